@@ -1,0 +1,39 @@
+# Two commands for a newcomer: `make scan` and `make test`. Everything they need they install into .venv.
+PYTHON ?= $(shell for p in /usr/bin/python3 python3.14 python3.13 python3.12 python3.11 python3; do \
+	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
+BIN := .venv/bin
+
+.PHONY: scan venv dev test test-long test-clients lint bench docs soak clean
+scan: venv
+	$(BIN)/tmpwarden scan
+
+venv: $(BIN)/tmpwarden
+$(BIN)/tmpwarden: pyproject.toml
+	$(PYTHON) -m venv .venv
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@touch $@
+
+dev: .venv/dev.stamp
+.venv/dev.stamp: $(BIN)/tmpwarden
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest pytest-xdist hypothesis ruff mypy
+	@touch $@
+
+test: dev
+	$(BIN)/python -m pytest -n 2 -m "not long and not clients"
+
+test-long: dev
+	$(BIN)/python -m pytest -n 2 -m "long"
+
+test-clients: dev
+	$(BIN)/python -m pytest -m "clients" -p no:cacheprovider
+
+lint: dev
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+
+bench: dev
+	$(BIN)/python -m bench
+
+docs: dev
+	$(BIN)/python docs/generate.py

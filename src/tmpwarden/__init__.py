@@ -1,0 +1,31 @@
+"""tmpwarden owns the temp-file lifecycle of AI coding agents."""
+
+# Everything here is lazy: a hook starts before every tool call and other people's programs import us,
+# so `import tmpwarden` itself must cost next to nothing.
+__version__ = "0.1.0"
+
+_PUBLIC = {
+    "session": "tmpwarden.session.session",
+    "in_session": "tmpwarden.session.session",
+    "lease": "tmpwarden.lifecycle.spawn",
+    "teardown": "tmpwarden.lifecycle.teardown",
+    "Periodic": "tmpwarden.lifecycle.periodic",
+    "scan": "tmpwarden.sweep.compose",
+    "clean": "tmpwarden.sweep.compose",
+}
+
+__all__ = ["Periodic", "__version__", "clean", "in_session", "lease", "scan", "session", "teardown"]
+
+
+def __getattr__(name: str) -> object:
+    if name not in _PUBLIC:
+        raise AttributeError(f"module 'tmpwarden' has no attribute {name!r}")
+    import importlib
+
+    value: object = getattr(importlib.import_module(_PUBLIC[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted(__all__)

@@ -1,0 +1,5 @@
+"""`python -m tmpwarden` is the command."""
+
+from tmpwarden.cli.main import run
+
+run()

@@ -1,0 +1,1 @@
+"""What agents leave behind: one TOML file per agent, its decoder, registry and matcher."""

@@ -1,0 +1,1 @@
+"""Why does my agent fail: one sentence of cause, one command of remedy."""

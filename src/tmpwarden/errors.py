@@ -1,0 +1,84 @@
+"""Every error a user can meet. The class owns its wording, its code, its exit status and its hint."""
+
+
+class TmpwardenError(Exception):
+    """{0}"""
+
+    code = "error"
+    exit_code = 1
+    hint = ""
+
+    def __init__(self, *words: object, hint: str | None = None) -> None:
+        super().__init__(*words)
+        self.words = words
+        if hint is not None:
+            self.hint = hint
+
+    def __str__(self) -> str:
+        return (type(self).__doc__ or "{0}").format(*self.words)
+
+
+class UnsafeRoot(TmpwardenError):
+    """refusing to sweep {0}: {1}"""
+
+    code, exit_code, hint = "unsafe-root", 7, "pass a directory you own, such as the one TMPDIR names"
+
+
+class BadArgument(TmpwardenError):
+    """{0}"""
+
+    code, exit_code = "bad-argument", 3
+
+
+class UnknownAgent(TmpwardenError):
+    """no agent is called {0}"""
+
+    code, exit_code, hint = "unknown-agent", 3, "`tmpwarden agents` lists them"
+
+
+class BadConfig(TmpwardenError):
+    """{0}: {1}"""
+
+    code, exit_code, hint = "bad-config", 3, "`tmpwarden config show` tells where each key comes from"
+
+
+class NotFound(TmpwardenError):
+    """{0}"""
+
+    code, exit_code = "not-found", 5
+
+
+class LockHeld(TmpwardenError):
+    """another tmpwarden is cleaning right now (pid {0})"""
+
+    code, exit_code, hint = "lock-held", 6, "wait for it, or run again later"
+
+
+class NameTaken(TmpwardenError):
+    """cannot bring back {0}: something else has that name now"""
+
+    code, exit_code, hint = "name-taken", 6, "`tmpwarden undo ID --to DIR` puts it elsewhere"
+
+
+class WouldAsk(TmpwardenError):
+    """this needs a yes or no, and there is no terminal to ask on; nothing was touched"""
+
+    code, exit_code, hint = "input-required", 4, "pass --yes, or --dry-run to look first"
+
+
+class UnsafeScratch(TmpwardenError):
+    """cannot use {0} for temporary files: {1}"""
+
+    code, exit_code, hint = "unsafe-scratch", 7, "remove it, or point TMPDIR at a directory of your own"
+
+
+class NoSpace(TmpwardenError):
+    """cannot create temporary files in {0}: {1}"""
+
+    code, exit_code, hint = "no-space", 1, "`tmpwarden doctor` tells what fills it"
+
+
+class TimeLimit(TmpwardenError):
+    """the time limit of {0} was reached; what was done is done, the rest is for the next run"""
+
+    code, exit_code = "time-limit", 10

@@ -1,0 +1,1 @@
+"""What the agents call. entry.py is the hot path."""

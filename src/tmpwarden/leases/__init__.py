@@ -1,0 +1,1 @@
+"""Who claims which path: our own leases, and readers of the agents' own registries."""

@@ -1,0 +1,94 @@
+"""The nouns of the hot path: plain classes, because dataclasses, enum and typing cost more than the hook itself."""
+
+ALLOW, ASK, DENY, PASS = "allow", "ask", "deny", "pass"
+VERDICTS = (ALLOW, PASS, ASK, DENY)  # mildest first
+
+
+class ToolCall:
+    """One thing an agent wants to do, in no agent's dialect."""
+
+    __slots__ = ("agent", "command", "cwd", "paths", "session", "tool", "tool_input")
+
+    def __init__(
+        self,
+        agent: str,
+        tool: str,
+        *,
+        command: str | None = None,
+        paths: tuple[str, ...] = (),
+        tool_input: dict[str, object] | None = None,
+        session: str | None = None,
+        cwd: str = "/",
+    ) -> None:
+        self.agent = agent
+        self.tool = tool  # "shell", "read", "write", "edit", "notebook", "patch" or "other"
+        self.command = command  # shell only
+        self.paths = paths  # file tools only
+        self.tool_input = tool_input or {}
+        self.session = session
+        self.cwd = cwd
+
+
+class Decision:
+    """What the guard says about a ToolCall."""
+
+    __slots__ = ("commands", "paths", "reason", "rewritten", "rule", "verdict")
+
+    def __init__(
+        self,
+        verdict: str,
+        reason: str = "",
+        *,
+        rule: str = "",
+        rewritten: str | None = None,
+        paths: tuple[str, ...] | None = None,
+        commands: tuple[tuple[tuple[str, ...], str, str], ...] = (),
+    ) -> None:
+        self.verdict = verdict  # ALLOW, ASK, DENY or PASS
+        self.reason = reason
+        self.rule = rule
+        self.rewritten = rewritten  # the command that will really run, or None if unchanged
+        self.paths = paths  # the file paths that will really be used, or None if unchanged
+        self.commands = commands  # (argv, verdict, rule) of every simple command
+
+
+class Lease:
+    """Who a scratch belongs to: pid + start ticks + boot id, within one pid namespace of one machine."""
+
+    __slots__ = ("agent", "boot", "config_home", "created", "machine", "path", "pid", "pidns", "session", "start")
+
+    def __init__(
+        self,
+        path: str,
+        agent: str,
+        session: str,
+        *,
+        pid: int,
+        start: int | None,
+        boot: str | None,
+        machine: str | None,
+        pidns: str | None,
+        config_home: str | None = None,
+        created: float = 0.0,
+    ) -> None:
+        self.path = path  # the scratch directory
+        self.agent = agent
+        self.session = session
+        self.pid = pid
+        self.start = start  # field 22 of /proc/PID/stat
+        self.boot = boot  # /proc/sys/kernel/random/boot_id
+        self.machine = machine  # /etc/machine-id
+        self.pidns = pidns  # readlink /proc/PID/ns/pid
+        self.config_home = config_home  # where the agent keeps its registry, e.g. CLAUDE_CONFIG_DIR
+        self.created = created  # seconds since the epoch
+
+
+class Scratch:
+    """A private directory of one session, and the environment that leads its commands there."""
+
+    __slots__ = ("env", "lease", "path")
+
+    def __init__(self, path: str, lease: Lease, env: dict[str, str]) -> None:
+        self.path = path
+        self.lease = lease
+        self.env = env  # TMPDIR, TMP, TEMP

@@ -1,0 +1,1 @@
+"""All that touches the operating system; the only package that unlinks, renames or removes."""

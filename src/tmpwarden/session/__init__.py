@@ -1,0 +1,1 @@
+"""Session-scoped temp for authors of command-line tools (REQ-F-043)."""

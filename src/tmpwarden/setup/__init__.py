@@ -1,0 +1,1 @@
+"""Writes us into an agent's settings, and takes us out again."""

@@ -1,0 +1,1 @@
+"""scan -> evidence -> judge -> act -> journal."""

@@ -1,0 +1,30 @@
+"""Every test lives below its own directory. Nothing here may look at the machine's real temp or home."""
+
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+_TEMP_VARIABLES = ("TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR")
+
+
+@pytest.fixture(autouse=True)
+def own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """HOME, state, config and the temp roots point into the test; child processes inherit that."""
+    world = tmp_path / "world"
+    for name in ("home", "tmp", "state", "config", "data", "cache"):
+        (world / name).mkdir(parents=True, mode=0o700)
+    for name in list(os.environ):
+        if (
+            name.startswith(("TMPWARDEN_", "CLAUDE", "CODEX_", "GEMINI_", "COPILOT_", "OPENCODE", "QWEN_"))
+            or name in _TEMP_VARIABLES
+        ):
+            monkeypatch.delenv(name)
+    monkeypatch.setenv("HOME", str(world / "home"))
+    monkeypatch.setenv("TMPWARDEN_ROOTS", str(world / "tmp"))
+    monkeypatch.setenv("XDG_STATE_HOME", str(world / "state"))
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(world / "config"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(world / "data"))
+    monkeypatch.setenv("XDG_CACHE_HOME", str(world / "cache"))
+    return world

@@ -1,0 +1,103 @@
+"""The architecture, as a test: imports point down, neighbours do not know each other, only oskit changes the disk."""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+SRC = Path(__file__).parents[1] / "src" / "tmpwarden"
+LAYERS = [
+    {"cli", "hooks", "setup"},
+    {"lifecycle", "doctor"},
+    {"sweep", "session", "guard"},
+    {"catalogue", "leases"},
+    {"oskit"},
+    {"model", "errors", "text"},
+]
+RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
+ROOT_MODULES = {"__init__", "__main__"}  # the lazy front door and `python -m`: they may name anything
+CHANGES_DISK = {"unlink", "remove", "rmdir", "rename", "renames", "replace", "rmtree", "removedirs", "move"}
+
+
+def modules() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
+    for path in sorted(SRC.rglob("*.py")):
+        parts = path.relative_to(SRC).with_suffix("").parts
+        yield path, parts[0], parts
+
+
+def imported(path: Path, parts: tuple[str, ...]) -> Iterator[tuple[int, str]]:
+    """Every tmpwarden module that `path` imports, as (line, package), however it spells it."""
+    package = ("tmpwarden", *parts[:-1])
+    for node in ast.walk(ast.parse(path.read_text())):
+        if isinstance(node, ast.Import):
+            names = [alias.name for alias in node.names]
+        elif isinstance(node, ast.ImportFrom):
+            base = ".".join(package[: len(package) - node.level + 1]) if node.level else ""
+            stem = ".".join(filter(None, (base, node.module or "")))
+            names = [f"{stem}.{alias.name}" for alias in node.names]
+        else:
+            continue
+        for name in names:
+            words = name.split(".")
+            if words[0] == "tmpwarden" and len(words) > 1 and words[1] in RANK:
+                yield node.lineno, words[1]
+
+
+def test_every_module_has_a_layer() -> None:
+    homeless = [
+        str(path.relative_to(SRC)) for path, here, _ in modules() if here not in RANK | dict.fromkeys(ROOT_MODULES)
+    ]
+    assert homeless == []
+
+
+def test_imports_point_down() -> None:
+    bad = [
+        f"{path.relative_to(SRC)}:{line}: {here} imports {there}"
+        for path, here, parts in modules()
+        if here not in ROOT_MODULES
+        for line, there in imported(path, parts)
+        if here != there and RANK[there] <= RANK[here]
+    ]
+    assert bad == []
+
+
+def test_compose_alone_joins_catalogue_with_leases() -> None:
+    both = [
+        path.name
+        for path, here, parts in modules()
+        if here == "sweep" and {"catalogue", "leases"} <= {there for _, there in imported(path, parts)}
+    ]
+    assert both in ([], ["compose.py"])
+
+
+def test_only_oskit_unlinks_renames_and_removes() -> None:
+    bad = []
+    for path, here, _ in modules():
+        if here == "oskit":
+            continue
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module in {"os", "shutil", "posix"}:
+                bad += [
+                    f"{path.relative_to(SRC)}:{node.lineno}: {a.name}" for a in node.names if a.name in CHANGES_DISK
+                ]
+            if isinstance(node, ast.Attribute) and node.attr in CHANGES_DISK:
+                owner = node.value
+                if isinstance(owner, ast.Name) and owner.id in {"os", "shutil", "posix"}:
+                    bad.append(f"{path.relative_to(SRC)}:{node.lineno}: {node.attr}")
+    assert bad == []
+
+
+@pytest.mark.parametrize(
+    "source",
+    [
+        "import tmpwarden.cli",
+        "from tmpwarden.cli import main",
+        "from tmpwarden import cli",
+        "from .. import cli",
+        "from ..cli import main",
+    ],
+)
+def test_the_test_sees_every_spelling_of_an_import(tmp_path: Path, source: str) -> None:
+    (tmp_path / "x.py").write_text(source)
+    assert [there for _, there in imported(tmp_path / "x.py", ("sweep", "x"))] == ["cli"]
