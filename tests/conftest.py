@@ -1,10 +1,13 @@
 """Every test lives below its own directory. Nothing here may look at the machine's real temp or home."""
 
 import os
+import shutil
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from support.user import OrdinaryUser, make_base
 
 _TEMP_VARIABLES = ("TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR")
 
@@ -28,3 +31,15 @@ def own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     monkeypatch.setenv("XDG_DATA_HOME", str(world / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(world / "cache"))
     return world
+
+
+@pytest.fixture
+def ordinary_user() -> Iterator[OrdinaryUser]:
+    """A user who is not root, with a readable copy of the package."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to become another user")
+    base = make_base()
+    try:
+        yield OrdinaryUser(base)
+    finally:
+        shutil.rmtree(base, ignore_errors=True)

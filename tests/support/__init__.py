@@ -1,0 +1,1 @@
+"""What several test modules need: an ordinary user, real mounts, old files, processes that wait."""
