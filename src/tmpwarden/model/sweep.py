@@ -186,7 +186,7 @@ class Measure:
     sticky: int = 0
     devices: int = 0
     crosses_device: bool = False
-    inodes: frozenset[int] = frozenset()  # members that could carry a lock: only those in the `locked` set handed in
+    locked: tuple[str, ...] = ()  # members (relative) whose (device, inode) is in the set of locked ones handed in
     sockets: tuple[str, ...] = ()  # relative to the unit, "" is the unit itself
     git: tuple[str, ...] = ()  # directories (relative) that hold a .git
     marked: tuple[str, ...] = ()  # members that a `never` row protects (relative)
@@ -288,3 +288,21 @@ class Thresholds:
     named: frozenset[str] = field(
         default_factory=frozenset
     )  # paths torn down by name: grace and freshness are replaced
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one run of scan or clean was asked to do."""
+
+    roots: tuple[str, ...] = ()  # empty: TMPWARDEN_ROOTS, else the machine's
+    agents: tuple[str, ...] = ()  # agent ids; empty: all
+    rows: tuple[str, ...] = ()  # row keys such as "claude.cwd-marker"; empty: all
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    config_file: str | None = None
+    unattended: bool = False  # hook, timer, server: law 11 applies
+    include_backlog: bool = False
+    quarantine: bool = True
+    budget_bytes: int | None = None  # --budget: pressure until what we may remove holds at most this much
+    budget_percent: int | None = None
+    time_limit_s: float | None = None
+    only_paths: frozenset[str] = frozenset()  # look at these units only (teardown)
