@@ -82,3 +82,25 @@ class TimeLimit(TmpwardenError):
     """the time limit of {0} was reached; what was done is done, the rest is for the next run"""
 
     code, exit_code = "time-limit", 10
+
+
+class Partial(TmpwardenError):
+    """{0}"""
+
+    code, exit_code, hint = "partial", 2, "run it again; `tmpwarden why PATH` tells who is in the way"
+
+
+class Interrupted(TmpwardenError):
+    """stopped by {0}; what was done is done, the rest was left alone"""
+
+    code = "interrupted"
+
+    def __init__(self, signal_number: int) -> None:
+        super().__init__({2: "Ctrl-C", 15: "SIGTERM"}.get(signal_number, f"signal {signal_number}"))
+        self.exit_code = 128 + signal_number
+
+
+class Unexpected(TmpwardenError):
+    """something went wrong that should not have: {0}: {1}"""
+
+    code, exit_code, hint = "unexpected", 1, "run it again with TMPWARDEN_DEBUG=1 and send us what it prints"

@@ -1,5 +1,129 @@
-"""The `tmpwarden` command: parse, dispatch, turn errors into exit statuses."""
+"""The `tmpwarden` command: parse, dispatch, turn answers and errors into output and an exit status."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Iterable, Sequence
+from types import FrameType
+
+import click
+
+from ..errors import BadArgument, Interrupted, TmpwardenError, Unexpected
+from .call import Answer, Call, Done, Terminated
+from .group import LazyGroup, with_common_options
+
+
+@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.pass_context
+def tmpwarden(context: click.Context) -> object:
+    """Clears what coding agents leave in temp directories, and says why each thing stays or goes.
+
+    Without a command: `tmpwarden status`.
+    """
+    if context.invoked_subcommand is not None:
+        return None
+    status = tmpwarden.get_command(context, "status")
+    assert status is not None
+    return context.invoke(status)
+
+
+with_common_options(tmpwarden)
 
 
 def run() -> None:
-    raise SystemExit("not built yet")
+    """The entry point of the `tmpwarden` script."""
+    signal.signal(signal.SIGTERM, _terminated)
+    for stream in (sys.stdout, sys.stderr):
+        if stream is not None:
+            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+    raise SystemExit(main(sys.argv[1:]))
+
+
+def main(argv: Sequence[str]) -> int:
+    call, answer = Call(), Answer()
+    try:
+        answer = _answer(call, list(argv))
+        _tell(call, answer)
+        if sys.stdout is not None:
+            sys.stdout.flush()
+    except BrokenPipeError:
+        # the reader has seen enough; what was done is done, and the interpreter must not complain at exit
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return answer.exit_code
+
+
+def _answer(call: Call, argv: list[str]) -> Answer:
+    try:
+        with tmpwarden.make_context("tmpwarden", argv, obj=call) as context:
+            _complete(argv)
+            result = tmpwarden.invoke(context)
+            return result if isinstance(result, Answer) else Answer()
+    except Done as done:
+        return done.answer
+    except click.exceptions.Exit as done:
+        return Answer(exit_code=done.exit_code)
+    except click.ClickException as error:
+        call.json |= "--json" in (argv[: argv.index("--")] if "--" in argv else argv)
+        return _failed(BadArgument(_sentence(error), hint=_help_for(error)))
+    except TmpwardenError as error:
+        return _failed(error)
+    except (KeyboardInterrupt, click.Abort) as stop:
+        return _failed(Interrupted(15 if isinstance(stop, Terminated) else 2))
+    except BrokenPipeError:
+        raise
+    except Exception as error:
+        if os.environ.get("TMPWARDEN_DEBUG"):
+            raise
+        return _failed(Unexpected(type(error).__name__, error))
+
+
+def _failed(error: TmpwardenError) -> Answer:
+    return Answer(exit_code=error.exit_code, error=error)
+
+
+def _sentence(error: click.ClickException) -> str:
+    text = error.format_message().rstrip(".")
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text
+
+
+def _help_for(error: click.ClickException) -> str:
+    context = getattr(error, "ctx", None)
+    return f"`{context.command_path if context else 'tmpwarden'} --help` shows how it is called"
+
+
+def _tell(call: Call, answer: Answer) -> None:
+    if call.json:
+        from .envelope import envelope
+
+        _write(
+            sys.stdout,
+            [envelope(answer.data, answer.error, call.warnings, exit_code=answer.exit_code, started=call.started)],
+        )
+        return
+    if answer.text is not None:
+        _write(sys.stdout, answer.text())
+    _write(sys.stderr, [f"warning: {sentence}" for sentence in call.warnings])
+    if answer.error is not None:
+        _write(sys.stderr, [f"tmpwarden: {answer.error}"])
+        if answer.error.hint:
+            _write(sys.stderr, [f"  hint: {answer.error.hint}"])
+
+
+def _write(stream: object, lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line, file=stream)  # type: ignore[call-overload]
+
+
+def _complete(argv: Sequence[str]) -> None:
+    """A shell asks what could come next (`tmpwarden completion` set that up)."""
+    instruction = os.environ.get("_TMPWARDEN_COMPLETE")
+    if instruction:
+        from click.shell_completion import shell_complete
+
+        raise SystemExit(shell_complete(tmpwarden, {}, "tmpwarden", "_TMPWARDEN_COMPLETE", instruction))
+
+
+def _terminated(_: int, __: FrameType | None) -> None:
+    raise Terminated

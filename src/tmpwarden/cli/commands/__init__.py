@@ -1,1 +1,25 @@
-"""One file per command."""
+"""One module per command, each with `command: click.Command`; imported only when that command is called.
+
+The table below is what `tmpwarden --help` prints, in its order: (section, name, summary). A row whose module does not
+exist is left out; a module without a row is a failing test.
+"""
+
+TABLE: tuple[tuple[str, str, str], ...] = (
+    ("Look", "status", "How full, live sessions and their scratch, hooks, last clean, next step (the default)."),
+    ("Look", "scan", "What agents left behind, biggest first, and what may go."),
+    ("Look", "why", "Whose is this path, who uses it, and may it go?"),
+    ("Look", "doctor", "Why does my agent fail? One sentence, one command to run."),
+    ("Look", "log", "What was removed, when and why."),
+    ("Clear", "clean", "Remove what is left by owners that are gone. Asks first."),
+    ("Clear", "undo", "Bring back what the last clean put into quarantine."),
+    ("Clear", "keep", "Never remove this path."),
+    ("Clear", "teardown", "What an orchestrator calls when an agent ends."),
+    ("Prevent", "run", "Run any command with a private scratch directory."),
+    ("Prevent", "shellenv", "Shell functions that start the agents found here under `tmpwarden run`."),
+    ("Prevent", "install", "Write tmpwarden into an agent's settings. Shows the change first."),
+    ("Prevent", "uninstall", "Take it out again."),
+    ("Prevent", "guard", "Check a command against the guard's rules, verify them, read their log."),
+    ("Set up", "agents", "The catalogue: every agent, and every shape of file it leaves."),
+    ("Set up", "config", "Every effective key and where it came from."),
+    ("Set up", "completion", "Completion for bash, zsh or fish."),
+)

@@ -1,0 +1,57 @@
+"""One call of the command line: what its common options said, and what a command answers."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+
+from ..errors import TmpwardenError
+
+
+@dataclass(slots=True)
+class Call:
+    """Filled by the common options, wherever on the line they stood; a command gets it with `@pass_call`."""
+
+    json: bool = False
+    roots: tuple[str, ...] = ()
+    config_file: str | None = None
+    warnings: list[str] = field(default_factory=list)
+    started: float = field(default_factory=time.monotonic)
+
+    @property
+    def for_a_person(self) -> bool:
+        """Somebody is watching stdout, and wants words rather than an object."""
+        return not self.json and sys.stdout is not None and sys.stdout.isatty()
+
+    @property
+    def can_ask(self) -> bool:
+        return not self.json and sys.stdin is not None and sys.stdin.isatty()
+
+    def warn(self, sentence: str) -> None:
+        """Said on stderr at the end, or in the envelope's `warnings`."""
+        if sentence not in self.warnings:
+            self.warnings.append(sentence)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What a command hands back. `data` goes into the envelope; `text` is called only when people read it."""
+
+    data: object = None
+    text: Callable[[], Iterable[str]] | None = None
+    exit_code: int = 0
+    error: TmpwardenError | None = None  # told beside the data, as on exit 2
+
+
+class Done(Exception):
+    """No error: an option such as --version answered before the command ran."""
+
+    def __init__(self, answer: Answer) -> None:
+        super().__init__()
+        self.answer = answer
+
+
+class Terminated(KeyboardInterrupt):
+    """SIGTERM, so that one `except KeyboardInterrupt` serves both."""

@@ -1,0 +1,34 @@
+"""The one JSON object that programs read: the same five keys on success and on failure."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+
+from .. import __version__
+from ..errors import TmpwardenError
+
+SCHEMA = 1
+
+
+def envelope(
+    data: object, error: TmpwardenError | None, warnings: Sequence[str], *, exit_code: int, started: float
+) -> str:
+    """Pure ASCII: a name that is no UTF-8 travels as the lone surrogates Python reads back exactly."""
+    document = {
+        "ok": exit_code == 0,
+        "data": data,
+        "error": None if error is None else describe(error),
+        "warnings": list(warnings),
+        "meta": {
+            "schema": SCHEMA,
+            "duration_ms": round((time.monotonic() - started) * 1000),
+            "version": __version__,
+        },
+    }
+    return json.dumps(document, ensure_ascii=True)
+
+
+def describe(error: TmpwardenError) -> dict[str, str]:
+    return {"code": error.code, "message": str(error), "hint": error.hint}

@@ -1,0 +1,121 @@
+"""The command group: loads one module per command when it is called, and takes the common options anywhere."""
+
+from __future__ import annotations
+
+import difflib
+import importlib
+import os
+from collections.abc import Callable
+from functools import update_wrapper
+from typing import Any, TypeVar
+
+import click
+
+from .. import __version__
+from .call import Answer, Call, Done
+from .commands import TABLE
+
+F = TypeVar("F", bound=Callable[..., Any])
+_COMMANDS_DIR = os.path.join(os.path.dirname(__file__), "commands")
+
+
+def pass_call(function: F) -> F:
+    """Hand the `Call` to a command as its first argument."""
+
+    def with_call(*args: Any, **options: Any) -> Any:
+        return function(call_of(click.get_current_context()), *args, **options)
+
+    return update_wrapper(with_call, function)  # type: ignore[return-value]
+
+
+def call_of(context: click.Context) -> Call:
+    call = context.find_root().obj
+    assert isinstance(call, Call)
+    return call
+
+
+def _set_json(context: click.Context, _: click.Parameter, value: bool) -> None:
+    call_of(context).json |= value
+
+
+def _add_roots(context: click.Context, _: click.Parameter, value: tuple[str, ...]) -> None:
+    call_of(context).roots += value
+
+
+def _set_config(context: click.Context, _: click.Parameter, value: str | None) -> None:
+    if value is not None:
+        call_of(context).config_file = value
+
+
+def _tell_version(_: click.Context, __: click.Parameter, value: bool) -> None:
+    if value:
+        raise Done(Answer({"version": __version__}, lambda: [f"tmpwarden {__version__}"]))
+
+
+def common_options() -> list[click.Parameter]:
+    return [
+        click.Option(
+            ["--json"],
+            is_flag=True,
+            expose_value=False,
+            is_eager=True,
+            callback=_set_json,
+            help="One JSON object on stdout, on failure too.",
+        ),
+        click.Option(
+            ["--root"],
+            multiple=True,
+            metavar="DIR",
+            expose_value=False,
+            callback=_add_roots,
+            help="Look only below DIR; may be repeated.",
+        ),
+        click.Option(
+            ["--config"], metavar="FILE", expose_value=False, callback=_set_config, help="Read FILE as config.toml."
+        ),
+        click.Option(
+            ["--version"], is_flag=True, expose_value=False, callback=_tell_version, help="Show the version and exit."
+        ),
+    ]
+
+
+def with_common_options(command: click.Command) -> click.Command:
+    """Add what is not there yet, in every subcommand too: people put `--json` last."""
+    taken = {name for parameter in command.params for name in parameter.opts}
+    command.params += [option for option in common_options() if not taken & set(option.opts)]
+    if isinstance(command, click.Group):
+        for below in command.commands.values():
+            with_common_options(below)
+    return command
+
+
+class LazyGroup(click.Group):
+    def list_commands(self, ctx: click.Context) -> list[str]:
+        there = set(os.listdir(_COMMANDS_DIR))
+        return [name for _, name, _ in TABLE if f"{name}.py" in there]
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
+        if cmd_name not in self.commands:
+            if cmd_name not in self.list_commands(ctx):
+                return None
+            module = importlib.import_module(f"{__package__}.commands.{cmd_name}")
+            self.commands[cmd_name] = with_common_options(module.command)
+        return self.commands[cmd_name]
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
+            raise click.UsageError(
+                f"there is no command {args[0]!r}" + (f"; did you mean `tmpwarden {near[0]}`?" if near else ""), ctx
+            )
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
+        there = set(self.list_commands(ctx))
+        for section in dict.fromkeys(section for section, _, _ in TABLE):
+            rows = [(name, summary) for of, name, summary in TABLE if of == section and name in there]
+            if rows:
+                with formatter.section(section):
+                    formatter.write_dl(rows)

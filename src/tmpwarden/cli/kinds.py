@@ -1,0 +1,28 @@
+"""What a user may write after an option: `type=age`, `type=budget`. Each failure is one sentence."""
+
+from __future__ import annotations
+
+import click
+
+from ..text import parse_duration, parse_size, shown
+
+
+def age(text: str) -> int:
+    """`90s 30m 1h30m 24h 7d` as seconds."""
+    try:
+        return parse_duration(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
+def budget(text: str) -> tuple[int | None, int | None]:
+    """`800M`, `2G` as (bytes, None), `80%` as (None, percent)."""
+    if text.endswith("%"):
+        digits = text[:-1]
+        if not (digits.isascii() and digits.isdigit() and len(digits) <= 3 and int(digits) <= 100):
+            raise click.BadParameter(f"{shown(text)} is not a share; write 0% to 100%")
+        return None, int(digits)
+    try:
+        return parse_size(text), None
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None

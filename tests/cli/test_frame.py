@@ -1,0 +1,59 @@
+"""The frame around every command: common options, one JSON object, exit statuses."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+COMMANDS = Path(__file__).parents[2] / "src" / "tmpwarden" / "cli" / "commands"
+
+
+def call(*args: str, stdin: str = "") -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        [sys.executable, "-m", "tmpwarden", *args], input=stdin, capture_output=True, text=True, timeout=60, check=False
+    )
+
+
+@pytest.mark.parametrize("args", [("--json", "--version"), ("--version", "--json"), ("status", "--json", "--version")])
+def test_common_options_stand_before_or_after_the_command(args: tuple[str, ...]) -> None:
+    answer = json.loads(call(*args).stdout)
+    assert answer["ok"] is True
+    assert answer["data"]["version"] == answer["meta"]["version"]
+
+
+@pytest.mark.parametrize("args", [("nonsense",), ("status", "--nonsense"), ("status", "too", "many")])
+def test_a_usage_error_is_exit_3_and_still_one_json_object(args: tuple[str, ...]) -> None:
+    result = call(*args, "--json")
+    answer = json.loads(result.stdout)
+    assert (result.returncode, answer["ok"], answer["error"]["code"]) == (3, False, "bad-argument")
+    assert set(answer) == {"ok", "data", "error", "warnings", "meta"}
+    assert result.stderr == ""
+
+
+def test_a_usage_error_says_one_sentence_and_a_hint_on_stderr() -> None:
+    result = call("sttus")
+    assert result.stdout == ""
+    assert result.stderr.splitlines() == [
+        "tmpwarden: there is no command 'sttus'; did you mean `tmpwarden status`?",
+        "  hint: `tmpwarden --help` shows how it is called",
+    ]
+
+
+def test_every_command_module_is_listed_in_help() -> None:
+    shown = call("--help").stdout
+    for module in COMMANDS.glob("[a-z]*.py"):
+        assert f"\n  {module.stem} " in shown, f"{module.stem} has no row in TABLE"
+
+
+def test_every_command_explains_itself() -> None:
+    for module in COMMANDS.glob("[a-z]*.py"):
+        assert "Usage: tmpwarden" in call(module.stem, "--help").stdout
+
+
+def test_a_closed_pipe_is_silent() -> None:
+    result = subprocess.run(
+        f"{sys.executable} -m tmpwarden --help | true", shell=True, capture_output=True, text=True, check=False
+    )
+    assert result.stderr == ""
