@@ -21,7 +21,7 @@ def rewrite(
     uid: int = -1,
     keep: tuple[str, ...] = (),
 ) -> str | None:
-    """The command that uses the scratch instead, or None where nothing changes. `keep`: names in /tmp to leave alone."""
+    """The command that uses the scratch instead, or None where nothing changes. `keep`: names in /tmp to leave."""
     return None
 
 
