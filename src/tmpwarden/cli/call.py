@@ -37,7 +37,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What a command hands back. `data` goes into the envelope; `text` is called only when people read it."""
+    """What a command hands back. `data` (or what it returns when called) goes into the envelope, `text()` to people."""
 
     data: object = None
     text: Callable[[], Iterable[str]] | None = None

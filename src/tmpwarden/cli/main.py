@@ -97,10 +97,9 @@ def _tell(call: Call, answer: Answer) -> None:
     if call.json:
         from .envelope import envelope
 
-        _write(
-            sys.stdout,
-            [envelope(answer.data, answer.error, call.warnings, exit_code=answer.exit_code, started=call.started)],
-        )
+        data = answer.data() if callable(answer.data) else answer.data
+        line = envelope(data, answer.error, call.warnings, exit_code=answer.exit_code, started=call.started)
+        _write(sys.stdout, [line])
         return
     if answer.text is not None:
         _write(sys.stdout, answer.text())

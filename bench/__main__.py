@@ -1,0 +1,54 @@
+"""`python -m bench [--quick] [NAME...]`: run the modules beside this file and print one table."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+from bench.frame import Line
+
+_NO_BENCHMARK = {"__init__", "__main__", "frame", "litter"}
+
+
+def main(argv: list[str]) -> int:
+    quick = "--quick" in argv
+    wanted = [word for word in argv if not word.startswith("-")]
+    names = wanted or sorted(path.stem for path in Path(__file__).parent.glob("*.py") if path.stem not in _NO_BENCHMARK)
+    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}\n", flush=True)
+    print(f"{'what':<58} {'measured':>9}  {'gate':>6} {'goal':>6}  unit; peers", flush=True)
+    missed = 0
+    for name in names:
+        for line in _lines(name, quick):
+            missed += line.gate is not None and line.ratio is not None and line.ratio > line.gate
+            print(_shown(line), flush=True)
+    print(f"\n{missed} over the gate" if missed else "\nevery gate is met")
+    return 1 if missed else 0
+
+
+def _lines(name: str, quick: bool) -> Iterator[Line]:
+    module = importlib.import_module(f"bench.{name}")
+    try:
+        yield from module.lines(quick)
+    except Exception as error:
+        if os.environ.get("TMPWARDEN_DEBUG"):
+            raise
+        yield Line(name, None, f"did not run: {type(error).__name__}: {error}")
+
+
+def _shown(line: Line) -> str:
+    def figure(value: float | None) -> str:
+        return "-" if value is None else f"{value:.2f}"
+
+    mark = "" if line.gate is None or line.ratio is None else "  MISSED" if line.ratio > line.gate else ""
+    return (
+        f"{line.what:<58} {figure(line.ratio):>9}  {figure(line.gate):>6} {figure(line.goal):>6}  {line.unit}"
+        + (f"; {line.note}" if line.note else "")
+        + mark
+    )
+
+
+if __name__ == "__main__":
+    raise SystemExit(main(sys.argv[1:]))

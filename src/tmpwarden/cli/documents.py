@@ -1,0 +1,123 @@
+"""The shapes of `data` in the envelope: sweep nouns as JSON objects. Times ISO 8601, sizes bytes, ages seconds."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Sequence
+
+from ..model.sweep import Finding, Keep, Outcome, Owner, Receipt, Remove, Space, Verdict, Witness, Worth
+
+Document = dict[str, object]
+
+
+def age_s(verdict: Verdict, now_ns: int) -> float | None:
+    measure = verdict.evidence.measure
+    return None if measure is None else max(0.0, (now_ns - measure.newest_ns) / 1e9)
+
+
+def owner(value: Owner) -> Document:
+    document: Document = {"state": value.state.value}
+    if value.pid is not None:
+        document["pid"] = value.pid
+    if value.session is not None:
+        document["session"] = value.session
+    return document
+
+
+def witness(value: Witness) -> Document:
+    document: Document = {"kind": value.kind.value, "detail": value.detail}
+    if value.pid is not None:
+        document["pid"] = value.pid
+    if value.command is not None:
+        document["command"] = value.command
+    return document
+
+
+def identity(finding: Finding) -> Document:
+    document: Document = {"path": finding.path, "agent": finding.litter.agent, "litter": finding.litter.id}
+    if finding.members:
+        document["count"] = len(finding.members)
+    return document
+
+
+def verdict(value: Verdict, now_ns: int) -> Document:
+    litter, measure = value.finding.litter, value.evidence.measure
+    seconds = age_s(value, now_ns)
+    document = identity(value.finding) | {
+        "kind": value.finding.kind.value,
+        "tier": litter.tier.value,
+        "worth": litter.worth.value,
+        "bytes": None if measure is None else measure.bytes,
+        "entries": None if measure is None else measure.entries,
+        "age_seconds": None if seconds is None else round(seconds),
+        "owner": owner(value.evidence.owner),
+        "witnesses": None if value.evidence.witnesses is None else [witness(each) for each in value.evidence.witnesses],
+        "verdict": "remove" if isinstance(value, Remove) else "keep",
+        "reason": value.reason.value,
+        "undoable": is_undoable(value),
+    }
+    if measure is not None and measure.at_least:
+        document["at_least"] = True
+    if isinstance(value, Keep) and value.detail:
+        document["detail"] = value.detail
+    return document
+
+
+def is_undoable(value: Verdict) -> bool:
+    return isinstance(value, Remove) and value.finding.litter.worth is Worth.SOME
+
+
+def totals(verdicts: Sequence[Verdict]) -> Document:
+    going = [each for each in verdicts if isinstance(each, Remove)]
+    document: Document = {
+        "findings": len(verdicts),
+        "bytes": bytes_of(verdicts),
+        "entries": entries_of(verdicts),
+        "removable_bytes": bytes_of(going),
+        "removable_entries": entries_of(going),
+        "kept_by_reason": dict(Counter(each.reason.value for each in verdicts if isinstance(each, Keep))),
+    }
+    if is_at_least(verdicts):
+        document["at_least"] = True
+    return document
+
+
+def bytes_of(verdicts: Iterable[Verdict]) -> int:
+    return sum(each.evidence.measure.bytes for each in verdicts if each.evidence.measure is not None)
+
+
+def entries_of(verdicts: Iterable[Verdict]) -> int:
+    return sum(each.evidence.measure.entries for each in verdicts if each.evidence.measure is not None)
+
+
+def is_at_least(verdicts: Iterable[Verdict]) -> bool:
+    return any(each.evidence.measure is None or each.evidence.measure.at_least for each in verdicts)
+
+
+def space(value: Space) -> Document:
+    document: Document = {
+        "path": value.path,
+        "filesystem": value.filesystem,
+        "bytes_total": value.bytes_total,
+        "bytes_free": value.bytes_free,
+        "inodes_total": value.inodes_total,
+        "inodes_free": value.inodes_free,
+    }
+    if value.quota_bytes is not None:
+        document |= {"quota_bytes": value.quota_bytes, "quota_used": value.quota_used}
+    return document
+
+
+def receipt(value: Receipt) -> Document:
+    return identity(value.finding) | {
+        "bytes": value.bytes,
+        "entries": value.entries,
+        "receipt": value.id or None,
+        "undoable": value.undoable,
+        "reason": value.reason.value,
+    }
+
+
+def went(receipts: Iterable[Receipt]) -> list[Receipt]:
+    """What a user asked to go and is gone from its place."""
+    return [each for each in receipts if each.outcome in (Outcome.REMOVED, Outcome.QUARANTINED)]

@@ -1,0 +1,139 @@
+"""Reasons and owners in words. One table: `Reason` -> sentence; `{who}` is the process, when one is known."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from ..model.sweep import Keep, Owner, OwnerState, Reason, Remove, Verdict, Witness, WitnessKind
+from ..text import duration, shown
+
+SENTENCES: dict[Reason, str] = {
+    Reason.OPEN_FILE: "in use: {who} has a file open in it",
+    Reason.WORKING_DIRECTORY: "in use: {who} works in it",
+    Reason.ROOT_DIRECTORY: "in use: {who} has it as its root directory",
+    Reason.EXECUTABLE: "in use: {who} runs a program from it",
+    Reason.MAPPED_FILE: "in use: {who} has mapped a file of it",
+    Reason.TMPDIR: "in use: {who} has its TMPDIR in it",
+    Reason.SESSION: "in use: {who} carries its session",
+    Reason.LOCK: "in use: something in it is locked",
+    Reason.SOCKET: "in use: somebody listens on a socket in it",
+    Reason.LEASE: "in use: leased to {who}",
+    Reason.REGISTRY: "in use: its agent's own list names {who}",
+    Reason.MOUNT: "a file system is mounted in it",
+    Reason.MOUNT_SOURCE: "in use: it is mounted elsewhere",
+    Reason.TOO_YOUNG: "too young",
+    Reason.RESUMABLE: "its session may be resumed and want it",
+    Reason.FOREIGN: "holds something of another user",
+    Reason.STICKY: "holds a file whose sticky bit asks to keep it",
+    Reason.DEVICE: "holds a device node",
+    Reason.NEVER: "never removed: transcripts, memory, settings, credentials",
+    Reason.PROTECTED: "protected: home, /, a repository, or a directory above one",
+    Reason.KEEP_LIST: "on your keep list",
+    Reason.GIT_WORK: "holds git work that exists nowhere else",
+    Reason.GIT_UNCLEAR: "holds a git repository that could not be inspected",
+    Reason.NOT_MEASURED: "could not be measured, so it stays",
+    Reason.OTHER_SHAPE: "has the name, but not the content of such litter",
+    Reason.ASK_ONLY: "only when you say so: tmpwarden clean --all",
+    Reason.BACKLOG: "older than tmpwarden here: waits for your first tmpwarden clean",
+    Reason.RUN_LIMIT: "more than one unattended run may take",
+    Reason.CHANGED: "changed since it was judged",
+    Reason.NO_JOURNAL: "the journal cannot be written, so it could not be undone",
+    Reason.OWNER_DEAD: "its owner is gone",
+    Reason.OWNER_ABSENT: "no process carries its session any more",
+    Reason.OUTLIVED: "past its age limit, and nobody uses it",
+    Reason.UNOWNED: "nobody owns it",
+    Reason.TORN_DOWN: "its session was torn down",
+    Reason.EXPIRED: "its time in quarantine is over",
+    Reason.PRESSURE: "the disk is nearly full",
+}
+
+_MAY_GO = {
+    Reason.OWNER_DEAD,
+    Reason.OWNER_ABSENT,
+    Reason.OUTLIVED,
+    Reason.UNOWNED,
+    Reason.TORN_DOWN,
+    Reason.EXPIRED,
+    Reason.PRESSURE,
+}
+
+
+def keeps(reason: Reason) -> bool:
+    return reason not in _MAY_GO
+
+
+def sentence(reason: Reason, who: str = "a process") -> str:
+    return SENTENCES[reason].format(who=who)
+
+
+def explained(verdict: Verdict) -> str:
+    """The sentence for one unit: names the process, and adds the detail the judge gave."""
+    words = sentence(verdict.reason, who(verdict))
+    match verdict:
+        case Keep(detail=detail) if detail:
+            return f"{words} ({shown(detail)})"
+        case Remove() | Keep():
+            return words
+
+
+def explained_all(verdicts: Sequence[Verdict]) -> str:
+    """The sentence for several units of one reason; as exact as the one sentence when it holds for all."""
+    each = {explained(verdict) for verdict in verdicts}
+    return each.pop() if len(each) == 1 else sentence(verdicts[0].reason, "processes")
+
+
+def who(verdict: Verdict) -> str:
+    """`node (pid 4242)`, from the witness that decided, else from the owner."""
+    for witness in verdict.evidence.witnesses or ():
+        if witness.kind.value == verdict.reason.value and witness.pid is not None:
+            return process(witness.command, witness.pid)
+    pid = verdict.evidence.owner.pid
+    return "a process" if pid is None else process(None, pid)
+
+
+def process(command: str | None, pid: int) -> str:
+    return f"{shown(command)} (pid {pid})" if command else f"pid {pid}"
+
+
+def owner_words(owner: Owner) -> str:
+    known = [f"pid {owner.pid}"] * (owner.pid is not None) + [f"session {shown(owner.session or '')}"] * bool(
+        owner.session
+    )
+    name = ", ".join(known)
+    match owner.state:
+        case OwnerState.ALIVE:
+            return f"alive: {name}" if name else "alive"
+        case OwnerState.DEAD:
+            return f"gone: {name}" if name else "gone"
+        case OwnerState.ABSENT:
+            return f"gone: {name}, which no process carries" if name else "gone"
+        case OwnerState.UNKNOWN:
+            return f"cannot tell: {name}" if name else "cannot tell"
+        case OwnerState.NONE:
+            return "nobody"
+
+
+_WITNESS_WORDS: dict[WitnessKind, str] = {
+    WitnessKind.OPEN_FILE: "has open",
+    WitnessKind.WORKING_DIRECTORY: "works in",
+    WitnessKind.ROOT_DIRECTORY: "has as root directory",
+    WitnessKind.EXECUTABLE: "runs",
+    WitnessKind.MAPPED_FILE: "has mapped",
+    WitnessKind.TMPDIR: "has in its environment",
+    WitnessKind.SESSION: "carries",
+    WitnessKind.LOCK: "is locked:",
+    WitnessKind.SOCKET: "listens on",
+    WitnessKind.LEASE: "holds the lease",
+    WitnessKind.REGISTRY: "is listed by its agent in",
+    WitnessKind.MOUNT: "mounted:",
+    WitnessKind.MOUNT_SOURCE: "mounted elsewhere:",
+}
+
+
+def witness_words(witness: Witness) -> str:
+    subject = [process(witness.command, witness.pid)] if witness.pid is not None else []
+    return " ".join([*subject, _WITNESS_WORDS[witness.kind], shown(witness.detail)]).strip()
+
+
+def age_words(seconds: float | None) -> str:
+    return "?" if seconds is None else duration(seconds)

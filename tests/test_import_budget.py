@@ -1,0 +1,27 @@
+"""Start-up promises, as the set of heavy modules each entry point may import."""
+
+import subprocess
+import sys
+
+import pytest
+
+HEAVY = {
+    "argparse", "asyncio", "click", "dataclasses", "enum", "importlib.metadata", "inspect", "json", "pathlib", "re",
+    "rich", "shutil", "subprocess", "tempfile", "tomllib", "typing", "urllib.request", "email",
+}  # fmt: skip
+CLICK = {"click", "enum", "inspect", "re", "typing", "dataclasses"}  # what click itself and the nouns need
+
+BUDGET: list[tuple[str, set[str]]] = [
+    ("import tmpwarden", set()),
+    ("import tmpwarden.errors, tmpwarden.text, tmpwarden.model.hot", set()),
+    ("from tmpwarden.cli.main import main; main(['--version'])", CLICK),
+    ("from tmpwarden.cli.main import main; main(['--help'])", CLICK | {"shutil"}),
+]
+
+
+@pytest.mark.parametrize(("source", "allowed"), BUDGET, ids=[source for source, _ in BUDGET])
+def test_nothing_heavy_is_imported_unasked(source: str, allowed: set[str]) -> None:
+    code = f"import sys; before = set(sys.modules)\n{source}\nprint(sorted(set(sys.modules) - before), file=sys.stderr)"
+    result = subprocess.run([sys.executable, "-I", "-c", code], capture_output=True, text=True, check=True)
+    imported = set(eval(result.stderr.splitlines()[-1]))
+    assert imported & HEAVY <= allowed
