@@ -1,0 +1,24 @@
+"""Codex. Reads Claude's JSON, refuses unknown fields, and applies a rewrite only together with a real allow."""
+
+from ...model.hot import ALLOW, ASK, DENY, Decision, ToolCall
+from .spoken import Answer, Dialect, rewritten_input
+
+
+class Codex(Dialect):
+    agent = "codex"
+    tools = {"Bash": "shell", "apply_patch": "patch"}  # noqa: RUF012
+    can_ask = False  # it takes "ask" for invalid output and runs the original command
+    config_variable = "CODEX_HOME"
+
+    def decide(self, event: str, decision: Decision, call: ToolCall) -> Answer | None:
+        said: Answer = {"hookEventName": event}
+        if decision.verdict in (DENY, ASK):
+            said |= {"permissionDecision": DENY, "permissionDecisionReason": decision.reason[:400] or decision.rule}
+            return {"hookSpecificOutput": said}
+        rewritten = rewritten_input(decision, call)
+        if decision.verdict == ALLOW and rewritten is not None:
+            return {"hookSpecificOutput": said | {"permissionDecision": ALLOW, "updatedInput": rewritten}}
+        return None
+
+
+DIALECT = Codex()

@@ -1,0 +1,37 @@
+"""OpenCode. Our own JavaScript plugin runs inside it and passes on what its hooks get, as {input, output, pid}."""
+
+from ...model.hot import ASK, DENY, Decision, ToolCall
+from .spoken import Answer, Dialect, rewritten_input
+
+
+class OpenCode(Dialect):
+    agent = "opencode"
+    tools = {"bash": "shell", "read": "read", "write": "write", "edit": "edit"}  # noqa: RUF012
+    can_ask = False
+
+    def tool(self, payload: Answer) -> tuple[str, Answer]:
+        given, made = _object(payload.get("input")), _object(payload.get("output"))
+        return super().tool({"tool_name": given.get("tool"), "tool_input": made.get("args", given.get("args"))})
+
+    def owner_pid(self, environ: dict[bytes, bytes], payload: Answer) -> int:
+        told = payload.get("pid")
+        return told if isinstance(told, int) and told > 1 else super().owner_pid(environ, payload)
+
+    def greet(self, event: str, context: str, message: str) -> Answer | None:
+        return {"message": message} if message else None
+
+    def tell(self, event: str, message: str) -> Answer | None:
+        return {"message": message} if message else None
+
+    def decide(self, event: str, decision: Decision, call: ToolCall) -> Answer | None:
+        if decision.verdict in (DENY, ASK):
+            return {"deny": decision.reason[:400] or decision.rule or "denied by tmpwarden"}
+        rewritten = rewritten_input(decision, call)
+        return None if rewritten is None else {"args": rewritten}
+
+
+def _object(value: object) -> Answer:
+    return value if isinstance(value, dict) else {}
+
+
+DIALECT = OpenCode()

@@ -1,0 +1,28 @@
+"""After a tool call, and when a turn ends: start the small jobs that are due, tell what the last one did."""
+
+from .. import notebook
+from ..dialects.spoken import Answer
+from ..entry import CLEAN_EVERY_S, MARKERS_EVERY_S
+from . import Call
+
+
+def after(call: Call) -> Answer | None:
+    words = []
+    if call.kind == "stop":
+        from .growth import warning
+
+        words.append(warning(call))
+    has_markers = _now(call, notebook.MARKERS, MARKERS_EVERY_S)
+    wants_clean = call.kind == "stop" and _now(call, notebook.CLEAN, CLEAN_EVERY_S)
+    if has_markers or wants_clean:
+        from .jobs import start_job
+
+        start_job(call, markers=has_markers, clean=wants_clean)
+    if notebook.has_note(call.notes, call.session):
+        words.append(notebook.take_note(call.notes, call.session))
+    return call.dialect.tell(call.event, "\n".join(filter(None, words)))
+
+
+def _now(call: Call, name: str, every_s: float) -> bool:
+    """Due, and put off for everybody else in the same breath."""
+    return notebook.is_due(call.notes, name, every_s=every_s) and notebook.put_off(call.notes, name, every_s)

@@ -1,0 +1,133 @@
+"""What hooks of one user tell each other: when the next job is due, and what the last one has to say.
+
+All of it lies in `<state>/hooks`. A due time is the mtime of an empty file, so that asking costs one stat.
+"""
+
+import posix
+import time
+
+MARKERS, CLEAN = "markers.due", "clean.due"
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+_LONGEST_NOTE = 600
+_LONGEST_LOG = 1 << 18
+
+
+def directory(environ: dict[bytes, bytes]) -> str:
+    """`<state>/hooks`, by the same rule as oskit.places.state_dir, without what that imports."""
+    state = environ.get(b"XDG_STATE_HOME", b"")
+    home = environ.get(b"HOME", b"")
+    if not state.startswith(b"/") or not _is_ours(home):
+        state = (home if _is_ours(home) else _passwd_home()) + b"/.local/state"
+    return state.decode("utf-8", "surrogateescape") + "/tmpwarden/hooks"
+
+
+def _is_ours(home: bytes) -> bool:
+    try:
+        return home.startswith(b"/") and posix.stat(home).st_uid == posix.geteuid()
+    except OSError:
+        return False
+
+
+def _passwd_home() -> bytes:
+    import pwd
+
+    return pwd.getpwuid(posix.geteuid()).pw_dir.encode("utf-8", "surrogateescape")
+
+
+def session_key(session: str) -> str:
+    """A session id as a file name. Agents use UUIDs; whatever else arrives cannot leave the directory."""
+    return "".join(char if char in _PLAIN else "_" for char in session[:80]) or "none"
+
+
+def is_due(notes: str, name: str, *, every_s: float) -> bool:
+    """Whether the time in `name` has come. A time further away than one period comes from a wrong clock."""
+    try:
+        due_s = posix.stat(f"{notes}/{name}").st_mtime
+    except OSError:
+        return True
+    return not 0 <= due_s - time.time() <= every_s
+
+
+def put_off(notes: str, name: str, seconds: float) -> bool:
+    """Make `name` due in `seconds`. False: it cannot be written, so start no job, or every call would start one."""
+    path, due_s = f"{notes}/{name}", time.time() + seconds
+    try:
+        posix.utime(path, (due_s, due_s))
+        return True
+    except FileNotFoundError:
+        pass
+    except OSError:
+        return False
+    try:
+        make(notes)
+        posix.close(posix.open(path, posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW, 0o600))
+        posix.utime(path, (due_s, due_s))
+    except OSError:
+        return False
+    return True
+
+
+def make(notes: str) -> None:
+    """The directory and what is missing above it, private."""
+    try:
+        posix.mkdir(notes, 0o700)
+    except FileExistsError:
+        return
+    except FileNotFoundError:
+        make(notes.rpartition("/")[0])
+        posix.mkdir(notes, 0o700)
+
+
+def has_note(notes: str, session: str) -> bool:
+    try:
+        return posix.stat(f"{notes}/{session_key(session)}.note").st_size > 0
+    except OSError:
+        return False
+
+
+def take_note(notes: str, session: str) -> str:
+    """What a background job left for this session to tell, once."""
+    try:
+        fd = posix.open(f"{notes}/{session_key(session)}.note", posix.O_RDWR | posix.O_CLOEXEC | posix.O_NOFOLLOW)
+    except OSError:
+        return ""
+    try:
+        posix.lockf(fd, posix.F_LOCK, 0)
+        text = posix.read(fd, _LONGEST_NOTE).decode("utf-8", "replace")
+        posix.ftruncate(fd, 0)
+        return text.strip()
+    except OSError:
+        return ""
+    finally:
+        posix.close(fd)
+
+
+def leave_note(notes: str, session: str, text: str) -> None:
+    _append(f"{notes}/{session_key(session)}.note", text)
+
+
+def log(notes: str, line: str) -> None:
+    """One line for whoever asks why a hook did nothing. Starts over when it has grown long."""
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    path = f"{notes}/log"
+    try:
+        if posix.stat(path).st_size > _LONGEST_LOG:
+            posix.truncate(path, 0)
+    except OSError:
+        pass
+    _append(path, f"{stamp} {line[:500]}")
+
+
+def _append(path: str, text: str) -> None:
+    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_CLOEXEC | posix.O_NOFOLLOW
+    try:
+        make(path.rpartition("/")[0])
+        fd = posix.open(path, flags, 0o600)
+    except OSError:
+        return  # read-only or full: there is nobody left to tell
+    try:
+        posix.write(fd, (text.replace("\n", " ") + "\n").encode("utf-8", "replace"))
+    except OSError:
+        pass
+    finally:
+        posix.close(fd)

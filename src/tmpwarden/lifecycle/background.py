@@ -1,0 +1,105 @@
+"""Work that a hook starts and does not wait for: a detached child of the same interpreter (law 10: no daemon).
+
+Importing this costs next to nothing; what the work itself needs is imported in the child.
+"""
+
+import posix
+
+TYPE_CHECKING = False  # typing itself would cost more than the hook
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+MARKER_LIMIT_S = 8.0  # a backlog of any size: the next job goes on
+CLEAN_LIMIT_S = 60.0
+
+
+def detach(work: "Callable[[], None]") -> bool:
+    """Run `work` in a process of its own session, with none of our descriptors: the agent waits for our stdout."""
+    try:
+        child = posix.fork()
+    except OSError:
+        return False
+    if child:
+        posix.waitpid(child, 0)
+        return True
+    try:
+        posix.setsid()
+        if posix.fork():
+            posix._exit(0)
+        _let_go()
+        work()
+    except BaseException:
+        pass
+    posix._exit(0)
+
+
+def _let_go() -> None:
+    """No pipe of the agent's stays open, no directory of the user's stays in use, no core is taken from them."""
+    null = posix.open("/dev/null", posix.O_RDWR)
+    for descriptor in (0, 1, 2):
+        posix.dup2(null, descriptor)
+    posix.closerange(3, 1024)
+    posix.chdir("/")
+    posix.nice(10)
+
+
+class Alone:
+    """The one background job of this user. A second one has nothing to add and leaves at once."""
+
+    def __init__(self, lock_file: str) -> None:
+        self._lock_file = lock_file
+        self._fd = -1
+
+    def __enter__(self) -> bool:
+        import fcntl
+
+        try:
+            self._fd = posix.open(self._lock_file, posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
+            fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            return False
+        return True
+
+    def __exit__(self, *_: object) -> None:
+        if self._fd >= 0:
+            posix.close(self._fd)
+
+
+def has_marker(shape: tuple[str, str]) -> bool:
+    """Whether any temp root holds a name of this shape: the usual answer is no, and costs one listing."""
+    from ..oskit.places import temp_roots  # type: ignore[import-not-found,unused-ignore]
+
+    prefix, suffix = shape
+    for root in temp_roots():
+        try:
+            with posix.scandir(root) as entries:
+                if any(entry.name.startswith(prefix) and entry.name.endswith(suffix) for entry in entries):
+                    return True
+        except OSError:
+            continue
+    return False
+
+
+def clear_markers(row: str, *, dry_run: bool = False) -> int:
+    """Take stale single files of one row away. How many went."""
+    from ..model.sweep import Outcome, Request
+    from ..sweep.compose import clean  # type: ignore[import-not-found,unused-ignore]
+
+    request = Request(rows=(row,), unattended=True, time_limit_s=MARKER_LIMIT_S)
+    receipts = clean(request, dry_run=dry_run).receipts
+    return sum(receipt.entries for receipt in receipts if receipt.outcome is Outcome.REMOVED)
+
+
+def clear_the_dead(*, dry_run: bool = False) -> str:
+    """A whole unattended clean. What it did, in a sentence, or nothing."""
+    from ..model.sweep import Outcome, Request
+    from ..sweep.compose import clean  # type: ignore[import-not-found,unused-ignore]
+    from ..text import plural, size
+
+    result = clean(Request(unattended=True, time_limit_s=CLEAN_LIMIT_S), dry_run=dry_run)
+    gone = [r for r in result.receipts if r.outcome in (Outcome.REMOVED, Outcome.QUARANTINED)]
+    if not gone:
+        return ""
+    amount = result.freed_bytes + result.quarantined_bytes
+    undo = " (`tmpwarden undo` brings back what is in quarantine)" if result.quarantined_bytes else ""
+    return f"cleared {plural(len(gone), 'left-over item')} of ended sessions, {size(amount)}{undo}"
