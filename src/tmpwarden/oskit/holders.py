@@ -1,0 +1,166 @@
+"""Who uses which path right now: one pass over /proc, then thousands of questions."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterable
+
+from ..model.sweep import Witness, WitnessKind
+from . import mount_sources, namespaces, proc_links, procs, visibility
+
+_ROUNDS = 4  # a process may fork and end while we look at another: look again for new numbers, this often
+_MOST_PER_PATH = 16  # a library that a thousand processes map needs no thousand names
+
+Key = tuple[str, str]  # (device, path within the file system)
+Held = tuple[WitnessKind, int | None, str]  # how, by whom, the path or variable as seen
+
+
+class Holders:
+    """What one look over /proc saw. Paths are compared as (device, path within it), so names in other mount
+    namespaces count too. Never seen: this process's own environment, and what it opened only to look at."""
+
+    __slots__ = ("_below", "_commands", "_held", "_table", "complete", "doubts", "processes", "sessions")
+
+    def __init__(self, table: namespaces.MountTable | None) -> None:
+        self._table = table
+        self._held: dict[Key, list[Held]] = {}
+        self._below: dict[Key, list[Key]] | None = None
+        self._commands: dict[int, str | None] = {}
+        self.processes: dict[int, procs.Process] = {}  # all that were there
+        self.sessions: dict[str, dict[str, tuple[int, ...]]] = {}  # variable -> value -> pids that carry it
+        self.complete = False  # everybody who could carry a session was seen
+        self.doubts: tuple[str, ...] = ()  # why not, in words
+
+    @classmethod
+    def look(cls, session_variables: Iterable[str] = (), *, exclude: Collection[int] = ()) -> Holders:
+        """One pass. `exclude`: our forked workers; this process itself needs no mention."""
+        holders = cls(namespaces.MountTable.of())
+        if holders._table is None or procs.pids() is None:
+            holders.doubts = ("this system has no /proc",)
+            return holders
+        _Pass(holders, tuple(session_variables), frozenset(exclude)).run()
+        return holders
+
+    def within(self, path: str) -> tuple[Witness, ...] | None:
+        """Everything that uses `path` or something below it; None if that could not be measured."""
+        located = self._table.locate(path) if self._table else None
+        return None if located is None else self.within_located(*located)
+
+    def within_located(self, device: str, fspath: str) -> tuple[Witness, ...]:
+        if self._below is None:
+            self._below = _index(self._held)
+        keys = self._below.get((device, fspath), ())
+        return tuple(self._witness(held) for key in keys for held in self._held[key])
+
+    def carriers(self, variable: str, value: str) -> tuple[int, ...]:
+        """The processes with this value in their environment."""
+        return self.sessions.get(variable, {}).get(value, ())
+
+    def command(self, pid: int) -> str | None:
+        if pid not in self._commands:
+            self._commands[pid] = procs.described(pid, self.processes.get(pid))
+        return self._commands[pid]
+
+    def add(self, place: Key, held: Held) -> None:
+        everyone = self._held.setdefault(place, [])
+        if len(everyone) < _MOST_PER_PATH and held not in everyone:
+            everyone.append(held)
+
+    def _witness(self, held: Held) -> Witness:
+        kind, pid, detail = held
+        return Witness(kind, detail, pid, None if pid is None else self.command(pid))
+
+
+def _index(held: Iterable[Key]) -> dict[Key, list[Key]]:
+    """Every ancestor of every held path -> the held paths at or below it."""
+    below: dict[Key, list[Key]] = {}
+    for key in held:
+        device, path = key
+        while True:
+            below.setdefault((device, path), []).append(key)
+            if path in ("/", ""):
+                break
+            path = path[: path.rfind("/")] or "/"
+    return below
+
+
+class _Pass:
+    """One walk over /proc, process by process."""
+
+    def __init__(self, holders: Holders, variables: tuple[str, ...], exclude: frozenset[int]) -> None:
+        self.holders = holders
+        self.variables = [(name, os.fsencode(name)) for name in variables]
+        self.exclude = exclude
+        self.own_pid = os.getpid()
+        self.unreadable: list[int] = []
+        self.sessions: dict[str, dict[str, list[int]]] = {name: {} for name in variables}
+        # mount namespace -> a process whose root is the namespace's: its mountinfo shows all mounts
+        self.namespaces: dict[str, int] = {}
+        self.seen: dict[tuple[str, str], list[Held]] = {}  # (mount namespace, path) -> ...
+
+    def run(self) -> None:
+        looked: set[int] = set()
+        for _ in range(_ROUNDS):
+            fresh = set(procs.pids() or ()) - looked
+            if not fresh:
+                break
+            looked |= fresh
+            for pid in sorted(fresh):
+                self.look_at(pid)
+        self.locate_all()
+        self.holders.sessions = {
+            name: {value: tuple(pids) for value, pids in values.items()} for name, values in self.sessions.items()
+        }
+        self.holders.doubts = visibility.doubts(self.holders.processes, self.unreadable)
+        self.holders.complete = not self.holders.doubts
+
+    def look_at(self, pid: int) -> None:
+        process = procs.process(pid)
+        if process is None:
+            return
+        self.holders.processes[pid] = process
+        if pid in self.exclude or process.is_kernel_thread:
+            return
+        try:
+            self.look_into(pid)
+        except proc_links.Unreadable:
+            self.unreadable.append(pid)
+        except OSError:
+            pass  # it ended while we looked
+
+    def look_into(self, pid: int) -> None:
+        namespace = proc_links.mount_namespace(pid)
+        if namespace not in self.namespaces and os.readlink(f"/proc/{pid}/root") == "/":
+            self.namespaces[namespace] = pid
+        ours = pid == self.own_pid
+        for kind, path in proc_links.held_paths(pid, ours=ours):
+            self.note(namespace, path, (kind, pid, path))
+        if ours:
+            return
+        environ = procs.environ(pid)
+        if environ is None:
+            return
+        for variable, value in proc_links.temp_directories(environ):
+            self.note(namespace, value, (WitnessKind.TMPDIR, pid, f"{variable}={value}"))
+        for name, needle in self.variables:
+            if needle in environ and (found := proc_links.variable_in(environ, needle)):
+                self.sessions[name].setdefault(found, []).append(pid)
+
+    def note(self, namespace: str, path: str, held: Held) -> None:
+        everyone = self.seen.setdefault((namespace, path), [])
+        if len(everyone) < _MOST_PER_PATH:
+            everyone.append(held)
+
+    def locate_all(self) -> None:
+        """Turn names into places: this namespace's by our own table, each other one's by its own."""
+        own = os.readlink("/proc/self/ns/mnt")
+        tables = {name: namespaces.MountTable.of(pid) for name, pid in self.namespaces.items() if name != own}
+        tables[own] = self.holders._table
+        for (namespace, path), everyone in self.seen.items():
+            table = tables.get(namespace)
+            if located := table.locate(path) if table else None:
+                for held in everyone:
+                    self.holders.add(located, held)
+        for table in filter(None, tables.values()):
+            for key, held in mount_sources.used_by(table):
+                self.holders.add(key, held)

@@ -1,0 +1,145 @@
+"""Who has locked what, and whether anybody listens on a socket."""
+
+from __future__ import annotations
+
+import errno
+import os
+import socket
+import stat
+import struct
+from collections.abc import Collection
+
+from . import namespaces, procs
+
+try:
+    import fcntl
+except ImportError:  # Windows: nothing is measured
+    fcntl = None  # type: ignore[assignment]
+
+# The kernel names these by a device number that stat does not show, so there the inode number alone is compared.
+_DEVICE_DIFFERS = frozenset(("btrfs", "overlay", "bcachefs", "fuse.fuse-overlayfs"))
+
+
+class LockedInodes(frozenset[tuple[int, int]]):
+    """(st_dev, inode) of locked files. Where a file system reports another device than stat, a number that may be
+    a locked file's counts as one: that errs towards keeping."""
+
+    numbers: frozenset[int]
+    plain_devices: frozenset[int]
+
+    def __contains__(self, item: object) -> bool:
+        if super().__contains__(item):
+            return True
+        return isinstance(item, tuple) and item[1] in self.numbers and item[0] not in self.plain_devices
+
+
+def locked_inodes(except_pids: Collection[int] = ()) -> frozenset[tuple[int, int]] | None:
+    """Every file with a flock, POSIX or OFD lock or a lease on it, or somebody waiting for one.
+
+    `except_pids`: whose flocks and POSIX locks do not count, such as our own. None: not measured (also outside the
+    initial pid namespace, where /proc/locks leaves out other namespaces' locks).
+    """
+    text = procs.read_whole("/proc/locks")
+    if text is None or not namespaces.in_initial_pid_namespace():
+        return None
+    return _for_stat(parse_locks(text.decode("ascii", "replace"), except_pids))
+
+
+def parse_locks(text: str, except_pids: Collection[int] = ()) -> frozenset[tuple[int, int]]:
+    """The (device, inode) pairs of /proc/locks; a line that is no lock is passed over."""
+    found = set()
+    for line in text.splitlines():
+        fields = line.replace("-> ", "").split()
+        try:
+            major, minor, inode = fields[5].split(":")
+            pid = int(fields[4])
+            if pid not in except_pids:
+                found.add((os.makedev(int(major, 16), int(minor, 16)), int(inode)))
+        except (IndexError, ValueError):
+            continue
+    return frozenset(found)
+
+
+def _for_stat(found: frozenset[tuple[int, int]]) -> frozenset[tuple[int, int]]:
+    table = namespaces.MountTable.of()
+    plain = frozenset(
+        _device_number(mount.device)
+        for mount in (table.mounts if table else ())
+        if mount.filesystem not in _DEVICE_DIFFERS
+    )
+    unclear = frozenset(inode for device, inode in found if device not in plain)
+    if not unclear:
+        return found
+    loose = LockedInodes(found)
+    loose.numbers, loose.plain_devices = unclear, plain
+    return loose
+
+
+def _device_number(device: str) -> int:
+    major, _, minor = device.partition(":")
+    return os.makedev(int(major), int(minor))
+
+
+def try_flock(fd: int) -> bool:
+    """Take the exclusive flock of an open file or directory, without waiting. False: not got."""
+    if fcntl is None:
+        return False
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError:
+        return False
+    return True
+
+
+def is_locked(dir_fd: int, name: str) -> bool | None:
+    """Ask the file itself, for where /proc/locks does not tell. None: not measured."""
+    if fcntl is None:
+        return None
+    try:
+        if not stat.S_ISREG(os.stat(name, dir_fd=dir_fd, follow_symlinks=False).st_mode):
+            return None
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)
+    except OSError:
+        return None
+    try:
+        return not try_flock(fd) or _has_posix_lock(fd)
+    finally:
+        os.close(fd)
+
+
+def _has_posix_lock(fd: int) -> bool:
+    """F_GETLK with a write lock in mind: any POSIX or OFD lock of somebody else is in its way."""
+    query = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
+    try:
+        kind: int = struct.unpack("h", fcntl.fcntl(fd, fcntl.F_GETLK, query)[:2])[0]
+    except OSError:
+        return True
+    return kind != fcntl.F_UNLCK
+
+
+def is_listening(dir_fd: int, name: str) -> bool | None:
+    """Whether any process has this socket bound. None: not measured. Only ECONNREFUSED is dead.
+
+    A datagram connect to a stream socket fails with EPROTOTYPE as long as somebody has it bound, so that no server ever
+    sees us; and through a pinned descriptor the path always fits into sun_path and nobody can swap the name.
+    """
+    if not hasattr(os, "O_PATH") or not hasattr(socket, "AF_UNIX"):
+        return None
+    try:
+        pinned = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
+    except OSError:
+        return None
+    try:
+        if not stat.S_ISSOCK(os.fstat(pinned).st_mode):
+            return None
+        return _answers(f"/proc/self/fd/{pinned}")
+    finally:
+        os.close(pinned)
+
+
+def _answers(path: str) -> bool | None:
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC) as probe:
+        number = probe.connect_ex(path)
+    if number == errno.ECONNREFUSED:
+        return False
+    return True if number in (0, errno.EPROTOTYPE, errno.EAGAIN, errno.EPERM, errno.EISCONN) else None

@@ -1,0 +1,137 @@
+"""Processes as /proc shows them. Light enough for the hot path: hooks ask here who their agent is."""
+
+from __future__ import annotations
+
+import os
+
+_READ_SIZE = 1 << 16
+_KERNEL_THREAD = 0x00200000  # PF_KTHREAD
+
+
+class Process:
+    """One process: what everybody may know about it."""
+
+    __slots__ = ("command", "is_kernel_thread", "parent", "pid", "start")
+
+    def __init__(self, pid: int, parent: int, start: int, command: str, is_kernel_thread: bool = False) -> None:
+        self.pid = pid
+        self.parent = parent
+        self.start = start  # clock ticks after boot: with the pid, the identity of a process within one boot
+        self.command = command  # the kernel's 15 bytes; anything may be in there
+        self.is_kernel_thread = is_kernel_thread
+
+
+def read_whole(path: str) -> bytes | None:
+    """A file of /proc, or None where it is gone or not for us."""
+    try:
+        fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
+    except (OSError, ValueError):
+        return None
+    try:
+        parts = []
+        while part := os.read(fd, _READ_SIZE):
+            parts.append(part)
+        return b"".join(parts)
+    except OSError:  # the process ended between open and read
+        return None
+    finally:
+        os.close(fd)
+
+
+def parse_stat(pid: int, line: bytes) -> Process | None:
+    """/proc/PID/stat. The command stands in parentheses and may itself contain spaces and parentheses."""
+    opening, closing = line.find(b"("), line.rfind(b")")
+    fields = line[closing + 2 :].split()
+    try:
+        is_kernel_thread = bool(int(fields[6]) & _KERNEL_THREAD)
+        command = os.fsdecode(line[opening + 1 : closing])
+        return Process(pid, int(fields[1]), int(fields[19]), command, is_kernel_thread)
+    except (IndexError, ValueError):
+        return None
+
+
+def process(pid: int) -> Process | None:
+    """That process now, or None if there is none (a zombie has ended: it holds nothing)."""
+    line = read_whole(f"/proc/{pid}/stat")
+    return None if line is None or _is_over(line) else parse_stat(pid, line)
+
+
+def start_ticks(pid: int) -> int | None:
+    """Field 22 of /proc/PID/stat, or None if there is no such process."""
+    found = process(pid)
+    return found.start if found else None
+
+
+def pids() -> list[int] | None:
+    """Every process number in /proc, or None on a machine without it."""
+    try:
+        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return None
+
+
+def processes() -> dict[int, Process] | None:
+    """Every process by number, or None on a machine without /proc. One that ends meanwhile is left out."""
+    numbers = pids()
+    if numbers is None:
+        return None
+    return {pid: found for pid in numbers if (found := process(pid))}
+
+
+def owner_of(pid: int) -> int | None:
+    """The effective uid. From status: /proc/PID itself belongs to root when a process is not dumpable."""
+    text = read_whole(f"/proc/{pid}/status") or b""
+    start = text.find(b"\nUid:")
+    try:
+        return int(text[start + 5 :].split(None, 2)[1]) if start >= 0 else None
+    except (IndexError, ValueError):
+        return None
+
+
+def environ(pid: int) -> bytes | None:
+    """The environment it was started with, NUL separated; None where it is not for us to read."""
+    return read_whole(f"/proc/{pid}/environ")
+
+
+def arguments(pid: int) -> tuple[bytes, ...]:
+    """Its command line; empty for kernel threads and where it cannot be read."""
+    line = read_whole(f"/proc/{pid}/cmdline")
+    return tuple(line.rstrip(b"\0").split(b"\0")) if line else ()
+
+
+def described(pid: int, found: Process | None = None) -> str | None:
+    """What to call it before people: the program it runs, else the kernel's name for it. Not escaped."""
+    words = arguments(pid)
+    if words and (name := words[0].rsplit(b"/", 1)[-1]):
+        return os.fsdecode(name)
+    found = found or process(pid)
+    return found.command if found else None
+
+
+def ancestors(pid: int, known: dict[int, Process]) -> list[int]:
+    """Parent, grandparent and so on, as far as they still live."""
+    line: list[int] = []
+    while (found := known.get(pid)) is not None and found.parent > 0 and found.parent not in line:
+        pid = found.parent
+        line.append(pid)
+    return line
+
+
+def boot_time_s() -> float | None:
+    """When this kernel started, by the clock of now."""
+    for line in (read_whole("/proc/stat") or b"").split(b"\n"):
+        if line.startswith(b"btime "):
+            return float(line[6:])
+    return None
+
+
+def start_time_s(start: int) -> float | None:
+    """When a process with these start ticks started, by the clock of now."""
+    booted = boot_time_s()
+    return None if booted is None else booted + start / os.sysconf("SC_CLK_TCK")
+
+
+def _is_over(line: bytes) -> bool:
+    """A zombie (Z) or a dead one (X) has let go of everything, unless only its first thread has ended."""
+    fields = line[line.rfind(b")") + 2 :].split(None, 18)
+    return fields[:1] in ([b"Z"], [b"X"]) and len(fields) > 17 and fields[17] in (b"0", b"1")
