@@ -93,7 +93,7 @@ class Partial(TmpwardenError):
 class Interrupted(TmpwardenError):
     """stopped by {0}; what was done is done, the rest was left alone"""
 
-    code = "interrupted"
+    code, exit_code = "interrupted", 130
 
     def __init__(self, signal_number: int) -> None:
         super().__init__({2: "Ctrl-C", 15: "SIGTERM"}.get(signal_number, f"signal {signal_number}"))

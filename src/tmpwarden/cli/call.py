@@ -18,6 +18,7 @@ class Call:
     roots: tuple[str, ...] = ()
     config_file: str | None = None
     warnings: list[str] = field(default_factory=list)
+    now_ns: Callable[[], int] = time.time_ns
     started: float = field(default_factory=time.monotonic)
 
     @property

@@ -16,6 +16,7 @@ from .call import Answer, Call, Done
 from .commands import TABLE
 
 F = TypeVar("F", bound=Callable[..., Any])
+COMPLETION_VARIABLE = "_TMPWARDEN_COMPLETE"
 _COMMANDS_DIR = os.path.join(os.path.dirname(__file__), "commands")
 
 

@@ -5,14 +5,15 @@ from __future__ import annotations
 import os
 import signal
 import sys
-from collections.abc import Iterable, Sequence
+import time
+from collections.abc import Callable, Iterable, Sequence
 from types import FrameType
 
 import click
 
 from ..errors import BadArgument, Interrupted, TmpwardenError, Unexpected
 from .call import Answer, Call, Done, Terminated
-from .group import LazyGroup, with_common_options
+from .group import COMPLETION_VARIABLE, LazyGroup, with_common_options
 
 
 @click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -38,11 +39,13 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    raise SystemExit(main(sys.argv[1:]))
+    asked = os.environ.get(COMPLETION_VARIABLE)
+    raise SystemExit(_complete(asked) if asked else main(sys.argv[1:]))
 
 
-def main(argv: Sequence[str]) -> int:
-    call, answer = Call(), Answer()
+def main(argv: Sequence[str], *, now_ns: Callable[[], int] = time.time_ns) -> int:
+    """One call; its exit status. The clock comes in as an argument: tests and documentation run later than now."""
+    call, answer = Call(now_ns=now_ns), Answer()
     try:
         answer = _answer(call, list(argv))
         _tell(call, answer)
@@ -57,7 +60,6 @@ def main(argv: Sequence[str]) -> int:
 def _answer(call: Call, argv: list[str]) -> Answer:
     try:
         with tmpwarden.make_context("tmpwarden", argv, obj=call) as context:
-            _complete(argv)
             result = tmpwarden.invoke(context)
             return result if isinstance(result, Answer) else Answer()
     except Done as done:
@@ -115,13 +117,11 @@ def _write(stream: object, lines: Iterable[str]) -> None:
         print(line, file=stream)  # type: ignore[call-overload]
 
 
-def _complete(argv: Sequence[str]) -> None:
+def _complete(instruction: str) -> int:
     """A shell asks what could come next (`tmpwarden completion` set that up)."""
-    instruction = os.environ.get("_TMPWARDEN_COMPLETE")
-    if instruction:
-        from click.shell_completion import shell_complete
+    from click.shell_completion import shell_complete
 
-        raise SystemExit(shell_complete(tmpwarden, {}, "tmpwarden", "_TMPWARDEN_COMPLETE", instruction))
+    return shell_complete(tmpwarden, {"obj": Call()}, "tmpwarden", COMPLETION_VARIABLE, instruction)
 
 
 def _terminated(_: int, __: FrameType | None) -> None:

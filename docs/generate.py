@@ -1,0 +1,79 @@
+"""Write the reference pages from the code: `make docs`. tests/test_docs.py fails when a page differs."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import click
+
+from tmpwarden import errors
+from tmpwarden.cli.call import Call
+from tmpwarden.cli.commands import TABLE
+from tmpwarden.cli.main import tmpwarden
+from tmpwarden.cli.words import SENTENCES, keeps
+
+HERE = Path(__file__).parent
+_NOTE = "<!-- written by `make docs`; do not edit -->\n"
+
+
+def commands() -> str:
+    """Every command as its own --help says it."""
+    return "".join([_NOTE, "# Commands\n\n", *_help(tmpwarden, "tmpwarden", None)])
+
+
+def _help(command: click.Command, path: str, parent: click.Context | None) -> Iterator[str]:
+    name = path.split()[-1]
+    context = click.Context(
+        command, info_name=name, parent=parent, obj=Call(), terminal_width=100, **command.context_settings
+    )
+    level = "##" if parent is None or parent.parent is None else "###"
+    yield f"{level} {path}\n\n```text\n{command.get_help(context)}\n```\n\n"
+    if isinstance(command, click.Group):
+        names = [row[1] for row in TABLE] if parent is None else sorted(command.commands)
+        for each in names:
+            below = command.get_command(context, each)
+            if below is not None:
+                yield from _help(below, f"{path} {each}", context)
+
+
+def errors_page() -> str:
+    """Every error a user can meet."""
+    lines = [_NOTE, "# Errors\n\n`error.code` in JSON, the exit status, the sentence, and what to do.\n\n"]
+    lines += ["| code | exit | sentence | hint |\n|---|---|---|---|\n"]
+    for kind in _error_classes():
+        sentence = inspect.cleandoc(kind.__doc__ or "").replace("{0}", "...").replace("{1}", "...")
+        lines.append(f"| `{kind.code}` | {kind.exit_code} | {sentence} | {kind.hint} |\n")
+    lines.append("\nExit 0 is done: a unit that a law keeps is done too. 130 and 143 follow SIGINT and SIGTERM.\n")
+    return "".join(lines)
+
+
+def _error_classes() -> list[type[errors.TmpwardenError]]:
+    found = [
+        kind
+        for kind in vars(errors).values()
+        if isinstance(kind, type) and issubclass(kind, errors.TmpwardenError) and kind is not errors.TmpwardenError
+    ]
+    return sorted(found, key=lambda kind: (kind.exit_code, kind.code))
+
+
+def reasons() -> str:
+    """Every word of `reason`, and its sentence."""
+    lines = [_NOTE, "# Reasons\n\n`reason` in JSON, and the sentence that tables show for it.\n"]
+    for title, kept in (("Kept", True), ("May go", False)):
+        lines.append(f"\n## {title}\n\n| reason | sentence |\n|---|---|\n")
+        lines += [
+            f"| `{reason.value}` | {words.format(who='a process')} |\n"
+            for reason, words in SENTENCES.items()
+            if keeps(reason) is kept
+        ]
+    return "".join(lines)
+
+
+PAGES: dict[str, Callable[[], str]] = {"commands.md": commands, "errors.md": errors_page, "reasons.md": reasons}
+
+
+if __name__ == "__main__":
+    for name, page in PAGES.items():
+        (HERE / name).write_text(page())

@@ -1,0 +1,33 @@
+"""`tmpwarden completion SHELL`: the lines that teach a shell to complete our commands and options."""
+
+from __future__ import annotations
+
+import os
+
+import click
+from click.shell_completion import get_completion_class
+
+from ...errors import BadArgument
+from ..call import Answer
+from ..group import COMPLETION_VARIABLE
+
+_SHELLS = ("bash", "zsh", "fish")
+
+
+@click.command()
+@click.argument("shell", required=False, type=click.Choice(_SHELLS))
+@click.pass_context
+def command(context: click.Context, shell: str | None) -> Answer:
+    """Completion for SHELL (bash, zsh or fish; by default the one $SHELL names).
+
+    \b
+    bash: tmpwarden completion bash >> ~/.bashrc
+    zsh:  tmpwarden completion zsh >> ~/.zshrc
+    fish: tmpwarden completion fish > ~/.config/fish/completions/tmpwarden.fish
+    """
+    chosen = shell or os.path.basename(os.environ.get("SHELL", ""))
+    maker = get_completion_class(chosen)
+    if chosen not in _SHELLS or maker is None:
+        raise BadArgument("cannot tell which shell you use", hint="say bash, zsh or fish")
+    source = maker(context.find_root().command, {}, "tmpwarden", COMPLETION_VARIABLE).source()
+    return Answer({"shell": chosen, "source": source}, lambda: [source])

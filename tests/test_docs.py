@@ -1,0 +1,40 @@
+"""The documentation is true: console blocks run, reference pages are what the code says, links lead somewhere."""
+
+import importlib.util
+import re
+from pathlib import Path
+
+import pytest
+
+from support import console
+
+ROOT = Path(__file__).parents[1]
+PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "AGENTS.md", *sorted((ROOT / "docs").glob("*.md"))]
+
+
+@pytest.mark.parametrize("block", list(console.blocks()), ids=lambda block: f"{block.page}:{block.line}")
+def test_a_console_block_prints_what_it_says(block: console.Block, own_world: Path) -> None:
+    console.WORLDS[block.world](own_world)
+    env = console.environment(own_world)
+    for command, expected in block.steps:
+        said = console.run(command, expected, own_world, env)
+        assert console.matches(expected, said), f"$ {command}\n--- the page says\n{expected}\n--- it said\n{said}"
+
+
+def _generator() -> object:
+    spec = importlib.util.spec_from_file_location("generate", ROOT / "docs" / "generate.py")
+    assert spec and spec.loader
+    module = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(module)
+    return module
+
+
+def test_reference_pages_are_what_the_code_says() -> None:
+    for name, page in _generator().PAGES.items():  # type: ignore[attr-defined]
+        assert (ROOT / "docs" / name).read_text() == page(), f"docs/{name} is out of date: run `make docs`"
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.exists()], ids=lambda page: page.name)
+def test_links_to_files_lead_somewhere(page: Path) -> None:
+    for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
+        assert (page.parent / target).exists(), target
