@@ -1,0 +1,144 @@
+"""The catalogue as a whole: built-in agents, drop-ins, overrides. What is broken is skipped and said so."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, replace
+from graphlib import CycleError
+
+from tmpwarden.catalogue import matcher
+from tmpwarden.catalogue.decode import Agent, decode
+from tmpwarden.catalogue.overrides import Override, apply
+from tmpwarden.errors import UnknownAgent
+from tmpwarden.model.sweep import Litter, Tier
+
+BUILT_IN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agents")
+SYSTEM = "/etc/tmpwarden/agents.d"
+
+
+@dataclass(frozen=True, slots=True)
+class Catalogue:
+    agents: tuple[Agent, ...]
+    warnings: tuple[str, ...] = ()  # sentences that name file, line, row and key
+
+    @property
+    def rows(self) -> tuple[Litter, ...]:
+        return tuple(row for agent in self.agents for row in agent.rows)
+
+    def agent(self, agent_id: str) -> Agent:
+        for agent in self.agents:
+            if agent.id == agent_id:
+                return agent
+        raise UnknownAgent(agent_id)
+
+    def row(self, key: str) -> Litter | None:
+        return next((row for row in self.rows if row.key == key), None)
+
+    def places(
+        self,
+        roots: Iterable[str],
+        home: str | None = None,
+        *,
+        uid: int | None = None,
+        environ: Mapping[str, str] | None = None,
+    ) -> tuple[matcher.Place, ...]:
+        """Where to start looking. Without `home` its rows are off (and those of the XDG directories)."""
+        bases = {"tmp": tuple(dict.fromkeys(roots))}
+        if home is not None:
+            bases |= {"home": (home,), **_xdg(home, os.environ if environ is None else environ)}
+        return matcher.places(self.rows, bases, os.geteuid() if uid is None else uid)
+
+
+def _xdg(home: str, environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    defaults = {"cache": ".cache", "config": ".config", "data": ".local/share", "state": ".local/state"}
+    found: dict[str, tuple[str, ...]] = {}
+    for kind, below_home in defaults.items():
+        said = environ.get(f"XDG_{kind.upper()}_HOME", "")
+        found[f"xdg_{kind}"] = (said if os.path.isabs(said) else os.path.join(home, below_home),)
+    return found
+
+
+def default_dirs() -> tuple[str, ...]:
+    """Drop-in directories, in the order in which they are read: a later file masks an earlier one of the same name."""
+    config = os.environ.get("XDG_CONFIG_HOME", "")
+    if not os.path.isabs(config):
+        config = os.path.join(os.path.expanduser("~"), ".config")
+    return (SYSTEM, os.path.join(config, "tmpwarden", "agents.d"))
+
+
+def load(dirs: Iterable[str] | None = None, overrides: Mapping[str, Override] | None = None) -> Catalogue:
+    """Built-in agents, then those in `dirs` (None: `default_dirs()`), then the user's word on single rows."""
+    agents, warnings = _built_in()
+    for directory in default_dirs() if dirs is None else dirs:
+        for name in _toml_names(directory):
+            warnings += _drop_in(agents, name, os.path.join(directory, name))
+    listed, complaints = apply(tuple(agents[name] for name in sorted(agents)), overrides or {})
+    catalogue = Catalogue(listed, (*warnings, *complaints))
+    return _without_circles(catalogue)
+
+
+def _built_in() -> tuple[dict[str, Agent], list[str]]:
+    """A built-in file that does not decode is a bug of ours; still, the others work."""
+    agents: dict[str, Agent] = {}
+    warnings: list[str] = []
+    for name in _toml_names(BUILT_IN):
+        agent, complaints = read(os.path.join(BUILT_IN, name), builtin=True)
+        warnings += complaints
+        if agent is not None:
+            agents[name] = agent
+    return agents, warnings
+
+
+def read(path: str, *, builtin: bool = False) -> tuple[Agent | None, tuple[str, ...]]:
+    try:
+        with open(path, "rb") as file:
+            text = file.read().decode()
+    except OSError as wrong:
+        return None, (f"{path}:1: cannot be read: {wrong.strerror}",)
+    except UnicodeDecodeError as wrong:
+        return None, (f"{path}:{wrong.object[: wrong.start].count(10) + 1}: is not UTF-8",)
+    return decode(text, os.path.basename(path) if builtin else path, builtin=builtin)
+
+
+def _drop_in(agents: dict[str, Agent], name: str, path: str) -> tuple[str, ...]:
+    """Put one drop-in in place. `never` rows of what it masks stay in force."""
+    agent, complaints = read(path)
+    if complaints:
+        return tuple(f"{sentence} (this file is skipped)" for sentence in complaints)
+    masked = agents.get(name)
+    protected = tuple(row for row in masked.rows if row.tier is Tier.NEVER) if masked else ()
+    if agent is None:
+        if masked:
+            agents[name] = replace(masked, rows=protected)
+        return ()
+    for other_name, other in agents.items():
+        if other.id == agent.id and other_name != name:
+            return (f"{path}:1: key id: agent {agent.id!r} is in {other.source}; use that file's name to replace it",)
+    guarded = {row.id for row in protected}
+    weakened = sorted(row.id for row in agent.rows if row.id in guarded and row.tier is not Tier.NEVER)
+    if weakened and masked and masked.id == agent.id:
+        return (f"{path}:1: row {weakened[0]}, key tier: a never row cannot be weakened (this file is skipped)",)
+    kept = tuple(row for row in protected if row.key not in {new.key for new in agent.rows})
+    agents[name] = replace(agent, rows=(*agent.rows, *kept))
+    return ()
+
+
+def _without_circles(catalogue: Catalogue) -> Catalogue:
+    """Rows that beat each other in a circle beat nobody."""
+    try:
+        matcher.in_order(catalogue.rows)
+    except CycleError as circle:
+        names = " beats ".join(reversed(circle.args[1]))
+        agents = tuple(
+            replace(agent, rows=tuple(replace(row, beats=()) for row in agent.rows)) for agent in catalogue.agents
+        )
+        return Catalogue(agents, (*catalogue.warnings, f"key beats: {names}; `beats` is ignored everywhere"))
+    return catalogue
+
+
+def _toml_names(directory: str) -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(directory) if name.endswith(".toml") and not name.startswith("."))
+    except OSError:
+        return []

@@ -1,0 +1,202 @@
+"""From rows to directories: which to look into, and which row an entry belongs to. One pass over a name decides.
+
+All rows together form one automaton over path components, so a directory that several rows speak of (`{tmp}/*-{uid}`,
+`{tmp}/claude-{uid}`) is opened once and each entry has one answer.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from graphlib import TopologicalSorter
+
+from tmpwarden.catalogue.patterns import FLAGS, Component, component, name_pattern, split_place
+from tmpwarden.model.sweep import Kind, Litter, Tier
+
+_FOUND_KINDS = (Kind.FILE, Kind.DIR, Kind.SOCKET, Kind.OTHER)
+_HIGHEST_PID = 1 << 22
+IsMarked = Callable[[str, str], bool]  # (directory relative to the unit, "" for itself; name) -> a never row's?
+
+
+@dataclass(frozen=True, slots=True)
+class Match:
+    litter: Litter
+    session: str | None = None
+    pid: int | None = None
+
+    @property
+    def is_never(self) -> bool:
+        return self.litter.tier is Tier.NEVER
+
+    @property
+    def only_if_empty(self) -> bool:
+        """The row means a left-over empty directory: one with entries is no unit, look into it instead."""
+        return "empty-dir" in self.litter.checks
+
+
+@dataclass(frozen=True, slots=True)
+class _Route:
+    """One row's way from its base to the directory that holds its units."""
+
+    row: Litter
+    components: tuple[Component, ...]
+    pattern: str
+
+
+class _State:
+    """What is known after walking some components: rows that end here, routes that go on."""
+
+    def __init__(
+        self, routes: tuple[_Route, ...], depth: int, family: dict[tuple[int, frozenset[int]], _State]
+    ) -> None:
+        self.depth = depth
+        self.routes = routes
+        self.here = tuple(route for route in routes if len(route.components) == depth)
+        self.onward = tuple(route for route in routes if len(route.components) > depth)
+        self._family = family
+        self._classifiers: dict[Kind, _Classifier] = {}
+
+    def step(self, name: str) -> _State | None:
+        depth = self.depth
+        routes = tuple(route for route in self.onward if route.components[depth].matches(name))
+        if not routes:
+            return None
+        key = (depth + 1, frozenset(map(id, routes)))
+        if key not in self._family:
+            self._family[key] = _State(routes, depth + 1, self._family)
+        return self._family[key]
+
+    def classify(self, name: str, kind: Kind) -> Match | None:
+        if not self.here:
+            return None
+        if kind not in self._classifiers:
+            self._classifiers[kind] = _Classifier(tuple(r for r in self.here if r.row.kind in (kind, Kind.ANY)))
+        return self._classifiers[kind].classify(name)
+
+    def only_never(self) -> _State | None:
+        routes = tuple(route for route in self.routes if route.row.tier is Tier.NEVER)
+        return _State(routes, self.depth, {}) if routes else None
+
+    def is_never(self, name: str) -> bool:
+        """Whatever its kind: a never row protects a name."""
+        return any(self.classify(name, kind) for kind in _FOUND_KINDS)
+
+
+class _Classifier:
+    """Rows of one directory and one kind as one regular expression; the first alternative that fits wins."""
+
+    def __init__(self, routes: tuple[_Route, ...]) -> None:
+        self._rows = tuple(route.row for route in routes)
+        self._plain: dict[str, Match] = {}
+        alternatives = []
+        for number, route in enumerate(routes):
+            pattern = route.pattern
+            if "(?P<" in pattern:
+                for group in ("session", "pid"):
+                    pattern = pattern.replace(f"(?P<{group}>", f"(?P<{group}_{number}>")
+            else:
+                self._plain[f"row_{number}"] = Match(route.row)
+            # The empty group at the end tells which alternative it was, and leaves its first letter to sre's fast path.
+            alternatives.append(f"(?:{pattern})(?P<row_{number}>)")
+        self._match = re.compile("|".join(alternatives), FLAGS).fullmatch if alternatives else None
+
+    def classify(self, name: str) -> Match | None:
+        found = self._match(name) if self._match else None
+        if found is None or found.lastgroup is None:
+            return None
+        plain = self._plain.get(found.lastgroup)
+        if plain is not None:
+            return plain
+        number = found.lastgroup.removeprefix("row_")
+        groups = found.groupdict()
+        return Match(self._rows[int(number)], groups.get(f"session_{number}"), _pid(groups.get(f"pid_{number}")))
+
+
+def _pid(digits: str | None) -> int | None:
+    """A number that no process can have names nobody."""
+    return int(digits) if digits and digits.isdecimal() and 0 < int(digits) <= _HIGHEST_PID else None
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A directory to look into. Start with those of `Catalogue.places`; `child` leads below."""
+
+    path: str  # absolute
+    root: str  # the temp root, home or XDG directory it lies below
+    is_home: bool
+    _state: _State
+
+    @property
+    def depth(self) -> int:
+        return self._state.depth
+
+    @property
+    def has_rows(self) -> bool:
+        """False: nothing is matched here, the way only leads through."""
+        return bool(self._state.here)
+
+    @property
+    def names(self) -> frozenset[str] | None:
+        """The only entries worth opening; None: the whole directory has to be listed."""
+        if self._state.here or any(route.components[self.depth].glob for route in self._state.onward):
+            return None
+        return frozenset(route.components[self.depth].text for route in self._state.onward)
+
+    def classify(self, name: str, kind: Kind) -> Match | None:
+        """The row that an entry belongs to. A `never` row wins over all: keep that entry and do not look into it."""
+        return self._state.classify(name, kind)
+
+    def child(self, name: str) -> Place | None:
+        """The directory `name` in here, if rows speak of what is below it. Ask only when `classify` gave no unit."""
+        state = self._state.step(name)
+        return None if state is None else Place(f"{self.path.rstrip('/')}/{name}", self.root, self.is_home, state)
+
+    def never_inside(self, name: str) -> IsMarked | None:
+        """For a unit `name` in here: tells members that a `never` row protects. None: there can be none."""
+        below = self._state.step(name)
+        start = below.only_never() if below else None
+        return None if start is None else _marker(start)
+
+
+def _marker(start: _State) -> IsMarked:
+    known: dict[str, _State | None] = {"": start}
+
+    def state_of(directory: str) -> _State | None:
+        if directory not in known:
+            parent, _, last = directory.rpartition("/")
+            above = state_of(parent)
+            known[directory] = above.step(last) if above else None
+        return known[directory]
+
+    def is_marked(directory: str, name: str) -> bool:
+        state = state_of(directory)
+        return state is not None and state.is_never(name)
+
+    return is_marked
+
+
+def places(rows: Iterable[Litter], bases: Mapping[str, tuple[str, ...]], uid: int) -> tuple[Place, ...]:
+    """One place for each directory that a row's `in` may start from. `bases`: "tmp" -> the temp roots, "home" -> ..."""
+    routes: dict[str, list[_Route]] = {}
+    for row in in_order(rows):
+        base, parts = split_place(row.place)
+        route = _Route(row, tuple(component(part, uid) for part in parts), name_pattern(row.name, uid))
+        routes.setdefault(base, []).append(route)
+    return tuple(
+        Place(path.rstrip("/") or "/", path.rstrip("/") or "/", base != "tmp", _State(tuple(found), 0, {}))
+        for base, found in routes.items()
+        for path in bases.get(base, ())
+    )
+
+
+def in_order(rows: Iterable[Litter]) -> tuple[Litter, ...]:
+    """Never rows first, then each row before those it beats. Raises graphlib.CycleError."""
+    by_key = {row.key: row for row in rows}
+    graph: TopologicalSorter[str] = TopologicalSorter(dict.fromkeys(by_key, ()))
+    for row in by_key.values():
+        for loser in row.beats:
+            if loser in by_key:
+                graph.add(loser, row.key)
+    ordered = [by_key[key] for key in graph.static_order()]
+    return tuple(sorted(ordered, key=lambda row: row.tier is not Tier.NEVER))

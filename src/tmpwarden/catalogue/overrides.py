@@ -1,0 +1,57 @@
+"""The user's word on one row, `[rows."claude.cwd-marker"]` in config.toml: be slower, ask, leave it alone. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+from tmpwarden.catalogue.decode import DEFAULT_AGES, Agent
+from tmpwarden.model.sweep import Litter, Tier
+from tmpwarden.text import duration
+
+
+@dataclass(frozen=True, slots=True)
+class Override:
+    origin: str  # file and line, for complaints
+    enabled: bool = True
+    ask: bool = False  # tier = "ask": only when told
+    ages_s: tuple[tuple[str, int], ...] = ()  # ("max_age", seconds)
+
+
+def apply(agents: tuple[Agent, ...], overrides: Mapping[str, Override]) -> tuple[tuple[Agent, ...], tuple[str, ...]]:
+    """The agents as the user wants them, and complaints about words that would make a row more dangerous."""
+    complaints = [
+        f"{override.origin}: no row is called {key}"
+        for key, override in overrides.items()
+        if not any(row.key == key for agent in agents for row in agent.rows)
+    ]
+    changed = []
+    for agent in agents:
+        rows = []
+        for row in agent.rows:
+            override = overrides.get(row.key)
+            wanted: Litter | None = row
+            if override is not None:
+                wanted, wrong = _overridden(row, override)
+                complaints += wrong
+            if wanted is not None:
+                rows.append(wanted)
+        changed.append(replace(agent, rows=tuple(rows)))
+    return tuple(changed), tuple(complaints)
+
+
+def _overridden(row: Litter, override: Override) -> tuple[Litter | None, list[str]]:
+    if row.tier is Tier.NEVER:
+        return row, [f"{override.origin}: {row.key} protects what is no litter; it cannot be changed"]
+    if not override.enabled:
+        return None, []
+    complaints = []
+    ages = {"grace": row.grace_s, "min_age": row.min_age_s, "max_age": row.max_age_s}
+    for key, seconds in override.ages_s:
+        lowest = min(ages[key], DEFAULT_AGES[key])
+        if seconds < lowest:
+            complaints.append(f"{override.origin}: {row.key}: {key} may not go below {duration(lowest)}")
+        ages[key] = max(seconds, lowest)
+    tier = Tier.ASK if override.ask else row.tier
+    slower = replace(row, tier=tier, grace_s=ages["grace"], min_age_s=ages["min_age"], max_age_s=ages["max_age"])
+    return slower, complaints

@@ -1,0 +1,104 @@
+"""What a row may say about names and places: regular expressions that cannot blow up, paths of components. Pure."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+_sre: Any = re._parser  # type: ignore[attr-defined]  # the only honest way to see a pattern's structure
+_op: Any = re._constants  # type: ignore[attr-defined]
+
+BASES = ("tmp", "home", "xdg_cache", "xdg_config", "xdg_data", "xdg_state")
+FLAGS = re.ASCII | re.DOTALL
+_LONGEST_PATTERN, _UNBOUNDED_REPEATS = 400, 3
+_OWNER_GROUPS = {"session", "pid"}
+# In a directory that everybody shares a row must name its producer: a pattern that takes one of these takes anything.
+_BLAND = ("a", "x1", "notes.txt", "backup.tar.gz", "My Documents", ".bashrc", "tmp.s41nKzCasd", "k" * 80)
+
+
+def complaint_about_name(pattern: str, *, shared: bool) -> str | None:
+    """Why `pattern` cannot be a row's `name`, or None. `shared`: the place is a temp root or a home itself."""
+    if not 0 < len(pattern) <= _LONGEST_PATTERN:
+        return f"needs 1 to {_LONGEST_PATTERN} characters"
+    try:
+        tree = _sre.parse(_spelled(pattern), FLAGS)
+        compiled = re.compile(_spelled(pattern), FLAGS)
+    except (re.error, OverflowError, RecursionError) as broken:
+        return f"is not a regular expression: {broken}"
+    if strange := set(compiled.groupindex) - _OWNER_GROUPS:
+        return f"has a group called {min(strange)!r}; only `session` and `pid` mean something"
+    if compiled.fullmatch(""):
+        return "matches the empty name"
+    if shared and any(compiled.fullmatch(name) for name in _BLAND):
+        return "is too wide for a directory that everybody shares"
+    return _complaint_about_cost(tree)
+
+
+def _complaint_about_cost(tree: Any) -> str | None:
+    repeats = 0
+    for operation, argument, inside_repeat in _operations(tree, inside_repeat=False):
+        if operation in (_op.GROUPREF, _op.GROUPREF_EXISTS):
+            return "refers back to a group, which can take forever to match"
+        if operation is _op.AT and argument not in (_op.AT_END, _op.AT_END_STRING):
+            return "has an anchor; a name is matched in full anyway"
+        if operation in _REPEATS:
+            if inside_repeat:
+                return "repeats a repetition, which can take forever to match"
+            repeats += argument[1] is _op.MAXREPEAT
+    return f"has more than {_UNBOUNDED_REPEATS} open-ended repetitions" if repeats > _UNBOUNDED_REPEATS else None
+
+
+_REPEATS = (_op.MAX_REPEAT, _op.MIN_REPEAT, _op.POSSESSIVE_REPEAT)
+
+
+def _operations(tree: Any, *, inside_repeat: bool) -> Iterator[tuple[Any, Any, bool]]:
+    """Every operation below `tree`, and whether it lies in a repetition whose length is open or large."""
+    for operation, argument in tree:
+        yield operation, argument, inside_repeat
+        grows = inside_repeat or (operation in _REPEATS and argument[1] > 8)
+        for part in argument if isinstance(argument, tuple) else (argument,):
+            for branch in part if isinstance(part, list) else (part,):
+                if isinstance(branch, _sre.SubPattern):
+                    yield from _operations(branch, inside_repeat=grows)
+
+
+def _spelled(pattern: str, uid: int = 0) -> str:
+    """`{uid}` is no quantifier, so it can stand for the number inside a pattern."""
+    return pattern.replace("{uid}", str(uid))
+
+
+def name_pattern(pattern: str, uid: int) -> str:
+    return _spelled(pattern, uid)
+
+
+@dataclass(frozen=True, slots=True)
+class Component:
+    """One step of a row's place: a name, or a name with `*` in it."""
+
+    text: str
+    glob: re.Pattern[str] | None
+
+    def matches(self, name: str) -> bool:
+        return self.text == name if self.glob is None else self.glob.fullmatch(name) is not None
+
+
+def split_place(place: str) -> tuple[str, tuple[str, ...]]:
+    """`{tmp}/claude-{uid}/*` -> ("tmp", ("claude-{uid}", "*")). Raises ValueError with a sentence."""
+    base, *rest = place.split("/")
+    if base[1:-1] not in BASES or base != f"{{{base[1:-1]}}}":
+        raise ValueError("must start with one of " + " ".join(f"{{{name}}}" for name in BASES))
+    for part in rest:
+        if part in ("", ".", "..") or "**" in part:
+            raise ValueError("is a path of plain names; `*` stands for anything within one of them")
+        if set(re.findall(r"\{[^}]*\}?|\}", part)) - {"{uid}"}:
+            raise ValueError("knows only {uid} after the first name")
+    return base[1:-1], tuple(rest)
+
+
+def component(text: str, uid: int) -> Component:
+    spelled = text.replace("{uid}", str(uid))
+    if "*" not in spelled:
+        return Component(spelled, None)
+    return Component(spelled, re.compile(".*".join(map(re.escape, spelled.split("*"))), FLAGS))

@@ -1,0 +1,265 @@
+"""config.toml without the guard's part: every key with its default and where its value came from; and the keep list."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import tomllib
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+from typing import Any
+
+from tmpwarden.catalogue.overrides import Override
+from tmpwarden.errors import BadConfig
+from tmpwarden.text import parse_duration, shown
+
+SYSTEM = "/etc/tmpwarden/config.toml"
+_ELSEWHERE = {"guard", "redirect"}  # guard/config.py reads these parts of the same files
+_ROW_AGES = ("grace", "min_age", "max_age")
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    keep_paths: tuple[str, ...] = ()
+    periodic_enabled: bool = True
+    periodic_every_s: int = 3600
+    periodic_max_age_s: int = 72 * 3600
+    teardown_enabled: bool = True
+    automatic_max_percent: int = 50
+    pressure_high_percent: int = 80
+    pressure_low_percent: int = 60
+    quarantine_s: int = 24 * 3600
+    rows: Mapping[str, Override] = field(default_factory=lambda: MappingProxyType({}))
+    origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # "periodic.every" -> "file:line"
+    warnings: tuple[str, ...] = ()
+    files: tuple[str, ...] = ()  # those that were read, in order
+
+    def origin(self, key: str) -> str:
+        return self.origins.get(key, "default")
+
+    def effective(self) -> tuple[tuple[str, object, str], ...]:
+        """(key, value as a program reads it, where it came from) for `config show`."""
+        known = [(key, getattr(self, name), self.origin(key)) for key, (name, _) in _KEYS.items()]
+        rows = [(f"rows.{key}", override, override.origin) for key, override in self.rows.items()]
+        return (*known, *rows)
+
+
+def config_dir() -> str:
+    said = os.environ.get("XDG_CONFIG_HOME", "")
+    base = said if os.path.isabs(said) else os.path.join(os.path.expanduser("~"), ".config")
+    return os.path.join(base, "tmpwarden")
+
+
+def config_files() -> tuple[str, ...]:
+    """The files read when none is named; later ones win, lists are joined."""
+    return (SYSTEM, os.path.join(config_dir(), "config.toml"))
+
+
+def load_settings(config_file: str | None = None) -> Settings:
+    """The settings in force. A broken file that the user named is BadConfig; a broken automatic one is a warning."""
+    reading = _Reading(is_strict=config_file is not None)
+    for path in config_files() if config_file is None else (config_file,):
+        _read_file(path, reading)
+    keep_file = os.path.join(config_dir(), "keep")
+    kept = _keep_lines(keep_file, reading)
+    values = reading.values
+    values["keep_paths"] = (*values.get("keep_paths", ()), *kept)
+    if kept and "keep.paths" not in reading.origins:
+        reading.origins["keep.paths"] = keep_file
+    _law_of_pressure(values, reading)
+    return Settings(
+        **values,
+        rows=MappingProxyType(reading.rows),
+        origins=MappingProxyType(reading.origins),
+        warnings=tuple(reading.warnings),
+        files=tuple(reading.files),
+    )
+
+
+@dataclass(slots=True)
+class _Reading:
+    is_strict: bool
+    path: str = ""
+    lines: tuple[str, ...] = ()
+    values: dict[str, Any] = field(default_factory=dict)
+    rows: dict[str, Override] = field(default_factory=dict)
+    origins: dict[str, str] = field(default_factory=dict)
+    warnings: list[str] = field(default_factory=list)
+    files: list[str] = field(default_factory=list)
+
+    def where(self, table: str, key: str | None = None) -> str:
+        return f"{self.path}:{_line(self.lines, table, key)}"
+
+    def refuse(self, where: str, sentence: str) -> None:
+        if self.is_strict:
+            raise BadConfig(where, sentence)
+        self.warnings.append(f"{where}: {sentence}")
+
+
+def _read_file(path: str, reading: _Reading) -> None:
+    reading.path, reading.lines = path, ()
+    try:
+        with open(path, "rb") as file:
+            text = file.read().decode()
+        data = tomllib.loads(text)
+    except FileNotFoundError:
+        if reading.is_strict:
+            raise BadConfig(path, "there is no such file") from None
+        return None
+    except OSError as wrong:
+        return reading.refuse(path, f"cannot be read: {wrong.strerror}")
+    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as wrong:
+        line = re.search(r"at line (\d+)", str(wrong))
+        return reading.refuse(f"{path}:{line[1] if line else 1}", f"not TOML: {wrong}; the file is ignored")
+    reading.lines = tuple(text.splitlines())
+    reading.files.append(path)
+    for table, content in data.items():
+        _read_table(table, content, reading)
+    return None
+
+
+def _read_table(table: str, content: object, reading: _Reading) -> None:
+    if table in _ELSEWHERE:
+        return
+    if not isinstance(content, dict) or (table != "rows" and not any(key.startswith(f"{table}.") for key in _KEYS)):
+        reading.warnings.append(f"{reading.where(table)}: {shown(table)} is not a known table; it is ignored")
+        return
+    for key, value in content.items():
+        if table == "rows":
+            _read_row(key, value, reading)
+        elif f"{table}.{key}" not in _KEYS:
+            reading.warnings.append(f"{reading.where(table, key)}: {table}.{shown(key)} is not known; it is ignored")
+        else:
+            _read_value(table, key, value, reading)
+
+
+def _read_value(table: str, key: str, value: object, reading: _Reading) -> None:
+    name, decode = _KEYS[f"{table}.{key}"]
+    where = reading.where(table, key)
+    try:
+        decoded = decode(value)
+    except ValueError as wrong:
+        return reading.refuse(where, f"{table}.{key}: {wrong}")
+    if isinstance(decoded, tuple):
+        decoded = (*reading.values.get(name, ()), *decoded)
+    reading.values[name] = decoded
+    reading.origins[f"{table}.{key}"] = where
+    return None
+
+
+def _read_row(key: str, table: object, reading: _Reading) -> None:
+    where = reading.where(f'rows."{key}"')
+    if not isinstance(table, dict) or "." not in key:
+        return reading.refuse(where, f'rows: write [rows."agent.row"] with enabled, tier or an age, not {shown(key)}')
+    try:
+        ages = tuple((age, _duration(table[age])) for age in _ROW_AGES if age in table)
+        enabled = _flag(table.get("enabled", True))
+        if table.get("tier", "ask") != "ask":
+            raise ValueError('tier can only be made stricter: tier = "ask"')
+    except ValueError as wrong:
+        return reading.refuse(where, f"rows.{key}: {wrong}")
+    for strange in table.keys() - {"enabled", "tier", *_ROW_AGES}:
+        reading.warnings.append(f"{where}: rows.{key}.{shown(strange)} is not known; it is ignored")
+    reading.rows[key] = Override(where, enabled, "tier" in table, ages)
+    return None
+
+
+def _law_of_pressure(values: dict[str, Any], reading: _Reading) -> None:
+    high, low = values.get("pressure_high_percent", 80), values.get("pressure_low_percent", 60)
+    if low >= high:
+        origin = reading.origins.get("pressure.low") or reading.origins.get("pressure.high", "config.toml")
+        reading.refuse(origin, f"pressure.low ({low}%) must be below pressure.high ({high}%); 80% and 60% are used")
+        values.pop("pressure_high_percent", None)
+        values.pop("pressure_low_percent", None)
+
+
+def _keep_lines(path: str, reading: _Reading) -> tuple[str, ...]:
+    """One JSON string a line, as `tmpwarden keep PATH` writes them."""
+    try:
+        with open(path, "rb") as file:
+            lines = file.read().splitlines()
+    except FileNotFoundError:
+        return ()
+    except OSError as wrong:
+        reading.warnings.append(f"{path}: cannot be read: {wrong.strerror}")
+        return ()
+    kept: list[str] = []
+    for number, line in enumerate(lines, 1):
+        try:
+            said = json.loads(line) if line.strip() else None
+            kept += [] if said is None else _paths([said])
+        except ValueError:
+            reading.warnings.append(f"{path}:{number}: is not a JSON string with an absolute path; it is ignored")
+    return tuple(kept)
+
+
+def _line(lines: tuple[str, ...], table: str, key: str | None) -> int:
+    """The line of `key` below [table], or of that header, else 1."""
+    header, inside = 1, False
+    plain = rf"""["']?{re.escape(key or "")}["']?\s*="""
+    dotted = rf"{re.escape(table)}(\.{re.escape(key or '')})?\s*="
+    for number, line in enumerate(lines, 1):
+        text = line.strip()
+        if text.startswith("["):
+            inside = text.strip("[] \t").split("#")[0].strip("[] \t") == table
+            header = number if inside else header
+        elif any(re.match(spelling, text) for spelling in (dotted, *([plain] if inside and key else []))):
+            return number
+    return header
+
+
+def _flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def _duration(value: object) -> int:
+    if not isinstance(value, str):
+        raise ValueError('must be an age in quotes, such as "1h30m"')
+    return parse_duration(value)
+
+
+def _wait(value: object) -> int:
+    seconds = _duration(value)
+    if seconds < 60:
+        raise ValueError("must be at least 60s")
+    return seconds
+
+
+def _max_age(value: object) -> int:
+    seconds = _duration(value)
+    if seconds < 3600:
+        raise ValueError("must be at least 1h")
+    return seconds
+
+
+def _percent(value: object) -> int:
+    digits = value.removesuffix("%") if isinstance(value, str) else ""
+    if not (digits.isascii() and digits.isdigit() and 1 <= int(digits) <= 100):
+        raise ValueError('must be a share in quotes, such as "50%"')
+    return int(digits)
+
+
+def _paths(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError("must be a list of paths")
+    paths = tuple(os.path.normpath(os.path.expanduser(item)) for item in value)
+    if not all(os.path.isabs(path) and "\0" not in path for path in paths):
+        raise ValueError("must be absolute paths, or start with ~/")
+    return paths
+
+
+_KEYS: dict[str, tuple[str, Callable[[object], Any]]] = {
+    "keep.paths": ("keep_paths", _paths),
+    "periodic.enabled": ("periodic_enabled", _flag),
+    "periodic.every": ("periodic_every_s", _wait),
+    "periodic.max_age": ("periodic_max_age_s", _max_age),
+    "teardown.enabled": ("teardown_enabled", _flag),
+    "automatic.max": ("automatic_max_percent", _percent),
+    "pressure.high": ("pressure_high_percent", _percent),
+    "pressure.low": ("pressure_low_percent", _percent),
+    "quarantine.keep": ("quarantine_s", _duration),
+}
