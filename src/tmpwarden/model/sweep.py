@@ -190,6 +190,7 @@ class Measure:
     sockets: tuple[str, ...] = ()  # relative to the unit, "" is the unit itself
     git: tuple[str, ...] = ()  # directories (relative) that hold a .git
     marked: tuple[str, ...] = ()  # members that a `never` row protects (relative)
+    linked: int = 0  # members with more than one name: removing one of these may free nothing
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +267,8 @@ class Space:
     memory_backed: bool
     quota_bytes: int | None = None  # this user's limit, None if there is none or it cannot be asked
     quota_used: int | None = None
+    quota_inodes: int | None = None
+    quota_inodes_used: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

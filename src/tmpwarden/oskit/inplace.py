@@ -1,0 +1,92 @@
+"""Remove a tree where it lies, for the day when no quarantine can be made: every name is looked at before it goes."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from .purge import Level, Purged, Purger
+
+
+def purge_in_place(dir_fd: int, name: str, pinned: int, *, newest_ns: int) -> Purged:
+    """Remove the tree at `name` while it is `pinned` and holds nothing newer than `newest_ns`, its newest when judged.
+
+    Whatever was written, made, renamed or linked since has a later ctime than any member had then. Stops at the
+    first oddity and tells it in `failed`; a second call goes on from there.
+    """
+    purger = _Careful(dir_fd, name, pinned, newest_ns)
+    try:
+        purger.run()
+    except _Oddity as oddity:
+        purger.fail(oddity.name, OSError(errno.ESTALE, str(oddity)))
+    return purger.result()
+
+
+class _Oddity(Exception):
+    """Something is not as it was judged."""
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(why)
+        self.name = name
+
+
+class _Careful(Purger):
+    """A Purger in a directory that others can write to as well."""
+
+    def __init__(self, dir_fd: int, name: str, pinned: int, newest_ns: int) -> None:
+        super().__init__(dir_fd, name, counts=True)
+        self.pinned, self.newest_ns, self.uid = pinned, newest_ns, os.geteuid()
+        self.device = os.fstat(pinned).st_dev
+
+    def run(self) -> None:
+        _race_window("judged, not yet opened")
+        self.tree()
+
+    def open(self, name: str, dir_fd: int) -> int:
+        try:
+            fd = super().open(name, dir_fd)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise _Oddity(name, error.strerror or str(error)) from None
+        status = os.fstat(fd)
+        if status.st_uid != self.uid or not (self.levels or os.path.samestat(status, os.fstat(self.pinned))):
+            os.close(fd)
+            raise _Oddity(name, "it is not what was judged")
+        return fd
+
+    def empty(self, level: Level) -> str | None:
+        for entry in level.entries:
+            name = entry.name
+            if entry.is_dir(follow_symlinks=False):
+                return name
+            _race_window("judged, not yet compared")
+            try:
+                status = os.stat(name, dir_fd=level.fd, follow_symlinks=False)
+            except FileNotFoundError:
+                continue
+            self.check(name, status)
+            try:
+                os.unlink(name, dir_fd=level.fd)
+            except OSError as error:
+                raise _Oddity(name, error.strerror or str(error)) from None
+            self.entries += 1
+            self.blocks += status.st_blocks if status.st_nlink == 1 else 0
+        return None
+
+    def check(self, name: str, status: os.stat_result) -> None:
+        if status.st_uid != self.uid or status.st_dev != self.device:
+            raise _Oddity(name, "it is not what was judged")
+        if max(status.st_mtime_ns, status.st_ctime_ns) > self.newest_ns:
+            raise _Oddity(name, "it changed after it was judged")
+
+    def remove(self, level: Level) -> None:
+        dir_fd = self.levels[-2].fd if len(self.levels) > 1 else self.dir_fd
+        _race_window("emptied, not yet removed")
+        if not os.path.samestat(os.stat(level.name, dir_fd=dir_fd, follow_symlinks=False), os.fstat(level.fd)):
+            raise OSError(errno.ESTALE, "it was exchanged for another directory")
+        super().remove(level)
+
+
+def _race_window(name: str) -> None:
+    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""

@@ -1,0 +1,351 @@
+"""Look at a file or a tree without changing it: one pass, descriptors only, no link followed, no mount crossed."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+from collections.abc import Callable, Iterator
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..model.sweep import Measure
+
+_NO_ATIME = getattr(os, "O_NOATIME", 0)
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_MOST_OPEN = 64  # levels that stay open (two descriptors each); below them one directory at a time
+_MOST_LINKED = 200_000  # inodes with several names that are remembered; past that their bytes are not added
+_CHUNK = 64
+_NEVER_NS = 1 << 62
+
+IsMarked = Callable[[str, str], bool]
+
+
+def open_dir(name: str, dir_fd: int | None = None) -> int:
+    """Open a directory for reading without following a link, hanging on a fifo or making it look used."""
+    try:
+        return os.open(name, _DIRECTORY | _NO_ATIME, dir_fd=dir_fd)
+    except PermissionError as error:
+        if error.errno != errno.EPERM:  # O_NOATIME is for the owner only
+            raise
+        return os.open(name, _DIRECTORY, dir_fd=dir_fd)
+
+
+def measure(
+    dir_fd: int,
+    name: str,
+    *,
+    uid: int,
+    count_atime: bool,
+    locked: frozenset[tuple[int, int]] = frozenset(),
+    is_marked: IsMarked | None = None,
+    limit: int | None = None,
+) -> Measure | None:
+    """What lies at `name`, added up; None if it vanished. Nothing is changed, not even an atime."""
+    try:
+        status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+    except FileNotFoundError:
+        return None
+    walk = _Walk(status, uid, count_atime, locked, is_marked, limit)
+    if not stat.S_ISDIR(status.st_mode):
+        walk.add_entry(name, status)
+    else:
+        fd = walk.open(name, dir_fd)
+        if fd is not None:
+            walk.tree(fd)
+    return walk.result()
+
+
+class _Walk:
+    """The running totals of one walk and the way to where it is."""
+
+    def __init__(
+        self,
+        status: os.stat_result,
+        uid: int,
+        count_atime: bool,
+        locked: frozenset[tuple[int, int]],
+        is_marked: IsMarked | None,
+        limit: int | None,
+    ) -> None:
+        self.device, self.uid, self.count_atime = status.st_dev, uid, count_atime
+        self.locked, self.locked_inodes = locked, {inode for _, inode in locked}
+        self.is_marked = is_marked
+        self.room = 1 << 62 if limit is None else limit  # entries that may still be counted
+        self.at_top = True
+        self.names: list[str] = []  # the directories between the unit and where we are
+        self.newest_s, self.oldest_s = -_NEVER_NS, _NEVER_NS
+        self.newest_ns, self.oldest_ns = -_NEVER_NS, _NEVER_NS
+        self.blocks = self.entries = self.unreadable = self.foreign = self.sticky = self.devices = self.linked = 0
+        self.stopped = self.crosses_device = False
+        self.seen_links: set[int] = set()
+        self.found_locked: list[str] = []
+        self.sockets: list[str] = []
+        self.git: list[str] = []
+        self.marked: list[str] = []
+
+    def tree(self, top_fd: int) -> None:
+        """Walk the directory behind `top_fd`, and close it. A million entries need no more memory than ten."""
+        self.at_top = False
+        levels = [(top_fd, self.scan(top_fd))]
+        try:
+            while levels:
+                fd, entries = levels[-1]
+                name = self.read(entries)
+                if name is None:
+                    levels.pop()
+                    os.close(fd)
+                    if levels:
+                        self.names.pop()
+                    continue
+                child = self.open(name, fd)
+                if child is None:
+                    continue
+                self.names.append(name)
+                if len(levels) < _MOST_OPEN:
+                    levels.append((child, self.scan(child)))
+                else:
+                    self.deep_tree(child)
+                    self.names.pop()
+        finally:
+            for fd, _ in levels:
+                os.close(fd)
+
+    def deep_tree(self, top_fd: int) -> None:
+        """The same for a tree below _MOST_OPEN levels: reads each directory at once and comes back through `..`."""
+        here, waiting = top_fd, self.read_at_once(top_fd)
+        trail: list[tuple[int, _Names]] = []
+        depth = len(self.names)
+        try:
+            while waiting or trail:
+                if not waiting:
+                    inode, waiting = trail.pop()
+                    here = self.climb(here, inode)
+                    self.names.pop()
+                    continue
+                name = waiting.pop()
+                child = self.open(name, here)
+                if child is None:
+                    continue
+                self.names.append(name)
+                below = self.read_at_once(child)
+                inode = os.fstat(here).st_ino
+                if below and self.leads_up(child, inode):
+                    trail.append((inode, waiting))
+                    os.close(here)
+                    here, waiting = child, below
+                else:
+                    os.close(child)
+                    self.names.pop()
+        except _LostWay:
+            self.unreadable += 1
+            del self.names[depth:]
+        finally:
+            os.close(here)
+
+    def climb(self, fd: int, inode: int) -> int:
+        """From a directory to its parent, if that still is the one we came from."""
+        try:
+            parent = open_dir("..", fd)
+        except OSError:
+            raise _LostWay from None
+        status = os.fstat(parent)
+        if status.st_ino != inode or status.st_dev != self.device:
+            os.close(parent)
+            raise _LostWay
+        os.close(fd)
+        return parent
+
+    def leads_up(self, fd: int, inode: int) -> bool:
+        try:
+            status = os.stat("..", dir_fd=fd)
+        except OSError:
+            status = None
+        if status is not None and status.st_ino == inode and status.st_dev == self.device:
+            return True
+        self.unreadable += 1
+        return False
+
+    def read_at_once(self, fd: int) -> _Names:
+        names, entries = _Names(), self.scan(fd)
+        while (name := self.read(entries)) is not None:
+            names.add(name)
+        return names
+
+    def open(self, name: str, dir_fd: int) -> int | None:
+        """Enter a directory and count it; None if it is not to be entered."""
+        try:
+            fd = open_dir(name, dir_fd)
+        except FileNotFoundError:
+            return None
+        except OSError:
+            self.add_unopened(name, dir_fd)
+            return None
+        status = os.fstat(fd)
+        self.add_dates(status)
+        self.entries += 1
+        self.room -= 1
+        if status.st_dev != self.device:
+            self.crosses_device = True
+            os.close(fd)
+            return None
+        self.blocks += status.st_blocks
+        self.foreign += status.st_uid != self.uid
+        self.note_lock(name, status)
+        return fd
+
+    def add_unopened(self, name: str, dir_fd: int) -> None:
+        """A directory that cannot be read, or that is none any more."""
+        try:
+            status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return
+        except OSError:
+            self.unreadable += 1
+            return
+        self.unreadable += stat.S_ISDIR(status.st_mode)
+        self.add_entry(name, status)
+
+    def scan(self, fd: int) -> Iterator[os.DirEntry[str]]:
+        try:
+            return os.scandir(fd)
+        except OSError:
+            self.unreadable += 1
+            return iter(())
+
+    def read(self, entries: Iterator[os.DirEntry[str]]) -> str | None:
+        """Count entries up to the next directory and return its name; None at the end."""
+        newest, oldest, uid, device, locked = self.newest_s, self.oldest_s, self.uid, self.device, self.locked_inodes
+        count_atime, is_marked, room = self.count_atime, self.is_marked, self.room
+        blocks = count = 0
+        found = None
+        try:
+            for entry in entries:
+                name = entry.name
+                if count >= room:
+                    self.stopped = True
+                    break
+                if name == ".git":
+                    self.git.append("/".join(self.names))
+                if is_marked is not None and is_marked("/".join(self.names), name):
+                    self.marked.append(self.path(name))
+                if entry.is_dir(follow_symlinks=False):
+                    found = name
+                    break
+                try:
+                    s = entry.stat(follow_symlinks=False)
+                except FileNotFoundError:
+                    continue
+                count += 1
+                blocks += s.st_blocks
+                date = s[8] if s[8] > s[9] else s[9]
+                if date >= newest or date <= oldest or count_atime:
+                    newest, oldest = self.add_dates(s)
+                if s[0] & 0o171000 != 0o100000 or s[4] != uid or s[3] != 1 or s[2] != device or s[1] in locked:
+                    self.add_oddity(name, s)
+        except OSError:
+            self.unreadable += 1
+        self.blocks += blocks
+        self.entries += count
+        self.room -= count
+        return found
+
+    def add_entry(self, name: str, status: os.stat_result) -> None:
+        self.entries += 1
+        self.room -= 1
+        self.blocks += status.st_blocks
+        self.add_dates(status)
+        self.add_oddity(name, status)
+
+    def add_dates(self, status: os.stat_result) -> tuple[int, int]:
+        """Take the dates of one member in; newest and oldest so far, in whole seconds."""
+        date_ns = max(status.st_mtime_ns, status.st_ctime_ns)
+        if self.count_atime:
+            date_ns = max(date_ns, status.st_atime_ns)
+        if date_ns > self.newest_ns:
+            self.newest_ns, self.newest_s = date_ns, date_ns // 1_000_000_000
+        if date_ns < self.oldest_ns:
+            self.oldest_ns, self.oldest_s = date_ns, date_ns // 1_000_000_000
+        return self.newest_s, self.oldest_s
+
+    def add_oddity(self, name: str, status: os.stat_result) -> None:
+        """What is not simply a plain file of ours with one name."""
+        kind = stat.S_IFMT(status.st_mode)
+        self.foreign += status.st_uid != self.uid
+        self.sticky += bool(status.st_mode & stat.S_ISVTX) and kind != stat.S_IFDIR
+        self.devices += kind in (stat.S_IFBLK, stat.S_IFCHR)
+        self.crosses_device |= status.st_dev != self.device
+        if kind == stat.S_IFSOCK:
+            self.sockets.append(self.path(name))
+        if status.st_nlink > 1 and kind != stat.S_IFDIR:
+            self.add_link(status)
+        self.note_lock(name, status)
+
+    def add_link(self, status: os.stat_result) -> None:
+        """Count the bytes of an inode with several names once."""
+        self.linked += 1
+        if status.st_ino in self.seen_links:
+            self.blocks -= status.st_blocks
+        elif len(self.seen_links) < _MOST_LINKED:
+            self.seen_links.add(status.st_ino)
+        else:
+            self.blocks -= status.st_blocks
+            self.stopped = True
+
+    def note_lock(self, name: str, status: os.stat_result) -> None:
+        if (status.st_dev, status.st_ino) in self.locked:
+            self.found_locked.append(self.path(name))
+
+    def path(self, name: str) -> str:
+        return "" if self.at_top else "/".join((*self.names, name))
+
+    def result(self) -> Measure | None:
+        from ..model.sweep import Measure
+
+        if not self.entries:
+            return None
+        return Measure(
+            newest_ns=self.newest_ns,
+            oldest_ns=self.oldest_ns,
+            bytes=self.blocks * 512,
+            entries=self.entries,
+            at_least=self.stopped or self.unreadable > 0,
+            unreadable=self.unreadable,
+            foreign=self.foreign,
+            sticky=self.sticky,
+            devices=self.devices,
+            crosses_device=self.crosses_device,
+            locked=tuple(self.found_locked),
+            sockets=tuple(self.sockets),
+            git=tuple(self.git),
+            marked=tuple(self.marked),
+            linked=self.linked,
+        )
+
+
+class _LostWay(Exception):
+    """`..` is not the directory we came from: the tree was moved under us."""
+
+
+class _Names:
+    """Names that wait their turn, kept as joined text: a str object each would cost 60 bytes more."""
+
+    __slots__ = ("chunks", "loose")
+
+    def __init__(self) -> None:
+        self.chunks: list[str] = []
+        self.loose: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.loose or self.chunks)
+
+    def add(self, name: str) -> None:
+        self.loose.append(name)
+        if len(self.loose) == _CHUNK:
+            self.chunks.append("/".join(self.loose))
+            self.loose = []
+
+    def pop(self) -> str:
+        if not self.loose:
+            self.loose = self.chunks.pop().split("/")
+        return self.loose.pop()
