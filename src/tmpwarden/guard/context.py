@@ -1,0 +1,85 @@
+"""Where a call happens, and what its agent can take as an answer. Filled in by whoever asks the guard."""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from .rules import Rules
+
+    Look = Callable[[str], tuple[str | None, bool]]
+
+
+class Context:
+    """Where the call happens and what its agent can take as an answer."""
+
+    __slots__ = (
+        "agent",
+        "applies_rewrite_without_allow",
+        "cwd",
+        "has_ask",
+        "home",
+        "keeps_rewrite",
+        "look",
+        "own",
+        "project",
+        "rewrites_edits",
+        "scratch",
+        "tmp_roots",
+        "uid",
+        "variables",
+    )
+
+    def __init__(
+        self,
+        *,
+        scratch: str | None,
+        project: str | None,
+        cwd: str,
+        home: str,
+        uid: int,
+        look: "Look",
+        agent: str = "",
+        keeps_rewrite: bool = True,
+        has_ask: bool = True,
+        applies_rewrite_without_allow: bool = True,
+        rewrites_edits: bool = False,
+        own: "tuple[str, ...]" = (),
+        variables: "Mapping[str, str] | None" = None,
+        tmp_roots: "tuple[str, ...]" = ("/tmp",),
+    ) -> None:
+        self.scratch = scratch  # None: no scratch, so nothing is redirected and nothing is inside it
+        self.project = project
+        self.cwd = cwd
+        self.home = home
+        self.uid = uid
+        self.look = look
+        self.agent = agent
+        self.keeps_rewrite = keeps_rewrite  # this version was measured to run the rewritten input
+        self.has_ask = has_ask
+        self.applies_rewrite_without_allow = applies_rewrite_without_allow
+        self.rewrites_edits = (
+            rewrites_edits  # the agent validates an edit after its hooks, so its path may be redirected
+        )
+        self.own = own  # directories of the agent itself: `@agent` in rules
+        self.variables = variables or {}  # what the agent's shell is known to have, such as TMPDIR
+        self.tmp_roots = tmp_roots
+
+    def tokens(self, rules: "Rules") -> "dict[str, tuple[str, ...]]":
+        """What the words of a rule stand for here."""
+        scratch = rules.scratch(self.scratch)
+        return {
+            "@scratch": (scratch,) if scratch else (),
+            "@project": (self.project,) if self.project else (),
+            "@agent": self.own,
+            ".": (self.cwd,),
+            "~": (self.home,),
+        }
+
+    def names_to_keep(self) -> "tuple[str, ...]":
+        """Names right below a temp root that belong to the agent itself."""
+        return tuple(
+            path[len(root) + 1 :].partition("/")[0]
+            for path in self.own
+            for root in self.tmp_roots
+            if path.startswith(root + "/")
+        )

@@ -1,0 +1,72 @@
+"""Where a path really leads, and whether that is inside a root. By component, symlinks followed as the kernel would."""
+
+from .analysis import DELETE, PathUse
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Look = Callable[[str], tuple[str | None, bool]]
+
+SINKS = (
+    "/dev/null",
+    "/dev/zero",
+    "/dev/full",
+    "/dev/tty",
+    "/dev/stdin",
+    "/dev/stdout",
+    "/dev/stderr",
+    "/dev/random",
+    "/dev/urandom",
+)
+_GLOB_CHARACTERS = "*?[(!+@"
+
+
+def is_sink(path: str) -> bool:
+    """Devices that keep nothing; they are never outside."""
+    return path in SINKS or (path.startswith("/dev/fd/") and path[8:].isdigit())
+
+
+def is_inside(path: str, root: str) -> bool:
+    return path == root or path.startswith(root + "/")
+
+
+def real(path: str, look: "Look") -> str | None:
+    """The path with every symlink followed, the last one too; None: not measured."""
+    parent, _ = look(path.rstrip("/") + "/.")
+    return parent
+
+
+def landing(use: PathUse, look: "Look") -> str | None:
+    """The place that this use of a path changes or reads, or None where it is not proven.
+
+    Removing and renaming act on the name itself; writing goes through a symlink in the last place too.
+    """
+    if use.path is None or use.resolved is None:
+        return None
+    if is_sink(use.path):
+        return use.path
+    if use.is_glob:
+        return use.resolved if use.mode == DELETE and _stars_only_at_the_end(use.raw) else None
+    if use.mode == DELETE and not use.raw.rstrip("\"'").endswith(("/", "/.")):
+        return use.resolved
+    return real(use.resolved, look)
+
+
+def _stars_only_at_the_end(raw: str) -> bool:
+    """`d/*` names what lies in d; `*/x` may lead through a symlink that matches."""
+    first = min((at for at in map(raw.find, _GLOB_CHARACTERS) if at >= 0), default=len(raw))
+    return "/" not in raw[first:]
+
+
+def expand(roots: "tuple[str, ...]", tokens: "dict[str, tuple[str, ...]]", look: "Look") -> "tuple[str, ...]":
+    """`@scratch`, `@project`, `.`, `~` and plain paths as real directories. The whole disk is no root."""
+    found: list[str] = []
+    for root in roots:
+        head, slash, rest = root.partition("/")
+        for base in tokens.get(head, (root,) if root.startswith("/") else ()):
+            whole = base if root.startswith("/") else base + slash + rest
+            resolved = real(whole, look)
+            if resolved is not None and resolved not in ("/", ""):
+                found.append(resolved)
+    return tuple(found)

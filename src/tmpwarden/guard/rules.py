@@ -1,0 +1,95 @@
+"""The rules in force, as the hot path holds them: plain tuples, read from one compiled file."""
+
+from .glob import matches
+
+SESSION = "session"
+
+
+class Rule:
+    """One rule of `[guard]`. `kind` is the list it stands in; `operands` are words, roots, globs or one regex."""
+
+    __slots__ = ("alternative", "decision", "description", "kind", "label", "mode", "operands", "patterns", "test")
+
+    def __init__(
+        self,
+        kind: str,
+        decision: str,
+        label: str,
+        *,
+        patterns: "tuple[str, ...]" = (),
+        test: str = "",
+        operands: "tuple[str, ...]" = (),
+        mode: str = "any",
+        description: str = "",
+        alternative: str = "",
+    ) -> None:
+        self.kind = kind  # "prefix", "check", "arguments", "redirects" or "files"
+        self.decision = decision
+        self.label = label  # where it was written: "sandbox:arguments[0]"
+        self.patterns = patterns  # arguments: the globs of the command name
+        self.test = test  # arguments: all_inside any_outside all_match any_match; redirects, files: outside glob inside
+        self.operands = operands
+        self.mode = mode
+        self.description = description
+        self.alternative = alternative
+
+    def names(self, name: str) -> bool:
+        """Is this rule about the command of that name?"""
+        return any(matches(pattern, name) for pattern in self.patterns)
+
+    def row(self) -> "list[object]":
+        """As it lies in the compiled file."""
+        return [
+            self.kind,
+            self.decision,
+            self.label,
+            list(self.patterns),
+            self.test,
+            list(self.operands),
+            self.mode,
+            self.description,
+            self.alternative,
+        ]
+
+
+def from_row(row: "list[object]") -> Rule:
+    kind, decision, label, patterns, test, operands, mode, description, alternative = row
+    return Rule(
+        kind,  # type: ignore[arg-type]
+        decision,  # type: ignore[arg-type]
+        label,  # type: ignore[arg-type]
+        patterns=tuple(patterns),  # type: ignore[arg-type]
+        test=test,  # type: ignore[arg-type]
+        operands=tuple(operands),  # type: ignore[arg-type]
+        mode=mode,  # type: ignore[arg-type]
+        description=description,  # type: ignore[arg-type]
+        alternative=alternative,  # type: ignore[arg-type]
+    )
+
+
+class Rules:
+    """All of it: `[redirect]` and `[guard]` of every file, merged."""
+
+    __slots__ = ("default", "on_error", "redirect_tmp", "rules", "target")
+
+    def __init__(
+        self,
+        rules: "tuple[Rule, ...]" = (),
+        *,
+        redirect_tmp: bool = False,
+        target: str = SESSION,
+        on_error: str = "ask",
+        default: str = "pass",
+    ) -> None:
+        self.rules = rules
+        self.redirect_tmp = redirect_tmp
+        self.target = target  # "session", or the shared directory that stands in for the session's scratch
+        self.on_error = on_error  # what is said about what cannot be understood
+        self.default = default
+
+    def scratch(self, of_session: str | None) -> str | None:
+        """Where temp files go: the session's own scratch, or the shared one that the config names."""
+        return of_session if self.target == SESSION else self.target
+
+    def of(self, kind: str, decision: str) -> "list[Rule]":
+        return [rule for rule in self.rules if rule.kind == kind and rule.decision == decision]

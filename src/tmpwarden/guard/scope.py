@@ -1,0 +1,63 @@
+"""What one decision is judged against: the roots behind `@scratch` and its friends, and what the disk shows."""
+
+from .analysis import Simple
+from .places import expand
+from .prefixes import MAYBE, YES
+from .proof import stays_inside
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from .rules import Rule, Rules
+
+    Look = Callable[[str], tuple[str | None, bool]]
+
+MAX_CHECKED = 4096  # characters a regex may see: quadratic stays bearable
+NEVER_ALLOWED_THROUGH = ("sudo", "doas", "su", "pkexec", "run0", "ssh", "xargs")
+
+
+class Scope:
+    """Lives for one decision. Roots and regexes are worked out once."""
+
+    __slots__ = ("_roots", "commands", "look", "redirect_allows", "tokens")
+
+    def __init__(
+        self, rules: "Rules", look: "Look", tokens: "dict[str, tuple[str, ...]]", commands: "tuple[Simple, ...]" = ()
+    ) -> None:
+        self.look = look
+        self.tokens = tokens
+        self.commands = commands  # the whole line: one command may lay a trap for the next
+        self.redirect_allows: list[Rule] = rules.of("redirects", "allow")
+        self._roots: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def roots(self, operands: "tuple[str, ...]") -> "tuple[str, ...]":
+        if operands not in self._roots:
+            self._roots[operands] = expand(operands, self.tokens, self.look)
+        return self._roots[operands]
+
+    def globs(self, operands: "tuple[str, ...]") -> "tuple[str, ...]":
+        """Patterns with `@scratch`, `@project`, `.` and `~` at their head replaced."""
+        found: list[str] = []
+        for glob in operands:
+            head, slash, rest = glob.partition("/")
+            bases = self.tokens.get(head, ()) if head else ()
+            found += [base + slash + rest for base in bases] if bases else [glob]
+        return tuple(found)
+
+    def check(self, regex: str, simple: Simple) -> str | None:
+        """The regex against the whole command, words joined by blanks: YES, MAYBE (not proven, or too long) or None."""
+        import re  # only a config with checks pays for it
+
+        text = " ".join("$?" if word is None else word for word in simple.argv)
+        if len(text) > MAX_CHECKED:
+            return MAYBE
+        if re.fullmatch(regex, text, re.DOTALL):
+            return MAYBE if None in simple.argv else YES
+        return None
+
+    def may_allow(self, simple: Simple) -> bool:
+        return not simple.doubts and not simple.remote and not any(w in NEVER_ALLOWED_THROUGH for w in simple.wrappers)
+
+    def stays_inside(self, simple: Simple, roots: "tuple[str, ...]") -> bool:
+        return stays_inside(simple, self.commands, roots, self.look)

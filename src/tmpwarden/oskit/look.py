@@ -1,0 +1,66 @@
+"""What the guard may ask about the disk: where a path's parent really is, and whether the name exists. Hot path."""
+
+from posix import lstat, readlink
+from stat import S_ISLNK
+
+MAX_LINKS = 40  # as the kernel
+
+
+class Disk:
+    """`look` for one decision: what was resolved once is remembered. It reads names, never contents."""
+
+    __slots__ = ("_resolved",)
+
+    def __init__(self) -> None:
+        self._resolved: dict[str, str | None] = {"/": "/"}
+
+    def look(self, path: str) -> tuple[str | None, bool]:
+        """(parent with every symlink followed, or None if that cannot be told; does the name itself exist)."""
+        if "\0" in path:
+            return None, False
+        parent = self.resolve(path.rpartition("/")[0] or "/")
+        try:
+            lstat(path)
+        except (FileNotFoundError, NotADirectoryError):
+            return parent, False
+        except (OSError, ValueError):
+            return None, False
+        return parent, True
+
+    def resolve(self, path: str) -> str | None:
+        """As `realpath -m`: what does not exist stays as it is written; a loop or a closed door is None."""
+        if path not in self._resolved:
+            self._resolved[path] = _resolve(path)
+        return self._resolved[path]
+
+
+def _resolve(path: str) -> str | None:
+    todo = [part for part in reversed(path.split("/")) if part]
+    done: list[str] = []
+    links = 0
+    while todo:
+        part = todo.pop()
+        if part == ".":
+            continue
+        if part == "..":
+            del done[-1:]
+            continue
+        here = "/" + "/".join([*done, part])
+        try:
+            is_link = S_ISLNK(lstat(here).st_mode)
+            target = readlink(here) if is_link else ""
+        except (FileNotFoundError, NotADirectoryError):
+            done.append(part)
+            continue
+        except (OSError, ValueError):
+            return None
+        if not is_link:
+            done.append(part)
+            continue
+        links += 1
+        if links > MAX_LINKS:
+            return None
+        if target.startswith("/"):
+            done.clear()
+        todo += [part for part in reversed(target.split("/")) if part]
+    return "/" + "/".join(done)
