@@ -1,4 +1,4 @@
-"""The guard's word on a whole call: most restrictive wins, an allow is earned by every command, a rewrite earns none."""
+"""The guard's word on a whole call: the most restrictive wins, every command earns the allow, a rewrite earns none."""
 
 import pytest
 

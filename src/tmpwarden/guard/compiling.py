@@ -1,7 +1,10 @@
 """Compile the guard's config. The slow half of `compiled`: runs only when a source has changed."""
 
+import json
 import os
 
+from ..errors import UnsafeScratch
+from ..oskit import atomic
 from .compiled import SCHEMA, InForce, _rules, stamp
 from .config import PRESETS_DIR, Loaded, load
 from .rules import Rules
@@ -16,6 +19,11 @@ def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, ob
     rules = loaded.rules
     if loaded.is_broken:
         rules = _rules(last_good) if last_good is not None else load(()).rules
+    try:
+        atomic.make_private_dir(os.path.dirname(cache))
+        atomic.write(cache, json.dumps(_document(rules, seen, presets, complaint)))
+    except (OSError, UnsafeScratch):
+        pass  # a full disk: the next hook compiles again
     return InForce(rules, complaint)
 
 
@@ -24,7 +32,9 @@ def _complaint(loaded: Loaded) -> str:
     if not fatal:
         return ""
     more = f" (and {len(fatal) - 1} more)" if len(fatal) > 1 else ""
-    return f"the guard's config is broken, the last good one stays in force: {fatal[0]}{more}. See `tmpwarden guard verify`"
+    return (
+        f"the guard's config is broken, the last good one stays in force: {fatal[0]}{more} (`tmpwarden guard verify`)"
+    )
 
 
 def _document(rules: Rules, seen: list[list[object]], presets: tuple[str, ...], complaint: str) -> dict[str, object]:
