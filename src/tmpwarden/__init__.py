@@ -4,8 +4,12 @@
 # so `import tmpwarden` itself must cost next to nothing.
 __version__ = "0.1.0"
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .session.session import in_session as in_session
+    from .session.session import session as session
+
 _PUBLIC = {
-    "session": "tmpwarden.session.session",
     "in_session": "tmpwarden.session.session",
     "lease": "tmpwarden.lifecycle.spawn",
     "teardown": "tmpwarden.lifecycle.teardown",
@@ -18,10 +22,12 @@ __all__ = ["Periodic", "__version__", "clean", "in_session", "lease", "scan", "s
 
 
 def __getattr__(name: str) -> object:
-    if name not in _PUBLIC:
+    if name not in __all__:
         raise AttributeError(f"module 'tmpwarden' has no attribute {name!r}")
     import importlib
 
+    if name == "session":  # a package that can be called: importing it binds this very name, in whatever order
+        return importlib.import_module("tmpwarden.session")
     value: object = getattr(importlib.import_module(_PUBLIC[name]), name)
     globals()[name] = value
     return value

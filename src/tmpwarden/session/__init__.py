@@ -1,1 +1,31 @@
-"""Session-scoped temp for authors of command-line tools (REQ-F-043)."""
+"""Temp directories that cannot leak, for authors of command-line tools (REQ-F-043): `tmpwarden.session("mycli")`."""
+
+from __future__ import annotations
+
+import sys
+
+from .session import Session, in_session, session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .answer import answers as answers
+    from .answer import run_argparse as run_argparse
+
+__all__ = ["Session", "answers", "in_session", "run_argparse", "session"]
+
+
+class _CallableModule(type(sys)):  # type: ignore[misc]
+    """Importing this package binds it as `tmpwarden.session`, the name of our main function: so it is both."""
+
+    __call__ = staticmethod(session)
+
+
+def __getattr__(name: str) -> object:
+    if name not in ("answers", "run_argparse"):
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from . import answer
+
+    return getattr(answer, name)
+
+
+sys.modules[__name__].__class__ = _CallableModule

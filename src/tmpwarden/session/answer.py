@@ -1,0 +1,89 @@
+"""For programs built on click, typer or argparse: a function that returns data becomes a command that answers JSON."""
+
+from __future__ import annotations
+
+import functools
+import sys
+
+from ..errors import TmpwardenError
+from .session import session
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import argparse
+    from collections.abc import Callable, Sequence
+    from typing import Any, NoReturn
+
+    from .session import Session
+
+
+def answers(app: str, **options: Any) -> Callable[[Callable[..., object]], Callable[..., NoReturn]]:
+    """Decorator for a click or typer command: `@click.command()` above, `@answers("mycli")` below it.
+
+    The function gets an open session as its first argument and returns the `data` of the response. One line of JSON
+    goes to stdout, also on failure and on a signal; the exit status is that of the error.
+    """
+
+    def decorate(function: Callable[..., object]) -> Callable[..., NoReturn]:
+        @functools.wraps(function)
+        def command(*args: Any, **kwargs: Any) -> NoReturn:
+            sys.exit(_answer(app, options, lambda opened: function(opened, *args, **kwargs)))
+
+        return command
+
+    return decorate
+
+
+def run_argparse(
+    parser: argparse.ArgumentParser,
+    work: Callable[[Session, argparse.Namespace], object],
+    argv: Sequence[str] | None = None,
+    *,
+    app: str | None = None,
+    **options: Any,
+) -> int:
+    """The same for argparse: parse, call `work(session, arguments)`, print its answer. Returns the exit status."""
+    arguments = parser.parse_args(argv)
+    return _answer(app or parser.prog, options, lambda opened: work(opened, arguments))
+
+
+def _answer(app: str, options: dict[str, Any], work: Callable[[Session], object]) -> int:
+    try:
+        opened = session(app, **{"on_cancel": _say, **options})
+        with opened:
+            try:
+                line, status = opened.envelope(work(opened)), 0
+            except Exception as error:
+                line, status = opened.envelope(error=_told(error)), _status(error)
+            _say(line)
+    except TmpwardenError as error:  # there is no session to answer from
+        _say(_bare(error))
+        return error.exit_code
+    return status
+
+
+def _told(error: Exception) -> object:
+    """A mistake of the user in the words the program chose (click's own errors too); a bug with its traceback."""
+    if hasattr(error, "format_message") and hasattr(error, "exit_code"):
+        return {"code": "usage" if error.exit_code == 2 else "error", "message": error.format_message()}
+    if hasattr(error, "exit_code") and not isinstance(error, TmpwardenError):
+        raise error  # click.exceptions.Exit: a way to leave, not a failure
+    if not isinstance(error, TmpwardenError):
+        sys.excepthook(type(error), error, error.__traceback__)
+    return error
+
+
+def _status(error: Exception) -> int:
+    status = getattr(error, "exit_code", 1)
+    return status if isinstance(status, int) else 1
+
+
+def _bare(error: TmpwardenError) -> str:
+    from .envelope import response
+
+    return response(None, error, (), {"duration_ms": 0})
+
+
+def _say(line: str) -> None:
+    sys.stdout.write(line + "\n")
+    sys.stdout.flush()

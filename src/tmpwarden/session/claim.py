@@ -1,0 +1,128 @@
+"""A session's directory `s<8 hex>`: claimed with a lock and a lease, given back whole."""
+
+from __future__ import annotations
+
+import os
+import time
+from _json import encode_basestring_ascii
+
+from ..errors import NoSpace, UnsafeScratch
+from ..oskit import namespaces, portable, procs
+from . import locks
+from .private import HAS_DIR_FDS, Folder, explained, make_file, make_folder
+
+if HAS_DIR_FDS:
+    from ..oskit.purge import purge
+
+_TRIES = 100  # a sweeper may take our directory before we have locked it; it is empty then, and we take another
+_HEX = frozenset("0123456789abcdef")
+
+
+class Claim:
+    """One session's directory and the root it lies in, both held by descriptors."""
+
+    __slots__ = ("folder", "name", "root")
+
+    def __init__(self, root: Folder, name: str, folder: Folder) -> None:
+        self.root = root
+        self.name = name
+        self.folder = folder
+
+    def give_back(self) -> bool:
+        """Remove it all; whether nothing is left. The lease goes last: the rest stays claimed by a dead owner."""
+        is_gone = remove(self.root, self.name)
+        if is_gone:
+            remove_lease(self.root, self.name)
+        self.let_go()
+        return is_gone
+
+    def let_go(self) -> None:
+        """Close the descriptors, and with the last copy of them the lock. Nothing is removed."""
+        self.folder.close()
+        self.root.close()
+
+
+def lease_name(session_name: str) -> str:
+    return session_name + ".lease"
+
+
+def is_session_name(name: str) -> bool:
+    return len(name) == 9 and name[0] == "s" and _HEX.issuperset(name[1:])
+
+
+def claim(root: Folder, app: str) -> Claim:
+    """A fresh directory, locked before its lease is written and leased before anything else is put into it."""
+    for _ in range(_TRIES):
+        name = "s" + os.urandom(4).hex()
+        try:
+            folder = make_folder(root, name)
+        except (FileExistsError, FileNotFoundError):
+            if root.fd is not None and not os.fstat(root.fd).st_nlink:
+                break  # the whole root was removed under us
+            continue
+        except OSError as error:
+            remove(root, name)
+            raise explained(error, root.path) from None
+        taken = Claim(root, name, folder)
+        if _is_settled(taken, app):
+            return taken
+    raise FileNotFoundError(root.path)
+
+
+def _is_settled(taken: Claim, app: str) -> bool:
+    """Lock it and write the lease; False if a sweeper was faster and it is gone."""
+    try:
+        if taken.folder.fd is not None:
+            locks.hold(taken.folder.fd)
+            if not os.fstat(taken.folder.fd).st_nlink:
+                taken.folder.close()
+                return False
+        _write_lease(taken, app)
+    except (OSError, NoSpace, UnsafeScratch) as error:
+        remove(taken.root, taken.name)
+        remove_lease(taken.root, taken.name)
+        taken.folder.close()
+        raise explained(error, taken.root.path) if isinstance(error, OSError) else error from None
+    return True
+
+
+def _write_lease(taken: Claim, app: str) -> None:
+    line = encode_lease(taken.folder.path, app, taken.name).encode("ascii")
+    fd = make_file(taken.root, lease_name(taken.name))
+    try:
+        while line:
+            line = line[os.write(fd, line) :]
+    finally:
+        os.close(fd)
+
+
+def encode_lease(path: str, app: str, session: str) -> str:
+    """The JSON of every tmpwarden lease. By hand: importing json costs more than all the rest of entering."""
+    pid = os.getpid()
+    words = {
+        "path": path,
+        "agent": app,
+        "session": session,
+        "machine": namespaces.machine_id(),
+        "boot": namespaces.boot_id(),
+        "pidns": namespaces.pid_namespace(),
+    }
+    quoted = [f'"{key}": {encode_basestring_ascii(word) if word else "null"}' for key, word in words.items()]
+    start = procs.start_ticks(pid)
+    quoted += [f'"pid": {pid}', f'"start": {start if start is not None else "null"}']
+    return "{" + ", ".join([*quoted, '"config_home": null', f'"created": {time.time():.3f}']) + "}\n"
+
+
+def remove(parent: Folder, name: str) -> bool:
+    """A file or a tree below a directory of ours; whether it is gone. Never raises: leaving always works."""
+    try:
+        if parent.fd is None:
+            return portable.remove_tree(parent.join(name))
+        purge(parent.fd, name)
+        return parent.look(name) is None
+    except OSError:
+        return False
+
+
+def remove_lease(root: Folder, session_name: str) -> None:
+    portable.remove_file(root.at(lease_name(session_name)), root.fd)

@@ -1,0 +1,167 @@
+"""What earlier runs of an app left behind: sessions whose owner was killed, hand-overs whose time is up."""
+
+from __future__ import annotations
+
+import os
+
+from ..oskit import namespaces, portable
+from . import locks
+from .claim import is_session_name, lease_name, remove, remove_lease
+from .handover import OUT, expiry_s, session_of
+from .private import Folder, open_folder
+
+_READ = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_LEASE_LIMIT = 1 << 16
+
+
+def _race_window(name: str) -> None:
+    """The tests strike here."""
+
+
+def clear(root: Folder, *, now_s: float) -> None:
+    """Remove the dead of this root. What is alive, or in doubt, stays; nothing here ever fails the run that does it."""
+    try:
+        names = root.names()
+    except OSError:
+        return
+    for name in names:
+        if is_session_name(name):
+            _clear_session(root, name)
+        elif name.endswith(".lease") and is_session_name(name[: -len(".lease")]):
+            _clear_orphaned_lease(root, name)
+    if OUT in names:
+        _clear_hand_overs(root, now_s)
+
+
+def _clear_session(root: Folder, name: str) -> None:
+    """Take the lock first: whoever lives holds it. Without descriptors (Windows) nothing is known, so nothing goes."""
+    if root.fd is None:
+        return
+    try:
+        fd = os.open(name, _READ, dir_fd=root.fd)
+    except PermissionError:
+        # mode 0: its owner stands, or was killed, between mkdir and chmod. It is empty, and a live owner tries again
+        portable.remove_empty(name, root.fd)
+        return
+    except OSError:
+        return
+    try:
+        _race_window("opened, not yet locked")
+        if locks.is_free(fd) and _is_still(root, name, fd):
+            _clear_unlocked(root, name)
+    finally:
+        os.close(fd)
+
+
+def _is_still(root: Folder, name: str, fd: int) -> bool:
+    found = root.look(name)
+    return found is not None and os.path.samestat(found, os.fstat(fd))
+
+
+def _clear_unlocked(root: Folder, name: str) -> None:
+    lease = _read_lease(root, lease_name(name))
+    if lease is None:  # killed before it was written, when nothing else could be in there yet
+        is_gone = portable.remove_empty(name, root.fd)
+    elif _is_over(lease) and not _is_used(root.join(name)):
+        is_gone = remove(root, name)
+    else:
+        return
+    if is_gone:
+        remove_lease(root, name)
+
+
+def _clear_orphaned_lease(root: Folder, name: str) -> None:
+    """A directory is made before its lease and removed before it: a lease alone is the end of a removal."""
+    try:
+        session_name = name[: -len(".lease")]
+        if root.look(session_name) is None:
+            remove_lease(root, session_name)
+    except OSError:
+        return
+
+
+def _read_lease(root: Folder, name: str) -> dict[str, object] | None:
+    """None: there is none that can be read."""
+    import json
+
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=root.fd)
+        try:
+            found = json.loads(os.read(fd, _LEASE_LIMIT))
+        finally:
+            os.close(fd)
+    except (OSError, ValueError):
+        return None
+    return found if isinstance(found, dict) and isinstance(found.get("pid"), int) else None
+
+
+def _is_over(lease: dict[str, object]) -> bool:
+    """Whether the owner has ended. On the same boot a free lock proves it for every pid namespace."""
+    from ..model.sweep import OwnerState
+    from ..oskit.identity import identity_state
+
+    if namespaces.boot_id() is None:
+        return _has_no_such_pid(lease["pid"])
+
+    def text(key: str) -> str | None:
+        value = lease.get(key)
+        return value if isinstance(value, str) else None
+
+    pid, start, created = lease["pid"], lease.get("start"), lease.get("created")
+    state = identity_state(
+        pid if isinstance(pid, int) else 0,
+        start if isinstance(start, int) else None,
+        text("boot"),
+        text("machine"),
+        text("pidns"),
+        float(created) if isinstance(created, int | float) else None,
+    )
+    if state is OwnerState.UNKNOWN:
+        return text("boot") is not None and text("boot") == namespaces.boot_id()
+    return state is OwnerState.DEAD
+
+
+def _has_no_such_pid(pid: object) -> bool:
+    """For systems without /proc: the lock is free, and the number is, too."""
+    try:
+        os.kill(pid if isinstance(pid, int) and pid > 0 else os.getpid(), 0)
+    except ProcessLookupError:
+        return True
+    except OSError:
+        return False
+    return False
+
+
+def _is_used(path: str) -> bool:
+    """Whether a child of the dead owner still works in there. Looked at only after a kill: it reads all of /proc."""
+    if namespaces.boot_id() is None:
+        return False
+    from ..oskit.holders import Holders
+
+    return Holders.look().within(path) != ()  # None: not measured, and that keeps it
+
+
+def _clear_hand_overs(root: Folder, now_s: float) -> None:
+    try:
+        out = open_folder(root, OUT)
+    except Exception:  # not ours or no directory: hand_over() will say so when it is needed
+        return
+    try:
+        for name in out.names():
+            _clear_hand_over(root, out, name, now_s)
+    except OSError:
+        return
+    finally:
+        out.close()
+
+
+def _clear_hand_over(root: Folder, out: Folder, name: str, now_s: float) -> None:
+    """Its time is up when the expiry in its name and its owner's last word (mtime, may lie ahead) have passed."""
+    expiry, owner = expiry_s(name), session_of(name)
+    found = out.look(name)
+    if expiry is None or found is None or (owner is not None and root.look(owner) is not None):
+        return  # a session that is still there is alive: the time counts from its end
+    if now_s >= max(expiry, found.st_mtime):
+        remove(out, name)
+    else:
+        portable.remove_empty(out.at(name), out.fd)  # the caller has run the cleanup command

@@ -1,0 +1,82 @@
+"""The one directory of an app and a user, `<tmp>/<app>-<uid>`, below which its sessions and hand-overs live."""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+
+from ..errors import BadArgument, UnsafeScratch
+from ..oskit import portable
+from ..text import shown
+from .private import Folder, explained, make_folder, open_folder
+
+_APP_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
+_LONGEST_APP = 32  # an AF_UNIX path has 107 bytes; most of them are for the author's socket
+_RESERVED = ("tmpwarden",)  # <tmp>/tmpwarden-<uid> holds the agents' scratch directories
+
+
+def check_app(app: str) -> None:
+    if not app or not _APP_CHARACTERS.issuperset(app) or not app[0].isalnum() or len(app) > _LONGEST_APP:
+        raise BadArgument(
+            f"{shown(app) or 'an empty name'} cannot name an app: up to {_LONGEST_APP} letters, digits, dots, dashes "
+            "and underscores, the first one a letter or digit"
+        )
+    if app in _RESERVED:
+        raise BadArgument(f"the name {app} is taken by tmpwarden itself")
+
+
+def temp_dir(explicit: str | None = None) -> str:
+    """`explicit`, else the first of TMPDIR, TEMP, TMP and the system's own places that is a directory."""
+    if explicit is not None:
+        return os.path.abspath(explicit)
+    named = (os.environ.get(name) for name in ("TMPDIR", "TEMP", "TMP"))
+    for path in (*named, *_system_places()):
+        if path and os.path.isdir(path):
+            return os.path.abspath(path)
+    raise UnsafeScratch("/tmp", "there is no such directory", hint="point TMPDIR at a directory of your own")
+
+
+def _system_places() -> tuple[str, ...]:
+    if os.name == "nt":
+        return (os.path.expandvars(r"%LOCALAPPDATA%\Temp"), r"C:\TEMP", r"C:\TMP")
+    return ("/tmp", "/var/tmp", "/usr/tmp")
+
+
+def root_name(app: str) -> str:
+    return f"{app}-{os.geteuid()}" if hasattr(os, "geteuid") else f"{app}-user"
+
+
+def open_root(app: str, tmp: str) -> tuple[Folder, bool]:
+    """The verified root, and whether this call made it."""
+    parent = Folder(tmp, None)
+    _refuse_free_for_all(tmp)
+    name = root_name(app)
+    try:
+        try:
+            return make_folder(parent, name), True
+        except FileExistsError:
+            return open_folder(parent, name), False
+    except OSError as error:
+        raise explained(error, parent.join(name)) from None
+
+
+def forget_root(app: str, tmp: str) -> None:
+    """Take an empty root away again: entering failed, and it was not there before."""
+    portable.remove_empty(os.path.join(tmp, root_name(app)))
+
+
+def _refuse_free_for_all(tmp: str) -> None:
+    """Where everybody may rename everything, no check of ours lasts longer than the moment it is made."""
+    try:
+        mode = os.stat(tmp).st_mode
+    except OSError as error:
+        raise explained(error, tmp) from None
+    if os.name == "posix" and not stat.S_ISDIR(mode):
+        raise explained(OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)), tmp)
+    if os.name == "posix" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+        raise UnsafeScratch(
+            shown(tmp),
+            "everybody may rename what lies in it (mode 0777 without the sticky bit)",
+            hint=f"chmod +t {shown(tmp)}, or point TMPDIR at a directory of your own",
+        )

@@ -1,0 +1,301 @@
+"""One run of a program and the temp directory it owns: `with tmpwarden.session("mycli") as s:`."""
+
+from __future__ import annotations
+
+import os
+import time
+
+from . import leftovers, signals
+from .children import Children
+from .claim import Claim, claim
+from .handover import HandOver, make_hand_over
+from .private import check_name, explained, make_file, make_folder
+from .root import check_app, forget_root, open_root, temp_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from types import TracebackType
+    from typing import Any, Concatenate, ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+_TRIES = 10  # a run that failed to enter may remove the root it made while we stand in it
+_live: dict[int, Session] = {}
+
+
+class Session:
+    """A private directory that is gone when the block ends, however it ends."""
+
+    def __init__(
+        self,
+        app: str,
+        *,
+        tmp: str | os.PathLike[str] | None = None,
+        grace: float = 5.0,
+        on_cancel: Callable[[str], object] | None = None,
+    ) -> None:
+        check_app(app)
+        self.app = app
+        self._tmp = os.fspath(tmp) if tmp is not None else None
+        self._grace_s = grace
+        self._on_cancel = on_cancel
+        self._claim: Claim | None = None
+        self._path: str | None = None
+        self._owner_pid = 0
+        self._is_watched = False
+        self._started_s = 0.0
+        self._children = Children()
+        self._hand_overs: list[HandOver] = []
+
+    # -- what the program uses --
+
+    @property
+    def path(self) -> str:
+        """The directory: 0700, new, and nobody else's."""
+        if self._path is None:
+            raise RuntimeError("the session is not open yet: use it in a `with` block")
+        return self._path
+
+    def __fspath__(self) -> str:
+        return self.path
+
+    @property
+    def env(self) -> dict[str, str]:
+        """This process's environment with TMPDIR, TMP and TEMP pointing here, for children."""
+        return {**os.environ, "TMPDIR": self.path, "TMP": self.path, "TEMP": self.path}
+
+    def file(self, name: str) -> str:
+        """A new, empty file, 0600."""
+        check_name(name)
+        held = self._held()
+        try:
+            os.close(make_file(held.folder, name))
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise explained(error, held.folder.path) from None
+        return held.folder.join(name)
+
+    def dir(self, name: str) -> str:
+        """A new directory, 0700."""
+        check_name(name)
+        held = self._held()
+        try:
+            make_folder(held.folder, name).close()
+        except FileExistsError:
+            raise
+        except OSError as error:
+            raise explained(error, held.folder.path) from None
+        return held.folder.join(name)
+
+    def hand_over(self, name: str, keep: float | str = 300) -> str:
+        """A new, empty file for the caller, 0600: it stays `keep` seconds longer than this session."""
+        held = self._held()
+        made = make_hand_over(held.root, held.name, name, keep)
+        self._hand_overs.append(made)
+        return made.path
+
+    def envelope(
+        self,
+        data: object = None,
+        *,
+        error: object = None,
+        warnings: Iterable[str] = (),
+        meta: Mapping[str, object] | None = None,
+    ) -> str:
+        """The JSON response of REQ-F-043, naming every file handed over so far and how to remove it."""
+        from .envelope import response
+
+        told = {**self._meta(), **(meta or {})}
+        return response(data, error, warnings, told, tuple(self._hand_overs), self.path)
+
+    def popen(self, argv: Sequence[str | os.PathLike[str]], **options: Any) -> subprocess.Popen[Any]:
+        """subprocess.Popen with `env=self.env`; still running when the session ends, it is stopped first."""
+        self._held()
+        return self._children.start(argv, self.env, options)
+
+    def run(
+        self,
+        argv: Sequence[str | os.PathLike[str]],
+        *,
+        input: Any = None,  # noqa: A002 - the names of subprocess.run
+        capture_output: bool = False,
+        timeout: float | None = None,
+        check: bool = False,
+        **options: Any,
+    ) -> subprocess.CompletedProcess[Any]:
+        """subprocess.run for a child that must not outlive the session."""
+        import subprocess
+
+        if input is not None:
+            options["stdin"] = subprocess.PIPE
+        if capture_output:
+            options["stdout"] = options["stderr"] = subprocess.PIPE
+        child = self.popen(argv, **options)
+        try:
+            out, err = child.communicate(input, timeout)
+        except BaseException as error:
+            with signals.uninterrupted(self._is_watched):
+                self._children.stop(self._grace_s, child, is_interrupt=isinstance(error, KeyboardInterrupt))
+            if isinstance(error, subprocess.TimeoutExpired):
+                error.output, error.stderr = child.communicate()
+            raise
+        done = subprocess.CompletedProcess(child.args, child.returncode, out, err)
+        if check:
+            done.check_returncode()
+        return done
+
+    # -- its life --
+
+    def __enter__(self) -> Session:
+        if self._path is not None:
+            raise RuntimeError("a session is opened once; call tmpwarden.session() again for another")
+        self._started_s = time.monotonic()
+        self._is_watched = signals.begin()
+        try:
+            with signals.uninterrupted(self._is_watched):
+                self._claim = _claim(self.app, temp_dir(self._tmp))
+                self._path, self._owner_pid = self._claim.folder.path, os.getpid()
+                _live[id(self)] = self
+                signals.on_leaving_at_once(id(self), self._children.kill)
+            signals.deliver_pending()
+        except BaseException as error:
+            self._leave(error)
+            raise
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leave(error)
+
+    async def __aenter__(self) -> Session:
+        return self.__enter__()
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._leave(error)
+
+    def _leave(self, error: BaseException | None) -> None:
+        """Children, directory, last word, handlers: in this order, whatever fails on the way."""
+        if self._owner_pid not in (0, os.getpid()):
+            return  # we are a child of the owner: nothing here is ours
+        signum = None
+        with signals.uninterrupted(self._is_watched):
+            if self._is_watched:
+                signum = signals.leaving(error)
+            self._children.stop(self._grace_s, is_interrupt=isinstance(error, KeyboardInterrupt))
+            self._remove()
+            if signum is not None:
+                self._say_cancelled(signals.name_of(signum))
+        self._unwatch(error, signum)
+
+    def _remove(self) -> None:
+        now_s = time.time()
+        for one in self._hand_overs:
+            one.start_clock(now_s)
+        held, self._claim = self._claim, None
+        if held is not None:
+            held.give_back()
+        _live.pop(id(self), None)
+        signals.on_leaving_at_once(id(self), None)
+
+    def _say_cancelled(self, signal_name: str) -> None:
+        if self._on_cancel is None:
+            return
+        from .envelope import cancelled
+
+        try:
+            self._on_cancel(cancelled(signal_name, self._meta()))
+        except (OSError, ValueError):  # nobody reads our stdout any more
+            return
+
+    def _unwatch(self, error: BaseException | None, signum: int | None) -> None:
+        if not self._is_watched:
+            return
+        self._is_watched = False
+        is_ours = signum is not None and not signals.hosts_own(signum) and signals.is_last()
+        try:
+            signals.deliver_pending()
+        finally:
+            signals.end()
+        if is_ours and isinstance(error, KeyboardInterrupt):
+            raise SystemExit(130) from None
+
+    def _meta(self) -> dict[str, object]:
+        return {"duration_ms": round((time.monotonic() - self._started_s) * 1000)}
+
+    def _held(self) -> Claim:
+        if self._owner_pid not in (0, os.getpid()):
+            raise RuntimeError(
+                f"this session belongs to process {self._owner_pid}, which forked this one; open another here"
+            )
+        if self._claim is None:
+            raise RuntimeError("the session is not open: use it inside its `with` block")
+        return self._claim
+
+    def _disown(self) -> None:
+        """In a forked child: close our copies of its descriptors. The lock stays with the owner's."""
+        held, self._claim = self._claim, None
+        self._children.disown()
+        self._is_watched = False
+        if held is not None:
+            held.let_go()
+
+
+def _claim(app: str, tmp: str) -> Claim:
+    """First clear what the dead left: on a full disk that may be the room we need."""
+    for _ in range(_TRIES):
+        root, is_new = open_root(app, tmp)
+        try:
+            if not is_new:
+                leftovers.clear(root, now_s=time.time())
+            return claim(root, app)
+        except BaseException as error:
+            root.close()
+            if is_new:
+                forget_root(app, tmp)
+            if not isinstance(error, FileNotFoundError):
+                raise
+    raise explained(FileNotFoundError(2, "it is removed again and again while we make it"), os.path.join(tmp, app))
+
+
+def _forget_after_fork() -> None:
+    for one in list(_live.values()):
+        one._disown()
+    _live.clear()
+    signals.forget_after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_after_fork)
+
+
+def session(
+    app: str,
+    *,
+    tmp: str | os.PathLike[str] | None = None,
+    grace: float = 5.0,
+    on_cancel: Callable[[str], object] | None = None,
+) -> Session:
+    """A temp directory for this run of `app`: `with tmpwarden.session("mycli") as s:` or `async with`.
+
+    tmp        where, instead of TMPDIR, TEMP, TMP or /tmp
+    grace      seconds that children get between SIGTERM and SIGKILL
+    on_cancel  called with one line of JSON when a signal ends the session; pass `print`
+    """
+    return Session(app, tmp=tmp, grace=grace, on_cancel=on_cancel)
+
+
+def in_session(app: str, **options: Any) -> Callable[[Callable[Concatenate[Session, P], R]], Callable[P, R]]:
+    """Decorate a function, async or not, so that it is called with a new session as its first argument.
+
+    `options` are those of `tmpwarden.session`.
+    """
+    from .decorator import in_new_session
+
+    return in_new_session(app, options)

@@ -1,0 +1,66 @@
+"""A real program that uses tmpwarden.session: run in a process of its own, under any umask, in a temp root of its own."""
+
+import contextlib
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+UMASKS = (0o000, 0o022, 0o777)
+
+
+class Programs:
+    """Runs Python source with TMPDIR pointing to `tmp`."""
+
+    def __init__(self, tmp: Path) -> None:
+        self.tmp = tmp
+        self.root = tmp / f"mycli-{os.geteuid()}"
+
+    def _options(self, umask: int, env: dict[str, str] | None) -> dict[str, object]:
+        return {
+            "env": {**os.environ, "TMPDIR": str(self.tmp), "PYTHONDONTWRITEBYTECODE": "1", **(env or {})},
+            "umask": umask,
+            "text": True,
+            "cwd": "/",
+        }
+
+    def run(
+        self, source: str, *args: str, umask: int = 0o022, env: dict[str, str] | None = None, stdin: str = ""
+    ) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-c", source, *args],
+            input=stdin,
+            capture_output=True,
+            timeout=60,
+            check=False,
+            **self._options(umask, env),
+        )
+
+    @contextlib.contextmanager
+    def started(
+        self, source: str, *args: str, umask: int = 0o022, env: dict[str, str] | None = None
+    ) -> Iterator["subprocess.Popen[str]"]:
+        """Started and as far as its first line, `ready`; killed at the end of the block if it still runs."""
+        process = subprocess.Popen(
+            [sys.executable, "-c", source, *args],
+            stdin=subprocess.PIPE,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            **self._options(umask, env),
+        )
+        assert process.stdout
+        try:
+            line = process.stdout.readline()
+            assert line == "ready\n", (line, process.stderr and process.poll() is not None and process.stderr.read())
+            yield process
+        finally:
+            process.kill()
+            process.communicate(timeout=30)
+
+    def sessions(self) -> list[str]:
+        """What lies in the root, hand-overs aside."""
+        return sorted(path.name for path in self.root.iterdir() if path.name != "out") if self.root.exists() else []
+
+    def hand_overs(self) -> list[Path]:
+        return sorted(self.root.glob("out/*/*"))
