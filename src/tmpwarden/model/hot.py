@@ -55,7 +55,19 @@ class Decision:
 class Lease:
     """Who a scratch belongs to: pid + start ticks + boot id, within one pid namespace of one machine."""
 
-    __slots__ = ("agent", "boot", "config_home", "created", "machine", "path", "pid", "pidns", "session", "start")
+    __slots__ = (
+        "agent",
+        "boot",
+        "config_home",
+        "created",
+        "machine",
+        "others",
+        "path",
+        "pid",
+        "pidns",
+        "session",
+        "start",
+    )
 
     def __init__(
         self,
@@ -70,6 +82,7 @@ class Lease:
         pidns: str | None,
         config_home: str | None = None,
         created: float = 0.0,
+        others: tuple[tuple[int, int | None], ...] = (),
     ) -> None:
         self.path = path  # the scratch directory
         self.agent = agent
@@ -81,6 +94,7 @@ class Lease:
         self.pidns = pidns  # readlink /proc/PID/ns/pid
         self.config_home = config_home  # where the agent keeps its registry, e.g. CLAUDE_CONFIG_DIR
         self.created = created  # seconds since the epoch
+        self.others = others  # (pid, start) of further processes it belongs to, in the same boot and namespace
 
 
 class Scratch:

@@ -1,0 +1,49 @@
+"""Which running processes are an agent, told by the program they run. Used only to doubt: a name proves nothing, but
+as long as such a process lives we do not say that nobody carries its session."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable
+
+from ..oskit import procs
+
+_INTERPRETERS = (b"node", b"bun", b"deno", b"npx", b"bunx", b"python", b"uv", b"uvx")
+
+
+def running(agent: str, known: dict[int, procs.Process]) -> tuple[int, ...]:
+    """Processes of this user whose program is called like the agent."""
+    word = os.fsencode(agent)
+    return tuple(
+        pid
+        for pid, process in known.items()
+        if pid != os.getpid()
+        and not process.is_kernel_thread
+        and is_program_of(word, procs.arguments(pid))
+        and procs.owner_of(pid) == os.geteuid()
+    )
+
+
+def is_program_of(word: bytes, arguments: tuple[bytes, ...]) -> bool:
+    """`codex`, `/opt/bin/codex`, `node .../@google/gemini-cli/index.js`: the program, or an interpreter's script."""
+    if not arguments:
+        return False
+    program = arguments[0].rsplit(b"/", 1)[-1]
+    if _is_called(word, program):
+        return True
+    if not program.startswith(_INTERPRETERS):
+        return False
+    script = next((argument for argument in arguments[1:] if not argument.startswith(b"-")), b"")
+    return any(_is_called(word, part) for part in script.split(b"/")[-5:])
+
+
+def _is_called(word: bytes, name: bytes) -> bool:
+    """`codex`, `codex.js`, `codex-cli`; not `codexology`."""
+    return name == word or (name.startswith(word) and name[len(word) : len(word) + 1] in (b"-", b".", b"_", b" "))
+
+
+def unaccounted(found: Iterable[int], owners: Iterable[int], known: dict[int, procs.Process]) -> tuple[int, ...]:
+    """Those that are neither a known owner nor its launcher nor its helper."""
+    accounted = set(owners)
+    family = accounted.union(*(procs.ancestors(pid, known) for pid in accounted)) if accounted else set()
+    return tuple(pid for pid in found if pid not in family and accounted.isdisjoint(procs.ancestors(pid, known)))

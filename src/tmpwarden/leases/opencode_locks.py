@@ -1,0 +1,34 @@
+"""OpenCode's lock directories: `<state>/locks/<hash>.lock/meta.json` names the process that holds it, no session."""
+
+from __future__ import annotations
+
+import socket
+from collections.abc import Iterable
+
+from .claimed import Claimed, names_in, read_object
+from .record import is_pid
+
+DIRECTORY = ".local/state/opencode"
+VARIABLES = ("XDG_STATE_HOME",)  # the directory that holds `opencode`
+
+
+def read(config_homes: Iterable[str]) -> tuple[Claimed, ...]:
+    folders = [f"{home}{below}/locks" for home in config_homes for below in ("", "/opencode")]
+    return tuple(
+        claim
+        for folder in folders
+        for name in names_in(folder)
+        if name.endswith(".lock") and (claim := _read_one(f"{folder}/{name}/meta.json"))
+    )
+
+
+def _read_one(path: str) -> Claimed | None:
+    found = read_object(path)
+    if found is None:
+        return None
+    fields, written_s = found
+    pid, host = fields.get("pid"), fields.get("hostname")
+    if not is_pid(pid) or not isinstance(pid, int):
+        return None
+    machine = None if host in (None, socket.gethostname()) else f"host {host}"
+    return Claimed("", pid, machine=machine, recorded_s=written_s, source=path)

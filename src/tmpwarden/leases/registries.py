@@ -1,0 +1,53 @@
+"""The agents' own registries of live sessions, by the name that a catalogue file gives the format."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable
+
+from ..model.hot import Lease
+from ..oskit.holders import Holders
+from ..oskit.namespaces import MountTable
+from . import claude_sessions, copilot_locks, opencode_locks
+from .claimed import Claimed
+
+
+class Format:
+    """One reader and where its registries may be."""
+
+    __slots__ = ("directory", "read", "variables")
+
+    def __init__(
+        self, read: Callable[[Iterable[str]], tuple[Claimed, ...]], directory: str, variables: tuple[str, ...]
+    ) -> None:
+        self.read = read
+        self.directory = directory  # below a home
+        self.variables = variables  # that name another place
+
+
+FORMATS = {
+    "claude-sessions": Format(claude_sessions.read, claude_sessions.DIRECTORY, claude_sessions.VARIABLES),
+    "copilot-locks": Format(copilot_locks.read, copilot_locks.DIRECTORY, copilot_locks.VARIABLES),
+    "opencode-locks": Format(opencode_locks.read, opencode_locks.DIRECTORY, opencode_locks.VARIABLES),
+}
+
+
+def variables(registry: str | None) -> tuple[str, ...]:
+    """What to look for in environments so that a run without the user's own finds the registries."""
+    return ("HOME", *FORMATS[registry].variables) if registry in FORMATS else ()
+
+
+def config_homes(registry: str, home: str, leases: Iterable[Lease], holders: Holders) -> tuple[str, ...]:
+    """Where this user's registries may be: by default, by our environment, by leases, by live processes."""
+    form = FORMATS[registry]
+    own = [f"{home}/{form.directory}", *(os.environ.get(name, "") for name in form.variables)]
+    told = [lease.config_home for lease in leases if lease.config_home]
+    seen = [f"{other}/{form.directory}" for other in holders.sessions.get("HOME", ())]
+    seen += [value for name in form.variables for value in holders.sessions.get(name, ())]
+    table = MountTable.of()
+    near = [path for path in (*told, *seen) if table is not None and table.is_network(path) is False]
+    return tuple(dict.fromkeys(path.rstrip("/") for path in (*own, *near) if path.startswith("/")))
+
+
+def read(registry: str, homes: Iterable[str]) -> tuple[Claimed, ...]:
+    return FORMATS[registry].read(homes)

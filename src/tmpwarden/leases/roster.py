@@ -1,0 +1,162 @@
+"""The sessions of one agent, as far as anything tells of them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+
+from ..model.hot import Lease
+from ..model.sweep import Owner, OwnerState, Witness, WitnessKind
+from ..oskit import procs
+from ..oskit.holders import Holders
+from ..oskit.identity import CLOCK_SLACK_S
+from . import agents, registries
+from .claimed import Claimed
+from .lease_state import live_pids, state_of
+
+
+@dataclass(frozen=True, slots=True)
+class Living:
+    """A session that lives or may live, or a process of the agent whose session is not known."""
+
+    session: str | None
+    pid: int
+    since_ns: int | None  # never later than its start; None: not measured, so it may be older than anything
+    detail: str
+
+
+class Roster:
+    """Reads the agent's registry at the first question, then answers from memory."""
+
+    def __init__(
+        self,
+        agent: str,
+        session_env: tuple[str, ...],
+        registry: str | None,
+        leases: list[Lease],
+        holders: Holders,
+        home: str,
+    ) -> None:
+        self.agent, self.session_env, self.registry = agent, session_env, registry
+        self.leases, self.holders, self.home = leases, holders, home
+
+    @cached_property
+    def claims(self) -> tuple[tuple[Claimed, OwnerState], ...]:
+        """What the agent's registry says, and whether it is true."""
+        if self.registry not in registries.FORMATS:
+            return ()
+        homes = registries.config_homes(self.registry, self.home, self.leases, self.holders)
+        return tuple((claim, claim.state()) for claim in registries.read(self.registry, homes))
+
+    @cached_property
+    def strangers(self) -> tuple[int, ...]:
+        """Processes that look like this agent and that no record explains: any session may be theirs."""
+        known = self.holders.processes
+        owners = [claim.pid for claim, state in self.claims if state is OwnerState.ALIVE]
+        owners += [pid for lease in self.leases for pid in live_pids(lease)]
+        return agents.unaccounted(agents.running(self.agent, known), owners, known)
+
+    @cached_property
+    def living(self) -> tuple[Living, ...]:
+        """Every session that lives or may live, by registry, lease, environment and name of the program."""
+        return (*self._by_registry(), *self._by_lease(), *self._by_environment(), *self._by_name())
+
+    def owner(self, session: str) -> Owner:
+        """Alive by any witness; dead if records name it and all of their processes are gone; else absent or unknown."""
+        if named := self.witnesses_of(session):
+            return Owner(OwnerState.ALIVE, named[0].pid, session, named[0].detail)
+        records = [(state, claim.pid, claim.source) for claim, state in self.claims if claim.session == session]
+        records += [(state_of(lease), lease.pid, "lease") for lease in self.leases if lease.session == session]
+        for wanted in (OwnerState.UNKNOWN, OwnerState.DEAD):
+            for state, pid, source in records:
+                if state is wanted:
+                    return Owner(state, pid, session, source)
+        state, detail = self._nobody()
+        return Owner(state, None, session, detail)
+
+    def any_owner(self, newest_ns: int | None) -> Owner:
+        """For a unit that names only its agent: unknown while a session lives that was there before its last change."""
+        for one in self.living:
+            if newest_ns is None or one.since_ns is None or one.since_ns <= newest_ns:
+                return Owner(OwnerState.UNKNOWN, one.pid, one.session, f"a session may live: {one.detail}")
+        state, detail = self._nobody(count_strangers=False)
+        return Owner(state, detail=detail)
+
+    def witnesses_of(self, session: str) -> tuple[Witness, ...]:
+        """Everything that names a live process for this session."""
+        found = [
+            self._witness(WitnessKind.REGISTRY, claim.source, claim.pid)
+            for claim, state in self.claims
+            if claim.session == session and state is OwnerState.ALIVE
+        ]
+        found += [
+            self._witness(WitnessKind.LEASE, f"{lease.path}.lease", pid)
+            for lease in self.leases
+            if lease.session == session
+            for pid in live_pids(lease)
+        ]
+        return (*found, *self.carriers_of(session))
+
+    def carriers_of(self, session: str) -> tuple[Witness, ...]:
+        """Processes with this session id in their environment."""
+        return tuple(
+            self._witness(WitnessKind.SESSION, f"{variable}={session}", pid)
+            for variable in self.session_env
+            for pid in self.holders.carriers(variable, session)
+        )
+
+    def witnesses_of_pid(self, pid: int) -> tuple[Witness, ...]:
+        return tuple(
+            self._witness(WitnessKind.REGISTRY, claim.source, pid)
+            for claim, state in self.claims
+            if claim.pid == pid and state is OwnerState.ALIVE
+        )
+
+    def _witness(self, kind: WitnessKind, detail: str, pid: int) -> Witness:
+        return Witness(kind, detail, pid, self.holders.command(pid))
+
+    def _nobody(self, *, count_strangers: bool = True) -> tuple[OwnerState, str]:
+        """Absent, if we can see everybody who might be it."""
+        if self.registry is not None and self.registry not in registries.FORMATS:
+            return OwnerState.UNKNOWN, f"no reader for the registry format {self.registry}"
+        if not self.holders.complete:
+            return OwnerState.UNKNOWN, "; ".join(self.holders.doubts[:1]) or "not everybody can be seen"
+        if count_strangers and self.strangers:
+            return OwnerState.UNKNOWN, f"process {self.strangers[0]} may run it"
+        return OwnerState.ABSENT, "nobody carries it"
+
+    def _by_registry(self) -> list[Living]:
+        return [
+            Living(claim.session or None, claim.pid, self._since_ns(state, claim.pid, claim.recorded_s), claim.source)
+            for claim, state in self.claims
+            if state is not OwnerState.DEAD
+        ]
+
+    def _by_lease(self) -> list[Living]:
+        return [
+            Living(lease.session, lease.pid, self._since_ns(state, lease.pid, lease.created), f"{lease.path}.lease")
+            for lease in self.leases
+            if (state := state_of(lease)) is not OwnerState.DEAD
+        ]
+
+    def _by_environment(self) -> list[Living]:
+        """A command's start tells nothing about its session's, so there is no date."""
+        explained = {one.session for one in (*self._by_registry(), *self._by_lease())}
+        return [
+            Living(session, pids[0], None, f"{variable}={session}")
+            for variable in self.session_env
+            for session, pids in self.holders.sessions.get(variable, {}).items()
+            if session not in explained
+        ]
+
+    def _by_name(self) -> list[Living]:
+        return [
+            Living(None, pid, self._since_ns(OwnerState.ALIVE, pid, None), f"process {pid}") for pid in self.strangers
+        ]
+
+    def _since_ns(self, state: OwnerState, pid: int, recorded_s: float | None) -> int | None:
+        process = self.holders.processes.get(pid)
+        started_s = procs.start_time_s(process.start) if process else None
+        if state is not OwnerState.ALIVE or started_s is None:
+            return None
+        return int((min(started_s, recorded_s or started_s) - CLOCK_SLACK_S) * 1e9)

@@ -1,0 +1,205 @@
+"""A private directory for one session, and the lease beside it that says who it belongs to. Part of the hot path."""
+
+from __future__ import annotations
+
+import errno
+import os
+
+from ..errors import NoSpace
+from ..model.hot import Lease, Scratch
+from ..oskit import atomic, namespaces, own_files, procs
+from . import record
+
+_ENDING = ".lease"
+_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+_TRIES = 16
+# Below a temp root: where our directories are, and where they are for an agent whose sandbox may write nowhere else.
+_PLACES = ("tmpwarden-{uid}", "claude-{uid}/tw")
+
+
+def open_scratch(
+    root: str,
+    agent: str,
+    session: str,
+    *,
+    pid: int,
+    start: int | None = None,
+    config_home: str | None = None,
+    sandboxed: bool = False,
+    now_s: float = 0.0,
+) -> Scratch:
+    """The scratch of this session: the one it had, or a new one. Raises UnsafeScratch or NoSpace.
+
+    `pid` is the agent's process. `sandboxed`: only the agent's own directory below the root can be written.
+    """
+    try:
+        base = _private_base(root, sandboxed)
+        name = _free_name(base, agent, session)
+        path = f"{base}/{name}"
+        lease = _lease_for(path, agent, session, pid, start, config_home, now_s)
+        is_new = not os.path.lexists(path)
+        atomic.make_private_dir(path)
+        _write_beside(path, lease, is_new)
+    except OSError as error:
+        if error.errno in _NO_ROOM:
+            raise NoSpace(root, error.strerror) from None
+        raise
+    return Scratch(path, lease, environment(path))
+
+
+def environment(path: str) -> dict[str, str]:
+    """What leads a command's temporary files into a scratch."""
+    return {"TMPDIR": path, "TMP": path, "TEMP": path}
+
+
+def find(root: str, agent: str, session: str) -> Lease | None:
+    """The lease of this session below `root`, if it has one."""
+    for base in _bases(root):
+        for name in _names(agent, session):
+            lease = read(f"{base}/{name}")
+            if lease is not None and (lease.agent, lease.session) == (agent, session):
+                return lease
+    return None
+
+
+def read(path: str) -> Lease | None:
+    """The lease of the scratch at `path`; None if there is none, or it is broken or not ours."""
+    try:
+        fd = os.open(path + _ENDING, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except (OSError, ValueError):
+        return None
+    try:
+        if os.fstat(fd).st_uid != os.geteuid():
+            return None
+        text = os.read(fd, record.LONGEST)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    return record.decode(text.decode("utf-8", "surrogateescape"), path)
+
+
+def read_all(roots: tuple[str, ...]) -> tuple[Lease, ...]:
+    """Every lease below these temp roots. One that cannot be read is passed over: its scratch has no known owner."""
+    found = []
+    for base in [base for root in roots for base in _bases(root)]:
+        try:
+            names = os.listdir(base)
+        except OSError:
+            continue
+        found += [f"{base}/{name.removesuffix(_ENDING)}" for name in sorted(names) if name.endswith(_ENDING)]
+    return tuple(lease for path in found if (lease := read(path)))
+
+
+def adopt(lease: Lease, pid: int, start: int | None = None) -> Lease:
+    """Add a process to those that own a scratch: it is free only when all of them are gone."""
+    start = procs.start_ticks(pid) if start is None else start
+    if (pid, start) not in ((lease.pid, lease.start), *lease.others):
+        lease.others = (*lease.others, (pid, start))
+        atomic.write(lease.path + _ENDING, record.encode(lease))
+    return lease
+
+
+def release(path: str) -> bool:
+    """Give a scratch back: an empty one goes with its lease (True); one with files stays, and so does its lease,
+    so that a later run still knows whose it was."""
+    if not own_files.remove_empty_dir(path):
+        return False
+    own_files.remove_file(path + _ENDING)
+    return True
+
+
+def forget(path: str) -> None:
+    """Remove the lease of a scratch that is no more."""
+    if not os.path.lexists(path):
+        own_files.remove_file(path + _ENDING)
+
+
+def _bases(root: str) -> tuple[str, ...]:
+    uid = os.geteuid()
+    return tuple(f"{root.rstrip('/')}/{place.format(uid=uid)}" for place in _PLACES)
+
+
+def _private_base(root: str, sandboxed: bool) -> str:
+    base = _bases(root)[1 if sandboxed else 0]
+    if sandboxed:
+        atomic.make_private_dir(os.path.dirname(base))
+    atomic.make_private_dir(base)
+    return base
+
+
+def _names(agent: str, session: str) -> list[str]:
+    """The names a session may have, likeliest first. The same session always gets the same: what an agent wrote into an
+    environment file stays true after a clean-up and a resume."""
+    return [f"{_hash(f'{attempt}:{agent}:{session}'):08x}" for attempt in range(_TRIES)]
+
+
+def _hash(text: str) -> int:
+    """FNV-1a, 32 bits: an import of hashlib or zlib would cost more. Nobody but us can create names in there."""
+    value = 0x811C9DC5
+    for byte in text.encode("utf-8", "surrogatepass"):
+        value = ((value ^ byte) * 0x01000193) & 0xFFFFFFFF
+    return value
+
+
+def _free_name(base: str, agent: str, session: str) -> str:
+    """The name this session has, else the first that no other session's lease has taken."""
+    free = []
+    for name in _names(agent, session):
+        lease = read(f"{base}/{name}")
+        if lease is None:
+            free.append(name)
+        elif (lease.agent, lease.session) == (agent, session):
+            return name
+    if not free:
+        raise OSError(errno.EEXIST, "no free name for a scratch directory", base)
+    return free[0]
+
+
+def _lease_for(
+    path: str, agent: str, session: str, pid: int, start: int | None, config_home: str | None, now_s: float
+) -> Lease:
+    return Lease(
+        path,
+        agent,
+        session,
+        pid=pid,
+        start=procs.start_ticks(pid) if start is None else start,
+        boot=namespaces.boot_id(),
+        machine=namespaces.machine_id(),
+        pidns=namespaces.pid_namespace(),
+        config_home=config_home,
+        created=now_s or _now_s(),
+    )
+
+
+def _now_s() -> float:
+    import time
+
+    return time.time()
+
+
+def _write_beside(path: str, lease: Lease, is_new: bool) -> None:
+    """A full disk must not cost a session the scratch it has: the old lease then stays as it is."""
+    known = read(path)
+    if known is not None and _same_owner(known, lease):
+        lease.created, lease.others = known.created, known.others
+        return
+    try:
+        atomic.write(path + _ENDING, record.encode(lease))
+    except OSError:
+        if is_new:
+            own_files.remove_empty_dir(path)
+            raise
+        if known is None:
+            raise
+
+
+def _same_owner(known: Lease, lease: Lease) -> bool:
+    return (known.pid, known.start, known.boot, known.pidns, known.config_home) == (
+        lease.pid,
+        lease.start,
+        lease.boot,
+        lease.pidns,
+        lease.config_home,
+    )

@@ -1,0 +1,25 @@
+"""Remove what is ours alone: a lease, an empty scratch. Light enough for hooks; everything else goes through take."""
+
+import os
+
+
+def remove_file(path: str) -> bool:
+    """Whether it is gone. Only for names in a directory that nobody else can write."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
+
+
+def remove_empty_dir(path: str) -> bool:
+    """Whether it is gone; a directory with anything in it stays."""
+    try:
+        os.rmdir(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        return False
+    return True
