@@ -104,3 +104,9 @@ class Unexpected(TmpwardenError):
     """something went wrong that should not have: {0}: {1}"""
 
     code, exit_code, hint = "unexpected", 1, "run it again with TMPWARDEN_DEBUG=1 and send us what it prints"
+
+
+class NeedsRoot(TmpwardenError):
+    """{0} is for root only"""
+
+    code, exit_code, hint = "needs-root", 7, "leave it out: without it, your own files are cleaned"

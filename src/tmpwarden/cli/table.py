@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+_MOST_DRAWN = 2000
+
 
 @dataclass(frozen=True, slots=True)
 class Column:
@@ -20,7 +22,8 @@ class Row:
 
 
 def draw(columns: Sequence[Column], rows: Sequence[Row], *, for_a_person: bool) -> Iterable[str]:
-    return _rich(columns, rows) if for_a_person else _plain(columns, rows)
+    """Rich draws only what is small enough to be read."""
+    return _rich(columns, rows) if for_a_person and len(rows) < _MOST_DRAWN else _plain(columns, rows)
 
 
 def _plain(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:

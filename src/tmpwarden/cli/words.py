@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from ..model.sweep import Keep, Owner, OwnerState, Reason, Remove, Verdict, Witness, WitnessKind
+from ..model.sweep import Keep, Owner, OwnerState, Reason, Verdict, Witness, WitnessKind
 from ..text import duration, shown
 
 SENTENCES: dict[Reason, str] = {
@@ -57,6 +57,15 @@ _MAY_GO = {
     Reason.PRESSURE,
 }
 
+_AGES = {Reason.TOO_YOUNG, Reason.RESUMABLE}
+_SPEAKS_FOR_ITSELF = {Reason(kind.value) for kind in WitnessKind} | {
+    Reason.ASK_ONLY,
+    Reason.BACKLOG,
+    Reason.STICKY,
+    Reason.DEVICE,
+    Reason.PROTECTED,
+}
+
 
 def keeps(reason: Reason) -> bool:
     return reason not in _MAY_GO
@@ -68,12 +77,17 @@ def sentence(reason: Reason, who: str = "a process") -> str:
 
 def explained(verdict: Verdict) -> str:
     """The sentence for one unit: names the process, and adds the detail the judge gave."""
-    words = sentence(verdict.reason, who(verdict))
-    match verdict:
-        case Keep(detail=detail) if detail:
-            return f"{words} ({shown(detail)})"
-        case Remove() | Keep():
-            return words
+    detail = verdict.detail if isinstance(verdict, Keep) else ""
+    return with_detail(sentence(verdict.reason, who(verdict)), verdict.reason, detail)
+
+
+def with_detail(words: str, reason: Reason, detail: str) -> str:
+    """The judge's detail where it adds something: the age that is needed, the git work, the entry of the keep list."""
+    if reason in _AGES and detail.isdigit():
+        return f"{words}: goes when it is {duration(int(detail))} old"
+    if not detail or reason in _SPEAKS_FOR_ITSELF:
+        return words
+    return f"{words}: {shown(detail)}"
 
 
 def explained_all(verdicts: Sequence[Verdict]) -> str:

@@ -1,0 +1,149 @@
+"""Sweeping the litter tree: ours beside rm -rf, find, systemd-tmpfiles and tmpreaper; system calls; memory."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from pathlib import Path
+
+from bench import litter
+from bench.frame import Line, Run, against, interleaved, ratio, timed
+
+_MEMORY = Path("/dev/shm") if os.path.isdir("/dev/shm") else Path(tempfile.gettempdir())
+_FAKETIME = Path("/usr/lib/x86_64-linux-gnu/faketime/libfaketime.so.1")
+_OURS = [sys.executable, "-I", "-m", "tmpwarden"]
+_CLEAN = "clean --force, 63,370 inodes on tmpfs"
+
+
+@contextlib.contextmanager
+def world() -> Iterator[tuple[Path, dict[str, str]]]:
+    """A directory on tmpfs with a temp root and a home, and an environment ten days later that knows only these."""
+    base = Path(tempfile.mkdtemp(prefix="twbench-", dir=_MEMORY))
+    try:
+        for name in ("tmp", "home"):
+            (base / name).mkdir(mode=0o700)
+        yield base, _environment(base)
+    finally:
+        subprocess.run(["/bin/rm", "-rf", str(base)], check=False)  # rmtree recurses, and these trees are deep
+
+
+def _environment(base: Path) -> dict[str, str]:
+    env = {"PATH": os.environ["PATH"], "HOME": str(base / "home"), "TMPWARDEN_ROOTS": str(base / "tmp")}
+    if _FAKETIME.exists():  # ctime cannot be set; without a later clock everything is too young to go
+        env |= {"LD_PRELOAD": str(_FAKETIME), "FAKETIME": "+10d", "NO_FAKE_STAT": "1", "DONT_FAKE_MONOTONIC": "1"}
+    return env
+
+
+def lines(quick: bool) -> Iterable[Line]:
+    if not _FAKETIME.exists():
+        yield Line(_CLEAN, None, "libfaketime is missing: apt-get install libfaketime")
+        return
+    with world() as (base, env):
+        yield from _cleaning(base, env, 3 if quick else 7)
+        yield _system_calls(base, env)
+        yield _scanning(base, env, 5 if quick else 11)
+    if not quick:
+        yield _memory("flat", _flat)
+        yield _memory("deep", _deep)
+
+
+def _cleaning(base: Path, env: Mapping[str, str], reps: int) -> Iterator[Line]:
+    root = base / "tmp"
+    rules = base / "tmpfiles.conf"
+    rules.write_text(f"e {root} - - - am:1h\n")
+    plain = {"PATH": os.environ["PATH"]}
+    tools: dict[str, tuple[list[str], Mapping[str, str]]] = {
+        "tmpwarden": ([*_OURS, "clean", "--force", "--no-quarantine", "--json"], env),
+        "rm -rf": (["/bin/rm", "-rf", str(root / f"claude-{os.geteuid()}")], plain),
+        "find -mmin -delete": (["/usr/bin/find", str(root), "-mindepth", "1", "-mmin", "+60", "-delete"], plain),
+    }
+    for tool, argv in (("systemd-tmpfiles", ["--clean", str(rules)]), ("tmpreaper", ["--mtime", "1h", str(root)])):
+        if path := shutil.which(tool, path="/usr/bin:/usr/sbin:/bin:/sbin"):
+            tools[tool] = ([path, *argv], plain)
+        else:
+            yield Line(tool, None, f"not here: apt-get install {tool}")
+    slow = {name: tools.pop(name) for name in ("tmpreaper",) if name in tools}
+    contenders = {name: _swept(root, argv, of) for name, (argv, of) in tools.items()}
+    runs = interleaved(contenders, reps)
+    once = interleaved({name: _swept(root, argv, of) for name, (argv, of) in slow.items()}, 1)
+    note = against(runs, "rm -rf", but="tmpwarden")
+    for name, (run,) in once.items():
+        note += f", {name} {run.wall_s / runs['rm -rf'][0].wall_s:.1f} (one run)"
+    if "systemd-tmpfiles" in runs:
+        yield Line(_CLEAN, ratio(runs, "tmpwarden", "systemd-tmpfiles"), "x systemd-tmpfiles --clean", 2.4, 1.0)
+    yield Line("  the same", ratio(runs, "tmpwarden", "rm -rf"), "x rm -rf", 3.0, note=note)
+    yield Line("  its peak memory", max(run.peak_mb for run in runs["tmpwarden"]), "MB", 64, 32)
+
+
+def _swept(root: Path, argv: list[str], env: Mapping[str, str]) -> Callable[[], Run]:
+    def once() -> Run:
+        litter.build(root)
+        run = timed(argv, env)
+        left = sum(1 for _ in (root / f"claude-{os.geteuid()}").rglob("*"))
+        shutil.rmtree(root / f"claude-{os.geteuid()}", ignore_errors=True)
+        shutil.rmtree(root / f"tmpwarden-{os.geteuid()}", ignore_errors=True)
+        if left > 500:  # tmpreaper leaves the directories it made young itself; more is no clean-up to compare with
+            raise RuntimeError(f"{argv[0]} left {left} entries behind, exit {run.status}")
+        return run
+
+    return once
+
+
+def _system_calls(base: Path, env: Mapping[str, str]) -> Line:
+    what = "  its system calls"
+    strace = shutil.which("strace")
+    if strace is None:
+        return Line(what, None, "strace is not here: apt-get install strace")
+    inodes = litter.build(base / "tmp")
+    report = base / "strace"
+    argv = [strace, "-f", "-c", "-o", str(report), *_OURS, "clean", "--force", "--no-quarantine", "--json"]
+    subprocess.run(argv, env=dict(env), stdout=subprocess.DEVNULL, check=True)
+    total = re.search(r"^\s*100\.00\s+\S+\s+(?:\S+\s+)?(\d+)(?:\s+\d+)? total", report.read_text(), re.M)
+    calls = int(total[1]) if total else 0
+    return Line(what, calls / inodes, "calls an inode", 5.5, note="systemd-tmpfiles 3.44, rm -rf 3.49, find 4.20")
+
+
+def _scanning(base: Path, env: Mapping[str, str], reps: int) -> Line:
+    litter.build(base / "tmp")
+    runs = interleaved(
+        {
+            "tmpwarden": lambda: timed([*_OURS, "scan", "--json"], env),
+            "du -s": lambda: timed(["/usr/bin/du", "-s", str(base / "tmp")], {"PATH": os.environ["PATH"]}),
+        },
+        reps,
+    )
+    return Line("scan with sizes", ratio(runs, "tmpwarden", "du -s"), "x du -s", 3.0, 1.8, against(runs, "du -s"))
+
+
+def _memory(shape: str, fill: Callable[[Path], None]) -> Line:
+    with world() as (base, env):
+        fill(base / "tmp" / f"claude-{os.geteuid()}" / "-work-big" / "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11")
+        runs = [timed([*_OURS, *words], env) for words in (["scan", "--json"], ["clean", "--force", "--json"])]
+        note = ", ".join(f"exit {run.status}" for run in runs)
+        return Line(f"peak memory, 1,000,000 entries, {shape}", max(run.peak_mb for run in runs), "MB", 64, 32, note)
+
+
+def _flat(session: Path) -> None:
+    session.mkdir(parents=True)
+    for number in range(1_000_000):
+        os.close(os.open(session / f"b{number:08x}.output", os.O_WRONLY | os.O_CREAT, 0o600))
+
+
+def _deep(session: Path) -> None:
+    """A thousand chains of a thousand directories; made through descriptors, for a path may not be that long."""
+    session.mkdir(parents=True)
+    for chain in range(1000):
+        here = os.open(session, os.O_RDONLY | os.O_DIRECTORY)
+        for level in range(1000):
+            name = f"d{chain}" if level == 0 else "d"
+            os.mkdir(name, 0o700, dir_fd=here)
+            below = os.open(name, os.O_RDONLY | os.O_DIRECTORY, dir_fd=here)
+            os.close(here)
+            here = below
+        os.close(here)

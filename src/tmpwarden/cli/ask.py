@@ -1,0 +1,22 @@
+"""Ask a person. The question is talk, so it goes to stderr; what is no clear yes is a no."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable
+
+
+def say(lines: Iterable[str]) -> None:
+    for line in lines:
+        print(line, file=sys.stderr)
+    if sys.stderr is not None:
+        sys.stderr.flush()
+
+
+def yes(question: str) -> bool:
+    """`question [y/N] `; Enter and the end of input are a no."""
+    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    answer = sys.stdin.readline()
+    if not answer.endswith("\n"):
+        print(file=sys.stderr)
+    return answer.strip().lower() in ("y", "yes")

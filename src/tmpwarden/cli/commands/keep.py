@@ -1,0 +1,77 @@
+"""`tmpwarden keep PATH`: never remove this."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable
+
+import click
+
+from ...catalogue.settings import load_settings
+from ...errors import NotFound
+from ...oskit import atomic, places
+from ...text import shown
+from ..call import Answer, Call
+from ..group import pass_call
+
+
+@click.command()
+@click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path())
+@click.option("--forget", is_flag=True, help="Take PATH off the list again.")
+@pass_call
+def command(call: Call, paths: tuple[str, ...], forget: bool) -> Answer:
+    """Never remove PATH, nor what lies in it, nor what it lies in. Without PATH: the list.
+
+    Kept in the file `keep` beside config.toml; the key `paths` of [keep] in config.toml counts as well.
+    """
+    wanted = [_absolute(path) for path in paths]
+    if forget:
+        _forget(wanted)
+    elif wanted:
+        _add(wanted)
+    listed = load_settings(call.config_file).keep_paths
+    return Answer({"paths": list(listed)}, lambda: _lines(wanted, listed, forget))
+
+
+def _absolute(path: str) -> str:
+    """The parent resolved, the name as it stands: a link itself can be kept."""
+    full = os.path.abspath(os.path.expanduser(path))
+    return os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
+
+
+def _file() -> str:
+    return os.path.join(places.config_dir(), "keep")
+
+
+def _own_lines() -> list[str]:
+    try:
+        with open(_file(), encoding="utf-8") as lines:
+            return [line.rstrip("\n") for line in lines]
+    except FileNotFoundError:
+        return []
+
+
+def _add(wanted: Iterable[str]) -> None:
+    atomic.make_private_dir(places.config_dir())
+    known = _own_lines()
+    for path in wanted:
+        line = json.dumps(path)
+        if line not in known:
+            atomic.append_line(_file(), line)
+
+
+def _forget(wanted: Iterable[str]) -> None:
+    unwanted = {json.dumps(path) for path in wanted}
+    known = _own_lines()
+    missing = unwanted - set(known)
+    if missing:
+        path = shown(json.loads(min(missing)))
+        raise NotFound(f"{path} is not on the keep list", hint="`tmpwarden keep` shows the list")
+    atomic.write(_file(), "".join(f"{line}\n" for line in known if line not in unwanted))
+
+
+def _lines(wanted: list[str], listed: tuple[str, ...], forget: bool) -> Iterable[str]:
+    if wanted:
+        return [f"{'No longer kept' if forget else 'Kept'}: {shown(path)}" for path in wanted]
+    return [shown(path) for path in listed] or ["The keep list is empty: `tmpwarden keep PATH` adds to it."]

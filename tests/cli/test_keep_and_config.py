@@ -1,0 +1,41 @@
+"""The keep list and `config show`."""
+
+import json
+import os
+from pathlib import Path
+
+from support.command import data, tmpwarden
+
+
+def test_a_kept_path_is_listed_and_can_be_forgotten(own_world: Path) -> None:
+    path = str(own_world / "tmp" / "precious")
+    assert data("keep", path)["paths"] == [path]
+    assert data("keep", path)["paths"] == [path]
+    assert data("keep", "--forget", path)["paths"] == []
+
+
+def test_a_name_with_a_newline_and_bad_utf8_is_kept_exactly(own_world: Path) -> None:
+    path = os.path.join(own_world, "tmp", "a\nb\udcff")
+    tmpwarden("keep", path)
+    assert data("keep")["paths"] == [path]
+    assert "a\\nb\\xff" in tmpwarden("keep").stdout
+
+
+def test_forgetting_what_was_never_kept_is_exit_5() -> None:
+    result = tmpwarden("keep", "--forget", "/nowhere/at/all", "--json")
+    assert (result.returncode, json.loads(result.stdout)["error"]["code"]) == (5, "not-found")
+
+
+def test_config_show_tells_value_and_origin_of_every_key(own_world: Path) -> None:
+    config = own_world / "config" / "tmpwarden" / "config.toml"
+    config.parent.mkdir()
+    config.write_text('[periodic]\nevery = "2h"\n')
+    keys = data("config", "show")["keys"]
+    assert keys["periodic.every"] == {"value": 7200, "from": f"{config}:2"}
+    assert keys["periodic.enabled"] == {"value": True, "from": "default"}
+
+
+def test_a_config_file_that_was_named_and_is_missing_is_exit_3() -> None:
+    result = tmpwarden("config", "show", "--config", "/nowhere.toml")
+    assert result.returncode == 3
+    assert "/nowhere.toml" in result.stderr

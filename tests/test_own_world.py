@@ -1,0 +1,32 @@
+"""The promise of conftest.py: no test, and no child of a test, can reach the machine's temp or home by default."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+MACHINE = {"/tmp", "/var/tmp", "/dev/shm"}
+
+
+def test_every_temp_root_lies_in_the_test(own_world: Path) -> None:
+    from tmpwarden.oskit import places
+
+    assert set(places.temp_roots()) == {str(own_world / "tmp")}
+
+
+def test_home_state_and_config_lie_in_the_test(own_world: Path) -> None:
+    from tmpwarden.oskit import places
+
+    for place in (places.home(), places.state_dir(), places.config_dir(), places.data_dir()):
+        assert place.startswith(str(own_world)), place
+
+
+def test_a_child_process_inherits_it(own_world: Path) -> None:
+    code = "from tmpwarden.oskit import places; print(*places.temp_roots(), places.home(), places.state_dir())"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert said
+    assert all(place.startswith(str(own_world)) for place in said)
+
+
+def test_no_variable_of_the_environment_names_the_machines_temp(own_world: Path) -> None:
+    assert not [name for name, value in os.environ.items() if name != "PATH" and value.rstrip("/") in MACHINE]
