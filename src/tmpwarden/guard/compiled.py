@@ -98,3 +98,20 @@ def _rules(document: "dict[str, object]") -> Rules:
         on_error=str(document["on_error"]),
         default=str(document["default"]),
     )
+
+
+def config_files(config_dir: str) -> "tuple[str, ...]":
+    """Where `[guard]` and `[redirect]` may stand, the last word last. Not in a project: that may be a stranger's."""
+    try:
+        more = sorted(name for name in posix.listdir(f"{config_dir}/guard.d") if name.endswith(".toml"))
+    except OSError:
+        more = []
+    return (
+        "/etc/tmpwarden/config.toml",
+        f"{config_dir}/config.toml",
+        *[f"{config_dir}/guard.d/{name}" for name in more],
+    )
+
+
+def cache_path(state_dir: str) -> str:
+    return f"{state_dir}/guard/rules.json"

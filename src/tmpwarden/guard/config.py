@@ -61,7 +61,7 @@ class Loaded:
 
 def load(paths: tuple[str, ...], *, preset: str | None = None, temp_roots: tuple[str, ...] = ("/tmp",)) -> Loaded:
     """Presets first, then the files in order: lists concatenate, the last to set a scalar or `[redirect]` wins."""
-    files = [read(path) for path in paths if os.path.exists(path)]
+    files = [read(path, _name(path, paths)) for path in paths if os.path.exists(path)]
     names, mistakes = _presets(files) if preset is None else ((preset,), [])
     sources = [*filter(None, (_preset_source(name) for name in names)), *files]
     rules, redirect, scalars = [], {}, {"on_error": ASK, "default": PASS}
@@ -84,8 +84,13 @@ def load(paths: tuple[str, ...], *, preset: str | None = None, temp_roots: tuple
     return Loaded(merged, tuple(mistakes), tuple(sources))
 
 
-def read(path: str, name: str | None = None) -> Source:
-    name = name or os.path.basename(path)
+def _name(path: str, paths: tuple[str, ...]) -> str:
+    """The file's name if that is enough to tell it from the others."""
+    name = os.path.basename(path)
+    return path if sum(os.path.basename(other) == name and os.path.exists(other) for other in paths) > 1 else name
+
+
+def read(path: str, name: str) -> Source:
     try:
         with open(path, "rb") as file:
             text = file.read().decode()

@@ -42,6 +42,8 @@ class Table:
 
     def text(self, fields: dict[str, object], key: str, *, needed: bool = False) -> str:
         value = fields.get(key, "")
+        if not isinstance(self.item, str | dict):
+            return ""  # said already
         if not isinstance(value, str) or (needed and not value.strip()):
             self.fail(key if key in fields else "", f"{key} must be a string" + (" with something in it" * needed))
             return ""

@@ -1,0 +1,23 @@
+"""Logs that stay small: `log` -> `log.1` -> ... -> `log.N`, the oldest goes. Renames only: works on a full disk."""
+
+import os
+
+
+def rotate(path: str, *, keep: int) -> None:
+    """Make room for a new `path`. Two processes at once cost at most one generation, never a line being written."""
+    for generation in range(keep - 1, 0, -1):
+        _move(f"{path}.{generation}", f"{path}.{generation + 1}")
+    _move(path, f"{path}.1")
+
+
+def _move(old: str, new: str) -> None:
+    try:
+        os.rename(old, new)
+    except FileNotFoundError:
+        pass  # not there yet, or somebody else was faster
+
+
+def generations(path: str, *, keep: int) -> tuple[str, ...]:
+    """The files that exist, oldest first."""
+    names = [*(f"{path}.{generation}" for generation in range(keep, 0, -1)), path]
+    return tuple(name for name in names if os.path.exists(name))
