@@ -14,24 +14,20 @@ _LONGEST_LOG = 1 << 18
 
 def directory(environ: dict[bytes, bytes]) -> str:
     """`<state>/hooks`, by the same rule as oskit.places.state_dir, without what that imports."""
-    state = environ.get(b"XDG_STATE_HOME", b"")
-    home = environ.get(b"HOME", b"")
-    if not state.startswith(b"/") or not _is_ours(home):
-        state = (home if _is_ours(home) else _passwd_home()) + b"/.local/state"
-    return state.decode("utf-8", "surrogateescape") + "/tmpwarden/hooks"
+    named = environ.get(b"XDG_STATE_HOME", b"")
+    state = named if named.startswith(b"/") else environ.get(b"HOME", b"") + b"/.local/state"
+    if _is_ours(named if named.startswith(b"/") else environ.get(b"HOME", b"")):
+        return state.decode("utf-8", "surrogateescape") + "/tmpwarden/hooks"
+    from ..oskit.places import state_dir
+
+    return state_dir() + "/hooks"
 
 
-def _is_ours(home: bytes) -> bool:
+def _is_ours(path: bytes) -> bool:
     try:
-        return home.startswith(b"/") and posix.stat(home).st_uid == posix.geteuid()
+        return path.startswith(b"/") and posix.lstat(path).st_uid == posix.geteuid()
     except OSError:
         return False
-
-
-def _passwd_home() -> bytes:
-    import pwd
-
-    return pwd.getpwuid(posix.geteuid()).pw_dir.encode("utf-8", "surrogateescape")
 
 
 def session_key(session: str) -> str:

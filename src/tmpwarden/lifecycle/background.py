@@ -67,7 +67,7 @@ class Alone:
 
 def has_marker(shape: tuple[str, str]) -> bool:
     """Whether any temp root holds a name of this shape: the usual answer is no, and costs one listing."""
-    from ..oskit.places import temp_roots  # type: ignore[import-not-found,unused-ignore]
+    from ..oskit.places import temp_roots
 
     prefix, suffix = shape
     for root in temp_roots():
@@ -103,3 +103,27 @@ def clear_the_dead(*, dry_run: bool = False) -> str:
     amount = result.freed_bytes + result.quarantined_bytes
     undo = " (`tmpwarden undo` brings back what is in quarantine)" if result.quarantined_bytes else ""
     return f"cleared {plural(len(gone), 'left-over item')} of ended sessions, {size(amount)}{undo}"
+
+
+def has_ended(pid: int, start: int | None, *, within_s: float = 10.0) -> bool:
+    """Whether the process is gone, waiting a little for one that is about to end."""
+    import time
+
+    from ..oskit.procs import start_ticks
+
+    until = time.monotonic() + within_s
+    while start_ticks(pid) == start:
+        if time.monotonic() > until:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+def give_back(path: str) -> None:
+    """Quarantine one scratch whose session said that it is over, unless a law keeps it."""
+    from ..model.sweep import Request, Thresholds
+    from ..sweep.compose import clean  # type: ignore[import-not-found,unused-ignore]
+
+    named = frozenset({path})
+    request = Request(unattended=True, only_paths=named, thresholds=Thresholds(named=named), time_limit_s=CLEAN_LIMIT_S)
+    clean(request)

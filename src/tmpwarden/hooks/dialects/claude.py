@@ -2,6 +2,7 @@
 
 import posix
 
+from .. import wire
 from .spoken import Answer, Dialect
 
 
@@ -16,11 +17,29 @@ class Claude(Dialect):
         "NotebookEdit": "notebook",
     }
     config_variable = "CLAUDE_CONFIG_DIR"
+    env_file_variable = b"CLAUDE_ENV_FILE"
 
     def owner_pid(self, environ: dict[bytes, bytes], payload: Answer) -> int:
         """CLAUDE_PID is the same over all events of one process, subagents and /clear included."""
         told = environ.get(b"CLAUDE_PID", b"")
         return int(told) if told.isdigit() and len(told) < 10 else super().owner_pid(environ, payload)
+
+    def keeps_rewrite(self, environ: dict[bytes, bytes]) -> bool:
+        """Measured on 2.1.325; the version is in AI_AGENT: `claude-code_2-1-325_harness`."""
+        version = environ.get(b"AI_AGENT", b"").partition(b"_")[2].partition(b"_")[0].split(b"-")
+        return [int(part) for part in version if part.isdigit()] >= [2, 1, 300]
+
+    def own_directories(self, uid: int) -> tuple[str, ...]:
+        return (f"/tmp/claude-{uid}",)
+
+    def is_sandboxed(self, environ: dict[bytes, bytes], payload: Answer) -> bool:
+        """`sandbox.enabled`, from the last of its settings that says so. Its shell line holds if we misread them."""
+        home = environ.get(b"CLAUDE_CONFIG_DIR") or environ.get(b"HOME", b"") + b"/.claude"
+        project = environ.get(b"CLAUDE_PROJECT_DIR", b"") + b"/.claude"
+        found = False
+        for path in (home + b"/settings.json", project + b"/settings.json", project + b"/settings.local.json"):
+            found = _sandbox(_settings(path), found)
+        return _sandbox(_settings_argument(environ.get(b"CLAUDE_PID", b"")), found)
 
     def output_directories(self, temp: str, session: str) -> list[str]:
         """Where the output of this session's background commands grows: T/claude-<uid>/<project>/<session>/tasks."""
@@ -29,6 +48,37 @@ class Claude(Dialect):
             return [f"{base}/{project}/{session}/tasks" for project in posix.listdir(base)]
         except OSError:
             return []
+
+
+def _sandbox(settings: Answer, otherwise: bool) -> bool:
+    said = settings.get("sandbox")
+    enabled = said.get("enabled") if isinstance(said, dict) else None
+    return enabled if isinstance(enabled, bool) else otherwise
+
+
+def _settings(path: bytes) -> Answer:
+    try:
+        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    except (OSError, ValueError):
+        return {}
+    try:
+        return wire.decode(wire.read_all(fd))
+    finally:
+        posix.close(fd)
+
+
+def _settings_argument(pid: bytes) -> Answer:
+    """`--settings FILE-OR-JSON` on the agent's own command line."""
+    try:
+        fd = posix.open(b"/proc/" + pid + b"/cmdline", posix.O_RDONLY | posix.O_CLOEXEC)
+    except (OSError, ValueError):
+        return {}
+    try:
+        words = wire.read_all(fd).split(b"\0")
+    finally:
+        posix.close(fd)
+    given = words[words.index(b"--settings") + 1] if b"--settings" in words[:-1] else b""
+    return wire.decode(given) if given.lstrip().startswith(b"{") else _settings(given) if given else {}
 
 
 DIALECT = Claude()

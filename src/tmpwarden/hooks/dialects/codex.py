@@ -7,6 +7,7 @@ from .spoken import Answer, Dialect, rewritten_input
 class Codex(Dialect):
     agent = "codex"
     tools = {"Bash": "shell", "apply_patch": "patch"}  # noqa: RUF012
+    rewrites_without_allow = False
     can_ask = False  # it takes "ask" for invalid output and runs the original command
     config_variable = "CODEX_HOME"
 

@@ -8,6 +8,8 @@ class OpenCode(Dialect):
     agent = "opencode"
     tools = {"bash": "shell", "read": "read", "write": "write", "edit": "edit"}  # noqa: RUF012
     can_ask = False
+    takes_env = True
+    takes_context = False
 
     def tool(self, payload: Answer) -> tuple[str, Answer]:
         given, made = _object(payload.get("input")), _object(payload.get("output"))
@@ -17,8 +19,8 @@ class OpenCode(Dialect):
         told = payload.get("pid")
         return told if isinstance(told, int) and told > 1 else super().owner_pid(environ, payload)
 
-    def greet(self, event: str, context: str, message: str) -> Answer | None:
-        return {"message": message} if message else None
+    def greet(self, event: str, context: str, message: str, env: dict[str, str]) -> Answer | None:
+        return {"env": env} | ({"message": message} if message else {})
 
     def tell(self, event: str, message: str) -> Answer | None:
         return {"message": message} if message else None

@@ -13,6 +13,9 @@ class Qwen(Dialect):
         "edit": "edit",
     }
 
+    def keeps_rewrite(self, environ: dict[bytes, bytes]) -> bool:
+        return False
+
     def decide(self, event: str, decision: Decision, call: ToolCall) -> Answer | None:
         if decision.verdict not in (DENY, ASK):
             return None

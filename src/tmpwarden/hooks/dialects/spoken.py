@@ -18,6 +18,9 @@ class Dialect:
     tools: dict[str, str] = {}  # noqa: RUF012 - the agent's tool name -> "shell", "read", "write", "edit", ...
     can_ask = True  # where it cannot, a rule's ask becomes a deny that names the reason
     takes_context = True  # SessionStart may hand a line to the model
+    rewrites_without_allow = True  # it applies a rewritten input that comes without a permission
+    takes_env = False  # an answer may carry variables for the session's commands
+    env_file_variable = b""  # names a file that the agent sources before each command
     config_variable = ""  # where this agent keeps its registry, if not at its usual place
 
     def tool_call(self, payload: Answer, session: str) -> ToolCall:
@@ -46,12 +49,30 @@ class Dialect:
             pid = _parent(pid)
         return pid
 
+    @property
+    def reaches_commands(self) -> bool:
+        """Whether TMPDIR of the session's commands is ours to set."""
+        return self.takes_env or bool(self.env_file_variable)
+
+    def keeps_rewrite(self, environ: dict[bytes, bytes]) -> bool:
+        """Whether this version was measured to run the rewritten input and not the original."""
+        return True
+
+    def own_directories(self, uid: int) -> tuple[str, ...]:
+        """What the agent itself needs below a temp root."""
+        return ()
+
+    def is_sandboxed(self, environ: dict[bytes, bytes], payload: Answer) -> bool:
+        """Whether its commands can write only below the agent's own directory in the temp root."""
+        return False
+
     def output_directories(self, temp: str, session: str) -> list[str]:
         """Directories of files that commands of this session are writing to, where the agent has such."""
         return []
 
     # Answers. None: say nothing, which every agent reads as "go on".
-    def greet(self, event: str, context: str, message: str) -> Answer | None:
+    def greet(self, event: str, context: str, message: str, env: dict[str, str]) -> Answer | None:
+        """The answer to a session's start; `env` is for agents that take variables in an answer."""
         answer: Answer = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
         if not context or not self.takes_context:
             answer = {}

@@ -29,6 +29,11 @@ class Call:
         self.environ = environ
         self.notes = notes  # the directory of hooks/notebook.py
 
+    @property
+    def state(self) -> str:
+        """tmpwarden's state directory."""
+        return self.notes.rpartition("/")[0]
+
     def said(self, *keys: str) -> str:
         return wire.word(self.payload, *keys)
 

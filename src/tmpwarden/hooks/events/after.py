@@ -4,9 +4,12 @@ from .. import notebook
 from ..dialects.spoken import Answer
 from ..entry import CLEAN_EVERY_S, MARKERS_EVERY_S
 from . import Call
+from .claim import is_second
 
 
 def after(call: Call) -> Answer | None:
+    if is_second(call):
+        return None
     words = []
     if call.kind == "stop":
         from .growth import warning

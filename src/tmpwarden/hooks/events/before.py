@@ -1,11 +1,81 @@
-"""Before a tool call: the guard's decision, in the agent's words."""
+"""Before a tool call: the guard's decision, in the agent's words. Hot path."""
 
-from ...model.hot import PASS, Decision
+import posix
+
+from ...guard.compiled import InForce, rules_in_force
+from ...guard.context import Context
+from ...guard.evaluate import evaluate
+from ...model.hot import ASK, PASS, Decision, ToolCall
+from .. import notebook
 from ..dialects.spoken import Answer
+from ..disk import Disk
 from . import Call
+from .whereabouts import scratch_of
+
+SYSTEM_CONFIG = "/etc/tmpwarden/config.toml"
 
 
 def before(call: Call) -> Answer | None:
     asked = call.dialect.tool_call(call.payload, call.session)
-    decision = Decision(PASS)
+    if asked.tool == "other":
+        return None
+    try:
+        decision = _decision(call, asked)
+    except Exception as problem:
+        notebook.log(call.notes, f"guard: {type(problem).__name__}: {problem}")
+        return _could_not_judge(call, asked, type(problem).__name__)
     return call.dialect.decide(call.event, decision, asked)
+
+
+def guard_rules(call: Call) -> InForce:
+    """The compiled rules; `complaint` says what is wrong with the config, in which case the last good ones hold."""
+    return rules_in_force((SYSTEM_CONFIG, user_config(call.environ)), compiled_rules(call), uid=posix.geteuid())
+
+
+def compiled_rules(call: Call) -> str:
+    return f"{call.state}/guard/rules.json"
+
+
+def user_config(environ: dict[bytes, bytes]) -> str:
+    named = environ.get(b"XDG_CONFIG_HOME", b"")
+    base = named if named.startswith(b"/") else environ.get(b"HOME", b"") + b"/.config"
+    return base.decode("utf-8", "surrogateescape") + "/tmpwarden/config.toml"
+
+
+def _decision(call: Call, asked: ToolCall) -> Decision:
+    decision = evaluate(asked, guard_rules(call).rules, _context(call, asked))
+    try:
+        from ...guard.audit import record  # type: ignore[import-not-found,unused-ignore]
+
+        record(call.state, asked, decision)
+    except OSError:
+        pass  # a full disk is no reason to stop an agent
+    return decision
+
+
+def _context(call: Call, asked: ToolCall) -> Context:
+    scratch = scratch_of(call)
+    uid = posix.geteuid()
+    project = call.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape") or asked.cwd
+    return Context(
+        scratch=scratch,
+        project=project,
+        cwd=asked.cwd,
+        home=call.environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape"),
+        uid=uid,
+        look=Disk().look,
+        agent=call.dialect.agent,
+        keeps_rewrite=call.dialect.keeps_rewrite(call.environ),
+        has_ask=call.dialect.can_ask,
+        applies_rewrite_without_allow=call.dialect.rewrites_without_allow,
+        own=call.dialect.own_directories(uid),
+        variables={"TMPDIR": scratch} if scratch and call.dialect.reaches_commands else {},
+    )
+
+
+def _could_not_judge(call: Call, asked: ToolCall, problem: str) -> Answer | None:
+    """Law 9: an error of ours never denies. It asks where that exists, else has no opinion and says so."""
+    why = f"tmpwarden could not judge this call ({problem}); `tmpwarden doctor` tells more"
+    if call.dialect.can_ask:
+        return call.dialect.decide(call.event, Decision(ASK, why), asked)
+    return call.dialect.decide(call.event, Decision(PASS), asked) or call.dialect.tell(call.event, why)

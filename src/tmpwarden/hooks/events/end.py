@@ -1,8 +1,48 @@
-"""A session ends: its scratch is given back."""
+"""A session ends: an empty scratch goes at once, one with files goes to quarantine when the agent is gone."""
 
+from ...leases import scratch
+from ...oskit.places import temp_roots
+from .. import notebook
 from ..dialects.spoken import Answer
 from . import Call
+from .claim import is_second
+from .whereabouts import remember
+
+GOES_ON = ("clear", "resume")  # the same process starts another session, and this one may be resumed
 
 
 def end(call: Call) -> Answer | None:
+    if call.said("reason") in GOES_ON or is_second(call):
+        return None
+    full = [path for path in _paths(call) if not scratch.release(path)]
+    if not full:
+        remember(call, "")
+    if full and not call.observes:
+        from ...lifecycle import background
+
+        background.detach(lambda: _give_back(call, full))
     return None
+
+
+def _paths(call: Call) -> list[str]:
+    """Every scratch of this agent process: sessions that it left by /clear have no end of their own."""
+    pid = call.dialect.owner_pid(call.environ, call.payload)
+    leases = scratch.read_all(tuple(temp_roots()))
+    return [
+        lease.path
+        for lease in leases
+        if lease.agent == call.dialect.agent and (lease.session == call.session or lease.pid == pid)
+    ]
+
+
+def _give_back(call: Call, paths: list[str]) -> None:
+    """In the background: the lease names the agent, which ends a moment after this hook."""
+    from ...lifecycle import background
+
+    for path in paths:
+        try:
+            lease = scratch.read(path)
+            if lease is not None and background.has_ended(lease.pid, lease.start):
+                background.give_back(path)
+        except Exception as problem:
+            notebook.log(call.notes, f"{path}: {type(problem).__name__}: {problem}")

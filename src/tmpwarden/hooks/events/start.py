@@ -1,8 +1,82 @@
 """A session starts or goes on: its scratch, the way there for its commands, one line for the model."""
 
+import os
+
+from ...errors import TmpwardenError
+from ...leases import scratch
+from ...oskit.places import temp_roots
+from .. import notebook
 from ..dialects.spoken import Answer
+from ..entry import CLEAN_EVERY_S
 from . import Call
+from .claim import is_second
+from .released import bring_back
+from .whereabouts import remember
+
+GONE = "The temp directory this session had earlier is gone, and so is what was in it."
 
 
 def start(call: Call) -> Answer | None:
-    return None
+    if is_second(call):
+        return None
+    context, message, env = "", "", dict[str, str]()
+    try:
+        context, env = _scratch(call)
+    except (TmpwardenError, OSError) as problem:
+        message = f"tmpwarden: no scratch for this session: {problem}"[:400]
+        notebook.log(call.notes, message)
+    if notebook.is_due(call.notes, notebook.CLEAN, every_s=CLEAN_EVERY_S):
+        from .jobs import start_job
+
+        if notebook.put_off(call.notes, notebook.CLEAN, CLEAN_EVERY_S):
+            start_job(call, markers=True, clean=True)
+    words = [message, _complaint(call), notebook.take_note(call.notes, call.session)]
+    return call.dialect.greet(call.event, context, "\n".join(filter(None, words)), env)
+
+
+def _scratch(call: Call) -> tuple[str, dict[str, str]]:
+    """What to tell the model, and the variables for its commands."""
+    env_file = call.environ.get(call.dialect.env_file_variable, b"").decode("utf-8", "surrogateescape")
+    reaches_commands = bool(env_file) or call.dialect.takes_env
+    inherited = _inherited()
+    if inherited and not reaches_commands:
+        return _guidance(f"$TMPDIR ({inherited})"), {}
+    if not reaches_commands and not call.dialect.takes_context:
+        return "", {}  # nothing we could say or set would lead anybody there
+    root = temp_roots()[0]
+    is_lost = not bring_back(call)
+    made = scratch.open_scratch(
+        root,
+        call.dialect.agent,
+        call.session,
+        pid=call.dialect.owner_pid(call.environ, call.payload),
+        config_home=os.environ.get(call.dialect.config_variable) or None,
+        sandboxed=call.dialect.is_sandboxed(call.environ, call.payload),
+    )
+    remember(call, made.path)
+    if env_file:
+        from . import envfile
+
+        envfile.write(env_file, call.session, made.path)
+    named = f"$TMPDIR ({made.path})" if reaches_commands else made.path
+    return _guidance(named) + (f" {GONE}" if is_lost else ""), made.env
+
+
+def _guidance(named: str) -> str:
+    return f"Temp files: use {named}. It is deleted after this session; put what the user should keep in the project."
+
+
+def _inherited() -> str:
+    """The scratch that `tmpwarden run` gave the agent itself."""
+    named = os.environ.get("TMPDIR", "")
+    return named if named.startswith("/") and scratch.read(named) is not None else ""
+
+
+def _complaint(call: Call) -> str:
+    """Every session says so while the guard's config is broken and the last good one stays in force."""
+    from .before import compiled_rules, guard_rules
+
+    if not os.path.exists(compiled_rules(call)):
+        return ""  # no guard here
+    said = guard_rules(call).complaint
+    return f"tmpwarden: the guard's config is broken, the last good one holds: {said}"[:400] if said else ""
