@@ -110,3 +110,15 @@ class NeedsRoot(TmpwardenError):
     """{0} is for root only"""
 
     code, exit_code, hint = "needs-root", 7, "leave it out: without it, your own files are cleaned"
+
+
+class BrokenSettings(TmpwardenError):
+    """cannot change {0}: {1}"""
+
+    code, exit_code, hint = "broken-settings", 4, "repair the file first; nothing was changed"
+
+
+class SetupFailed(TmpwardenError):
+    """{0}"""
+
+    code, exit_code = "setup-failed", 1

@@ -1,0 +1,105 @@
+"""`tmpwarden install`: write us into an agent's own settings, or say where we stand with each agent here."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from ...text import shown
+from ..call import Answer, Call
+from ..group import pass_call
+
+_NAMES = click.Choice(["claude", "codex", "gemini", "copilot", "opencode", "qwen", "timer"])
+
+
+@click.command()
+@click.argument("what", required=False, metavar="[AGENT|timer]", type=_NAMES)
+@click.option("--guard", is_flag=True, help="Also keep temp writes inside the scratch (a hook before each tool call).")
+@click.option("--observe", is_flag=True, help="Remove nothing: only record what would have been removed.")
+@click.option("-n", "--dry-run", is_flag=True, help="Show the change and make none.")
+@click.option("--include-backlog", is_flag=True, help="Unattended runs may also take what is older than this install.")
+@click.option("--system", is_flag=True, help="With timer, as root: one timer for every user of this machine.")
+@pass_call
+def command(
+    call: Call, what: str | None, guard: bool, observe: bool, dry_run: bool, include_backlog: bool, system: bool
+) -> Answer:
+    """Write tmpwarden into an agent's settings, as hooks. Without a name: the agents found here and their state."""
+    if what is None:
+        return _table()
+    if what == "timer":
+        return _timer(system, dry_run)
+    from ...setup.apply import install
+
+    done = install(what, guard=guard, observe=observe, dry_run=dry_run)
+    if include_backlog and not dry_run:
+        _consent()
+    data = {
+        "agent": what,
+        "changed": [edit.path for edit in done.changed],
+        "dry_run": dry_run,
+        "runtime": done.runtime,
+        "advice": list(done.advice),
+    }
+    if dry_run:
+        return Answer(data | {"diff": [edit.diff() for edit in done.changed]}, lambda: _diffs(done.changed))
+    return Answer(data, lambda: _installed(done.target.name, what, bool(done.changed), observe, done.advice))
+
+
+def _table() -> Answer:
+    from ...setup.apply import table
+    from ...setup.timer import state
+
+    rows = [(seen.id, seen.name, seen.state, seen.settings, seen.guard) for seen in table()]
+    data = {
+        "agents": [
+            {"agent": row[0], "name": row[1], "state": row[2], "settings": row[3], "guard": row[4]} for row in rows
+        ],
+        "timer": state(),
+    }
+
+    def text() -> Iterator[str]:
+        if not rows:
+            yield "No agent was found here. tmpwarden knows claude, codex, gemini, copilot, opencode and qwen."
+        for agent, name, is_at, settings, guarded in rows:
+            yield f"{agent:<9} {is_at + (', guard' if guarded else ''):<18} {name}, {shown(settings)}"
+        yield f"{'timer':<9} {state()}"
+        yield "`tmpwarden install NAME` sets one up, `--dry-run` shows the change first."
+
+    return Answer(data, text)
+
+
+def _timer(system: bool, dry_run: bool) -> Answer:
+    from ...setup import timer
+
+    done = timer.install(system=system, dry_run=dry_run)
+    changed = [edit.path for edit in done.changed]
+    data = {"scheduler": done.kind, "changed": changed, "dry_run": dry_run, "advice": list(done.advice)}
+    if dry_run:
+        return Answer(data | {"diff": [edit.diff() for edit in done.changed]}, lambda: _diffs(done.changed))
+    return Answer(
+        data, lambda: [f"Every hour, by {done.kind}. Stop it with `tmpwarden uninstall timer`.", *done.advice]
+    )
+
+
+def _diffs(edits: tuple[object, ...]) -> Iterator[str]:
+    for edit in edits:
+        yield edit.diff()  # type: ignore[attr-defined]
+    if not edits:
+        yield "Nothing would change."
+
+
+def _installed(name: str, agent: str, changed: bool, observe: bool, advice: tuple[str, ...]) -> Iterator[str]:
+    yield f"{name}: {'hooks are installed' if changed else 'already installed, nothing changed'}."
+    verb = "Recorded, not removed" if observe else "Removed"
+    yield f"{verb} from now on: stale cwd files (1 min), scratch of ended sessions, left-overs of dead ones (hourly)."
+    yield "Never: anything in use, another user's, transcripts and settings, git work that exists nowhere else."
+    yield f"To stop: `tmpwarden uninstall {agent}`, or TMPWARDEN_DISABLE=1 for one session."
+    yield "To undo: `tmpwarden log` shows what went, `tmpwarden undo` brings it back for 24 hours."
+    yield from advice
+
+
+def _consent() -> None:
+    from ...sweep.consent import give  # type: ignore[import-not-found,unused-ignore]
+
+    give()

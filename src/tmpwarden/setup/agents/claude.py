@@ -1,0 +1,57 @@
+"""Claude Code: hooks in ~/.claude/settings.json, unless its plugin does the work already."""
+
+from __future__ import annotations
+
+import os
+
+from ...errors import BrokenSettings
+from ..edits import parse, read, resolved
+from ..runtime import Runtime
+from .target import Target, Wish, below_home
+
+
+class Claude(Target):
+    id = "claude"
+    name = "Claude Code"
+    programs = ("claude",)
+    events = (
+        ("SessionStart", None),
+        ("PostToolUse", "Bash"),
+        ("PostToolUseFailure", "Bash"),
+        ("Stop", None),
+        ("SessionEnd", None),
+    )
+    guard_events = (("PreToolUse", "Bash|Read|Write|Edit|NotebookEdit"),)
+
+    def home(self) -> str:
+        return below_home("CLAUDE_CONFIG_DIR", ".claude")
+
+    def settings(self) -> str:
+        return os.path.join(self.home(), "settings.json")
+
+    def wished_events(self, wish: Wish) -> tuple[tuple[str, str | None], ...]:
+        """With the plugin on, only the guard is missing."""
+        if self.has_plugin():
+            return self.guard_events if wish.guard else ()
+        return super().wished_events(wish)
+
+    def state(self, current: Runtime) -> str:
+        state = super().state(current)
+        if not self.has_plugin():
+            return state
+        cleans = any(" claude SessionStart" in command for command in self.commands())
+        return "twice" if cleans else "installed"
+
+    def has_plugin(self) -> bool:
+        path = resolved(self.settings())
+        try:
+            enabled = parse(path, read(path)).get("enabledPlugins")
+        except BrokenSettings:
+            return False
+        plugins = enabled if isinstance(enabled, dict) else {}
+        return any(name.startswith("tmpwarden@") and on is True for name, on in plugins.items())
+
+    def advice(self) -> tuple[str, ...]:
+        if self.has_plugin():
+            return ("The tmpwarden plugin is on and does the cleaning; nothing was added for that.",)
+        return ()

@@ -1,0 +1,35 @@
+"""Copilot CLI: a file of our own in ~/.copilot/hooks. PascalCase event names make it speak Claude's JSON."""
+
+from __future__ import annotations
+
+import os
+
+from ..edits import Document, Edit, read, resolved, spell
+from ..runtime import Runtime
+from .target import Target, Wish, below_home
+
+
+class Copilot(Target):
+    id = "copilot"
+    name = "Copilot CLI"
+    programs = ("copilot",)
+    events = (("SessionStart", None), ("PostToolUse", None), ("Stop", None), ("SessionEnd", None))
+    guard_events = (("PreToolUse", None),)
+
+    def home(self) -> str:
+        return below_home("COPILOT_HOME", ".copilot")
+
+    def settings(self) -> str:
+        return os.path.join(self.home(), "hooks", "tmpwarden.json")
+
+    def edits(self, wish: Wish) -> list[Edit]:
+        path = resolved(self.settings())
+        before = read(path)
+        groups = self.groups(wish)
+        if not groups:
+            return [Edit(path, before, None)]
+        whole: Document = {"version": 1, "hooks": {event: [group] for event, group in groups.items()}}
+        return [Edit(path, before, spell(whole, None))]
+
+    def group(self, runtime: Runtime, event: str, matcher: str | None, observe: bool) -> Document:
+        return {"type": "command", "bash": runtime.command(self.id, event, observe=observe), "timeoutSec": 10}

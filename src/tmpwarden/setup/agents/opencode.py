@@ -1,0 +1,114 @@
+"""OpenCode: a small JavaScript plugin beside the runtime, named in opencode.json.
+
+Not in ~/.config/opencode/plugin: any file there makes it fetch an npm package first, 70 s when offline.
+"""
+
+from __future__ import annotations
+
+import copy
+import json
+import os
+
+from ..edits import Document, Edit, parse, read, resolved
+from ..runtime import Runtime
+from .target import MARK, Target, Wish, below_home
+
+_PLUGIN = """\
+// %(mark)s: a scratch directory for each session, nothing left of ended ones.
+// Written by `tmpwarden install opencode`.
+import { spawn } from "node:child_process"
+import { existsSync } from "node:fs"
+const PYTHON = %(python)s, SCRIPT = %(script)s, FLAGS = %(flags)s
+const ask = (event, payload) => new Promise((done) => {
+  if (!existsSync(PYTHON) || !existsSync(SCRIPT)) return done({})
+  const child = spawn(PYTHON, ["-I", "-S", SCRIPT, "opencode", event, ...FLAGS], { stdio: ["pipe", "pipe", "ignore"] })
+  let said = ""
+  const end = () => { try { done(JSON.parse(said)) } catch { done({}) } }
+  const late = setTimeout(() => { child.kill(); done({}) }, 10000)
+  child.stdout.on("data", (part) => { said += part })
+  child.on("error", () => done({})).on("close", () => { clearTimeout(late); end() })
+  child.stdin.on("error", () => {}).end(JSON.stringify({ ...payload, pid: process.pid }))
+})
+export const Tmpwarden = async () => {
+  const scratch = new Map()
+  return {
+    "shell.env": async (input, output) => {
+      if (!scratch.has(input.sessionID)) scratch.set(input.sessionID, ask("shell.env", { input, cwd: input.cwd }))
+      Object.assign(output.env, (await scratch.get(input.sessionID)).env ?? {})
+    },
+    %(guard)s"tool.execute.after": async (input) => {
+      await ask("tool.execute.after", { input: { ...input, args: {} } })
+    },
+    dispose: async () => { for (const sessionID of scratch.keys()) await ask("dispose", { input: { sessionID } }) },
+  }
+}
+"""
+_GUARD = """\
+"tool.execute.before": async (input, output) => {
+      const said = await ask("tool.execute.before", { input, output, cwd: process.cwd() })
+      if (said.deny) throw new Error(said.deny)
+      if (said.args) Object.assign(output.args, said.args)
+    },
+    """
+
+
+class OpenCode(Target):
+    id = "opencode"
+    name = "OpenCode"
+    programs = ("opencode",)
+
+    def home(self) -> str:
+        return os.path.join(below_home("XDG_CONFIG_HOME", ".config"), "opencode")
+
+    def settings(self) -> str:
+        with_comments = os.path.join(self.home(), "opencode.jsonc")
+        plain = os.path.join(self.home(), "opencode.json")
+        return with_comments if os.path.exists(with_comments) and not os.path.exists(plain) else plain
+
+    def edits(self, wish: Wish) -> list[Edit]:
+        made = super().edits(wish)
+        if wish.runtime is None:
+            return made
+        path = _plugin_path(wish.runtime)
+        return [Edit(path, read(path), _plugin(wish).encode()), *made]
+
+    def merged(self, document: Document, wish: Wish) -> Document:
+        new = copy.deepcopy(document)
+        plugins = new.get("plugin")
+        kept = [item for item in plugins if not _is_ours(item)] if isinstance(plugins, list) else []
+        if wish.runtime is not None:
+            kept.append(f"file://{_plugin_path(wish.runtime)}")
+        if kept or document.get("plugin") == []:
+            new["plugin"] = kept
+        else:
+            new.pop("plugin", None)
+        return new
+
+    def commands(self) -> list[str]:
+        """The plugin's text stands for the command: it names the same interpreter and script."""
+        path = resolved(self.settings())
+        plugins = parse(path, read(path)).get("plugin")
+        ours = [item for item in plugins if _is_ours(item)] if isinstance(plugins, list) else []
+        return [(read(str(item).removeprefix("file://")) or b"").decode("utf-8", "replace") for item in ours]
+
+    def advice(self) -> tuple[str, ...]:
+        return ()
+
+
+def _is_ours(item: object) -> bool:
+    return isinstance(item, str) and item.startswith("file://") and item.endswith("/tmpwarden-opencode.js")
+
+
+def _plugin_path(runtime: Runtime) -> str:
+    return os.path.join(runtime.directory, "tmpwarden-opencode.js")
+
+
+def _plugin(wish: Wish) -> str:
+    assert wish.runtime is not None
+    return _PLUGIN % {
+        "mark": MARK,
+        "python": json.dumps(wish.runtime.interpreter),
+        "script": json.dumps(wish.runtime.script),
+        "flags": json.dumps(["--observe"] if wish.observe else []),
+        "guard": _GUARD if wish.guard else "",
+    }

@@ -1,0 +1,136 @@
+"""An agent that tmpwarden can be written into: where its settings are, and what our part of them looks like."""
+
+from __future__ import annotations
+
+import copy
+import os
+import shutil
+from dataclasses import dataclass
+
+from ...oskit import places
+from ..edits import Document, Edit, parse, read, resolved, spell
+from ..runtime import Runtime
+
+MARK = "tmpwarden/hooks/run.py"  # in every command of ours and in nobody else's
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What the user asked for. `runtime` None: take everything of ours out."""
+
+    runtime: Runtime | None
+    guard: bool = False
+    observe: bool = False
+
+
+class Target:
+    """One agent whose hooks live in a JSON file, grouped by event as in Claude Code; the others override."""
+
+    id = ""
+    name = ""
+    programs: tuple[str, ...] = ()
+    events: tuple[tuple[str, str | None], ...] = ()  # event, matcher
+    guard_events: tuple[tuple[str, str | None], ...] = ()
+    timeout: tuple[str, int] = ("timeout", 10)
+
+    def home(self) -> str:
+        """The agent's configuration directory."""
+        raise NotImplementedError
+
+    def settings(self) -> str:
+        raise NotImplementedError
+
+    def is_here(self) -> bool:
+        return os.path.isdir(self.home()) or any(shutil.which(program) for program in self.programs)
+
+    def edits(self, wish: Wish) -> list[Edit]:
+        path = resolved(self.settings())
+        before = read(path)
+        document = parse(path, before)
+        wanted = self.merged(document, wish)
+        if wanted == document:
+            return [Edit(path, before, before)]
+        return [Edit(path, before, spell(wanted, before))]
+
+    def merged(self, document: Document, wish: Wish) -> Document:
+        """The document with exactly the wished hooks of ours in it, everything else untouched and in place."""
+        new = copy.deepcopy(document)
+        hooks = new.get("hooks")
+        hooks = hooks if isinstance(hooks, dict) else {}
+        wanted = self.groups(wish)
+        for event in [*hooks, *(event for event in wanted if event not in hooks)]:
+            groups = hooks.get(event)
+            kept = _with(groups if isinstance(groups, list) else [], wanted.get(event))
+            if kept or (event in document.get("hooks", {}) and not groups):  # type: ignore[operator]
+                hooks[event] = kept
+            else:
+                hooks.pop(event, None)
+        if hooks or ("hooks" in document and not document["hooks"]):
+            new["hooks"] = hooks
+        else:
+            new.pop("hooks", None)
+        return new
+
+    def groups(self, wish: Wish) -> dict[str, Document]:
+        """Our group for each event."""
+        if wish.runtime is None:
+            return {}
+        events = self.wished_events(wish)
+        return {event: self.group(wish.runtime, event, matcher, wish.observe) for event, matcher in events}
+
+    def wished_events(self, wish: Wish) -> tuple[tuple[str, str | None], ...]:
+        return self.events + (self.guard_events if wish.guard else ())
+
+    def group(self, runtime: Runtime, event: str, matcher: str | None, observe: bool) -> Document:
+        command: Document = {"type": "command", "command": runtime.command(self.id, event, observe=observe)}
+        command[self.timeout[0]] = self.timeout[1]
+        return ({"matcher": matcher} if matcher else {}) | {"hooks": [command]}
+
+    def commands(self) -> list[str]:
+        """Our commands as they stand in the settings now. Broken settings hold none."""
+        from ...errors import BrokenSettings
+
+        try:
+            path = resolved(self.settings())
+            return _commands(parse(path, read(path)).get("hooks"))
+        except BrokenSettings:
+            return []
+
+    def state(self, current: Runtime) -> str:
+        """absent, installed, outdated; agents add untrusted and twice."""
+        commands = self.commands()
+        if not commands:
+            return "absent"
+        is_current = all(current.script in command and current.interpreter in command for command in commands)
+        return "installed" if is_current and os.path.isfile(current.script) else "outdated"
+
+    def advice(self) -> tuple[str, ...]:
+        """What the user still has to do after an install."""
+        return ()
+
+
+def below_home(variable: str, default: str) -> str:
+    named = os.environ.get(variable, "") if variable else ""
+    return named if os.path.isabs(named) else os.path.join(places.home(), default)
+
+
+def is_ours(group: object) -> bool:
+    return bool(_commands(group))
+
+
+def _commands(value: object) -> list[str]:
+    """Every text below `value` that runs our script."""
+    if isinstance(value, str):
+        return [value] if MARK in value else []
+    if isinstance(value, dict):
+        value = list(value.values())
+    return [found for item in value for found in _commands(item)] if isinstance(value, list) else []
+
+
+def _with(groups: list[object], wanted: Document | None) -> list[object]:
+    """`groups` with our one in its old place, or last; without it if it is not wanted."""
+    places_of_ours = [index for index, group in enumerate(groups) if is_ours(group)]
+    kept = [group for group in groups if not is_ours(group)]
+    if wanted is not None:
+        kept.insert(places_of_ours[0] if places_of_ours else len(kept), wanted)
+    return kept

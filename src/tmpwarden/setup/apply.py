@@ -1,0 +1,106 @@
+"""Install and uninstall: plan the edits, back up, write, remember; take it out again byte for byte."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from .. import __version__
+from ..errors import BrokenSettings
+from . import record, runtime
+from .agents import TARGETS, Target, Wish, find
+from .edits import Edit, read
+
+
+@dataclass(frozen=True, slots=True)
+class Done:
+    """What was, or with a dry run would be, changed."""
+
+    target: Target
+    edits: tuple[Edit, ...]
+    advice: tuple[str, ...] = ()
+    runtime: str = ""
+
+    @property
+    def changed(self) -> tuple[Edit, ...]:
+        return tuple(edit for edit in self.edits if edit.changes)
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """One line of the table of agents."""
+
+    id: str
+    name: str
+    state: str  # absent, installed, untrusted, outdated, twice
+    settings: str
+    guard: bool
+
+
+def install(name: str, *, guard: bool = False, observe: bool = False, dry_run: bool = False) -> Done:
+    target = find(name)
+    wanted = runtime.planned()
+    edits = target.edits(Wish(wanted, guard, observe))  # reads and checks everything before anything is written
+    if not dry_run:
+        runtime.put(wanted)
+        _write(target, edits, guard, observe)
+    return Done(target, tuple(edits), target.advice(), wanted.directory)
+
+
+def uninstall(name: str, *, dry_run: bool = False) -> Done:
+    target = find(name)
+    known = record.load(target.id)
+    edits = [_restored(edit, known) for edit in target.edits(Wish(None))]
+    done = {edit.path for edit in edits}
+    others = [changed for changed in known.files if changed.path not in done] if known else []
+    edits += [_restored(Edit(changed.path, read(changed.path), None), known) for changed in others]
+    if not dry_run:
+        for edit in edits:
+            if edit.changes:
+                record.put(edit)
+        record.forget(target.id)
+    return Done(target, tuple(edits))
+
+
+def table() -> tuple[Seen, ...]:
+    """The agents found on this machine and where tmpwarden stands with each."""
+    current = runtime.planned()
+    return tuple(_seen(target, current) for target in TARGETS if target.is_here())
+
+
+def _seen(target: Target, current: runtime.Runtime) -> Seen:
+    try:
+        state = target.state(current)
+    except BrokenSettings:
+        state = "broken settings"
+    known = record.load(target.id)
+    return Seen(target.id, target.name, state, target.settings(), bool(known and known.guard and state != "absent"))
+
+
+def _write(target: Target, edits: list[Edit], guard: bool, observe: bool) -> None:
+    known = record.load(target.id)
+    files = {changed.path: changed for changed in known.files} if known else {}
+    for edit in edits:
+        if edit.changes:
+            files[edit.path] = record.apply(edit, files.get(edit.path))
+    record.save(record.Record(target.id, __version__, guard, observe, tuple(files.values())))
+
+
+def _restored(edit: Edit, known: record.Record | None) -> Edit:
+    """If nobody touched the file since, its old bytes; else only our part goes."""
+    ours = known.of(edit.path) if known else None
+    if ours is None or record.digest(edit.before) != ours.digest:
+        return edit
+    former = read(ours.backup) if ours.backup else None
+    if ours.backup and former is None:
+        return edit  # the backup is gone: do it the careful way
+    return Edit(edit.path, edit.before, former)
+
+
+def leftover_versions() -> tuple[str, ...]:
+    """Runtimes of other versions, which no settings need once every agent is up to date."""
+    base = os.path.dirname(runtime.planned().directory)
+    try:
+        return tuple(sorted(os.path.join(base, name) for name in os.listdir(base) if name != __version__))
+    except OSError:
+        return ()

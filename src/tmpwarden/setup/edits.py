@@ -1,0 +1,77 @@
+"""What a setup wants to do to files, before anything is done: the diff that people see is the deed itself."""
+
+from __future__ import annotations
+
+import difflib
+import json
+import os
+from dataclasses import dataclass
+
+from ..errors import BrokenSettings
+from ..text import shown
+
+Document = dict[str, object]
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """One file: None is "not there"."""
+
+    path: str
+    before: bytes | None
+    after: bytes | None
+
+    @property
+    def changes(self) -> bool:
+        return self.before != self.after
+
+    def diff(self) -> str:
+        old, new = (_lines(content) for content in (self.before, self.after))
+        source, target = (
+            shown(self.path) if content is not None else "/dev/null" for content in (self.before, self.after)
+        )
+        return "\n".join(difflib.unified_diff(old, new, source, target, lineterm=""))
+
+
+def read(path: str) -> bytes | None:
+    """The file's bytes, None if there is no such file. Raises BrokenSettings where something else is in the way."""
+    try:
+        with open(path, "rb") as file:
+            return file.read()
+    except FileNotFoundError:
+        return None
+    except OSError as error:
+        raise BrokenSettings(shown(path), (error.strerror or "cannot be read").lower()) from None
+
+
+def parse(path: str, content: bytes | None) -> Document:
+    """The settings object in `content`. Raises BrokenSettings with the line: we never repair a file of the user's."""
+    if content is None or not content.strip():
+        return {}
+    try:
+        value = json.loads(content.decode("utf-8-sig"))
+    except json.JSONDecodeError as error:
+        raise BrokenSettings(shown(path), f"line {error.lineno}: {error.msg}") from None
+    except (UnicodeDecodeError, RecursionError) as error:
+        raise BrokenSettings(shown(path), f"not JSON: {error}") from None
+    if not isinstance(value, dict):
+        raise BrokenSettings(shown(path), "line 1: not an object")
+    return value
+
+
+def spell(document: Document, like: bytes | None) -> bytes:
+    """JSON text with the indent and the final newline of the file it replaces."""
+    text = (like or b"").decode("utf-8-sig", "replace")
+    inside = next((line for line in text.splitlines()[1:] if line.strip()), "  ")
+    indent: str | int = inside[: len(inside) - len(inside.lstrip())] or 2
+    ending = "" if text.strip() and not text.endswith("\n") else "\n"
+    return (json.dumps(document, indent=indent, ensure_ascii=False) + ending).encode("utf-8", "surrogatepass")
+
+
+def resolved(path: str) -> str:
+    """Where a link leads: people keep their settings in a repository of dotfiles."""
+    return os.path.realpath(path)
+
+
+def _lines(content: bytes | None) -> list[str]:
+    return [shown(line) for line in (content or b"").decode("utf-8", "surrogateescape").splitlines()]

@@ -1,0 +1,111 @@
+"""What each setup changed, with the bytes that were there before: `<state>/setup/<target>.json` and its backups."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import os
+from dataclasses import dataclass
+
+from ..oskit import atomic, places, purge, walk
+from .edits import Edit, read
+
+
+@dataclass(frozen=True, slots=True)
+class Changed:
+    """One file as we left it, and where its former bytes are (None: there was no such file)."""
+
+    path: str
+    digest: str
+    backup: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    target: str
+    version: str
+    guard: bool = False
+    observe: bool = False
+    files: tuple[Changed, ...] = ()
+
+    def of(self, path: str) -> Changed | None:
+        return next((changed for changed in self.files if changed.path == path), None)
+
+
+def directory() -> str:
+    return os.path.join(places.state_dir(), "setup")
+
+
+def load(target: str) -> Record | None:
+    content = read(os.path.join(directory(), f"{target}.json"))
+    try:
+        raw = json.loads(content or b"null")
+        files = tuple(Changed(item["path"], item["digest"], item["backup"]) for item in raw["files"])
+        return Record(raw["target"], raw["version"], bool(raw["guard"]), bool(raw["observe"]), files)
+    except (ValueError, TypeError, KeyError):
+        return None
+
+
+def save(record: Record) -> None:
+    os.makedirs(directory(), 0o700, exist_ok=True)
+    files = [{"path": item.path, "digest": item.digest, "backup": item.backup} for item in record.files]
+    raw = {"target": record.target, "version": record.version, "guard": record.guard, "observe": record.observe}
+    atomic.write(os.path.join(directory(), f"{record.target}.json"), json.dumps(raw | {"files": files}, indent=1))
+
+
+def forget(target: str) -> None:
+    known = load(target)
+    for changed in known.files if known else ():
+        if changed.backup:
+            remove(changed.backup)
+    remove(os.path.join(directory(), f"{target}.json"))
+
+
+def apply(edit: Edit, earlier: Changed | None) -> Changed:
+    """Write one edit; what was there before our first change is kept as the backup."""
+    # over our own work: the older backup is the user's
+    is_our_work = earlier is not None and earlier.digest == digest(edit.before)
+    backup = earlier.backup if earlier is not None and is_our_work else _back_up(edit)
+    put(edit)
+    return Changed(edit.path, digest(edit.after), backup)
+
+
+def put(edit: Edit) -> None:
+    if edit.after is None:
+        remove(edit.path)
+        return
+    os.makedirs(os.path.dirname(edit.path), 0o700, exist_ok=True)
+    atomic.write(edit.path, edit.after, _mode(edit.path), durable=True)
+
+
+def remove(path: str) -> None:
+    """Take away one file of our own making."""
+    try:
+        parent = walk.open_dir(os.path.dirname(path))
+    except OSError:
+        return
+    try:
+        purge.purge(parent, os.path.basename(path))
+    finally:
+        os.close(parent)
+
+
+def digest(content: bytes | None) -> str:
+    return hashlib.sha256(content).hexdigest() if content is not None else ""
+
+
+def _back_up(edit: Edit) -> str | None:
+    if edit.before is None:
+        return None
+    name = f"{os.path.basename(edit.path)}.{digest(edit.path.encode() + edit.before)[:12]}.before"
+    path = os.path.join(directory(), name)
+    os.makedirs(directory(), 0o700, exist_ok=True)
+    atomic.write(path, edit.before, durable=True)
+    return path
+
+
+def _mode(path: str) -> int:
+    try:
+        return os.stat(path).st_mode & 0o777
+    except OSError:
+        return 0o600
