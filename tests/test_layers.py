@@ -8,7 +8,8 @@ import pytest
 
 SRC = Path(__file__).parents[1] / "src" / "tmpwarden"
 LAYERS = [
-    {"cli", "hooks", "setup"},
+    {"cli"},
+    {"hooks", "setup"},
     {"lifecycle", "doctor"},
     {"sweep", "session", "guard"},
     {"catalogue", "leases"},
