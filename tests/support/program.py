@@ -1,4 +1,4 @@
-"""A real program that uses tmpwarden.session: run in a process of its own, under any umask, in a temp root of its own."""
+"""A real program that uses tmpwarden.session, in a process of its own, under any umask, in its own temp root."""
 
 import contextlib
 import os

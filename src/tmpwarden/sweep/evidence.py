@@ -1,0 +1,134 @@
+"""Gather facts about one unit: one walk, the processes that use it, its owner. Judges nothing, changes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from ..catalogue.checks import CHECKS
+from ..model.sweep import Evidence, Finding, Kind, Measure, Owner, Witness, WitnessKind
+from ..oskit import locks, walk
+from ..oskit.holders import Holders
+from ..oskit.namespaces import MountTable
+from . import gitwork
+
+OwnerOf = Callable[[Finding, Measure | None], tuple[Owner, tuple[Witness, ...]]]
+
+
+@dataclass(slots=True)
+class World:
+    """What is measured once per run (and again before units are taken), and shared by all units."""
+
+    uid: int
+    holders: Holders
+    locked: frozenset[tuple[int, int]] | None
+    mounts: MountTable | None
+    owner_of: OwnerOf
+    marks: Callable[[Finding], Callable[[str, str], bool] | None]
+    look: Callable[[], tuple[Holders, OwnerOf]]  # at all processes and owners, again
+    # parents from which this very run took something: their newest date before we touched them
+    untouched_ns: dict[tuple[int, int], int] = field(default_factory=dict)
+
+    def counts_atime(self, directory: str) -> bool:
+        return self.mounts is None or "noatime" not in self.mounts.options(directory)
+
+    def is_locked(self, status: os.stat_result) -> bool:
+        return self.locked is not None and (status.st_dev, status.st_ino) in self.locked
+
+    def refresh(self) -> None:
+        self.holders, self.owner_of = self.look()
+        self.locked = locks.locked_inodes(except_pids=(os.getpid(),))
+        self.mounts = MountTable.of()
+
+
+def gather(finding: Finding, world: World, dir_fd: int, *, with_git: bool = False) -> Evidence | None:
+    """Evidence for a single unit whose parent is open as `dir_fd`; None if it vanished."""
+    measure = walk.measure(
+        dir_fd,
+        finding.name,
+        uid=world.uid,
+        count_atime=world.counts_atime(finding.parent),
+        locked=world.locked or frozenset(),
+        is_marked=world.marks(finding),
+    )
+    if measure is None:
+        return None
+    measure = _as_we_found_it(finding, measure, world)
+    owner, claims = world.owner_of(finding, measure)
+    witnesses = _witnesses(finding, measure, world, dir_fd)
+    evidence = Evidence(
+        owner=owner,
+        witnesses=None if witnesses is None and not claims else claims + (witnesses or ()),
+        measure=measure,
+        has_shape=has_shape(finding, dir_fd, finding.name, world),
+    )
+    return inspect_git(finding, evidence, dir_fd) if with_git else evidence
+
+
+def inspect_git(finding: Finding, evidence: Evidence, dir_fd: int) -> Evidence:
+    """The same evidence with what git work would be lost. Slow, so asked only of what may otherwise go."""
+    if not evidence.measure or not evidence.measure.git:
+        return evidence
+    losses: list[str] = []
+    for relative in evidence.measure.git:
+        found = gitwork.losses(dir_fd, f"{finding.name}/{relative}".rstrip("/"))
+        if found is None:
+            return replace(evidence, git_losses=None)
+        losses += found
+    return replace(evidence, git_losses=tuple(losses))
+
+
+def has_shape(finding: Finding, dir_fd: int, name: str, world: World) -> bool | None:
+    """All of the row's checks: True, False, or None if one could not be made."""
+    litter = finding.litter
+    if not litter.checks and litter.max_bytes is None:
+        return True
+    try:
+        status = os.lstat(name, dir_fd=dir_fd)
+    except OSError:
+        return None
+    if litter.max_bytes is not None and status.st_size > litter.max_bytes:
+        return False
+    answers = [CHECKS[check](dir_fd, name, status) for check in litter.checks]
+    if False in answers:
+        return False
+    return None if None in answers else True
+
+
+def _as_we_found_it(finding: Finding, measure: Measure, world: World) -> Measure:
+    """Our own takes make a parent look young; an emptied one is as old as it was before."""
+    before = world.untouched_ns.get((finding.device, finding.inode))
+    return replace(measure, newest_ns=before) if before is not None and measure.entries == 1 else measure
+
+
+def _witnesses(finding: Finding, measure: Measure, world: World, dir_fd: int) -> tuple[Witness, ...] | None:
+    held = world.holders.within(finding.path)
+    if held:
+        return held
+    if world.locked is None and finding.kind is not Kind.DIR and locks.is_locked(dir_fd, finding.name):
+        return (Witness(WitnessKind.LOCK, finding.path),)
+    for relative in measure.sockets:
+        listening = _listens(dir_fd, f"{finding.name}/{relative}".rstrip("/"))
+        if listening is None:
+            return None
+        if listening:
+            return (Witness(WitnessKind.SOCKET, relative or finding.name),)
+    return held
+
+
+def _listens(dir_fd: int, relative: str) -> bool | None:
+    parent, _, name = relative.rpartition("/")
+    if not parent:
+        return locks.is_listening(dir_fd, name)
+    fd = os.dup(dir_fd)
+    try:
+        for component in parent.split("/"):
+            deeper = walk.open_dir(component, dir_fd=fd)
+            os.close(fd)
+            fd = deeper
+        return locks.is_listening(fd, name)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
