@@ -104,6 +104,15 @@ def _append(fd: int, content: bytes) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
+def rotate(path: str, generations: int) -> None:
+    """`path` becomes `path.1`, that one `path.2`, and the oldest falls off. Needs no free space."""
+    for number in range(generations - 1, -1, -1):
+        try:
+            os.rename(f"{path}.{number}" if number else path, f"{path}.{number + 1}")
+        except FileNotFoundError:
+            continue
+
+
 def make_private_dir(path: str) -> None:
     """A directory only we can enter. Raises UnsafeScratch if the name is squatted, OSError if there is no room."""
     os.close(open_private_dir(path))

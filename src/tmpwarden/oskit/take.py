@@ -78,6 +78,11 @@ def put_back(quarantine_fd: int, token: str, dir_fd: int, name: str) -> bool:
             os.close(pinned)
 
 
+def rename_within(fd: int, old: str, new: str) -> None:
+    """Give an entry of a private directory another name."""
+    os.rename(old, new, src_dir_fd=fd, dst_dir_fd=fd)
+
+
 def _move_in(dir_fd: int, name: str, pinned: int, quarantine_fd: int, token: str) -> str | None:
     """Rename into the quarantine; None if that worked, else the word that says why not."""
     error = _rename(dir_fd, name, quarantine_fd, token)

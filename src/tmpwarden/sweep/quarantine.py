@@ -1,0 +1,112 @@
+"""Quarantines: private directories, one per mount, in which taken units wait for undo or for their purge.
+
+The name of an entry says what may happen to it, so that the directory alone tells the truth when the journal is lost:
+`<16 hex>.k` can be brought back until it expires, `<16 hex>.x` is to be purged, `<16 hex>.p` could not be put back
+and stays.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..errors import UnsafeScratch
+from ..model.sweep import Worth
+from ..oskit import atomic, places, purge, walk
+
+KEPT, DOOMED, PINNED = ".k", ".x", ".p"
+EXPIRY_S = 24 * 3600
+
+
+def token(worth: Worth, *, quarantine: bool) -> str:
+    """A fresh, unguessable name."""
+    return os.urandom(8).hex() + (KEPT if quarantine and worth is Worth.SOME else DOOMED)
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One entry of a quarantine."""
+
+    directory: str
+    name: str
+    taken_ns: int  # ctime: the rename that brought it here set it, and nothing can set it back
+
+    @property
+    def path(self) -> str:
+        return f"{self.directory}/{self.name}"
+
+
+@dataclass(slots=True)
+class Quarantines:
+    """Opens, once each, the quarantine on the same mount as a root."""
+
+    state: str
+    home_roots: frozenset[str] = frozenset()  # bases of rows that lie in the user's home and not below a temp root
+    _fds: dict[str, int] = field(default_factory=dict)
+
+    def directory(self, root: str) -> str:
+        """Where units below `root` go: beside them; home rows below the state directory if that is the same mount."""
+        return of_home(self.state) if root in self.home_roots else beside(root)
+
+    def open(self, root: str) -> int | None:
+        """A descriptor, or None where the quarantine cannot be made now (full disk, read-only, squatted)."""
+        path = self.directory(root)
+        if path not in self._fds:
+            try:
+                atomic.make_private_dir(os.path.dirname(path))
+                atomic.make_private_dir(path)
+                self._fds[path] = walk.open_dir(path)
+            except (OSError, UnsafeScratch):
+                return None
+        return self._fds[path]
+
+    def close(self) -> None:
+        for fd in self._fds.values():
+            os.close(fd)
+        self._fds.clear()
+
+
+def beside(root: str) -> str:
+    return places.quarantine(root)
+
+
+def of_home(state: str) -> str:
+    return f"{state}/q"
+
+
+def stored(directory: str) -> Iterator[Stored]:
+    """What lies in one quarantine, oldest first."""
+    try:
+        fd = walk.open_dir(directory)
+    except OSError:
+        return
+    try:
+        if os.fstat(fd).st_uid != places.uid():
+            return
+        found = []
+        for name in os.listdir(fd):
+            if name.endswith((KEPT, DOOMED, PINNED)):
+                try:
+                    found.append(Stored(directory, name, os.lstat(name, dir_fd=fd).st_ctime_ns))
+                except FileNotFoundError:
+                    continue
+    finally:
+        os.close(fd)
+    yield from sorted(found, key=lambda entry: entry.taken_ns)
+
+
+def destroy(entry: Stored) -> purge.Purged:
+    """Give the entry's space back for good."""
+    fd = walk.open_dir(entry.directory)
+    try:
+        return purge.purge(fd, entry.name)
+    finally:
+        os.close(fd)
+
+
+def is_expired(entry: Stored, now_ns: int, expiry_s: int = EXPIRY_S) -> bool:
+    """Doomed entries are leftovers of an interrupted run: the settling of intents has spoken for them already."""
+    if entry.name.endswith(PINNED):
+        return False
+    return entry.name.endswith(DOOMED) or now_ns - entry.taken_ns >= expiry_s * 10**9
