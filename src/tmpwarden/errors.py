@@ -49,7 +49,7 @@ class NotFound(TmpwardenError):
 
 
 class LockHeld(TmpwardenError):
-    """another tmpwarden is cleaning right now (pid {0})"""
+    """another tmpwarden is cleaning right now"""
 
     code, exit_code, hint = "lock-held", 6, "wait for it, or run again later"
 

@@ -1,0 +1,152 @@
+"""One run of clean: settle, let quarantine expire, plan or stream, act in batches, tell."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from ..model.sweep import Keep, Kind, Receipt, Remove, Verdict, Worth
+from . import consent, settle
+from .act import Actor
+from .expiry import expire
+from .journal import Journal
+from .prepared import CleanResult, Plan, Prepared
+from .purger import Purger
+from .quarantine import Quarantines
+
+Confirm = Callable[[Plan], bool]
+OnReceipt = Callable[[Receipt], None]
+_BATCH_UNITS, _BATCH_ENTRIES = 64, 16_384
+
+
+@dataclass(slots=True)
+class Cleaning:
+    """The state of one run. Everything it learns ends in `result`."""
+
+    prepared: Prepared
+    on_receipt: OnReceipt | None = None
+    result: CleanResult = field(default_factory=CleanResult)
+    _deadline: float | None = None
+
+    def run(self, confirm: Confirm | None) -> CleanResult:
+        request, trial = self.prepared.request, self.prepared.trial
+        if request.time_limit_s is not None:
+            self._deadline = time.monotonic() + request.time_limit_s
+        journal = Journal(self.prepared.state)
+        quarantines = Quarantines(self.prepared.state, self.prepared.home_roots)
+        actor = Actor(trial, journal, quarantines, Purger(), keep_for_undo=request.quarantine)
+        journal.open()
+        try:
+            self.result.warnings += settle.settle(journal, trial)
+            self.result.expired_bytes += expire(self.prepared, journal)
+            self._sweep(actor, confirm)
+            self._take_all(actor, self._emptied_parents(), is_fresh=True)
+        except KeyboardInterrupt:
+            self.result.stopped = "interrupted"
+        finally:
+            self._collect(actor.finish())
+            self._close(journal, quarantines)
+        return self.result
+
+    def _sweep(self, actor: Actor, confirm: Confirm | None) -> None:
+        can_stream = confirm is None and not self.prepared.request.unattended and self._has_room(actor)
+        if can_stream:
+            consent.give(self.prepared.state)
+            self._take_all(actor, self._removals(self.prepared.verdicts()), is_fresh=True)
+            return
+        plan = make_plan(self.prepared)
+        self.result.kept += plan.kept
+        if plan.removals and confirm is not None and not confirm(plan):
+            self.result.confirmed = False
+            self.result.planned = plan.removals
+            return
+        if not self.prepared.request.unattended:
+            consent.give(self.prepared.state)
+        self.prepared.trial.world.refresh()
+        self._take_all(actor, iter(self._easiest_first(plan.removals, actor)), is_fresh=False)
+
+    def _has_room(self, actor: Actor) -> bool:
+        """The journal and every quarantine can be written: nothing has to be removed first to make room for them."""
+        return actor.journal.open() and all(actor.quarantines.open(root) is not None for root in self.prepared.roots)
+
+    def _easiest_first(self, removals: list[Remove], actor: Actor) -> Iterable[Remove]:
+        """Secrets first. With no room at all, single worthless files make it, and then trees can be moved again."""
+        if self._has_room(actor):
+            return sorted(removals, key=lambda v: v.finding.litter.worth is not Worth.SECRET)
+        return sorted(removals, key=_makes_room)
+
+    def _take_all(self, actor: Actor, removals: Iterable[Remove], *, is_fresh: bool) -> None:
+        """Take one after the other; a batch ends when it is big enough to be worth another look at all processes."""
+        entries = 0
+        for removal in removals:
+            if self._is_out_of_time():
+                self.result.stopped = "time-limit"
+                self.result.planned.append(removal)
+                if is_fresh:
+                    break  # the rest was not even looked at
+                continue
+            self._collect(actor.take(removal, is_fresh=is_fresh))
+            entries += removal.evidence.measure.entries if removal.evidence.measure else 1
+            if len(actor.pending) >= _BATCH_UNITS or entries >= _BATCH_ENTRIES:
+                self._collect(actor.last_look())
+                entries = 0
+        self._collect(actor.last_look())
+
+    def _removals(self, verdicts: Iterable[Verdict]) -> Iterator[Remove]:
+        for verdict in verdicts:
+            if isinstance(verdict, Remove):
+                yield verdict
+            else:
+                self.result.kept.append(verdict)
+
+    def _emptied_parents(self) -> Iterator[Remove]:
+        """Directories that a row calls litter once they are empty, and that this run has emptied."""
+        touched = self.prepared.trial.world.untouched_ns
+        if not touched or self.result.stopped:
+            return
+        finder = replace(self.prepared.finder, wanted=lambda litter: "empty-dir" in litter.checks)
+        for finding in finder.find():
+            if (finding.device, finding.inode) in touched:
+                yield from (v for v in self.prepared.hear(finding) if isinstance(v, Remove))
+
+    def _collect(self, receipts: Iterable[Receipt]) -> None:
+        for receipt in receipts:
+            self.result.receipts.append(receipt)
+            if self.on_receipt:
+                self.on_receipt(receipt)
+
+    def _is_out_of_time(self) -> bool:
+        return self._deadline is not None and time.monotonic() >= self._deadline
+
+    def _close(self, journal: Journal, quarantines: Quarantines) -> None:
+        quarantines.close()
+        if journal.open():
+            journal.note("end")
+            if self.result.confirmed and not self.result.stopped:
+                consent.note_clean(self.prepared.state)
+        elif self.result.removed:
+            self.result.warnings.append("the journal could not be written: what was removed is told here only")
+
+
+def make_plan(prepared: Prepared) -> Plan:
+    """Judge everything, act on nothing. An unattended run is held to its share of what it found."""
+    verdicts: Iterable[Verdict] = prepared.verdicts()
+    if prepared.request.unattended:
+        verdicts = list(verdicts)
+        share = consent.Share(prepared.settings.automatic_max_percent)
+        share.measured(verdicts)
+        verdicts = share.limited(verdicts)
+    plan = Plan([], [])
+    for verdict in verdicts:
+        if isinstance(verdict, Keep):
+            plan.kept.append(verdict)
+        else:
+            plan.removals.append(verdict)
+    return plan
+
+
+def _makes_room(verdict: Remove) -> tuple[bool, bool, bool]:
+    """False sorts first: secrets, then worthless things, single files before trees."""
+    finding = verdict.finding
+    return finding.litter.worth is not Worth.SECRET, finding.litter.worth is Worth.SOME, finding.kind is Kind.DIR

@@ -1,0 +1,130 @@
+"""Join the catalogue, the leases and the operating system into one run. The only module that knows them all."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable
+
+from ..catalogue.load import Catalogue, load
+from ..catalogue.settings import Settings, load_settings
+from ..leases.book import OwnerBook, variables_of
+from ..model.sweep import Evidence, Finding, Kind, Litter, Measure, Owner, Request, Witness
+from ..oskit import locks, places
+from ..oskit.holders import Holders
+from ..oskit.namespaces import MountTable
+from .cleaning import Cleaning, Confirm, OnReceipt, make_plan
+from .consent import Consent
+from .evidence import OwnerOf, World
+from .explain import explain
+from .judge import Standing
+from .lock import clean_lock
+from .prepared import CleanResult, Explained, Prepared, Survey
+from .scan import Finder
+from .trial import Trial
+
+_A_PERSON_WAITS_S = 5.0
+Clock = Callable[[], int]
+
+
+def scan(request: Request | None = None, *, now_ns: Clock = time.time_ns) -> Survey:
+    """Everything found, with its verdict. Takes no lock, changes nothing."""
+    return Survey(prepare(request or Request(), now_ns=now_ns))
+
+
+def clean(
+    request: Request | None = None,
+    *,
+    confirm: Confirm | None = None,
+    dry_run: bool = False,
+    on_receipt: OnReceipt | None = None,
+    now_ns: Clock = time.time_ns,
+) -> CleanResult:
+    """Remove what may go. `confirm` is asked once with the whole plan; without it nobody is asked.
+
+    Raises LockHeld if another clean of this user does not end within 5 seconds; an unattended run does not wait.
+    """
+    request = request or Request()
+    prepared = prepare(request, now_ns=now_ns)
+    if dry_run:
+        plan = make_plan(prepared)
+        return CleanResult(planned=plan.removals, kept=plan.kept, warnings=[*Survey(prepared).warnings])
+    with clean_lock(prepared.state, 0.0 if request.unattended else _A_PERSON_WAITS_S):
+        result = Cleaning(prepared, on_receipt).run(confirm)
+    result.warnings[:0] = Survey(prepared).warnings
+    return result
+
+
+def why(path: str, request: Request | None = None, *, now_ns: Clock = time.time_ns) -> Explained:
+    """The same hearing for the unit at or above `path`, told in full."""
+    return explain(path, prepare(request or Request(), now_ns=now_ns))
+
+
+def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
+    settings = load_settings(request.config_file)
+    catalogue = load(overrides=settings.rows)
+    for agent in request.agents:
+        catalogue.agent(agent)
+    roots = places.temp_roots(request.roots)
+    home = None if roots.confined else places.home()
+    starts = catalogue.places(roots, home)
+    finder = Finder(starts, _wanted(request))
+    state = places.state_dir()
+    consent = Consent.read(state, now_ns())
+    world = _world(catalogue, tuple(roots), finder)
+    trial = Trial(world, request.thresholds, _standing(request, settings, consent), now_ns)
+    warnings = [*settings.warnings, *catalogue.warnings, *roots.warnings]
+    home_roots = frozenset(start.root for start in starts if start.is_home)
+    return Prepared(request, settings, tuple(roots), home_roots, finder, trial, state, now_ns, consent, warnings)
+
+
+def _wanted(request: Request) -> Callable[[Litter], bool]:
+    agents, rows = frozenset(request.agents), frozenset(request.rows)
+    return lambda litter: (not agents or litter.agent in agents) and (not rows or litter.key in rows)
+
+
+def _world(catalogue: Catalogue, roots: tuple[str, ...], finder: Finder) -> World:
+    variables = variables_of(catalogue.agents)
+
+    def look() -> tuple[Holders, OwnerOf]:
+        holders = Holders.look(variables)
+        return holders, _owners(OwnerBook(catalogue.agents, holders, roots=roots, home=places.home()))
+
+    holders, owner_of = look()
+    return World(
+        uid=places.uid(),
+        holders=holders,
+        locked=locks.locked_inodes(except_pids=(os.getpid(),)),
+        mounts=MountTable.of(),
+        owner_of=owner_of,
+        marks=finder.marks,
+        look=look,
+    )
+
+
+def _owners(book: OwnerBook) -> OwnerOf:
+    def owner_of(finding: Finding, measure: Measure | None) -> tuple[Owner, tuple[Witness, ...]]:
+        return book.owner_of(finding, measure.newest_ns if measure else None), book.witnesses_of(finding)
+
+    return owner_of
+
+
+def _standing(request: Request, settings: Settings, consent: Consent) -> Callable[[Finding, Evidence], Standing]:
+    listed = tuple(os.path.abspath(os.path.expanduser(path)) for path in settings.keep_paths)
+
+    def standing_of(finding: Finding, evidence: Evidence) -> Standing:
+        return Standing(
+            is_protected=places.is_protected(finding.path) if finding.kind is Kind.DIR else False,
+            keep_listed=_listed(finding.path, listed),
+            is_backlog=request.unattended and not request.include_backlog and consent.is_backlog(finding, evidence),
+        )
+
+    return standing_of
+
+
+def _listed(path: str, listed: tuple[str, ...]) -> str | None:
+    """The [keep] entry at, above or inside `path`: a unit goes whole or stays whole."""
+    for kept in listed:
+        if path == kept or path.startswith(kept.rstrip("/") + "/") or kept.startswith(path + "/"):
+            return kept
+    return None

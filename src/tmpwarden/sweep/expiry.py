@@ -1,0 +1,51 @@
+"""When quarantine ends: after its time, at once when told to, and first of all when memory or disk is short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ..model.sweep import Space
+from ..oskit import space
+from . import quarantine
+from .journal import Journal
+from .prepared import Prepared
+from .quarantine import Stored
+
+
+def expire(prepared: Prepared, journal: Journal) -> int:
+    """Bytes given back by what has waited long enough, or what a nearly full memory-backed root cannot afford."""
+    now_ns, expiry_s = prepared.now_ns(), prepared.settings.quarantine_s
+    freed = 0
+    for directory, root in directories(prepared):
+        entries = list(quarantine.stored(directory))
+        freed += destroy(journal, (e for e in entries if quarantine.is_expired(e, now_ns, expiry_s)))
+        if root and _is_short_of_memory(space.space_of(root), prepared.settings.pressure_high_percent):
+            rest = (e for e in quarantine.stored(directory) if not e.name.endswith(quarantine.PINNED))
+            freed += destroy(journal, rest)
+    return freed
+
+
+def purge_all(prepared: Prepared, journal: Journal) -> int:
+    """`clean --purge`: whatever can be destroyed, now."""
+    entries = (entry for directory, _ in directories(prepared) for entry in quarantine.stored(directory))
+    return destroy(journal, (entry for entry in entries if not entry.name.endswith(quarantine.PINNED)))
+
+
+def directories(prepared: Prepared) -> Iterator[tuple[str, str]]:
+    """(quarantine, temp root) of this run; the one of home rows has no root."""
+    for root in prepared.roots:
+        yield quarantine.beside(root), root
+    yield quarantine.of_home(prepared.state), ""
+
+
+def destroy(journal: Journal, entries: Iterable[Stored]) -> int:
+    freed = 0
+    for entry in entries:
+        purged = quarantine.destroy(entry)
+        freed += purged.freed_bytes
+        journal.note("expired", id=entry.name, freed=purged.freed_bytes)
+    return freed
+
+
+def _is_short_of_memory(root: Space, high_percent: int) -> bool:
+    return root.memory_backed and space.percent_used(root) >= high_percent

@@ -1,0 +1,41 @@
+"""Why a path stays or goes: the hearing of its unit, told in full. Answers for any path, also one no row matches."""
+
+from __future__ import annotations
+
+import os
+
+from ..errors import NotFound
+from ..model.sweep import Owner, OwnerState, Verdict
+from ..text import plural, shown
+from ..text import size as in_words
+from .prepared import Explained, Prepared
+
+
+def explain(path: str, prepared: Prepared) -> Explained:
+    """`path` itself is not resolved (it may be a link); its parent is."""
+    full = os.path.abspath(path)
+    full = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
+    if not os.path.lexists(full):
+        raise NotFound(f"there is nothing called {shown(path)}")
+    verdict = _verdict(full, prepared)
+    if verdict is None:
+        witnesses = prepared.trial.world.holders.within(full)
+        return Explained(full, None, Owner(OwnerState.UNKNOWN), witnesses, ())
+    evidence = verdict.evidence
+    return Explained(full, verdict, evidence.owner, evidence.witnesses, _would_lose(verdict))
+
+
+def _verdict(path: str, prepared: Prepared) -> Verdict | None:
+    found = prepared.finder.unit_of(path)
+    finding = prepared.finder.finding_at(*found) if found else None
+    return next(prepared.hear(finding), None) if finding else None
+
+
+def _would_lose(verdict: Verdict) -> tuple[str, ...]:
+    measure, losses = verdict.evidence.measure, verdict.evidence.git_losses
+    contents = []
+    if measure:
+        at_least = "at least " if measure.at_least else ""
+        contents.append(f"{at_least}{in_words(measure.bytes)} in {plural(measure.entries, 'entry', 'entries')}")
+    git = ["git work that could not be inspected"] if losses is None else list(losses)
+    return (*contents, *git)

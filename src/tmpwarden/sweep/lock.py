@@ -1,0 +1,38 @@
+"""One clean at a time for each user. The lock is a flock, so the kernel lets go of it whatever happens to us."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ..errors import LockHeld
+from ..oskit import atomic, locks
+
+_POLL_S = 0.05
+
+
+@contextmanager
+def clean_lock(state: str, wait_s: float) -> Iterator[None]:
+    """Hold the lock for the block; LockHeld if it is not free within `wait_s`."""
+    fd = _open(state)
+    try:
+        deadline = time.monotonic() + wait_s
+        while not locks.try_flock(fd):
+            if time.monotonic() >= deadline:
+                raise LockHeld()
+            time.sleep(_POLL_S)
+        yield
+    finally:
+        os.close(fd)
+
+
+def _open(state: str) -> int:
+    """The state directory itself carries the lock; where it cannot be made, what exists of the way to it."""
+    try:
+        atomic.make_private_dir(state)
+    except OSError:
+        while not os.path.isdir(state):
+            state = os.path.dirname(state) or "/"
+    return os.open(state, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)

@@ -1,0 +1,140 @@
+"""Everything one run needs, joined: what to look at and how to judge it. And what a run gives back."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+
+from ..catalogue.settings import Settings
+from ..model.sweep import Finding, Outcome, Owner, Receipt, Remove, Request, Space, Verdict, Witness
+from ..oskit import space
+from .consent import Consent
+from .scan import Finder, open_below
+from .trial import Trial
+
+
+@dataclass(slots=True)
+class Prepared:
+    request: Request
+    settings: Settings
+    roots: tuple[str, ...]
+    home_roots: frozenset[str]  # bases of home rows
+    finder: Finder
+    trial: Trial
+    state: str
+    now_ns: Callable[[], int]
+    consent: Consent
+    warnings: list[str]
+
+    def verdicts(self) -> Iterator[Verdict]:
+        """Find, gather, judge, one unit after the other."""
+        only = self.request.only_paths
+        for finding in self.finder.find():
+            if only and finding.path not in only:
+                continue
+            yield from self.hear(finding)
+
+    def hear(self, finding: Finding) -> Iterator[Verdict]:
+        try:
+            dir_fd = open_below(finding.root, finding.parent)
+        except OSError:
+            return
+        try:
+            yield from self.trial.verdicts(finding, dir_fd)
+        finally:
+            os.close(dir_fd)
+
+    def spaces(self) -> tuple[Space, ...]:
+        return tuple(space.space_of(root) for root in self.roots)
+
+
+@dataclass(slots=True)
+class Survey:
+    """What a scan sees; iterate it once."""
+
+    _prepared: Prepared
+
+    def __iter__(self) -> Iterator[Verdict]:
+        return self._prepared.verdicts()
+
+    @property
+    def roots(self) -> tuple[Space, ...]:
+        return self._prepared.spaces()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        unreadable = [f"{path} could not be read" for path in self._prepared.finder.unreadable]
+        return (*self._prepared.warnings, *unreadable)
+
+
+@dataclass(slots=True)
+class Plan:
+    """What a clean would take, for the question and for the dry run."""
+
+    removals: list[Remove]
+    kept: list[Verdict]
+
+    @property
+    def bytes(self) -> int:
+        return sum(v.evidence.measure.bytes for v in self.removals if v.evidence.measure)
+
+    @property
+    def count(self) -> int:
+        return sum(len(v.finding.members) or 1 for v in self.removals)
+
+
+@dataclass(slots=True)
+class CleanResult:
+    """What a clean did. `kept` are verdicts that spared a unit; receipts tell of every unit that was to go."""
+
+    receipts: list[Receipt] = field(default_factory=list)
+    kept: list[Verdict] = field(default_factory=list)
+    planned: list[Remove] = field(default_factory=list)  # a dry run's, or what was not reached
+    expired_bytes: int = 0  # left quarantine for good
+    warnings: list[str] = field(default_factory=list)
+    confirmed: bool = True
+    stopped: str | None = None  # "time-limit", "interrupted", "lock-held", "not-due"
+
+    def _of(self, *outcomes: Outcome) -> list[Receipt]:
+        return [receipt for receipt in self.receipts if receipt.outcome in outcomes]
+
+    @property
+    def removed(self) -> list[Receipt]:
+        return self._of(Outcome.REMOVED, Outcome.QUARANTINED)
+
+    @property
+    def failed(self) -> list[Receipt]:
+        return self._of(Outcome.FAILED)
+
+    @property
+    def spared(self) -> list[Receipt]:
+        """Judged for removal, and found in use or changed at the last moment."""
+        return self._of(Outcome.KEPT)
+
+    @property
+    def freed_bytes(self) -> int:
+        return self.expired_bytes + sum(receipt.freed_bytes for receipt in self.receipts)
+
+    @property
+    def freed_entries(self) -> int:
+        return sum(receipt.entries for receipt in self._of(Outcome.REMOVED))
+
+    @property
+    def quarantined_bytes(self) -> int:
+        return sum(receipt.bytes for receipt in self._of(Outcome.QUARANTINED))
+
+    @property
+    def held_open_bytes(self) -> int:
+        return sum(receipt.held_open_bytes for receipt in self.receipts)
+
+
+@dataclass(frozen=True, slots=True)
+class Explained:
+    """Why a path stays or goes. `verdict` is None where no row matches it."""
+
+    path: str
+    verdict: Verdict | None
+    owner: Owner
+    witnesses: tuple[Witness, ...] | None
+    would_lose: tuple[str, ...]

@@ -1,0 +1,131 @@
+"""Settle what an interrupted run left open: every intent ends as taken, put back, or never begun."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+from ..model.sweep import Outcome, Reason
+from ..oskit import take, walk
+from ..oskit.inplace import purge_in_place
+from . import quarantine
+from .journal import Intent, Journal, open_intents
+from .trial import Trial
+
+_QUARANTINED = "quarantined"
+
+
+def settle(journal: Journal, trial: Trial) -> Iterator[str]:
+    """Finish the work of a run that was killed; yields a sentence for each thing a person should know."""
+    for intent in open_intents(journal.state):
+        ending = _in_place(intent, trial) if not intent.quarantine else _taken(intent, trial)
+        if ending == _QUARANTINED and intent.id.endswith(quarantine.KEPT):
+            _write_receipt(journal, intent)
+        else:
+            journal.note("settled", id=intent.id, path=intent.path, ending=ending)
+        if ending == "stuck":
+            yield f"{intent.path} could not be put back; it is safe in {intent.quarantine}"
+
+
+def _write_receipt(journal: Journal, intent: Intent) -> None:
+    """The receipt that the interrupted run could not write any more: with it, undo finds the unit."""
+    fd = walk.open_dir(intent.quarantine)
+    try:
+        measure = walk.measure(fd, intent.id, uid=os.geteuid(), count_atime=False)
+    finally:
+        os.close(fd)
+    journal.note(
+        "receipt",
+        id=intent.id,
+        path=intent.path,
+        root=intent.root,
+        row=intent.row,
+        agent=intent.row.partition(".")[0],
+        outcome=Outcome.QUARANTINED.value,
+        reason=Reason.CHANGED.value,
+        bytes=measure.bytes if measure else 0,
+        entries=measure.entries if measure else 0,
+        freed=0,
+        count=1,
+        undoable=True,
+        detail="finished for a run that was interrupted",
+    )
+
+
+def _taken(intent: Intent, trial: Trial) -> str:
+    """The unit lies in quarantine, or the rename never happened."""
+    try:
+        fd = walk.open_dir(intent.quarantine)
+    except OSError:
+        return "gone"
+    try:
+        if not _exists(fd, intent.id):
+            return "not begun or gone"
+        _restore_mode(fd, intent)
+        used = trial.world.holders.within(f"{intent.quarantine}/{intent.id}")
+        if used == () or intent.count > 1:
+            return _QUARANTINED
+        return "put back" if _put_back(fd, intent) else "stuck"
+    finally:
+        os.close(fd)
+
+
+def _put_back(fd: int, intent: Intent) -> bool:
+    parent, _, name = intent.path.rpartition("/")
+    try:
+        parent_fd = walk.open_dir(parent)
+    except OSError:
+        parent_fd = -1
+    try:
+        if parent_fd >= 0 and take.put_back(fd, intent.id, parent_fd, name):
+            return True
+    finally:
+        if parent_fd >= 0:
+            os.close(parent_fd)
+    take.rename_within(fd, intent.id, intent.id[: intent.id.rindex(".")] + quarantine.PINNED)
+    return False
+
+
+def _restore_mode(fd: int, intent: Intent) -> None:
+    """The run may have died between making a read-only directory movable and giving its mode back."""
+    pinned = take.pin(fd, intent.id)
+    try:
+        status = os.fstat(pinned)
+        if status.st_ino == intent.inode and status.st_mode & 0o7777 != intent.mode and intent.count == 1:
+            take.restore_mode(pinned, intent.mode)
+    finally:
+        os.close(pinned)
+
+
+def _in_place(intent: Intent, trial: Trial) -> str:
+    """A tree that was being removed where it lay is half gone: it is finished, unless somebody uses it now."""
+    parent, _, name = intent.path.rpartition("/")
+    if intent.count > 1:
+        return "each member was whole or gone"
+    try:
+        fd = walk.open_dir(parent)
+    except OSError:
+        return "gone"
+    try:
+        pinned = take.pin(fd, name)
+    except OSError:
+        os.close(fd)
+        return "gone"
+    try:
+        status = os.fstat(pinned)
+        is_same = (status.st_dev, status.st_ino) == (intent.device, intent.inode)
+        if not is_same or trial.world.holders.within(intent.path) != ():
+            return "left alone"
+        purge_in_place(fd, name, pinned, newest_ns=trial.now_ns())
+        return "finished"
+    finally:
+        os.close(pinned)
+        os.close(fd)
+
+
+def _exists(fd: int, name: str) -> bool:
+    try:
+        os.lstat(name, dir_fd=fd)
+    except OSError:
+        return False
+    return True

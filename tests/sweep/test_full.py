@@ -1,0 +1,94 @@
+"""A full file system: nothing can be created, and clean must work on its very first run and free it."""
+
+import os
+from pathlib import Path
+
+import pytest
+
+from support.litter import claude_session, cwd_markers, later
+from support.mounts import ext4, fill_bytes, fill_inodes, needs_root, tmpfs
+from tmpwarden.model.sweep import Request
+from tmpwarden.sweep.compose import clean, scan, why
+
+pytestmark = needs_root
+
+
+def free_bytes(path: Path) -> int:
+    return os.statvfs(path).f_bavail * os.statvfs(path).f_frsize
+
+
+def test_a_tmpfs_without_a_free_byte_is_freed(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "t", size="4m") as root:
+        unit = claude_session(root, files=50)
+        cwd_markers(root, 20)
+        fill_bytes(root)
+        request = Request(roots=(str(root),), quarantine=False)
+        assert free_bytes(root) == 0
+        assert len(list(scan(request, now_ns=later(100)))) == 2
+        assert why(str(unit), request, now_ns=later(100)).verdict
+        result = clean(request, now_ns=later(100))
+        assert result.failed == []
+        assert not unit.exists()
+        assert list(root.glob("claude-*-cwd")) == []
+        assert free_bytes(root) > 100_000
+
+
+def test_a_tmpfs_without_a_free_inode_is_freed(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "t", size="8m", inodes=400) as root:
+        unit = claude_session(root, files=50)
+        cwd_markers(root, 20)
+        fill_inodes(root)
+        request = Request(roots=(str(root),), quarantine=False)
+        assert os.statvfs(root).f_favail == 0
+        result = clean(request, now_ns=later(100))
+        assert result.failed == []
+        assert not unit.exists()
+        assert os.statvfs(root).f_favail >= 70
+
+
+@pytest.mark.parametrize("fill", [fill_bytes, fill_inodes])
+def test_where_only_a_tree_can_go_it_goes_in_place(tmp_path: Path, fill: object) -> None:
+    with tmpfs(tmp_path / "t", size="4m", inodes=300) as root:
+        unit = claude_session(root, files=50)
+        fill(root)  # type: ignore[operator]
+        result = clean(Request(roots=(str(root),)), now_ns=later(100))
+        assert not unit.exists()
+        assert result.failed == []
+
+
+def test_one_full_ext4_that_holds_home_and_temp_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    with ext4(tmp_path / "disk", tmp_path / "image") as disk:
+        (disk / "home").mkdir(mode=0o700)
+        root = disk / "tmp"
+        root.mkdir(mode=0o700)
+        monkeypatch.setenv("HOME", str(disk / "home"))
+        for name in ("STATE", "CONFIG", "DATA", "CACHE"):
+            monkeypatch.delenv(f"XDG_{name}_HOME")
+        unit = claude_session(root, files=200)
+        markers = cwd_markers(root, 50)
+        fill_bytes(disk)
+        request = Request(roots=(str(root),))
+        assert free_bytes(disk) == 0
+        assert len(list(scan(request, now_ns=later(100)))) == 2
+        result = clean(request, now_ns=later(100))
+        assert not any(marker.exists() for marker in markers)
+        assert free_bytes(disk) > 0
+        assert not unit.exists(), [r.detail for r in result.failed]
+        assert (disk / "home/.local/state/tmpwarden/journal.jsonl").exists(), "room was made for the journal first"
+
+
+def test_what_may_be_worth_something_stays_while_its_removal_cannot_be_written_down(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with ext4(tmp_path / "disk", tmp_path / "image") as disk:
+        (disk / "home").mkdir(mode=0o700)
+        root = disk / "tmp"
+        root.mkdir(mode=0o700)
+        monkeypatch.setenv("HOME", str(disk / "home"))
+        for name in ("STATE", "CONFIG", "DATA", "CACHE"):
+            monkeypatch.delenv(f"XDG_{name}_HOME")
+        unit = claude_session(root, files=20)
+        fill_bytes(disk)
+        result = clean(Request(roots=(str(root),)), now_ns=later(100))
+        assert unit.exists()
+        assert [r.reason.value for r in result.failed] == ["journal-cannot-be-written"]
