@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from ..model.sweep import Evidence, Finding, Keep, OwnerState, Reason, Remove, Verdict, Worth
-from ..oskit import atomic
+from ..oskit import atomic, places
 
 _FIRST_RUN, _CONSENT, _LAST_CLEAN = "first-run", "consent", "last-clean"
 
@@ -34,9 +34,9 @@ class Consent:
         return evidence.measure is None or evidence.measure.newest_ns < self.first_run_ns
 
 
-def give(state: str) -> bool:
+def give(state: str | None = None) -> bool:
     """A person confirmed a clean: from now on unattended runs may take what is older than us."""
-    return _touch(state, _CONSENT)
+    return _touch(state or places.state_dir(), _CONSENT)
 
 
 def note_clean(state: str) -> bool:
