@@ -73,13 +73,9 @@ with tmpwarden.session("mycli") as s:
 @pytest.mark.parametrize("how", ["popen", "run"])
 def test_a_child_that_ignores_sigterm_is_killed_after_its_grace(programs: Programs, tmp_path: Path, how: str) -> None:
     note = tmp_path / "pid"
-    child = f"trap '' TERM; echo $$ > {note}; while :; do sleep 0.05; done"
+    child = f"trap '' TERM; echo $$ > {note}; echo ready; while :; do sleep 0.05; done"
     source = f"""
-import os, threading, time, tmpwarden
-def announce():
-    while not os.path.exists({str(note)!r}) or not os.path.getsize({str(note)!r}): time.sleep(0.01)
-    print("ready", flush=True)
-threading.Thread(target=announce).start()
+import tmpwarden
 with tmpwarden.session("mycli", grace=0.2) as s:
     child = s.{how}(["sh", "-c", {child!r}])
     child.wait()

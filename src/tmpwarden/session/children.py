@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 # A terminal sends ^C to the children too, so they are given this long to leave by themselves. A second SIGINT from us
 # would mean "at once" to many of them.
 _AFTER_INTERRUPT_S = 0.25
+_SLICE_S = 0.5
 
 
 class Children:
@@ -86,3 +87,39 @@ def _wait(running: list[subprocess.Popen[Any]], limit_s: float) -> None:
     while any(one.poll() is None for one in running) and time.monotonic() < until:
         time.sleep(pause_s)
         pause_s = min(pause_s * 2, 0.05)
+
+
+def communicate(child: subprocess.Popen[Any], words: Any, timeout_s: float | None) -> tuple[Any, Any]:
+    """Popen.communicate in slices: Python sees a signal that lands right before a blocking call only after it."""
+    import subprocess
+
+    until = time.monotonic() + timeout_s if timeout_s is not None else None
+    while True:
+        left_s = _SLICE_S if until is None else max(0.0, min(_SLICE_S, until - time.monotonic()))
+        try:
+            if child.stdin is None and child.stdout is None and child.stderr is None:
+                _sleep_until_exit(child, left_s)
+                left_s = 0.0
+            return child.communicate(words, left_s)
+        except subprocess.TimeoutExpired as late:
+            if until is not None and time.monotonic() >= until:
+                late.timeout = timeout_s or 0.0
+                raise
+            words = None  # it was taken over by the first call
+
+
+def _sleep_until_exit(child: subprocess.Popen[Any], limit_s: float) -> None:
+    if not hasattr(os, "pidfd_open"):
+        _wait([child], limit_s)
+        return
+    import select
+
+    try:
+        fd = os.pidfd_open(child.pid)
+    except OSError:
+        _wait([child], limit_s)
+        return
+    try:
+        select.select([fd], [], [], limit_s)
+    finally:
+        os.close(fd)

@@ -6,7 +6,7 @@ import os
 import time
 
 from . import leftovers, signals
-from .children import Children
+from .children import Children, communicate
 from .claim import Claim, claim
 from .handover import HandOver, make_hand_over
 from .private import check_name, explained, make_file, make_folder
@@ -115,7 +115,10 @@ class Session:
     def popen(self, argv: Sequence[str | os.PathLike[str]], **options: Any) -> subprocess.Popen[Any]:
         """subprocess.Popen with `env=self.env`; still running when the session ends, it is stopped first."""
         self._held()
-        return self._children.start(argv, self.env, options)
+        with signals.uninterrupted(self._is_watched):  # between fork and our note of it a signal would lose the child
+            child = self._children.start(argv, self.env, options)
+        signals.deliver_pending()
+        return child
 
     def run(
         self,
@@ -136,7 +139,7 @@ class Session:
             options["stdout"] = options["stderr"] = subprocess.PIPE
         child = self.popen(argv, **options)
         try:
-            out, err = child.communicate(input, timeout)
+            out, err = communicate(child, input, timeout)
         except BaseException as error:
             with signals.uninterrupted(self._is_watched):
                 self._children.stop(self._grace_s, child, is_interrupt=isinstance(error, KeyboardInterrupt))

@@ -131,7 +131,7 @@ class uninterrupted:  # noqa: N801 - reads as a word in `with`
 
 def deliver_pending() -> None:
     """Raise, or call the host, for what arrived meanwhile."""
-    while _watch.pending and not _watch.busy:
+    while _watch.pending and not _watch.busy and get_ident() == _watch.thread:
         _deliver(_watch.pending.pop(0), None)
 
 

@@ -1,0 +1,248 @@
+"""After SIGKILL the next run clears up: by a free lock and a dead lease, never by age, and never a live session."""
+
+import fcntl
+import json
+import os
+import random
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from support.program import Programs
+
+HOLDS = """
+import sys, tmpwarden
+with tmpwarden.session("mycli") as s:
+    s.file("work")
+    print("ready", flush=True)
+    print(s.path, flush=True)
+    sys.stdin.read()
+"""
+NEXT_RUN = 'import tmpwarden\nwith tmpwarden.session("mycli"): pass'
+# Enters, fills a directory, checks again and again that nobody touched it, leaves.
+WORKS = """
+import os, sys, time, tmpwarden
+with tmpwarden.session("mycli") as s:
+    names = [f"f{n}" for n in range(20)]
+    for name in names:
+        with open(s.file(name), "w") as file: file.write(name)
+    os.close(os.open(s.dir("deep") + "/x", os.O_CREAT))
+    for _ in range(int(sys.argv[1])):
+        time.sleep(0.01)
+        for name in names:
+            with open(f"{s.path}/{name}") as file: assert file.read() == name
+    assert sorted(os.listdir(s.path)) == sorted([*names, "deep"])
+"""
+
+
+def test_the_next_run_removes_a_killed_session_and_no_live_one(programs: Programs) -> None:
+    with programs.started(HOLDS) as live, programs.started(HOLDS) as killed:
+        live_path, killed_path = live.stdout.readline().strip(), killed.stdout.readline().strip()
+        killed.kill()
+        killed.wait()
+        assert os.path.isdir(killed_path)
+        programs.run(NEXT_RUN)
+        assert programs.sessions() == sorted([os.path.basename(live_path), os.path.basename(live_path) + ".lease"])
+        assert os.listdir(live_path) == ["work"]
+
+
+def test_a_directory_that_a_surviving_child_works_in_stays_until_the_child_ends(programs: Programs) -> None:
+    source = """
+import sys, tmpwarden
+with tmpwarden.session("mycli") as s:
+    child = s.popen(["sleep", "300"], cwd=s.path)
+    print("ready", flush=True)
+    print(child.pid, s.path, flush=True)
+    sys.stdin.read()
+"""
+    with programs.started(source) as process:
+        pid, path = process.stdout.readline().split()
+        process.kill()
+        process.wait()
+        try:
+            programs.run(NEXT_RUN)
+            assert os.path.isdir(path)
+        finally:
+            os.kill(int(pid), signal.SIGKILL)
+    for _ in range(200):
+        if not os.path.exists(f"/proc/{pid}"):
+            break
+        time.sleep(0.02)
+    programs.run(NEXT_RUN)
+    assert programs.sessions() == []
+
+
+@pytest.mark.parametrize(
+    ("moment", "source"),
+    [
+        ("made, not yet locked", "locks.hold = die"),
+        ("locked, not yet leased", "claim._write_lease = die"),
+        ("lease made, not yet written", "claim.encode_lease = lambda *_: die() "),
+        ("leased", "signals.deliver_pending = die"),
+        ("emptied, lease still there", "claim.remove_lease = die"),
+    ],
+)
+def test_whatever_moment_a_run_is_killed_in_the_next_one_clears_up(
+    programs: Programs, moment: str, source: str
+) -> None:
+    strike = f"""
+import os, signal, sys, tmpwarden
+from tmpwarden.session import claim, locks, signals
+def die(*_): os.kill(os.getpid(), signal.SIGKILL)
+{source}
+with tmpwarden.session("mycli"): pass
+"""
+    for umask in (0o022, 0o777):
+        result = programs.run(strike, umask=umask)
+        assert result.returncode == -signal.SIGKILL, result.stderr
+    assert programs.sessions() != []
+    programs.run(NEXT_RUN)
+    assert programs.sessions() == []
+
+
+def test_a_lease_torn_in_the_middle_of_its_writing_is_no_reason_to_keep_an_empty_directory(programs: Programs) -> None:
+    programs.root.mkdir(mode=0o700)
+    (programs.root / "s0a1b2c3d").mkdir(mode=0o700)
+    (programs.root / "s0a1b2c3d.lease").write_text('{"path": "/tm')
+    programs.run(NEXT_RUN)
+    assert programs.sessions() == []
+
+
+def _leave_behind(programs: Programs, **changes: object) -> Path:
+    """A session with a file in it, whose owner was killed, and its lease changed."""
+    with programs.started(HOLDS) as process:
+        path = Path(process.stdout.readline().strip())
+        process.kill()
+        process.wait()
+    lease = Path(f"{path}.lease")
+    lease.write_text(json.dumps({**json.loads(lease.read_text()), **changes}))
+    return path
+
+
+@pytest.mark.parametrize(
+    ("doubt", "changes"),
+    [
+        ("the owner lives", {"pid": os.getpid(), "start": None}),
+        ("another machine's", {"boot": "0" * 36, "machine": "1" * 32}),
+        ("nobody knows whose boot", {"boot": None, "machine": "1" * 32}),
+        ("the lease names no process", {"pid": None}),
+    ],
+    ids=lambda value: value if isinstance(value, str) else "",
+)
+def test_doubt_keeps(programs: Programs, doubt: str, changes: dict[str, object]) -> None:
+    path = _leave_behind(programs, **changes)
+    programs.run(NEXT_RUN)
+    assert (path / "work").exists(), doubt
+
+
+def test_files_without_a_lease_are_nobodys_to_judge(programs: Programs) -> None:
+    path = _leave_behind(programs)
+    Path(f"{path}.lease").unlink()
+    programs.run(NEXT_RUN)
+    assert (path / "work").exists()
+
+
+@pytest.mark.parametrize(
+    "changes", [{}, {"boot": "0" * 36}, {"pidns": "pid:[1]"}], ids=["killed", "rebooted", "another-container"]
+)
+def test_the_dead_go(programs: Programs, changes: dict[str, object]) -> None:
+    path = _leave_behind(programs, **changes)
+    programs.run(NEXT_RUN)
+    assert not path.exists()
+    assert programs.sessions() == []
+
+
+def test_a_held_lock_alone_keeps(programs: Programs) -> None:
+    path = _leave_behind(programs)
+    fd = os.open(path, os.O_RDONLY)
+    fcntl.flock(fd, fcntl.LOCK_EX)
+    programs.run(NEXT_RUN)
+    assert (path / "work").exists()
+    os.close(fd)
+    programs.run(NEXT_RUN)
+    assert not path.exists()
+
+
+def test_names_that_are_not_ours_are_left_alone(programs: Programs) -> None:
+    programs.root.mkdir(mode=0o700)
+    for name in ("s0A1B2C3D", "s0a1b2c3", "session", "notes.lease"):
+        (programs.root / name).mkdir()
+    (programs.root / "s0a1b2c3d").symlink_to(programs.tmp)
+    (programs.root / "s0a1b2c3e").write_text("a file")
+    before = programs.sessions()
+    programs.run(NEXT_RUN)
+    assert programs.sessions() == before
+
+
+@pytest.mark.parametrize("move", ["replaced", "vanished"])
+def test_a_name_that_changes_between_the_look_and_the_lock_is_left_alone(programs: Programs, move: str) -> None:
+    path = _leave_behind(programs)
+    strike = f"""
+import os, tmpwarden
+from tmpwarden.session import leftovers
+def window(name):
+    os.rename({str(path)!r}, {str(path) + ".moved"!r})
+    if {move!r} == "replaced":
+        os.mkdir({str(path)!r}); open({str(path / "mine")!r}, "w")
+leftovers._race_window = window
+with tmpwarden.session("mycli"): pass
+"""
+    result = programs.run(strike)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert (path.with_name(path.name + ".moved") / "work").exists()
+    assert (path / "mine").exists() == (move == "replaced")
+
+
+def test_a_sweeper_that_meets_a_directory_in_the_making_does_not_break_its_maker(programs: Programs) -> None:
+    strike = """
+import os, tmpwarden
+from tmpwarden.session import locks
+hold, struck = locks.hold, []
+def window(fd):
+    if not struck:
+        struck.append(fd)
+        if os.fork() == 0:
+            with tmpwarden.session("mycli"): pass
+            os._exit(0)
+        assert os.wait()[1] == 0
+    hold(fd)
+locks.hold = window
+with tmpwarden.session("mycli") as s:
+    s.file("work")
+    name = os.path.basename(s.path)
+    print(sorted(os.listdir(os.path.dirname(s.path))) == [name, name + ".lease"])
+"""
+    result = programs.run(strike)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "True\n", "")
+
+
+@pytest.mark.parametrize("count", [60, pytest.param(500, marks=pytest.mark.long)])
+def test_of_many_parallel_runs_the_killed_leave_nothing_and_the_living_lose_nothing(
+    programs: Programs, count: int
+) -> None:
+    dice = random.Random(count)
+    env = {**os.environ, "TMPDIR": str(programs.tmp)}
+    waiting = [(dice.random() < 1 / 3, dice.uniform(0.02, 0.5)) for _ in range(count)]
+    running: list[tuple[subprocess.Popen[bytes], float | None]] = []
+    killed = 0
+    while waiting or running:
+        while waiting and len(running) < 12:
+            dies, after_s = waiting.pop()
+            process = subprocess.Popen([sys.executable, "-c", WORKS, "20"], env=env, stderr=subprocess.PIPE)
+            running.append((process, time.monotonic() + after_s if dies else None))
+        time.sleep(0.005)
+        for process, dies_at in list(running):
+            if dies_at is not None and time.monotonic() >= dies_at:
+                process.kill()
+            if process.poll() is not None:
+                running.remove((process, dies_at))
+                err = process.communicate()[1]
+                assert process.returncode in ((0, -9) if dies_at is not None else (0,)), err.decode()
+                killed += process.returncode == -9
+    assert killed > count / 10
+    programs.run(NEXT_RUN)
+    assert programs.sessions() == []
