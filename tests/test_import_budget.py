@@ -14,6 +14,7 @@ CLICK = {"click", "enum", "inspect", "re", "typing", "dataclasses"}  # what clic
 BUDGET: list[tuple[str, set[str]]] = [
     ("import tmpwarden", set()),
     ("import tmpwarden.errors, tmpwarden.text, tmpwarden.model.hot", set()),
+    ("from tmpwarden.oskit import atomic, inplace, places, purge, take, walk", set()),
     ("from tmpwarden.cli.main import main; main(['--version'])", CLICK),
     ("from tmpwarden.cli.main import main; main(['--help'])", CLICK | {"shutil"}),
 ]

@@ -56,7 +56,7 @@ def quarantine(root: str) -> str:
 
 def is_protected(path: str) -> bool:
     """Whether `path` is `/`, a home, an ancestor of one, or the root of a repository."""
-    return _protection(os.path.normpath(path), any_owner=True) is not None
+    return _protection(_plain(path), any_owner=True) is not None
 
 
 def temp_roots(explicit: tuple[str, ...] = (), extra: tuple[str, ...] = ()) -> Roots:
@@ -91,14 +91,18 @@ def _checked(path: str) -> str:
     resolved, refusal = _resolve(path)
     refusal = refusal or _refusal(resolved)
     if refusal:
-        raise UnsafeRoot(shown(path), refusal)
+        raise UnsafeRoot(shown(path) or "''", refusal)
     return resolved
+
+
+def _plain(path: str) -> str:
+    return "/" + os.path.abspath(path).lstrip("/")  # normpath lets `//` stand
 
 
 def _resolve(path: str) -> tuple[str, str | None]:
     """Follow the links on the way that belong to root, as macOS has for /tmp. Anybody else's could lead anywhere."""
-    if "\0" in path:
-        return path, "no path can hold a null character"
+    if "\0" in path or not path:
+        return path, "a path cannot hold a null character" if path else "its name is empty"
     waiting = os.path.abspath(path).split("/")[::-1]
     resolved, links = "/", 0
     while waiting:
