@@ -36,11 +36,8 @@ def said(command: str, **changed: object) -> Decision:
     ("command", "verdict"),
     [
         ("rm -rf /tmp/agent-s1/build", "allow"),
-        ("rm -rf /tmp/agent-s1/build /etc", "ask"),
-        ("rm -rf /etc", "ask"),
         ("rm -rf build", "pass"),
         ("ls -l", "pass"),
-        ("rm -rf /home/u/proj", "ask"),
     ],
 )
 def test_each_command_meets_the_rule_that_is_meant_for_it(command: str, verdict: str) -> None:

@@ -12,7 +12,7 @@ _TESTS = {
     "files": ("outside", "inside", "glob"),
 }
 _ROOT_TESTS = ("all_inside", "any_outside", "outside", "inside")
-_MODES = ("read", "write", "append", "any")
+_MODES = ("read", "write", "append", "delete", "any")
 _TWO_TARGETS = ("cp", "mv", "ln", "rsync", "install", "scp")
 TOKENS = ("@scratch", "@project", "@agent", ".", "~")
 

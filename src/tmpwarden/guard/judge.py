@@ -1,7 +1,7 @@
 """One simple command against the rules: deny > scoped allow > ask > allow > default, first match within a tier."""
 
 from ..model.hot import ALLOW, ASK, DENY
-from .analysis import APPEND, READ, WRITING, PathUse, Simple
+from .analysis import ANY, APPEND, DELETE, READ, WRITING, PathUse, Simple
 from .glob import matches
 from .places import is_inside, is_sink, landing
 from .prefixes import MAYBE, YES, is_prefix
@@ -79,26 +79,36 @@ def _argument_hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
         return None
     if simple.remote:
         return None if any(w in CONTAINERS for w in simple.wrappers) or "*" in rule.patterns else MAYBE
-    uses = [use for use in simple.paths if _is_of_mode(rule.mode, use)]
+    uses = [use for use in simple.paths if _counts(rule, use)]
     if rule.test == "any_outside":
         return _worst(rule, tuple(uses), scope)
     if rule.test == "all_inside":
         roots = scope.roots(rule.operands)
         return YES if uses and all(_inside(use, roots, scope) for use in uses) else None
-    return _match_hit(rule, simple, scope)
+    return _match_hit(rule, simple, uses, scope)
 
 
-def _match_hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
+def _counts(rule: Rule, use: PathUse) -> bool:
+    """A path whose use is not known counts as written only against an allow: else every tool would have to ask."""
+    if use.mode == ANY and rule.mode != "any":
+        return rule.decision == ALLOW
+    return _is_of_mode(rule.mode, use)
+
+
+def _match_hit(rule: Rule, simple: Simple, uses: "list[PathUse]", scope: Scope) -> str | None:
     """Globs over what the arguments say and over where the paths lead."""
     globs = scope.globs(rule.operands)
     found = [
         any(matches(glob, text) for glob in globs for text in (use.raw, use.path, use.resolved) if text is not None)
-        for use in simple.paths
+        for use in uses
+        if not use.is_glob
     ]
+    if rule.mode != "any":
+        return YES if found and (any if rule.test == "any_match" else all)(found) else None
     found += [
         any(matches(glob, word) for glob in globs)
         for word in simple.argv[1:]
-        if word is not None and not any(use.raw == word for use in simple.paths)
+        if word is not None and not any(use.raw == word for use in uses)
     ]
     if rule.test == "all_match":
         return YES if found and all(found) and None not in simple.argv else None
@@ -147,6 +157,8 @@ def _is_of_mode(mode: str, use: PathUse) -> bool:
         return use.mode in (READ, "any")
     if mode == "append":
         return use.mode == APPEND
+    if mode == "delete":
+        return use.mode == DELETE
     return use.mode in WRITING
 
 

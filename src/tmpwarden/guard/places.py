@@ -19,7 +19,6 @@ SINKS = (
     "/dev/random",
     "/dev/urandom",
 )
-_GLOB_CHARACTERS = "*?[(!+@"
 
 
 def is_sink(path: str) -> bool:
@@ -46,17 +45,9 @@ def landing(use: PathUse, look: "Look") -> str | None:
         return None
     if is_sink(use.path):
         return use.path
-    if use.is_glob:
-        return use.resolved if use.mode == DELETE and _stars_only_at_the_end(use.raw) else None
-    if use.mode == DELETE and not use.raw.rstrip("\"'").endswith(("/", "/.")):
+    if use.mode == DELETE:
         return use.resolved
-    return real(use.resolved, look)
-
-
-def _stars_only_at_the_end(raw: str) -> bool:
-    """`d/*` names what lies in d; `*/x` may lead through a symlink that matches."""
-    first = min((at for at in map(raw.find, _GLOB_CHARACTERS) if at >= 0), default=len(raw))
-    return "/" not in raw[first:]
+    return None if use.is_glob else real(use.resolved, look)
 
 
 def expand(roots: "tuple[str, ...]", tokens: "dict[str, tuple[str, ...]]", look: "Look") -> "tuple[str, ...]":

@@ -68,7 +68,7 @@ def _options_are_safe(simple: Simple) -> bool:
 def _copy_lands_inside(simple: Simple, roots: "tuple[str, ...]", look: "Look") -> bool:
     """cp writes through a symlink that already has the target's name, at any depth of a recursive copy."""
     targets = [use for use in simple.paths if use.mode != READ]
-    if len(targets) != 1 or targets[0].resolved is None:
+    if len(targets) != 1 or targets[0].resolved is None or any(_names_no_entry(word) for word in simple.argv):
         return False
     target = targets[0].resolved
     for use in simple.paths:
@@ -77,11 +77,16 @@ def _copy_lands_inside(simple: Simple, roots: "tuple[str, ...]", look: "Look") -
     return True
 
 
+def _names_no_entry(word: str | None) -> bool:
+    """`cp -r d/. e` copies what is in d, under names that we do not know."""
+    return word is None or word in (".", "..") or word.endswith(("/.", "/.."))
+
+
 def _name_of_copy(source: PathUse, target: str, look: "Look") -> str | None:
-    if source.resolved is None or source.is_glob:
+    if source.path is None or source.is_glob:
         return None
     _, is_dir = look(target + "/.")
-    return f"{target}/{source.resolved.rpartition('/')[2]}" if is_dir else target
+    return f"{target}/{source.path.rpartition('/')[2]}" if is_dir else target
 
 
 def _lands_inside(copy: str | None, is_deep: bool, roots: "tuple[str, ...]", look: "Look") -> bool:
@@ -117,7 +122,9 @@ def _lays_trap(other: Simple, simple: Simple, look: "Look") -> bool:
 
 def _walks_over(place: str, simple: Simple) -> bool:
     uses = (*simple.paths, *simple.redirects)
-    if is_inside(simple.cwd or "", place) or any(".." in use.raw for use in uses):
+    if is_inside(simple.cwd or "", place) or any(
+        word is None or ".." in word or word[-1:] == "/" for word in simple.argv
+    ):
         return True
     return any(_touches(place, use) for use in uses)
 
@@ -127,5 +134,5 @@ def _touches(place: str, use: PathUse) -> bool:
     if use.resolved is None:
         return True
     if use.resolved == place:
-        return use.mode != DELETE or use.is_glob or use.raw.endswith("/")
+        return use.mode != DELETE or use.is_glob
     return is_inside(use.resolved, place)

@@ -1,0 +1,197 @@
+"""`tmpwarden guard check | verify | log`: what the guard would say, what is wrong in its rules, what it said."""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections import deque
+from collections.abc import Iterable
+
+import click
+
+from ...errors import BadArgument, BadConfig, UnknownAgent
+from ...guard.agents import abilities, context_keywords
+from ...guard.compiled import config_files
+from ...guard.config import NO_PRESET, Loaded, load, preset_names
+from ...guard.context import Context
+from ...guard.evaluate import evaluate
+from ...guard.history import Entry, entries, is_wanted
+from ...guard.verify import verify as verified
+from ...model.hot import Decision, ToolCall
+from ...oskit import places
+from ...oskit.look import Disk
+from ...text import shown
+from ..call import Answer, Call
+from ..group import pass_call
+from ..kinds import age
+from ..table import Column, Row, draw
+
+_EACH = (Column("SAYS"), Column("RULE"), Column("COMMAND", fold=True))
+_LOG = (Column("TIME"), Column("AGENT"), Column("TOOL"), Column("SAID"), Column("RULE"), Column("INPUT", fold=True))
+
+
+@click.group()
+def command() -> None:
+    """Temp writes stay in the scratch; destructive commands run freely only there."""
+
+
+@command.command()
+@click.argument("text", metavar="COMMAND")
+@click.option("--cwd", metavar="DIR", help="Where it would run. Default: here.")
+@click.option("--scratch", metavar="DIR", help="The session's scratch. Default: $TMPDIR if that is one.")
+@click.option("--project", metavar="DIR", help="The project. Default: the working directory.")
+@click.option("--preset", metavar="NAME", help="Judge by this preset alone, without your config.")
+@click.option("--agent", metavar="NAME", help="Answer as this agent would be answered.")
+@pass_call
+def check(
+    call: Call,
+    text: str,
+    cwd: str | None,
+    scratch: str | None,
+    project: str | None,
+    preset: str | None,
+    agent: str | None,
+) -> Answer:
+    """What the guard says about COMMAND: how it would run, each command in it, the rule that decided, and why."""
+    loaded = _loaded(call, preset)
+    here = os.path.abspath(cwd or os.getcwd())
+    context = _context(here, scratch or _own_scratch(call), os.path.abspath(project or here), agent)
+    decision = evaluate(ToolCall(agent or "", "shell", command=text, cwd=here), loaded.rules, context)
+    return Answer(_data(text, decision), lambda: _lines(call, decision))
+
+
+def _loaded(call: Call, preset: str | None) -> Loaded:
+    if preset is not None and preset not in (*preset_names(), NO_PRESET):
+        raise BadArgument(f"there is no preset {shown(preset)}", hint=f"there are {', '.join(preset_names())}")
+    loaded = load(() if preset else _files(call), preset=preset, temp_roots=_temp_roots())
+    for mistake in loaded.mistakes:
+        call.warn(str(mistake))
+    return loaded
+
+
+def _files(call: Call) -> tuple[str, ...]:
+    return (call.config_file,) if call.config_file else config_files(places.config_dir())
+
+
+def _temp_roots() -> tuple[str, ...]:
+    """/tmp, by both of its names where it has two (macOS)."""
+    return ("/tmp", "/private/tmp") if sys.platform == "darwin" else ("/tmp",)
+
+
+def _own_scratch(call: Call) -> str:
+    """Outside a session there is none, so one is assumed."""
+    told = os.environ.get("TMPDIR", "")
+    if f"/tmpwarden-{places.uid()}/" in told:
+        return os.path.abspath(told)
+    assumed = f"/tmp/tmpwarden-{places.uid()}/session"
+    call.warn(f"no session here: {assumed} is taken as the scratch (--scratch DIR names another)")
+    return assumed
+
+
+def _context(cwd: str, scratch: str, project: str, agent: str | None) -> Context:
+    home, uid = places.home(), places.uid()
+    try:
+        of_agent = context_keywords(agent, home=home, uid=uid) if agent else {}
+    except KeyError:
+        raise UnknownAgent(shown(agent or ""), hint=f"there are {', '.join(abilities())}") from None
+    return Context(
+        scratch=os.path.abspath(scratch),
+        project=project,
+        cwd=cwd,
+        home=home,
+        uid=uid,
+        look=Disk().look,
+        tmp_roots=_temp_roots(),
+        **of_agent,  # type: ignore[arg-type]
+    )
+
+
+def _data(text: str, decision: Decision) -> dict[str, object]:
+    return {
+        "command": text,
+        "rewritten": decision.rewritten,
+        "decision": decision.verdict,
+        "reason": decision.reason,
+        "rule": decision.rule or None,
+        "commands": [
+            {"argv": list(argv), "decision": verdict, "rule": rule or None} for argv, verdict, rule in decision.commands
+        ],
+    }
+
+
+def _lines(call: Call, decision: Decision) -> Iterable[str]:
+    because = f": {shown(decision.reason)}" if decision.reason else ""
+    yield f"{decision.verdict}{because}"
+    if decision.rewritten is not None:
+        yield f"runs as: {shown(decision.rewritten)}"
+    rows = [
+        Row((verdict, rule or "-", shown(" ".join(argv)) if argv else "(no command)"))
+        for argv, verdict, rule in decision.commands
+    ]
+    if rows:
+        yield ""
+        yield from draw(_EACH, rows, for_a_person=call.for_a_person)
+
+
+@command.command()
+@click.option("--preset", metavar="NAME", help="Verify this preset alone, without your config.")
+@pass_call
+def verify(call: Call, preset: str | None) -> Answer:
+    """Every mistake in the guard's config, with file, line and key, and rules that cannot be meant so."""
+    loaded = verified(() if preset else _files(call), preset=preset, temp_roots=_temp_roots())
+    fatal = [mistake for mistake in loaded.mistakes if mistake.fatal]
+    data = {
+        "files": [source.path for source in loaded.sources],
+        "rules": len(loaded.rules.rules),
+        "mistakes": [
+            {"file": one.file, "line": one.line, "key": one.key, "message": one.message, "fatal": one.fatal}
+            for one in loaded.mistakes
+        ],
+    }
+    if not fatal:
+        return Answer(data, lambda: _told(loaded))
+    error = BadConfig(fatal[0].file, f"{len(fatal)} mistake{'s' if len(fatal) > 1 else ''}", hint="it is not in force")
+    return Answer(data, lambda: _told(loaded), exit_code=error.exit_code, error=error)
+
+
+def _told(loaded: Loaded) -> Iterable[str]:
+    for mistake in loaded.mistakes:
+        yield shown(f"{mistake}" if mistake.fatal else f"{mistake} (a remark)")
+    if not loaded.mistakes:
+        yield f"No mistake: {len(loaded.rules.rules)} rules from {', '.join(source.path for source in loaded.sources)}."
+
+
+@command.command()
+@click.option("-n", "--number", type=click.IntRange(min=1), default=50, show_default=True, help="At most this many.")
+@click.option("--session", metavar="GLOB", help="Only this session.")
+@click.option("--agent", metavar="GLOB", help="Only this agent.")
+@click.option("--tool", metavar="GLOB", help="Only this tool: shell, read, write, edit, notebook, patch.")
+@click.option("--decision", metavar="GLOB", help="Only allow, ask, deny, pass or mismatch.")
+@click.option("--rule", metavar="GLOB", help="Only what this rule decided, as 'sandbox:*'.")
+@click.option("--grep", metavar="TEXT", default="", help="Only inputs that hold TEXT.")
+@click.option("--since", metavar="AGE", type=age, default=None, help="Only the last AGE, as 1h30m.")
+@pass_call
+def log(call: Call, number: int, grep: str, since: int | None, **filters: str | None) -> Answer:
+    """What the guard said, newest last."""
+    fields = {key: glob for key, glob in filters.items() if glob is not None}
+    since_s = time.time() - since if since is not None else 0.0
+    wanted = (one for one in entries(places.state_dir()) if is_wanted(one, fields=fields, words=grep, since_s=since_s))
+    found = list(deque(wanted, number))
+    return Answer({"entries": found}, lambda: _table(call, found))
+
+
+def _table(call: Call, found: list[Entry]) -> Iterable[str]:
+    if not found:
+        return ["The guard has said nothing that fits."]
+    keys = ("time", "agent", "tool", "decision", "rule")
+    rows = [
+        Row(
+            (
+                *(shown(str(one.get(key) or "-")) for key in keys),
+                shown(str(one.get("after") or one.get("before") or "")),
+            )
+        )
+        for one in found
+    ]
+    return draw(_LOG, rows, for_a_person=call.for_a_person)
