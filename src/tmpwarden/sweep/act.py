@@ -46,12 +46,17 @@ class Actor:
         if not deeds:
             return
         _race_window("taken, holders not yet looked for")
+        jobs: list[Job] = []
         try:
             self.trial.world.refresh()
-            yield from self._finish(deeds)
+            yield from self._settle(deeds, jobs)
         finally:
             for deed in deeds:
                 os.close(deed.dir_fd)
+        for receipt in self.purger.submit(jobs) if jobs else ():
+            self._purged(receipt)
+            yield receipt
+        self.trial.world.workers = self.purger.workers
 
     def finish(self) -> Iterator[Receipt]:
         yield from self.last_look()
@@ -100,8 +105,7 @@ class Actor:
             return remove_in_place(verdict, dir_fd, self.journal, self.trial.member_may_go)
         return result if isinstance(result, Receipt) else refused(verdict, result, deed.token)
 
-    def _finish(self, deeds: list[Deed]) -> Iterator[Receipt]:
-        jobs: list[Job] = []
+    def _settle(self, deeds: list[Deed], jobs: list[Job]) -> Iterator[Receipt]:
         for deed in deeds:
             for used in self._put_back_used(deed):
                 yield self._told(used)
@@ -113,10 +117,6 @@ class Actor:
             else:
                 measured = None if receipt.finding.members else deed.verdict.evidence.measure
                 jobs.append(Job(deed.directory, tuple(deed.names), receipt, measured))
-        if jobs:
-            for receipt in self.purger.submit(jobs):
-                self._purged(receipt)
-                yield receipt
 
     def _put_back_used(self, deed: Deed) -> Iterator[Receipt]:
         """What somebody began to use between the judging and the take goes back where it was."""

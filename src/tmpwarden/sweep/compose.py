@@ -86,8 +86,8 @@ def _wanted(request: Request) -> Callable[[Litter], bool]:
 def _world(catalogue: Catalogue, roots: tuple[str, ...], finder: Finder) -> World:
     variables = variables_of(catalogue.agents)
 
-    def look() -> tuple[Holders, OwnerOf]:
-        holders = Holders.look(variables)
+    def look(workers: frozenset[int] = frozenset()) -> tuple[Holders, OwnerOf]:
+        holders = Holders.look(variables, exclude=workers)
         return holders, _owners(OwnerBook(catalogue.agents, holders, roots=roots, home=places.home()))
 
     holders, owner_of = look()

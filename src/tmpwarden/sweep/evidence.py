@@ -26,7 +26,8 @@ class World:
     mounts: MountTable | None
     owner_of: OwnerOf
     marks: Callable[[Finding], Callable[[str, str], bool] | None]
-    look: Callable[[], tuple[Holders, OwnerOf]]  # at all processes and owners, again
+    look: Callable[[frozenset[int]], tuple[Holders, OwnerOf]]  # at all processes but these, and at owners, again
+    workers: frozenset[int] = frozenset()  # forks of ours: they inherit descriptors without using them
     # parents from which this very run took something: their newest date before we touched them
     untouched_ns: dict[tuple[int, int], int] = field(default_factory=dict)
 
@@ -37,7 +38,7 @@ class World:
         return self.locked is not None and (status.st_dev, status.st_ino) in self.locked
 
     def refresh(self) -> None:
-        self.holders, self.owner_of = self.look()
+        self.holders, self.owner_of = self.look(self.workers)
         self.locked = locks.locked_inodes(except_pids=(os.getpid(),))
         self.mounts = MountTable.of()
 

@@ -33,6 +33,10 @@ class Purger:
     _pipe: int = -1
     _jobs: list[Job] | None = None
 
+    @property
+    def workers(self) -> frozenset[int]:
+        return frozenset((self._pid,)) if self._jobs else frozenset()
+
     def submit(self, jobs: list[Job]) -> Iterator[Receipt]:
         """Start on `jobs`; yields the receipts of what was submitted before and is done now."""
         yield from self.finish()
