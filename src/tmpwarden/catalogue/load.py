@@ -98,7 +98,7 @@ def read(path: str, *, builtin: bool = False) -> tuple[Agent | None, tuple[str, 
         return None, (f"{path}:1: cannot be read: {wrong.strerror}",)
     except UnicodeDecodeError as wrong:
         return None, (f"{path}:{wrong.object[: wrong.start].count(10) + 1}: is not UTF-8",)
-    return decode(text, os.path.basename(path) if builtin else path, builtin=builtin)
+    return decode(text, os.path.basename(path) if builtin else path, builtin=builtin, trusted=builtin)
 
 
 def _drop_in(agents: dict[str, Agent], name: str, path: str) -> tuple[str, ...]:

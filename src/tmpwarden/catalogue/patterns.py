@@ -12,7 +12,7 @@ _op: Any = re._constants  # type: ignore[attr-defined]
 
 BASES = ("tmp", "home", "xdg_cache", "xdg_config", "xdg_data", "xdg_state")
 FLAGS = re.ASCII | re.DOTALL
-_LONGEST_PATTERN, _UNBOUNDED_REPEATS = 400, 3
+_LONGEST_PATTERN, _OPEN_ENDED_REPEATS = 1000, 3
 _OWNER_GROUPS = {"session", "pid"}
 # In a directory that everybody shares a row must name its producer: a pattern that takes one of these takes anything.
 _BLAND = ("a", "x1", "notes.txt", "backup.tar.gz", "My Documents", ".bashrc", "tmp.s41nKzCasd", "k" * 80)
@@ -37,17 +37,16 @@ def complaint_about_name(pattern: str, *, shared: bool) -> str | None:
 
 
 def _complaint_about_cost(tree: Any) -> str | None:
-    repeats = 0
     for operation, argument, inside_repeat in _operations(tree, inside_repeat=False):
         if operation in (_op.GROUPREF, _op.GROUPREF_EXISTS):
             return "refers back to a group, which can take forever to match"
         if operation is _op.AT and argument not in (_op.AT_END, _op.AT_END_STRING):
             return "has an anchor; a name is matched in full anyway"
-        if operation in _REPEATS:
-            if inside_repeat:
-                return "repeats a repetition, which can take forever to match"
-            repeats += argument[1] is _op.MAXREPEAT
-    return f"has more than {_UNBOUNDED_REPEATS} open-ended repetitions" if repeats > _UNBOUNDED_REPEATS else None
+        if operation in _REPEATS and inside_repeat:
+            return "repeats a repetition, which can take forever to match"
+    if _open_ended(tree) > _OPEN_ENDED_REPEATS:
+        return f"has more than {_OPEN_ENDED_REPEATS} open-ended repetitions in a row"
+    return None
 
 
 _REPEATS = (_op.MAX_REPEAT, _op.MIN_REPEAT, _op.POSSESSIVE_REPEAT)
@@ -58,10 +57,26 @@ def _operations(tree: Any, *, inside_repeat: bool) -> Iterator[tuple[Any, Any, b
     for operation, argument in tree:
         yield operation, argument, inside_repeat
         grows = inside_repeat or (operation in _REPEATS and argument[1] > 8)
-        for part in argument if isinstance(argument, tuple) else (argument,):
-            for branch in part if isinstance(part, list) else (part,):
-                if isinstance(branch, _sre.SubPattern):
-                    yield from _operations(branch, inside_repeat=grows)
+        for branch in _parts(argument):
+            yield from _operations(branch, inside_repeat=grows)
+
+
+def _open_ended(tree: Any) -> int:
+    """How many repetitions without an upper bound one way through the pattern can meet."""
+    count = 0
+    for operation, argument in tree:
+        below = [_open_ended(branch) for branch in _parts(argument)]
+        count += operation in _REPEATS and argument[1] is _op.MAXREPEAT
+        count += (max(below) if operation is _op.BRANCH else sum(below)) if below else 0
+    return count
+
+
+def _parts(argument: Any) -> Iterator[Any]:
+    """The patterns inside one operation."""
+    for part in argument if isinstance(argument, tuple) else (argument,):
+        for branch in part if isinstance(part, list) else (part,):
+            if isinstance(branch, _sre.SubPattern):
+                yield branch
 
 
 def _spelled(pattern: str, uid: int = 0) -> str:
@@ -71,6 +86,20 @@ def _spelled(pattern: str, uid: int = 0) -> str:
 
 def name_pattern(pattern: str, uid: int) -> str:
     return _spelled(pattern, uid)
+
+
+def first_letter(pattern: str) -> str | None:
+    """The letter that every name of this pattern starts with, if the text of the pattern shows it; None: any may."""
+    first = pattern[1:2] if pattern.startswith("\\.") else pattern[:1]
+    after = pattern[2:3] if pattern.startswith("\\.") else pattern[1:2]
+    if after in ("?", "*", "{") or not (first.isalnum() or first in "._-" or pattern.startswith("\\.")):
+        return None
+    depth = 0
+    for before, letter in zip(" " + pattern, pattern, strict=False):
+        depth += (letter == "(") - (letter == ")") if before != "\\" else 0
+        if letter == "|" and depth == 0:
+            return None
+    return None if first == "." and not pattern.startswith("\\.") else first
 
 
 @dataclass(frozen=True, slots=True)
