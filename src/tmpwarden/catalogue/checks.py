@@ -8,7 +8,7 @@ import stat
 import time
 from collections.abc import Callable
 
-from tmpwarden.model.sweep import Litter
+from ..model.sweep import Litter
 
 Check = Callable[[int, str, os.stat_result], bool | None]  # None: could not look, which never reads as yes
 

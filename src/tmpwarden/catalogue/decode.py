@@ -9,10 +9,10 @@ from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar
 
-from tmpwarden.catalogue import checks
-from tmpwarden.catalogue.patterns import complaint_about_name, name_pattern, split_place
-from tmpwarden.model.sweep import Claim, Kind, Litter, Tier, Worth
-from tmpwarden.text import duration, parse_duration, parse_size
+from ..model.sweep import Claim, Kind, Litter, Tier, Worth
+from ..text import duration, parse_duration, parse_size
+from . import checks
+from .patterns import complaint_about_name, name_pattern, split_place
 
 SCHEMA = 1
 DEFAULT_AGES = {"grace": 60, "min_age": 3600, "max_age": 72 * 3600}

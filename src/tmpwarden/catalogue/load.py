@@ -7,11 +7,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from graphlib import CycleError
 
-from tmpwarden.catalogue import matcher
-from tmpwarden.catalogue.decode import Agent, decode
-from tmpwarden.catalogue.overrides import Override, apply
-from tmpwarden.errors import UnknownAgent
-from tmpwarden.model.sweep import Litter, Tier
+from ..errors import UnknownAgent
+from ..model.sweep import Litter, Tier
+from ..oskit import places
+from . import matcher
+from .decode import Agent, decode
+from .overrides import Override, apply
 
 BUILT_IN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agents")
 SYSTEM = "/etc/tmpwarden/agents.d"
@@ -61,10 +62,7 @@ def _xdg(home: str, environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
 
 def default_dirs() -> tuple[str, ...]:
     """Drop-in directories, in the order in which they are read: a later file masks an earlier one of the same name."""
-    config = os.environ.get("XDG_CONFIG_HOME", "")
-    if not os.path.isabs(config):
-        config = os.path.join(os.path.expanduser("~"), ".config")
-    return (SYSTEM, os.path.join(config, "tmpwarden", "agents.d"))
+    return (SYSTEM, os.path.join(places.config_dir(), "agents.d"))
 
 
 def load(dirs: Iterable[str] | None = None, overrides: Mapping[str, Override] | None = None) -> Catalogue:

@@ -11,8 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
-from tmpwarden.catalogue.patterns import BASES, FLAGS, Component, component, first_letter, name_pattern, split_place
-from tmpwarden.model.sweep import Kind, Litter, Tier
+from ..model.sweep import Kind, Litter, Tier
+from .patterns import BASES, FLAGS, Component, component, first_letter, name_pattern, split_place
 
 _FOUND_KINDS = (Kind.FILE, Kind.DIR, Kind.SOCKET, Kind.OTHER)
 _HIGHEST_PID = 1 << 22

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from tmpwarden.catalogue.decode import DEFAULT_AGES, Agent
-from tmpwarden.model.sweep import Litter, Tier
-from tmpwarden.text import duration
+from ..model.sweep import Litter, Tier
+from ..text import duration
+from .decode import DEFAULT_AGES, Agent
 
 
 @dataclass(frozen=True, slots=True)

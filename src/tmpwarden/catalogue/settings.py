@@ -11,9 +11,10 @@ from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
-from tmpwarden.catalogue.overrides import Override
-from tmpwarden.errors import BadConfig
-from tmpwarden.text import parse_duration, shown
+from ..errors import BadConfig
+from ..oskit import places
+from ..text import parse_duration, shown
+from .overrides import Override
 
 SYSTEM = "/etc/tmpwarden/config.toml"
 _ELSEWHERE = {"guard", "redirect"}  # guard/config.py reads these parts of the same files
@@ -46,15 +47,9 @@ class Settings:
         return (*known, *rows)
 
 
-def config_dir() -> str:
-    said = os.environ.get("XDG_CONFIG_HOME", "")
-    base = said if os.path.isabs(said) else os.path.join(os.path.expanduser("~"), ".config")
-    return os.path.join(base, "tmpwarden")
-
-
 def config_files() -> tuple[str, ...]:
     """The files read when none is named; later ones win, lists are joined."""
-    return (SYSTEM, os.path.join(config_dir(), "config.toml"))
+    return (SYSTEM, os.path.join(places.config_dir(), "config.toml"))
 
 
 def load_settings(config_file: str | None = None) -> Settings:
@@ -62,7 +57,7 @@ def load_settings(config_file: str | None = None) -> Settings:
     reading = _Reading(is_strict=config_file is not None)
     for path in config_files() if config_file is None else (config_file,):
         _read_file(path, reading)
-    keep_file = os.path.join(config_dir(), "keep")
+    keep_file = os.path.join(places.config_dir(), "keep")
     kept = _keep_lines(keep_file, reading)
     values = reading.values
     values["keep_paths"] = (*values.get("keep_paths", ()), *kept)
