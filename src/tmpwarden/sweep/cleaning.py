@@ -17,6 +17,7 @@ from .quarantine import Quarantines
 
 Confirm = Callable[[Plan], bool]
 OnReceipt = Callable[[Receipt], None]
+ShouldStop = Callable[[], bool]  # asked between two units
 _BATCH_UNITS, _BATCH_ENTRIES = 64, 16_384
 
 
@@ -26,6 +27,7 @@ class Cleaning:
 
     prepared: Prepared
     on_receipt: OnReceipt | None = None
+    should_stop: ShouldStop | None = None
     result: CleanResult = field(default_factory=CleanResult)
     _deadline: float | None = None
 
@@ -80,8 +82,8 @@ class Cleaning:
         """Take one after the other; a batch ends when it is big enough to be worth another look at all processes."""
         entries = 0
         for removal in removals:
-            if self._is_out_of_time():
-                self.result.stopped = "time-limit"
+            if stopped := self._why_stop():
+                self.result.stopped = stopped
                 self.result.planned.append(removal)
                 if is_fresh:
                     break  # the rest was not even looked at
@@ -116,8 +118,11 @@ class Cleaning:
             if self.on_receipt:
                 self.on_receipt(receipt)
 
-    def _is_out_of_time(self) -> bool:
-        return self._deadline is not None and time.monotonic() >= self._deadline
+    def _why_stop(self) -> str | None:
+        if self.should_stop is not None and self.should_stop():
+            return "interrupted"
+        is_out_of_time = self._deadline is not None and time.monotonic() >= self._deadline
+        return "time-limit" if is_out_of_time else None
 
     def _close(self, journal: Journal, quarantines: Quarantines) -> None:
         quarantines.close()

@@ -13,7 +13,7 @@ from ..model.sweep import Evidence, Finding, Kind, Litter, Measure, Owner, Reque
 from ..oskit import locks, places
 from ..oskit.holders import Holders
 from ..oskit.namespaces import MountTable
-from .cleaning import Cleaning, Confirm, OnReceipt, make_plan
+from .cleaning import Cleaning, Confirm, OnReceipt, ShouldStop, make_plan
 from .consent import Consent
 from .evidence import OwnerOf, World
 from .explain import explain
@@ -38,9 +38,10 @@ def clean(
     confirm: Confirm | None = None,
     dry_run: bool = False,
     on_receipt: OnReceipt | None = None,
+    should_stop: ShouldStop | None = None,
     now_ns: Clock = time.time_ns,
 ) -> CleanResult:
-    """Remove what may go. `confirm` is asked once with the whole plan; without it nobody is asked.
+    """Remove what may go. `confirm` is asked once with the whole plan (without it nobody is), `should_stop` between units.
 
     Raises LockHeld if another clean of this user does not end within 5 seconds; an unattended run does not wait.
     """
@@ -50,7 +51,7 @@ def clean(
         plan = make_plan(prepared)
         return CleanResult(planned=plan.removals, kept=plan.kept, warnings=[*Survey(prepared).warnings])
     with clean_lock(prepared.state, 0.0 if request.unattended else _A_PERSON_WAITS_S):
-        result = Cleaning(prepared, on_receipt).run(confirm)
+        result = Cleaning(prepared, on_receipt, should_stop).run(confirm)
     result.warnings[:0] = Survey(prepared).warnings
     return result
 
