@@ -37,6 +37,8 @@ def on_a_terminal(
         if not answered and prompt.encode() in shown:
             os.write(master, {"^D": b"\x04", "^C": b"\x03"}.get(answer, answer.encode() + b"\n"))
             answered = True
+    else:
+        os.kill(pid, 9)
     os.close(master)
     _, status = os.waitpid(pid, 0)
     return os.waitstatus_to_exitcode(status), shown.decode(errors="surrogateescape").replace("\r\n", "\n")

@@ -16,7 +16,10 @@ def say(lines: Iterable[str]) -> None:
 def yes(question: str) -> bool:
     """`question [y/N] `; Enter and the end of input are a no."""
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
-    answer = sys.stdin.readline()
-    if not answer.endswith("\n"):
-        print(file=sys.stderr)
+    answer = ""
+    try:
+        answer = sys.stdin.readline()
+    finally:
+        if not answer.endswith("\n"):  # Ctrl-D, Ctrl-C: what comes next starts on a line of its own
+            print(file=sys.stderr)
     return answer.strip().lower() in ("y", "yes")

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..model.sweep import Finding, Keep, Remove, Space, Verdict
+from ..model.sweep import Finding, Keep, Reason, Remove, Space, Verdict
 from ..text import plural, shown, size
 from . import documents
 from .table import Column, Row, draw
-from .words import age_words, explained, explained_all, owner_words
+from .words import age_words, explained, explained_all, owner_short
 
 _GOES, _STAYS = "", "dim"
 _GROUPS = (
@@ -18,23 +18,10 @@ _GROUPS = (
     Column("SIZE", right=True),
     Column("AGE"),
     Column(""),
-    Column("WHY", fold=True),
+    Column("WHY"),
 )
-_UNITS = (
-    Column("SIZE", right=True),
-    Column("AGE"),
-    Column(""),
-    Column("OWNER", fold=True),
-    Column("PATH", fold=True),
-    Column("WHY", fold=True),
-)
-_GOING = (
-    Column("SIZE", right=True),
-    Column("AGE"),
-    Column("LITTER"),
-    Column("PATH", fold=True),
-    Column("WHY", fold=True),
-)
+_UNITS = (Column("SIZE", right=True), Column("AGE"), Column("LITTER"), Column(""), Column("OWNER"), Column("WHY"))
+_GOING = (Column("SIZE", right=True), Column("AGE"), Column("LITTER"), Column("WHY"))
 
 
 def items(verdicts: Iterable[Verdict]) -> int:
@@ -95,7 +82,7 @@ def scan_groups(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool)
                 _word(group[0]),
                 explained_all(group),
             ),
-            _style(group[0]),
+            style=_style(group[0]),
         )
         for group in groups(verdicts)
     ]
@@ -108,11 +95,12 @@ def scan_units(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool) 
             (
                 amount([each]),
                 age_words(documents.age_s(each, now_ns)),
+                each.finding.litter.key,
                 _word(each),
-                owner_words(each.evidence.owner),
-                place(each.finding),
-                f"{each.finding.litter.key}: {explained(each)}",
+                owner_short(each.evidence.owner),
+                explained(each),
             ),
+            place(each.finding),
             _style(each),
         )
         for each in biggest_first(verdicts)
@@ -136,9 +124,9 @@ def going(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool, most:
                 amount([each]),
                 age_words(documents.age_s(each, now_ns)),
                 each.finding.litter.key,
-                place(each.finding),
                 explained(each),
-            )
+            ),
+            place(each.finding),
         )
         for each in ordered[:most]
     ]
@@ -148,8 +136,8 @@ def going(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool, most:
 
 
 def kept(verdicts: Sequence[Verdict]) -> Iterator[str]:
-    """One line for each reason."""
-    for group in groups(verdicts):
+    """One line for each reason. What is never litter was never in question, so it is not told here."""
+    for group in groups(each for each in verdicts if each.reason is not Reason.NEVER):
         one = group[0].finding
         where = place(one) if len(group) == 1 else one.litter.key
         yield f"Kept {where}, {counted(group)}: {explained_all(group)}"

@@ -9,23 +9,27 @@ from types import FrameType
 
 
 class Stop:
-    """Which signal came first, if any. `wanted` is asked between two units."""
+    """Which signal came first, if any. `wanted` is asked between two units.
 
-    def __init__(self) -> None:
+    While nothing is under way (a preview, a list, a question) the first Ctrl-C ends it at once.
+    """
+
+    def __init__(self, *, is_removing: bool = False) -> None:
         self.signal_number: int | None = None
+        self.is_removing = is_removing
 
     def wanted(self) -> bool:
         return self.signal_number is not None
 
     def note(self, number: int, _: FrameType | None) -> None:
-        if self.signal_number is not None:
+        is_second, self.signal_number = self.signal_number is not None, self.signal_number or number
+        if is_second or not self.is_removing:
             raise KeyboardInterrupt
-        self.signal_number = number
 
 
 @contextlib.contextmanager
-def stopping() -> Iterator[Stop]:
-    stop = Stop()
+def stopping(*, is_removing: bool) -> Iterator[Stop]:
+    stop = Stop(is_removing=is_removing)
     before = {number: signal.signal(number, stop.note) for number in (signal.SIGINT, signal.SIGTERM)}
     try:
         yield stop

@@ -1,73 +1,66 @@
-"""Tables. In a pipe: aligned plain text, the same at any width. For a person: drawn by rich to fit the terminal."""
+"""Tables. In a pipe: one aligned line a row, the same at any width. For a person: painted, as wide as the terminal."""
 
 from __future__ import annotations
 
+import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
-_MOST_DRAWN = 2000
+_NARROWEST = 24  # the last column is folded, but never to less than this
+_MOST_PAINTED = 5000  # nobody reads more; and painting costs
 
 
 @dataclass(frozen=True, slots=True)
 class Column:
     title: str
     right: bool = False
-    fold: bool = False  # may take several lines on a narrow terminal; all others stay whole
 
 
 @dataclass(frozen=True, slots=True)
 class Row:
     cells: tuple[str, ...]
-    style: str = ""  # how rich draws it; never the only bearer of a meaning
+    path: str = ""  # last on the line in a pipe; for a person on a line of its own, whole, so that it can be copied
+    style: str = ""  # how it is painted; never the only bearer of a meaning
 
 
 def draw(columns: Sequence[Column], rows: Sequence[Row], *, for_a_person: bool) -> Iterable[str]:
-    """Rich draws only what is small enough to be read."""
-    return _rich(columns, rows) if for_a_person and len(rows) < _MOST_DRAWN else _plain(columns, rows)
+    if for_a_person and len(rows) <= _MOST_PAINTED:
+        return _painted(columns, rows)
+    return _plain(columns, rows)
 
 
 def _plain(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
     lines = [tuple(column.title for column in columns), *(row.cells for row in rows)]
-    widths = [max(len(line[index]) for line in lines) for index in range(len(columns))]
-    for line in lines:
-        cells = [
-            cell.rjust(width) if column.right else cell.ljust(width)
-            for cell, width, column in zip(line, widths, columns, strict=True)
-        ]
-        yield "  ".join(cells).rstrip()
+    widths = _widths(columns, lines)
+    paths = ["PATH" if any(row.path for row in rows) else "", *(row.path for row in rows)]
+    for cells, path in zip(lines, paths, strict=True):
+        yield "  ".join([*_aligned(columns, cells, widths), path]).rstrip()
 
 
-def _rich(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
-    from rich.table import Table
-    from rich.text import Text
+def _painted(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
+    from .paint import Painter
 
-    table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0), header_style="bold")
-    for column in columns:
-        table.add_column(
-            column.title,
-            justify="right" if column.right else "left",
-            no_wrap=not column.fold,
-            overflow="fold",
-        )
+    paint = Painter()
+    widths = _widths(columns, [tuple(column.title for column in columns), *(row.cells for row in rows)])
+    indent = sum(width + 2 for width in widths[:-1])
+    room = max(_NARROWEST, paint.width - indent)
+    yield paint("  ".join(_aligned(columns, [column.title for column in columns], widths)).rstrip(), "bold")
     for row in rows:
-        table.add_row(*(Text(cell) for cell in row.cells), style=row.style)
-    yield from rich_lines(table)
+        first, *more = textwrap.wrap(row.cells[-1], room) or [""]
+        line = "  ".join([*_aligned(columns[:-1], row.cells[:-1], widths), first]).rstrip()
+        yield paint(line, row.style)
+        for rest in more:
+            yield paint(" " * indent + rest, row.style)
+        if row.path:
+            yield paint(" " * (widths[0] + 2) + row.path, row.style or "cyan")
 
 
-def rich_lines(drawable: object) -> Iterator[str]:
-    from rich.console import Console
-
-    console = Console(highlight=False, soft_wrap=False)
-    with console.capture() as captured:
-        console.print(drawable)
-    for line in captured.get().splitlines():
-        yield line.rstrip()
+def _widths(columns: Sequence[Column], lines: Iterable[Sequence[str]]) -> list[int]:
+    return [max(map(len, cells)) for cells in zip(*lines, strict=True)]
 
 
-def styled(text: str, style: str, *, for_a_person: bool) -> str:
-    """`text` as it is in a pipe; with `style` on a terminal."""
-    if not for_a_person:
-        return text
-    from rich.text import Text
-
-    return "\n".join(rich_lines(Text(text, style=style)))
+def _aligned(columns: Sequence[Column], cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+    return [
+        cell.rjust(width) if column.right else cell.ljust(width)
+        for cell, width, column in zip(cells, widths, columns, strict=False)
+    ]

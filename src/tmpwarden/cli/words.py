@@ -26,7 +26,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.FOREIGN: "holds something of another user",
     Reason.STICKY: "holds a file whose sticky bit asks to keep it",
     Reason.DEVICE: "holds a device node",
-    Reason.NEVER: "never removed: transcripts, memory, settings, credentials",
+    Reason.NEVER: "never removed",
     Reason.PROTECTED: "protected: home, /, a repository, or a directory above one",
     Reason.KEEP_LIST: "on your keep list",
     Reason.GIT_WORK: "holds git work that exists nowhere else",
@@ -125,6 +125,13 @@ def owner_words(owner: Owner) -> str:
             return f"cannot tell: {name}" if name else "cannot tell"
         case OwnerState.NONE:
             return "nobody"
+
+
+def owner_short(owner: Owner) -> str:
+    """For a column: `gone (3f0e2c5a)`."""
+    known = f"pid {owner.pid}" if owner.pid is not None else shown(owner.session or "")[:8]
+    state = {"alive": "alive", "dead": "gone", "absent": "gone", "unknown": "unknown", "none": "-"}[owner.state.value]
+    return f"{state} ({known})" if known else state
 
 
 _WITNESS_WORDS: dict[WitnessKind, str] = {

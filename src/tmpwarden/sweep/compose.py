@@ -41,7 +41,7 @@ def clean(
     should_stop: ShouldStop | None = None,
     now_ns: Clock = time.time_ns,
 ) -> CleanResult:
-    """Remove what may go. `confirm` is asked once with the whole plan (without it nobody is), `should_stop` between units.
+    """Remove what may go. `confirm` is asked once with the whole plan, if given; `should_stop` between two units.
 
     Raises LockHeld if another clean of this user does not end within 5 seconds; an unattended run does not wait.
     """

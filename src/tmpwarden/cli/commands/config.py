@@ -13,7 +13,7 @@ from ..call import Answer, Call
 from ..group import pass_call
 from ..table import Column, Row, draw
 
-_COLUMNS = (Column("KEY"), Column("VALUE", fold=True), Column("FROM", fold=True))
+_COLUMNS = (Column("KEY"), Column("VALUE"), Column("FROM"))
 
 
 @click.group()

@@ -1,0 +1,178 @@
+"""`tmpwarden clean`: remove what is left by owners that are gone. Shows the list and asks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from ...errors import BadArgument, LockHeld, WouldAsk
+from ...model.sweep import Receipt, Request, Thresholds
+from ...oskit import places
+from ...sweep import consent
+from ...sweep.compose import clean
+from ...sweep.prepared import CleanResult, Plan
+from ...sweep.quarantine import EXPIRY_S
+from ...text import duration, plural, size
+from .. import ask, removal, render
+from ..call import Answer, Call
+from ..group import pass_call
+from ..kinds import age, budget
+from ..progress import Progress
+from ..stopping import Stop, stopping
+
+_MOST_LISTED = 40  # lines a person reads before a question
+
+
+@click.command()
+@click.option("-n", "--dry-run", is_flag=True, help="Show what would go and touch nothing.")
+@click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask. No law is skipped.")
+@click.option("--min-age", type=age, help="Nothing younger than this goes, whoever owned it.")
+@click.option("--max-age", type=age, help="Instead of 72h, for what nobody provably owned.")
+@click.option("--agent", "wanted", multiple=True, metavar="A", help="Only this agent; may be repeated.")
+@click.option("--tier", type=click.Choice(["auto", "ask"]), default="auto", help="`ask` also takes what needs a word.")
+@click.option("--all", "take_ask", is_flag=True, help="The same as --tier ask.")
+@click.option("--budget", "limit", type=budget, help="Go on, oldest first, until at most this much is left.")
+@click.option("--no-quarantine", is_flag=True, help="Remove for good; undo cannot bring it back.")
+@click.option("--purge", is_flag=True, help="Also empty the quarantine now.")
+@click.option("--if-due", type=age, help="Only if the last clean is at least this long ago; held to law 11.")
+@click.option("--time-limit", type=age, help="Stop between two units after this time (exit 10).")
+@click.option("--all-users", is_flag=True, help="Root only: for each user, as that user.")
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@pass_call
+def command(
+    call: Call,
+    dry_run: bool,
+    yes: bool,
+    min_age: int | None,
+    max_age: int | None,
+    wanted: tuple[str, ...],
+    tier: str,
+    take_ask: bool,
+    limit: tuple[int | None, int | None] | None,
+    no_quarantine: bool,
+    purge: bool,
+    if_due: int | None,
+    time_limit: int | None,
+    all_users: bool,
+    quiet: bool,
+) -> Answer:
+    """Remove what is left by owners that are gone.
+
+    Shows the list, says what cannot be undone, and asks. What is in use, too young, another user's, or holds git work
+    that exists nowhere else stays, whatever options are given.
+    """
+    if min_age is not None and max_age is not None and max_age < min_age:
+        raise BadArgument("--max-age is below --min-age", hint="--min-age is a floor for everything")
+    request = Request(
+        roots=call.roots,
+        agents=wanted,
+        thresholds=Thresholds(min_age_s=min_age, max_age_s=max_age, take_ask=take_ask or tier == "ask"),
+        config_file=call.config_file,
+        unattended=if_due is not None,
+        quarantine=not no_quarantine,
+        budget_bytes=limit[0] if limit else None,
+        budget_percent=limit[1] if limit else None,
+        time_limit_s=time_limit,
+    )
+    run = _Run(call, request, dry_run=dry_run, yes=yes, quiet=quiet)
+    if all_users:
+        from ..all_users import for_each_user
+
+        return for_each_user(call, run.answer, yes=yes or dry_run)
+    if if_due is not None and not consent.is_due(places.state_dir(), if_due, call.now_ns()):
+        return run.skipped("not-due", f"The last clean was less than {duration(if_due)} ago.")
+    return run.answer()
+
+
+class _Run:
+    """One clean of one user, from the question to the summary."""
+
+    def __init__(self, call: Call, request: Request, *, dry_run: bool, yes: bool, quiet: bool) -> None:
+        self.call, self.request = call, request
+        self.dry_run, self.yes, self.quiet = dry_run, yes, quiet
+
+    def answer(self) -> Answer:
+        if not self.yes and not self.dry_run and not self.call.can_ask:
+            if self._clean(Stop(), dry_run=True).planned:
+                raise WouldAsk()
+            return self._told(CleanResult(), None)
+        with stopping(is_removing=self.yes and not self.dry_run) as stop:
+            try:
+                result = self._clean(stop, dry_run=self.dry_run)
+            except LockHeld as held:
+                if not self.request.unattended:
+                    raise
+                return self.skipped("lock-held", f"{str(held).capitalize()}.")
+        return self._told(result, stop.signal_number)
+
+    def skipped(self, why: str, sentence: str) -> Answer:
+        """An unattended run that has nothing to do is done."""
+        data = removal.document(CleanResult(), dry_run=False, quarantine=True) | {"skipped": why}
+        return Answer(data, None if self.quiet else lambda: [sentence])
+
+    def _clean(self, stop: Stop, *, dry_run: bool) -> CleanResult:
+        with Progress(wanted=not (self.call.json or self.quiet)) as progress:
+            told = _Counter(progress)
+            progress.tell("Looking ...")
+
+            def confirm(plan: Plan) -> bool:
+                progress.clear()
+                stop.is_removing = self._asked(plan)
+                return stop.is_removing
+
+            result = clean(
+                self.request,
+                confirm=None if self.yes else confirm,
+                dry_run=dry_run,
+                on_receipt=told,
+                should_stop=stop.wanted,
+                now_ns=self.call.now_ns,
+            )
+        for warning in result.warnings:
+            self.call.warn(warning)
+        return result
+
+    def _asked(self, plan: Plan) -> bool:
+        ask.say(render.going(plan.removals, now_ns=self.call.now_ns(), for_a_person=True, most=_MOST_LISTED))
+        return ask.yes(removal.question(plan.removals, quarantine=self.request.quarantine))
+
+    def _told(self, result: CleanResult, signal_number: int | None) -> Answer:
+        error = removal.problem(result, signal_number, self.request.time_limit_s)
+        return Answer(
+            lambda: removal.document(result, dry_run=self.dry_run, quarantine=self.request.quarantine),
+            None if self.quiet else lambda: self._lines(result),
+            error.exit_code if error else 0,
+            error,
+        )
+
+    def _lines(self, result: CleanResult) -> Iterator[str]:
+        person = self.call.for_a_person
+        most = _MOST_LISTED if person else None
+        if self.dry_run:
+            yield from self._preview(result, person, most)
+            return
+        if result.removed and self.yes:
+            yield from removal.gone(result.removed, for_a_person=person, most=most)
+            yield ""
+        yield from removal.outcome(result, quarantine_s=EXPIRY_S)
+
+    def _preview(self, result: CleanResult, person: bool, most: int | None) -> Iterator[str]:
+        if result.planned:
+            yield from render.going(result.planned, now_ns=self.call.now_ns(), for_a_person=person, most=most)
+            yield ""
+        yield from render.kept(result.kept)
+        would = removal.question(result.planned, quarantine=self.request.quarantine).removesuffix("?")
+        yield f"Would {would[:1].lower()}{would[1:]}. Nothing was removed." if result.planned else "Nothing to remove."
+
+
+class _Counter:
+    """Tells how far it is, after every unit."""
+
+    def __init__(self, progress: Progress) -> None:
+        self.progress, self.items, self.bytes = progress, 0, 0
+
+    def __call__(self, receipt: Receipt) -> None:
+        self.items += render.items_in(receipt.finding)
+        self.bytes += receipt.bytes
+        self.progress.tell(f"Removing: {plural(self.items, 'item')}, {size(self.bytes)} ...")

@@ -1,0 +1,102 @@
+"""`tmpwarden log`: what was removed, when, why, and what can still come back."""
+
+from __future__ import annotations
+
+import calendar
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
+
+import click
+
+from ...model.sweep import Reason
+from ...oskit import places
+from ...sweep import journal
+from ...text import plural, shown, size
+from ..call import Answer, Call
+from ..group import pass_call
+from ..table import Column, Row, draw
+from ..words import sentence
+
+_COLUMNS = (
+    Column("TIME"),
+    Column(""),
+    Column("SIZE", right=True),
+    Column("LITTER"),
+    Column("UNDO"),
+    Column("WHY"),
+)
+_FIELDS = ("time", "t", "id", "path", "row", "agent", "outcome", "reason", "bytes", "entries", "count", "detail")
+
+
+@click.command()
+@click.option("-n", "count", type=click.IntRange(1), default=20, show_default=True, help="How many, the newest.")
+@click.option("--observed", is_flag=True, help="What observing hooks would have removed (`install --observe`).")
+@pass_call
+def command(call: Call, count: int, observed: bool) -> Answer:
+    """What was removed, when and why, oldest first. An ID can be handed to `tmpwarden undo`."""
+    state = places.state_dir()
+    wanted = "observed" if observed else "receipt"
+    entries = list(deque((each for each in journal.entries(state) if each.get("t") == wanted), maxlen=count))
+    can_return = frozenset(journal.restorable(state))
+    return Answer(
+        {"entries": [_document(each, can_return) for each in entries]},
+        lambda: _observed_lines(entries) if observed else _lines(entries, can_return, call.for_a_person),
+    )
+
+
+def _document(entry: dict[str, Any], can_return: frozenset[str]) -> dict[str, object]:
+    document: dict[str, object] = {name: entry[name] for name in _FIELDS if name in entry and name != "t"}
+    return document | {"undoable": entry.get("id") in can_return}
+
+
+def _lines(entries: Sequence[dict[str, Any]], can_return: frozenset[str], for_a_person: bool) -> Iterable[str]:
+    if not entries:
+        return ["Nothing has been removed yet."]
+    rows = [
+        Row(
+            (
+                _time(entry, for_a_person),
+                str(entry.get("outcome", "?")),
+                size(int(entry.get("bytes", 0))),
+                shown(str(entry.get("row", "?"))),
+                str(entry["id"])[:8] if entry.get("id") in can_return else "",
+                _reason(entry),
+            ),
+            _path(entry),
+        )
+        for entry in entries
+    ]
+    return draw(_COLUMNS, rows, for_a_person=for_a_person)
+
+
+def _time(entry: dict[str, Any], for_a_person: bool) -> str:
+    """The journal writes UTC; a person reads the clock on the wall."""
+    said = str(entry.get("time", "?"))
+    try:
+        when = calendar.timegm(time.strptime(said, "%Y-%m-%dT%H:%M:%SZ"))
+    except ValueError:
+        return shown(said)
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(when)) if for_a_person else said
+
+
+def _path(entry: dict[str, Any]) -> str:
+    path, count = shown(str(entry.get("path", "?"))), int(entry.get("count", 1))
+    return path if count == 1 else f"{path}/ ({plural(count, 'file')})"
+
+
+def _reason(entry: dict[str, Any]) -> str:
+    if entry.get("detail"):
+        return shown(str(entry["detail"]))
+    try:
+        return sentence(Reason(entry.get("reason")))
+    except ValueError:
+        return shown(str(entry.get("reason", "?")))
+
+
+def _observed_lines(entries: Sequence[dict[str, Any]]) -> Iterator[str]:
+    for entry in entries:
+        yield f"{entry.get('time', '?')}  would have removed {_path(entry)}: {_reason(entry)}"
+    if not entries:
+        yield "Nothing was observed yet: `tmpwarden install --observe` lets hooks only watch."

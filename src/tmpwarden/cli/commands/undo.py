@@ -1,0 +1,33 @@
+"""`tmpwarden undo`: bring back what lies in quarantine."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+
+import click
+
+from ...sweep.undo import Restored, undo
+from ...text import plural, shown, size
+from ..call import Answer
+
+
+@click.command()
+@click.argument("token", metavar="[ID]", required=False)
+@click.option("--to", "directory", metavar="DIR", type=click.Path(file_okay=False, exists=True), help="Put it there.")
+def command(token: str | None, directory: str | None) -> Answer:
+    """Bring back what the last clean put into quarantine, or the one unit with ID.
+
+    `tmpwarden log` lists the ids; their first few characters are enough. What was purged cannot come back.
+    """
+    restored = undo(token, directory)
+    return Answer(
+        {"restored": [{"id": e.id, "path": e.path, "bytes": e.bytes, "entries": e.entries} for e in restored]},
+        lambda: _lines(restored),
+    )
+
+
+def _lines(restored: Sequence[Restored]) -> Iterator[str]:
+    for each in restored:
+        yield f"{size(each.bytes):>10}  {shown(each.path)}"
+    total = sum(each.bytes for each in restored)
+    yield f"Brought back {plural(len(restored), 'item')}, {size(total)}."

@@ -1,0 +1,89 @@
+"""`tmpwarden why PATH`: whose it is, who uses it, what would be lost, and may it go. Any path."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from ...model.sweep import Remove, Request, Thresholds, Verdict
+from ...sweep.compose import why
+from ...sweep.prepared import Explained
+from ...text import duration, plural, shown
+from .. import documents, render
+from ..call import Answer, Call
+from ..group import pass_call
+from ..words import explained, owner_words, witness_words
+
+
+@click.command()
+@click.argument("path", type=click.Path())
+@click.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
+@pass_call
+def command(call: Call, path: str, take_ask: bool) -> Answer:
+    """Whose is PATH, who uses it, what would be lost, and may it go?
+
+    Judged exactly as `clean` judges it; nothing is touched.
+    """
+    request = Request(roots=call.roots, thresholds=Thresholds(take_ask=take_ask), config_file=call.config_file)
+    told = why(path, request, now_ns=call.now_ns)
+    return Answer(_document(told), lambda: _lines(told, call.now_ns()))
+
+
+def _document(told: Explained) -> documents.Document:
+    verdict = told.verdict
+    unit = {} if verdict is None else documents.identity(verdict.finding)
+    if verdict is not None:
+        unit["unit"] = unit["path"]
+    return unit | {
+        "path": told.path,
+        "owner": documents.owner(told.owner),
+        "witnesses": None if told.witnesses is None else [documents.witness(each) for each in told.witnesses],
+        "verdict": "remove" if isinstance(verdict, Remove) else "keep",
+        "reason": None if verdict is None else verdict.reason.value,
+        "would_lose": list(told.would_lose),
+    }
+
+
+def _lines(told: Explained, now_ns: int) -> Iterator[str]:
+    yield shown(told.path)
+    verdict = told.verdict
+    if verdict is None:
+        yield from _stranger(told)
+        return
+    finding = verdict.finding
+    yield _fact("what", f"{finding.litter.key}, {finding.litter.why}")
+    if finding.path != told.path:
+        yield _fact("part of", render.place(finding) + ", which goes whole or stays whole")
+    yield _fact("size", _measured(verdict, now_ns))
+    yield _fact("owner", owner_words(told.owner))
+    yield from _witnesses(told)
+    for each in told.would_lose[1:]:
+        yield _fact("would lose", shown(each))
+    yield _fact("verdict", f"{'can go' if isinstance(verdict, Remove) else 'kept'}: {explained(verdict)}")
+
+
+def _stranger(told: Explained) -> Iterator[str]:
+    yield _fact("what", "no row of the catalogue knows it, so tmpwarden never touches it")
+    yield from _witnesses(told)
+
+
+def _witnesses(told: Explained) -> Iterator[str]:
+    if told.witnesses is None:
+        yield _fact("used by", "could not be looked at")
+    elif not told.witnesses:
+        yield _fact("used by", "nobody")
+    for each in (told.witnesses or ())[:20]:
+        yield _fact("used by", witness_words(each))
+
+
+def _measured(verdict: Verdict, now_ns: int) -> str:
+    measure, seconds = verdict.evidence.measure, documents.age_s(verdict, now_ns)
+    if measure is None or seconds is None:
+        return "could not be measured"
+    entries = plural(measure.entries, "entry", "entries")
+    return f"{render.amount([verdict])} in {entries}, last changed {duration(seconds)} ago"
+
+
+def _fact(name: str, words: str) -> str:
+    return f"  {name:<10}  {words}"

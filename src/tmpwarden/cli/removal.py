@@ -1,0 +1,116 @@
+"""What people and programs are told of a clean: the list before it, and the truth after it."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..errors import Interrupted, Partial, TimeLimit, TmpwardenError
+from ..model.sweep import Keep, Outcome, Receipt, Remove, Worth
+from ..sweep.prepared import CleanResult
+from ..text import duration, plural, shown, size
+from . import documents, render
+from .table import Column, Row, draw
+from .words import sentence, with_detail
+
+_GONE = (Column("SIZE", right=True), Column("LITTER"), Column("WHY"))
+
+
+def question(removals: Sequence[Remove], *, quarantine: bool) -> str:
+    """`Remove 38 items, 612.0 MB (12 cannot be undone)?`"""
+    for_good = [each for each in removals if not (quarantine and each.finding.litter.worth is Worth.SOME)]
+    lost = render.items(for_good)
+    words = f" ({lost:,} cannot be undone)" if lost else ""
+    return f"Remove {render.counted(removals)}{words}?"
+
+
+def document(result: CleanResult, *, dry_run: bool, quarantine: bool) -> documents.Document:
+    planned = [_planned(each, quarantine) for each in result.planned] if dry_run else []
+    return {
+        "effect": "would_delete" if dry_run else "deleted",
+        "removed": planned or [documents.receipt(each) for each in result.removed],
+        "kept": [_kept(each) for each in result.kept] + [_spared(each) for each in result.spared],
+        "failed": [{"path": each.finding.path, "error": each.detail} for each in result.failed],
+        "freed_bytes": result.freed_bytes,
+        "freed_entries": result.freed_entries,
+        "quarantined_bytes": result.quarantined_bytes,
+        "held_open_bytes": result.held_open_bytes,
+        "not_reached": [] if dry_run else [each.finding.path for each in result.planned],
+    }
+
+
+def _planned(verdict: Remove, quarantine: bool) -> documents.Document:
+    measure = verdict.evidence.measure
+    document = documents.identity(verdict.finding) | {
+        "bytes": measure.bytes if measure else None,
+        "entries": measure.entries if measure else None,
+        "receipt": None,
+        "undoable": quarantine and verdict.finding.litter.worth is Worth.SOME,
+        "reason": verdict.reason.value,
+    }
+    return document | ({"at_least": True} if documents.is_at_least([verdict]) else {})
+
+
+def _kept(verdict: Remove | Keep) -> documents.Document:
+    return documents.identity(verdict.finding) | {"reason": verdict.reason.value}
+
+
+def _spared(receipt: Receipt) -> documents.Document:
+    return documents.identity(receipt.finding) | {"reason": receipt.reason.value, "detail": receipt.detail}
+
+
+def problem(result: CleanResult, signal_number: int | None, time_limit_s: float | None) -> TmpwardenError | None:
+    """What the exit status has to tell; stopping comes before a part that failed."""
+    if result.stopped == "interrupted":
+        return Interrupted(signal_number or 2)
+    if result.stopped == "time-limit":
+        return TimeLimit(duration(time_limit_s or 0))
+    if result.failed:
+        return Partial(f"{plural(_items(result.failed), 'item')} could not be removed")
+    return None
+
+
+def gone(receipts: Sequence[Receipt], *, for_a_person: bool, most: int | None) -> Iterator[str]:
+    ordered = sorted(receipts, key=lambda each: (-each.bytes, each.finding.path))
+    rows = [
+        Row((size(each.bytes), each.finding.litter.key, sentence(each.reason)), render.place(each.finding))
+        for each in ordered[:most]
+    ]
+    yield from draw(_GONE, rows, for_a_person=for_a_person)
+    if rest := ordered[len(rows) :]:
+        more = size(sum(each.bytes for each in rest))
+        yield f"... and {plural(_items(rest), 'item')} more, {more}; tmpwarden log lists all"
+
+
+def outcome(result: CleanResult, *, quarantine_s: int) -> Iterator[str]:
+    """What was spared and why, what failed, and what really went."""
+    if result.confirmed and (result.removed or not result.stopped):
+        yield from render.kept(result.kept)
+    for each in result.spared:
+        words = with_detail(sentence(each.reason), each.reason, each.detail)
+        yield f"Skipped {render.place(each.finding)}: {words}"
+    for each in result.failed:
+        yield f"Failed {render.place(each.finding)}: {shown(each.detail)}"
+    yield from _sums(result, quarantine_s)
+
+
+def _sums(result: CleanResult, quarantine_s: int) -> Iterator[str]:
+    removed, waiting = result.removed, [each for each in result.removed if each.outcome is Outcome.QUARANTINED]
+    if not removed:
+        was_wanted = result.failed or result.spared or result.planned or result.stopped
+        did = "Nothing was removed." if was_wanted else "Nothing to remove."
+    else:
+        did = f"Removed {plural(_items(removed), 'item')}, {size(sum(each.bytes for each in removed))}."
+    yield did + (f" Freed {size(result.freed_bytes)}." if result.freed_bytes else "")
+    if result.held_open_bytes:
+        yield f"{size(result.held_open_bytes)} more will be free when the processes that hold it open end."
+    if waiting:
+        yield (
+            f"{plural(_items(waiting), 'item')}, {size(result.quarantined_bytes)}, can be brought back "
+            f"for {duration(quarantine_s)}: tmpwarden undo"
+        )
+    if result.stopped and result.planned:
+        yield f"Not reached: {render.counted(result.planned)}."
+
+
+def _items(receipts: Iterable[Receipt]) -> int:
+    return sum(render.items_in(each.finding) for each in receipts)
