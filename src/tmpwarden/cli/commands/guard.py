@@ -27,8 +27,8 @@ from ..group import pass_call
 from ..kinds import age
 from ..table import Column, Row, draw
 
-_EACH = (Column("SAYS"), Column("RULE"), Column("COMMAND", fold=True))
-_LOG = (Column("TIME"), Column("AGENT"), Column("TOOL"), Column("SAID"), Column("RULE"), Column("INPUT", fold=True))
+_EACH = (Column("SAYS"), Column("RULE"), Column("COMMAND"))
+_LOG = (Column("TIME"), Column("AGENT"), Column("TOOL"), Column("SAID"), Column("RULE"), Column("INPUT"))
 
 
 @click.group()
