@@ -1,27 +1,111 @@
 """Follow a command line the way bash would, and tell every command and path that it could touch."""
 
-from .analysis import ANY, Analysis, PathUse, Simple
+from __future__ import annotations
+
+from .analysis import READ, Analysis, PathUse
+from .calls import Call
+from .follow import Ways
+from .programs import REMOTE
+from .reader import read
+from .shell_builtins import BUILTINS
+from .shells import CODE_OPTIONS, CODE_READERS, SHELLS, Shells, interpreter_of
+from .state import Site, State
+from .syntax import Unreadable
+from .wrappers import RUNNERS, WRAPPERS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Mapping
 
-    Look = Callable[[str], tuple[str | None, bool]]
+    from .paths import Look
+
+LINKING = {"ln": "", "mv": "", "cp": "raRdPl", "rsync": "ral", "install": "-", "tar": "x", "unzip": "", "git": ""}
 
 
-def analyse(command: str, *, cwd: str, home: str, variables: "Mapping[str, str]", look: "Look") -> Analysis:
+class Meaning(Shells):
+    """Says for each name what it means."""
+
+    def call(self, call: Call, state: State) -> Ways:
+        text = call.fields[0].text
+        if text is None:
+            return self._nameless(call, state)
+        if text in state.functions and not call.skips_functions:
+            if call.redirects:
+                self.emit(Call(call.node, [], call.redirects, None), [], state)
+            return self.call_function(text, call.fields[1:], state)
+        name = text.rpartition("/")[2]
+        handler = HANDLERS.get(name)
+        if handler is None and interpreter_of(name) in CODE_OPTIONS:
+            handler = Shells.interpreter
+        if handler is not None:
+            return handler(self, call, state)
+        paths = self.plain(call, state, name)
+        if name in LINKING:
+            self._note_links(name, call, paths)
+        return state, state
+
+    def _nameless(self, call: Call, state: State) -> Ways:
+        """It may be cd as well as rm."""
+        self.refuse("the name of a command is not known")
+        raw = self.source[call.node.start : call.node.end]
+        self.emit(call, [PathUse(raw, None, "any")], state)
+        after = state.at((None,)).forgetting()
+        return after, after
+
+    def _note_links(self, name: str, call: Call, paths: list[PathUse]) -> None:
+        """Where this program may leave symbolic links (or hard ones) that looking now does not show."""
+        letters = LINKING[name]
+        options = "".join([field.text or "" for field in call.fields[1:] if (field.text or "-").startswith("-")])
+        if name == "tar":
+            options += call.fields[1].text or "" if len(call.fields) > 1 else ""
+        if letters and not any(c in options for c in letters):
+            return
+        depth = 0 if name in ("tar", "unzip", "git") else -1
+        for use in paths:
+            if use.mode != READ and use.path is not None:
+                self.links.append((use.path, depth))
+                if use.resolved is not None and use.resolved != use.path:
+                    self.links.append((use.resolved, depth))
+
+
+HANDLERS = {
+    **BUILTINS,
+    **dict.fromkeys(WRAPPERS, Shells.wrapped),
+    **dict.fromkeys(RUNNERS, Shells.runner),
+    **dict.fromkeys(SHELLS, Shells.shell),
+    **dict.fromkeys(CODE_OPTIONS, Shells.interpreter),
+    **dict.fromkeys(CODE_READERS, Shells.reads_code),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), Shells.awk),
+    **dict.fromkeys(("sed", "gsed"), Shells.sed),
+    **dict.fromkeys(("su", "runuser", "script"), Shells.user_shell),
+    **dict.fromkeys(REMOTE, Shells.container),
+    "xargs": Shells.xargs,
+    "find": Shells.find,
+    "gfind": Shells.find,
+    "eval": Shells.eval,
+    "trap": Shells.trap,
+    "ssh": Shells.ssh,
+    "mosh": Shells.ssh,
+}
+
+
+def analyse(command: str, *, cwd: str, home: str, variables: Mapping[str, str], look: Look) -> Analysis:
     """Never raises; what it cannot read makes the whole analysis opaque."""
-    if any(c in command for c in "\"'\\$`<>|&;(){}*?[~#\n"):
-        return Analysis((), "the reader is not written yet")
-    words = command.split()
-    paths = []
-    for word in words[1:]:
-        if not word.startswith("-"):
-            path = word if word.startswith("/") else f"{cwd}/{word}"
-            parent, _ = look(path)
-            resolved = None if parent is None else parent + path[path.rindex("/") :]
-            paths.append(PathUse(word, path, ANY, resolved=resolved))
-    name = words[0].rsplit("/", 1)[-1] if words else None
-    return Analysis(
-        (Simple(tuple(words), name=name, cwd=cwd, paths=tuple(paths), span=(0, len(command)), text=command),)
-    )
+    return study(command, cwd=cwd, home=home, variables=variables, look=look)[0]
+
+
+def study(
+    command: str, *, cwd: str, home: str, variables: Mapping[str, str], look: Look
+) -> tuple[Analysis, tuple[Site, ...]]:
+    """The same, with the words of the text that a rewrite may lead elsewhere."""
+    meaning = Meaning(command, home, variables, look)
+    try:
+        tree = read(command)
+        state = State((cwd,))
+        ok, failed = meaning.run(tree, state)
+        meaning.run_uncalled(ok or failed or state)
+    except Unreadable as why:
+        meaning.opaque = str(why)
+    except RecursionError:
+        meaning.opaque = "nested too deep"
+    return Analysis(tuple(meaning.commands), meaning.opaque), tuple(meaning.sites.values())

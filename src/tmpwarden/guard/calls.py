@@ -1,0 +1,240 @@
+"""Simple commands: their words, files and variables, and the Simple that the rules judge."""
+
+from __future__ import annotations
+
+from .analysis import APPEND, CREATE, DELETE, READ, WRITE, PathUse, Simple
+from .arguments import Argument, arguments
+from .fields import Field
+from .follow import Follower, Ways, as_value
+from .paths import is_within, uses
+from .programs import TRUSTED_DIRECTORIES
+from .state import UNKNOWN, Site, State, Value
+from .syntax import LITERAL, Assignment, Node, Redirect, SimpleCommand, Word
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .paths import Look
+
+REDIRECT_MODES = {
+    ">": WRITE,
+    ">|": WRITE,
+    "&>": WRITE,
+    ">&": WRITE,
+    ">>": APPEND,
+    "&>>": APPEND,
+    "<": READ,
+    "<>": WRITE,
+}
+LISTS = ("PATH", "path", "DIRS", "dirs")  # variables that end so hold several paths with colons between them
+
+
+class Call:
+    """A simple command on its way through its wrappers."""
+
+    __slots__ = ("body", "doubts", "fields", "is_remote", "node", "redirects", "skips_functions", "wrappers")
+
+    def __init__(self, node: Node, fields: list[Field], redirects: list[PathUse], body: Redirect | None) -> None:
+        self.node = node
+        self.fields = fields
+        self.redirects = redirects
+        self.body = body  # the here-document or here-string on its input
+        self.wrappers: tuple[str, ...] = ()
+        self.doubts: tuple[str, ...] = ()
+        self.is_remote = False
+        self.skips_functions = False  # only a name that the shell itself looks up can be a function
+
+    def inside(self, wrapper: str, fields: list[Field]) -> Call:
+        """What the wrapper runs, with the files that the shell opens for it."""
+        inner = Call(self.node, fields, self.redirects, self.body)
+        inner.wrappers = (*self.wrappers, wrapper)
+        inner.doubts = self.doubts
+        inner.is_remote = self.is_remote
+        inner.skips_functions = True
+        return inner
+
+
+class Calls(Follower):
+    """Adds simple commands; what single programs mean is left to Meaning."""
+
+    def __init__(self, source: str, home: str, environment: dict[str, str], look: Look) -> None:
+        super().__init__(source, home, environment, look)
+        self.sites: dict[tuple[int, int], Site] = {}
+        self.links: list[tuple[str, int]] = []  # (path, depth): what lies deeper may be a link that this line made
+        self.opaque: str | None = None
+        self.around: tuple[str, ...] = ()  # the shells whose code is being followed
+        self.is_remote = False
+
+    def refuse(self, why: str) -> None:
+        self.opaque = self.opaque or why
+
+    def call(self, call: Call, state: State) -> Ways:
+        raise NotImplementedError
+
+    def simple(self, node: SimpleCommand, state: State) -> Ways:
+        changed = state
+        for assignment in node.assignments:
+            changed = self.assign(assignment, changed)
+        redirects = self.files(node.redirects, changed) if node.redirects else []
+        if not node.words:
+            if redirects:
+                self.emit(Call(node, [], redirects, None), [], changed)
+            changed = self.take_assigned(changed)
+            return changed, changed
+        fields: list[Field] = []
+        for word in node.words:
+            if isinstance(word, Word):
+                fields += self.fields(word, changed)
+            else:
+                fields.append(self.declared(word, changed))
+        changed = self.take_assigned(changed)
+        body = next((r for r in reversed(node.redirects) if r.op.startswith("<<")), None)
+        if not fields:
+            self.emit(Call(node, [], redirects, None), [], changed)
+            return changed, changed
+        ok, failed = self.call(Call(node, fields, redirects, body), changed)
+        if changed is state or not node.assignments:
+            return ok, failed
+        return _without(ok, node.assignments, state), _without(failed, node.assignments, state)
+
+    def value(self, assignment: Assignment, state: State) -> Value:
+        """The value, with its place in the text so that a rewrite can find it."""
+        if assignment.index:
+            self.discard(assignment.index, state)
+        if assignment.items is not None:
+            for item in assignment.items:
+                self.fields(item, state)
+            return UNKNOWN
+        word = assignment.value
+        if word is None or assignment.index is not None:
+            return UNKNOWN
+        field = self.single(word.parts, word, state) if word.parts else Field("", word)
+        if word.parts and self.in_text:
+            site = self.site(word, 0, "", is_list=assignment.name.endswith(LISTS))
+            field.sites = (*field.sites, site)
+        if assignment.is_append:
+            before = self.variable(assignment.name, state)
+            both = before.text + field.text if before.text is not None and field.text is not None else None
+            return Value(both, before.sites + field.sites)
+        return as_value(field)
+
+    def assign(self, assignment: Assignment, state: State) -> State:
+        value = self.value(assignment, state)
+        return self.take_assigned(state).assigning({assignment.name: value})
+
+    def declared(self, assignment: Assignment, state: State) -> Field:
+        """NAME=value behind export: one argument to the program, remembered until it says what to do with it."""
+        value = self.value(assignment, state)
+        text = None if value.text is None else f"{assignment.name}={value.text}"
+        field = Field(text, None, value.sites)
+        field.declares = (assignment.name, value)
+        return field
+
+    def noted(self, field: Field, state: State) -> Field:
+        if field.word is not None and self.in_text and field.word.parts and field.word.parts[0].kind == LITERAL:
+            field.sites = (*field.sites, self.site(field.word, 0, ""))
+        return field
+
+    def site(self, word: Word, offset: int, program: str, is_list: bool = False) -> Site:
+        key = (word.start, offset)
+        if key not in self.sites:
+            self.sites[key] = Site(word, offset, program, is_list)
+        return self.sites[key]
+
+    def open_files(self, node: Node, state: State) -> None:
+        redirects = self.files(node.redirects, state)
+        if redirects:
+            self.emit(Call(node, [], redirects, None), [], state)
+
+    def files(self, redirects: list[Redirect], state: State) -> list[PathUse]:
+        found: list[PathUse] = []
+        for redirect in redirects:
+            op, target = redirect.op, redirect.target
+            if op.startswith("<<"):
+                if redirect.parts:
+                    self.discard(redirect.parts, state)
+                elif op == "<<<":
+                    self.discard(target.parts, state)
+                continue
+            fields = self.fields(target, state)
+            field = fields[0] if len(fields) == 1 else Field(None, target)
+            if op in (">&", "<&") and _is_descriptor(field.text):
+                continue
+            mode = READ if op == "<&" else REDIRECT_MODES[op]
+            if not (field.text or "").startswith("/dev/fd/"):
+                found += self.touch(Argument(field, 0, mode), state, "")
+        return found
+
+    def touch(self, argument: Argument, state: State, program: str) -> list[PathUse]:
+        """Note one path, for the rules and for the rewrite."""
+        field, mode = argument.field, argument.mode
+        found = uses(field, argument.offset, mode, state.cwds, self.look, self.source if self.in_text else "")
+        for use in found:
+            self._unless_linked(use)
+        for site in field.sites:
+            site.modes.add(mode)
+        if self.in_text and field.word is not None and not argument.is_glued:
+            site = self.site(field.word, argument.offset, program)
+            site.modes.add(mode)
+            for use in found:
+                site.paths.add(use.path)
+        return found
+
+    def _unless_linked(self, use: PathUse) -> None:
+        """A link that this very line makes cannot be seen by looking."""
+        is_kept = use.mode in (DELETE, CREATE) and not use.raw.rstrip("\"'").endswith("/")  # acts on the link itself
+        for made, depth in self.links:
+            for path in (use.path, use.resolved):
+                if path is not None and is_within(path, made) and path.count("/") - made.count("/") > depth + is_kept:
+                    use.resolved = None
+
+    def emit(self, call: Call, paths: list[PathUse], state: State) -> None:
+        node = call.node
+        first = call.fields[0].text if call.fields else None
+        doubts = state.doubts + call.doubts
+        if first is not None and "/" in first and first.rpartition("/")[0] not in TRUSTED_DIRECTORIES:
+            doubts += (f"{first} is not the system's",)
+        self.commands.append(
+            Simple(
+                tuple([field.text for field in call.fields]),
+                name=None if first is None else first.rpartition("/")[2],
+                cwd=state.cwds[0] if len(state.cwds) == 1 else None,
+                paths=tuple(paths),
+                redirects=tuple(call.redirects),
+                wrappers=self.around + call.wrappers,
+                remote=self.is_remote or call.is_remote,
+                doubts=doubts,
+                span=(node.start, node.end) if self.in_text else (-1, -1),
+                text=self.source[node.start : node.end],
+            )
+        )
+
+    def plain(self, call: Call, state: State, name: str) -> list[PathUse]:
+        """An ordinary program: tell it and its paths."""
+        paths: list[PathUse] = []
+        if not (call.is_remote or self.is_remote):
+            for argument in arguments(name, call.fields):
+                paths += self.touch(argument, state, name)
+        self.emit(call, paths, state)
+        return paths
+
+
+def _is_descriptor(text: str | None) -> bool:
+    return text is not None and (text == "-" or text.rstrip("-").isdigit())
+
+
+def _without(after: State | None, assignments: list[Assignment], before: State) -> State | None:
+    """Assignments in front of a command end with it."""
+    if after is None:
+        return None
+    result = after.copy()
+    result.variables = dict(after.variables)
+    for assignment in assignments:
+        name = assignment.name
+        if name in before.variables:
+            result.variables[name] = before.variables[name]
+        else:
+            result.variables.pop(name, None)
+        doubt = f"{name} is changed"
+        if doubt not in before.doubts:
+            result.doubts = tuple([known for known in result.doubts if known != doubt])
+    return result

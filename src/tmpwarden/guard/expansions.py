@@ -1,0 +1,311 @@
+"""What a dollar sign or a backtick starts: parameters, arithmetic and commands inside of words."""
+
+from __future__ import annotations
+
+from .scanner import NAME, NAME_START
+from .syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, TILDE, Part, Sequence, Unreadable
+from .words import ENDS_TILDE, WordReader
+
+ANSI = {
+    "n": 10,
+    "t": 9,
+    "r": 13,
+    "a": 7,
+    "b": 8,
+    "e": 27,
+    "E": 27,
+    "f": 12,
+    "v": 11,
+    "\\": 92,
+    "'": 39,
+    '"': 34,
+    "?": 63,
+}
+RADIX = {"x": (16, 2), "u": (16, 4), "U": (16, 8)}
+SPECIAL_NAMES = frozenset("@*#?$!-0123456789")
+TESTS = (":-", ":=", ":?", ":+", "-", "=", "?", "+")
+
+
+class Expansions(WordReader):
+    """Adds substitutions; the commands inside are left to the Reader."""
+
+    def dollar(self, parts: list[Part], around: str) -> None:
+        text, start = self.text, self.pos
+        following = text[start + 1] if start + 1 < self.end else ""
+        if following == "(":
+            self._parenthesis(parts, around)
+        elif following == "{":
+            self._braces(parts, around)
+        elif following in NAME_START:
+            stop = start + 2
+            while stop < self.end and text[stop] in NAME:
+                stop += 1
+            self._parameter(parts, stop, around)
+        elif following in SPECIAL_NAMES:
+            self._parameter(parts, start + 2, around)
+        elif following == "[":
+            self.pos = start + 2
+            self._arithmetic_part(parts, start, "]", around)
+        elif following == "'" and not around:
+            self._ansi(parts)
+        elif following == '"' and not around:
+            self.pos = start + 1
+            self.double(parts)
+        elif following == "\\" and text.startswith("\\\n", start + 1):
+            raise Unreadable("an expansion is split over two lines")
+        else:
+            parts.append(Part(LITERAL, "$", start, start + 1, around))
+            self.pos = start + 1
+
+    def _parameter(self, parts: list[Part], stop: int, around: str) -> None:
+        if self.text.startswith("\\\n", stop):
+            raise Unreadable("a name is split over two lines")
+        parts.append(Part(PARAMETER, self.text[self.pos + 1 : stop], self.pos, stop, around))
+        self.pos = stop
+
+    def _parenthesis(self, parts: list[Part], around: str) -> None:
+        start = self.pos
+        if self.text.startswith("$((", start) and start not in self.not_arithmetic:
+            depth = self.depth
+            try:
+                self.pos = start + 3
+                self._arithmetic_part(parts, start, "))", around)
+                return
+            except Unreadable:
+                self.not_arithmetic.add(start)  # tried once only: nested attempts would double the work each time
+                self.depth = depth
+        part = Part(COMMAND, "", start, start, around)
+        self.pos = start + 2
+        part.body = self._inner()
+        part.end = self.pos
+        parts.append(part)
+
+    def process(self, parts: list[Part]) -> None:
+        part = Part(PROCESS, self.text[self.pos], self.pos, self.pos)
+        self.pos += 2
+        part.body = self._inner()
+        part.end = self.pos
+        parts.append(part)
+
+    def _inner(self) -> Sequence:
+        """The commands up to the closing parenthesis."""
+        floor, self.floor = self.floor, len(self.waiting)
+        self.deeper()
+        body = self.sequence()
+        self.depth -= 1
+        if self.pos >= self.end or self.text[self.pos] != ")":
+            raise Unreadable("a parenthesis does not end")
+        if len(self.waiting) > self.floor:
+            raise Unreadable("a here-document does not end")
+        self.floor = floor
+        self.pos += 1
+        return body
+
+    def sequence(self) -> Sequence:
+        raise NotImplementedError
+
+    def _arithmetic_part(self, parts: list[Part], start: int, closing: str, around: str) -> None:
+        inside = self.arithmetic(closing)
+        part = Part(ARITHMETIC, "", start, self.pos, around)
+        part.parts = inside
+        parts.append(part)
+
+    def arithmetic(self, closing: str) -> list[Part]:
+        """The substitutions up to `closing`; raises where the text is no arithmetic."""
+        text, end = self.text, self.end
+        opener = "[" if closing == "]" else "("
+        parts: list[Part] = []
+        nested = 0
+        self.deeper()
+        while self.pos < end:
+            c = text[self.pos]
+            if c in "'\"\\$`":
+                self.quoted(parts, "")
+                continue
+            if c == closing[0]:
+                if nested == 0:
+                    if not text.startswith(closing, self.pos, end):
+                        break
+                    self.pos += len(closing)
+                    self.depth -= 1
+                    return [part for part in parts if part.kind != LITERAL]
+                nested -= 1
+            elif c == opener:
+                nested += 1
+            self.pos += 1
+        raise Unreadable("arithmetic does not end")
+
+    def _braces(self, parts: list[Part], around: str) -> None:
+        text, start = self.text, self.pos
+        part = Part(PARAMETER, "", start, start, around)
+        pos = start + 2
+        if text[pos : pos + 1] in ("!", "#") and text[pos + 1 : pos + 2] not in (
+            "}",
+            ":",
+            "-",
+            "+",
+            "=",
+            "?",
+            "#",
+            "%",
+            "/",
+        ):
+            part.op = text[pos]
+            pos += 1
+        stop = pos
+        while stop < self.end and text[stop] in NAME:
+            stop += 1
+        if stop == pos and text[pos : pos + 1] in SPECIAL_NAMES:
+            stop += 1
+        if stop == pos:
+            raise Unreadable("a parameter expansion that is not understood")
+        part.text = text[pos:stop]
+        self.pos = stop
+        self._operator(part, around)
+        part.end = self.pos
+        parts.append(part)
+
+    def _operator(self, part: Part, around: str) -> None:
+        text = self.text
+        self.deeper()
+        if text.startswith("[", self.pos):
+            self.pos += 1
+            self._index(part)
+        if text.startswith("}", self.pos):
+            self.pos += 1
+        else:
+            test = next((op for op in TESTS if text.startswith(op, self.pos)), "")
+            part.op = "other" if part.op else test or "other"
+            self.pos += len(test)
+            self._operand(part, around if test else "")
+        self.depth -= 1
+
+    def _index(self, part: Part) -> None:
+        """NAME[index]: one element or all of an array; its value is never known to us."""
+        part.parts = self.arithmetic("]")
+        part.op = "other"
+
+    def _operand(self, part: Part, around: str) -> None:
+        """Up to the first free closing brace. Between double quotes single ones mean nothing, except in patterns."""
+        text, end, parts = self.text, self.end, part.parts
+        start = self.pos
+        while self.pos < end:
+            pos = self.pos
+            c = text[pos]
+            if c == "}":
+                self.pos += 1
+                return
+            if c == "~" and pos == start and not around:
+                self._operand_tilde(parts)
+            elif c in '"\\$`' or (c == "'" and not around):
+                self._operand_quote(parts, c, around)
+            elif c in "<>" and not around and text.startswith("(", pos + 1):
+                self.process(parts)
+            else:
+                self.pos = pos + 1
+                while self.pos < end and text[self.pos] not in "}'\"\\$`<>":
+                    self.pos += 1
+                parts.append(Part(LITERAL, text[pos : self.pos], pos, self.pos, around))
+        raise Unreadable("a parameter expansion does not end")
+
+    def _operand_quote(self, parts: list[Part], c: str, around: str) -> None:
+        pos = self.pos
+        if c == "\\" and around and self.text[pos + 1 : pos + 2] not in ("}", '"', "\\", "$", "`", "\n"):
+            parts.append(Part(LITERAL, self.text[pos : pos + 2], pos, pos + 2, around))
+            self.pos += 2
+        else:
+            self.quoted(parts, around)
+
+    def _operand_tilde(self, parts: list[Part]) -> None:
+        stop = self.pos + 1
+        while stop < self.end and self.text[stop] not in ENDS_TILDE:
+            stop += 1
+        parts.append(Part(TILDE, self.text[self.pos + 1 : stop], self.pos, stop))
+        self.pos = stop
+
+    def backtick(self, parts: list[Part], around: str) -> None:
+        text, start = self.text, self.pos
+        stop = start + 1
+        pieces: list[str] = []
+        run = stop
+        while stop < self.end and text[stop] != "`":
+            if text[stop] == "\\" and text[stop + 1 : stop + 2] in ("`", "\\", "$", '"' if around else "`"):
+                pieces.append(text[run:stop])
+                run = stop + 1
+                stop += 1
+            stop += 1
+        if stop >= self.end:
+            raise Unreadable("a backtick does not end")
+        part = Part(COMMAND, "", start, stop + 1, around)
+        self.deeper()
+        if pieces:  # the text that bash reads is not the text that stands here: its places mean nothing
+            part.text = "".join(pieces) + text[run:stop]
+            part.body = self.elsewhere(part.text, 0, len(part.text))
+        else:
+            part.body = self.elsewhere(text, start + 1, stop)
+        self.depth -= 1
+        parts.append(part)
+        self.pos = stop + 1
+
+    def elsewhere(self, text: str, start: int, end: int) -> Sequence:
+        """Read the commands of another text, or of another place, with a reader of its own."""
+        raise NotImplementedError
+
+    def _ansi(self, parts: list[Part]) -> None:
+        """$'...': escapes as in C."""
+        text, start = self.text, self.pos
+        pos = start + 2
+        decoded = ""
+        while pos < self.end and text[pos] != "'":
+            if text[pos] == "\\":
+                c, pos = _ansi_escape(text, pos + 1, self.end)
+                decoded += c
+            else:
+                decoded += text[pos]
+                pos += 1
+        if pos >= self.end:
+            raise Unreadable("a single quote does not end")
+        self.pos = pos + 1
+        parts.append(Part(LITERAL, decoded, start, self.pos, "$"))
+
+    def expansions(self, start: int, stop: int) -> list[Part]:
+        place, end, waiting = self.pos, self.end, self.waiting
+        self.pos, self.end, self.waiting = start, stop, []
+        text = self.text
+        parts: list[Part] = []
+        while self.pos < stop:
+            run = self.pos
+            while self.pos < stop and text[self.pos] not in "\\$`":
+                self.pos += 1
+            if self.pos > run:
+                parts.append(Part(LITERAL, text[run : self.pos], run, self.pos, '"'))
+            if self.pos < stop:
+                self._here_escape(parts) if text[self.pos] == "\\" else self.quoted(parts, '"')
+        self.pos, self.end, self.waiting = place, end, waiting
+        return parts
+
+    def _here_escape(self, parts: list[Part]) -> None:
+        pos, c = self.pos, self.text[self.pos + 1 : self.pos + 2]
+        meaning = "" if c == "\n" else c if c in ("\\", "$", "`") else "\\" + c
+        parts.append(Part(LITERAL, meaning, pos, pos + 2, '"'))
+        self.pos = min(pos + 2, self.end)
+
+
+def _ansi_escape(text: str, pos: int, end: int) -> tuple[str, int]:
+    c = text[pos : pos + 1]
+    if c in ANSI:
+        return chr(ANSI[c]), pos + 1
+    radix, width = RADIX.get(c, (8, 3) if c in "01234567" else (0, 0))
+    if not radix:
+        if c == "c":
+            raise Unreadable("a control character")
+        return "\\" + c, pos + 1
+    first = pos if radix == 8 else pos + 1
+    stop = first
+    digits = "01234567" if radix == 8 else "0123456789abcdefABCDEF"
+    while stop < end and stop < first + width and text[stop] in digits:
+        stop += 1
+    code = int(text[first:stop] or "0", radix)
+    if code == 0 or 0xD800 <= code < 0xE000 or code > 0x10FFFF or (code > 0x7F and c not in "uU"):
+        raise Unreadable("a byte that is no character")
+    return chr(code), stop

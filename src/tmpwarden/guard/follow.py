@@ -1,0 +1,277 @@
+"""Walk the tree the way bash would run it, and keep what is known at each command."""
+
+from __future__ import annotations
+
+from .analysis import Simple
+from .fields import Expander, Field
+from .state import UNKNOWN, State, Value, join, same
+from .syntax import (
+    AndOr,
+    Block,
+    Case,
+    Expression,
+    For,
+    Function,
+    If,
+    Loop,
+    Node,
+    Pipeline,
+    Sequence,
+    SimpleCommand,
+    Unreadable,
+)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .paths import Look
+
+MAX_STEPS = 3000
+MAX_CALLS = 8
+MAX_ROUNDS = 16  # of a loop over words that are known
+
+Ways = tuple["State | None", "State | None"]  # after success, after failure; None: it does not go on there
+
+
+class Follower(Expander):
+    """Everything but simple commands, which Calls adds."""
+
+    def __init__(self, source: str, home: str, environment: dict[str, str], look: Look) -> None:
+        super().__init__()
+        self.source = source
+        self.home = home
+        self.environment = environment
+        self.look = look
+        self.in_text = True  # places in the tree are places in the text that was given
+        self.commands: list[Simple] = []
+        self.steps = 0
+        self.escapes: list[list[State]] = []  # what was known at each break and continue, per loop around
+        self.returns: list[list[State]] = []  # the same per function around
+        self.called: set[Function] = set()
+        self.defined: list[Function] = []
+
+    def run(self, node: Node, state: State) -> Ways:
+        self.steps += 1
+        if self.steps > MAX_STEPS:
+            raise Unreadable("too much to follow")
+        if isinstance(node, SimpleCommand):
+            return self.simple(node, state)
+        if node.redirects:
+            self.open_files(node, state)
+        ways: Ways = RUN[type(node)](self, node, state)
+        return ways
+
+    def open_files(self, node: Node, state: State) -> None:
+        raise NotImplementedError
+
+    def simple(self, node: SimpleCommand, state: State) -> Ways:
+        raise NotImplementedError
+
+    def noted(self, field: Field, state: State) -> Field:
+        """A word whose value a variable takes over."""
+        raise NotImplementedError
+
+    def run_inner(self, body: Sequence, source: str, state: State) -> None:
+        """A substitution: a shell of its own. `source` is set where its text is not the one around it."""
+        if source:
+            self.run_text(body, source, state)
+        else:
+            self.run(body, state)
+
+    def run_text(self, body: Sequence, source: str, state: State) -> Ways:
+        """A tree that was read from another text."""
+        outer, self.source = self.source, source
+        in_text, self.in_text = self.in_text, False
+        ways = self.run(body, state)
+        self.source, self.in_text = outer, in_text
+        return ways
+
+    def take_assigned(self, state: State) -> State:
+        """What expansions assigned on the way."""
+        if not self.assigned:
+            return state
+        values, self.assigned = self.assigned, {}
+        return state.assigning(values)
+
+    def _sequence(self, node: Sequence, state: State) -> Ways:
+        ways: Ways = (state, state)
+        ends = False
+        for item, separator in node.items:
+            if separator == "&":
+                self.run(item, state)
+                ways = (state, state)
+                continue
+            ways = self.run(item, state)
+            after = join(*ways)
+            if after is None:
+                ends = True  # what follows is read all the same: better one command too many
+            else:
+                state = after
+        return (None, None) if ends else ways
+
+    def _and_or(self, node: AndOr, state: State) -> Ways:
+        ok, failed = self.run(node.first, state)
+        for operator, item in node.rest:
+            start = ok if operator == "&&" else failed
+            more_ok, more_failed = self.run(item, start or ok or failed or state)
+            if start is None:
+                continue
+            if operator == "&&":
+                ok, failed = more_ok, join(failed, more_failed)
+            else:
+                ok, failed = join(ok, more_ok), more_failed
+        return ok, failed
+
+    def _pipeline(self, node: Pipeline, state: State) -> Ways:
+        if len(node.stages) == 1:
+            ok, failed = self.run(node.stages[0], state)
+            return failed, ok
+        for stage in node.stages:
+            self.run(stage, state)
+        return state, state
+
+    def _block(self, node: Block, state: State) -> Ways:
+        ways = self.run(node.body, state)
+        return ways if node.kind == "{" else (state, state)
+
+    def _if(self, node: If, state: State) -> Ways:
+        ok: State | None = None
+        failed: State | None = None
+        rest: State | None = state
+        for condition, body in node.branches:
+            yes, no = self.run(condition, rest or state)
+            body_ok, body_failed = self.run(body, yes or rest or state)
+            if rest is not None and yes is not None:
+                ok, failed = join(ok, body_ok), join(failed, body_failed)
+            rest = no if rest is not None else None
+        if node.otherwise is None:
+            return join(ok, rest), failed
+        other_ok, other_failed = self.run(node.otherwise, rest or state)
+        if rest is None:
+            return ok, failed
+        return join(ok, other_ok), join(failed, other_failed)
+
+    def _loop(self, node: Loop, state: State) -> Ways:
+        self.discard(node.parts, state)
+        if node.parts or node.condition is None:
+            self.assign_in_arithmetic(node.start, node.body.start)
+        return self._rounds(node.condition, node.body, self.take_assigned(state))
+
+    def _rounds(self, condition: Sequence | None, body: Sequence, state: State) -> Ways:
+        """Until nothing new is learned: variables that a round changes become unknown, directories add up."""
+        known, before = state, len(self.commands)
+        for _ in range(6):
+            del self.commands[before:]  # the next round knows less, so it says more
+            self.escapes.append([])
+            start = known
+            if condition is not None:
+                start = join(*self.run(condition, known)) or known
+            after = join(*self.run(body, start))
+            for escaped in self.escapes.pop():
+                after = join(after, escaped)
+            merged = join(join(known, start), after) or known
+            if same(merged, known):
+                return merged, merged
+            known = merged
+        known = known.at((None,)).forgetting()
+        self.run(body, known)
+        return known, known
+
+    def _for(self, node: For, state: State) -> Ways:
+        values: list[Field] = []
+        for word in node.words or ():
+            values += [self.noted(field, state) for field in self.fields(word, state)]
+        state = self.take_assigned(state)
+        if node.words is None and state.positional is not None:
+            values = [Field(text, None) for text in state.positional]
+        if not values or len(values) > MAX_ROUNDS or any(value.stem is None for value in values):
+            return self._rounds(None, node.body, state.assigning({node.name: UNKNOWN}))
+        reached: State | None = state
+        for value in values:
+            self.escapes.append([])
+            state = state.assigning({node.name: as_value(value)})
+            after = join(*self.run(node.body, state))
+            for escaped in self.escapes.pop():
+                after = join(after, escaped)
+            if after is None:
+                break
+            state = after
+            reached = join(reached, after) if value.pattern_at >= 0 else after
+        return reached, reached
+
+    def _case(self, node: Case, state: State) -> Ways:
+        self.fields(node.subject, state)
+        state = self.take_assigned(state)
+        result: State | None = state
+        falls: State | None = None
+        for patterns, body, operator in node.clauses:
+            for pattern in patterns:
+                self.discard(pattern.parts, state)
+            after = join(*self.run(body, join(state, falls) or state))
+            result = join(result, after)
+            falls = after if operator in (";&", ";;&") else None
+        return result, result
+
+    def _expression(self, node: Expression, state: State) -> Ways:
+        self.discard(node.parts, state)
+        if self.source.startswith("((", node.start):
+            self.assign_in_arithmetic(node.start, node.end)
+        state = self.take_assigned(state)
+        return state, state
+
+    def _function(self, node: Function, state: State) -> Ways:
+        self.defined.append(node)
+        state = state.copy()
+        state.functions = {**state.functions, node.name: (node,)}
+        return state, state
+
+    def call_function(self, name: str, values: list[Field], state: State) -> Ways:
+        """The body with its arguments. What it assigns stays, even if it says local: doubt is cheap here."""
+        if len(self.returns) >= MAX_CALLS:
+            raise Unreadable("functions call each other too deep")
+        inner = state.copy()
+        inner.positional = tuple([value.text for value in values]) if all(v.text is not None for v in values) else None
+        after: State | None = None
+        for function in state.functions[name]:
+            self.called.add(function)
+            self.returns.append([])
+            escapes, self.escapes = self.escapes, []
+            after = join(after, join(*self.run(function.body, inner)))
+            self.escapes = escapes
+            for returned in self.returns.pop():
+                after = join(after, returned)
+        if after is None:
+            return None, None
+        outer = after.copy()
+        outer.positional = state.positional
+        return outer, outer
+
+    def run_uncalled(self, state: State) -> None:
+        """A function that nobody calls by name may still be called: by a trap, by xargs, by a variable."""
+        for function in self.defined:
+            if function not in self.called:
+                self.called.add(function)
+                self.returns.append([])
+                self.run(function.body, state.at((None,)))
+                self.returns.pop()
+
+
+def as_value(field: Field) -> Value:
+    value = Value(field.text if field.pattern_at < 0 else None, field.sites)
+    value.stem, value.pattern_at = field.stem, field.pattern_at
+    return value
+
+
+RUN: dict[type[Node], Any] = {
+    Sequence: Follower._sequence,
+    AndOr: Follower._and_or,
+    Pipeline: Follower._pipeline,
+    Block: Follower._block,
+    If: Follower._if,
+    Loop: Follower._loop,
+    For: Follower._for,
+    Case: Follower._case,
+    Expression: Follower._expression,
+    Function: Follower._function,
+}

@@ -1,0 +1,408 @@
+"""The grammar of bash: text in, a tree with exact places out."""
+
+from __future__ import annotations
+
+from .commands import Commands
+from .syntax import (
+    AndOr,
+    Assignment,
+    Block,
+    Case,
+    Expression,
+    For,
+    Function,
+    If,
+    Loop,
+    Node,
+    Part,
+    Pipeline,
+    Sequence,
+    Unreadable,
+    Word,
+)
+
+MAX_LENGTH = 200_000  # characters; more is not looked at
+CLOSING = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}"))
+ENDS_SEQUENCE = frozenset((")", ";;", ";&", ";;&"))
+COMPOUND = frozenset(("{", "[[", "if", "while", "until", "for", "case", "select"))
+DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
+
+
+def read(text: str) -> Sequence:
+    """The tree of a command line; raises Unreadable."""
+    if len(text) > MAX_LENGTH:
+        raise Unreadable("too long")
+    if "\0" in text:
+        raise Unreadable("has a NUL, which bash drops")
+    if not text.isascii() and not DIRECTIONS.isdisjoint(text):
+        raise Unreadable("has marks that change the reading direction")
+    return read_part(text, 0, len(text), 0)
+
+
+def read_part(text: str, start: int, end: int, depth: int) -> Sequence:
+    """The same for the text between two places, as in a string that a shell is given."""
+    reader = Reader(text, start, end, depth)
+    tree = reader.sequence()
+    if reader.pos < reader.end:
+        raise Unreadable("something stands in an odd place")
+    if reader.waiting:
+        raise Unreadable("a here-document does not end")
+    return tree
+
+
+class Reader(Commands):
+    """Lists, pipelines and compound commands."""
+
+    def elsewhere(self, text: str, start: int, end: int) -> Sequence:
+        return read_part(text, start, end, self.depth)
+
+    def sequence(self) -> Sequence:
+        """Commands up to the end, a closing parenthesis, the end of a case clause or a closing reserved word."""
+        result = Sequence(self.pos)
+        while True:
+            self.skip_lines()
+            operator = self.operator()
+            if self.pos >= self.end or operator in ENDS_SEQUENCE or self.bare_word() in CLOSING:
+                break
+            if operator and operator != "(":
+                raise Unreadable("an operator in an odd place")
+            node = self._and_or()
+            self.skip()
+            operator = self.operator()
+            result.items.append((node, operator if operator == "&" else ";"))
+            if operator == ";" or operator == "&":
+                self.pos += 1
+            elif operator != "\n":
+                if operator in ENDS_SEQUENCE or self.pos >= self.end:
+                    break
+                raise Unreadable("something stands in an odd place")
+        result.end = self.pos
+        return result
+
+    def _filled(self) -> Sequence:
+        """A sequence that must not be empty."""
+        body = self.sequence()
+        if not body.items:
+            raise Unreadable("a command is missing")
+        return body
+
+    def _and_or(self) -> Node:
+        first = self._pipeline()
+        chain: AndOr | None = None
+        while True:
+            self.skip()
+            operator = self.operator()
+            if operator != "&&" and operator != "||":
+                break
+            self.pos += 2
+            self.skip_lines()
+            if chain is None:
+                chain = AndOr(first)
+            chain.rest.append((operator, self._pipeline()))
+        if chain is None:
+            return first
+        chain.end = chain.rest[-1][1].end
+        return chain
+
+    def _pipeline(self) -> Node:
+        start = self.pos
+        is_negated = self._prefixes()
+        if start != self.pos and (self.pos >= self.end or self.operator() in (";", "&", "\n", ")")):
+            return Sequence(start)  # `time` and `!` alone
+        first = self._command()
+        self.skip()
+        operator = self.operator()
+        if operator != "|" and operator != "|&" and not is_negated:
+            return first
+        stages = [first]
+        while operator == "|" or operator == "|&":
+            self.pos += len(operator)
+            self.skip_lines()
+            stages.append(self._command())
+            self.skip()
+            operator = self.operator()
+        pipeline = Pipeline(start, stages, is_negated)
+        pipeline.end = stages[-1].end
+        return pipeline
+
+    def _prefixes(self) -> bool:
+        """Pass `!` and `time`."""
+        is_negated = False
+        while True:
+            word = self.bare_word()
+            if word == "!":
+                is_negated = not is_negated
+                self._take_word()
+            elif word == "time":
+                self._take_word()
+                while self.bare_word() in ("-p", "--"):
+                    self._take_word()
+            else:
+                return is_negated
+
+    def _take_word(self) -> None:
+        self.pos = self.bare_end
+        self.skip()
+
+    def _expect(self, word: str) -> None:
+        self.skip_lines()
+        if self.bare_word() != word:
+            raise Unreadable(f"'{word}' is missing")
+        self.pos = self.bare_end
+
+    def _command(self) -> Node:
+        self.skip()
+        if self.pos >= self.end:
+            raise Unreadable("a command is missing")
+        operator = self.operator()
+        start = self.pos
+        if operator == "(":
+            node = self._parenthesis_command()
+        elif operator:
+            raise Unreadable("an operator in an odd place")
+        else:
+            method = COMMANDS.get(self.bare_word())
+            if method is None:
+                return self.simple()
+            self.deeper()
+            node = method(self)
+            self.depth -= 1
+        node.start = start
+        return self._with_redirects(node)
+
+    def _with_redirects(self, node: Node) -> Node:
+        node.end = self.pos
+        while True:
+            self.skip()
+            if self.pos >= self.end or self.text[self.pos] not in "<>&{0123456789":
+                return node
+            redirect = self.redirect()
+            if redirect is None:
+                return node
+            node.redirects.append(redirect)
+            node.end = self.pos
+
+    def _parenthesis_command(self) -> Node:
+        start = self.pos
+        if self.text.startswith("((", start) and start not in self.not_arithmetic:
+            depth = self.depth
+            try:
+                self.pos = start + 2
+                return Expression(start, self.arithmetic("))"))
+            except Unreadable:
+                self.not_arithmetic.add(start)
+                self.pos, self.depth = start, depth
+        self.pos += 1
+        self.deeper()
+        body = self._filled()
+        self.depth -= 1
+        if self.operator() != ")":
+            raise Unreadable("a parenthesis does not end")
+        self.pos += 1
+        return Block(start, "(", body)
+
+    def _group(self) -> Node:
+        start = self.pos
+        self.pos = self.bare_end
+        body = self._filled()
+        self._expect("}")
+        return Block(start, "{", body)
+
+    def _if(self) -> Node:
+        node = If(self.pos)
+        self.pos = self.bare_end
+        while True:
+            condition = self._filled()
+            self._expect("then")
+            node.branches.append((condition, self._filled()))
+            word = self.bare_word()
+            if word == "elif":
+                self.pos = self.bare_end
+                continue
+            if word == "else":
+                self.pos = self.bare_end
+                node.otherwise = self._filled()
+            self._expect("fi")
+            return node
+
+    def _while(self) -> Node:
+        start = self.pos
+        self.pos = self.bare_end
+        condition = self._filled()
+        return Loop(start, condition, self._do(), [])
+
+    def _do(self) -> Sequence:
+        self._expect("do")
+        body = self._filled()
+        self._expect("done")
+        return body
+
+    def _for_body(self) -> Sequence:
+        self.skip()
+        if self.operator() == ";":
+            self.pos += 1
+        self.skip_lines()
+        if self.bare_word() != "{":
+            return self._do()
+        self.pos = self.bare_end
+        body = self._filled()
+        self._expect("}")
+        return body
+
+    def _for(self) -> Node:
+        start = self.pos
+        self.pos = self.bare_end
+        self.skip()
+        if self.text.startswith("((", self.pos, self.end):
+            self.pos += 2
+            parts = self.arithmetic("))")
+            return Loop(start, None, self._for_body(), parts)
+        name = self.word()
+        if name.text is None:
+            raise Unreadable("the variable of a loop is an expansion")
+        self.skip_lines()
+        words: list[Word] | None = None
+        if self.bare_word() == "in":
+            self.pos = self.bare_end
+            words = []
+            self.skip()
+            while self.pos < self.end and not self.operator():
+                words.append(self.word())
+                self.skip()
+        return For(start, name.text, words, self._for_body())
+
+    def _case(self) -> Node:
+        start = self.pos
+        self.pos = self.bare_end
+        self.skip()
+        node = Case(start, self.word())
+        self._expect("in")
+        while True:
+            self.skip_lines()
+            if self.bare_word() == "esac":
+                self.pos = self.bare_end
+                return node
+            patterns = self._patterns()
+            body = self.sequence()
+            operator = self.operator()
+            node.clauses.append((patterns, body, operator))
+            if operator in (";;", ";&", ";;&"):
+                self.pos += len(operator)
+            elif self.bare_word() != "esac":
+                raise Unreadable("'esac' is missing")
+
+    def _patterns(self) -> list[Word]:
+        if self.operator() == "(":
+            self.pos += 1
+        patterns = []
+        while True:
+            self.skip()
+            patterns.append(self.word())
+            self.skip()
+            operator = self.operator()
+            self.pos += 1
+            if operator == ")":
+                return patterns
+            if operator != "|":
+                raise Unreadable("a case pattern that is not understood")
+
+    def _condition(self) -> Node:
+        """[[ ... ]]: words and operators up to the closing brackets; a regular expression may hold parentheses."""
+        node = Expression(self.pos, [])
+        self.pos = self.bare_end
+        text = self.text
+        before = ""
+        while True:
+            self.skip_lines()
+            if self.pos >= self.end:
+                raise Unreadable("[[ does not end")
+            word = self.bare_word()
+            if word == "]]":
+                self.pos = self.bare_end
+                return node
+            if before in ("=~", "==", "=", "!="):
+                self._pattern(node.parts)
+            elif text[self.pos] in ";":
+                raise Unreadable("an operator in an odd place")
+            elif text[self.pos] in "()&|" or (text[self.pos] in "<>" and not text.startswith("(", self.pos + 1)):
+                self.pos += 1
+            else:
+                node.parts += self.word().parts
+            before = word
+
+    def _pattern(self, parts: list[Part]) -> None:
+        """The right side of a comparison, where parentheses and bars are part of the word."""
+        text, nested = self.text, 0
+        while self.pos < self.end:
+            c = text[self.pos]
+            if c in "'\"\\$`":
+                self.quoted(parts, "")
+                continue
+            if c == "(":
+                nested += 1
+            elif c == ")":
+                nested -= 1
+                if nested < 0:
+                    return
+            elif nested == 0 and (c in " \t\n&" or (c == "|" and text.startswith("||", self.pos))):
+                return
+            self.pos += 1
+
+    def _function(self) -> Node:
+        start = self.pos
+        self.pos = self.bare_end
+        self.skip()
+        name = self.word()
+        self.skip()
+        if self.operator() == "(":
+            return self.function_body(start, name)
+        return self._function_rest(start, name)
+
+    def function_body(self, start: int, name: Word | Assignment) -> Node:
+        self.pos += 1
+        self.skip()
+        if self.operator() != ")":
+            raise Unreadable("a parenthesis in an odd place")
+        self.pos += 1
+        return self._function_rest(start, name)
+
+    def _function_rest(self, start: int, name: Word | Assignment) -> Node:
+        if isinstance(name, Assignment) or name.text is None:
+            raise Unreadable("the name of a function is an expansion")
+        self.skip_lines()
+        if self.operator() != "(" and self.bare_word() not in COMPOUND:
+            raise Unreadable("a function without a body")
+        self.deeper()
+        node = Function(start, name.text, self._command())
+        self.depth -= 1
+        node.end = self.pos
+        return node
+
+    def _coproc(self) -> Node:
+        start = self.pos
+        self.pos = self.bare_end
+        self.skip()
+        place, word = self.pos, self.bare_word()
+        if word and word not in COMPOUND:
+            self._take_word()
+            if self.operator() != "(" and self.bare_word() not in COMPOUND:
+                self.pos = place
+        return Block(start, "coproc", self._command())
+
+    def _misplaced(self) -> Node:
+        raise Unreadable("a reserved word in an odd place")
+
+
+COMMANDS = {
+    "{": Reader._group,
+    "if": Reader._if,
+    "while": Reader._while,
+    "until": Reader._while,
+    "for": Reader._for,
+    "select": Reader._for,
+    "case": Reader._case,
+    "[[": Reader._condition,
+    "function": Reader._function,
+    "coproc": Reader._coproc,
+    **dict.fromkeys(("then", "elif", "else", "fi", "do", "done", "esac", "}", "!", "time"), Reader._misplaced),
+}

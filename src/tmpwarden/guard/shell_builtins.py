@@ -1,0 +1,235 @@
+"""Commands that change the shell itself: where it is, what its variables hold, what its names mean."""
+
+from __future__ import annotations
+
+from .calls import Call, Calls
+from .fields import Field
+from .follow import Ways
+from .paths import joined, normalised, resolved
+from .scanner import NAME, NAME_START
+from .state import UNKNOWN, State, Value
+
+EXPORTING = frozenset("xrgaA")  # options of declare that leave the value as it is
+
+
+class Builtins(Calls):
+    """Adds the builtins to simple commands."""
+
+    def tell(self, call: Call, state: State) -> Ways:
+        """A command that changes nothing here."""
+        first = call.fields[0].text or ""
+        self.plain(call, state, first.rpartition("/")[2])
+        return state, state
+
+    def cd(self, call: Call, state: State) -> Ways:
+        self.plain(call, state, "cd")
+        return self.moved(call.fields[1:], state), state
+
+    def moved(self, values: list[Field], state: State) -> State:
+        """Where cd leads; afterwards every directory is unknown if it cannot be told."""
+        is_physical = False
+        while values and values[0].text in ("-L", "-P", "-e", "-@", "--", "-LP", "-PL"):
+            is_physical = is_physical or "P" in (values[0].text or "")
+            values = values[1:]
+        if not values:
+            target = self.variable("HOME", state).text
+        elif len(values) > 1:
+            return state.at((None,))
+        else:
+            target = values[0].text if values[0].pattern_at < 0 else None
+        if target is None or target == "-" or (self._searches(target, state)):
+            return state.at((None,))
+        if not target:
+            return state
+        full = [joined(cwd, target) for cwd in state.cwds]
+        if is_physical:
+            return state.at(tuple([None if path is None else resolved(path, True, self.look) for path in full]))
+        return state.at(tuple([None if path is None else normalised(path) for path in full]))
+
+    def _searches(self, target: str, state: State) -> bool:
+        if target.startswith(("/", "./", "../")) or target in (".", ".."):
+            return False
+        return "CDPATH" in state.variables or "CDPATH" in self.environment
+
+    def pushd(self, call: Call, state: State) -> Ways:
+        self.plain(call, state, "cd")
+        if len(call.fields) == 1 or (call.fields[1].text or "+").startswith(("+", "-")):
+            return state.at((None,)), state
+        after = self.moved(call.fields[1:], state).copy()
+        after.stack = (*state.stack, state.cwds)
+        return after, state
+
+    def popd(self, call: Call, state: State) -> Ways:
+        self.tell(call, state)
+        if not state.stack or len(call.fields) > 1:
+            return state.at((None,)), state
+        after = state.at(state.stack[-1])
+        after.stack = state.stack[:-1]
+        return after, state
+
+    def declare(self, call: Call, state: State) -> Ways:
+        """export, declare, local, readonly, typeset."""
+        self.emit(call, [], state)
+        name = call.fields[0].text
+        options = ""
+        values: dict[str, Value] = {}
+        exported = []
+        for field in call.fields[1:]:
+            declared = field.declares or _declared(field)
+            if declared is None and field.text is not None and field.text.startswith(("-", "+")):
+                options += field.text[1:]
+            elif declared is None and field.text is None:
+                state = state.forgetting()
+            elif declared is None:
+                exported.append(field.text or "")
+                if name == "local":
+                    values[field.text or ""] = UNKNOWN
+            else:
+                values[declared[0]] = declared[1]
+                exported.append(declared[0])
+        if "n" in options and name != "export":
+            self.refuse("a variable is made another name for a variable")
+        if not EXPORTING.issuperset(options):
+            values = dict.fromkeys(values, UNKNOWN)
+        after = state.assigning(values)
+        if name == "export" or "x" in options:
+            after = after.copy()
+            after.exported = after.exported | frozenset(exported)
+        return after, after
+
+    def read(self, call: Call, state: State) -> Ways:
+        """read, mapfile, getopts, let: every name among the arguments may be set."""
+        self.tell(call, state)
+        if any(field.text is None for field in call.fields):
+            return state.forgetting(), state.forgetting()
+        values = {"REPLY": UNKNOWN, "MAPFILE": UNKNOWN, "OPTARG": UNKNOWN}
+        for field in call.fields[1:]:
+            for name in _names(field.text or ""):
+                values[name] = UNKNOWN
+        after = state.assigning(values)
+        return after, after
+
+    def printf(self, call: Call, state: State) -> Ways:
+        if len(call.fields) > 2 and call.fields[1].text == "-v":
+            name = call.fields[2].text
+            after = state.forgetting() if name is None else state.assigning({name: UNKNOWN})
+            self.tell(call, state)
+            return after, after
+        return self.tell(call, state)
+
+    def unset(self, call: Call, state: State) -> Ways:
+        self.tell(call, state)
+        names = [field.text for field in call.fields[1:]]
+        if None in names:
+            return state.forgetting(), state.forgetting()
+        after = state.assigning({name: Value("") for name in names if name and not name.startswith("-")}).copy()
+        after.functions = {name: body for name, body in state.functions.items() if name not in names}
+        return after, after
+
+    def set_options(self, call: Call, state: State) -> Ways:
+        self.tell(call, state)
+        texts = [field.text for field in call.fields[1:]]
+        after = state.copy()
+        for at, text in enumerate(texts):
+            if text is None or text == "--" or not text.startswith(("-", "+")):
+                after.positional = None if text is None else tuple(texts[at + 1 :] if text == "--" else texts[at:])
+                break
+            if text.startswith("-") and "k" in text:
+                self.refuse("set -k turns arguments into assignments")
+            if text in ("-o", "+o"):
+                after.positional = None  # its name follows
+                break
+        return after, after
+
+    def shift(self, call: Call, state: State) -> Ways:
+        self.tell(call, state)
+        after = state.copy()
+        is_one = len(call.fields) == 1
+        after.positional = state.positional[1:] if state.positional is not None and is_one else None
+        return after, after
+
+    def source_file(self, call: Call, state: State) -> Ways:
+        """It may set any variable and define any function; that it also moves is left to the doubt."""
+        self.tell(call, state)
+        if len(call.fields) > 1 and (call.fields[1].text or "").startswith("/dev/"):
+            self.refuse("the shell is given code that is not known")
+        after = state.forgetting().doubting("a file that was sourced may have changed what names mean")
+        return after, after
+
+    def leave(self, call: Call, state: State) -> Ways:
+        self.tell(call, state)
+        return None, None
+
+    def leave_function(self, call: Call, state: State) -> Ways:
+        """Outside of a function `return` fails, and the line goes on."""
+        self.tell(call, state)
+        if not self.returns:
+            return state, state
+        self.returns[-1].append(state)
+        return None, None
+
+    def leave_loop(self, call: Call, state: State) -> Ways:
+        self.tell(call, state)
+        for around in self.escapes:
+            around.append(state)
+        return state, state
+
+    def alias(self, call: Call, state: State) -> Ways:
+        if any(field.text is None or "=" in field.text for field in call.fields[1:]):
+            self.refuse("an alias changes what a name means")
+        return self.tell(call, state)
+
+    def shopt(self, call: Call, state: State) -> Ways:
+        if any(field.text in ("lastpipe", "expand_aliases", None) for field in call.fields[1:]):
+            self.refuse("an option changes how the line is read")
+        return self.tell(call, state)
+
+    def rename(self, call: Call, state: State) -> Ways:
+        """enable and hash."""
+        self.tell(call, state)
+        after = state.doubting("names may mean something else")
+        return after, after
+
+
+def _declared(field: Field) -> tuple[str, Value] | None:
+    """NAME=value that was quoted as a whole."""
+    name, equals, value = (field.text or "").partition("=")
+    if not equals or not name or name[0] not in NAME_START:
+        return None
+    return name.rstrip("+"), Value(value) if not name.endswith("+") else UNKNOWN
+
+
+def _names(text: str) -> list[str]:
+    names, name = [], ""
+    for c in text + " ":
+        if c in NAME:
+            name += c
+        elif name:
+            names.append(name)
+            name = ""
+    return names
+
+
+BUILTINS = {
+    "cd": Builtins.cd,
+    "chdir": Builtins.cd,
+    "pushd": Builtins.pushd,
+    "popd": Builtins.popd,
+    **dict.fromkeys(("export", "declare", "local", "readonly", "typeset"), Builtins.declare),
+    **dict.fromkeys(("read", "mapfile", "readarray", "getopts", "let"), Builtins.read),
+    "printf": Builtins.printf,
+    "unset": Builtins.unset,
+    "set": Builtins.set_options,
+    "shift": Builtins.shift,
+    "source": Builtins.source_file,
+    ".": Builtins.source_file,
+    "exit": Builtins.leave,
+    "logout": Builtins.leave,
+    "return": Builtins.leave_function,
+    "break": Builtins.leave_loop,
+    "continue": Builtins.leave_loop,
+    "alias": Builtins.alias,
+    "shopt": Builtins.shopt,
+    "enable": Builtins.rename,
+    "hash": Builtins.rename,
+}
