@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from ..model.sweep import Keep, Kind, Receipt, Remove, Verdict, Worth
 from . import consent, settle
@@ -52,10 +53,14 @@ class Cleaning:
         return self.result
 
     def _sweep(self, actor: Actor, confirm: Confirm | None) -> None:
-        can_stream = confirm is None and not self.prepared.request.unattended and self._has_room(actor)
-        if can_stream:
+        unattended = self.prepared.request.unattended
+        if not unattended and confirm is None:
             consent.give(self.prepared.state)
-            self._take_all(actor, self._removals(self.prepared.verdicts()), is_fresh=True)
+        if confirm is None and self._has_room(actor):
+            share = consent.Share(self.prepared.settings.automatic_max_percent) if unattended else None
+            self._take_all(actor, self._streamed(share), is_fresh=True)
+            if share is not None:
+                self._take_all(actor, self._removals(share.limited()), is_fresh=False)
             return
         plan = make_plan(self.prepared)
         self.result.kept += plan.kept
@@ -94,6 +99,16 @@ class Cleaning:
                 self._collect(actor.last_look())
                 entries = 0
         self._collect(actor.last_look())
+
+    def _streamed(self, share: consent.Share | None) -> Iterator[Remove]:
+        """Removals as they are judged; the guesses of an unattended run wait until all that it found is known."""
+        for verdict in self.prepared.verdicts():
+            if stopped := self._why_stop():
+                self.result.stopped = stopped
+                return
+            if share is not None and share.holds_back(verdict):
+                continue
+            yield from self._removals((verdict,))
 
     def _removals(self, verdicts: Iterable[Verdict]) -> Iterator[Remove]:
         for verdict in verdicts:
@@ -136,14 +151,10 @@ class Cleaning:
 
 def make_plan(prepared: Prepared) -> Plan:
     """Judge everything, act on nothing. An unattended run is held to its share of what it found."""
-    verdicts: Iterable[Verdict] = prepared.verdicts()
-    if prepared.request.unattended:
-        verdicts = list(verdicts)
-        share = consent.Share(prepared.settings.automatic_max_percent)
-        share.measured(verdicts)
-        verdicts = share.limited(verdicts)
+    share = consent.Share(prepared.settings.automatic_max_percent) if prepared.request.unattended else None
     plan = Plan([], [])
-    for verdict in verdicts:
+    certain = (v for v in prepared.verdicts() if share is None or not share.holds_back(v))
+    for verdict in chain(certain, share.limited() if share else ()):
         if isinstance(verdict, Keep):
             plan.kept.append(verdict)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ..model.sweep import Evidence, Finding, Keep, OwnerState, Reason, Remove, Verdict, Worth
@@ -62,20 +62,23 @@ class Share:
 
     percent: int
     held: dict[str, list[int]] = field(default_factory=dict)  # root -> bytes, entries
+    guesses: list[Remove] = field(default_factory=list)
 
-    def measured(self, verdicts: Iterable[Verdict]) -> None:
-        for verdict in verdicts:
-            size, entries = _weight(verdict)
-            total = self.held.setdefault(verdict.finding.root, [0, 0])
-            total[0] += size
-            total[1] += entries
+    def holds_back(self, verdict: Verdict) -> bool:
+        """Count what was found; True for a removal that has to wait until everything is counted."""
+        size, entries = _weight(verdict)
+        total = self.held.setdefault(verdict.finding.root, [0, 0])
+        total[0] += size
+        total[1] += entries
+        if isinstance(verdict, Keep) or not _is_guess(verdict):
+            return False
+        self.guesses.append(verdict)
+        return True
 
-    def limited(self, verdicts: Iterable[Verdict]) -> Iterator[Verdict]:
+    def limited(self) -> Iterator[Verdict]:
+        """The guesses, as far as they fit into the share."""
         left = {root: [n * self.percent // 100 for n in total] for root, total in self.held.items()}
-        for verdict in verdicts:
-            if isinstance(verdict, Keep) or not _is_guess(verdict):
-                yield verdict
-                continue
+        for verdict in self.guesses:
             size, entries = _weight(verdict)
             room = left[verdict.finding.root]
             if size > room[0] or entries > room[1]:

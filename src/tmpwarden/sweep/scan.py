@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 
 from ..catalogue.matcher import Match, Place
-from ..model.sweep import Claim, Finding, Kind, Litter, Tier, Worth
+from ..model.sweep import Claim, Finding, Kind, Litter, Worth
 from ..oskit import places, walk
 
 SWARM = 1000  # members of one swarm: one finding, one receipt
@@ -24,7 +24,7 @@ class Finder:
     _by_path: dict[str, Place] = field(default_factory=dict)
 
     def find(self) -> Iterator[Finding]:
-        """Every unit, outermost matches only; entries of `never` rows are found too, and kept by the judge."""
+        """Every unit, outermost matches only. Entries of `never` rows are passed over, and not looked into."""
         for start in self.starts:
             try:
                 fd = walk.open_dir(start.path)
@@ -107,8 +107,8 @@ class Finder:
                         deeper.append(entry.name)
                     if match is None:
                         continue
-                if not wanted(match.litter):
-                    continue
+                if match.is_never or not wanted(match.litter):
+                    continue  # what is never litter is not even measured: transcripts can be large
                 if _swarms_together(match.litter, kind):
                     names = swarms.setdefault(match.litter.key, (match, []))[1]
                     names.append(entry.name)
@@ -163,12 +163,7 @@ def _kind(entry: os.DirEntry[str]) -> Kind:
 
 
 def _swarms_together(litter: Litter, kind: Kind) -> bool:
-    return (
-        kind is Kind.FILE
-        and litter.worth is Worth.NONE
-        and litter.owner is Claim.NONE
-        and litter.tier is not Tier.NEVER
-    )
+    return kind is Kind.FILE and litter.worth is Worth.NONE and litter.owner is Claim.NONE
 
 
 def _swarm(place: Place, fd: int, match: Match, names: list[str]) -> Finding:
