@@ -12,17 +12,19 @@ def bring_back(call: Call) -> bool:
     path = remembered(call)
     if not path or os.path.isdir(path):
         return True
-    from ...errors import TmpwardenError
+    try:
+        return _undone(path)
+    except Exception as problem:  # whatever it is, the session must still get a scratch
+        notebook.log(call.notes, f"cannot bring back {path}: {type(problem).__name__}: {problem}")
+        return False
+
+
+def _undone(path: str) -> bool:
     from ...oskit.places import state_dir
     from ...sweep.journal import restorable  # type: ignore[import-not-found,unused-ignore]
     from ...sweep.undo import undo  # type: ignore[import-not-found,unused-ignore]
 
     receipts = [token for token, entry in restorable(state_dir()).items() if entry.get("path") == path]
-    if not receipts:
-        return False
-    try:
+    if receipts:
         undo(receipts[-1])
-    except (TmpwardenError, OSError) as problem:
-        notebook.log(call.notes, f"cannot bring back {path}: {problem}")
-        return False
-    return True
+    return bool(receipts)

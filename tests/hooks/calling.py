@@ -1,0 +1,62 @@
+"""Call a hook the way an agent does, and say what an agent would accept as its answer."""
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+REPOSITORY = Path(__file__).parents[2]
+RUN = REPOSITORY / "src" / "tmpwarden" / "hooks" / "run.py"
+PYTHON = "/usr/bin/python3"
+PAYLOADS = sorted((Path(__file__).parent / "payloads").glob("*/*.json"))
+LONGEST = 1024
+
+_CLAUDE = {"systemMessage", "hookSpecificOutput"}
+_TOP = dict.fromkeys(("claude", "codex", "copilot", "qwen"), _CLAUDE) | {
+    "gemini": _CLAUDE | {"decision", "reason"},
+    "opencode": {"env", "message", "deny", "args"},
+}
+_SPECIFIC = {
+    "SessionStart": {"additionalContext"},
+    "PreToolUse": {"permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext"},
+    "BeforeTool": {"tool_input"},
+}
+
+
+def hook(
+    agent: str, event: str, payload: object, *, env: dict[str, str] | None = None, python: str = PYTHON
+) -> "subprocess.CompletedProcess[bytes]":
+    raw = payload if isinstance(payload, bytes) else json.dumps(payload).encode()
+    return subprocess.run(
+        [python, "-I", "-S", str(RUN), agent, event],
+        input=raw,
+        env={**os.environ, **(env or {})},
+        capture_output=True,
+        timeout=30,
+        check=False,
+    )
+
+
+def said(result: "subprocess.CompletedProcess[bytes]") -> dict[str, object]:
+    assert result.returncode == 0, result
+    assert result.stderr == b""
+    answer = json.loads(result.stdout or b"{}")
+    assert isinstance(answer, dict)
+    return answer
+
+
+def complaints(agent: str, event: str, answer: bytes) -> list[str]:
+    """What this agent would dislike about an answer. Codex, the strictest, drops one with an unknown field."""
+    if not answer:
+        return []
+    value = json.loads(answer)
+    own_shape = {"permissionDecision", "permissionDecisionReason", "modifiedArgs"} if event == "preToolUse" else set()
+    found = [f"unknown field {key}" for key in value if key not in _TOP[agent] | own_shape]
+    specific = value.get("hookSpecificOutput", {})
+    if specific:
+        found += [f"event {specific.get('hookEventName')}"] if specific.get("hookEventName") != event else []
+        allowed = _SPECIFIC.get(event, set()) | {"hookEventName"}
+        found += [f"unknown specific field {key}" for key in specific if key not in allowed]
+    echoed = specific.get("updatedInput") or specific.get("tool_input") or value.get("args")
+    size = len(answer) - (len(json.dumps(echoed)) if echoed else 0)
+    return [*found, f"{size} bytes"] if size > LONGEST else found

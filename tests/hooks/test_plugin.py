@@ -1,0 +1,114 @@
+"""The repository as a Claude Code plugin: what it registers, and a launcher that finds Python and never fails."""
+
+import json
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from hooks.calling import PYTHON, REPOSITORY
+from support.mounts import needs_root
+from support.user import OrdinaryUser
+from tmpwarden import __version__
+
+HOOKS = json.loads((REPOSITORY / "hooks" / "hooks.json").read_text())["hooks"]
+PAYLOAD = {"session_id": "s-1", "hook_event_name": "SessionStart", "source": "startup", "cwd": "/"}
+
+
+def commands() -> list[tuple[str, dict[str, object]]]:
+    return [(event, hook) for event, groups in HOOKS.items() for group in groups for hook in group["hooks"]]
+
+
+def test_every_hook_has_a_timeout_of_ten_seconds_and_a_quoted_root() -> None:
+    for event, hook in commands():
+        assert hook["timeout"] == 10
+        assert hook["command"] == f'sh "${{CLAUDE_PLUGIN_ROOT}}/hooks/launch" {event}'
+
+
+def test_cleaning_follows_bash_calls_that_worked_and_that_failed_and_every_stop() -> None:
+    assert [group.get("matcher") for group in HOOKS["PostToolUse"]] == ["Bash"]
+    assert [group.get("matcher") for group in HOOKS["PostToolUseFailure"]] == ["Bash"]
+    assert "matcher" not in HOOKS["Stop"][0]
+
+
+def test_the_guard_is_off_unless_asked_for() -> None:
+    assert "PreToolUse" not in HOOKS
+
+
+def test_the_manifests_name_this_version_and_each_other() -> None:
+    plugin = json.loads((REPOSITORY / ".claude-plugin" / "plugin.json").read_text())
+    market = json.loads((REPOSITORY / ".claude-plugin" / "marketplace.json").read_text())
+    assert plugin["version"] == __version__
+    assert [entry["name"] for entry in market["plugins"]] == [plugin["name"]]
+
+
+def checkout(target: Path) -> Path:
+    shutil.copytree(REPOSITORY / "hooks", target / "hooks")
+    shutil.copytree(REPOSITORY / "src", target / "src", ignore=shutil.ignore_patterns("__pycache__"))
+    return target
+
+
+def launch(root: Path, event: str = "SessionStart", **env: str) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(
+        ["sh", "-c", f'sh "${{CLAUDE_PLUGIN_ROOT}}/hooks/launch" {event}'],
+        input=json.dumps(PAYLOAD, separators=(",", ":")),
+        env={**os.environ, "CLAUDE_PLUGIN_ROOT": str(root), **env},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+
+
+def test_it_works_from_a_path_with_spaces_and_quotes(tmp_path: Path, own_world: Path) -> None:
+    root = checkout(tmp_path / "a dir with 'quotes' $HOME")
+    result = launch(root, CLAUDE_ENV_FILE=str(tmp_path / "env"))
+    assert (result.returncode, result.stderr) == (0, "")
+    assert "Temp files" in result.stdout
+
+
+def test_the_interpreter_is_remembered(tmp_path: Path, own_world: Path) -> None:
+    launch(REPOSITORY)
+    memory = own_world / "state" / "tmpwarden" / "hooks" / "python"
+    assert memory.read_text().splitlines()[0] == PYTHON
+    memory.write_text(f"{tmp_path / 'gone'}\n\n")
+    assert launch(REPOSITORY, CLAUDE_ENV_FILE=str(tmp_path / "env")).stdout
+
+
+@needs_root
+def test_a_read_only_checkout_keeps_its_compiled_modules_with_our_state(ordinary_user: OrdinaryUser) -> None:
+    """Without them every hook would compile everything: three times as slow."""
+    root = checkout(ordinary_user.base / "checkout")
+    result = ordinary_user.run(["sh", str(root / "hooks" / "launch"), "SessionStart"], stdin=json.dumps(PAYLOAD))
+    assert (result.returncode, result.stderr) == (0, "")
+    compiled = list(ordinary_user.home.rglob("pyc/**/entry.cpython-*.pyc"))
+    assert compiled
+
+
+@needs_root
+@pytest.mark.parametrize(("event", "source", "speaks"), [
+    ("SessionStart", "startup", True), ("SessionStart", "compact", False), ("PostToolUse", "startup", False),
+])  # fmt: skip
+def test_without_python_the_agent_goes_on_and_one_message_says_so(event: str, source: str, speaks: bool) -> None:
+    """Every Python on this machine is hidden behind /bin/false, in a mount namespace of the test's own."""
+    real = os.path.realpath("/usr/bin/python3")
+    payload = json.dumps(PAYLOAD | {"source": source}, separators=(",", ":"))
+    script = f"mount --bind /bin/false {real} && sh '{REPOSITORY}/hooks/launch' {event}"
+    environ = {**os.environ, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+    result = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script], input=payload, capture_output=True, text=True, env=environ, check=False
+    )
+    assert (result.returncode, result.stderr) == (0, "")
+    assert bool(result.stdout) is speaks
+    if speaks:
+        assert "Python 3.11" in json.loads(result.stdout)["systemMessage"]
+
+
+def test_a_shim_is_passed_over(tmp_path: Path, own_world: Path) -> None:
+    shims = tmp_path / "shims"
+    shims.mkdir()
+    (shims / "python3.14").write_text(f'#!/bin/sh\necho called >> {tmp_path}/shim; exec {PYTHON} "$@"\n')
+    (shims / "python3.14").chmod(0o755)
+    launch(REPOSITORY, PATH=f"{shims}:{os.environ['PATH']}")
+    assert not (tmp_path / "shim").exists()
