@@ -9,6 +9,9 @@ TYPE_CHECKING = False  # typing itself would cost more than the hook
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from ..model.sweep import Request
+    from ..sweep.prepared import CleanResult
+
 MARKER_LIMIT_S = 8.0  # a backlog of any size: the next job goes on
 CLEAN_LIMIT_S = 60.0
 
@@ -80,29 +83,46 @@ def has_marker(shape: tuple[str, str]) -> bool:
     return False
 
 
-def clear_markers(row: str, *, dry_run: bool = False) -> int:
+def clear_markers(row: str, *, observe: bool = False) -> int:
     """Take stale single files of one row away. How many went."""
     from ..model.sweep import Outcome, Request
-    from ..sweep.compose import clean  # type: ignore[import-not-found,unused-ignore]
 
-    request = Request(rows=(row,), unattended=True, time_limit_s=MARKER_LIMIT_S)
-    receipts = clean(request, dry_run=dry_run).receipts
+    receipts = _clean(Request(rows=(row,), unattended=True, time_limit_s=MARKER_LIMIT_S), observe).receipts
     return sum(receipt.entries for receipt in receipts if receipt.outcome is Outcome.REMOVED)
 
 
-def clear_the_dead(*, dry_run: bool = False) -> str:
+def clear_the_dead(*, observe: bool = False) -> str:
     """A whole unattended clean. What it did, in a sentence, or nothing."""
-    from ..model.sweep import Outcome, Request
-    from ..sweep.compose import clean  # type: ignore[import-not-found,unused-ignore]
+    from ..model.sweep import Request
     from ..text import plural, size
 
-    result = clean(Request(unattended=True, time_limit_s=CLEAN_LIMIT_S), dry_run=dry_run)
-    gone = [r for r in result.receipts if r.outcome in (Outcome.REMOVED, Outcome.QUARANTINED)]
-    if not gone:
+    result = _clean(Request(unattended=True, time_limit_s=CLEAN_LIMIT_S), observe)
+    if not result.removed:
         return ""
-    amount = result.freed_bytes + result.quarantined_bytes
+    amount = size(result.freed_bytes + result.quarantined_bytes)
     undo = " (`tmpwarden undo` brings back what is in quarantine)" if result.quarantined_bytes else ""
-    return f"cleared {plural(len(gone), 'left-over item')} of ended sessions, {size(amount)}{undo}"
+    return f"cleared {plural(len(result.removed), 'left-over item')} of ended sessions, {amount}{undo}"
+
+
+def _clean(request: "Request", observe: bool) -> "CleanResult":
+    """Clean; or, observing, only write down what would have gone (`tmpwarden log --observed`)."""
+    from ..errors import LockHeld
+    from ..sweep.compose import clean
+    from ..sweep.journal import Journal, observed
+    from ..sweep.prepared import CleanResult
+
+    try:
+        result = clean(request, dry_run=observe)
+    except LockHeld:
+        return CleanResult(stopped="lock-held")  # somebody cleans right now: the next job is soon enough
+    if observe and result.planned:
+        from ..oskit.places import state_dir
+
+        journal = Journal(state_dir())
+        journal.open()
+        for verdict in result.planned:
+            journal.note("observed", **observed(verdict.finding, verdict.reason))
+    return result
 
 
 def has_ended(pid: int, start: int | None, *, within_s: float = 10.0) -> bool:
@@ -119,11 +139,10 @@ def has_ended(pid: int, start: int | None, *, within_s: float = 10.0) -> bool:
     return True
 
 
-def give_back(path: str) -> None:
+def give_back(path: str, *, observe: bool = False) -> None:
     """Quarantine one scratch whose session said that it is over, unless a law keeps it."""
     from ..model.sweep import Request, Thresholds
-    from ..sweep.compose import clean  # type: ignore[import-not-found,unused-ignore]
 
     named = frozenset({path})
-    request = Request(unattended=True, only_paths=named, thresholds=Thresholds(named=named), time_limit_s=CLEAN_LIMIT_S)
-    clean(request)
+    limits = Thresholds(named=named)
+    _clean(Request(unattended=True, only_paths=named, thresholds=limits, time_limit_s=CLEAN_LIMIT_S), observe)

@@ -100,6 +100,7 @@ def _installed(name: str, agent: str, changed: bool, observe: bool, advice: tupl
 
 
 def _consent() -> None:
-    from ...sweep.consent import give  # type: ignore[import-not-found,unused-ignore]
+    from ...oskit.places import state_dir
+    from ...sweep.consent import give
 
-    give()
+    give(state_dir())

@@ -17,7 +17,7 @@ def end(call: Call) -> Answer | None:
     full = [path for path in _paths(call) if not scratch.release(path)]
     if not full:
         remember(call, "")
-    if full and not call.observes:
+    if full:
         from ...lifecycle import background
 
         background.detach(lambda: _give_back(call, full))
@@ -43,6 +43,6 @@ def _give_back(call: Call, paths: list[str]) -> None:
         try:
             lease = scratch.read(path)
             if lease is not None and background.has_ended(lease.pid, lease.start):
-                background.give_back(path)
+                background.give_back(path, observe=call.observes)
         except Exception as problem:
             notebook.log(call.notes, f"{path}: {type(problem).__name__}: {problem}")

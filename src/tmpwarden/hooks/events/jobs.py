@@ -21,7 +21,7 @@ def _work(call: Call, *, markers: bool, clean: bool) -> None:
         if markers:
             _told(call, _markers)
         if clean:
-            _told(call, lambda call: background.clear_the_dead(dry_run=call.observes))
+            _told(call, lambda call: background.clear_the_dead(observe=call.observes))
 
 
 def _told(call: Call, work: "Callable[[Call], str]") -> None:
@@ -38,5 +38,5 @@ def _told(call: Call, work: "Callable[[Call], str]") -> None:
 def _markers(call: Call) -> str:
     if not background.has_marker(MARKER_SHAPE):
         return ""
-    count = background.clear_markers(MARKER_ROW, dry_run=call.observes)
+    count = background.clear_markers(MARKER_ROW, observe=call.observes)
     return f"removed {count:,} stale cwd file{'' if count == 1 else 's'}" if count else ""

@@ -21,8 +21,8 @@ def bring_back(call: Call) -> bool:
 
 def _undone(path: str) -> bool:
     from ...oskit.places import state_dir
-    from ...sweep.journal import restorable  # type: ignore[import-not-found,unused-ignore]
-    from ...sweep.undo import undo  # type: ignore[import-not-found,unused-ignore]
+    from ...sweep.journal import restorable
+    from ...sweep.undo import undo
 
     receipts = [token for token, entry in restorable(state_dir()).items() if entry.get("path") == path]
     if receipts:

@@ -1,0 +1,208 @@
+"""What hooks start in the background: stale markers, left-overs of the dead, the scratch of an ended session.
+
+Time is moved from outside, with libfaketime: a ctime cannot be set.
+"""
+
+import json
+import os
+import subprocess
+import time
+from pathlib import Path
+
+import pytest
+
+from hooks.calling import PYTHON, RUN, said
+from hooks.test_session import OTHER, SESSION, mktemp, payload, put_off, scratches, start
+from support.mounts import needs_root
+
+LIBRARY = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
+needs_faketime = pytest.mark.skipif(LIBRARY is None, reason="needs libfaketime")
+LATER_S = 120
+SEED_NAMES = {  # of seed 000: what its reviewers accepted and what they refused
+    "claude-abcd-cwd": True,
+    "claude-1234-cwd": True,
+    "claude-ABCD-cwd": False,
+    "claude-abcde-cwd": False,
+    "claude-abc-cwd": False,
+    "claude-my-backup-cwd": False,
+    "claude--cwd": False,
+}
+
+
+def later(event: str, *, session: str = SESSION, seconds: int = LATER_S, **env: str) -> dict[str, object]:
+    """Call a hook `seconds` from now."""
+    environ = {**os.environ, "LD_PRELOAD": str(LIBRARY), "FAKETIME": f"+{seconds}s", "NO_FAKE_STAT": "1", **env}
+    argv = [PYTHON, "-I", "-S", str(RUN), "claude", event]
+    raw = json.dumps(payload(event, session)).encode()
+    return said(subprocess.run(argv, input=raw, env=environ, capture_output=True, timeout=60, check=False))
+
+
+def wait_for_jobs(world: Path) -> None:
+    """Until no process of ours is left in this world. The job exists before the hook that started it returns."""
+    deadline = time.monotonic() + 30
+    while any(_is_job(process, world) for process in Path("/proc").glob("[0-9]*")):
+        assert time.monotonic() < deadline, "the background job did not end"
+        time.sleep(0.02)
+
+
+def _is_job(process: Path, world: Path) -> bool:
+    try:
+        is_ours = os.fsencode(RUN) in (process / "cmdline").read_bytes()
+        return is_ours and os.fsencode(world / "state") in (process / "environ").read_bytes()
+    except OSError:
+        return False
+
+
+def marker(world: Path, number: int, *, is_fresh: bool = False) -> Path:
+    path = world / "tmp" / f"claude-{number:04x}-cwd"
+    path.write_text("/home/agent/project\n")
+    if is_fresh:  # by the clock of `later`
+        os.utime(path, (time.time() + LATER_S - 5,) * 2)
+    return path
+
+
+@needs_faketime
+@pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure", "Stop"])
+def test_fifteen_stale_markers_go_and_ten_fresh_ones_stay(own_world: Path, event: str) -> None:
+    for number in range(15):
+        marker(own_world, number)
+    fresh = {marker(own_world, number, is_fresh=True) for number in range(15, 25)}
+    assert later(event) == {}, "nothing is told before it is done"
+    wait_for_jobs(own_world)
+    assert set((own_world / "tmp").glob("claude-*-cwd")) == fresh
+    assert later("PostToolUse", seconds=LATER_S + 1) == {"systemMessage": "tmpwarden: removed 15 stale cwd files"}
+    assert later("PostToolUse", seconds=LATER_S + 2) == {}
+
+
+@needs_faketime
+def test_the_seven_names_of_the_report_are_judged_as_it_says(own_world: Path) -> None:
+    for name in SEED_NAMES:
+        (own_world / "tmp" / name).write_text("/home/agent/project\n")
+    later("PostToolUse")
+    wait_for_jobs(own_world)
+    assert {name for name in SEED_NAMES if not (own_world / "tmp" / name).exists()} == {
+        name for name, goes in SEED_NAMES.items() if goes
+    }
+
+
+@needs_faketime
+def test_a_marker_that_is_a_link_a_directory_or_somebody_elses_stays(own_world: Path) -> None:
+    precious = own_world / "home" / "precious"
+    precious.write_text("x")
+    (own_world / "tmp" / "claude-aaaa-cwd").symlink_to(precious)
+    (own_world / "tmp" / "claude-bbbb-cwd").mkdir()
+    foreign = marker(own_world, 0xCCCC)
+    if os.geteuid() == 0:
+        os.chown(foreign, 65534, 65534)
+    stale = marker(own_world, 0xDDDD)
+    later("PostToolUse")
+    wait_for_jobs(own_world)
+    assert not stale.exists()
+    assert precious.exists() and (own_world / "tmp" / "claude-aaaa-cwd").is_symlink()
+    assert (own_world / "tmp" / "claude-bbbb-cwd").is_dir()
+    assert foreign.exists() or os.geteuid() != 0
+
+
+@needs_faketime
+def test_nothing_is_said_when_nothing_was_done(own_world: Path) -> None:
+    later("PostToolUse")
+    wait_for_jobs(own_world)
+    assert later("PostToolUse", seconds=LATER_S + 1) == {}
+
+
+@needs_faketime
+def test_an_observing_hook_removes_nothing_and_writes_down_what_would_have_gone(own_world: Path) -> None:
+    stale = marker(own_world, 1)
+    environ = {**os.environ, "LD_PRELOAD": str(LIBRARY), "FAKETIME": "+120s", "NO_FAKE_STAT": "1"}
+    argv = [PYTHON, "-I", "-S", str(RUN), "claude", "PostToolUse", "--observe"]
+    subprocess.run(argv, input=json.dumps(payload("PostToolUse")).encode(), env=environ, check=True)
+    wait_for_jobs(own_world)
+    assert stale.exists()
+    journal = (own_world / "state" / "tmpwarden").glob("journal*")
+    assert any('"observed"' in path.read_text() for path in journal)
+
+
+@needs_faketime
+@pytest.mark.parametrize("count", [2_000, pytest.param(200_000, marks=pytest.mark.long)])
+def test_a_backlog_makes_no_hook_wait_and_later_jobs_go_on(own_world: Path, count: int) -> None:
+    for number in range(count):
+        (own_world / "tmp" / f"claude-{number % 65536:04x}-cwd{'' if number < 65536 else number}").touch()
+    for number in range(min(count, 65536)):
+        (own_world / "tmp" / f"claude-{number:04x}-cwd").write_text("/\n")
+    for turn in range(20):
+        later("PostToolUse", seconds=LATER_S * (turn + 1))
+        wait_for_jobs(own_world)
+        left = [name for name in os.listdir(own_world / "tmp") if len(name) == len("claude-0000-cwd")]
+        if not left:
+            break
+    assert left == []
+
+
+def ended(world: Path, agent: "subprocess.Popen[bytes]") -> None:
+    """The session ends, then its agent."""
+    environ = {**os.environ, "CLAUDE_PID": str(agent.pid)}
+    argv = [PYTHON, "-I", "-S", str(RUN), "claude", "SessionEnd"]
+    subprocess.run(argv, input=json.dumps(payload("SessionEnd", reason="other")).encode(), env=environ, check=True)
+    agent.kill()
+    agent.wait()
+    wait_for_jobs(world)
+
+
+@pytest.fixture
+def agents():  # type: ignore[no-untyped-def]
+    """Processes that stand for agents."""
+    made = [subprocess.Popen(["sleep", "600"]) for _ in range(2)]
+    yield made
+    for process in made:
+        process.kill()
+        process.wait()
+
+
+def test_a_scratch_with_files_is_quarantined_and_a_resumed_session_has_it_back(
+    own_world: Path, agents: "list[subprocess.Popen[bytes]]"
+) -> None:
+    put_off(own_world)
+    start(own_world, agents[0])
+    kept = Path(mktemp(own_world))
+    kept.write_text("work")
+    ended(own_world, agents[0])
+    assert scratches(own_world) == []
+    told = start(own_world, agents[1], source="resume")
+    assert kept.read_text() == "work"
+    assert "is gone" not in told
+
+
+def test_the_scratch_of_a_session_beside_it_is_not_touched(
+    own_world: Path, agents: "list[subprocess.Popen[bytes]]"
+) -> None:
+    put_off(own_world)
+    start(own_world, agents[0])
+    start(own_world, agents[1], session=OTHER)
+    mine, theirs = Path(mktemp(own_world)), Path(mktemp(own_world, session=OTHER))
+    ended(own_world, agents[0])
+    assert not mine.exists()
+    assert theirs.exists()
+
+
+def test_a_scratch_that_a_child_still_uses_stays(own_world: Path, agents: "list[subprocess.Popen[bytes]]") -> None:
+    put_off(own_world)
+    start(own_world, agents[0])
+    file = Path(mktemp(own_world))
+    with file.open("w"):
+        ended(own_world, agents[0])
+        assert file.exists()
+
+
+@needs_root
+@needs_faketime
+def test_the_next_start_clears_what_a_killed_session_left(
+    own_world: Path, agents: "list[subprocess.Popen[bytes]]"
+) -> None:
+    start(own_world, agents[0])
+    wait_for_jobs(own_world)
+    left = Path(mktemp(own_world))
+    agents[0].kill()
+    agents[0].wait()
+    later("SessionStart", session=OTHER, seconds=4000, CLAUDE_PID=str(agents[1].pid))
+    wait_for_jobs(own_world)
+    assert not left.exists()
