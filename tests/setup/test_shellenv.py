@@ -1,0 +1,46 @@
+"""`shellenv` in the shells themselves."""
+
+import os
+import shutil
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tmpwarden.setup.shellenv import functions, shell_of
+
+
+@pytest.fixture
+def programs(tmp_path: Path) -> Path:
+    """An agent and a tmpwarden that say how they were called."""
+    there = tmp_path / "a bin"
+    there.mkdir()
+    for name in ("claude", "tmpwarden"):
+        (there / name).write_text(f'#!/bin/sh\nprintf "%s|" {name} "$@"\n')
+        (there / name).chmod(0o755)
+    return there
+
+
+@pytest.mark.parametrize("shell", ["bash", "zsh", "fish"])
+@pytest.mark.parametrize("is_there", [True, False])
+def test_the_agent_starts_under_run_and_without_us_by_itself(shell: str, is_there: bool, programs: Path) -> None:
+    if not shutil.which(shell):
+        pytest.skip(f"needs {shell}")
+    own = programs / "tmpwarden"
+    if not is_there:
+        own = own.with_name("gone")
+    text = functions(shell, str(own), (("claude", "claude"),))
+    environ = {**os.environ, "PATH": f"{programs}:{os.environ['PATH']}"}
+    script = f"{text}\nclaude 'two words' --flag"
+    result = subprocess.run([shell, "-c", script], capture_output=True, text=True, env=environ, check=True)
+    started = "tmpwarden|run|--agent|claude|--|claude" if is_there else "claude"
+    assert result.stdout == f"{started}|two words|--flag|"
+
+
+def test_the_shell_is_read_from_its_variable() -> None:
+    assert [shell_of(path) for path in ("/bin/zsh", "/usr/bin/fish", "/bin/tcsh", "")] == [
+        "zsh",
+        "fish",
+        "bash",
+        "bash",
+    ]
