@@ -137,7 +137,7 @@ class Calls(Follower):
     def site(self, word: Word, offset: int, program: str, is_list: bool = False) -> Site:
         key = (word.start, offset)
         if key not in self.sites:
-            self.sites[key] = Site(word, offset, program, is_list)
+            self.sites[key] = Site(word, offset, program, is_list, bool(self.around))
         return self.sites[key]
 
     def open_files(self, node: Node, state: State) -> None:

@@ -97,7 +97,7 @@ def analyse(command: str, *, cwd: str, home: str, variables: Mapping[str, str], 
 def study(
     command: str, *, cwd: str, home: str, variables: Mapping[str, str], look: Look
 ) -> tuple[Analysis, tuple[Site, ...]]:
-    """The same, with the words of the text that a rewrite may lead elsewhere."""
+    """The same, with the words of the text that a rewrite may lead elsewhere: none if it was not followed to the end."""
     meaning = Meaning(command, home, variables, look)
     try:
         tree = read(command)
@@ -105,7 +105,7 @@ def study(
         ok, failed = meaning.run(tree, state)
         meaning.run_uncalled(ok or failed or state)
     except Unreadable as why:
-        meaning.opaque = str(why)
+        return Analysis(tuple(meaning.commands), str(why)), ()
     except RecursionError:
-        meaning.opaque = "nested too deep"
+        return Analysis(tuple(meaning.commands), "nested too deep"), ()
     return Analysis(tuple(meaning.commands), meaning.opaque), tuple(meaning.sites.values())

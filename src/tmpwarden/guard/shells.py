@@ -317,7 +317,7 @@ class Shells(Wrappers):
             at += 1
         if at >= len(fields):
             return
-        inner = self.quiet(call.inside(f"{name} exec", fields[at:]))
+        inner = self.quiet(call.inside(name, fields[at:]))
         before, opaque, self.is_remote = self.is_remote, self.opaque, True
         in_text, self.in_text = self.in_text, False  # nothing in there is a path of ours
         try:

@@ -11,13 +11,14 @@ MAX_CWDS = 4
 class Site:
     """A word of the text that may be led elsewhere: where its path starts, and all that was done with it."""
 
-    __slots__ = ("is_list", "modes", "offset", "paths", "program", "word")
+    __slots__ = ("is_list", "is_nested", "modes", "offset", "paths", "program", "word")
 
-    def __init__(self, word: Word, offset: int, program: str, is_list: bool = False) -> None:
+    def __init__(self, word: Word, offset: int, program: str, is_list: bool, is_nested: bool) -> None:
         self.word = word
         self.offset = offset  # of the path in the unquoted word: behind `--out=`
         self.program = program  # "" for redirects and assignments
         self.is_list = is_list  # paths with colons between them
+        self.is_nested = is_nested  # it stands in a string, whose quotes are around it
         self.modes: set[str] = set()
         self.paths: set[str | None] = set()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .arguments import Argument
-from .calls import Call
+from .calls import LISTS, Call
 from .fields import Field
 from .follow import Ways
 from .scanner import NAME, NAME_START
@@ -128,7 +128,7 @@ class Wrappers(Builtins):
             if name in DANGEROUS:
                 call.doubts += (f"{name} is changed",)
             if field.word is not None and self.in_text:
-                self.site(field.word, len(name) + 1, "").modes.add("any")
+                self.site(field.word, len(name) + 1, "", name.endswith(LISTS)).modes.add("any")
             at += 1
         if not values:
             return at, state
