@@ -97,7 +97,7 @@ def analyse(command: str, *, cwd: str, home: str, variables: Mapping[str, str], 
 def study(
     command: str, *, cwd: str, home: str, variables: Mapping[str, str], look: Look
 ) -> tuple[Analysis, tuple[Site, ...]]:
-    """The same, with the words of the text that a rewrite may lead elsewhere: none if it was not followed to the end."""
+    """The same, with the words of the text that a rewrite may lead elsewhere; none if it was not followed."""
     meaning = Meaning(command, home, variables, look)
     try:
         tree = read(command)

@@ -7,8 +7,8 @@ if TYPE_CHECKING:
     from .paths import Look
 
 # names of sockets and directories that other programs keep in /tmp; a last * stands for any ending
-KEPT = ".X11-unix .ICE-unix .XIM-unix .font-unix .Test-unix tmux-* ssh-* .s.PGSQL.* .X*-lock systemd-private-* dbus-* pulse-*"
-KEPT += " snap-private-tmp gpg-* com.apple.* mysql.sock mysqld.sock docker.sock agent.*"
+KEPT = ".X11-unix .ICE-unix .XIM-unix .font-unix .Test-unix tmux-* ssh-* .s.PGSQL.* .X0-lock .X1-lock dbus-* pulse-*"
+KEPT += " systemd-private-* snap-private-tmp gpg-* com.apple.* mysql.sock mysqld.sock docker.sock agent.*"
 HIDDEN = "\0"  # stands for a part of a word that is not known
 
 
