@@ -45,6 +45,24 @@ def locked_inodes(except_pids: Collection[int] = ()) -> frozenset[tuple[int, int
     return _for_stat(parse_locks(text.decode("ascii", "replace"), except_pids))
 
 
+def newly_locked(
+    before: frozenset[tuple[int, int]] | None, now: frozenset[tuple[int, int]] | None
+) -> frozenset[tuple[int, int]]:
+    """What has been locked between two looks; all that is locked now if the first was not measured."""
+    fresh = frozenset(now or ()) - frozenset(before or ())
+    if not fresh or not isinstance(now, LockedInodes):
+        return fresh
+    loose = LockedInodes(fresh)
+    loose.numbers, loose.plain_devices = now.numbers & {inode for _, inode in fresh}, now.plain_devices
+    return loose
+
+
+def bound_sockets() -> frozenset[bytes]:
+    """A mark for every socket of this network namespace that is bound to a path; compare two looks."""
+    lines = (procs.read_whole("/proc/net/unix") or b"").split(b"\n")[1:]
+    return frozenset(b" ".join(words[6:]) for line in lines if len(words := line.split()) > 7 and words[7][:1] != b"@")
+
+
 def parse_locks(text: str, except_pids: Collection[int] = ()) -> frozenset[tuple[int, int]]:
     """The (device, inode) pairs of /proc/locks; a line that is no lock is passed over."""
     found = set()

@@ -15,6 +15,7 @@ from ..oskit import take
 from ..oskit.take import Taken
 from . import quarantine, scan
 from .journal import Journal
+from .lastlook import user_of
 from .purger import Job, Purger
 from .quarantine import Quarantines
 from .taking import Deed, pin_for_good, refused, remove_in_place, take_members, take_unit, unwritten
@@ -120,18 +121,16 @@ class Actor:
 
     def _put_back_used(self, deed: Deed) -> Iterator[Receipt]:
         """What somebody began to use between the judging and the take goes back where it was."""
-        holders = self.trial.world.holders
         for token, name in list(deed.names.items()):
-            witnesses = holders.within(f"{deed.directory}/{token}")
-            if not witnesses:
+            user = user_of(deed.verdict, self.trial.world, deed.quarantine_fd, deed.directory, token)
+            if user is None:
                 continue
             del deed.names[token]
             finding = deed.verdict.finding
             if finding.members:
                 finding = replace(finding, name=name, members=())
             if take.put_back(deed.quarantine_fd, token, deed.dir_fd, name):
-                reason = Reason(witnesses[0].kind.value)
-                yield Receipt(finding, Outcome.KEPT, reason, id=token, detail=witnesses[0].detail)
+                yield Receipt(finding, Outcome.KEPT, Reason(user.kind.value), id=token, detail=user.detail)
             else:
                 detail = f"in use, and its name was taken meanwhile; it is safe at {pin_for_good(deed, token)}"
                 yield Receipt(finding, Outcome.FAILED, Reason.CHANGED, id=token, detail=detail)

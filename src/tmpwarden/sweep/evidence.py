@@ -30,6 +30,9 @@ class World:
     workers: frozenset[int] = frozenset()  # forks of ours: they inherit descriptors without using them
     # parents from which this very run took something: their newest date before we touched them
     untouched_ns: dict[tuple[int, int], int] = field(default_factory=dict)
+    bound: frozenset[bytes] = field(default_factory=locks.bound_sockets)
+    newly_locked: frozenset[tuple[int, int]] = frozenset()  # between the last two looks
+    newly_bound: bool = False
 
     def counts_atime(self, directory: str) -> bool:
         return self.mounts is None or "noatime" not in self.mounts.options(directory)
@@ -39,20 +42,17 @@ class World:
 
     def refresh(self) -> None:
         self.holders, self.owner_of = self.look(self.workers)
-        self.locked = locks.locked_inodes(except_pids=(os.getpid(),))
+        locked, bound = locks.locked_inodes(except_pids=(os.getpid(),)), locks.bound_sockets()
+        self.newly_locked, self.newly_bound = locks.newly_locked(self.locked, locked), bool(bound - self.bound)
+        self.locked, self.bound = locked, bound
         self.mounts = MountTable.of()
 
 
 def gather(finding: Finding, world: World, dir_fd: int, *, with_git: bool = False) -> Evidence | None:
     """Evidence for a single unit whose parent is open as `dir_fd`; None if it vanished."""
-    measure = walk.measure(
-        dir_fd,
-        finding.name,
-        uid=world.uid,
-        count_atime=world.counts_atime(finding.parent),
-        locked=world.locked or frozenset(),
-        is_marked=world.marks(finding),
-    )
+    measure = _measured(finding, world, dir_fd, count_atime=world.counts_atime(finding.parent))
+    if measure is not None and measure.git:  # git has no O_NOATIME: our own look at a clone must not make it younger
+        measure = _measured(finding, world, dir_fd, count_atime=False)
     if measure is None:
         return None
     measure = _as_we_found_it(finding, measure, world)
@@ -65,6 +65,17 @@ def gather(finding: Finding, world: World, dir_fd: int, *, with_git: bool = Fals
         has_shape=has_shape(finding, dir_fd, finding.name, world),
     )
     return inspect_git(finding, evidence, dir_fd) if with_git else evidence
+
+
+def _measured(finding: Finding, world: World, dir_fd: int, *, count_atime: bool) -> Measure | None:
+    return walk.measure(
+        dir_fd,
+        finding.name,
+        uid=world.uid,
+        count_atime=count_atime,
+        locked=world.locked or frozenset(),
+        is_marked=world.marks(finding),
+    )
 
 
 def inspect_git(finding: Finding, evidence: Evidence, dir_fd: int) -> Evidence:
@@ -110,7 +121,7 @@ def _witnesses(finding: Finding, measure: Measure, world: World, dir_fd: int) ->
     if world.locked is None and finding.kind is not Kind.DIR and locks.is_locked(dir_fd, finding.name):
         return (Witness(WitnessKind.LOCK, finding.path),)
     for relative in measure.sockets:
-        listening = _listens(dir_fd, f"{finding.name}/{relative}".rstrip("/"))
+        listening = listens(dir_fd, f"{finding.name}/{relative}".rstrip("/"))
         if listening is None:
             return None
         if listening:
@@ -118,7 +129,8 @@ def _witnesses(finding: Finding, measure: Measure, world: World, dir_fd: int) ->
     return held
 
 
-def _listens(dir_fd: int, relative: str) -> bool | None:
+def listens(dir_fd: int, relative: str) -> bool | None:
+    """Whether anybody has the socket bound that lies there, below an open directory."""
     parent, _, name = relative.rpartition("/")
     if not parent:
         return locks.is_listening(dir_fd, name)

@@ -1,0 +1,40 @@
+"""Who began to use a unit between its judging and its take: asked once more, at its new place and by its old name."""
+
+from __future__ import annotations
+
+from ..model.sweep import Remove, Witness, WitnessKind
+from ..oskit import walk
+from .evidence import World, listens
+
+
+def user_of(verdict: Remove, world: World, quarantine_fd: int, directory: str, token: str) -> Witness | None:
+    """The first witness of life for what lies in quarantine as `token` (a unit, or one member of a swarm), or None."""
+    if held := world.holders.within(f"{directory}/{token}"):
+        return held[0]
+    if not verdict.finding.members and (named := _named(verdict, world)):
+        return named
+    return _locked_or_bound(world, quarantine_fd, token)
+
+
+def _named(verdict: Remove, world: World) -> Witness | None:
+    """A variable or a record holds a name, not a descriptor: it still says the old one."""
+    inside = world.holders.within(verdict.finding.path) or ()
+    if found := [witness for witness in inside if witness.kind is WitnessKind.TMPDIR]:
+        return found[0]
+    claims = world.owner_of(verdict.finding, verdict.evidence.measure)[1]
+    return claims[0] if claims else None
+
+
+def _locked_or_bound(world: World, quarantine_fd: int, token: str) -> Witness | None:
+    """Locks and sockets need a walk, so only if there are new ones anywhere."""
+    if not world.newly_locked and not world.newly_bound:
+        return None
+    measure = walk.measure(quarantine_fd, token, uid=world.uid, count_atime=False, locked=world.newly_locked)
+    if measure is None:
+        return None
+    if measure.locked:
+        return Witness(WitnessKind.LOCK, measure.locked[0])
+    for relative in measure.sockets:
+        if listens(quarantine_fd, f"{token}/{relative}".rstrip("/")) is not False:
+            return Witness(WitnessKind.SOCKET, relative)
+    return None
