@@ -16,8 +16,11 @@ MARKER_LIMIT_S = 8.0  # a backlog of any size: the next job goes on
 CLEAN_LIMIT_S = 60.0
 
 
-def detach(work: "Callable[[], None]") -> bool:
-    """Run `work` in a process of its own session, with none of our descriptors: the agent waits for our stdout."""
+def detach(work: "Callable[[], None]", *, keep_open: bool = False) -> bool:
+    """Run `work` in a process of its own session, with none of our descriptors: the agent waits for our stdout.
+
+    `keep_open`: `work` itself needs descriptors; only stdin, stdout and stderr are let go.
+    """
     try:
         child = posix.fork()
     except OSError:
@@ -29,19 +32,19 @@ def detach(work: "Callable[[], None]") -> bool:
         posix.setsid()
         if posix.fork():
             posix._exit(0)
-        _let_go()
+        _let_go(3 if not keep_open else 1024)
         work()
     except BaseException:
         pass
     posix._exit(0)
 
 
-def _let_go() -> None:
+def _let_go(first: int) -> None:
     """No pipe of the agent's stays open, no directory of the user's stays in use, no core is taken from them."""
     null = posix.open("/dev/null", posix.O_RDWR)
     for descriptor in (0, 1, 2):
         posix.dup2(null, descriptor)
-    posix.closerange(3, 1024)
+    posix.closerange(first, 1024)
     posix.chdir("/")
     posix.nice(10)
 

@@ -98,7 +98,9 @@ class Actor:
         if finding.members:
             result: str | Receipt = take_members(deed, self.journal, self.trial.member_may_go)
         else:
-            result = take_unit(deed, self.journal, keep_for_undo=self.keep_for_undo)
+            result = take_unit(
+                deed, self.journal, quarantine.token(finding.litter.worth, quarantine=self.keep_for_undo)
+            )
         if result == Taken.TAKEN:
             return deed
         os.close(deed.dir_fd)

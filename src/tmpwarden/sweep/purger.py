@@ -41,7 +41,7 @@ class Purger:
         """Start on `jobs`; yields the receipts of what was submitted before and is done now."""
         yield from self.finish()
         if sum(job.receipt.entries for job in jobs) < _WORTH_A_FORK or threading.active_count() > 1:
-            yield from map(_carried_out, jobs)  # a fork in a threaded host could inherit a held lock
+            yield from map(carried_out, jobs)  # a fork in a threaded host could inherit a held lock
         else:
             self._fork(jobs)
 
@@ -56,7 +56,7 @@ class Purger:
         for job, line in zip(jobs, lines, strict=False):
             freed, entries, failed = json.loads(line)
             yield _receipt(job, freed, entries, failed)
-        yield from map(_carried_out, jobs[len(lines) :])
+        yield from map(carried_out, jobs[len(lines) :])
 
     def _fork(self, jobs: list[Job]) -> None:
         reading, writing = os.pipe()
@@ -81,7 +81,7 @@ def _work(jobs: list[Job], reading: int, writing: int) -> None:
         os._exit(status)
 
 
-def _carried_out(job: Job) -> Receipt:
+def carried_out(job: Job) -> Receipt:
     return _receipt(job, *_destroy(job))
 
 

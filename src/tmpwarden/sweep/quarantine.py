@@ -24,6 +24,11 @@ def token(worth: Worth, *, quarantine: bool) -> str:
     return os.urandom(8).hex() + (KEPT if quarantine and worth is Worth.SOME else DOOMED)
 
 
+def undecided() -> str:
+    """A name for what was taken before it was judged: no other run may purge it before its time."""
+    return os.urandom(8).hex() + KEPT
+
+
 @dataclass(frozen=True, slots=True)
 class Stored:
     """One entry of a quarantine."""

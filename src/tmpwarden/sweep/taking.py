@@ -40,7 +40,7 @@ class Deed:
     token: str = ""  # the last one tried
 
 
-def take_unit(deed: Deed, journal: Journal, *, keep_for_undo: bool) -> str | Receipt:
+def take_unit(deed: Deed, journal: Journal, token: str) -> str | Receipt:
     """TAKEN with `deed.names` filled, or why not."""
     finding = deed.verdict.finding
     try:
@@ -56,7 +56,7 @@ def take_unit(deed: Deed, journal: Journal, *, keep_for_undo: bool) -> str | Rec
             lock_fd = _flocked(deed.dir_fd, finding.name)
             if lock_fd < 0:
                 return Receipt(finding, Outcome.KEPT, Reason.LOCK, detail=finding.path)
-        token = deed.token = quarantine.token(finding.litter.worth, quarantine=keep_for_undo)
+        deed.token = token
         if not _intend(deed, journal, token, status) and finding.litter.worth is Worth.SOME:
             return unwritten(deed.verdict)
         result = take.take(deed.dir_fd, finding.name, pinned, quarantine_fd=deed.quarantine_fd, token=token)

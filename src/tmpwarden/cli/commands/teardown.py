@@ -1,0 +1,68 @@
+"""`tmpwarden teardown`: what an orchestrator calls when an agent ends."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import click
+
+from ...errors import BadArgument
+from ...lifecycle.teardown import TeardownResult, teardown
+from ...model.sweep import Receipt
+from ...text import plural, shown
+from ..call import Answer, Call
+from ..group import pass_call
+from ..words import SENTENCES
+
+
+@click.command()
+@click.option("--session", metavar="ID", help="The session that ended.")
+@click.option("--pid", type=click.IntRange(min=1), help="The agent's process that ended.")
+@click.option("--agent", metavar="A", help="The agent; alone: every session of it that has ended.")
+@click.option("--wait", is_flag=True, help="Wait for the purge too, not for the renames only.")
+@pass_call
+def command(call: Call, session: str | None, pid: int | None, agent: str | None, wait: bool) -> Answer:
+    """Remove what an ended agent left, at once and whatever its age.
+
+    Takes the session's scratch and the agent's own temporary files that name the session or its process. What somebody
+    still uses stays, and so does everything of other sessions. Safe to call twice.
+    """
+    if session is None and pid is None and agent is None:
+        raise BadArgument("say what has ended", hint="--session ID, --pid PID or --agent NAME")
+    result = teardown(session, pid=pid, agent=agent, roots=call.roots, config_file=call.config_file, wait=wait)
+    if result.error:
+        call.warn(result.error)
+    return Answer(_data(result), lambda: _lines(result), exit_code=1 if result.error else 0)
+
+
+def _data(result: TeardownResult) -> dict[str, object]:
+    return {
+        "session": result.session,
+        "released": result.released,
+        "removed": [_entry(receipt) for receipt in result.removed],
+        "kept": [{"path": r.finding.path, "reason": r.reason.value, "detail": r.detail} for r in result.kept],
+        "freed_bytes": result.freed_bytes,
+    }
+
+
+def _entry(receipt: Receipt) -> dict[str, object]:
+    litter = receipt.finding.litter
+    return {
+        "path": receipt.finding.path,
+        "agent": litter.agent,
+        "litter": litter.id,
+        "receipt": receipt.id,
+        "undoable": receipt.undoable,
+    }
+
+
+def _reason(receipt: Receipt) -> str:
+    return SENTENCES[receipt.reason].format(who=receipt.detail or "somebody")
+
+
+def _lines(result: TeardownResult) -> Iterator[str]:
+    for receipt in result.removed:
+        yield f"taken  {shown(receipt.finding.path)}"
+    for receipt in result.kept:
+        yield f"kept   {shown(receipt.finding.path)}: {_reason(receipt)}"
+    yield f"Took {plural(len(result.removed), 'item')}, kept {plural(len(result.kept), 'item')}."

@@ -1,0 +1,132 @@
+"""Take units by name, at once: teardown says that their session is over, so the rename comes first and the walk after.
+
+The name's word replaces grace and freshness and nothing else. Holders are looked for before the rename and again after
+it; everything else is judged inside the quarantine, in a process that the caller does not wait for, and what is odd
+goes back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from ..model.sweep import Evidence, Finding, Keep, Outcome, Owner, Reason, Receipt, Remove, Witness, Worth
+from ..oskit import take, walk
+from ..oskit.take import Taken
+from . import quarantine, scan
+from .evidence import inspect_git
+from .journal import Journal
+from .prepared import Prepared
+from .purger import Job, carried_out
+from .quarantine import Quarantines
+from .taking import Deed, pin_for_good, refused, take_unit, unwritten
+
+
+@dataclass(slots=True)
+class NamedTake:
+    """One teardown. `take` each finding, then `settle`."""
+
+    prepared: Prepared
+    journal: Journal
+    quarantines: Quarantines
+    deeds: list[Deed] = field(default_factory=list)
+
+    def take(self, finding: Finding, owner: Owner, claims: tuple[Witness, ...]) -> Receipt | None:
+        """None when it is taken; else the receipt that says why not."""
+        held = self.prepared.trial.world.holders.within(finding.path)
+        used = claims or held
+        if used:
+            return Receipt(finding, Outcome.KEPT, Reason(used[0].kind.value), detail=used[0].detail)
+        if held is None:
+            return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail="processes could not be looked at")
+        verdict = Remove(finding, Evidence(owner, held, None), Reason.TORN_DOWN)
+        quarantine_fd = self.quarantines.open(finding.root)
+        if quarantine_fd is None or not self.journal.open():
+            return unwritten(verdict)
+        try:
+            dir_fd = scan.open_below(finding.root, finding.parent)
+        except OSError:
+            return refused(verdict, Taken.VANISHED)
+        deed = Deed(verdict, dir_fd, quarantine_fd, self.quarantines.directory(finding.root))
+        result = take_unit(deed, self.journal, quarantine.undecided())
+        if result == Taken.TAKEN:
+            self.deeds.append(deed)
+            return None
+        os.close(dir_fd)
+        return result if isinstance(result, Receipt) else refused(verdict, result, deed.token)
+
+    def last_look(self) -> Iterator[Receipt]:
+        """Who uses it at its new place: it goes back. The rest is taken."""
+        _race_window("taken by name, holders not yet looked for")
+        if self.deeds:
+            self.prepared.trial.world.refresh()
+        deeds, self.deeds = self.deeds, []
+        for deed in deeds:
+            token = next(iter(deed.names))
+            used = self.prepared.trial.world.holders.within(f"{deed.directory}/{token}")
+            if used == ():
+                self.deeds.append(deed)
+                yield self._taken(deed, token)
+            else:
+                reason = Reason(used[0].kind.value) if used else Reason.NOT_MEASURED
+                yield self._returned(deed, reason, used[0].detail if used else "")
+
+    def settle(self) -> None:
+        """Judge inside the quarantine; what a law keeps goes back, what is worthless is purged. Slow: detach it."""
+        for deed in self.deeds:
+            verdict = self._judged_inside(deed)
+            if isinstance(verdict, Keep):
+                self._returned(deed, verdict.reason, verdict.detail)
+                continue
+            token = next(iter(deed.names))
+            measure = verdict.evidence.measure
+            receipt = replace(
+                self._taken(deed, token),
+                bytes=measure.bytes if measure else 0,
+                entries=measure.entries if measure else 1,
+            )
+            self.journal.record(receipt)
+            if not receipt.undoable:
+                done = carried_out(Job(deed.directory, (token,), receipt, measure))
+                self.journal.note("purged", id=token, freed=done.freed_bytes, failed=done.detail)
+            os.close(deed.dir_fd)
+        self.journal.note("end")
+
+    def _judged_inside(self, deed: Deed) -> Remove | Keep:
+        finding, trial = deed.verdict.finding, self.prepared.trial
+        token = next(iter(deed.names))
+        measure = walk.measure(
+            deed.quarantine_fd,
+            token,
+            uid=trial.world.uid,
+            count_atime=False,
+            locked=trial.world.locked or frozenset(),
+            is_marked=trial.world.marks(finding),
+        )
+        evidence = replace(deed.verdict.evidence, measure=measure)
+        if measure and measure.git:
+            evidence = inspect_git(replace(finding, name=token), evidence, deed.quarantine_fd)
+        return trial.judge(finding, evidence)
+
+    def _taken(self, deed: Deed, token: str) -> Receipt:
+        finding = deed.verdict.finding
+        is_kept = self.prepared.request.quarantine and finding.litter.worth is Worth.SOME
+        outcome = Outcome.QUARANTINED if is_kept else Outcome.REMOVED
+        return Receipt(finding, outcome, Reason.TORN_DOWN, id=token, undoable=is_kept)
+
+    def _returned(self, deed: Deed, reason: Reason, detail: str) -> Receipt:
+        token, name = next(iter(deed.names.items()))
+        finding = deed.verdict.finding
+        if take.put_back(deed.quarantine_fd, token, deed.dir_fd, name):
+            receipt = Receipt(finding, Outcome.KEPT, reason, id=token, detail=detail)
+        else:
+            detail = f"its name was taken meanwhile; it is safe at {pin_for_good(deed, token)}"
+            receipt = Receipt(finding, Outcome.FAILED, Reason.CHANGED, id=token, detail=detail)
+        self.journal.record(receipt)
+        os.close(deed.dir_fd)
+        return receipt
+
+
+def _race_window(name: str) -> None:
+    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""

@@ -1,0 +1,126 @@
+"""Teardown: what the session left goes at once; what somebody still uses stays, and nothing is ever raised."""
+
+import os
+import subprocess
+import sys
+import uuid
+from pathlib import Path
+
+import pytest
+
+import tmpwarden
+from support.holding import process
+from support.litter import claude_session, snapshot
+from tmpwarden.leases.scratch import open_scratch
+from tmpwarden.lifecycle import teardown as module
+from tmpwarden.model.sweep import Reason
+from tmpwarden.sweep import named
+from tmpwarden.sweep.undo import undo
+
+
+@pytest.fixture
+def root(own_world: Path) -> Path:
+    return own_world / "tmp"
+
+
+def ended_pid() -> int:
+    child = subprocess.Popen([sys.executable, "-c", ""])
+    child.wait()
+    return child.pid
+
+
+def test_scratch_and_the_agents_own_litter_go_whatever_their_age(root: Path) -> None:
+    session = str(uuid.uuid4())
+    scratch = open_scratch(str(root), "claude", session, pid=ended_pid(), start=1)
+    (Path(scratch.path) / "work.txt").write_text("work")
+    litter = claude_session(root, session=session)
+    other = claude_session(root)
+    result = tmpwarden.teardown(session=session, agent="claude", wait=True)
+    assert result.error is None
+    assert result.released
+    assert not Path(scratch.path).exists()
+    assert not litter.exists()
+    assert other.exists(), "another session's files are none of its business"
+    undo()
+    assert (Path(scratch.path) / "work.txt").read_text() == "work" or litter.exists()
+
+
+def test_it_is_idempotent_and_says_nothing_about_what_is_not_there(root: Path) -> None:
+    session = str(uuid.uuid4())
+    claude_session(root, session=session)
+    assert len(tmpwarden.teardown(session=session, wait=True).removed) == 1
+    again = tmpwarden.teardown(session=session, wait=True)
+    assert again.receipts == []
+    assert again.error is None
+
+
+def test_a_file_that_a_background_command_still_holds_keeps_the_unit(root: Path) -> None:
+    session = str(uuid.uuid4())
+    litter = claude_session(root, session=session)
+    with process("import sys; f = open(sys.argv[1])", str(litter / "tasks" / "b00000000.output")):
+        result = tmpwarden.teardown(session=session, wait=True)
+        assert [r.reason for r in result.kept] == [Reason.OPEN_FILE]
+        assert litter.exists()
+    assert tmpwarden.teardown(session=session, wait=True).removed
+
+
+def test_one_that_opens_it_in_the_window_gets_it_back(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    session = str(uuid.uuid4())
+    litter = claude_session(root, session=session)
+    before = snapshot(litter)
+    running = []
+
+    def strike(window: str) -> None:
+        (token,) = (root / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
+        held = process("import sys, os; os.chdir(sys.argv[1])", str(token))
+        held.__enter__()
+        running.append(held)
+
+    monkeypatch.setattr(named, "_race_window", strike)
+    try:
+        result = tmpwarden.teardown(session=session, wait=True)
+        assert [r.reason for r in result.kept] == [Reason.WORKING_DIRECTORY]
+        assert snapshot(litter) == before
+    finally:
+        for held in running:
+            held.__exit__(None, None, None)
+
+
+def test_git_work_inside_goes_back(root: Path) -> None:
+    session = str(uuid.uuid4())
+    litter = claude_session(root, session=session)
+    repository = litter / "scratchpad" / "repo"
+    repository.mkdir(parents=True)
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+    (repository / "only-copy.txt").write_text("work")
+    tmpwarden.teardown(session=session, wait=True)
+    assert (repository / "only-copy.txt").read_text() == "work"
+
+
+def test_the_caller_waits_for_the_rename_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The walk happens in another process: in ours, nothing is measured."""
+    session = str(uuid.uuid4())
+    litter = claude_session(root, session=session)
+    ours = os.getpid()
+
+    def measured(self: object) -> None:
+        assert os.getpid() != ours
+
+    monkeypatch.setattr(named.NamedTake, "settle", measured)
+    result = tmpwarden.teardown(session=session)
+    assert result.error is None
+    assert not litter.exists()
+
+
+def test_it_never_raises(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(module, "prepare", lambda *a, **k: 1 / 0)
+    assert tmpwarden.teardown(session="x").error == "ZeroDivisionError: division by zero"
+
+
+def test_it_can_be_switched_off(root: Path, own_world: Path) -> None:
+    session = str(uuid.uuid4())
+    litter = claude_session(root, session=session)
+    (own_world / "config" / "tmpwarden").mkdir()
+    (own_world / "config" / "tmpwarden" / "config.toml").write_text("[teardown]\nenabled = false\n")
+    assert tmpwarden.teardown(session=session, wait=True).removed == []
+    assert litter.exists()
