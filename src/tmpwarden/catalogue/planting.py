@@ -1,0 +1,108 @@
+"""Make a row's examples real: entries of the right kind and content, where the row looks. For proofs, in a scratch."""
+
+from __future__ import annotations
+
+import os
+import re
+import socket
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from ..model.sweep import Claim, Kind, Litter, Tier
+from .patterns import FLAGS, name_pattern, split_place
+
+_BELOW_HOME = {
+    "home": "",
+    "xdg_cache": ".cache",
+    "xdg_config": ".config",
+    "xdg_data": ".local/share",
+    "xdg_state": ".local/state",
+}
+_ANYTHING = "-x"  # what `*` becomes: a name that no row takes for a unit
+_CACHEDIR_TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Planted:
+    row: Litter
+    path: str
+    kind: Kind
+    is_match: bool  # False: one of its `spares`
+
+
+def plant(row: Litter, tmp: str, home: str, *, gone_pid: int) -> tuple[Planted, ...]:
+    """Every example of a row below `tmp` or `home`. A pid in a name becomes `gone_pid`, a process that has ended."""
+    directory = directory_of(row, tmp, home)
+    os.makedirs(directory, mode=0o700, exist_ok=True)
+    planted = []
+    for name, is_match in _examples(row, gone_pid):
+        path = os.path.join(directory, name)
+        kind = Kind.FILE if row.kind is Kind.ANY else row.kind
+        _make(row, path, kind)
+        planted.append(Planted(row, path, kind, is_match))
+    return tuple(planted)
+
+
+def directory_of(row: Litter, tmp: str, home: str) -> str:
+    """Where a row looks; `*` becomes a name that is nobody's."""
+    base, parts = split_place(row.place)
+    start = tmp if base == "tmp" else os.path.join(home, _BELOW_HOME[base])
+    uid = str(os.geteuid())
+    return os.path.join(start, *(part.replace("{uid}", uid).replace("*", _ANYTHING) for part in parts))
+
+
+def _examples(row: Litter, gone_pid: int) -> Iterator[tuple[str, bool]]:
+    uid, pattern = os.geteuid(), re.compile(name_pattern(row.name, 1000), FLAGS)
+    for name in row.matches:
+        found = pattern.fullmatch(name)
+        if row.owner is Claim.PID and found:
+            start, end = found.span("pid")
+            name = f"{name[:start]}{gone_pid}{name[end:]}"
+        yield _for_user(row, name, uid), True
+    for name in row.spares:
+        yield _for_user(row, name, uid), False
+
+
+def _for_user(row: Litter, name: str, uid: int) -> str:
+    """Examples are written for uid 1000."""
+    return name.replace("1000", str(uid)) if "{uid}" in row.name else name
+
+
+def _make(row: Litter, path: str, kind: Kind) -> None:
+    if kind is Kind.DIR:
+        os.mkdir(path, 0o700)
+        _fill(row, path)
+    elif kind is Kind.SOCKET:
+        _make_socket(path)
+    else:
+        with open(path, "xb") as file:
+            file.write(_content(row))
+
+
+def _fill(row: Litter, path: str) -> None:
+    if "empty-dir" in row.checks:
+        return
+    if "transform-dump" in row.checks:
+        os.mkdir(os.path.join(path, "ssr"))
+        return
+    name, content = ("CACHEDIR.TAG", _CACHEDIR_TAG) if "cachedir-tag" in row.checks else ("file", b"content\n")
+    with open(os.path.join(path, name), "xb") as file:
+        file.write(content)
+
+
+def _content(row: Litter) -> bytes:
+    if row.max_bytes == 0 or row.tier is Tier.NEVER:
+        return b""
+    if "elf" in row.checks:
+        return b"\x7fELF\x02\x01\x01"
+    return b"/home/me/project\n"
+
+
+def _make_socket(path: str) -> None:
+    """A socket that nobody listens on. Its path may be longer than AF_UNIX allows: go through the directory."""
+    fd = os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
+            sock.bind(f"/proc/self/fd/{fd}/{os.path.basename(path)}")
+    finally:
+        os.close(fd)
