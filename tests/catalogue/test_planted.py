@@ -21,7 +21,10 @@ YEAR_NS = 365 * 86400 * 10**9
 
 def gone_pid() -> int:
     """The pid of a process that has ended."""
-    return subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True).stdout and _last_pid()
+    return (
+        subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True).stdout
+        and _last_pid()
+    )
 
 
 def _last_pid() -> int:

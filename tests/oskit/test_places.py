@@ -69,11 +69,16 @@ def test_a_tmpdir_inside_a_scratch_counts_as_the_root_above(
 def test_an_unsafe_root_that_nobody_named_is_passed_over_with_a_warning(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    (tmp_path / "repo" / ".git").mkdir(parents=True)
+    (tmp_path / "repo" / ".git" / "refs").mkdir(parents=True)
     monkeypatch.setenv("TMPDIR", f"{tmp_path}/repo")
     roots = places.temp_roots(extra=(f"{tmp_path}/world/tmp",))
     assert roots == (f"{tmp_path}/world/tmp",)
     assert roots.warnings == (f"refusing to sweep {tmp_path}/repo: it is the root of a git repository",)
+
+
+def test_an_empty_dot_git_that_a_killed_sandbox_left_does_not_close_a_root(tmp_path: Path) -> None:
+    (tmp_path / "root" / ".git").mkdir(parents=True)
+    assert places.temp_roots((f"{tmp_path}/root",)) == (f"{tmp_path}/root",)
 
 
 def test_a_root_is_refused_with_its_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -156,11 +156,22 @@ def _protection(path: str, *, any_owner: bool) -> str | None:
             return "it is a home directory"
         if place.startswith(path + "/"):
             return "a home directory lies below it"
-    owner = _owner(os.path.join(path, ".git"))
-    # any user can make /tmp/.git: only root's or our own may stop us from sweeping a root
-    if owner is not None and (any_owner or owner in (0, uid())):
+    git = os.path.join(path, ".git")
+    owner = _owner(git)
+    # any user can make /tmp/.git: only root's or our own may stop us from sweeping a root, and not an empty one,
+    # which a sandbox leaves in /tmp when its agent is killed (Codex 0.166.0)
+    if owner is not None and (any_owner or (owner in (0, uid()) and not _is_empty_dir(git))):
         return "it is the root of a git repository"
     return None
+
+
+def _is_empty_dir(path: str) -> bool:
+    """False too where it cannot be read."""
+    try:
+        with os.scandir(path) as entries:
+            return next(entries, None) is None
+    except OSError:
+        return False
 
 
 def _homes() -> set[str]:
