@@ -2,32 +2,27 @@
 
 import os
 import subprocess
-import sys
 import time
-from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tmpwarden.catalogue.load import load
-from tmpwarden.catalogue.planting import Planted, directory_of, plant
-from tmpwarden.model.sweep import Claim, Kind, Reason, Request, Thresholds, Tier
+from tmpwarden.catalogue.matcher import Place
+from tmpwarden.catalogue.planting import Planted, plant
+from tmpwarden.model.sweep import Claim, Kind, Request, Thresholds, Tier
 from tmpwarden.sweep import compose
 
-ROWS = load(dirs=()).rows
+CATALOGUE = load(dirs=())
 YEAR_NS = 365 * 86400 * 10**9
 
 
+def later_ns() -> int:
+    return time.time_ns() + YEAR_NS
+
+
 def gone_pid() -> int:
-    """The pid of a process that has ended."""
-    return (
-        subprocess.run([sys.executable, "-c", "import os; print(os.getpid())"], capture_output=True, check=True).stdout
-        and _last_pid()
-    )
-
-
-def _last_pid() -> int:
     child = subprocess.Popen(["true"])
     child.wait()
     return child.pid
@@ -47,23 +42,169 @@ class Garden:
     def of_tier(self, tier: Tier) -> list[Planted]:
         return [each for each in self.planted if each.is_match and each.row.tier is tier]
 
+    def rows_of(self, wanted: list[Planted]) -> dict[str, str | None]:
+        """path -> the key of the row that the matcher gives this entry, walking from its root."""
+        places = {place.path: place for place in CATALOGUE.places(self.roots, self.home)}
+        return {each.path: _row_of(each, places) for each in wanted}
 
-def later() -> int:
-    return time.time_ns() + YEAR_NS
+
+def _row_of(planted: Planted, places: dict[str, Place]) -> str | None:
+    for depth in range(1, planted.path.count("/") + 1):
+        parts = planted.path.split("/")
+        here: Place | None = places.get("/".join(parts[:-depth]))
+        for step in parts[len(parts) - depth : -1]:
+            here = here.child(step) if here else None
+        match = here.classify(parts[-1], planted.kind) if here else None
+        if match:
+            return match.litter.key
+    return None
+
+
+def make_garden(world: Path, pid: int) -> Garden:
+    home, roots, planted = str(world / "home"), [], []
+    for row in CATALOGUE.rows:
+        root = world / "tmp" / row.key
+        root.mkdir()
+        roots.append(str(root))
+        planted += plant(row, str(root), home, gone_pid=pid)
+    return Garden(tuple(roots), home, tuple(planted))
 
 
 @pytest.fixture
-def garden(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Garden]:
-    home = own_world / "home"
-    for kind in ("CACHE", "CONFIG", "DATA"):
+def garden(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> Garden:
+    for kind in ("CACHE", "CONFIG", "DATA", "STATE"):  # as most users have it: below the home
         monkeypatch.delenv(f"XDG_{kind}_HOME")
-    planted: list[Planted] = []
-    roots = []
-    pid = _last_pid()
-    for row in ROWS:
-        root = own_world / "tmp" / row.key
-        root.mkdir()
-        roots.append(str(root))
-        planted += plant(row, str(root), str(home), gone_pid=pid)
-    monkeypatch.setenv("XDG_STATE_HOME", str(own_world / "state"))
-    yield Garden(tuple(roots), str(home), tuple(planted))
+    return make_garden(own_world, gone_pid())
+
+
+def gone(planted: list[Planted]) -> set[str]:
+    return {f"{each.row.key} {each.path}" for each in planted if not os.path.lexists(each.path)}
+
+
+def all_of(planted: list[Planted]) -> set[str]:
+    return {f"{each.row.key} {each.path}" for each in planted}
+
+
+def test_every_example_is_found_as_its_row(garden: Garden) -> None:
+    verdicts = list(compose.scan(garden.request(), now_ns=later_ns))
+    found = {
+        f"{verdict.finding.litter.key} {os.path.join(verdict.finding.parent, name)}"
+        for verdict in verdicts
+        for name in verdict.finding.members or (verdict.finding.name,)
+    }
+    assert all_of(garden.of_tier(Tier.AUTO) + garden.of_tier(Tier.ASK)) - found == set()
+
+
+def test_every_example_of_a_never_row_belongs_to_it(garden: Garden) -> None:
+    never = garden.of_tier(Tier.NEVER)
+    rows = garden.rows_of(never)
+    assert [each.path for each in never if rows[each.path] != each.row.key] == []
+
+
+def test_a_clean_takes_every_auto_row_and_nothing_else(garden: Garden) -> None:
+    result = compose.clean(garden.request(), now_ns=later_ns)
+    assert result.failed == []
+    auto = garden.of_tier(Tier.AUTO)
+    assert gone(auto) == all_of(auto)
+    assert gone(garden.of_tier(Tier.ASK)) == set() == gone(garden.of_tier(Tier.NEVER))
+
+
+def test_what_is_spared_stays_even_when_everything_may_be_asked(garden: Garden) -> None:
+    compose.clean(garden.request(ask=True), now_ns=later_ns)
+    ask = garden.of_tier(Tier.ASK)
+    assert gone(ask) == all_of(ask)
+    assert gone(garden.of_tier(Tier.NEVER)) == set()
+    spared = [each for each in garden.planted if not each.is_match]
+    owned = garden.rows_of(spared)
+    assert [each.path for each in spared if owned[each.path] == each.row.key] == []
+    assert gone([each for each in spared if owned[each.path] is None]) == set()
+
+
+def test_a_young_example_stays(garden: Garden) -> None:
+    compose.clean(garden.request(ask=True))
+    assert gone([each for each in garden.planted if each.is_match]) == set()
+
+
+def test_the_wrong_kind_is_not_the_rows(garden: Garden) -> None:
+    """A directory where a row says file, a file where it says directory or socket."""
+    turned = {Kind.FILE: Kind.DIR, Kind.DIR: Kind.FILE, Kind.SOCKET: Kind.FILE}
+    wrong = [
+        Planted(each.row, each.path, turned[each.row.kind], True)
+        for each in garden.planted
+        if each.is_match and each.row.kind in turned
+    ]
+    found = garden.rows_of(wrong)
+    assert [each.path for each in wrong if found[each.path] == each.row.key] == []
+
+
+def content_that_breaks(check: str, planted: Planted) -> None:
+    path = planted.path
+    if check == "transform-dump" or check == "empty-dir":
+        Path(path, "precious").write_text("x")
+    elif check == "cachedir-tag":
+        Path(path, "CACHEDIR.TAG").write_text("not a signature")
+    else:
+        Path(path).write_bytes(b"two\nlines")
+
+
+CHECKED = sorted({(row.key, check) for row in CATALOGUE.rows for check in row.checks if check != "not-mapped"})
+
+
+@pytest.mark.parametrize(("key", "check"), CHECKED)
+def test_an_entry_without_the_shape_stays(own_world: Path, key: str, check: str) -> None:
+    row = CATALOGUE.row(key)
+    assert row is not None
+    planted = [
+        each for each in plant(row, str(own_world / "tmp"), str(own_world / "home"), gone_pid=1) if each.is_match
+    ]
+    for each in planted:
+        content_that_breaks(check, each)
+    request = Request(home=str(own_world / "home"), rows=(key,), thresholds=Thresholds(take_ask=True))
+    compose.clean(request, now_ns=later_ns)
+    assert gone(planted) == set()
+
+
+LIMITED = sorted(row.key for row in CATALOGUE.rows if row.max_bytes is not None)
+
+
+@pytest.mark.parametrize("key", LIMITED)
+def test_a_file_larger_than_its_row_says_stays(own_world: Path, key: str) -> None:
+    row = CATALOGUE.row(key)
+    assert row is not None and row.max_bytes is not None
+    planted = [
+        each for each in plant(row, str(own_world / "tmp"), str(own_world / "home"), gone_pid=1) if each.is_match
+    ]
+    for each in planted:
+        with open(each.path, "wb") as file:
+            file.truncate(row.max_bytes + 1)
+    request = Request(home=str(own_world / "home"), rows=(key,), thresholds=Thresholds(take_ask=True))
+    compose.clean(request, now_ns=later_ns)
+    assert gone(planted) == set()
+
+
+def test_a_pid_in_the_name_that_lives_keeps_the_unit(own_world: Path) -> None:
+    """Every row with a pid, with the pid of a process that was there before the entry."""
+    with subprocess.Popen(["sleep", "600"]) as owner:
+        try:
+            garden = make_garden(own_world, owner.pid)
+            compose.clean(garden.request(ask=True), now_ns=later_ns)
+            with_pid = [each for each in garden.planted if each.is_match and each.row.owner is Claim.PID]
+            assert with_pid
+            assert gone(with_pid) == set()
+        finally:
+            owner.kill()
+
+
+def test_a_session_that_somebody_carries_keeps_its_units(own_world: Path) -> None:
+    """Every row with a session, while one process has that id in its environment."""
+    garden = make_garden(own_world, gone_pid())
+    sessions = [each for each in garden.planted if each.is_match and each.row.owner is Claim.SESSION]
+    variables = {name for agent in CATALOGUE.agents for name in agent.session_env}
+    carried = dict.fromkeys(variables, "1b4e28ba-2fa1-41d2-883f-0016d3cca427")
+    with subprocess.Popen(["sleep", "600"], env={"PATH": os.environ["PATH"], **carried}) as carrier:
+        try:
+            compose.clean(garden.request(ask=True), now_ns=later_ns)
+            assert sessions
+            assert gone(sessions) == set()
+        finally:
+            carrier.kill()

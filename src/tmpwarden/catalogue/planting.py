@@ -37,8 +37,9 @@ def plant(row: Litter, tmp: str, home: str, *, gone_pid: int) -> tuple[Planted, 
     planted = []
     for name, is_match in _examples(row, gone_pid):
         path = os.path.join(directory, name)
-        kind = Kind.FILE if row.kind is Kind.ANY else row.kind
-        _make(row, path, kind)
+        kind = row.kind if row.kind is not Kind.ANY else Kind.DIR if row.tier is Tier.NEVER else Kind.FILE
+        if not os.path.lexists(path):  # what one row spares may be another's example
+            _make(row, path, kind)
         planted.append(Planted(row, path, kind, is_match))
     return tuple(planted)
 
@@ -80,7 +81,7 @@ def _make(row: Litter, path: str, kind: Kind) -> None:
 
 
 def _fill(row: Litter, path: str) -> None:
-    if "empty-dir" in row.checks:
+    if "empty-dir" in row.checks or row.tier is Tier.NEVER:
         return
     if "transform-dump" in row.checks:
         os.mkdir(os.path.join(path, "ssr"))

@@ -298,6 +298,7 @@ class Request:
     """What one run of scan or clean was asked to do."""
 
     roots: tuple[str, ...] = ()  # empty: TMPWARDEN_ROOTS, else the machine's
+    home: str | None = None  # beside named roots, which else confine a run: look at home rows below this (rehearsals)
     agents: tuple[str, ...] = ()  # agent ids; empty: all
     rows: tuple[str, ...] = ()  # row keys such as "claude.cwd-marker"; empty: all
     thresholds: Thresholds = field(default_factory=Thresholds)

@@ -67,7 +67,7 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     for agent in request.agents:
         catalogue.agent(agent)
     roots = places.temp_roots(request.roots)
-    home = None if roots.confined else places.home()
+    home = request.home if roots.confined else places.home()
     starts = catalogue.places(roots, home)
     finder = Finder(starts, _wanted(request))
     state = places.state_dir()
