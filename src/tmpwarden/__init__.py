@@ -24,10 +24,12 @@ __all__ = ["Periodic", "__version__", "clean", "in_session", "lease", "scan", "s
 def __getattr__(name: str) -> object:
     if name not in __all__:
         raise AttributeError(f"module 'tmpwarden' has no attribute {name!r}")
+    if name == "session":  # a package that can be called: importing it binds this very name, in whatever order
+        __import__("tmpwarden.session")
+        package: object = globals()["session"]
+        return package
     import importlib
 
-    if name == "session":  # a package that can be called: importing it binds this very name, in whatever order
-        return importlib.import_module("tmpwarden.session")
     value: object = getattr(importlib.import_module(_PUBLIC[name]), name)
     globals()[name] = value
     return value
