@@ -1,5 +1,6 @@
 """Litter as the real agents leave it, and a clock that is later than it."""
 
+import json
 import os
 import time
 import uuid
@@ -14,13 +15,31 @@ def later(hours: float) -> Callable[[], int]:
     return lambda: time.time_ns() + int(hours * HOUR_NS)
 
 
-def claude_session(root: Path, *, slug: str = "-home-me-project", files: int = 3, session: str | None = None) -> Path:
-    """`claude-<uid>/<slug>/<session>/tasks/*.output`, as Claude Code makes it."""
-    unit = root / f"claude-{os.geteuid()}" / slug / (session or str(uuid.uuid4()))
+def claude_session(
+    root: Path, *, slug: str = "-home-me-project", files: int = 3, session: str | None = None, recorded: bool = True
+) -> Path:
+    """`claude-<uid>/<slug>/<session>/tasks/*.output`, as Claude Code makes it, of a process that is gone.
+
+    `recorded`: its registry says so. Without a record its owner is absent, or unknown if whoever runs the tests has an
+    agent of the same kind running.
+    """
+    session = session or str(uuid.uuid4())
+    unit = root / f"claude-{os.geteuid()}" / slug / session
+    if recorded:
+        record_dead_session(session)
     (unit / "tasks").mkdir(parents=True)
     for number in range(files):
         (unit / "tasks" / f"b{number:08x}.output").write_text(f"output {number}\n" * 100)
     return unit
+
+
+def record_dead_session(session: str) -> None:
+    """An entry of Claude Code's registry whose process is gone: that pid has another start time now, or none."""
+    registry = Path(os.environ["HOME"]) / ".claude" / "sessions"
+    registry.mkdir(parents=True, exist_ok=True)
+    pid = 4_000_000 + len(list(registry.iterdir()))
+    record = {"pid": pid, "sessionId": session, "procStart": "1", "startedAt": int(time.time() * 1000)}
+    (registry / f"{pid}.json").write_text(json.dumps(record))
 
 
 def cwd_markers(root: Path, count: int, *, first: int = 0) -> list[Path]:

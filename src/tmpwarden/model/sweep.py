@@ -308,5 +308,6 @@ class Request:
     quarantine: bool = True
     budget_bytes: int | None = None  # --budget: pressure until what we may remove holds at most this much
     budget_percent: int | None = None
+    empty_quarantine: bool = False  # --purge
     time_limit_s: float | None = None
     only_paths: frozenset[str] = frozenset()  # look at these units only (teardown)

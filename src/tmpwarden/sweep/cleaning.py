@@ -7,10 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from ..model.sweep import Keep, Kind, Receipt, Remove, Verdict, Worth
+from ..model.sweep import Keep, Kind, Reason, Receipt, Remove, Verdict, Worth
 from . import consent, settle
 from .act import Actor
-from .expiry import expire
+from .expiry import destroy, expire, purge_all, waiting
 from .journal import Journal
 from .prepared import CleanResult, Plan, Prepared
 from .purger import Purger
@@ -44,7 +44,11 @@ class Cleaning:
             self.result.warnings += settle.settle(journal, trial)
             self.result.expired_bytes += expire(self.prepared, journal)
             self._sweep(actor, confirm)
+            if request.empty_quarantine and self.result.confirmed:
+                self._collect(actor.finish())
+                self.result.expired_bytes += purge_all(self.prepared, journal)
             self._take_all(actor, self._emptied_parents(), is_fresh=True)
+            self._relieve(actor)
         except KeyboardInterrupt:
             self.result.stopped = "interrupted"
         finally:
@@ -71,7 +75,10 @@ class Cleaning:
         if not self.prepared.request.unattended:
             consent.give(self.prepared.state)
         self.prepared.trial.world.refresh()
-        self._take_all(actor, iter(self._easiest_first(plan.removals, actor)), is_fresh=False)
+        ordinary = [
+            v for v in (*plan.kept, *plan.removals) if not self._is_held_back(v, None) and isinstance(v, Remove)
+        ]
+        self._take_all(actor, iter(self._easiest_first(ordinary, actor)), is_fresh=False)
 
     def _has_room(self, actor: Actor) -> bool:
         """The journal and every quarantine can be written: nothing has to be removed first to make room for them."""
@@ -106,9 +113,40 @@ class Cleaning:
             if stopped := self._why_stop():
                 self.result.stopped = stopped
                 return
-            if share is not None and share.holds_back(verdict):
+            if self._is_held_back(verdict, share):
                 continue
             yield from self._removals((verdict,))
+
+    def _is_held_back(self, verdict: Verdict, share: consent.Share | None) -> bool:
+        if self.prepared.pressure.holds_back(verdict, verdict.reason is Reason.PRESSURE):
+            return True
+        return share is not None and share.holds_back(verdict)
+
+    def _relieve(self, actor: Actor) -> None:
+        """Quarantine first, then what only the pressure asks for, oldest first, for good, until it is enough."""
+        pressure = self.prepared.pressure
+        self._collect(actor.finish())
+        for root in sorted(pressure.roots):
+            if self.result.stopped or not self.result.confirmed:
+                return
+            pressure.held_bytes -= 0 if pressure.budget_bytes is None else self._removed_bytes(root)
+            for entry in waiting(root):
+                if pressure.is_relieved(root):
+                    break
+                self.result.expired_bytes += destroy(actor.journal, (entry,))
+            actor.keep_for_undo = False
+            for verdict in pressure.oldest_first(root):
+                if pressure.is_relieved(root) or self._why_stop():
+                    break
+                before = self.result.freed_bytes
+                self._take_all(actor, (verdict,), is_fresh=False)
+                self._collect(actor.finish())
+                pressure.held_bytes -= self.result.freed_bytes - before
+            if complaint := pressure.complaint(root):
+                self.result.warnings.append(complaint)
+
+    def _removed_bytes(self, root: str) -> int:
+        return sum(receipt.bytes for receipt in self.result.removed if receipt.finding.root == root)
 
     def _removals(self, verdicts: Iterable[Verdict]) -> Iterator[Remove]:
         for verdict in verdicts:

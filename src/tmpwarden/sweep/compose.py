@@ -20,6 +20,7 @@ from .explain import explain
 from .judge import Standing
 from .lock import clean_lock
 from .prepared import CleanResult, Explained, Prepared, Survey
+from .pressure import Pressure
 from .scan import Finder
 from .trial import Trial
 
@@ -73,10 +74,13 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     state = places.state_dir()
     consent = Consent.read(state, now_ns())
     world = _world(catalogue, tuple(roots), finder)
-    trial = Trial(world, request.thresholds, _standing(request, settings, consent), now_ns)
+    pressure = Pressure.of(roots, request, settings)
+    trial = Trial(world, request.thresholds, _standing(request, settings, consent), now_ns, pressure.roots)
     warnings = [*settings.warnings, *catalogue.warnings, *roots.warnings]
     home_roots = frozenset(start.root for start in starts if start.is_home)
-    return Prepared(request, settings, tuple(roots), home_roots, finder, trial, state, now_ns, consent, warnings)
+    return Prepared(
+        request, settings, tuple(roots), home_roots, finder, trial, state, now_ns, consent, pressure, warnings
+    )
 
 
 def _wanted(request: Request) -> Callable[[Litter], bool]:

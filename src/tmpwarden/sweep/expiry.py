@@ -38,6 +38,11 @@ def directories(prepared: Prepared) -> Iterator[tuple[str, str]]:
     yield quarantine.of_home(prepared.state), ""
 
 
+def waiting(root: str) -> Iterator[Stored]:
+    """What may be destroyed in the quarantine of a root, oldest first."""
+    return (entry for entry in quarantine.stored(quarantine.beside(root)) if not entry.name.endswith(quarantine.PINNED))
+
+
 def destroy(journal: Journal, entries: Iterable[Stored]) -> int:
     freed = 0
     for entry in entries:

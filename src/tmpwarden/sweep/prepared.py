@@ -10,6 +10,7 @@ from ..catalogue.settings import Settings
 from ..model.sweep import Finding, Outcome, Owner, Receipt, Remove, Request, Space, Verdict, Witness
 from ..oskit import space
 from .consent import Consent
+from .pressure import Pressure
 from .scan import Finder, open_below
 from .trial import Trial
 
@@ -25,6 +26,7 @@ class Prepared:
     state: str
     now_ns: Callable[[], int]
     consent: Consent
+    pressure: Pressure
     warnings: list[str]
 
     def verdicts(self) -> Iterator[Verdict]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from ..model.sweep import Evidence, Finding, Kind, OwnerState, Remove, Thresholds, Verdict
+from ..model.sweep import Evidence, Finding, Kind, OwnerState, Reason, Remove, Thresholds, Verdict
 from . import swarm
 from .evidence import World, gather, inspect_git
 from .judge import Standing, judge, threshold_s
@@ -22,6 +22,7 @@ class Trial:
     thresholds: Thresholds
     standing_of: StandingOf
     now_ns: Callable[[], int]
+    hurried_roots: frozenset[str] = frozenset()  # those under pressure
 
     def verdicts(self, finding: Finding, dir_fd: int) -> Iterator[Verdict]:
         """What is decided about a unit or about the members of a swarm; nothing if it vanished or is no litter."""
@@ -40,13 +41,13 @@ class Trial:
         yield verdict
 
     def judge(self, finding: Finding, evidence: Evidence) -> Verdict:
-        return judge(
-            finding,
-            evidence,
-            thresholds=self.thresholds,
-            now_ns=self.now_ns(),
-            standing=self.standing_of(finding, evidence),
-        )
+        standing, now_ns = self.standing_of(finding, evidence), self.now_ns()
+        verdict = judge(finding, evidence, thresholds=self.thresholds, now_ns=now_ns, standing=standing)
+        if isinstance(verdict, Remove) or finding.root not in self.hurried_roots:
+            return verdict
+        hurried = replace(self.thresholds, hurried=True)
+        sooner = judge(finding, evidence, thresholds=hurried, now_ns=now_ns, standing=standing)
+        return replace(sooner, reason=Reason.PRESSURE) if isinstance(sooner, Remove) else verdict
 
     def again(self, finding: Finding, dir_fd: int) -> Iterator[Verdict]:
         """The hearing before the deed: the entry must be the very one that was found."""

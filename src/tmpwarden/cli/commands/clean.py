@@ -73,6 +73,7 @@ def command(
         quarantine=not no_quarantine,
         budget_bytes=limit[0] if limit else None,
         budget_percent=limit[1] if limit else None,
+        empty_quarantine=purge,
         time_limit_s=time_limit,
     )
     run = _Run(call, request, dry_run=dry_run, yes=yes, quiet=quiet)
