@@ -67,7 +67,8 @@ def _read(cache: str, uid: int) -> "dict[str, object] | None":
     try:
         document = _scan(data.decode())
         return document if isinstance(document, dict) and document["schema"] == SCHEMA else None
-    except (ValueError, StopIteration, KeyError):
+    # SystemError: the C scanner has no JSONDecodeError to raise for a torn text as long as nobody imported json
+    except (ValueError, StopIteration, KeyError, SystemError):
         return None
 
 

@@ -52,7 +52,8 @@ def decode_object(text: str) -> dict[str, object] | None:
     """A JSON object, or None for anything else. Never raises: the file may be anybody's idea of a record."""
     try:
         found, _ = _scan(text, len(text) - len(text.lstrip()))
-    except (StopIteration, ValueError, RecursionError):
+    # SystemError: the C scanner has no JSONDecodeError to raise for a torn text as long as nobody imported json
+    except (StopIteration, ValueError, RecursionError, SystemError):
         return None
     return found if isinstance(found, dict) else None
 
