@@ -17,6 +17,7 @@ _MOST_OPEN = 64  # levels that stay open (two descriptors each); below them one 
 _MOST_LINKED = 200_000  # inodes with several names that are remembered; past that their bytes are not added
 _CHUNK = 64
 _NEVER_NS = 1 << 62
+_KIND, _PLAIN_FILE = 0o170000 | stat.S_ISVTX, stat.S_IFREG
 
 IsMarked = Callable[[str, str], bool]
 
@@ -74,7 +75,7 @@ class _Walk:
         self.room = 1 << 62 if limit is None else limit  # entries that may still be counted
         self.at_top = True
         self.names: list[str] = []  # the directories between the unit and where we are
-        self.newest_s, self.oldest_s = -_NEVER_NS, _NEVER_NS
+        self.newest_s, self.oldest_s = float("-inf"), float("inf")  # rounded as st_mtime is: cheap to compare
         self.newest_ns, self.oldest_ns = -_NEVER_NS, _NEVER_NS
         self.blocks = self.entries = self.unreadable = self.foreign = self.sticky = self.devices = self.linked = 0
         self.stopped = self.crosses_device = False
@@ -182,16 +183,20 @@ class _Walk:
             self.add_unopened(name, dir_fd)
             return None
         status = os.fstat(fd)
-        self.add_dates(status)
         self.entries += 1
         self.room -= 1
+        changed = status.st_ctime
+        if changed > self.newest_s or changed < self.oldest_s or status.st_mtime > self.newest_s or self.count_atime:
+            self.add_dates(status)
         if status.st_dev != self.device:
             self.crosses_device = True
             os.close(fd)
             return None
         self.blocks += status.st_blocks
-        self.foreign += status.st_uid != self.uid
-        self.note_lock(name, status)
+        if status.st_uid != self.uid:
+            self.foreign += 1
+        if status.st_ino in self.locked_inodes:
+            self.note_lock(name, status)
         return fd
 
     def add_unopened(self, name: str, dir_fd: int) -> None:
@@ -238,10 +243,15 @@ class _Walk:
                     continue
                 count += 1
                 blocks += s.st_blocks
-                date = s[8] if s[8] > s[9] else s[9]
-                if date >= newest or date <= oldest or count_atime:
+                date, changed = s.st_mtime, s.st_ctime
+                if changed > date:
+                    date = changed
+                if count_atime and s.st_atime > date:
+                    date = s.st_atime
+                if date > newest or date < oldest:
                     newest, oldest = self.add_dates(s)
-                if s[0] & 0o171000 != 0o100000 or s[4] != uid or s[3] != 1 or s[2] != device or s[1] in locked:
+                mode, inode, where, links, owner = s[:5]  # unpacking a slice costs a third of five subscripts
+                if mode & _KIND != _PLAIN_FILE or owner != uid or links != 1 or where != device or inode in locked:
                     self.add_oddity(name, s)
         except OSError:
             self.unreadable += 1
@@ -257,15 +267,15 @@ class _Walk:
         self.add_dates(status)
         self.add_oddity(name, status)
 
-    def add_dates(self, status: os.stat_result) -> tuple[int, int]:
-        """Take the dates of one member in; newest and oldest so far, in whole seconds."""
-        date_ns = max(status.st_mtime_ns, status.st_ctime_ns)
+    def add_dates(self, status: os.stat_result) -> tuple[float, float]:
+        """Take the dates of one member in; newest and oldest so far, in rounded seconds."""
+        date_ns, date = max(status.st_mtime_ns, status.st_ctime_ns), max(status.st_mtime, status.st_ctime)
         if self.count_atime:
-            date_ns = max(date_ns, status.st_atime_ns)
+            date_ns, date = max(date_ns, status.st_atime_ns), max(date, status.st_atime)
         if date_ns > self.newest_ns:
-            self.newest_ns, self.newest_s = date_ns, date_ns // 1_000_000_000
+            self.newest_ns, self.newest_s = date_ns, date
         if date_ns < self.oldest_ns:
-            self.oldest_ns, self.oldest_s = date_ns, date_ns // 1_000_000_000
+            self.oldest_ns, self.oldest_s = date_ns, date
         return self.newest_s, self.oldest_s
 
     def add_oddity(self, name: str, status: os.stat_result) -> None:
