@@ -56,7 +56,7 @@ def lines(quick: bool) -> Iterable[Line]:
 def _cleaning(base: Path, env: Mapping[str, str], reps: int) -> Iterator[Line]:
     root = base / "tmp"
     rules = base / "tmpfiles.conf"
-    rules.write_text(f"e {root} - - - am:1h\n")
+    rules.write_text(f"e {root} - - - amM:1h\n")
     plain = {"PATH": os.environ["PATH"]}
     tools: dict[str, tuple[list[str], Mapping[str, str]]] = {
         "tmpwarden": ([*_OURS, "clean", "--force", "--no-quarantine", "--json"], env),

@@ -10,6 +10,7 @@ from graphlib import CycleError
 from ..errors import UnknownAgent
 from ..model.sweep import Litter, Tier
 from ..oskit import places
+from ..text import shown
 from . import matcher
 from .decode import Agent, decode
 from .overrides import Override, apply
@@ -31,7 +32,13 @@ class Catalogue:
         for agent in self.agents:
             if agent.id == agent_id:
                 return agent
-        raise UnknownAgent(agent_id)
+        raise UnknownAgent(shown(agent_id), hint=self._nearest(agent_id))
+
+    def _nearest(self, agent_id: str) -> str | None:
+        from difflib import get_close_matches
+
+        near = get_close_matches(agent_id, [agent.id for agent in self.agents], 1)
+        return f"did you mean {near[0]}? {UnknownAgent.hint}" if near else None
 
     def row(self, key: str) -> Litter | None:
         return next((row for row in self.rows if row.key == key), None)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..model.sweep import Finding, Keep, Reason, Remove, Space, Verdict
+from ..oskit.space import percent_of_bytes, percent_of_inodes, percent_of_quota
 from ..text import plural, shown, size
 from . import documents
 from .table import Column, Row, draw
@@ -145,21 +146,12 @@ def kept(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 def used(space: Space) -> str:
     """`/tmp (tmpfs) is 81% full: 3.2 GB of 4.0 GB; inodes 12%`."""
-    words = f"{shown(space.path)} ({space.filesystem}) is {fullness(space)}% full: "
+    words = f"{shown(space.path)} ({space.filesystem}) is {percent_of_bytes(space)}% full: "
     words += f"{size(space.bytes_total - space.bytes_free)} of {size(space.bytes_total)}"
     if space.inodes_total:
-        words += f"; inodes {_percent(space.inodes_total - space.inodes_free, space.inodes_total)}%"
-    if space.quota_bytes and space.quota_used is not None:
-        words += f"; your quota {_percent(space.quota_used, space.quota_bytes)}%"
-    return words
-
-
-def fullness(space: Space) -> int:
-    return _percent(space.bytes_total - space.bytes_free, space.bytes_total)
-
-
-def _percent(part: int, whole: int) -> int:
-    return round(100 * part / whole) if whole else 0
+        words += f"; inodes {percent_of_inodes(space)}%"
+    quota = percent_of_quota(space)
+    return words if quota is None else f"{words}; your quota {quota}%"
 
 
 def _word(verdict: Verdict) -> str:

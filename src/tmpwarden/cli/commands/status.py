@@ -1,15 +1,135 @@
-"""`tmpwarden`: how full, who lives, what was done last, what to do next."""
+"""`tmpwarden`: how full, who lives, what was done last, what to do next. Quick: it looks at no litter."""
 
 from __future__ import annotations
 
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 import click
 
+from ...catalogue.load import Catalogue, load
+from ...catalogue.settings import load_settings
+from ...errors import TmpwardenError
+from ...leases.book import OwnerBook, variables_of
+from ...leases.scratch import read_all
+from ...model.sweep import Space
+from ...oskit import places, space
+from ...oskit.holders import Holders
+from ...setup import apply, timer
+from ...sweep import consent, journal
+from ...text import duration, plural, shown, size
+from .. import documents, render
 from ..call import Answer, Call
 from ..group import pass_call
+
+_FULL_PERCENT = 80
+
+
+@dataclass(frozen=True, slots=True)
+class Session:
+    agent: str
+    pid: int
+    id: str | None
+    scratch: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    spaces: tuple[Space, ...]
+    sessions: tuple[Session, ...]
+    hooks: tuple[tuple[str, str], ...]  # agent, state
+    timer: str
+    last_clean_s: float | None  # how long ago
+    waiting: int  # units in quarantine
+    waiting_bytes: int
+
+    @property
+    def next_step(self) -> str:
+        if any(space.percent_used(each) >= _FULL_PERCENT for each in self.spaces):
+            return "tmpwarden doctor"
+        if self.last_clean_s is not None and any(state == "absent" for _, state in self.hooks):
+            return f"tmpwarden install {next(agent for agent, state in self.hooks if state == 'absent')}"
+        return "tmpwarden scan"
 
 
 @click.command()
 @pass_call
 def command(call: Call) -> Answer:
     """How full, live sessions and their scratch, hooks, last clean, next step."""
-    return Answer({}, lambda: ["not built yet"])
+    settings = load_settings(call.config_file)
+    catalogue = load(overrides=settings.rows)
+    roots = places.temp_roots(call.roots)
+    for warning in (*settings.warnings, *catalogue.warnings, *roots.warnings):
+        call.warn(warning)
+    last_ns = consent.last_clean_ns(places.state_dir())
+    waiting = journal.restorable(places.state_dir()).values()
+    status = Status(
+        spaces=tuple(space.space_of(root) for root in roots),
+        sessions=_sessions(catalogue, tuple(roots)),
+        hooks=_hooks(call),
+        timer=timer.state(),
+        last_clean_s=None if last_ns is None else max(0.0, (time.time_ns() - last_ns) / 1e9),
+        waiting=len(waiting),
+        waiting_bytes=sum(int(each.get("bytes", 0)) for each in waiting),
+    )
+    return Answer(lambda: _document(status), lambda: _lines(status))
+
+
+def _sessions(catalogue: Catalogue, roots: tuple[str, ...]) -> tuple[Session, ...]:
+    """Every session that lives, by its agent's registry, a lease, or the environment of a process."""
+    scratch = {(lease.agent, lease.session): lease.path for lease in read_all(roots)}
+    holders = Holders.look(variables_of(catalogue.agents))
+    book = OwnerBook(catalogue.agents, holders, roots=roots, home=places.home())
+    found: dict[tuple[str, str | int], Session] = {}
+    for agent in catalogue.agents:
+        if not (agent.session_env or agent.registry):
+            continue  # a tool that leaves litter, and knows no sessions
+        for each in book.living(agent.id):
+            path = scratch.get((agent.id, each.session or ""))
+            found.setdefault((agent.id, each.session or each.pid), Session(agent.id, each.pid, each.session, path))
+    return tuple(found.values())
+
+
+def _hooks(call: Call) -> tuple[tuple[str, str], ...]:
+    try:
+        return tuple((each.id, each.state) for each in apply.table())
+    except (TmpwardenError, OSError) as error:
+        call.warn(f"the agents' settings could not be read: {error}")
+        return ()
+
+
+def _document(status: Status) -> documents.Document:
+    return {
+        "roots": [documents.space(each) | {"percent_used": space.percent_used(each)} for each in status.spaces],
+        "sessions": [
+            {"agent": each.agent, "pid": each.pid, "session": each.id, "scratch": each.scratch}
+            for each in status.sessions
+        ],
+        "hooks": dict(status.hooks),
+        "timer": status.timer,
+        "last_clean_seconds": None if status.last_clean_s is None else round(status.last_clean_s),
+        "quarantine": {"units": status.waiting, "bytes": status.waiting_bytes},
+        "next": status.next_step,
+    }
+
+
+def _lines(status: Status) -> Iterator[str]:
+    for each in status.spaces:
+        yield _fact("temp", render.used(each))
+    if not status.sessions:
+        yield _fact("sessions", "none alive")
+    for session in status.sessions:
+        name = f"{session.agent}, pid {session.pid}" + (f", session {shown(session.id)}" if session.id else "")
+        yield _fact("session", name + (f", scratch {shown(session.scratch)}" if session.scratch else ""))
+    yield _fact("hooks", ", ".join(f"{agent} {state}" for agent, state in status.hooks) or "no agent found here")
+    yield _fact("timer", status.timer)
+    ago = "never" if status.last_clean_s is None else f"{duration(status.last_clean_s)} ago"
+    yield _fact("last clean", ago)
+    if status.waiting:
+        yield _fact("undo", f"{plural(status.waiting, 'unit')}, {size(status.waiting_bytes)}, can be brought back")
+    yield _fact("next", status.next_step)
+
+
+def _fact(name: str, words: str) -> str:
+    return f"{name:<10}  {words}"
