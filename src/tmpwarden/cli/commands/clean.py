@@ -9,7 +9,7 @@ import click
 from ...errors import BadArgument, LockHeld, WouldAsk
 from ...model.sweep import Receipt, Request, Thresholds
 from ...oskit import places
-from ...sweep import consent
+from ...sweep import consent, journal
 from ...sweep.compose import clean
 from ...sweep.prepared import CleanResult, Plan
 from ...sweep.quarantine import EXPIRY_S
@@ -34,7 +34,7 @@ _MOST_LISTED = 40  # lines a person reads before a question
 @click.option("--all", "take_ask", is_flag=True, help="The same as --tier ask.")
 @click.option("--budget", "limit", type=budget, help="Go on, oldest first, until at most this much is left.")
 @click.option("--no-quarantine", is_flag=True, help="Remove for good; undo cannot bring it back.")
-@click.option("--purge", is_flag=True, help="Also empty the quarantine now.")
+@click.option("--purge", is_flag=True, help="Empty the quarantine too; nothing can be undone then.")
 @click.option("--if-due", type=age, help="Only if the last clean is at least this long ago; held to law 11.")
 @click.option("--time-limit", type=age, help="Stop between two units after this time (exit 10).")
 @click.option("--all-users", is_flag=True, help="Root only: for each user, as that user.")
@@ -70,7 +70,7 @@ def command(
         thresholds=Thresholds(min_age_s=min_age, max_age_s=max_age, take_ask=take_ask or tier == "ask"),
         config_file=call.config_file,
         unattended=if_due is not None,
-        quarantine=not no_quarantine,
+        quarantine=not (no_quarantine or purge),
         budget_bytes=limit[0] if limit else None,
         budget_percent=limit[1] if limit else None,
         empty_quarantine=purge,
@@ -94,6 +94,8 @@ class _Run:
         self.dry_run, self.yes, self.quiet = dry_run, yes, quiet
 
     def answer(self) -> Answer:
+        if self.request.empty_quarantine and not self.yes and not self.dry_run and not self._may_purge():
+            return Answer(text=lambda: ["Nothing was removed."])
         if not self.yes and not self.dry_run and not self.call.can_ask:
             if self._clean(Stop(), dry_run=True).planned:
                 raise WouldAsk()
@@ -106,6 +108,16 @@ class _Run:
                     raise
                 return self.skipped("lock-held", f"{str(held).capitalize()}.")
         return self._told(result, stop.signal_number)
+
+    def _may_purge(self) -> bool:
+        """What waits in quarantine is asked about by itself: the list that follows does not show it."""
+        waiting = journal.restorable(places.state_dir()).values()
+        if not waiting:
+            return True
+        if not self.call.can_ask:
+            raise WouldAsk()
+        amount = size(sum(int(each.get("bytes", 0)) for each in waiting))
+        return ask.yes(f"Empty the quarantine, {plural(len(waiting), 'unit')}, {amount} (cannot be undone)?")
 
     def skipped(self, why: str, sentence: str) -> Answer:
         """An unattended run that has nothing to do is done."""
