@@ -1,4 +1,4 @@
-"""Text torn in the middle, read where nobody has imported json: the C scanner then raises SystemError, not ValueError."""
+"""Torn text, read where nobody has imported json: the C scanner then raises SystemError, not ValueError."""
 
 import subprocess
 import sys

@@ -81,7 +81,7 @@ with tmpwarden.session("mycli") as s:
     [
         ("made, not yet locked", "locks.hold = die"),
         ("locked, not yet leased", "claim._write_lease = die"),
-        ("lease made, not yet written", "claim.encode_lease = lambda *_: die() "),
+        ("lease made, not yet written", "os.write = die"),
         ("leased", "signals.deliver_pending = die"),
         ("emptied, lease still there", "claim.remove_lease = die"),
     ],

@@ -3,10 +3,10 @@
 import os
 
 
-def remove_file(path: str) -> bool:
+def remove_file(path: str, dir_fd: int | None = None) -> bool:
     """Whether it is gone. Only for names in a directory that nobody else can write."""
     try:
-        os.unlink(path)
+        os.unlink(path, dir_fd=dir_fd)
     except FileNotFoundError:
         return True
     except OSError:
@@ -14,10 +14,10 @@ def remove_file(path: str) -> bool:
     return True
 
 
-def remove_empty_dir(path: str) -> bool:
+def remove_empty_dir(path: str, dir_fd: int | None = None) -> bool:
     """Whether it is gone; a directory with anything in it stays."""
     try:
-        os.rmdir(path)
+        os.rmdir(path, dir_fd=dir_fd)
     except FileNotFoundError:
         return True
     except OSError:

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import os
 import time
-from _json import encode_basestring_ascii
 
 from ..errors import NoSpace, UnsafeScratch
-from ..oskit import namespaces, portable, procs
+from ..leases import record
+from ..model.hot import Lease
+from ..oskit import namespaces, own_files, portable, procs
 from . import locks
 from .private import HAS_DIR_FDS, Folder, explained, make_file, make_folder
 
@@ -87,7 +88,7 @@ def _is_settled(taken: Claim, app: str) -> bool:
 
 
 def _write_lease(taken: Claim, app: str) -> None:
-    line = encode_lease(taken.folder.path, app, taken.name).encode("ascii")
+    line = record.encode(lease_of(taken.folder.path, app, taken.name)).encode("ascii")
     fd = make_file(taken.root, lease_name(taken.name))
     try:
         while line:
@@ -96,21 +97,20 @@ def _write_lease(taken: Claim, app: str) -> None:
         os.close(fd)
 
 
-def encode_lease(path: str, app: str, session: str) -> str:
-    """The JSON of every tmpwarden lease. By hand: importing json costs more than all the rest of entering."""
+def lease_of(path: str, app: str, session_name: str) -> Lease:
+    """This process owns it."""
     pid = os.getpid()
-    words = {
-        "path": path,
-        "agent": app,
-        "session": session,
-        "machine": namespaces.machine_id(),
-        "boot": namespaces.boot_id(),
-        "pidns": namespaces.pid_namespace(),
-    }
-    quoted = [f'"{key}": {encode_basestring_ascii(word) if word else "null"}' for key, word in words.items()]
-    start = procs.start_ticks(pid)
-    quoted += [f'"pid": {pid}', f'"start": {start if start is not None else "null"}']
-    return "{" + ", ".join([*quoted, '"config_home": null', f'"created": {time.time():.3f}']) + "}\n"
+    return Lease(
+        path,
+        app,
+        session_name,
+        pid=pid,
+        start=procs.start_ticks(pid),
+        boot=namespaces.boot_id(),
+        machine=namespaces.machine_id(),
+        pidns=namespaces.pid_namespace(),
+        created=time.time(),
+    )
 
 
 def remove(parent: Folder, name: str) -> bool:
@@ -125,4 +125,4 @@ def remove(parent: Folder, name: str) -> bool:
 
 
 def remove_lease(root: Folder, session_name: str) -> None:
-    portable.remove_file(root.at(lease_name(session_name)), root.fd)
+    own_files.remove_file(root.at(lease_name(session_name)), root.fd)

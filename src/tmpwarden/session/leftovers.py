@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import os
 
-from ..oskit import namespaces, portable
+from ..leases import record
+from ..model.hot import Lease
+from ..oskit import namespaces, own_files
 from . import locks
 from .claim import is_session_name, lease_name, remove, remove_lease
 from .handover import OUT, expiry_s, session_of
 from .private import Folder, open_folder
 
 _READ = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
-_LEASE_LIMIT = 1 << 16
 
 
 def _race_window(name: str) -> None:
@@ -41,7 +42,7 @@ def _clear_session(root: Folder, name: str) -> None:
         fd = os.open(name, _READ, dir_fd=root.fd)
     except PermissionError:
         # mode 0: its owner stands, or was killed, between mkdir and chmod. It is empty, and a live owner tries again
-        portable.remove_empty(name, root.fd)
+        own_files.remove_empty_dir(name, root.fd)
         return
     except OSError:
         return
@@ -59,9 +60,9 @@ def _is_still(root: Folder, name: str, fd: int) -> bool:
 
 
 def _clear_unlocked(root: Folder, name: str) -> None:
-    lease = _read_lease(root, lease_name(name))
+    lease = _read_lease(root, name)
     if lease is None:  # killed before it was written, when nothing else could be in there yet
-        is_gone = portable.remove_empty(name, root.fd)
+        is_gone = own_files.remove_empty_dir(name, root.fd)
     elif _is_over(lease) and not _is_used(root.join(name)):
         is_gone = remove(root, name)
     else:
@@ -80,51 +81,35 @@ def _clear_orphaned_lease(root: Folder, name: str) -> None:
         return
 
 
-def _read_lease(root: Folder, name: str) -> dict[str, object] | None:
+def _read_lease(root: Folder, session_name: str) -> Lease | None:
     """None: there is none that can be read."""
-    import json
-
     try:
-        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=root.fd)
-        try:
-            found = json.loads(os.read(fd, _LEASE_LIMIT))
-        finally:
-            os.close(fd)
-    except (OSError, ValueError):
+        fd = os.open(lease_name(session_name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=root.fd)
+    except OSError:
         return None
-    return found if isinstance(found, dict) and isinstance(found.get("pid"), int) else None
+    try:
+        return record.decode(os.read(fd, record.LONGEST).decode("utf-8", "replace"), root.join(session_name))
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
 
 
-def _is_over(lease: dict[str, object]) -> bool:
+def _is_over(lease: Lease) -> bool:
     """Whether the owner has ended. On the same boot a free lock proves it for every pid namespace."""
-    from ..model.sweep import OwnerState
-    from ..oskit.identity import identity_state
-
     if namespaces.boot_id() is None:
-        return _has_no_such_pid(lease["pid"])
+        return _has_no_such_pid(lease.pid)
+    from ..leases.lease_state import state_of
+    from ..model.sweep import OwnerState
 
-    def text(key: str) -> str | None:
-        value = lease.get(key)
-        return value if isinstance(value, str) else None
-
-    pid, start, created = lease["pid"], lease.get("start"), lease.get("created")
-    state = identity_state(
-        pid if isinstance(pid, int) else 0,
-        start if isinstance(start, int) else None,
-        text("boot"),
-        text("machine"),
-        text("pidns"),
-        float(created) if isinstance(created, int | float) else None,
-    )
-    if state is OwnerState.UNKNOWN:
-        return text("boot") is not None and text("boot") == namespaces.boot_id()
-    return state is OwnerState.DEAD
+    state = state_of(lease)
+    return state is OwnerState.DEAD or (state is OwnerState.UNKNOWN and lease.boot == namespaces.boot_id())
 
 
-def _has_no_such_pid(pid: object) -> bool:
+def _has_no_such_pid(pid: int) -> bool:
     """For systems without /proc: the lock is free, and the number is, too."""
     try:
-        os.kill(pid if isinstance(pid, int) and pid > 0 else os.getpid(), 0)
+        os.kill(pid, 0)
     except ProcessLookupError:
         return True
     except OSError:
@@ -164,4 +149,4 @@ def _clear_hand_over(root: Folder, out: Folder, name: str, now_s: float) -> None
     if now_s >= max(expiry, found.st_mtime):
         remove(out, name)
     else:
-        portable.remove_empty(out.at(name), out.fd)  # the caller has run the cleanup command
+        own_files.remove_empty_dir(out.at(name), out.fd)  # the caller has run the cleanup command

@@ -7,7 +7,7 @@ import os
 import stat
 
 from ..errors import BadArgument, UnsafeScratch
-from ..oskit import portable
+from ..oskit import own_files
 from ..text import shown
 from .private import Folder, explained, make_folder, open_folder
 
@@ -63,7 +63,7 @@ def open_root(app: str, tmp: str) -> tuple[Folder, bool]:
 
 def forget_root(app: str, tmp: str) -> None:
     """Take an empty root away again: entering failed, and it was not there before."""
-    portable.remove_empty(os.path.join(tmp, root_name(app)))
+    own_files.remove_empty_dir(os.path.join(tmp, root_name(app)))
 
 
 def _refuse_free_for_all(tmp: str) -> None:
