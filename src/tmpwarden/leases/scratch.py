@@ -100,6 +100,15 @@ def adopt(lease: Lease, pid: int, start: int | None = None) -> Lease:
     return lease
 
 
+def disown(lease: Lease) -> None:
+    """Its owner gave it back: from now on only those who use it keep it. No process ever started at tick 0."""
+    lease.start, lease.others = 0, ()
+    try:
+        atomic.write(lease.path + _ENDING, record.encode(lease))
+    except OSError:
+        own_files.remove_file(lease.path + _ENDING)
+
+
 def release(path: str) -> bool:
     """Give a scratch back: an empty one goes with its lease (True); one with files stays, and so does its lease,
     so that a later run still knows whose it was."""

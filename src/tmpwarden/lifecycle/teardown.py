@@ -94,6 +94,8 @@ def _tear_down(
     named = list(_named(prepared, wanted, leases))
     prepared.trial.thresholds = Thresholds(named=frozenset(finding.path for finding in named), take_ask=True)
     taking = NamedTake(prepared, Journal(prepared.state), Quarantines(prepared.state, prepared.home_roots))
+    for lease in leases:
+        scratch.disown(lease)
     for finding in named:
         refusal = taking.take(finding, *prepared.trial.world.owner_of(finding, None))
         if refusal is not None:

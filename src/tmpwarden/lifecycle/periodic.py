@@ -1,0 +1,97 @@
+"""A clean inside a server process: once at the start, then by the clock, in a thread that never gets in the way."""
+
+from __future__ import annotations
+
+import random
+import threading
+from collections.abc import Callable
+from types import TracebackType
+
+from ..catalogue.settings import load_settings
+from ..errors import LockHeld
+from ..model.sweep import Request, Thresholds
+from ..sweep.compose import clean
+from ..sweep.prepared import CleanResult
+from ..text import parse_duration
+
+_JITTER = 0.1  # of the interval, so that many hosts do not sweep in the same second
+_RUN_LIMIT_S = 300.0
+
+
+class Periodic:
+    """`tmpwarden.Periodic(every="1h").start()`, or as a context manager.
+
+    Unattended cleans: never two at once, in this process or another; never raises; `stop()` returns at once.
+    Off by `[periodic] enabled = false` in config.toml, whose `every` and `max_age` count where the caller names none.
+    """
+
+    def __init__(
+        self,
+        every: str | None = None,
+        *,
+        max_age: str | None = None,
+        roots: tuple[str, ...] = (),
+        on_result: Callable[[CleanResult], None] | None = None,
+    ) -> None:
+        self._every_s = parse_duration(every) if every is not None else None
+        self._max_age_s = parse_duration(max_age) if max_age is not None else None
+        self._roots = roots
+        self._on_result = on_result
+        self._stopping = threading.Event()
+        self._thread: threading.Thread | None = None
+        self.runs = 0
+        self.skipped = 0
+        self.last_error: str | None = None
+
+    def start(self) -> Periodic:
+        """Begin; a second call while it runs changes nothing."""
+        if self._thread is None or not self._thread.is_alive():
+            self._stopping.clear()
+            self._thread = threading.Thread(target=self._loop, name="tmpwarden-periodic", daemon=True)
+            self._thread.start()
+        return self
+
+    def stop(self, wait_s: float = 0.0) -> None:
+        """End it. A clean under way stops between two units; `wait_s` waits for that."""
+        self._stopping.set()
+        if self._thread is not None and wait_s:
+            self._thread.join(wait_s)
+
+    def __enter__(self) -> Periodic:
+        return self.start()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.stop()
+
+    def _loop(self) -> None:
+        while not self._stopping.is_set():
+            pause_s = self._once()
+            self._stopping.wait(pause_s * (1 + random.uniform(-_JITTER, _JITTER)))
+
+    def _once(self) -> float:
+        """One clean, whatever happens in it; how long to wait for the next."""
+        pause_s = float(self._every_s or 3600)
+        try:
+            settings = load_settings()
+            pause_s = float(self._every_s or settings.periodic_every_s)
+            if settings.periodic_enabled:
+                self._clean(self._max_age_s or settings.periodic_max_age_s)
+        except LockHeld:
+            self.skipped += 1
+        except Exception as error:  # a server must not notice
+            self.last_error = f"{type(error).__name__}: {error}"
+        return pause_s
+
+    def _clean(self, max_age_s: int) -> None:
+        request = Request(
+            roots=self._roots,
+            thresholds=Thresholds(max_age_s=max_age_s),
+            unattended=True,
+            time_limit_s=_RUN_LIMIT_S,
+        )
+        result = clean(request, should_stop=self._stopping.is_set)
+        self.runs += 1
+        if self._on_result is not None:
+            self._on_result(result)

@@ -1,0 +1,57 @@
+"""A scratch for agents that an orchestrator starts."""
+
+import os
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import tmpwarden
+from support.litter import later
+from tmpwarden.model.sweep import Keep, Reason
+from tmpwarden.sweep.compose import clean, scan
+
+
+def test_a_child_writes_into_the_scratch_and_leaving_gives_it_back() -> None:
+    with tmpwarden.lease("claude", session="s-1") as scratch:
+        made = subprocess.run(["mktemp"], env=scratch.env, check=True, capture_output=True, text=True).stdout.strip()
+        assert os.path.dirname(made) == scratch.path
+        assert os.stat(scratch.path).st_mode & 0o777 == 0o700
+        assert len(scratch.path.rsplit("/", 2)[-2] + scratch.path.rsplit("/", 1)[-1]) <= 40
+    assert not os.path.exists(scratch.path)
+
+
+def test_a_child_that_outlives_the_block_keeps_its_scratch() -> None:
+    with tmpwarden.lease("claude") as scratch:
+        child = subprocess.Popen(["sleep", "60"], env=scratch.env)
+        (Path(scratch.path) / "work").write_text("x")
+    try:
+        assert (Path(scratch.path) / "work").exists()
+        (kept,) = (v for v in scan(now_ns=later(100)) if v.finding.path == scratch.path)
+        assert isinstance(kept, Keep)
+        assert kept.reason is Reason.TMPDIR
+    finally:
+        child.kill()
+        child.wait()
+    clean(now_ns=later(1))
+    assert not os.path.exists(scratch.path)
+
+
+def test_a_crashed_spawner_leaves_a_scratch_that_the_next_clean_takes() -> None:
+    source = "import tmpwarden, os, signal\nwith tmpwarden.lease('claude') as s:\n print(s.path, flush=True)\n"
+    source += " open(s.path + '/x', 'w').close()\n os.kill(os.getpid(), signal.SIGKILL)"
+    done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False)
+    assert done.returncode == -signal.SIGKILL
+    path = done.stdout.strip()
+    assert os.path.exists(path)
+    clean(now_ns=later(0.1))
+    assert not os.path.exists(path)
+
+
+def test_an_adopted_agent_owns_the_scratch_too() -> None:
+    with tmpwarden.lease("claude") as scratch:
+        child = subprocess.Popen(["sleep", "60"], env={"PATH": os.environ["PATH"]})
+        scratch.adopt(child.pid)
+        child.kill()
+        child.wait()
+    assert not os.path.exists(scratch.path)
