@@ -6,7 +6,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from ..oskit import procs
+from ..oskit import proc_links, procs
+from ..oskit.namespaces import MountTable
 
 _INTERPRETERS = (b"node", b"bun", b"deno", b"npx", b"bunx", b"python", b"uv", b"uvx")
 
@@ -40,6 +41,21 @@ def is_program_of(word: bytes, arguments: tuple[bytes, ...]) -> bool:
 def _is_called(word: bytes, name: bytes) -> bool:
     """`codex`, `codex.js`, `codex-cli`; not `codexology`."""
     return name == word or (name.startswith(word) and name[len(word) : len(word) + 1] in (b"-", b".", b"_", b" "))
+
+
+def may_write_below(pid: int, root: str) -> bool:
+    """Whether this agent's temporary files or its home lie at or below `root`, by the environment it started with."""
+    environ = procs.environ(pid)
+    if environ is None:
+        return True
+    places = ["/tmp", *(value for _, value in proc_links.temp_directories(environ))]
+    places += [home for home in [proc_links.variable_in(environ, b"HOME")] if home]
+    table = MountTable.of()
+    return table is None or any(_is_below(table.resolve(place), root) for place in places)
+
+
+def _is_below(path: str, root: str) -> bool:
+    return path.rstrip("/") == root or path.startswith(root.rstrip("/") + "/")
 
 
 def unaccounted(found: Iterable[int], owners: Iterable[int], known: dict[int, procs.Process]) -> tuple[int, ...]:

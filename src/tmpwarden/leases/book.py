@@ -72,8 +72,8 @@ class OwnerBook:
         return ()
 
     def living(self, agent: str) -> tuple[Living, ...]:
-        """The sessions of an agent that live, and since when."""
-        return self.roster(agent).living
+        """The sessions of an agent that live or may live, and since when."""
+        return self.roster(agent).known
 
     def roster(self, agent: str) -> Roster:
         if agent not in self._rosters:
@@ -97,9 +97,9 @@ class OwnerBook:
             case Claim.PID if finding.pid is not None:
                 return self._owner_by_pid(finding, finding.pid)
             case Claim.SESSION if finding.session is not None:
-                return self.roster(finding.litter.agent).owner(finding.session)
+                return self.roster(finding.litter.agent).owner(finding.session, finding.root)
             case Claim.PID | Claim.SESSION | Claim.AGENT:
-                return self.roster(finding.litter.agent).any_owner(newest_ns)
+                return self.roster(finding.litter.agent).any_owner(newest_ns, finding.root)
 
     def _owner_by_lease(self, finding: Finding) -> Owner:
         if finding.name.endswith(_LEASE) and os.path.lexists(finding.path.removesuffix(_LEASE)):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from ..model.hot import Lease
 from ..oskit.holders import Holders
@@ -37,12 +37,18 @@ def variables(registry: str | None) -> tuple[str, ...]:
     return ("HOME", *FORMATS[registry].variables) if registry in FORMATS else ()
 
 
-def config_homes(registry: str, home: str, leases: Iterable[Lease], holders: Holders) -> tuple[str, ...]:
-    """Where this user's registries may be: by default, by our environment, by leases, by live processes."""
+def config_homes(
+    registry: str, home: str, leases: Iterable[Lease], holders: Holders, relatives: Collection[int]
+) -> tuple[str, ...]:
+    """Where this user's registries may be: by default, by our environment, by leases, by live processes.
+
+    `relatives`: processes that run the agent or carry a session of it; their HOME counts.
+    """
     form = FORMATS[registry]
     own = [f"{home}/{form.directory}", *(os.environ.get(name, "") for name in form.variables)]
     told = [lease.config_home for lease in leases if lease.config_home]
-    seen = [f"{other}/{form.directory}" for other in holders.sessions.get("HOME", ())]
+    homes = holders.sessions.get("HOME", {})
+    seen = [f"{other}/{form.directory}" for other, pids in homes.items() if not set(relatives).isdisjoint(pids)]
     seen += [value for name in form.variables for value in holders.sessions.get(name, ())]
     table = MountTable.of()
     near = [path for path in (*told, *seen) if table is not None and table.is_network(path) is False]

@@ -45,8 +45,14 @@ class Roster:
         """What the agent's registry says, and whether it is true."""
         if self.registry not in registries.FORMATS:
             return ()
-        homes = registries.config_homes(self.registry, self.home, self.leases, self.holders)
+        carried = [self.holders.sessions.get(variable, {}).values() for variable in self.session_env]
+        relatives = {*self._running, *(pid for groups in carried for pids in groups for pid in pids)}
+        homes = registries.config_homes(self.registry, self.home, self.leases, self.holders, relatives)
         return tuple((claim, claim.state()) for claim in registries.read(self.registry, homes))
+
+    @cached_property
+    def _running(self) -> tuple[int, ...]:
+        return agents.running(self.agent, self.holders.processes)
 
     @cached_property
     def strangers(self) -> tuple[int, ...]:
@@ -54,14 +60,14 @@ class Roster:
         known = self.holders.processes
         owners = [claim.pid for claim, state in self.claims if state is OwnerState.ALIVE]
         owners += [pid for lease in self.leases for pid in live_pids(lease)]
-        return agents.unaccounted(agents.running(self.agent, known), owners, known)
+        return agents.unaccounted(self._running, owners, known)
 
     @cached_property
-    def living(self) -> tuple[Living, ...]:
-        """Every session that lives or may live, by registry, lease, environment and name of the program."""
-        return (*self._by_registry(), *self._by_lease(), *self._by_environment(), *self._by_name())
+    def known(self) -> tuple[Living, ...]:
+        """Every session that lives or may live, by registry, lease and environment."""
+        return (*self._by_registry(), *self._by_lease(), *self._by_environment())
 
-    def owner(self, session: str) -> Owner:
+    def owner(self, session: str, root: str) -> Owner:
         """Alive by any witness; dead if records name it and all of their processes are gone; else absent or unknown."""
         if named := self.witnesses_of(session):
             return Owner(OwnerState.ALIVE, named[0].pid, session, named[0].detail)
@@ -71,15 +77,15 @@ class Roster:
             for state, pid, source in records:
                 if state is wanted:
                     return Owner(state, pid, session, source)
-        state, detail = self._nobody()
+        state, detail = self._nobody(root)
         return Owner(state, None, session, detail)
 
-    def any_owner(self, newest_ns: int | None) -> Owner:
+    def any_owner(self, newest_ns: int | None, root: str) -> Owner:
         """For a unit that names only its agent: unknown while a session lives that was there before its last change."""
-        for one in self.living:
+        for one in (*self.known, *self._by_name(root)):
             if newest_ns is None or one.since_ns is None or one.since_ns <= newest_ns:
                 return Owner(OwnerState.UNKNOWN, one.pid, one.session, f"a session may live: {one.detail}")
-        state, detail = self._nobody(count_strangers=False)
+        state, detail = self._nobody(None)
         return Owner(state, detail=detail)
 
     def witnesses_of(self, session: str) -> tuple[Witness, ...]:
@@ -115,14 +121,14 @@ class Roster:
     def _witness(self, kind: WitnessKind, detail: str, pid: int) -> Witness:
         return Witness(kind, detail, pid, self.holders.command(pid))
 
-    def _nobody(self, *, count_strangers: bool = True) -> tuple[OwnerState, str]:
-        """Absent, if we can see everybody who might be it."""
+    def _nobody(self, root: str | None) -> tuple[OwnerState, str]:
+        """Absent, if we can see everybody who might be it. `root`: strangers that use it are a doubt."""
         if self.registry is not None and self.registry not in registries.FORMATS:
             return OwnerState.UNKNOWN, f"no reader for the registry format {self.registry}"
         if not self.holders.complete:
             return OwnerState.UNKNOWN, "; ".join(self.holders.doubts[:1]) or "not everybody can be seen"
-        if count_strangers and self.strangers:
-            return OwnerState.UNKNOWN, f"process {self.strangers[0]} may run it"
+        if root is not None and (near := self._by_name(root)):
+            return OwnerState.UNKNOWN, f"{near[0].detail} may run it"
         return OwnerState.ABSENT, "nobody carries it"
 
     def _by_registry(self) -> list[Living]:
@@ -149,9 +155,11 @@ class Roster:
             if session not in explained
         ]
 
-    def _by_name(self) -> list[Living]:
+    def _by_name(self, root: str) -> list[Living]:
         return [
-            Living(None, pid, self._since_ns(OwnerState.ALIVE, pid, None), f"process {pid}") for pid in self.strangers
+            Living(None, pid, self._since_ns(OwnerState.ALIVE, pid, None), f"process {pid}")
+            for pid in self.strangers
+            if agents.may_write_below(pid, root)
         ]
 
     def _since_ns(self, state: OwnerState, pid: int, recorded_s: float | None) -> int | None:

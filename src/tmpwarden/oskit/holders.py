@@ -92,6 +92,8 @@ class _Pass:
         self.variables = [(name, os.fsencode(name)) for name in variables]
         self.exclude = exclude
         self.own_pid = os.getpid()
+        self.own_namespace = os.readlink("/proc/self/ns/mnt")
+        self.resolved: dict[str, str] = {}
         self.unreadable: list[int] = []
         self.sessions: dict[str, dict[str, list[int]]] = {name: {} for name in variables}
         # mount namespace -> a process whose root is the namespace's: its mountinfo shows all mounts
@@ -141,10 +143,19 @@ class _Pass:
         if environ is None:
             return
         for variable, value in proc_links.temp_directories(environ):
-            self.note(namespace, value, (WitnessKind.TMPDIR, pid, f"{variable}={value}"))
+            for path in self.readings(namespace, value):
+                self.note(namespace, path, (WitnessKind.TMPDIR, pid, f"{variable}={value}"))
         for name, needle in self.variables:
             if needle in environ and (found := proc_links.variable_in(environ, needle)):
                 self.sessions[name].setdefault(found, []).append(pid)
+
+    def readings(self, namespace: str, value: str) -> set[str]:
+        """A variable may name a directory through links; the kernel's own paths never do."""
+        if namespace != self.own_namespace or not self.holders._table:
+            return {value}
+        if value not in self.resolved:
+            self.resolved[value] = self.holders._table.resolve(value)
+        return {value, self.resolved[value]}
 
     def note(self, namespace: str, path: str, held: Held) -> None:
         everyone = self.seen.setdefault((namespace, path), [])
@@ -153,9 +164,9 @@ class _Pass:
 
     def locate_all(self) -> None:
         """Turn names into places: this namespace's by our own table, each other one's by its own."""
-        own = os.readlink("/proc/self/ns/mnt")
-        tables = {name: namespaces.MountTable.of(pid) for name, pid in self.namespaces.items() if name != own}
-        tables[own] = self.holders._table
+        others = {name: pid for name, pid in self.namespaces.items() if name != self.own_namespace}
+        tables = {name: namespaces.MountTable.of(pid) for name, pid in others.items()}
+        tables[self.own_namespace] = self.holders._table
         for (namespace, path), everyone in self.seen.items():
             table = tables.get(namespace)
             if located := table.locate(path) if table else None:

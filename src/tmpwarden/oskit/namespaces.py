@@ -39,6 +39,8 @@ NETWORK_FILESYSTEMS = frozenset(
     )
 )
 
+_MOST_LINKS = 40
+
 _boot_id: str | None = None
 _machine_id: str | None = None
 
@@ -194,6 +196,32 @@ class MountTable:
     def filesystem(self, path: str) -> str | None:
         mount = self.mount_of(_normal(path))
         return mount.filesystem if mount else None
+
+    def resolve(self, path: str) -> str:
+        """`path` with its links followed, as far as no file system has to be touched that may not answer."""
+        here, left, links = "/", path.split("/")[::-1], 0
+        while left:
+            part = left.pop()
+            if part == "..":
+                here = os.path.dirname(here)
+            if part in ("", ".", ".."):
+                continue
+            step = f"{here.rstrip('/')}/{part}"
+            if links > _MOST_LINKS or self._may_hang(step):
+                return "/".join([step, *left[::-1]])
+            try:
+                target = os.readlink(step)
+            except OSError:  # no link, or nothing there
+                here = step
+                continue
+            links += 1
+            left += target.split("/")[::-1]
+            here = "/" if target.startswith("/") else here
+        return here
+
+    def _may_hang(self, path: str) -> bool:
+        filesystem = self.filesystem(path) or "autofs"
+        return filesystem in NETWORK_FILESYSTEMS or filesystem == "autofs" or filesystem.startswith("fuse")
 
     def is_network(self, path: str) -> bool | None:
         """Whether another host may be using `path`; None if it cannot be told."""
