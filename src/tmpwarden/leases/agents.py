@@ -47,7 +47,7 @@ def may_write_below(pid: int, root: str) -> bool:
     """Whether this agent's temporary files or its home lie at or below `root`, by the environment it started with."""
     environ = procs.environ(pid)
     if environ is None:
-        return True
+        return procs.process(pid) is not None  # it has ended, or it hides
     places = ["/tmp", *(value for _, value in proc_links.temp_directories(environ))]
     places += [home for home in [proc_links.variable_in(environ, b"HOME")] if home]
     table = MountTable.of()
