@@ -8,7 +8,7 @@ from .prefixes import MAYBE, YES, is_prefix
 from .rules import Rule, Rules
 from .scope import Scope
 
-CONTAINERS = ("docker", "podman", "nerdctl", "kubectl", "lxc", "nsenter")
+CONTAINERS = ("docker", "podman", "nerdctl", "lxc")  # their disks are made to be thrown away
 _SYSTEM_BINS = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/")
 
 
@@ -38,8 +38,10 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
             if rule.decision == ALLOW and rule.kind != "prefix" and _allows(rule, simple, scope):
                 return Judged(ALLOW, rule.label, rule.description)
     for rule in rules.rules:
-        if rule.decision == ASK and _hit(rule, simple, scope) is not None:
-            return _spoken(rule, simple)
+        if rule.decision == ASK and (hit := _hit(rule, simple, scope)) is not None:
+            return (
+                _spoken(rule, simple) if hit == YES or simple.remote else Judged(ASK, rule.label, _not_proven(simple))
+            )
     if doubts:
         return doubts[0]
     if may_allow:
@@ -78,7 +80,7 @@ def _argument_hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
     if not rule.names(simple.name):
         return None
     if simple.remote:
-        return None if any(w in CONTAINERS for w in simple.wrappers) or "*" in rule.patterns else MAYBE
+        return None if any(w.split()[0] in CONTAINERS for w in simple.wrappers) or "*" in rule.patterns else MAYBE
     uses = [use for use in simple.paths if _counts(rule, use)]
     if rule.test == "any_outside":
         return _worst(rule, tuple(uses), scope)

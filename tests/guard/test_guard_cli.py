@@ -1,0 +1,115 @@
+"""`tmpwarden guard check | verify | log`, as programs and people call them."""
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tmpwarden.guard import audit
+from tmpwarden.model.hot import Decision, ToolCall
+
+
+def run(*args: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "tmpwarden", "guard", *args], capture_output=True, text=True, check=False, timeout=60
+    )
+
+
+def answer(*args: str) -> dict[str, object]:
+    done = run(*args, "--json")
+    document = json.loads(done.stdout)
+    assert document["ok"] == (done.returncode == 0)
+    return document  # type: ignore[no-any-return]
+
+
+WORLD = ("--cwd", "/home/u/proj", "--scratch", "/tmp/agent-s1", "--project", "/home/u/proj", "--preset", "sandbox")
+
+
+def test_check_says_how_it_runs_what_decides_and_why() -> None:
+    document = answer("check", "rm -rf /tmp/agent-s1/x", *WORLD)
+    assert document["data"] == {
+        "command": "rm -rf /tmp/agent-s1/x",
+        "rewritten": None,
+        "decision": "allow",
+        "reason": "Everything it touches lies in the scratch.",
+        "rule": "sandbox:arguments[0]",
+        "commands": [
+            {"argv": ["rm", "-rf", "/tmp/agent-s1/x"], "decision": "allow", "rule": "sandbox:arguments[0]"},
+        ],
+    }
+
+
+def test_check_exits_with_0_whatever_the_decision() -> None:
+    done = run("check", "rm -rf /etc", *WORLD)
+    assert (done.returncode, done.stdout.splitlines()[0][:4], done.stderr) == (0, "ask:", "")
+
+
+@pytest.mark.parametrize(
+    ("args", "status", "code"),
+    [
+        (("check", "ls", "--preset", "sandbx"), 3, "bad-argument"),
+        (("check", "ls", "--agent", "nobody"), 3, "unknown-agent"),
+        (("check",), 3, "bad-argument"),
+        (("verify", "--config", "/nonexistent/x.toml"), 0, None),
+    ],
+)
+def test_bad_arguments_are_told_in_the_envelope(args: tuple[str, ...], status: int, code: str | None) -> None:
+    done = run(*args, "--json")
+    assert done.returncode == status
+    error = json.loads(done.stdout)["error"]
+    assert (error and error["code"]) == code
+
+
+def test_an_agent_that_cannot_ask_is_denied_with_the_reason() -> None:
+    data = answer("check", "rm -rf /etc", *WORLD, "--agent", "codex")["data"]
+    assert isinstance(data, dict)
+    assert data["decision"] == "deny"
+    assert "outside" in data["reason"]
+
+
+def test_verify_lists_every_mistake_and_exits_with_3(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text("[guard]\nwrong = 1\ndeny = ['rm']\ndefault = 'allow'\n")
+    done = run("verify", "--config", str(config), "--json")
+    document = json.loads(done.stdout)
+    assert done.returncode == 3
+    assert document["error"]["code"] == "bad-config"
+    assert [(one["line"], one["key"], one["fatal"]) for one in document["data"]["mistakes"]] == [
+        (2, "guard.wrong", True),
+        (4, "guard.default", True),
+        (3, "guard.deny[0]", False),
+    ]
+    people = run("verify", "--config", str(config))
+    assert f"{config}:2: guard.wrong: unknown key" in people.stdout
+
+
+def test_verify_finds_nothing_wrong_in_our_own_preset() -> None:
+    assert answer("verify", "--preset", "sandbox")["data"]["mistakes"] == []  # type: ignore[index]
+
+
+def test_log_shows_what_was_said_and_can_be_filtered(own_world: Path) -> None:
+    state = str(own_world / "state" / "tmpwarden")
+    for number, verdict in enumerate(("allow", "deny", "ask", "pass")):
+        call = ToolCall("claude" if number % 2 else "codex", "shell", command=f"c{number}", session=f"s{number}")
+        audit.record(state, call, Decision(verdict, rule=f"sandbox:arguments[{number}]"))
+
+    def shown(*filters: str) -> list[object]:
+        data = answer("log", *filters)["data"]
+        assert isinstance(data, dict)
+        return [entry["before"] for entry in data["entries"]]
+
+    assert shown() == ["c0", "c1", "c2", "c3"]
+    assert shown("--decision", "deny") == ["c1"]
+    assert shown("--agent", "codex") == ["c0", "c2"]
+    assert shown("--session", "s[!1]*", "-n", "2") == []
+    assert shown("--session", "s*", "-n", "2") == ["c2", "c3"]
+    assert shown("--grep", "c2") == ["c2"]
+    assert shown("--since", "1h") == ["c0", "c1", "c2", "c3"]
+    assert shown("--rule", "*arguments?3?") == ["c3"]
+    assert "c1" in run("log").stdout
+
+
+def test_a_log_that_does_not_exist_yet_is_an_empty_one() -> None:
+    assert answer("log")["data"] == {"entries": []}
