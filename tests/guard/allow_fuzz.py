@@ -251,8 +251,7 @@ def seen() -> dict[str, tuple[object, ...]]:
             for name in (*names, *files):
                 path = os.path.join(directory, name)
                 status = os.lstat(path)
-                content = open(path, "rb").read() if name in files and not os.path.islink(path) else b""
-                found[path] = (status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, content)
+                found[path] = (status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
     return found
 
 
