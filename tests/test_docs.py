@@ -14,11 +14,11 @@ PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "AGENTS.md", *sort
 
 @pytest.mark.parametrize("block", list(console.blocks()), ids=lambda block: f"{block.page}:{block.line}")
 def test_a_console_block_prints_what_it_says(block: console.Block, own_world: Path) -> None:
-    console.WORLDS[block.world](own_world)
     env = console.environment(own_world)
-    for command, expected in block.steps:
-        said = console.run(command, expected, own_world, env)
-        assert console.matches(expected, said), f"$ {command}\n--- the page says\n{expected}\n--- it said\n{said}"
+    with console.WORLDS[block.world](own_world):
+        for command, expected in block.steps:
+            said = console.run(command, expected, own_world, env, is_on_a_terminal=block.is_on_a_terminal)
+            assert console.matches(expected, said), f"$ {command}\n--- the page says\n{expected}\n--- it said\n{said}"
 
 
 def _generator() -> object:

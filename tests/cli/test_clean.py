@@ -54,7 +54,7 @@ def test_the_question_counts_what_cannot_be_undone(root: Path) -> None:
     assert status == 0
     assert "Remove 4 items, " in shown and "(3 cannot be undone)? [y/N] y" in shown
     assert str(unit) in shown, "a path is shown whole, so that it can be copied"
-    assert "can be brought back for " in shown and "tmpwarden undo" in shown
+    assert "can be brought back within " in shown and "tmpwarden undo" in shown
     assert not unit.exists()
     assert not list(root.glob("claude-*-cwd"))
 

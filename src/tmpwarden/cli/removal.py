@@ -70,14 +70,21 @@ def problem(result: CleanResult, signal_number: int | None, time_limit_s: float 
 
 
 def gone(receipts: Sequence[Receipt], *, for_a_person: bool, most: int | None) -> Iterator[str]:
-    ordered = sorted(receipts, key=lambda each: (-each.bytes, each.finding.path))
+    found: dict[object, list[Receipt]] = {}
+    for each in receipts:
+        finding = each.finding
+        found.setdefault((finding.parent, finding.litter.key) if finding.members else finding.path, []).append(each)
+    ordered = sorted(found.values(), key=lambda unit: (-_bytes(unit), unit[0].finding.path))
     rows = [
-        Row((size(each.bytes), each.finding.litter.key, sentence(each.reason)), render.place(each.finding))
-        for each in ordered[:most]
+        Row(
+            (size(_bytes(unit)), unit[0].finding.litter.key, sentence(unit[0].reason)),
+            render.place(*(each.finding for each in unit)),
+        )
+        for unit in ordered[:most]
     ]
     yield from draw(_GONE, rows, for_a_person=for_a_person)
-    if rest := ordered[len(rows) :]:
-        more = size(sum(each.bytes for each in rest))
+    if rest := [each for unit in ordered[len(rows) :] for each in unit]:
+        more = size(_bytes(rest))
         yield f"... and {plural(_items(rest), 'item')} more, {more}; tmpwarden log lists all"
 
 
@@ -99,17 +106,21 @@ def _sums(result: CleanResult, quarantine_s: int) -> Iterator[str]:
         was_wanted = result.failed or result.spared or result.planned or result.stopped
         did = "Nothing was removed." if was_wanted else "Nothing to remove."
     else:
-        did = f"Removed {plural(_items(removed), 'item')}, {size(sum(each.bytes for each in removed))}."
+        did = f"Removed {plural(_items(removed), 'item')}, {size(_bytes(removed))}."
     yield did + (f" Freed {size(result.freed_bytes)}." if result.freed_bytes else "")
     if result.held_open_bytes:
         yield f"{size(result.held_open_bytes)} more will be free when the processes that hold it open end."
     if waiting:
         yield (
             f"{plural(_items(waiting), 'item')}, {size(result.quarantined_bytes)}, can be brought back "
-            f"for {duration(quarantine_s)}: tmpwarden undo"
+            f"within {duration(quarantine_s)}: tmpwarden undo"
         )
     if result.stopped and result.planned:
         yield f"Not reached: {render.counted(result.planned)}."
+
+
+def _bytes(receipts: Iterable[Receipt]) -> int:
+    return sum(each.bytes for each in receipts)
 
 
 def _items(receipts: Iterable[Receipt]) -> int:

@@ -9,7 +9,7 @@ from ..oskit.space import percent_of_bytes, percent_of_inodes, percent_of_quota
 from ..text import plural, shown, size
 from . import documents
 from .table import Column, Row, draw
-from .words import age_words, explained, explained_all, owner_short
+from .words import age_words, explained_all, owner_short
 
 _GOES, _STAYS = "", "dim"
 _GROUPS = (
@@ -43,11 +43,13 @@ def counted(verdicts: Sequence[Verdict]) -> str:
     return f"{plural(items(verdicts), 'item')}, {amount(verdicts)}" if verdicts else "nothing"
 
 
-def place(finding: Finding) -> str:
-    """The path as people read it; a swarm names its directory and one of its files."""
-    if not finding.members:
-        return shown(finding.path)
-    return f"{shown(finding.parent)}/ ({plural(len(finding.members), 'file')} such as {shown(finding.members[0])})"
+def place(*findings: Finding) -> str:
+    """The path as people read it; swarms of one directory name that and one of their files."""
+    first = findings[0]
+    if not first.members:
+        return shown(first.path)
+    count = plural(sum(map(items_in, findings)), "file")
+    return f"{shown(first.parent)}/ ({count} such as {shown(min(first.members))})"
 
 
 def groups(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
@@ -59,8 +61,14 @@ def groups(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
     return sorted(found.values(), key=lambda group: (-documents.bytes_of(group), -items(group)))
 
 
-def biggest_first(verdicts: Iterable[Verdict]) -> list[Verdict]:
-    return sorted(verdicts, key=lambda each: (-documents.bytes_of([each]), each.finding.path))
+def units(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
+    """Each by itself, the biggest first; a swarm of more than 1,000 files is several verdicts, to people one unit."""
+    found: dict[object, list[Verdict]] = {}
+    for each in verdicts:
+        finding = each.finding
+        swarm = (finding.parent, finding.litter.key, each.reason)
+        found.setdefault(swarm if finding.members else finding.path, []).append(each)
+    return sorted(found.values(), key=lambda unit: (-documents.bytes_of(unit), unit[0].finding.path))
 
 
 def ages(group: Sequence[Verdict], now_ns: int) -> str:
@@ -94,17 +102,17 @@ def scan_units(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool) 
     rows = [
         Row(
             (
-                amount([each]),
-                age_words(documents.age_s(each, now_ns)),
-                each.finding.litter.key,
-                _word(each),
-                owner_short(each.evidence.owner),
-                explained(each),
+                amount(unit),
+                ages(unit, now_ns),
+                unit[0].finding.litter.key,
+                _word(unit[0]),
+                owner_short(unit[0].evidence.owner),
+                explained_all(unit),
             ),
-            place(each.finding),
-            _style(each),
+            place(*(each.finding for each in unit)),
+            _style(unit[0]),
         )
-        for each in biggest_first(verdicts)
+        for unit in units(verdicts)
     ]
     return draw(_UNITS, rows, for_a_person=for_a_person)
 
@@ -118,21 +126,16 @@ def scan_end(verdicts: Sequence[Verdict]) -> str:
 
 def going(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool, most: int | None = None) -> Iterator[str]:
     """The list before the question: size, age, row, path and reason of what would go."""
-    ordered = biggest_first(verdicts)
+    ordered = units(verdicts)
     rows = [
         Row(
-            (
-                amount([each]),
-                age_words(documents.age_s(each, now_ns)),
-                each.finding.litter.key,
-                explained(each),
-            ),
-            place(each.finding),
+            (amount(unit), ages(unit, now_ns), unit[0].finding.litter.key, explained_all(unit)),
+            place(*(each.finding for each in unit)),
         )
-        for each in ordered[:most]
+        for unit in ordered[:most]
     ]
     yield from draw(_GOING, rows, for_a_person=for_a_person)
-    if rest := ordered[len(rows) :]:
+    if rest := [each for unit in ordered[len(rows) :] for each in unit]:
         yield f"... and {counted(rest)} more; tmpwarden scan --each lists all"
 
 
@@ -140,7 +143,7 @@ def kept(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """One line for each reason. What is never litter was never in question, so it is not told here."""
     for group in groups(each for each in verdicts if each.reason is not Reason.NEVER):
         one = group[0].finding
-        where = place(one) if len(group) == 1 else one.litter.key
+        where = place(*(each.finding for each in group)) if len(units(group)) == 1 else one.litter.key
         yield f"Kept {where}, {counted(group)}: {explained_all(group)}"
 
 

@@ -6,13 +6,13 @@ from collections.abc import Iterator
 
 import click
 
+from ...catalogue.settings import load_settings
 from ...errors import BadArgument, LockHeld, WouldAsk
 from ...model.sweep import Receipt, Request, Thresholds
 from ...oskit import places
 from ...sweep import consent, journal
 from ...sweep.compose import clean
 from ...sweep.prepared import CleanResult, Plan
-from ...sweep.quarantine import EXPIRY_S
 from ...text import duration, plural, size
 from .. import ask, removal, render
 from ..call import Answer, Call
@@ -168,7 +168,7 @@ class _Run:
         if result.removed and self.yes:
             yield from removal.gone(result.removed, for_a_person=person, most=most)
             yield ""
-        yield from removal.outcome(result, quarantine_s=EXPIRY_S)
+        yield from removal.outcome(result, quarantine_s=load_settings(self.call.config_file).quarantine_s)
 
     def _preview(self, result: CleanResult, person: bool, most: int | None) -> Iterator[str]:
         if result.planned:

@@ -15,6 +15,8 @@ from ..call import Answer, Call
 from ..group import pass_call
 from ..words import explained, owner_words, witness_words
 
+_MOST_WITNESSES = 8
+
 
 @click.command()
 @click.argument("path", type=click.Path())
@@ -73,8 +75,11 @@ def _witnesses(told: Explained) -> Iterator[str]:
         yield _fact("used by", "could not be looked at")
     elif not told.witnesses:
         yield _fact("used by", "nobody")
-    for each in (told.witnesses or ())[:20]:
+    by_process = {(each.kind, each.pid): each for each in reversed(told.witnesses or ())}
+    for each in list(by_process.values())[: -_MOST_WITNESSES - 1 : -1]:
         yield _fact("used by", witness_words(each))
+    if len(by_process) > _MOST_WITNESSES:
+        yield _fact("", f"and {len(by_process) - _MOST_WITNESSES} more; --json tells all")
 
 
 def _measured(verdict: Verdict, now_ns: int) -> str:
