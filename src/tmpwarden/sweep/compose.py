@@ -8,8 +8,9 @@ from collections.abc import Callable
 
 from ..catalogue.load import Catalogue, load
 from ..catalogue.settings import Settings, load_settings
+from ..leases import scratch
 from ..leases.book import OwnerBook, variables_of
-from ..model.sweep import Evidence, Finding, Kind, Litter, Measure, Owner, Request, Witness
+from ..model.sweep import Claim, Evidence, Finding, Kind, Litter, Measure, Owner, Request, Witness
 from ..oskit import locks, places
 from ..oskit.holders import Holders
 from ..oskit.namespaces import MountTable
@@ -53,6 +54,9 @@ def clean(
         return CleanResult(planned=plan.removals, kept=plan.kept, warnings=[*Survey(prepared).warnings])
     with clean_lock(prepared.state, 0.0 if request.unattended else _A_PERSON_WAITS_S):
         result = Cleaning(prepared, on_receipt, should_stop).run(confirm)
+        for receipt in result.removed:
+            if receipt.finding.litter.owner is Claim.LEASE:
+                scratch.forget(receipt.finding.path)  # its lease goes with it, not an hour later
     result.warnings[:0] = Survey(prepared).warnings
     return result
 
