@@ -1,0 +1,82 @@
+"""Real agents under a scripted model, in namespaces of their own. `make test-clients` needs root, node and npm.
+
+The harness that runs them is not part of this repository; TMPWARDEN_CLIENTS names it (see docs/agents/testing.md).
+"""
+
+import functools
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+CLIENTS = Path(os.environ.get("TMPWARDEN_CLIENTS", "/work/shared/clients"))
+NPM = Path(os.environ.get("CLIENTS_NPM", "/var/cache/tmpwarden-clients"))  # uid 1000 cannot look into /root
+REPOSITORY = Path(__file__).parents[2]
+TMPWARDEN = REPOSITORY / ".venv" / "bin" / "tmpwarden"
+FAKETIME = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
+LATER = f"LD_PRELOAD={FAKETIME} FAKETIME=+2h NO_FAKE_STAT=1"
+
+pytestmark = pytest.mark.clients
+
+
+def need(agent: str) -> None:
+    if os.geteuid() != 0 or not CLIENTS.is_dir():
+        pytest.skip("needs root and the harness that TMPWARDEN_CLIENTS names")
+    if not (NPM / agent).is_dir():
+        subprocess.run([str(CLIENTS / "install"), agent], env={**os.environ, "CLIENTS_NPM": str(NPM)}, check=True)
+
+
+def run_agent(agent: str, *options: str, setup: str = "true", post: str = "true") -> dict[str, object]:
+    """One scripted turn of an agent other than Claude Code. `setup` and `post` run as its user."""
+    need(agent)
+    argv = [str(CLIENTS / "agents" / "run_agent.py"), agent, "--no-hooks", "--full", *options]
+    environ = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "CLIENTS_NPM": str(NPM)}
+    done = subprocess.run(
+        [*argv, "--setup", setup, "--post", post], env=environ, capture_output=True, text=True, timeout=240, check=False
+    )
+    result = json.loads(done.stdout)
+    assert isinstance(result, dict)
+    assert result["setup"]["rc"] == 0, result["setup"]
+    return result
+
+
+@functools.cache
+def plain_run(agent: str) -> dict[str, object]:
+    """The same turn without us."""
+    return run_agent(agent)
+
+
+def run_claude(script: str, *options: str, home: Path | None = None, tmp: Path | None = None) -> dict[str, object]:
+    need("claude")
+    where = ["--home", str(home)] if home else []
+    where += ["--tmp-bind", str(tmp)] if tmp else []
+    argv = [str(CLIENTS / "claude" / "run.py"), "--script", script, *where, *options]
+    environ = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "CLIENTS_NPM": str(NPM)}
+    done = subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=240, check=False)
+    assert done.stdout, done.stderr
+    result = json.loads(done.stdout)
+    assert isinstance(result, dict)
+    return result
+
+
+def bash(*commands: str) -> str:
+    """A script for the model: these Bash calls, one per turn, then "done"."""
+    calls: list[dict[str, object]] = [
+        {"tool": "Bash", "input": {"command": command, "description": "look"}} for command in commands
+    ]
+    return json.dumps({"scripts": {"main": [*calls, {"text": "done"}]}})
+
+
+def tool_results(result: dict[str, object]) -> str:
+    """Everything the model was given back."""
+    return json.dumps(result["requests"])
+
+
+def left_in_tmp(result: dict[str, object]) -> list[str]:
+    """What a finished run left in the temp directories outside our quarantine."""
+    remain = result["remain"]
+    assert isinstance(remain, dict)
+    entries = [entry["path"] for found in remain.values() for entry in found if entry["type"] != "d"]
+    return sorted(path for path in entries if "/tmpwarden-1000/q/" not in path)
