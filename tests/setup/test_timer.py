@@ -11,10 +11,15 @@ from pathlib import Path
 import pytest
 
 from tmpwarden.lifecycle import timers
-from tmpwarden.setup import timer
+from tmpwarden.setup import runtime, timer
 
 COMMAND = ["/usr/bin/python3", "-I", "-S", "/home/a b/50%/$x/tick.py"]
 ENVIRON = {"TMPDIR": "/scratch dir", "CLAUDE_CONFIG_DIR": '/home/a\'b/"c"'}
+
+
+@pytest.fixture(autouse=True)
+def no_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime, "_compile", lambda *_: None)
 
 
 class Machine:

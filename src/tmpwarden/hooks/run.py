@@ -7,5 +7,5 @@ try:
     from tmpwarden.hooks.entry import main
 
     main(sys.argv[1:])
-except Exception:  # a runtime that is half there must not stop an agent: status 2 would deny its tool call
+except BaseException:  # a runtime that is half there must not stop an agent: status 2 would deny its tool call
     sys.exit(0)

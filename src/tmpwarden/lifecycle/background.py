@@ -3,6 +3,7 @@
 Importing this costs next to nothing; what the work itself needs is imported in the child.
 """
 
+import gc
 import posix
 
 TYPE_CHECKING = False  # typing itself would cost more than the hook
@@ -33,6 +34,7 @@ def detach(work: "Callable[[], None]", *, keep_open: bool = False) -> bool:
         if posix.fork():
             posix._exit(0)
         _let_go(3 if not keep_open else 1024)
+        gc.enable()  # hooks run without
         work()
     except BaseException:
         pass

@@ -28,10 +28,10 @@ class Runtime:
         return os.path.join(self.directory, "tmpwarden", "hooks", "run.py")
 
     def command(self, agent: str, event: str, *, observe: bool = False) -> str:
-        """One line of sh. Without interpreter or code it passes: `python3 gone.py` would end with 2, a denial."""
+        """One line of sh that always ends with 0: `python3 gone.py` alone would end with 2, which denies a call."""
         python, script = shlex.quote(self.interpreter), shlex.quote(self.script)
         flag = " --observe" if observe else ""
-        return f"[ -x {python} ] && [ -f {script} ] || exit 0; exec {python} -I -S {script} {agent} {event}{flag}"
+        return f"[ -x {python} ] && [ -f {script} ] && {python} -I -S {script} {agent} {event}{flag}; exit 0"
 
 
 def planned() -> Runtime:

@@ -2,6 +2,7 @@
 
 from ...leases import scratch
 from ...oskit.places import temp_roots
+from ...oskit.procs import start_ticks
 from .. import notebook
 from ..dialects.spoken import Answer
 from . import Call
@@ -17,7 +18,7 @@ def end(call: Call) -> Answer | None:
     full = [path for path in _paths(call) if not scratch.release(path)]
     if not full:
         remember(call, "")
-    if full:
+    else:
         from ...lifecycle import background
 
         background.detach(lambda: _give_back(call, full))
@@ -27,12 +28,9 @@ def end(call: Call) -> Answer | None:
 def _paths(call: Call) -> list[str]:
     """Every scratch of this agent process: sessions that it left by /clear have no end of their own."""
     pid = call.dialect.owner_pid(call.environ, call.payload)
+    mine = (call.dialect.agent, pid, start_ticks(pid))
     leases = scratch.read_all(tuple(temp_roots()))
-    return [
-        lease.path
-        for lease in leases
-        if lease.agent == call.dialect.agent and (lease.session == call.session or lease.pid == pid)
-    ]
+    return [lease.path for lease in leases if (lease.agent, lease.pid, lease.start) == mine]
 
 
 def _give_back(call: Call, paths: list[str]) -> None:
