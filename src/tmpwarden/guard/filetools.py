@@ -4,7 +4,7 @@ from ..model.hot import ALLOW, ASK, DENY, PASS, Decision, ToolCall
 from .analysis import ANY, READ, WRITE, PathUse
 from .context import Context
 from .judge import Judged, judge_file
-from .places import real
+from .paths import normalised, resolved
 from .redirect import rewrite_path
 from .rules import Rules
 from .scope import Scope
@@ -81,4 +81,4 @@ def _judged(paths: "tuple[str, ...]", mode: str, rules: Rules, context: Context)
 
 def _use(path: str, mode: str, context: Context) -> PathUse:
     whole = context.home + path[1:] if path[:2] in ("~", "~/") else path if path[:1] == "/" else f"{context.cwd}/{path}"
-    return PathUse(path, whole, mode, resolved=real(whole, context.look))
+    return PathUse(path, normalised(whole), mode, resolved=resolved(whole, True, context.look))
