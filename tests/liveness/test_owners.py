@@ -223,7 +223,10 @@ def test_a_unit_untouched_since_before_every_live_session_is_none_of_theirs(root
     finding = Finding(flat, str(root), str(root), "x", Kind.FILE, 0, 0)
     with process("") as agent:
         users.register(home, agent.pid)
-        book = OwnerBook(catalogue.agents, Holders.look(variables_of(catalogue.agents)), home=str(home))
+        holders = Holders.look(variables_of(catalogue.agents))
+        holders.processes = {agent.pid: holders.processes[agent.pid]}  # and nobody else's sessions on this machine
+        holders.sessions = {}
+        book = OwnerBook(catalogue.agents, holders, home=str(home))
         assert [living.pid for living in book.living("claude")] == [agent.pid]
         now_ns = time.time_ns()
         assert book.owner_of(finding, now_ns).state is OwnerState.UNKNOWN

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import os
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ..model.sweep import WitnessKind
 from . import procs
@@ -16,7 +15,6 @@ _LINKS = (
     ("root", WitnessKind.ROOT_DIRECTORY),
     ("exe", WitnessKind.EXECUTABLE),
 )
-_MAPPED = re.compile(rb"^[^/\n]*(/.*)$", re.MULTILINE)
 _NO_FILES = ("/memfd:", "/SYSV", "/dev/zero", "/anon_hugepage", "/[aio]")
 _DELETED = " (deleted)"
 _OPENED_TO_LOOK = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0)
@@ -34,18 +32,17 @@ def mount_namespace(pid: int) -> str:
         raise Unreadable from None
 
 
-def held_paths(pid: int, *, ours: bool = False) -> Iterator[tuple[WitnessKind, str]]:
+def held_paths(pid: int, *, ours: bool = False) -> list[tuple[WitnessKind, str]]:
     """(how, path as that process's mount namespace names it). Raises Unreadable or FileNotFoundError.
 
     `ours`: what this very process opened to look at things (directories, O_PATH pins) does not count.
     """
+    held = []
     for name, kind in _LINKS:
-        if target := _link(f"/proc/{pid}/{name}"):
-            yield from ((kind, path) for path in _spellings(target) if path != "/")
-    for target in _open_files(pid, ours=ours):
-        yield from ((WitnessKind.OPEN_FILE, path) for path in _spellings(target))
-    for target in _mapped_files(pid):
-        yield from ((WitnessKind.MAPPED_FILE, path) for path in _spellings(target))
+        held += [(kind, path) for path in _targets([f"/proc/{pid}/{name}"]) if path != "/"]
+    held += [(WitnessKind.OPEN_FILE, path) for path in _open_files(pid, ours=ours)]
+    held += [(WitnessKind.MAPPED_FILE, path) for path in _mapped_files(pid)]
+    return held
 
 
 def temp_directories(environ: bytes) -> Iterator[tuple[str, str]]:
@@ -67,26 +64,28 @@ def variable_in(environ: bytes, name: bytes) -> str | None:
     return os.fsdecode(environ[at : end if end >= 0 else len(environ)])
 
 
-def _link(path: str) -> str | None:
-    """The target, or None where this one link leads nowhere (a kernel thread has no exe)."""
-    try:
-        target = os.readlink(path)
-    except PermissionError:
-        raise Unreadable from None
-    except OSError:
-        return None
-    return target if target.startswith("/") and not target.startswith(_NO_FILES) else None
+def _targets(links: Iterable[str]) -> list[str]:
+    """Where these links lead, as far as that is a file. One that leads nowhere is passed over (closed meanwhile)."""
+    found: list[str] = []
+    for link in links:
+        try:
+            target = os.readlink(link)
+        except PermissionError:
+            raise Unreadable from None
+        except OSError:
+            continue
+        if target[0] == "/":
+            found += _spellings(target)
+    return found
 
 
-def _open_files(pid: int, *, ours: bool) -> Iterator[str]:
-    folder = f"/proc/{pid}/fd"
+def _open_files(pid: int, *, ours: bool) -> list[str]:
+    folder = f"/proc/{pid}/fd/"
     try:
         names = os.listdir(folder)
     except PermissionError:
         raise Unreadable from None
-    for name in names:
-        if (target := _link(f"{folder}/{name}")) and not (ours and _opened_to_look(int(name))):
-            yield target
+    return _targets([folder + name for name in names if not (ours and _opened_to_look(int(name)))])
 
 
 def _opened_to_look(fd: int) -> bool:
@@ -99,16 +98,18 @@ def _opened_to_look(fd: int) -> bool:
         return True
 
 
-def _mapped_files(pid: int) -> set[str]:
-    text = procs.read_whole(f"/proc/{pid}/maps")
-    if text is None:
-        return set()
-    found = {os.fsdecode(path) for path in set(_MAPPED.findall(text))}
-    return {path for path in found if not path.startswith(_NO_FILES)}
+def _mapped_files(pid: int) -> list[str]:
+    lines = (procs.read_whole(f"/proc/{pid}/maps") or b"").split(b"\n")
+    paths = {line[at:] for line in lines if (at := line.find(b" /") + 1)}
+    return [spelling for path in paths for spelling in _spellings(os.fsdecode(path))]
 
 
 def _spellings(target: str) -> tuple[str, ...]:
     r"""What the kernel's text may mean: " (deleted)" is a mark or part of the name, \012 a newline or four letters."""
+    if target[-1] != ")" and "\\" not in target:
+        return (target,)
+    if target.startswith(_NO_FILES):
+        return ()
     paths = [target]
     if target.endswith(_DELETED):
         paths.append(target.removesuffix(_DELETED))
