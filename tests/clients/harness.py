@@ -1,6 +1,6 @@
 """Real agents under a scripted model, in namespaces of their own. `make test-clients` needs root, node and npm.
 
-The harness that runs them is not part of this repository; TMPWARDEN_CLIENTS names it (see docs/agents/testing.md).
+The harness that runs them is not part of this repository; TMPWARDEN_CLIENTS names it (see docs/agents.md).
 """
 
 import functools

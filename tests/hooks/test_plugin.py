@@ -112,3 +112,17 @@ def test_a_shim_is_passed_over(tmp_path: Path, own_world: Path) -> None:
     (shims / "python3.14").chmod(0o755)
     launch(REPOSITORY, PATH=f"{shims}:{os.environ['PATH']}")
     assert not (tmp_path / "shim").exists()
+
+
+@needs_root
+def test_a_memory_that_is_not_ours_is_not_believed(tmp_path: Path, own_world: Path) -> None:
+    """`sudo -E`: HOME is another user's, and so is what he wrote there."""
+    trap = tmp_path / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    trap.chmod(0o755)
+    memory = own_world / "state" / "tmpwarden" / "hooks" / "python"
+    memory.parent.mkdir(parents=True)
+    memory.write_text(f"{trap}\n\n")
+    os.chown(memory, 65534, 65534)
+    launch(REPOSITORY)
+    assert not (tmp_path / "ran").exists()
