@@ -9,10 +9,13 @@ from pathlib import Path
 import click
 
 from tmpwarden import errors
+from tmpwarden.catalogue import words
+from tmpwarden.catalogue.load import load
 from tmpwarden.cli.call import Call
 from tmpwarden.cli.commands import TABLE
 from tmpwarden.cli.main import tmpwarden
 from tmpwarden.cli.words import SENTENCES, keeps
+from tmpwarden.model.sweep import Litter
 
 HERE = Path(__file__).parent
 _NOTE = "<!-- written by `make docs`; do not edit -->\n"
@@ -71,7 +74,34 @@ def reasons() -> str:
     return "".join(lines)
 
 
-PAGES: dict[str, Callable[[], str]] = {"commands.md": commands, "errors.md": errors_page, "reasons.md": reasons}
+def catalogue() -> str:
+    """Every row of every built-in agent, with its evidence."""
+    agents = load(dirs=()).agents
+    rows = sum(len(agent.rows) for agent in agents)
+    lines = [_NOTE, f"# The catalogue\n\nWhat {len(agents)} agents and tools leave behind, {rows} rows. "]
+    lines.append("[Add an agent](add-an-agent.md) tells what the words mean and how to add a row.\n")
+    for agent in agents:
+        lines.append(f"\n## {agent.id}\n\n{agent.name}, verified with: {words.measured_with(agent)}.\n\n")
+        lines += ["| row | where | tier | worth | owner | waits | what and why |\n|---|---|---|---|---|---|---|\n"]
+        lines += [_litter(row) for row in agent.rows]
+    return "".join(lines)
+
+
+def _litter(row: Litter) -> str:
+    told = [row.why, words.fixed_note(row), f"seen: {', '.join(row.seen)}"]
+    checked = [*row.checks, *([f"at most {row.max_bytes} bytes"] if row.max_bytes is not None else [])]
+    told += [f"checked: {', '.join(checked)}"] if checked else []
+    where = words.where(row).replace("|", "\\|")
+    cells = (row.id, f"`{where}`", row.tier.value, row.worth.value, words.OWNERS[row.owner], words.waits(row))
+    return f"| {' | '.join(cells)} | {'; '.join(filter(None, told)).replace('|', chr(92) + '|')} |\n"
+
+
+PAGES: dict[str, Callable[[], str]] = {
+    "commands.md": commands,
+    "errors.md": errors_page,
+    "reasons.md": reasons,
+    "catalogue.md": catalogue,
+}
 
 
 if __name__ == "__main__":

@@ -15,9 +15,8 @@ def catalogue() -> Catalogue:
 
 
 def reach(catalogue: Catalogue, *names: str, home: bool = False) -> Place:
-    start = {place.is_home: place for place in catalogue.places(["/t"], "/h", uid=1000, environ={})[::-1]}
-    place = next(p for p in catalogue.places(["/t"], "/h", uid=1000, environ={}) if p.path == ("/h" if home else "/t"))
-    assert start
+    starts = catalogue.places(["/t"], "/h", uid=1000, environ={})
+    place = next(start for start in starts if start.path == ("/h" if home else "/t"))
     for name in names:
         below = place.child(name)
         assert below is not None, name
@@ -72,11 +71,22 @@ def test_a_directory_that_is_only_passed_through_names_what_to_open(catalogue: C
     assert cache.names is not None and "claude-cli-nodejs" in cache.names
 
 
-def test_never_rows_inside_a_unit_are_told(tmp_path: object) -> None:
-    rows = load(dirs=()).rows
-    assert reach(load(dirs=()), home=True).never_inside(".claude") is not None
-    is_marked = reach(load(dirs=()), home=True).never_inside(".claude")
-    assert rows and is_marked is not None
+def test_never_rows_inside_a_unit_are_told(catalogue: Catalogue) -> None:
+    is_marked = reach(catalogue, home=True).never_inside(".claude")
+    assert is_marked is not None
     assert is_marked("", "projects") and not is_marked("", "shell-snapshots")
+    assert is_marked("plugins", "store") and not is_marked("plugins/cache", "store")
     assert not is_marked("shell-snapshots", "projects")
-    assert reach(load(dirs=())).never_inside("claude-1a2b-cwd") is None
+
+
+def test_a_unit_that_no_never_row_looks_into_needs_no_marker(catalogue: Catalogue) -> None:
+    assert reach(catalogue).never_inside("claude-1a2b-cwd") is None
+
+
+def test_names_from_disk_are_matched_exactly(catalogue: Catalogue) -> None:
+    """A newline at the end is not the end, and digits of other scripts are no digits."""
+    place = reach(catalogue)
+    for name in ("claude-1a2b-cwd\n", "\nclaude-1a2b-cwd", "claude-1a2b-cwd\udcff", "go-build\u0661\u0662"):
+        assert place.classify(name, Kind.FILE) is None and place.classify(name, Kind.DIR) is None
+    flat = reach(catalogue, "claude-1000").classify("a\nb\udcff", Kind.FILE)
+    assert flat is not None and flat.litter.key == "claude.flat"

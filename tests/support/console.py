@@ -133,4 +133,18 @@ def litter(world: Path) -> Iterator[None]:
             worker.kill()
 
 
-WORLDS: dict[str, Callable[[Path], contextlib.AbstractContextManager[None]]] = {"empty": empty, "litter": litter}
+@contextlib.contextmanager
+def acme(world: Path) -> Iterator[None]:
+    """The file of docs/add-an-agent.md, written by its reader."""
+    page = (ROOT / "docs" / "add-an-agent.md").read_text()
+    found = re.search(r"```toml\n(schema = 1.*?)```", page, re.S)
+    assert found
+    (world / "home" / "acme.toml").write_text(found[1])
+    yield
+
+
+WORLDS: dict[str, Callable[[Path], contextlib.AbstractContextManager[None]]] = {
+    "acme": acme,
+    "empty": empty,
+    "litter": litter,
+}

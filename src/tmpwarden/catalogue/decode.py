@@ -5,24 +5,21 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass, field
-from enum import Enum
-from typing import Any, TypeVar
+from dataclasses import dataclass
+from typing import Any
 
 from ..model.sweep import Claim, Kind, Litter, Tier, Worth
-from ..text import duration, parse_duration, parse_size
-from . import checks
+from ..text import duration
+from . import checks, fields
+from .fields import DEFAULT_AGES, Reading
 from .patterns import complaint_about_name, name_pattern, split_place
 
 SCHEMA = 1
-DEFAULT_AGES = {"grace": 60, "min_age": 3600, "max_age": 72 * 3600}
 _AGENT_KEYS = {"id", "name", "session_env", "registry", "keeps_rewrite"}
 _ROW_KEYS = {
     *("id", "in", "name", "kind", "tier", "worth", "owner", "why", "seen", "matches", "spares"),
     *("grace", "min_age", "max_age", "resume", "checks", "max_bytes", "fixed", "verified", "beats", "git"),
 }
-_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_E = TypeVar("_E", bound=Enum)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,26 +35,6 @@ class Agent:
     source: str = ""
 
 
-@dataclass(slots=True)
-class _Reading:
-    """The file being read: where it came from, how much it may do, and what is wrong with it."""
-
-    text: str
-    source: str
-    builtin: bool
-    trusted: (
-        bool  # the laws of rows are left to the tests, which hold for every built-in file: they take longer than TOML
-    )
-    row: int | None = None  # which [[litter]] we are in, from 0
-    row_id: str = ""
-    complaints: list[str] = field(default_factory=list)
-
-    def complain(self, key: str, sentence: str) -> None:
-        line = line_of(self.text, key, row=self.row)
-        where = f"row {self.row_id or (self.row or 0) + 1}, " if self.row is not None else ""
-        self.complaints.append(f"{self.source}:{line}: {where}key {key}: {sentence}")
-
-
 def decode(
     text: str, source: str, *, builtin: bool = False, trusted: bool = False
 ) -> tuple[Agent | None, tuple[str, ...]]:
@@ -69,25 +46,12 @@ def decode(
         return None, (f"{source}:{line[1] if line else 1}: not TOML: {broken}",)
     if not data:
         return None, ()
-    reading = _Reading(text, source, builtin, trusted)
+    reading = Reading(text, source, builtin, trusted)
     agent = _agent(data, reading)
     return (None if reading.complaints else agent), tuple(reading.complaints)
 
 
-def line_of(text: str, key: str, *, row: int | None = None) -> int:
-    """The line of `key` in the agent's part or in the row-th [[litter]]; else that row's header; else 1."""
-    seen, best = -1, 1
-    for number, line in enumerate(text.splitlines(), 1):
-        if re.match(r"\s*\[\[\s*litter\s*\]\]", line):
-            seen += 1
-            best = number if seen == row else best
-        inside = seen == row if row is not None else seen == -1
-        if inside and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]|\s*\[+\s*{re.escape(key)}\s*\]""", line):
-            return number
-    return best
-
-
-def _agent(data: dict[str, Any], reading: _Reading) -> Agent:
+def _agent(data: dict[str, Any], reading: Reading) -> Agent:
     for key in data.keys() - {"schema", "agent", "litter"}:
         reading.complain(key, "is not known here")
     if data.get("schema") != SCHEMA:
@@ -98,20 +62,20 @@ def _agent(data: dict[str, Any], reading: _Reading) -> Agent:
         head = {}
     for key in head.keys() - _AGENT_KEYS:
         reading.complain(key, "is not known in [agent]")
-    agent_id = _identifier(head, reading)
+    agent_id = fields.identifier(head, reading)
     rows = _rows(data.get("litter", []), agent_id, reading)
     return Agent(
         agent_id,
-        _text(head, "name", reading) or agent_id,
-        _texts(head, "session_env", reading),
-        _text(head, "registry", reading, needed=False),
-        _text(head, "keeps_rewrite", reading, needed=False),
+        fields.text(head, "name", reading) or agent_id,
+        fields.texts(head, "session_env", reading),
+        fields.optional(head, "registry", reading),
+        fields.optional(head, "keeps_rewrite", reading),
         rows,
         reading.source,
     )
 
 
-def _rows(tables: object, agent_id: str, reading: _Reading) -> tuple[Litter, ...]:
+def _rows(tables: object, agent_id: str, reading: Reading) -> tuple[Litter, ...]:
     if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
         reading.complain("litter", "must be a list of tables, [[litter]]")
         return ()
@@ -126,33 +90,33 @@ def _rows(tables: object, agent_id: str, reading: _Reading) -> tuple[Litter, ...
     return tuple(rows)
 
 
-def _row(table: dict[str, Any], agent_id: str, reading: _Reading) -> Litter:
+def _row(table: dict[str, Any], agent_id: str, reading: Reading) -> Litter:
     for key in table.keys() - _ROW_KEYS:
         reading.complain(key, "is not known in a row")
-    ages = {key: _age(table, key, reading) for key in DEFAULT_AGES}
+    ages = {key: fields.age(table, key, reading) for key in DEFAULT_AGES}
     row = Litter(
         agent=agent_id,
-        id=_identifier(table, reading),
-        place=_text(table, "in", reading),
-        name=_text(table, "name", reading),
-        kind=_choice(Kind, table, "kind", reading, without=(Kind.OTHER,)),
-        tier=_choice(Tier, table, "tier", reading),
-        worth=_choice(Worth, table, "worth", reading),
-        owner=_choice(Claim, table, "owner", reading),
+        id=fields.identifier(table, reading),
+        place=fields.text(table, "in", reading),
+        name=fields.text(table, "name", reading),
+        kind=fields.choice(Kind, table, "kind", reading, without=(Kind.OTHER,)),
+        tier=fields.choice(Tier, table, "tier", reading),
+        worth=fields.choice(Worth, table, "worth", reading),
+        owner=fields.choice(Claim, table, "owner", reading),
         grace_s=ages["grace"],
         min_age_s=ages["min_age"],
         max_age_s=ages["max_age"],
-        resume=_flag(table, "resume", reading),
-        checks=_texts(table, "checks", reading),
-        max_bytes=_max_bytes(table, reading),
-        beats=tuple(key if "." in key else f"{agent_id}.{key}" for key in _texts(table, "beats", reading)),
-        git_disposable=_git(table, reading),
-        fixed=_text(table, "fixed", reading, needed=False),
-        verified=_text(table, "verified", reading, needed=False),
-        why=_text(table, "why", reading),
-        seen=_texts(table, "seen", reading),
-        matches=_texts(table, "matches", reading),
-        spares=_texts(table, "spares", reading),
+        resume=fields.flag(table, "resume", reading),
+        checks=fields.texts(table, "checks", reading),
+        max_bytes=fields.max_bytes(table, reading),
+        beats=tuple(key if "." in key else f"{agent_id}.{key}" for key in fields.texts(table, "beats", reading)),
+        git_disposable=fields.is_disposable(table, reading),
+        fixed=fields.optional(table, "fixed", reading),
+        verified=fields.optional(table, "verified", reading),
+        why=fields.text(table, "why", reading),
+        seen=fields.texts(table, "seen", reading),
+        matches=fields.texts(table, "matches", reading),
+        spares=fields.texts(table, "spares", reading),
         source=reading.source,
     )
     if not reading.trusted:
@@ -161,7 +125,7 @@ def _row(table: dict[str, Any], agent_id: str, reading: _Reading) -> Litter:
     return row
 
 
-def _law_of_names(row: Litter, reading: _Reading) -> None:
+def _law_of_names(row: Litter, reading: Reading) -> None:
     shared = False
     try:
         _, components = split_place(row.place)
@@ -183,7 +147,7 @@ def _law_of_names(row: Litter, reading: _Reading) -> None:
     return None
 
 
-def _law_of_proof(row: Litter, reading: _Reading) -> None:
+def _law_of_proof(row: Litter, reading: Reading) -> None:
     if row.tier is Tier.AUTO and not row.verified:
         reading.complain("verified", "a row of tier auto needs it: the version it was measured with, or two reports")
     for key, examples in (("matches", row.matches), ("seen", row.seen)):
@@ -193,7 +157,7 @@ def _law_of_proof(row: Litter, reading: _Reading) -> None:
         reading.complain("spares", "needs at least one name that only looks alike")
 
 
-def _law_of_ages(row: Litter, reading: _Reading) -> None:
+def _law_of_ages(row: Litter, reading: Reading) -> None:
     may_go_lower = reading.builtin and row.worth is Worth.NONE
     for key, seconds in (("grace", row.grace_s), ("min_age", row.min_age_s), ("max_age", row.max_age_s)):
         if seconds < DEFAULT_AGES[key] and not may_go_lower:
@@ -201,7 +165,7 @@ def _law_of_ages(row: Litter, reading: _Reading) -> None:
             reading.complain(key, f"{who} may not go below {duration(DEFAULT_AGES[key])}")
 
 
-def _law_of_checks(row: Litter, reading: _Reading) -> None:
+def _law_of_checks(row: Litter, reading: Reading) -> None:
     for name in row.checks:
         if name not in checks.CHECKS:
             reading.complain("checks", f"{name!r} is not one of {', '.join(sorted(checks.CHECKS))}")
@@ -211,73 +175,4 @@ def _law_of_checks(row: Litter, reading: _Reading) -> None:
         reading.complain("max_bytes", "is for rows of kind file")
 
 
-_ROW_LAWS: tuple[Callable[[Litter, _Reading], None], ...] = (_law_of_names, _law_of_proof, _law_of_ages, _law_of_checks)
-
-
-def _identifier(table: dict[str, Any], reading: _Reading) -> str:
-    value = _text(table, "id", reading)
-    if value and not _ID.fullmatch(value):
-        reading.complain("id", "is made of small letters, digits and single dashes")
-    return value
-
-
-def _text(table: dict[str, Any], key: str, reading: _Reading, *, needed: bool = True) -> str:
-    value = table.get(key)
-    if isinstance(value, str) and value.strip() and "\0" not in value:
-        return value
-    if value is not None or needed:
-        reading.complain(key, "is missing" if value is None else "must be a text that is not empty")
-    return ""
-
-
-def _texts(table: dict[str, Any], key: str, reading: _Reading) -> tuple[str, ...]:
-    value = table.get(key, [])
-    if isinstance(value, list) and all(isinstance(item, str) and item for item in value):
-        return tuple(value)
-    reading.complain(key, "must be a list of texts")
-    return ()
-
-
-def _flag(table: dict[str, Any], key: str, reading: _Reading) -> bool:
-    value = table.get(key, False)
-    if not isinstance(value, bool):
-        reading.complain(key, "must be true or false")
-    return value is True
-
-
-def _choice(words: type[_E], table: dict[str, Any], key: str, reading: _Reading, without: tuple[_E, ...] = ()) -> _E:
-    allowed = [word for word in words if word not in without]
-    for word in allowed:
-        if table.get(key) == word.value:
-            return word
-    reading.complain(key, "must be one of " + ", ".join(str(word.value) for word in allowed))
-    return allowed[-1]
-
-
-def _age(table: dict[str, Any], key: str, reading: _Reading) -> int:
-    value = table.get(key)
-    if value is None:
-        return DEFAULT_AGES[key]
-    try:
-        return parse_duration(value) if isinstance(value, str) else parse_duration("")
-    except ValueError as wrong:
-        reading.complain(key, str(wrong))
-        return DEFAULT_AGES[key]
-
-
-def _max_bytes(table: dict[str, Any], reading: _Reading) -> int | None:
-    value = table.get("max_bytes")
-    if value is None or (type(value) is int and value >= 0):
-        return value
-    try:
-        return parse_size(value) if isinstance(value, str) else parse_size("")
-    except ValueError as wrong:
-        reading.complain("max_bytes", str(wrong))
-        return None
-
-
-def _git(table: dict[str, Any], reading: _Reading) -> bool:
-    value = table.get("git")
-    if value not in (None, "disposable"):
-        reading.complain("git", 'can only be "disposable"')
-    return value == "disposable"
+_ROW_LAWS: tuple[Callable[[Litter, Reading], None], ...] = (_law_of_names, _law_of_proof, _law_of_ages, _law_of_checks)

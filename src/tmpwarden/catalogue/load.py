@@ -88,14 +88,14 @@ def _built_in() -> tuple[dict[str, Agent], list[str]]:
     agents: dict[str, Agent] = {}
     warnings: list[str] = []
     for name in _toml_names(BUILT_IN):
-        agent, complaints = read(os.path.join(BUILT_IN, name), builtin=True)
+        agent, complaints = read(os.path.join(BUILT_IN, name), builtin=True, trusted=True)
         warnings += complaints
         if agent is not None:
             agents[name] = agent
     return agents, warnings
 
 
-def read(path: str, *, builtin: bool = False) -> tuple[Agent | None, tuple[str, ...]]:
+def read(path: str, *, builtin: bool = False, trusted: bool = False) -> tuple[Agent | None, tuple[str, ...]]:
     try:
         with open(path, "rb") as file:
             text = file.read().decode()
@@ -103,7 +103,7 @@ def read(path: str, *, builtin: bool = False) -> tuple[Agent | None, tuple[str, 
         return None, (f"{path}:1: cannot be read: {wrong.strerror}",)
     except UnicodeDecodeError as wrong:
         return None, (f"{path}:{wrong.object[: wrong.start].count(10) + 1}: is not UTF-8",)
-    return decode(text, os.path.basename(path) if builtin else path, builtin=builtin, trusted=builtin)
+    return decode(text, os.path.basename(path) if builtin else path, builtin=builtin, trusted=trusted)
 
 
 def _drop_in(agents: dict[str, Agent], name: str, path: str) -> tuple[str, ...]:

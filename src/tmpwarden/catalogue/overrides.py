@@ -7,7 +7,8 @@ from dataclasses import dataclass, replace
 
 from ..model.sweep import Litter, Tier
 from ..text import duration
-from .decode import DEFAULT_AGES, Agent
+from .decode import Agent
+from .fields import DEFAULT_AGES
 
 
 @dataclass(frozen=True, slots=True)

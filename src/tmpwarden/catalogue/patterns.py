@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -23,9 +24,11 @@ def complaint_about_name(pattern: str, *, shared: bool) -> str | None:
     if not 0 < len(pattern) <= _LONGEST_PATTERN:
         return f"needs 1 to {_LONGEST_PATTERN} characters"
     try:
-        tree = _sre.parse(_spelled(pattern), FLAGS)
-        compiled = re.compile(_spelled(pattern), FLAGS)
-    except (re.error, OverflowError, RecursionError) as broken:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # what Python only wonders about ("possible nested set") is a mistake here
+            tree = _sre.parse(_spelled(pattern), FLAGS)
+            compiled = re.compile(_spelled(pattern), FLAGS)
+    except (re.error, OverflowError, RecursionError, Warning) as broken:
         return f"is not a regular expression: {broken}"
     if strange := set(compiled.groupindex) - _OWNER_GROUPS:
         return f"has a group called {min(strange)!r}; only `session` and `pid` mean something"

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..catalogue.decode import Agent
-from ..catalogue.load import read
+from ..catalogue.load import BUILT_IN, read
 from ..catalogue.planting import Planted, plant
 from ..errors import BadConfig
 from ..model.sweep import Request, Thresholds, Tier
@@ -58,7 +58,8 @@ class Rehearsal:
 
 def rehearse(path: str) -> Rehearsal:
     """Raises BadConfig with every complaint about the file itself."""
-    agent, complaints = read(path)
+    is_built_in = os.path.realpath(os.path.dirname(path)) == os.path.realpath(BUILT_IN)
+    agent, complaints = read(path, builtin=is_built_in, trusted=False)
     if agent is None:
         first = complaints[0] if complaints else f"{path}:1: says nothing"
         where, _, sentence = first.partition(": ")
@@ -66,7 +67,8 @@ def rehearse(path: str) -> Rehearsal:
             where, "; ".join([sentence, *complaints[1:]]), hint="docs/add-an-agent.md tells what a row needs"
         )
     with session("tmpwarden-try") as scratch, _as_if_at_home(str(scratch.path)) as home:
-        _install(path, agent)
+        if not is_built_in:
+            _install(path)
         return _sweep(agent, str(scratch.path), home)
 
 
@@ -89,7 +91,7 @@ def _as_if_at_home(scratch: str) -> Iterator[str]:
                 os.environ[name] = value
 
 
-def _install(path: str, agent: Agent) -> None:
+def _install(path: str) -> None:
     directory = os.path.join(os.environ["HOME"], ".config", "tmpwarden", "agents.d")
     os.makedirs(directory, 0o700)
     name = os.path.basename(path)

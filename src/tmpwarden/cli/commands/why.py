@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import click
 
+from ...catalogue.words import fixed_note
 from ...model.sweep import Remove, Request, Thresholds, Verdict
 from ...sweep.compose import why
 from ...sweep.prepared import Explained
@@ -55,6 +56,8 @@ def _lines(told: Explained, now_ns: int) -> Iterator[str]:
         return
     finding = verdict.finding
     yield _fact("what", f"{finding.litter.key}, {finding.litter.why}")
+    if note := fixed_note(finding.litter):
+        yield _fact("note", note)
     if finding.path != told.path:
         yield _fact("part of", render.place(finding) + ", which goes whole or stays whole")
     yield _fact("size", _measured(verdict, now_ns))

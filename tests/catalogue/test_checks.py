@@ -1,0 +1,152 @@
+"""Shape checks: what they accept, and that looking is harmless."""
+
+import mmap
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tmpwarden.catalogue import checks
+
+
+@pytest.fixture
+def base(tmp_path: Path) -> Iterator[tuple[Path, int]]:
+    place = tmp_path / "base"
+    place.mkdir()
+    fd = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
+    yield place, fd
+    os.close(fd)
+
+
+def ask(check: str, base: tuple[Path, int], name: str) -> bool | None:
+    return checks.CHECKS[check](base[1], name, os.lstat(name, dir_fd=base[1]))
+
+
+@pytest.mark.parametrize(
+    ("content", "answer"),
+    [
+        (b"/home/me/project\n", True),
+        (b"/home/me/project", True),
+        (b"/", True),
+        (b"", True),
+        (b"\n", True),
+        (b"/" + b"x" * 4095, True),
+        (b"/" + b"x" * 4096, False),
+        (b"relative\n", False),
+        (b"/one\n/two\n", False),
+        (b"/one\n\n", False),
+        (b"/with\0null", False),
+        (b" /indented\n", False),
+    ],
+)
+def test_a_marker_holds_one_absolute_path_or_nothing(base: tuple[Path, int], content: bytes, answer: bool) -> None:
+    (base[0] / "m").write_bytes(content)
+    assert ask("one-line-path", base, "m") is answer
+
+
+@pytest.mark.parametrize(
+    ("content", "answer"), [(b"\x7fELF\x02", True), (b"\x7fEL", False), (b"", False), (b"#!/bin/sh\n", False)]
+)
+def test_elf_is_told_by_its_first_bytes(base: tuple[Path, int], content: bytes, answer: bool) -> None:
+    (base[0] / "lib.so").write_bytes(content)
+    assert ask("elf", base, "lib.so") is answer
+
+
+@pytest.mark.parametrize("check", ["elf", "one-line-path", "cachedir-tag", "transform-dump"])
+def test_a_symlink_is_never_followed(base: tuple[Path, int], check: str) -> None:
+    target = base[0] / "target"
+    if check in ("elf", "one-line-path"):
+        target.write_bytes(b"\x7fELF" if check == "elf" else b"/x\n")
+    else:
+        (target / "ssr").mkdir(parents=True)
+        (target / "CACHEDIR.TAG").write_bytes(b"Signature: 8a477f597d28d172789f06886806bc55")
+    (base[0] / "link").symlink_to(target)
+    assert not ask(check, base, "link")
+
+
+@pytest.mark.parametrize("check", ["elf", "one-line-path"])
+def test_a_fifo_neither_hangs_nor_passes(base: tuple[Path, int], check: str) -> None:
+    os.mkfifo(base[0] / "fifo")
+    assert ask(check, base, "fifo") is None
+
+
+@pytest.mark.parametrize("check", ["elf", "one-line-path"])
+def test_looking_does_not_make_a_file_younger(base: tuple[Path, int], check: str) -> None:
+    file = base[0] / "old"
+    file.write_bytes(b"/x\n")
+    os.utime(file, (1_600_000_000, 1_700_000_000))
+    ask(check, base, "old")
+    assert file.stat().st_atime == 1_600_000_000
+
+
+def test_an_empty_directory_is_empty_and_a_full_one_is_not(base: tuple[Path, int]) -> None:
+    (base[0] / "empty").mkdir()
+    (base[0] / "full").mkdir()
+    (base[0] / "full" / "x").touch()
+    (base[0] / "file").touch()
+    assert [ask("empty-dir", base, name) for name in ("empty", "full", "file")] == [True, False, False]
+
+
+def test_a_cache_needs_the_signature_of_its_tag(base: tuple[Path, int]) -> None:
+    for name, text in (("tagged", "Signature: 8a477f597d28d172789f06886806bc55\n# x"), ("liar", "Signature: 0")):
+        (base[0] / name).mkdir()
+        (base[0] / name / "CACHEDIR.TAG").write_text(text)
+    (base[0] / "bare").mkdir()
+    assert [ask("cachedir-tag", base, name) for name in ("tagged", "liar", "bare")] == [True, False, False]
+
+
+def test_a_transform_dump_holds_nothing_else(base: tuple[Path, int]) -> None:
+    for name, below in (("dump", ["ssr"]), ("both", ["ssr", "client"]), ("more", ["ssr", "src"]), ("none", [])):
+        (base[0] / name).mkdir()
+        for each in below:
+            (base[0] / name / each).mkdir()
+    names = ("dump", "both", "more", "none")
+    assert [ask("transform-dump", base, name) for name in names] == [True, True, False, False]
+
+
+def test_a_mapped_file_is_seen_and_one_that_was_let_go_is_not(
+    base: tuple[Path, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(checks, "_MAPS_ARE_FRESH_S", 0.0)
+    file = base[0] / ".0123456789abcdef-00000000.so"
+    file.write_bytes(b"\x7fELF" + b"\0" * 4096)
+    with file.open("rb") as opened, mmap.mmap(opened.fileno(), 0, prot=mmap.PROT_READ):
+        assert ask("not-mapped", base, file.name) is False
+    assert ask("not-mapped", base, file.name) is True
+
+
+def test_a_device_number_that_maps_tells_otherwise_does_not_hide_a_mapping(
+    base: tuple[Path, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """overlay and btrfs: stat and /proc/PID/maps disagree about the device."""
+    file = base[0] / "a.so"
+    file.touch()
+    found = file.stat()
+    monkeypatch.setattr(checks, "_mapped", (float("inf"), {found.st_ino: {("ff:ff", "a.so")}}))
+    assert ask("not-mapped", base, "a.so") is False
+    monkeypatch.setattr(checks, "_mapped", (float("inf"), {found.st_ino: {("ff:ff", "another.so")}}))
+    assert ask("not-mapped", base, "a.so") is True
+
+
+def test_where_there_is_no_proc_mappings_are_not_measured(
+    base: tuple[Path, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (base[0] / "a.so").touch()
+    monkeypatch.setattr(checks, "_mapped", (float("inf"), None))
+    assert ask("not-mapped", base, "a.so") is None
+
+
+@pytest.mark.parametrize(
+    ("name", "pid", "session"),
+    [
+        ("4711.sock", True, False),
+        ("0.sock", False, False),
+        ("99999999.sock", False, False),
+        ("1b4e28ba-2fa1-41d2-883f-0016d3cca427", True, True),
+        ("nothing", False, False),
+    ],
+)
+def test_names_are_asked_for_a_pid_and_a_session(base: tuple[Path, int], name: str, pid: bool, session: bool) -> None:
+    (base[0] / name).touch()
+    assert (ask("pid-in-name", base, name), ask("session-in-name", base, name)) == (pid, session)

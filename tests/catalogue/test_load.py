@@ -1,0 +1,179 @@
+"""Drop-ins and overrides: what they may do, what they may not, and that one broken file harms nobody else."""
+
+from pathlib import Path
+
+import pytest
+
+from tmpwarden.catalogue.load import Catalogue, load
+from tmpwarden.catalogue.overrides import Override
+from tmpwarden.errors import UnknownAgent
+from tmpwarden.model.sweep import Kind, Tier
+
+ROW = """
+[[litter]]
+id = "{id}"
+in = "{{tmp}}"
+name = "{name}"
+kind = "file"
+tier = "{tier}"
+worth = "some"
+owner = "none"
+why = "a test"
+seen = ["here"]
+verified = "1"
+matches = ["{name}"]
+spares = ["other"]
+"""
+
+
+def file(agent: str, *rows: str) -> str:
+    return f'schema = 1\n[agent]\nid = "{agent}"\nname = "{agent}"\n' + "".join(rows)
+
+
+def row(name: str, *, tier: str = "ask", row_id: str = "") -> str:
+    return ROW.format(id=row_id or name, name=name, tier=tier)
+
+
+@pytest.fixture
+def drop_ins(own_world: Path) -> Path:
+    directory = own_world / "config" / "tmpwarden" / "agents.d"
+    directory.mkdir(parents=True)
+    return directory
+
+
+def keys(catalogue: Catalogue, agent: str) -> list[str]:
+    return [each.id for each in catalogue.agent(agent).rows]
+
+
+def test_a_drop_in_adds_an_agent(drop_ins: Path) -> None:
+    (drop_ins / "acme.toml").write_text(file("acme", row("acme-log")))
+    catalogue = load()
+    assert keys(catalogue, "acme") == ["acme-log"] and catalogue.warnings == ()
+    match = catalogue.places(["/t"])[0].classify("acme-log", Kind.FILE)
+    assert match is not None and match.litter.key == "acme.acme-log"
+
+
+def test_a_broken_drop_in_is_skipped_and_named(drop_ins: Path) -> None:
+    (drop_ins / "acme.toml").write_text("schema = 1\n[agent\n")
+    (drop_ins / "other.toml").write_text(
+        file("other", row("other-log").replace('spares = ["other"]', 'spares = ["x"]'))
+    )
+    (drop_ins / "bytes.toml").write_bytes(b"schema = 1\n# \xff\n")
+    (drop_ins / "secret.toml").mkdir()
+    catalogue = load()
+    assert keys(catalogue, "other") == ["other-log"]
+    assert len(catalogue.agents) == len(load(dirs=()).agents) + 1
+    said = "\n".join(catalogue.warnings)
+    assert f"{drop_ins}/acme.toml:2: not TOML" in said and "(this file is skipped)" in said
+    assert f"{drop_ins}/bytes.toml:2: is not UTF-8" in said
+    assert f"{drop_ins}/secret.toml:1: cannot be read" in said
+
+
+def test_a_later_directory_masks_the_same_file_name(tmp_path: Path) -> None:
+    for directory, name in (("etc", "acme-old"), ("user", "acme-new")):
+        (tmp_path / directory).mkdir()
+        (tmp_path / directory / "acme.toml").write_text(file("acme", row(name)))
+    assert keys(load([str(tmp_path / "etc"), str(tmp_path / "user")]), "acme") == ["acme-new"]
+
+
+def never_ids(catalogue: Catalogue, agent: str) -> list[str]:
+    return [each.id for each in catalogue.agent(agent).rows if each.tier is Tier.NEVER]
+
+
+def test_an_empty_file_switches_an_agent_off_but_not_what_protects_its_state(drop_ins: Path) -> None:
+    (drop_ins / "claude.toml").write_text("")
+    catalogue = load()
+    assert keys(catalogue, "claude") == never_ids(load(dirs=()), "claude") != []
+
+
+def test_a_file_that_takes_anothers_place_keeps_its_never_rows(drop_ins: Path) -> None:
+    (drop_ins / "claude.toml").write_text(file("claude", row("mine")))
+    assert keys(load(), "claude") == ["mine", *never_ids(load(dirs=()), "claude")]
+
+
+def test_the_same_place_under_another_agents_name_keeps_them_too(drop_ins: Path) -> None:
+    (drop_ins / "claude.toml").write_text(file("claudius", row("mine")))
+    catalogue = load()
+    state = next(place for place in catalogue.places([], "/h", environ={}) if place.path == "/h")
+    below = state.child(".claude")
+    assert below is not None
+    match = below.classify("projects", Kind.DIR)
+    assert match is not None and match.is_never
+
+
+def test_a_never_row_cannot_be_weakened_by_its_own_name(drop_ins: Path) -> None:
+    (drop_ins / "claude.toml").write_text(file("claude", row("mine", row_id="state", tier="auto")))
+    catalogue = load()
+    assert "row state, key tier: a never row cannot be weakened" in catalogue.warnings[0]
+    assert catalogue.agent("claude") == load(dirs=()).agent("claude")
+
+
+def test_a_row_that_beats_a_never_row_still_loses(drop_ins: Path) -> None:
+    greedy = row("q", tier="auto").replace("{tmp}", "{tmp}/tmpwarden-{uid}") + 'beats = ["tmpwarden.quarantine"]\n'
+    (drop_ins / "acme.toml").write_text(file("acme", greedy))
+    place = load().places(["/t"], uid=7)[0].child("tmpwarden-7")
+    match = place.classify("q", Kind.FILE) if place else None
+    assert match is not None and match.litter.key == "tmpwarden.quarantine"
+
+
+def test_one_agent_in_two_files_is_refused(drop_ins: Path) -> None:
+    (drop_ins / "my-claude.toml").write_text(file("claude", row("mine")))
+    catalogue = load()
+    assert "agent 'claude' is in claude.toml" in catalogue.warnings[0]
+    assert "mine" not in keys(catalogue, "claude")
+
+
+def test_rows_that_beat_each_other_in_a_circle_beat_nobody(drop_ins: Path) -> None:
+    (drop_ins / "acme.toml").write_text(
+        file("acme", row("acme-a") + 'beats = ["acme-b"]\n', row("acme-b") + 'beats = ["acme-a"]\n')
+    )
+    catalogue = load()
+    assert "key beats" in catalogue.warnings[-1]
+    assert catalogue.places(["/t"])[0].classify("acme-a", Kind.FILE) is not None
+
+
+def test_a_directory_that_is_missing_or_a_file_that_is_no_toml_is_passed_over(drop_ins: Path) -> None:
+    (drop_ins / "README").write_text("hello")
+    (drop_ins / ".hidden.toml").write_text("broken")
+    assert load([str(drop_ins), "/nowhere"]).warnings == ()
+
+
+def test_an_unknown_agent_is_an_error() -> None:
+    with pytest.raises(UnknownAgent):
+        load(dirs=()).agent("nobody")
+
+
+def overridden(key: str, **words: object) -> Catalogue:
+    return load(dirs=(), overrides={key: Override("config.toml:3", **words)})  # type: ignore[arg-type]
+
+
+def test_one_row_can_be_switched_off() -> None:
+    catalogue = overridden("claude.cwd-marker", enabled=False)
+    assert catalogue.row("claude.cwd-marker") is None and catalogue.warnings == ()
+
+
+def test_one_row_can_be_made_slower_or_ask() -> None:
+    marker = overridden("claude.cwd-marker", ages_s=(("max_age", 7200),), ask=True).row("claude.cwd-marker")
+    assert marker is not None and (marker.max_age_s, marker.tier) == (7200, Tier.ASK)
+
+
+def test_no_row_can_be_made_hasty() -> None:
+    catalogue = overridden("claude.session", ages_s=(("grace", 1), ("max_age", 60)))
+    row_now = catalogue.row("claude.session")
+    assert row_now is not None and (row_now.grace_s, row_now.max_age_s) == (60, 72 * 3600)
+    assert len(catalogue.warnings) == 2 and "config.toml:3" in catalogue.warnings[0]
+
+
+def test_a_row_slower_than_the_default_can_be_brought_back_to_it() -> None:
+    log = overridden("claude.debug-log", ages_s=(("max_age", 72 * 3600),)).row("claude.debug-log")
+    assert log is not None and log.max_age_s == 72 * 3600
+
+
+def test_a_never_row_cannot_be_overridden() -> None:
+    catalogue = overridden("claude.state", enabled=False)
+    assert catalogue.row("claude.state") is not None
+    assert "cannot be changed" in catalogue.warnings[0]
+
+
+def test_an_override_of_no_row_is_told() -> None:
+    assert overridden("claude.nothing").warnings == ("config.toml:3: no row is called claude.nothing",)
