@@ -122,3 +122,9 @@ class SetupFailed(TmpwardenError):
     """{0}"""
 
     code, exit_code = "setup-failed", 1
+
+
+class NoNamespace(TmpwardenError):
+    """this machine does not allow a private /tmp: {0}"""
+
+    code, exit_code, hint = "no-namespace", 4, "`tmpwarden run -- COMMAND` works without: it sets TMPDIR instead"

@@ -1,0 +1,40 @@
+"""`tmpwarden run`: any command with a temp directory of its own."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+import click
+
+from ...errors import BadArgument
+from ...lifecycle.run import die_of, run
+from ..call import Answer, Call
+from ..group import pass_call
+
+
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option(
+    "--private-tmp", is_flag=True, help="Make /tmp itself private (Linux): literal /tmp paths land there too."
+)
+@click.option("--agent", metavar="A", help="Whose scratch it is; default: the command's own name.")
+@click.argument("words", metavar="-- COMMAND [ARGUMENT]...", nargs=-1, type=click.UNPROCESSED)
+@pass_call
+def command(call: Call, private_tmp: bool, agent: str | None, words: tuple[str, ...]) -> Answer:
+    """Run COMMAND with TMPDIR in a private directory that goes when COMMAND and its children are done.
+
+    Exit status, signals, job control, stdin and stdout are COMMAND's own. Files it left wait in quarantine for a day.
+    With --private-tmp the whole of /tmp is private, except for the sockets of other programs.
+    """
+    if not words:
+        raise BadArgument("no command to run", hint="`tmpwarden run -- make test`")
+    ended = run(
+        words,
+        agent=agent or os.path.basename(words[0]),
+        is_private=private_tmp,
+        roots=call.roots,
+        warn=lambda sentence: print(f"tmpwarden run: {sentence}", file=sys.stderr),
+    )
+    if ended.signal_number is not None:
+        die_of(ended.signal_number)
+    return Answer(exit_code=ended.status)

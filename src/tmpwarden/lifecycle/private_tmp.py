@@ -1,0 +1,122 @@
+"""A mount namespace in which /tmp itself is the scratch: literal paths and programs that ignore TMPDIR land there too."""
+
+from __future__ import annotations
+
+import errno
+import fnmatch
+import os
+import sys
+
+from ..errors import NoNamespace
+
+_TMP = "/tmp"
+_CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
+_MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
+
+# What other programs offer in /tmp and a command may need: display, sound, agents, terminals, editors, databases.
+PASSED_THROUGH = (
+    ".X11-unix",
+    ".ICE-unix",
+    ".XIM-unix",
+    ".font-unix",
+    ".X*-lock",
+    "wayland-*",
+    "pulse-*",
+    "ssh-*",
+    "gpg-*",
+    "dbus-*",
+    "tmux-*",
+    "screens",
+    "uscreens",
+    "vscode-*.sock",
+    "vscode-ipc-*",
+    "cursor-*.sock",
+    "emacs*",
+    "nvim*",
+    "docker*.sock",
+    "podman-run-*",
+    ".s.PGSQL.*",
+    "mysql*.sock",
+    "systemd-private-*",
+)
+
+
+def check() -> None:
+    """Raise NoNamespace where this machine does not allow it, before anything is made. Tried out in a child."""
+    if sys.platform != "linux":
+        raise NoNamespace("only Linux has mount namespaces")
+    child = os.fork()
+    if child == 0:
+        try:
+            _unshare()
+            os._exit(0)
+        except OSError as error:
+            os._exit(error.errno or errno.EPERM)
+        finally:
+            os._exit(errno.EPERM)
+    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
+    if code:
+        raise NoNamespace(os.strerror(code).lower())
+
+
+def enter(scratch: str) -> str:
+    """Leave the shared /tmp for `scratch`; where temporary files go from now on. For a child that is about to exec."""
+    shared = [name for name in _names(_TMP) if _is_passed_through(name)]
+    cwd = os.getcwd()
+    _unshare()
+    _mount("none", "/", _MS_REC | _MS_PRIVATE)
+    for name in shared:
+        _show(f"{_TMP}/{name}", f"{scratch}/{name}")
+    _mount(scratch, _TMP, _MS_BIND | _MS_REC)
+    if cwd == _TMP or cwd.startswith(_TMP + "/"):
+        os.chdir(_TMP if not os.path.isdir(cwd) else cwd)
+    return _TMP
+
+
+def _is_passed_through(name: str) -> bool:
+    return any(fnmatch.fnmatchcase(name, pattern) for pattern in PASSED_THROUGH)
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        return os.listdir(directory)
+    except OSError:
+        return []
+
+
+def _show(original: str, place: str) -> None:
+    """Make one entry of the shared /tmp visible in the private one; what cannot be shown is left out."""
+    try:
+        if os.path.islink(original):
+            return
+        if os.path.isdir(original):
+            os.mkdir(place, 0o700)
+        else:
+            os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+        _mount(original, place, _MS_BIND | _MS_REC)
+    except OSError:
+        return
+
+
+def _unshare() -> None:
+    """A mount namespace; for an ordinary user inside a user namespace that maps only that user."""
+    if os.geteuid() == 0:
+        _call("unshare", _CLONE_NEWNS)
+        return
+    uid, gid = os.geteuid(), os.getegid()
+    _call("unshare", _CLONE_NEWUSER | _CLONE_NEWNS)
+    for name, content in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
+        with open(f"/proc/self/{name}", "w") as file:
+            file.write(content)
+
+
+def _mount(source: str, target: str, flags: int) -> None:
+    _call("mount", os.fsencode(source), os.fsencode(target), None, flags, None)
+
+
+def _call(name: str, *args: object) -> None:
+    import ctypes
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    if getattr(libc, name)(*(ctypes.c_ulong(a) if isinstance(a, int) else a for a in args)) != 0:
+        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
