@@ -1,4 +1,4 @@
-"""A mount namespace in which /tmp itself is the scratch: literal paths and programs that ignore TMPDIR land there too."""
+"""A mount namespace in which /tmp itself is the scratch: literal paths land there, and programs that ignore TMPDIR."""
 
 from __future__ import annotations
 

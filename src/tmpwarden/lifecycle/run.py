@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import NoSpace, UnsafeRoot, UnsafeScratch
-from ..leases.scratch import adopt, open_scratch
+from ..leases.scratch import adopt, open_scratch, release
 from ..model.hot import Scratch
 from ..oskit import places
 from . import private_tmp
@@ -38,7 +38,7 @@ def run(
     roots: tuple[str, ...] = (),
     warn: Callable[[str], None] = lambda sentence: None,
 ) -> Ended:
-    """Run `command`; stdin, stdout, signals and job control are its own. A scratch that cannot be made is no obstacle."""
+    """Run `command`; stdin, stdout, signals and job control are its own. It runs even if no scratch can be made."""
     if not hasattr(os, "fork"):
         import subprocess
 
@@ -49,7 +49,7 @@ def run(
     try:
         return _supervised(command, scratch, is_private)
     finally:
-        if scratch is not None:
+        if scratch is not None and not release(scratch.path):
             teardown(scratch.lease.session, roots=roots)
 
 

@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..leases.scratch import adopt, open_scratch
+from ..leases.scratch import adopt, open_scratch, release
 from ..model.hot import Scratch
 from ..oskit import places
 from .teardown import teardown
@@ -29,7 +29,8 @@ def lease(
     try:
         yield scratch
     finally:
-        teardown(name, roots=(base,) if root else ())
+        if not release(scratch.path):
+            teardown(name, roots=(base,) if root else ())
 
 
 class LeasedScratch:

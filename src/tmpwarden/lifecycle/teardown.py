@@ -103,14 +103,16 @@ def _tear_down(
     result.receipts += taking.last_look()
     gone = {receipt.finding.path for receipt in result.removed}
     result.released = any(lease.path in gone for lease in leases)
-    _finish(taking, wanted, wait)
+    _finish(taking, wanted, leases, wait)
 
 
-def _finish(taking: NamedTake, wanted: _Wanted, wait: bool) -> None:
+def _finish(taking: NamedTake, wanted: _Wanted, leases: list[Lease], wait: bool) -> None:
     """Everything else of that agent goes by the ordinary laws."""
 
     def rest() -> None:
         taking.settle()
+        for lease in leases:
+            scratch.forget(lease.path)
         if wanted.agent is not None:
             clean(Request(agents=_agents(wanted), unattended=True, time_limit_s=60))
 
