@@ -143,6 +143,8 @@ def content_that_breaks(check: str, planted: Planted) -> None:
         Path(path, "precious").write_text("x")
     elif check == "cachedir-tag":
         Path(path, "CACHEDIR.TAG").write_text("not a signature")
+    elif check == "expired":
+        os.utime(path, (4e9, 4e9))
     else:
         Path(path).write_bytes(b"two\nlines")
 

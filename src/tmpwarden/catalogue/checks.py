@@ -120,6 +120,21 @@ def has_session_in_name(dir_fd: int, name: str, found: os.stat_result) -> bool |
     return _UUID.search(name) is not None
 
 
+def is_expired(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+    """`<expiry>-<id>`: past the expiry, and past the mtime, which its maker set ahead when it ended. The id begins with
+    that of the session beside it: as long as that one is there, the time has not begun."""
+    expiry, _, token = name.partition("-")
+    if not expiry.isdigit():
+        return False
+    try:
+        os.stat(f"../s{token[:8]}", dir_fd=dir_fd, follow_symlinks=False)
+    except FileNotFoundError:
+        return max(int(expiry), found.st_mtime) <= time.time()
+    except OSError:
+        return None
+    return False
+
+
 def is_not_mapped(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
     """No process that we can read runs code from it. The same inode with the same name on what looks like another
     device counts as mapped: overlay and btrfs tell /proc/PID/maps another device number than stat(2)."""
@@ -176,4 +191,5 @@ CHECKS: dict[str, Check] = {
     "pid-in-name": has_pid_in_name,
     "session-in-name": has_session_in_name,
     "not-mapped": is_not_mapped,
+    "expired": is_expired,
 }
