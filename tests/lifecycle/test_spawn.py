@@ -55,3 +55,13 @@ def test_an_adopted_agent_owns_the_scratch_too() -> None:
         child.kill()
         child.wait()
     assert not os.path.exists(scratch.path)
+
+
+def test_an_empty_scratch_that_a_child_may_still_write_to_stays() -> None:
+    with tmpwarden.lease("claude") as scratch:
+        child = subprocess.Popen(["sleep", "60"], env=scratch.env)
+    try:
+        assert os.path.isdir(scratch.path), "its next mktemp would fail"
+    finally:
+        child.kill()
+        child.wait()

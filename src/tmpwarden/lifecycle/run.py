@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
 from ..errors import NoSpace, UnsafeRoot, UnsafeScratch
-from ..leases.scratch import adopt, open_scratch, release
+from ..leases.scratch import adopt, open_scratch
 from ..model.hot import Scratch
 from ..oskit import places
 from . import private_tmp
@@ -49,7 +49,7 @@ def run(
     try:
         return _supervised(command, scratch, is_private)
     finally:
-        if scratch is not None and not release(scratch.path):
+        if scratch is not None:
             teardown(scratch.lease.session, roots=roots)
 
 

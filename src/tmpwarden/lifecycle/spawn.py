@@ -7,7 +7,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..leases.scratch import adopt, open_scratch, release
+from ..leases.scratch import adopt, open_scratch
 from ..model.hot import Scratch
 from ..oskit import places
 from .teardown import teardown
@@ -29,8 +29,7 @@ def lease(
     try:
         yield scratch
     finally:
-        if not release(scratch.path):
-            teardown(name, roots=(base,) if root else ())
+        teardown(name, roots=(base,) if root else ())
 
 
 class LeasedScratch:
