@@ -1,12 +1,17 @@
-"""The command as a child process, with this interpreter; what it said."""
+"""The command, as a child process or as a call: what it said."""
 
+import contextlib
+import io
 import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
+
+from tmpwarden.cli.main import main
 
 LATER = Path(__file__).parent / "later.py"
 
@@ -28,8 +33,16 @@ def tmpwarden(
     )
 
 
+def answer(*args: str, later_s: float = 0) -> tuple[int, Any]:
+    """(exit status, envelope) of a call in this process, which saves the start of an interpreter."""
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        status = main([*args, "--json"], now_ns=lambda: time.time_ns() + int(later_s * 1e9))
+    return status, json.loads(out.getvalue())
+
+
 def data(*args: str, later_s: float = 0) -> Any:
     """`data` of a call that must succeed."""
-    result = tmpwarden(*args, "--json", later_s=later_s)
-    assert result.returncode == 0, result.stdout + result.stderr
-    return json.loads(result.stdout)["data"]
+    status, envelope = answer(*args, later_s=later_s)
+    assert status == 0, envelope
+    return envelope["data"]

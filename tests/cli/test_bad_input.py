@@ -1,0 +1,117 @@
+"""Bad input: one sentence, a hint, the right exit status; the same in JSON; and nothing is touched."""
+
+import os
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from support import planted
+from support.command import answer, data, tmpwarden
+
+
+def refused(*args: str) -> tuple[int, str, str]:
+    """(exit status, code, sentence); what people see is exactly that sentence and one hint."""
+    status, envelope = answer(*args)
+    return status, envelope["error"]["code"], envelope["error"]["message"]
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        ("--min-age", "-5m"), ("--min-age=-1h",), ("--max-age", "soon"), ("--max-age", "99999999d"), ("--min-age", ""),
+        ("--min-age", "1h1h"), ("--min-age", "٣h"), ("--budget", "200%"), ("--budget", "much"),
+        ("--time-limit", "1.5h"), ("--tier", "never"), ("--max-age", "1h", "--min-age", "2h"), ("--nope",), ("surplus",),
+    ],
+    ids=" ".join,
+)  # fmt: skip
+def test_absurd_options_are_exit_3(words: tuple[str, ...], own_world: Path) -> None:
+    unit = planted.marker(own_world / "tmp")
+    status, code, sentence = refused("clean", "--force", *words)
+    assert (status, code) == (3, "bad-argument")
+    assert "\n" not in sentence
+    assert unit.exists()
+
+
+def test_an_unknown_agent_is_exit_3_and_the_nearest_is_named() -> None:
+    result = tmpwarden("clean", "--force", "--agent", "claud")
+    assert result.returncode == 3
+    assert result.stderr.splitlines() == [
+        "tmpwarden: no agent is called claud",
+        "  hint: did you mean claude? `tmpwarden agents` lists them",
+    ]
+
+
+def test_a_root_that_must_not_be_swept_is_exit_7(own_world: Path) -> None:
+    file, repository, inside = own_world / "file", own_world / "repo", own_world / "home" / "x"
+    file.write_text("x")
+    subprocess.run(["git", "init", "-q", repository], check=True)
+    inside.mkdir()
+    for root in ("/", os.environ["HOME"], str(own_world), str(file), str(repository)):
+        status, code, sentence = refused("clean", "--force", "--root", root)
+        assert (status, code) == (7, "unsafe-root"), root
+        assert "refusing to sweep" in sentence
+
+
+def test_a_root_that_is_somebodys_symlink_is_refused(own_world: Path) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("needs root to give a link away")
+    link = own_world / "link"
+    link.symlink_to(own_world / "tmp")
+    os.chown(link, 65534, 65534, follow_symlinks=False)
+    unit = planted.marker(own_world / "tmp")
+    status, code, sentence = refused("clean", "--force", "--root", str(link))
+    assert (status, code) == (7, "unsafe-root")
+    assert "symbolic link" in sentence
+    assert unit.exists()
+
+
+def test_a_missing_root_is_refused() -> None:
+    assert refused("scan", "--root", "/no/such/place")[0] in (5, 7)
+
+
+def test_a_broken_drop_in_is_skipped_with_a_warning_and_everything_else_works(own_world: Path) -> None:
+    broken = own_world / "config" / "tmpwarden" / "agents.d" / "mine.toml"
+    broken.parent.mkdir(parents=True)
+    broken.write_text('schema = 1\n[agent]\nid = "mine"\nname = \n')
+    unit = planted.session(own_world / "tmp")
+    result = tmpwarden("clean", "--force", later_s=planted.DAYS)
+    assert result.returncode == 0
+    assert f"warning: {broken}:4" in result.stderr
+    assert not unit.exists()
+    _, envelope = answer("scan")
+    assert envelope["ok"] is True
+    assert str(broken) in envelope["warnings"][0]
+
+
+def test_a_broken_config_is_a_warning_that_names_file_and_line(own_world: Path) -> None:
+    config = own_world / "config" / "tmpwarden" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[periodic]\nevery = "often"\n')
+    result = tmpwarden("scan")
+    assert result.returncode == 0
+    assert f"{config}:2" in result.stderr
+
+
+def test_a_directory_nobody_may_read_is_kept_or_taken_but_never_a_crash(own_world: Path) -> None:
+    unit = planted.session(own_world / "tmp")
+    closed = unit / "closed"
+    closed.mkdir(mode=0)
+    found = data("clean", "--force", later_s=planted.DAYS)
+    assert unit.exists() == (not found["removed"])
+
+
+@pytest.mark.parametrize(
+    "name", ["\x1b[2J", "new\nline", "bad\udcff", "q" * 200], ids=["escape", "newline", "utf8", "long"]
+)
+def test_strange_names_are_handled_exactly_and_shown_escaped(own_world: Path, name: str) -> None:
+    unit = planted.session(own_world / "tmp")
+    strange = os.path.join(unit, name)
+    os.close(os.open(strange, os.O_CREAT | os.O_WRONLY, 0o600))
+    told = tmpwarden("why", strange, later_s=planted.DAYS)
+    assert told.returncode == 0
+    assert "\x1b" not in told.stdout and "\udcff" not in told.stdout
+    assert data("why", strange, later_s=planted.DAYS)["path"] == strange
+    data("clean", "--force", later_s=planted.DAYS)
+    data("undo")
+    assert os.path.lexists(strange)
