@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterable
+from collections.abc import Callable, Collection, Iterable
 
 from ..model.sweep import Witness, WitnessKind
-from . import mount_sources, namespaces, proc_links, procs, visibility
+from . import mount_sources, namespaces, proc_links, procs, psutil_look, visibility
 
 _ROUNDS = 4  # a process may fork and end while we look at another: look again for new numbers, this often
 _MOST_PER_PATH = 16  # a library that a thousand processes map needs no thousand names
@@ -19,10 +19,11 @@ class Holders:
     """What one look over /proc saw. Paths are compared as (device, path within it), so names in other mount
     namespaces count too. Never seen: this process's own environment, and what it opened only to look at."""
 
-    __slots__ = ("_below", "_commands", "_held", "_table", "complete", "doubts", "processes", "sessions")
+    __slots__ = ("_below", "_commands", "_held", "_locate", "_table", "complete", "doubts", "processes", "sessions")
 
     def __init__(self, table: namespaces.MountTable | None) -> None:
         self._table = table
+        self._locate: Callable[[str], Key | None] | None = table.locate if table else None
         self._held: dict[Key, list[Held]] = {}
         self._below: dict[Key, list[Key]] | None = None
         self._commands: dict[int, str | None] = {}
@@ -37,13 +38,15 @@ class Holders:
         holders = cls(namespaces.MountTable.of())
         if holders._table is None or procs.pids() is None:
             holders.doubts = ("this system has no /proc",)
+            if psutil_look.look(holders, tuple(session_variables)):
+                holders._locate = psutil_look.locate
             return holders
         _Pass(holders, tuple(session_variables), frozenset(exclude)).run()
         return holders
 
     def within(self, path: str) -> tuple[Witness, ...] | None:
         """Everything that uses `path` or something below it; None if that could not be measured."""
-        located = self._table.locate(path) if self._table else None
+        located = self._locate(path) if self._locate else None
         return None if located is None else self.within_located(*located)
 
     def within_located(self, device: str, fspath: str) -> tuple[Witness, ...]:
