@@ -8,7 +8,7 @@ from .fields import Field
 from .follow import Follower, Ways, as_value
 from .paths import is_within, uses
 from .programs import TRUSTED_DIRECTORIES
-from .state import UNKNOWN, Site, State, Value
+from .state import UNKNOWN, Site, State, Value, merged
 from .syntax import LITERAL, Assignment, Node, Redirect, SimpleCommand, Word
 
 TYPE_CHECKING = False
@@ -71,30 +71,25 @@ class Calls(Follower):
         raise NotImplementedError
 
     def simple(self, node: SimpleCommand, state: State) -> Ways:
-        changed = state
-        for assignment in node.assignments:
-            changed = self.assign(assignment, changed)
-        redirects = self.files(node.redirects, changed) if node.redirects else []
-        if not node.words:
-            if redirects:
-                self.emit(Call(node, [], redirects, None), [], changed)
-            changed = self.take_assigned(changed)
-            return changed, changed
+        redirects = self.files(node.redirects, state) if node.redirects else []
         fields: list[Field] = []
         for word in node.words:
             if isinstance(word, Word):
-                fields += self.fields(word, changed)
+                fields += self.fields(word, state)
             else:
-                fields.append(self.declared(word, changed))
-        changed = self.take_assigned(changed)
-        body = next((r for r in reversed(node.redirects) if r.op.startswith("<<")), None)
+                fields.append(self.declared(word, state))
+        before = changed = self.take_assigned(state)
+        for assignment in node.assignments:  # bash, too, expands the words first
+            changed = self.assign(assignment, changed)
         if not fields:
-            self.emit(Call(node, [], redirects, None), [], changed)
+            if redirects or node.words:
+                self.emit(Call(node, [], redirects, None), [], changed)
             return changed, changed
+        body = next((r for r in reversed(node.redirects) if r.op.startswith("<<")), None)
         ok, failed = self.call(Call(node, fields, redirects, body), changed)
-        if changed is state or not node.assignments:
+        if not node.assignments:
             return ok, failed
-        return _without(ok, node.assignments, state), _without(failed, node.assignments, state)
+        return _without(ok, node.assignments, before), _without(failed, node.assignments, before)
 
     def value(self, assignment: Assignment, state: State) -> Value:
         """The value, with its place in the text so that a rewrite can find it."""
@@ -110,11 +105,11 @@ class Calls(Follower):
         field = self.single(word.parts, word, state) if word.parts else Field("", word)
         if word.parts and self.in_text:
             site = self.site(word, 0, "", is_list=assignment.name.endswith(LISTS))
-            field.sites = (*field.sites, site)
+            field.sites = merged((site,), field.sites)
         if assignment.is_append:
             before = self.variable(assignment.name, state)
             both = before.text + field.text if before.text is not None and field.text is not None else None
-            return Value(both, before.sites + field.sites)
+            return Value(both, merged(field.sites, before.sites))
         return as_value(field)
 
     def assign(self, assignment: Assignment, state: State) -> State:
@@ -131,7 +126,7 @@ class Calls(Follower):
 
     def noted(self, field: Field, state: State) -> Field:
         if field.word is not None and self.in_text and field.word.parts and field.word.parts[0].kind == LITERAL:
-            field.sites = (*field.sites, self.site(field.word, 0, ""))
+            field.sites = merged((self.site(field.word, 0, ""),), field.sites)
         return field
 
     def site(self, word: Word, offset: int, program: str, is_list: bool = False) -> Site:

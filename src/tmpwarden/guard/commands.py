@@ -163,6 +163,8 @@ class Commands(Expansions):
         return opening
 
     def _here(self, op: str, fd: str, start: int) -> Redirect:
+        if self.operands:  # bash 5.2 joins the lines behind it when it puts the text back together
+            raise Unreadable("a here-document within a parameter expansion")
         delimiter = self.word()
         if any(part.kind != LITERAL for part in delimiter.parts):
             raise Unreadable("the end of a here-document is an expansion")

@@ -72,7 +72,7 @@ class Expansions(WordReader):
                 self._arithmetic_part(parts, start, "))", around)
                 return
             except Unreadable:
-                self.not_arithmetic.add(start)  # tried once only: nested attempts would double the work each time
+                self.no_arithmetic(start)
                 self.depth = depth
         part = Part(COMMAND, "", start, start, around)
         self.pos = start + 2
@@ -177,7 +177,9 @@ class Expansions(WordReader):
             test = next((op for op in TESTS if text.startswith(op, self.pos)), "")
             part.op = "other" if part.op else test or "other"
             self.pos += len(test)
+            self.operands += 1
             self._operand(part, around if test else "")
+            self.operands -= 1
         self.depth -= 1
 
     def _index(self, part: Part) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .braces import braces
-from .state import UNKNOWN, Site, State, Value
+from .state import UNKNOWN, Site, State, Value, merged
 from .syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, TILDE, Part, Sequence, Word
 
 NUMBERS = frozenset(
@@ -11,6 +11,7 @@ NUMBERS = frozenset(
 )
 SHELLS_OWN = frozenset(("-", "_", "OLDPWD", "BASH", "REPLY", "IFS", "FUNCNAME", "BASH_SOURCE", "PIPESTATUS"))
 MAX_FIELDS = 256
+MAX_TEXT = 20_000
 
 
 class Field:
@@ -55,6 +56,8 @@ class _Builder:
         self.pieces.append(text)
         self.size += len(text)
         self.is_open = True
+        if self.size > MAX_TEXT:  # A=$A$A doubles each time
+            self.pieces, self.is_known = [], False
 
     def add_number(self) -> None:
         if self.pattern_at < 0:
@@ -161,7 +164,7 @@ class Expander:
             builder.add_number()
             return
         value = self.parameter(part, state)
-        builder.sites += value.sites
+        builder.sites = merged(builder.sites, value.sites)
         if value.text is None and value.stem is not None and not splits:
             builder.add_stem(value.stem, value.pattern_at)
         elif value.text is None or (splits and value.text and "IFS" in state.variables):

@@ -234,6 +234,8 @@ class Follower(Expander):
         inner.positional = tuple([value.text for value in values]) if all(v.text is not None for v in values) else None
         after: State | None = None
         for function in state.functions[name]:
+            if function is None:
+                continue
             self.called.add(function)
             self.returns.append([])
             escapes, self.escapes = self.escapes, []

@@ -9,7 +9,7 @@ from .programs import REMOTE
 from .reader import read
 from .shell_builtins import BUILTINS
 from .shells import CODE_OPTIONS, CODE_READERS, SHELLS, Shells, interpreter_of
-from .state import Site, State
+from .state import Site, State, join
 from .syntax import Unreadable
 from .wrappers import RUNNERS, WRAPPERS
 
@@ -30,9 +30,7 @@ class Meaning(Shells):
         if text is None:
             return self._nameless(call, state)
         if text in state.functions and not call.skips_functions:
-            if call.redirects:
-                self.emit(Call(call.node, [], call.redirects, None), [], state)
-            return self.call_function(text, call.fields[1:], state)
+            return self._function_call(text, call, state)
         name = text.rpartition("/")[2]
         handler = HANDLERS.get(name)
         if handler is None and interpreter_of(name) in CODE_OPTIONS:
@@ -43,6 +41,16 @@ class Meaning(Shells):
         if name in LINKING:
             self._note_links(name, call, paths)
         return state, state
+
+    def _function_call(self, name: str, call: Call, state: State) -> Ways:
+        if call.redirects:
+            self.emit(Call(call.node, [], call.redirects, None), [], state)
+        ok, failed = self.call_function(name, call.fields[1:], state)
+        if None not in state.functions[name]:
+            return ok, failed
+        call.skips_functions = True  # on some way here it was not defined
+        other_ok, other_failed = self.call(call, state)
+        return join(ok, other_ok), join(failed, other_failed)
 
     def _nameless(self, call: Call, state: State) -> Ways:
         """It may be cd as well as rm."""

@@ -190,7 +190,7 @@ class Reader(Commands):
                 self.pos = start + 2
                 return Expression(start, self.arithmetic("))"))
             except Unreadable:
-                self.not_arithmetic.add(start)
+                self.no_arithmetic(start)
                 self.pos, self.depth = start, depth
         self.pos += 1
         self.deeper()

@@ -6,6 +6,8 @@ from .syntax import Part, Redirect, Unreadable
 
 MAX_DEPTH = 32  # of nested substitutions and commands: the reader is recursive
 MAX_HERE_DOCUMENTS = 64
+MAX_WORDS = 20_000
+MAX_ATTEMPTS = 8  # at reading (( as arithmetic, each of which may go to the end of the text
 
 META = frozenset(" \t\n;&|()<>")
 NAME_START = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ_")
@@ -22,6 +24,8 @@ class Scanner:
         self.end = len(text) if end is None else end
         self.depth = depth
         self.waiting: list[tuple[Redirect, str, bool]] = []  # here-documents whose body starts behind the next line end
+        self.words = 0
+        self.operands = 0  # how many ${...} are open around this place
         self.bare_end = pos  # where the last bare_word() ended
         self.not_arithmetic: set[int] = set()  # places of (( that turned out to be ( (
         self.floor = 0  # how many of them belong to the commands around this substitution
@@ -29,6 +33,12 @@ class Scanner:
     def deeper(self) -> None:
         self.depth += 1
         if self.depth > MAX_DEPTH:
+            raise Unreadable("nested too deep")
+
+    def no_arithmetic(self, start: int) -> None:
+        """Remember that (( at this place is ( (: nested attempts would double the work each time."""
+        self.not_arithmetic.add(start)
+        if len(self.not_arithmetic) > MAX_ATTEMPTS:
             raise Unreadable("nested too deep")
 
     def skip(self) -> None:

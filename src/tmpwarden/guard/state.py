@@ -6,6 +6,7 @@ from .programs import names
 from .syntax import Function, Word
 
 MAX_CWDS = 4
+MAX_SITES = 16
 
 
 class Site:
@@ -38,6 +39,11 @@ class Value:
 UNKNOWN = Value(None)
 
 
+def merged(first: tuple[Site, ...], second: tuple[Site, ...]) -> tuple[Site, ...]:
+    """Each once, and not more than anybody could follow."""
+    return first + tuple([site for site in second if site not in first])[: MAX_SITES - len(first)] if second else first
+
+
 class State:
     """Where the shell is and what its variables hold, as far as this command line says so."""
 
@@ -47,7 +53,7 @@ class State:
         self.cwds = cwds  # all that are possible
         self.variables: dict[str, Value] = {}  # changed in this line; the others come from the environment
         self.exported: frozenset[str] = frozenset()
-        self.functions: dict[str, tuple[Function, ...]] = {}
+        self.functions: dict[str, tuple[Function | None, ...]] = {}  # None: it may not be defined
         self.positional: tuple[str | None, ...] | None = None  # $1 and so on, None: not known
         self.stack: tuple[tuple[str | None, ...], ...] = ()  # of pushd
         self.doubts: tuple[str, ...] = ()
@@ -113,10 +119,10 @@ def join(first: State | None, second: State | None) -> State | None:
     if first.variables is not second.variables:
         both.variables = _joined_variables(first, second)
     if first.functions is not second.functions:
-        both.functions = dict(first.functions)
-        for name, bodies in second.functions.items():
-            known = both.functions.get(name, ())
-            both.functions[name] = known + tuple([body for body in bodies if body not in known])
+        both.functions = {}
+        for name in {**first.functions, **second.functions}:
+            known, others = first.functions.get(name, (None,)), second.functions.get(name, (None,))
+            both.functions[name] = known + tuple([body for body in others if body not in known])
     both.exported = first.exported | second.exported
     both.positional = first.positional if first.positional == second.positional else None
     both.stack = first.stack if first.stack == second.stack else ()
@@ -134,8 +140,7 @@ def _joined_variables(first: State, second: State) -> dict[str, Value]:
         ):
             joined[name] = one
         else:
-            sites = (one.sites if one else ()) + (other.sites if other else ())
-            joined[name] = Value(None, sites)
+            joined[name] = Value(None, merged(one.sites if one else (), other.sites if other else ()))
     return joined
 
 

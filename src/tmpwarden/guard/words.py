@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .scanner import META, Scanner
+from .scanner import MAX_WORDS, META, Scanner
 from .syntax import LITERAL, TILDE, Part, Unreadable, Word
 
 SPECIAL = META | frozenset("'\"\\$`*?[{~")
@@ -21,6 +21,9 @@ class WordReader(Scanner):
         """The word at this place, up to the next metacharacter. Never empty."""
         text, end = self.text, self.end
         start = pos = self.pos
+        self.words += 1
+        if self.words > MAX_WORDS:
+            raise Unreadable("too many words")
         while pos < end and text[pos] not in SPECIAL:
             pos += 1
         if pos == end or text[pos] in META:
