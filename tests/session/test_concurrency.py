@@ -13,7 +13,8 @@ def _fine(programs: Programs, source: str) -> str:
 def test_a_forked_child_neither_removes_nor_shares_the_directory(programs: Programs) -> None:
     source = """
 with tmpwarden.session("mycli") as s:
-    work = s.file("work")
+    work, promised = s.file("work"), os.path.dirname(s.hand_over("report"))
+    ends = os.stat(promised).st_mtime_ns
     pid = os.fork()
     if pid == 0:
         for deed in (lambda: s.file("a"), lambda: s.dir("b"), lambda: s.hand_over("c"), lambda: s.run(["true"])):
@@ -25,6 +26,7 @@ with tmpwarden.session("mycli") as s:
         sys.exit(0)  # leaves through the parent's `with` block
     assert os.waitpid(pid, 0)[1] == 0
     assert sorted(os.listdir(s.path)) == ["work"]
+    assert os.stat(promised).st_mtime_ns == ends
     pid = os.fork()
     if pid == 0: 1 / 0
     os.waitpid(pid, 0)
