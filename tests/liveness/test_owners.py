@@ -12,10 +12,11 @@ import pytest
 from support import users
 from support.holding import process
 from support.litter import later
+from support.mounts import needs_root, tmpfs
 from support.users import SESSION
 from tmpwarden.catalogue.load import load
 from tmpwarden.leases.book import OwnerBook, variables_of
-from tmpwarden.model.sweep import Claim, Finding, Keep, Kind, Owner, OwnerState, Reason, Remove, Verdict
+from tmpwarden.model.sweep import Claim, Finding, Keep, Kind, Owner, OwnerState, Reason, Remove, Verdict, WitnessKind
 from tmpwarden.oskit import namespaces, procs
 from tmpwarden.oskit.holders import Holders
 from tmpwarden.sweep.compose import clean, scan
@@ -56,6 +57,7 @@ def test_a_lease_of_a_live_process_keeps_its_scratch_at_any_age(root: Path) -> N
         verdict = verdict_on(unit, 5000)
         assert isinstance(verdict, Keep)
         assert (verdict.reason, verdict.evidence.owner.state) == (Reason.LEASE, OwnerState.ALIVE)
+        assert [(one.kind, one.pid) for one in verdict.evidence.witnesses or ()] == [(WitnessKind.LEASE, agent.pid)]
     assert verdict_on(unit, 1).evidence.owner.state is OwnerState.DEAD
 
 
@@ -186,6 +188,26 @@ def test_a_registry_entry_from_elsewhere_is_unknown(root: Path, home: Path, doma
 def test_a_session_that_nobody_carries_is_absent(root: Path) -> None:
     unit = users.session_directory(root)
     assert owner_of(unit).state is OwnerState.ABSENT
+
+
+def test_a_session_is_not_absent_while_somebody_cannot_be_seen(root: Path, home: Path) -> None:
+    catalogue = load()
+    row = next(row for row in catalogue.rows if row.key == "claude.session")
+    finding = Finding(row, str(root), str(root), SESSION, Kind.DIR, 0, 0, session=SESSION)
+    holders = Holders.look(variables_of(catalogue.agents))
+    holders.complete, holders.doubts = False, ("process 7 (x) of this user cannot be read",)
+    owner = OwnerBook(catalogue.agents, holders, home=str(home)).owner_of(finding)
+    assert (owner.state, owner.detail) == (OwnerState.UNKNOWN, "process 7 (x) of this user cannot be read")
+
+
+@needs_root
+def test_an_owner_on_a_network_file_system_is_unknown(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another host may use it, whatever a lease says about processes here. No server here: tmpfs plays its part."""
+    with tmpfs(root):
+        unit = users.leased_scratch(root)
+        assert owner_of(unit).state is OwnerState.DEAD
+        monkeypatch.setattr(namespaces, "NETWORK_FILESYSTEMS", frozenset(("tmpfs",)))
+        assert owner_of(unit).state is OwnerState.UNKNOWN
 
 
 def test_a_running_agent_that_no_record_explains_makes_absent_unknown(root: Path, home: Path, tmp_path: Path) -> None:
