@@ -18,7 +18,16 @@ from .journal import Journal
 from .lastlook import user_of
 from .purger import Job, Purger
 from .quarantine import Quarantines
-from .taking import Deed, pin_for_good, refused, remove_in_place, take_members, take_unit, unwritten
+from .taking import (
+    Deed,
+    is_empty_directory,
+    pin_for_good,
+    refused,
+    remove_in_place,
+    take_members,
+    take_unit,
+    unwritten,
+)
 from .trial import Trial
 
 
@@ -98,9 +107,8 @@ class Actor:
         if finding.members:
             result: str | Receipt = take_members(deed, self.journal, self.trial.member_may_go)
         else:
-            result = take_unit(
-                deed, self.journal, quarantine.token(finding.litter.worth, quarantine=self.keep_for_undo)
-            )
+            may_undo = self.keep_for_undo and not is_empty_directory(finding, verdict.evidence.measure)
+            result = take_unit(deed, self.journal, quarantine.token(finding.litter.worth, quarantine=may_undo))
         if result == Taken.TAKEN:
             return deed
         os.close(deed.dir_fd)

@@ -20,7 +20,7 @@ from .journal import Journal
 from .prepared import Prepared
 from .purger import Job, carried_out
 from .quarantine import Quarantines
-from .taking import Deed, pin_for_good, refused, take_unit, unwritten
+from .taking import Deed, is_empty_directory, pin_for_good, refused, take_unit, unwritten
 
 
 @dataclass(slots=True)
@@ -81,11 +81,10 @@ class NamedTake:
                 continue
             token = next(iter(deed.names))
             measure = verdict.evidence.measure
-            receipt = replace(
-                self._taken(deed, token),
-                bytes=measure.bytes if measure else 0,
-                entries=measure.entries if measure else 1,
-            )
+            size, entries = (measure.bytes, measure.entries) if measure else (0, 1)
+            receipt = replace(self._taken(deed, token), bytes=size, entries=entries)
+            if is_empty_directory(deed.verdict.finding, measure):
+                receipt = replace(receipt, outcome=Outcome.REMOVED, undoable=False)
             self.journal.record(receipt)
             if not receipt.undoable:
                 done = carried_out(Job(deed.directory, (token,), receipt, measure))

@@ -7,7 +7,7 @@ import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from ..model.sweep import Finding, Kind, Outcome, Reason, Receipt, Remove, Worth
+from ..model.sweep import Finding, Kind, Measure, Outcome, Reason, Receipt, Remove, Worth
 from ..oskit import locks, take, walk
 from ..oskit.inplace import purge_in_place
 from ..oskit.purge import Purged, Unlinked, unlink_same
@@ -163,6 +163,11 @@ def _flocked(dir_fd: int, name: str) -> int:
         return fd
     os.close(fd)
     return -1
+
+
+def is_empty_directory(finding: Finding, measure: Measure | None) -> bool:
+    """There is nothing in it to bring back."""
+    return finding.kind is Kind.DIR and measure is not None and measure.entries == 1
 
 
 def unwritten(verdict: Remove) -> Receipt:

@@ -1,4 +1,7 @@
-"""A session ends: an empty scratch goes at once, one with files goes to quarantine when the agent is gone."""
+"""A session ends: when the agent is gone, an empty scratch goes and one with files waits in quarantine.
+
+Not even an empty one goes at once: a command that outlives the agent would find its TMPDIR missing.
+"""
 
 from ...leases import scratch
 from ...oskit.places import temp_roots
@@ -15,13 +18,13 @@ GOES_ON = ("clear", "resume")  # the same process starts another session, and th
 def end(call: Call) -> Answer | None:
     if call.said("reason") in GOES_ON or is_second(call):
         return None
-    full = [path for path in _paths(call) if not scratch.release(path)]
-    if not full:
+    paths = _paths(call)
+    if not paths:
         remember(call, "")
     else:
         from ...lifecycle import background
 
-        background.detach(lambda: _give_back(call, full))
+        background.detach(lambda: _give_back(call, paths))
     return None
 
 
