@@ -1,5 +1,6 @@
 """Drop-ins and overrides: what they may do, what they may not, and that one broken file harms nobody else."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -60,13 +61,17 @@ def test_a_broken_drop_in_is_skipped_and_named(drop_ins: Path) -> None:
     )
     (drop_ins / "bytes.toml").write_bytes(b"schema = 1\n# \xff\n")
     (drop_ins / "secret.toml").mkdir()
+    os.mkfifo(drop_ins / "pipe.toml")
+    (drop_ins / "big.toml").write_bytes(b"#" * ((1 << 20) + 1))
     catalogue = load()
     assert keys(catalogue, "other") == ["other-log"]
     assert len(catalogue.agents) == len(load(dirs=()).agents) + 1
     said = "\n".join(catalogue.warnings)
     assert f"{drop_ins}/acme.toml:2: not TOML" in said and "(this file is skipped)" in said
     assert f"{drop_ins}/bytes.toml:2: is not UTF-8" in said
-    assert f"{drop_ins}/secret.toml:1: cannot be read" in said
+    assert f"{drop_ins}/secret.toml:1: is not a file" in said
+    assert f"{drop_ins}/pipe.toml:1: is not a file" in said
+    assert f"{drop_ins}/big.toml:1: is larger than 1 MB" in said
 
 
 def test_a_later_directory_masks_the_same_file_name(tmp_path: Path) -> None:
@@ -80,8 +85,12 @@ def never_ids(catalogue: Catalogue, agent: str) -> list[str]:
     return [each.id for each in catalogue.agent(agent).rows if each.tier is Tier.NEVER]
 
 
-def test_an_empty_file_switches_an_agent_off_but_not_what_protects_its_state(drop_ins: Path) -> None:
-    (drop_ins / "claude.toml").write_text("")
+@pytest.mark.parametrize("mask", ["empty", "/dev/null"])
+def test_an_empty_file_switches_an_agent_off_but_not_what_protects_its_state(drop_ins: Path, mask: str) -> None:
+    if mask == "empty":
+        (drop_ins / "claude.toml").write_text("")
+    else:
+        (drop_ins / "claude.toml").symlink_to(mask)
     catalogue = load()
     assert keys(catalogue, "claude") == never_ids(load(dirs=()), "claude") != []
 

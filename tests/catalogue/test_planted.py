@@ -210,3 +210,41 @@ def test_a_session_that_somebody_carries_keeps_its_units(own_world: Path) -> Non
             assert gone(sessions) == set()
         finally:
             carrier.kill()
+
+
+SESSION = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
+
+
+def test_a_link_to_a_transcript_goes_and_the_transcript_stays(own_world: Path) -> None:
+    """Claude Code's tasks/a*.output are links into ~/.claude/projects; the emptied parent goes too."""
+    project = own_world / "home" / ".claude" / "projects" / "-home-me"
+    project.mkdir(parents=True)
+    transcript = project / "agent-a1.jsonl"
+    transcript.write_text("{}")
+    slug = own_world / "tmp" / f"claude-{os.geteuid()}" / "-home-me"
+    tasks = slug / SESSION / "tasks"
+    tasks.mkdir(parents=True)
+    (tasks / "a0123456789abcdef.output").symlink_to(transcript)
+    for _ in range(2):
+        compose.clean(Request(home=str(own_world / "home")), now_ns=later_ns)
+    assert not slug.exists()
+    assert transcript.read_text() == "{}" and slug.parent.exists()
+
+
+def test_flat_files_stay_three_days_while_an_older_session_lives(own_world: Path) -> None:
+    """They name no session: whose they are is unknown as long as one lives that is older than they are."""
+    base = own_world / "tmp" / f"claude-{os.geteuid()}"
+    base.mkdir()
+    day_ns = 86400 * 10**9
+    environ = {"PATH": os.environ["PATH"], "CLAUDE_CODE_SESSION_ID": SESSION}
+    with subprocess.Popen(["sleep", "600"], env=environ) as session:
+        try:
+            time.sleep(0.05)  # the file must be younger than the session
+            flat = base / "tmp.s41nKzCasd"
+            flat.write_text("x")
+            compose.clean(Request(), now_ns=lambda: time.time_ns() + 2 * day_ns)
+            assert flat.exists()
+            compose.clean(Request(), now_ns=lambda: time.time_ns() + 4 * day_ns)
+            assert not flat.exists()
+        finally:
+            session.kill()

@@ -153,7 +153,7 @@ def _law_of_proof(row: Litter, reading: Reading) -> None:
     for key, examples in (("matches", row.matches), ("seen", row.seen)):
         if not examples:
             reading.complain(key, "needs at least one example")
-    if not row.spares and row.tier is not Tier.NEVER:
+    if not row.spares:
         reading.complain("spares", "needs at least one name that only looks alike")
 
 

@@ -13,6 +13,7 @@ from ..oskit import places
 from ..text import shown
 from . import matcher
 from .decode import Agent, decode
+from .files import read_text
 from .overrides import Override, apply
 
 BUILT_IN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agents")
@@ -97,12 +98,13 @@ def _built_in() -> tuple[dict[str, Agent], list[str]]:
 
 def read(path: str, *, builtin: bool = False, trusted: bool = False) -> tuple[Agent | None, tuple[str, ...]]:
     try:
-        with open(path, "rb") as file:
-            text = file.read().decode()
+        text = read_text(path)
     except OSError as wrong:
         return None, (f"{path}:1: cannot be read: {wrong.strerror}",)
     except UnicodeDecodeError as wrong:
         return None, (f"{path}:{wrong.object[: wrong.start].count(10) + 1}: is not UTF-8",)
+    except ValueError as wrong:
+        return None, (f"{path}:1: {wrong}",)
     return decode(text, os.path.basename(path) if builtin else path, builtin=builtin, trusted=trusted)
 
 

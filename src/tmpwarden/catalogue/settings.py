@@ -14,6 +14,7 @@ from typing import Any
 from ..errors import BadConfig
 from ..oskit import places
 from ..text import parse_duration, shown
+from .files import read_text
 from .overrides import Override
 
 SYSTEM = "/etc/tmpwarden/config.toml"
@@ -96,8 +97,7 @@ class _Reading:
 def _read_file(path: str, reading: _Reading) -> None:
     reading.path, reading.lines = path, ()
     try:
-        with open(path, "rb") as file:
-            text = file.read().decode()
+        text = read_text(path)
         data = tomllib.loads(text)
     except FileNotFoundError:
         if reading.is_strict:
@@ -108,6 +108,8 @@ def _read_file(path: str, reading: _Reading) -> None:
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as wrong:
         line = re.search(r"at line (\d+)", str(wrong))
         return reading.refuse(f"{path}:{line[1] if line else 1}", f"not TOML: {wrong}; the file is ignored")
+    except ValueError as wrong:
+        return reading.refuse(path, f"{wrong}; the file is ignored")
     reading.lines = tuple(text.splitlines())
     reading.files.append(path)
     for table, content in data.items():
