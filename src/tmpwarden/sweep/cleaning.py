@@ -181,7 +181,9 @@ class Cleaning:
         quarantines.close()
         if journal.open():
             journal.note("end")
-            if self.result.confirmed and not self.result.stopped:
+            request = self.prepared.request
+            is_whole = not (request.rows or request.agents or request.only_paths)  # a job for one row is no clean
+            if is_whole and self.result.confirmed and not self.result.stopped:
                 consent.note_clean(self.prepared.state)
         elif self.result.removed:
             self.result.warnings.append("the journal could not be written: what was removed is told here only")
