@@ -1,5 +1,6 @@
 """Everything the six agents were seen to send, as it was and broken in 10,000 ways: exit 0, an answer they accept."""
 
+import copy
 import json
 import os
 import random
@@ -87,7 +88,9 @@ def _change(value: dict[str, object], strange: object, dice: random.Random) -> N
     elif dice.random() < 0.3:
         del value[key]
     else:
-        value[key] = dice.choice((strange, "x" * 5000, [], {}, None, 10**30, "/tmp/../etc", "a\0b", "\ud800"))
+        value[key] = dice.choice(
+            (copy.deepcopy(strange), "x" * 5000, [], {}, None, 10**30, "/tmp/../etc", "a\0b", "\ud800")
+        )
 
 
 def _whole(raw: bytes, _: random.Random) -> bytes:

@@ -10,6 +10,8 @@ from pathlib import Path
 
 import pytest
 
+from support.mounts import needs_root
+from support.user import OrdinaryUser
 from tmpwarden.lifecycle import timers
 from tmpwarden.setup import runtime, timer
 
@@ -105,3 +107,17 @@ def test_what_the_timer_starts_cleans_with_the_standard_library_alone(own_world:
     result = subprocess.run(["/usr/bin/python3", "-I", "-S", str(tick)], capture_output=True, text=True, env=os.environ)
     assert (result.returncode, result.stderr) == (0, "")
     assert (own_world / "state" / "tmpwarden").is_dir()
+
+
+@needs_root
+def test_a_timer_for_all_users_clears_each_as_that_user(ordinary_user: OrdinaryUser) -> None:
+    """nobody has an account here, and a home that is not his: his state must not become root's."""
+    tick = ordinary_user.library / "tmpwarden" / "lifecycle" / "tick.py"
+    (ordinary_user.tmp / "mine").touch()
+    os.chown(ordinary_user.tmp / "mine", 65534, 65534)
+    ordinary_user.tmp.chmod(0o1777)
+    environ = {**ordinary_user.env, "HOME": os.environ["HOME"]}
+    argv = ["/usr/bin/python3", "-I", "-S", str(tick), "--all-users"]
+    result = subprocess.run(argv, capture_output=True, text=True, env=environ, check=False)
+    assert "Traceback" not in result.stderr
+    assert not list(ordinary_user.tmp.glob("tmpwarden-0/q/*"))

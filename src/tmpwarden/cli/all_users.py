@@ -4,26 +4,15 @@ from __future__ import annotations
 
 import json
 import os
-import pwd
 import sys
-from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
+from collections.abc import Callable, Iterator
 
 from ..errors import NeedsRoot, Partial, WouldAsk
+from ..lifecycle.users import User, become, users_of
 from ..oskit import places
 from ..text import shown, size
 from .call import Answer, Call
 from .envelope import describe
-
-_OF_ANOTHER = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")
-
-
-@dataclass(frozen=True, slots=True)
-class User:
-    uid: int
-    gid: int
-    name: str
-    home: str
 
 
 def for_each_user(call: Call, clean: Callable[[], Answer], *, yes: bool) -> Answer:
@@ -37,28 +26,6 @@ def for_each_user(call: Call, clean: Callable[[], Answer], *, yes: bool) -> Answ
     error = Partial(f"it did not work out for {', '.join(failed)}") if failed else None
     data = {"users": [{"user": user.name, "uid": user.uid, **report} for user, report in told]}
     return Answer(data, lambda: _lines(told), error.exit_code if error else 0, error)
-
-
-def users_of(roots: Iterable[str]) -> list[User]:
-    """Everybody who owns something right below a root and has an account; lowest uid first."""
-    uids = {os.geteuid()}
-    for root in roots:
-        with os.scandir(root) as entries:
-            for entry in entries:
-                try:
-                    uids.add(entry.stat(follow_symlinks=False).st_uid)
-                except OSError:
-                    continue
-    return list(_accounts(sorted(uids)))
-
-
-def _accounts(uids: Iterable[int]) -> Iterator[User]:
-    for uid in uids:
-        try:
-            account = pwd.getpwuid(uid)
-        except KeyError:
-            continue  # no home to keep its journal in: nobody could undo
-        yield User(uid, account.pw_gid, account.pw_name, account.pw_dir)
 
 
 def _as_user(user: User, clean: Callable[[], Answer]) -> dict[str, object]:
@@ -92,18 +59,6 @@ def _report(answer: Answer) -> dict[str, object]:
         "data": answer.data() if callable(answer.data) else answer.data,
         "error": describe(answer.error) if answer.error else None,
     }
-
-
-def become(user: User) -> None:
-    """Drop every privilege for good, and see the world with that user's home."""
-    os.setgroups([])
-    os.initgroups(user.name, user.gid)
-    os.setresgid(user.gid, user.gid, user.gid)
-    os.setresuid(user.uid, user.uid, user.uid)
-    for name in _OF_ANOTHER:
-        os.environ.pop(name, None)
-    os.environ |= {"HOME": user.home, "USER": user.name, "LOGNAME": user.name}
-    os.chdir("/")
 
 
 def _lines(told: list[tuple[User, dict[str, object]]]) -> Iterator[str]:

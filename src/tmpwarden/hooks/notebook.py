@@ -7,6 +7,7 @@ import posix
 import time
 
 MARKERS, CLEAN = "markers.due", "clean.due"
+FARTHEST_S = 7 * 86400.0  # a due time beyond comes from a wrong clock
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 _LONGEST_NOTE = 600
 _LONGEST_LOG = 1 << 18
@@ -35,8 +36,8 @@ def session_key(session: str) -> str:
     return "".join(char if char in _PLAIN else "_" for char in session[:80]) or "none"
 
 
-def is_due(notes: str, name: str, *, every_s: float) -> bool:
-    """Whether the time in `name` has come. A time further away than one period comes from a wrong clock."""
+def is_due(notes: str, name: str, *, every_s: float = FARTHEST_S) -> bool:
+    """Whether the time in `name` has come. A time further away than `every_s` comes from a wrong clock."""
     try:
         due_s = posix.stat(f"{notes}/{name}").st_mtime
     except OSError:

@@ -96,17 +96,38 @@ def clear_markers(row: str, *, observe: bool = False) -> int:
     return sum(receipt.entries for receipt in receipts if receipt.outcome is Outcome.REMOVED)
 
 
-def clear_the_dead(*, observe: bool = False) -> str:
-    """A whole unattended clean. What it did, in a sentence, or nothing."""
-    from ..model.sweep import Request
+def clear_the_dead(*, observe: bool = False) -> "Cleared":
+    """A whole unattended clean, as `[periodic]` of config.toml wants it."""
+    from ..catalogue.settings import load_settings
+    from ..model.sweep import Keep, Reason, Request, Thresholds
     from ..text import plural, size
 
-    result = _clean(Request(unattended=True, time_limit_s=CLEAN_LIMIT_S), observe)
-    if not result.removed:
-        return ""
-    amount = size(result.freed_bytes + result.quarantined_bytes)
-    undo = " (`tmpwarden undo` brings back what is in quarantine)" if result.quarantined_bytes else ""
-    return f"cleared {plural(len(result.removed), 'left-over item')} of ended sessions, {amount}{undo}"
+    settings = load_settings()
+    done = Cleared(float(settings.periodic_every_s))
+    if not settings.periodic_enabled:
+        return done
+    limits = Thresholds(max_age_s=settings.periodic_max_age_s)
+    result = _clean(Request(unattended=True, thresholds=limits, time_limit_s=CLEAN_LIMIT_S), observe)
+    if result.removed:
+        amount = size(result.freed_bytes + result.quarantined_bytes)
+        undo = " (`tmpwarden undo` brings back what is in quarantine)" if result.quarantined_bytes else ""
+        done.said = f"cleared {plural(len(result.removed), 'left-over item')} of ended sessions, {amount}{undo}"
+    held = [kept for kept in result.kept if isinstance(kept, Keep) and kept.reason is Reason.BACKLOG]
+    if held:
+        amount = size(sum(kept.evidence.measure.bytes for kept in held if kept.evidence.measure))
+        done.held_back = f"{plural(len(held), 'older left-over')}, {amount}, wait for one `tmpwarden clean`"
+    return done
+
+
+class Cleared:
+    """What a clean did, what it held back until somebody says yes, and when the next one is due."""
+
+    __slots__ = ("every_s", "held_back", "said")
+
+    def __init__(self, every_s: float) -> None:
+        self.every_s = every_s
+        self.said = ""
+        self.held_back = ""
 
 
 def _clean(request: "Request", observe: bool) -> "CleanResult":

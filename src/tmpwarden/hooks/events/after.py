@@ -15,8 +15,11 @@ def after(call: Call) -> Answer | None:
         from .growth import warning
 
         words.append(warning(call))
-    has_markers = _now(call, notebook.MARKERS, MARKERS_EVERY_S)
-    wants_clean = call.kind == "stop" and _now(call, notebook.CLEAN, CLEAN_EVERY_S)
+    has_markers = notebook.is_due(call.notes, notebook.MARKERS, every_s=MARKERS_EVERY_S)
+    wants_clean = call.kind == "stop" and notebook.is_due(call.notes, notebook.CLEAN)
+    # put off for everybody else in the same breath; where that cannot be written, every call would start a job
+    has_markers = has_markers and notebook.put_off(call.notes, notebook.MARKERS, MARKERS_EVERY_S)
+    wants_clean = wants_clean and notebook.put_off(call.notes, notebook.CLEAN, CLEAN_EVERY_S)
     if has_markers or wants_clean:
         from .jobs import start_job
 
@@ -24,8 +27,3 @@ def after(call: Call) -> Answer | None:
     if notebook.has_note(call.notes, call.session):
         words.append(notebook.take_note(call.notes, call.session))
     return call.dialect.tell(call.event, "\n".join(filter(None, words)))
-
-
-def _now(call: Call, name: str, every_s: float) -> bool:
-    """Due, and put off for everybody else in the same breath."""
-    return notebook.is_due(call.notes, name, every_s=every_s) and notebook.put_off(call.notes, name, every_s)

@@ -5,6 +5,9 @@ from .. import notebook
 from ..dialects.spoken import MARKER_ROW, MARKER_SHAPE
 from . import Call
 
+_HELD_BACK = "backlog.due"
+_A_MONTH_S = 30 * 86400
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -21,7 +24,8 @@ def _work(call: Call, *, markers: bool, clean: bool) -> None:
         if markers:
             _told(call, _markers)
         if clean:
-            _told(call, lambda call: background.clear_the_dead(observe=call.observes))
+            _told(call, _left_overs)
+            _told(call, _old_notes)
 
 
 def _told(call: Call, work: "Callable[[Call], str]") -> None:
@@ -40,3 +44,27 @@ def _markers(call: Call) -> str:
         return ""
     count = background.clear_markers(MARKER_ROW, observe=call.observes)
     return f"removed {count:,} stale cwd file{'' if count == 1 else 's'}" if count else ""
+
+
+def _left_overs(call: Call) -> str:
+    done = background.clear_the_dead(observe=call.observes)
+    notebook.put_off(call.notes, notebook.CLEAN, done.every_s)
+    if not done.held_back or not notebook.is_due(call.notes, _HELD_BACK):
+        return done.said
+    notebook.put_off(call.notes, _HELD_BACK, notebook.FARTHEST_S)  # one message, not one an hour
+    return "; ".join(filter(None, (done.said, done.held_back)))
+
+
+def _old_notes(call: Call) -> str:
+    """What we wrote about sessions that nobody has resumed for a month."""
+    import os
+    import time
+
+    from ...oskit.own_files import remove_file
+
+    for name in os.listdir(call.notes):
+        path = f"{call.notes}/{name}"
+        is_about_a_session = name.endswith((".note", ".claim", ".scratch", ".grown"))
+        if is_about_a_session and time.time() - os.lstat(path).st_mtime > _A_MONTH_S:
+            remove_file(path)
+    return ""

@@ -25,7 +25,7 @@ def start(call: Call) -> Answer | None:
     except (TmpwardenError, OSError) as problem:
         message = f"tmpwarden: no scratch for this session: {problem}"[:400]
         notebook.log(call.notes, message)
-    if notebook.is_due(call.notes, notebook.CLEAN, every_s=CLEAN_EVERY_S):
+    if notebook.is_due(call.notes, notebook.CLEAN):
         from .jobs import start_job
 
         if notebook.put_off(call.notes, notebook.CLEAN, CLEAN_EVERY_S):
