@@ -119,6 +119,31 @@ def test_nothing_that_was_not_judged_goes(
     assert done.failed and done.left
 
 
+def test_another_unit_of_the_same_name_stays_however_old_it_is(condemned: Condemned) -> None:
+    unit_becomes_another(condemned.shared)
+    condemned.newest_ns += 10**18
+    assert condemned.purge().failed == (("", "it is not what was judged"),)
+    assert (condemned.shared / "unit" / "sub" / "member").read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["unit", "unit/sub"])
+def test_an_empty_directory_that_took_the_name_stays(
+    condemned: Condemned, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    emptied = []
+
+    def on_window(here: str) -> None:
+        if here == WINDOWS[2]:
+            emptied.append(here)
+            if len(emptied) == (1 if name == "unit/sub" else 2):
+                os.rename(condemned.shared / name, condemned.shared / "moved")
+                (condemned.shared / name).mkdir()
+
+    monkeypatch.setattr(mod, "_race_window", on_window)
+    assert condemned.purge().left
+    assert (condemned.shared / name).is_dir()
+
+
 def test_a_tree_goes_and_its_bytes_are_counted(condemned: Condemned) -> None:
     done = condemned.purge()
     assert (done.freed_bytes, done.entries, done.failed) == (condemned.bytes, 3, ())

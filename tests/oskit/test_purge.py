@@ -168,6 +168,16 @@ def test_a_bind_mount_below_sixty_four_levels_is_not_entered(ours: tuple[Path, i
 
 
 @needs_root
+def test_what_will_not_go_does_not_hold_up_what_lies_deep(ours: tuple[Path, int]) -> None:
+    path, fd = ours
+    (path / "unit" / "/".join("d" * 300)).mkdir(parents=True)
+    with tmpfs(path / "unit" / "mount"):
+        done = purge(fd, "unit")
+        assert os.listdir(path / "unit") == ["mount"]
+        assert (done.left, done.entries, len(done.failed)) == (2, 300, 1)
+
+
+@needs_root
 def test_another_file_system_is_not_entered(ours: tuple[Path, int]) -> None:
     path, fd = ours
     (path / "unit" / "mount").mkdir(parents=True)
@@ -285,20 +295,36 @@ def test_the_same_file_is_unlinked_and_a_successor_is_not(
     os.close(pinned)
 
 
-def test_a_detached_purge_goes_on_without_us_and_holds_nothing_of_ours(ours: tuple[Path, int]) -> None:
+def test_a_detached_purge_goes_on_without_us_and_holds_nothing_of_ours(
+    ours: tuple[Path, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     path, fd = ours
+    make_tree(path / "one")
+    make_tree(path / "two")
     for name in ("one", "two"):
-        make_tree(path / name)
+        os.mkfifo(tmp_path / f"gate-{name}")
+
+    def purge_behind_the_gate(dir_fd: int, name: str) -> None:
+        with (tmp_path / f"gate-{name}").open():
+            purge(dir_fd, name)
+
+    monkeypatch.setattr(mod, "purge", purge_behind_the_gate)
     readable, writable = os.pipe()
-    os.set_inheritable(writable, True)
     purge_detached(fd, ("one", "two"))
     os.close(writable)
-    assert os.read(readable, 1) == b""  # end of file: nobody else holds the other end
+    assert os.read(readable, 1) == b"", "the purger holds our end of the pipe"
     os.close(readable)
-    deadline = time.monotonic() + 30
-    while os.listdir(path) and time.monotonic() < deadline:
+    assert sorted(os.listdir(path)) == ["one", "two"], "it waits, and we did not wait for it"
+    for name in ("one", "two"):
+        with (tmp_path / f"gate-{name}").open("w"):
+            _wait_until_gone(path / name)
+
+
+def _wait_until_gone(path: Path) -> None:
+    deadline = time.monotonic() + 60
+    while path.exists():
+        assert time.monotonic() < deadline
         time.sleep(0.01)
-    assert os.listdir(path) == []
 
 
 def test_a_file_held_open_goes_and_its_reader_keeps_reading(ours: tuple[Path, int]) -> None:

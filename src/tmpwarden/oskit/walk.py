@@ -222,6 +222,7 @@ class _Walk:
         """Count entries up to the next directory and return its name; None at the end."""
         newest, oldest, uid, device, locked = self.newest_s, self.oldest_s, self.uid, self.device, self.locked_inodes
         count_atime, is_marked, room = self.count_atime, self.is_marked, self.room
+        here = "" if is_marked is None else "/".join(self.names)
         blocks = count = 0
         found = None
         try:
@@ -232,7 +233,7 @@ class _Walk:
                     break
                 if name == ".git":
                     self.git.append("/".join(self.names))
-                if is_marked is not None and is_marked("/".join(self.names), name):
+                if is_marked is not None and is_marked(here, name):
                     self.marked.append(self.path(name))
                 if entry.is_dir(follow_symlinks=False):
                     found = name
