@@ -114,7 +114,7 @@ def globs_meet(one: str, other: str) -> bool:
 
 
 def test_no_two_rows_claim_the_same_name_at_the_same_place() -> None:
-    """Unless one is `never` or says `beats`. All examples and sixty random names of each row are tried on the others."""
+    """Unless one is `never` or says `beats`. All examples and sixty random names of each row are tried on others."""
     clashes = []
     rows = list(TAKEN.values())
     for row in rows:
