@@ -172,6 +172,14 @@ def test_a_scratch_with_files_is_quarantined_and_a_resumed_session_has_it_back(
     assert "is gone" not in told
 
 
+def test_an_empty_scratch_is_no_loss(own_world: Path, agents: "list[subprocess.Popen[bytes]]") -> None:
+    put_off(own_world)
+    start(own_world, agents[0])
+    ended(own_world, agents[0])
+    assert scratches(own_world) == []
+    assert "is gone" not in start(own_world, agents[1], source="resume")
+
+
 def test_the_scratch_of_a_session_beside_it_is_not_touched(
     own_world: Path, agents: "list[subprocess.Popen[bytes]]"
 ) -> None:

@@ -38,12 +38,16 @@ def _paths(call: Call) -> list[str]:
 
 def _give_back(call: Call, paths: list[str]) -> None:
     """In the background: the lease names the agent, which ends a moment after this hook."""
+    import os
+
     from ...lifecycle import background
 
     for path in paths:
         try:
             lease = scratch.read(path)
             if lease is not None and background.has_ended(lease.pid, lease.start):
+                if lease.session == call.session and not os.listdir(path):
+                    remember(call, "")  # nothing of it can be lost
                 background.give_back(path, observe=call.observes)
         except Exception as problem:
             notebook.log(call.notes, f"{path}: {type(problem).__name__}: {problem}")
