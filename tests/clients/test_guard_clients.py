@@ -1,0 +1,62 @@
+"""The guard inside the real Claude Code, in its manual permission mode: it grants what it should, and nothing else."""
+
+import json
+import re
+
+import pytest
+
+from clients.harness import TMPWARDEN, bash, run_claude, tool_results
+from tmpwarden.leases.scratch import _names as scratch_names
+
+pytestmark = pytest.mark.clients
+INSTALL = f"{TMPWARDEN} install claude --guard"
+MANUAL = ("--mode", "default", "--pre", INSTALL)
+NOT_GRANTED = re.compile(r"requires approval|haven't granted|requested permission", re.IGNORECASE)
+SCRATCH = r"/tmp/tmpwarden-1000/[0-9a-f]{8}"
+
+
+def script(*calls: dict[str, object]) -> str:
+    return json.dumps({"scripts": {"main": [*calls, {"text": "done"}]}})
+
+
+def test_a_download_to_tmp_is_still_asked_about() -> None:
+    result = run_claude(bash("curl -o /tmp/x http://127.0.0.1:1/"), *MANUAL)
+    assert NOT_GRANTED.search(tool_results(result))
+
+
+def test_removing_inside_the_scratch_is_not_asked_about() -> None:
+    commands = ("mkdir -p /tmp/build/out && touch /tmp/build/out/f", "rm -rf /tmp/build && mkdir /tmp/proof")
+    result = run_claude(bash(*commands), *MANUAL, "--settle", "0")
+    assert not NOT_GRANTED.search(tool_results(result))
+    written = json.dumps([result["remained"], result["seen_then_gone"]])
+    assert re.search(rf"{SCRATCH}/build", written)
+    assert re.search(r"/proof", written)
+    assert not re.search(r'"/tmp/(build|proof)', written)
+
+
+def test_without_the_guard_the_same_removal_is_asked_about() -> None:
+    assert NOT_GRANTED.search(tool_results(run_claude(bash("rm -rf /tmp/build"), "--mode", "default")))
+
+
+def test_removing_outside_is_asked_about_also_when_everything_is_bypassed() -> None:
+    result = run_claude(bash("rm -rf /home/agent/other"), "--pre", INSTALL)
+    assert NOT_GRANTED.search(tool_results(result)) or "outside the scratch" in tool_results(result)
+
+
+def test_a_file_written_to_tmp_can_be_edited_within_the_turn() -> None:
+    """Claude checks an Edit before any hook sees it, so the answer to the Write tells the model the real path."""
+    session = "4ccb12f1-61e7-48ad-9bec-1437a2f881f7"
+    real = f"/tmp/tmpwarden-1000/{scratch_names('claude', session)[0]}/a"
+    result = run_claude(
+        script(
+            {"tool": "Write", "input": {"file_path": "/tmp/a", "content": "one\n"}},
+            {"tool": "Edit", "input": {"file_path": "/tmp/a", "old_string": "one", "new_string": "two"}},
+            {"tool": "Edit", "input": {"file_path": real, "old_string": "one", "new_string": "two"}},
+            {"tool": "Bash", "input": {"command": f"cat {real}", "description": "look"}},
+        ),
+        "--pre", INSTALL, "--", "--session-id", session,
+    )  # fmt: skip
+    told = tool_results(result)
+    assert f"the file used is {real}" in told
+    assert "does not exist" in told  # the Edit of the old name
+    assert re.search(r"two\\*n?", told)  # the Edit of the one that was told
