@@ -124,6 +124,17 @@ def test_a_file_of_the_same_name_on_a_private_file_system_is_another_file(unit: 
 
 
 @needs_root
+def test_where_everybody_of_a_mount_namespace_has_another_root_its_files_still_count(unit: Path) -> None:
+    """Their mountinfo leaves out what lies above that root, so the look is not complete either."""
+    with process(LIBC + "own_mounts(); fd = os.open(sys.argv[1], os.O_RDONLY); os.chroot('/usr')", str(unit / "deep")):
+        holders = Holders.look()
+        witnesses = holders.within(str(unit))
+        assert witnesses
+        assert witnesses[0].kind is WitnessKind.OPEN_FILE
+        assert not holders.complete
+
+
+@needs_root
 def test_an_image_behind_a_loop_device_is_in_use_though_no_process_has_it_open(unit: Path) -> None:
     image = unit / "deep" / "image"
     image.write_bytes(b"\0" * (1 << 20))

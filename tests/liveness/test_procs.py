@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support import holding
 from support.holding import process
 from support.mounts import needs_root
 from support.users import dead_process
@@ -156,6 +157,28 @@ def test_a_process_of_another_user_that_ours_started_makes_the_look_incomplete(o
 
 
 @needs_root
+def test_a_container_client_of_ours_makes_the_look_incomplete(ordinary_user) -> None:  # type: ignore[no-untyped-def]
+    with _as_user(ordinary_user, RENAME, "docker"):
+        assert ordinary_user.code(LOOK).stdout.split("\n")[0] == "False"
+
+
+@needs_root
+def test_a_command_in_an_agents_sandbox_can_be_seen(ordinary_user) -> None:  # type: ignore[no-untyped-def]
+    """Sandboxes of agents put commands into a user and mount namespace of their own."""
+    unit = ordinary_user.tmp / "unit"
+    source = (
+        "import ctypes, os, sys\n"
+        "libc = ctypes.CDLL(None, use_errno=True)\n"
+        "assert libc.unshare(0x10000000 | 0x20000) == 0, ctypes.get_errno()\n"
+        "os.makedirs(sys.argv[1], exist_ok=True)\n"
+        "os.chdir(sys.argv[1])\n"
+    )
+    with _as_user(ordinary_user, source, str(unit)):
+        done = ordinary_user.code(LOOK + f"print([w.kind.value for w in holders.within({str(unit)!r})])")
+        assert done.stdout == "True\n\n['working-directory']\n", done.stdout + done.stderr
+
+
+@needs_root
 def test_hidepid_makes_the_look_incomplete(ordinary_user) -> None:  # type: ignore[no-untyped-def]
     script = 'mount -t proc -o hidepid=2 proc /proc && exec setpriv --reuid 65534 --clear-groups "$0" -c "$1"'
     done = subprocess.run(
@@ -178,8 +201,12 @@ def test_another_pid_namespace_makes_the_look_incomplete() -> None:
 
 
 def _as_user(user, source: str, *args: str):  # type: ignore[no-untyped-def]
-    wrapped = f"import os; os.setgroups([]); os.setgid(65534); os.setuid(65534)\n{source}"
-    return process(wrapped, *args, env=user.env, python=user.python)
+    """Through an exec: a process that only changed its uid hides from its new owner."""
+    become = (
+        "import os, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534); "
+        "os.execv(sys.executable, [sys.executable, '-I', '-c', *sys.argv[1:]])"
+    )
+    return process(become, source + holding._WAIT, *args, env=user.env, python=user.python)
 
 
 def test_a_sandboxed_browser_and_the_like_are_known_to_hide() -> None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterable
 
 from ..model.hot import Lease
+from ..model.sweep import OwnerState
 from ..oskit.holders import Holders
 from ..oskit.namespaces import MountTable
 from . import claude_sessions, copilot_locks, opencode_locks
@@ -53,6 +54,15 @@ def config_homes(
     table = MountTable.of()
     near = [path for path in (*told, *seen) if table is not None and table.is_network(path) is False]
     return tuple(dict.fromkeys(path.rstrip("/") for path in (*own, *near) if path.startswith("/")))
+
+
+def state_of(claim: Claimed) -> OwnerState:
+    """Alive, dead or unknown. In a home that several hosts share, a record has to say which of them it speaks of."""
+    state = claim.state()
+    if state is OwnerState.DEAD and claim.machine is None:
+        table = MountTable.of()
+        return state if table is not None and table.is_network(claim.source) is False else OwnerState.UNKNOWN
+    return state
 
 
 def read(registry: str, homes: Iterable[str]) -> tuple[Claimed, ...]:

@@ -39,6 +39,7 @@ class Roster:
     ) -> None:
         self.agent, self.session_env, self.registry = agent, session_env, registry
         self.leases, self.holders, self.home = leases, holders, home
+        self._near: dict[str, list[Living]] = {}  # strangers by the root that they may use
 
     @cached_property
     def claims(self) -> tuple[tuple[Claimed, OwnerState], ...]:
@@ -48,7 +49,7 @@ class Roster:
         carried = [self.holders.sessions.get(variable, {}).values() for variable in self.session_env]
         relatives = {*self._running, *(pid for groups in carried for pids in groups for pid in pids)}
         homes = registries.config_homes(self.registry, self.home, self.leases, self.holders, relatives)
-        return tuple((claim, claim.state()) for claim in registries.read(self.registry, homes))
+        return tuple((claim, registries.state_of(claim)) for claim in registries.read(self.registry, homes))
 
     @cached_property
     def _running(self) -> tuple[int, ...]:
@@ -156,11 +157,13 @@ class Roster:
         ]
 
     def _by_name(self, root: str) -> list[Living]:
-        return [
-            Living(None, pid, self._since_ns(OwnerState.ALIVE, pid, None), f"process {pid}")
-            for pid in self.strangers
-            if agents.may_write_below(pid, root)
-        ]
+        if root not in self._near:
+            self._near[root] = [
+                Living(None, pid, self._since_ns(OwnerState.ALIVE, pid, None), f"process {pid}")
+                for pid in self.strangers
+                if agents.may_write_below(pid, root)
+            ]
+        return self._near[root]
 
     def _since_ns(self, state: OwnerState, pid: int, recorded_s: float | None) -> int | None:
         process = self.holders.processes.get(pid)

@@ -97,6 +97,7 @@ class _Pass:
         self.own_pid = os.getpid()
         self.own_namespace = os.readlink("/proc/self/ns/mnt")
         self.resolved: dict[str, str] = {}
+        self.unmapped: set[str] = set()  # mount namespaces without a table
         self.unreadable: list[int] = []
         self.sessions: dict[str, dict[str, list[int]]] = {name: {} for name in variables}
         # mount namespace -> a process whose root is the namespace's: its mountinfo shows all mounts
@@ -116,7 +117,10 @@ class _Pass:
         self.holders.sessions = {
             name: {value: tuple(pids) for value, pids in values.items()} for name, values in self.sessions.items()
         }
-        self.holders.doubts = visibility.doubts(self.holders.processes, self.unreadable)
+        self.holders.doubts = (
+            *visibility.doubts(self.holders.processes, self.unreadable),
+            *(f"the mounts of {namespace} cannot be read" for namespace in sorted(self.unmapped)),
+        )
         self.holders.complete = not self.holders.doubts
 
     def look_at(self, pid: int) -> None:
@@ -172,6 +176,9 @@ class _Pass:
         tables[self.own_namespace] = self.holders._table
         for (namespace, path), everyone in self.seen.items():
             table = tables.get(namespace)
+            if table is None:  # everybody there has another root: err towards keeping, by our own table
+                table = self.holders._table
+                self.unmapped.add(namespace)
             if located := table.locate(path) if table else None:
                 for held in everyone:
                     self.holders.add(located, held)

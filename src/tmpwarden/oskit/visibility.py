@@ -28,6 +28,7 @@ SHY_COMMANDS = frozenset(
         "polkit-agent-he",
     )
 )
+_CONTAINER_CLIENTS = frozenset(("docker", "nerdctl", "podman", "docker-compose"))
 _SANDBOXED_BROWSER = (b"--type=renderer", b"--type=zygote", b"--type=gpu-process", b"--type=utility", b"-contentproc")
 
 
@@ -39,6 +40,8 @@ def doubts(known: dict[int, procs.Process], unreadable: Iterable[int]) -> tuple[
     if os.geteuid() != 0 and _hides_processes():
         found.append("/proc is mounted with hidepid")
     found += [doubt for pid in unreadable if (doubt := _doubt_about(pid, known))]
+    if os.geteuid() != 0:
+        found += [doubt for process in known.values() if (doubt := _doubt_behind(process))]
     return tuple(found)
 
 
@@ -61,6 +64,13 @@ def _doubt_about(pid: int, known: dict[int, procs.Process]) -> str | None:
     if any(procs.owner_of(ancestor) == os.geteuid() for ancestor in procs.ancestors(pid, known)):
         return f"process {pid} ({process.command}) was started by this user as another one"
     return None
+
+
+def _doubt_behind(process: procs.Process) -> str | None:
+    """A client of ours whose container root's daemon runs: nothing in there descends from us."""
+    if process.command not in _CONTAINER_CLIENTS or procs.owner_of(process.pid) != os.geteuid():
+        return None
+    return f"process {process.pid} ({process.command}) may run a container that cannot be looked into"
 
 
 def _is_shy(process: procs.Process) -> bool:
