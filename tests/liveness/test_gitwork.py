@@ -3,11 +3,16 @@
 import os
 import shutil
 import subprocess
+import time
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
+from support.litter import later
+from support.users import session_directory
+from tmpwarden.model.sweep import Keep, Reason
+from tmpwarden.sweep.compose import clean, scan, why
 from tmpwarden.sweep.gitwork import losses
 
 GIT = shutil.which("git")
@@ -335,3 +340,42 @@ def test_the_users_own_git_environment_has_no_say(clone: Path, tmp_path: Path, m
     add_untracked(clone)
     assert lost(clone) == ("1 untracked file",)
     assert not trap.exists()
+
+
+# Through the whole sweep
+
+
+def test_a_unit_with_git_work_is_kept_and_says_what_would_be_lost(own_world: Path, clone: Path) -> None:
+    unit = session_directory(own_world / "tmp")
+    shutil.copytree(clone, unit / "deep" / "clone", symlinks=True)
+    (unit / "deep" / "clone" / "new").write_text("x")
+    result = clean(now_ns=later(100))
+    (kept,) = [verdict for verdict in result.kept if verdict.finding.path == str(unit)]
+    assert isinstance(kept, Keep)
+    assert (kept.reason, kept.detail) == (Reason.GIT_WORK, "1 untracked file")
+    assert why(str(unit / "deep"), now_ns=later(100)).would_lose
+    (unit / "deep" / "clone" / "new").unlink()
+    clean(now_ns=later(200))
+    assert not unit.exists()
+
+
+def test_looking_at_a_clone_does_not_make_it_younger(own_world: Path, clone: Path) -> None:
+    """git reads what it inspects; if access times counted, a scan would save what the clean after it should take."""
+    unit = session_directory(own_world / "tmp")
+    shutil.copytree(clone, unit / "deep" / "clone", symlinks=True)
+    old = time.time() - 3600
+    for path in [unit, *unit.rglob("*")]:
+        os.utime(path, (old, old), follow_symlinks=False)  # so that any read moves atime, as relatime has it
+    before = [verdict.evidence.measure.newest_ns for verdict in scan(now_ns=later(100)) if verdict.evidence.measure]
+    after = [verdict.evidence.measure.newest_ns for verdict in scan(now_ns=later(100)) if verdict.evidence.measure]
+    assert before == after
+
+
+def test_an_uninspectable_repository_keeps_its_unit(own_world: Path, clone: Path) -> None:
+    unit = session_directory(own_world / "tmp")
+    shutil.copytree(clone, unit / "deep" / "clone", symlinks=True)
+    git(unit / "deep" / "clone", "config", "core.fsmonitor", "true")
+    result = clean(now_ns=later(100))
+    (kept,) = [verdict for verdict in result.kept if verdict.finding.path == str(unit)]
+    assert isinstance(kept, Keep)
+    assert kept.reason is Reason.GIT_UNCLEAR
