@@ -5,12 +5,13 @@ from __future__ import annotations
 import os
 import time
 
-from . import leftovers, signals
+from . import signals
 from .children import Children, communicate
-from .claim import Claim, claim
+from .claim import Claim
 from .handover import HandOver, make_hand_over
+from .opening import open_claim
 from .private import check_name, explained, make_file, make_folder
-from .root import check_app, forget_root, open_root, temp_dir
+from .root import check_app, temp_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,7 +23,6 @@ if TYPE_CHECKING:
     P = ParamSpec("P")
     R = TypeVar("R")
 
-_TRIES = 10  # a run that failed to enter may remove the root it made while we stand in it
 _live: dict[int, Session] = {}
 
 
@@ -160,7 +160,7 @@ class Session:
         self._is_watched = signals.begin()
         try:
             with signals.uninterrupted(self._is_watched):
-                self._claim = _claim(self.app, temp_dir(self._tmp))
+                self._claim = open_claim(self.app, temp_dir(self._tmp))
                 self._path, self._owner_pid = self._claim.folder.path, os.getpid()
                 _live[id(self)] = self
                 signals.on_leaving_at_once(id(self), self._children.kill)
@@ -248,23 +248,6 @@ class Session:
         self._is_watched = False
         if held is not None:
             held.let_go()
-
-
-def _claim(app: str, tmp: str) -> Claim:
-    """First clear what the dead left: on a full disk that may be the room we need."""
-    for _ in range(_TRIES):
-        root, is_new = open_root(app, tmp)
-        try:
-            if not is_new:
-                leftovers.clear(root, now_s=time.time())
-            return claim(root, app)
-        except BaseException as error:
-            root.close()
-            if is_new:
-                forget_root(app, tmp)
-            if not isinstance(error, FileNotFoundError):
-                raise
-    raise explained(FileNotFoundError(2, "it is removed again and again while we make it"), os.path.join(tmp, app))
 
 
 def _forget_after_fork() -> None:
