@@ -1,1 +1,43 @@
-"""One file per check."""
+"""One file per check; here, the order in which they are told when they are equally bad."""
+
+from collections.abc import Callable, Iterator
+
+from ...model.sweep import Diagnosis
+from ..patient import Patient
+from . import (
+    consumers,
+    ghosts,
+    hooks,
+    inherited,
+    journal,
+    memory,
+    mounts,
+    probe,
+    rivals,
+    room,
+    silent,
+    squatted,
+    stuck,
+    timer,
+    tmpdir,
+)
+
+Check = Callable[[Patient], Iterator[Diagnosis]]
+
+ALL: tuple[tuple[str, Check], ...] = (
+    ("squatted", squatted.check),
+    ("tmpdir", tmpdir.check),
+    ("room", room.check),
+    ("probe", probe.check),
+    ("ghosts", ghosts.check),
+    ("consumers", consumers.check),
+    ("stuck", stuck.check),
+    ("rivals", rivals.check),
+    ("hooks", hooks.check),
+    ("silent", silent.check),
+    ("inherited", inherited.check),
+    ("memory", memory.check),
+    ("mounts", mounts.check),
+    ("journal", journal.check),
+    ("timer", timer.check),
+)

@@ -1,0 +1,75 @@
+"""`tmpwarden doctor`: why does my agent fail."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator, Sequence
+
+import click
+
+from ...doctor.patient import HookState, Patient
+from ...doctor.run import examine
+from ...errors import TmpwardenError
+from ...model.sweep import Diagnosis, Request
+from ...setup import apply, timer
+from ..call import Answer, Call
+from ..group import pass_call
+
+_MARKS = {"fail": "FAIL", "warn": "warn", "unknown": "?", "ok": "ok"}
+
+
+@click.command()
+@click.option("--no-probe", is_flag=True, help="Do not make the test write of 64 KiB.")
+@click.option("-v", "--verbose", is_flag=True, help="Also tell what is in order.")
+@pass_call
+def command(call: Call, no_probe: bool, verbose: bool) -> Answer:
+    """Why does my agent fail: one sentence of cause, one command to run, the worst first.
+
+    Works with a full temp directory. The only thing it writes is a test file of 64 KiB, gone at once (--no-probe).
+    Exit status 2 when something fails.
+    """
+    patient = Patient(
+        Request(roots=call.roots, config_file=call.config_file),
+        os.environ,
+        may_probe=not no_probe,
+        hooks=_hooks(),
+        timer=_timer(),
+    )
+    found = examine(patient)
+    failing = any(diagnosis.status == "fail" for diagnosis in found)
+    return Answer({"diagnoses": [_entry(d) for d in found]}, lambda: _lines(found, verbose), 2 if failing else 0)
+
+
+def _entry(diagnosis: Diagnosis) -> dict[str, str]:
+    return {name: getattr(diagnosis, name) for name in ("check", "status", "summary", "detail", "remedy")}
+
+
+def _lines(found: Sequence[Diagnosis], verbose: bool) -> Iterator[str]:
+    told = [d for d in found if verbose or d.status != "ok"]
+    for diagnosis in told:
+        yield f"{_MARKS[diagnosis.status]:<5} {diagnosis.summary}"
+        if diagnosis.detail:
+            yield f"      {diagnosis.detail}"
+        if diagnosis.remedy:
+            yield f"      run: {diagnosis.remedy}"
+    if not told:
+        yield "Nothing is wrong with the temp directories here."
+    if not verbose:
+        for diagnosis in found:
+            if diagnosis.status == "ok" and diagnosis.remedy:
+                yield f"hint  {diagnosis.summary} {diagnosis.remedy}"
+
+
+def _hooks() -> tuple[HookState, ...]:
+    try:
+        return tuple(HookState(seen.id, seen.state, seen.settings) for seen in apply.table())
+    except (OSError, TmpwardenError):
+        return ()
+
+
+def _timer() -> str | None:
+    try:
+        found = timer.state()
+    except (OSError, TmpwardenError):
+        return None
+    return None if found == "absent" else found

@@ -1,0 +1,23 @@
+"""Temp roots that live in memory: what lies there is taken from every program."""
+
+import os
+from collections.abc import Iterator
+
+from ...model.sweep import Diagnosis
+from ...text import shown, size
+from ..patient import Patient
+
+_MUCH_PERCENT = 25
+
+
+def check(patient: Patient) -> Iterator[Diagnosis]:
+    total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
+    seen = False
+    for room in patient.spaces:
+        used = room.bytes_total - room.bytes_free
+        if room.memory_backed and used * 100 >= total * _MUCH_PERCENT:
+            seen = True
+            summary = f"{shown(room.path)} lives in memory and holds {used * 100 // total} % of it ({size(used)})."
+            yield Diagnosis("memory", "warn", summary, "", "tmpwarden clean")
+    if not seen:
+        yield Diagnosis("memory", "ok", "no temp root takes much of the memory.")

@@ -1,0 +1,57 @@
+"""Other cleaners that go by name and age, and would kill live sessions: cron lines, hooks, tmpfiles.d rules."""
+
+import os
+import re
+from collections.abc import Iterator
+
+from ...model.sweep import Diagnosis
+from ...oskit import places
+from ...text import shown
+from ..patient import Patient
+
+_SYSTEM = ("/etc/crontab", "/etc/cron.d", "/etc/cron.hourly", "/etc/cron.daily", "/etc/tmpfiles.d")
+_SPOOLS = ("/var/spool/cron/crontabs", "/var/spool/cron")
+_HOME = (".claude/settings.json", ".claude/settings.local.json", ".config/user-tmpfiles.d")
+_AGENTS = r"(?:claude|cc-|codex|gemini|opencode|copilot|qwen)"
+_DELETES = re.compile(
+    rf"find\s+\S*tmp\S*.*{_AGENTS}.*-(?:delete|exec\s+rm)|rm\s+-\w*[rf]\w*\s+\S*tmp/\S*{_AGENTS}|tmpreaper|tmpwatch"
+)
+_AGES = re.compile(rf"^[dDeqQrR]!?\s+\S*tmp/\S*{_AGENTS}\S*\s")
+_LARGEST = 1 << 20
+
+
+def check(patient: Patient) -> Iterator[Diagnosis]:
+    found = [(path, number, line) for path in _files() for number, line in _lines(path)]
+    for path, number, line in found[:3]:
+        summary = f"{shown(path)}:{number} removes agents' files by name or age, whether a session lives or not."
+        yield Diagnosis("rivals", "warn", summary, shown(line.strip())[:200], f"remove that line from {path}")
+    if not found:
+        yield Diagnosis("rivals", "ok", "no other cleaner goes after agents' files.")
+
+
+def _files() -> Iterator[str]:
+    home = places.home()
+    for path in (*_SYSTEM, *_SPOOLS, *(f"{home}/{name}" for name in _HOME)):
+        if os.path.isdir(path):
+            yield from (f"{path}/{name}" for name in _names(path))
+        elif os.path.isfile(path):
+            yield path
+
+
+def _names(directory: str) -> list[str]:
+    try:
+        return [name for name in sorted(os.listdir(directory)) if os.path.isfile(f"{directory}/{name}")]
+    except OSError:
+        return []
+
+
+def _lines(path: str) -> Iterator[tuple[int, str]]:
+    try:
+        with open(path, encoding="utf-8", errors="replace") as file:
+            text = file.read(_LARGEST)
+    except OSError:
+        return
+    for number, line in enumerate(text.splitlines(), 1):
+        is_comment = line.lstrip().startswith("#")
+        if not is_comment and "tmpwarden" not in line and (_DELETES.search(line) or _AGES.match(line)):
+            yield number, line

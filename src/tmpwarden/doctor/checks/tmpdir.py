@@ -1,0 +1,40 @@
+"""The variables that name a temp directory: it must exist, be writable, and be short enough for sockets."""
+
+import os
+from collections.abc import Iterator
+
+from ...model.sweep import Diagnosis
+from ...text import shown
+from ..patient import Patient
+
+_VARIABLES = ("TMPDIR", "CLAUDE_CODE_TMPDIR", "TMP", "TEMP")
+_LONGEST = 60  # sun_path is 108 bytes (104 on macOS), and programs add names of 40 and more
+
+
+def check(patient: Patient) -> Iterator[Diagnosis]:
+    said = [(name, patient.environ[name]) for name in _VARIABLES if patient.environ.get(name)]
+    problems = [problem for name, path in said if (problem := _problem(name, path))]
+    yield from problems
+    if not problems:
+        words = ", ".join(f"{name}={shown(path)}" for name, path in said) or "not set: programs use /tmp"
+        yield Diagnosis("tmpdir", "ok", "the temp variables name a usable directory.", words)
+
+
+def _problem(name: str, path: str) -> Diagnosis | None:
+    if not os.path.isdir(path):
+        summary = f"{name} names {shown(path)}, which does not exist: mktemp and every program that obeys it fail."
+        return Diagnosis("tmpdir", "fail", summary, "", f"mkdir -p -m 700 {_quoted(path)}")
+    if not os.access(path, os.W_OK | os.X_OK):
+        return Diagnosis(
+            "tmpdir", "fail", f"{name} names {shown(path)}, which you cannot write to.", "", f"unset {name}"
+        )
+    if len(os.fsencode(path)) > _LONGEST:
+        summary = f"{name} is {len(os.fsencode(path))} bytes long: sockets below it may not fit into 108 bytes."
+        return Diagnosis("tmpdir", "warn", summary, shown(path), f"export {name}=/tmp")
+    return None
+
+
+def _quoted(path: str) -> str:
+    import shlex
+
+    return shlex.quote(path)
