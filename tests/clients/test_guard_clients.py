@@ -11,7 +11,9 @@ from tmpwarden.leases.scratch import _names as scratch_names
 pytestmark = pytest.mark.clients
 INSTALL = f"{TMPWARDEN} install claude --guard"
 MANUAL = ("--mode", "default", "--pre", INSTALL)
-NOT_GRANTED = re.compile(r"requires approval|haven't granted|requested permission|Allowing runs the command", re.IGNORECASE)
+NOT_GRANTED = re.compile(
+    r"requires approval|haven't granted|requested permission|Allowing runs the command", re.IGNORECASE
+)
 SCRATCH = r"/tmp/tmpwarden-1000/[0-9a-f]{8}"
 
 

@@ -49,7 +49,7 @@ class World:
 
 
 def gather(finding: Finding, world: World, dir_fd: int, *, with_git: bool = False) -> Evidence | None:
-    """Evidence for a single unit whose parent is open as `dir_fd`; None if it vanished or has not the shape of litter."""
+    """Evidence for a unit whose parent is open as `dir_fd`; None if it vanished or has not the shape of litter."""
     if has_shape(finding, dir_fd, finding.name, world) is False:
         return None  # before the walk: a row for empty directories matches the roots of the biggest trees
     measure = _measured(finding, world, dir_fd, count_atime=world.counts_atime(finding.parent))
