@@ -13,6 +13,15 @@ _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
 _MODES = {"read": READ, "write": WRITE, "edit": WRITE, "notebook": WRITE, "patch": WRITE}
 
 
+_PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
+
+
+def patch_paths(text: str) -> "tuple[str, ...]":
+    """The files that a patch of the `*** Begin Patch` kind touches, in order, each once."""
+    found = [line[len(head) :].strip() for line in text.splitlines() for head in _PATCH_LINES if line.startswith(head)]
+    return tuple(dict.fromkeys(found))
+
+
 def judge_file_tool(call: ToolCall, rules: Rules, context: Context) -> Decision:
     """Paths are led into the scratch where the agent takes that, then judged; a tool without paths is none of ours."""
     if not call.paths:

@@ -79,7 +79,9 @@ def _inner_session(payload: dict[str, object]) -> str:
 
 
 def is_quiet(notes: str, session: str) -> bool:
-    """Two stats decide whether an ordinary tool call needs anything more from us."""
-    return not notebook.is_due(notes, notebook.MARKERS, every_s=MARKERS_EVERY_S) and not notebook.has_note(
-        notes, session
+    """Three stats decide whether an ordinary tool call needs anything more from us."""
+    return not (
+        notebook.is_due(notes, notebook.MARKERS, every_s=MARKERS_EVERY_S)
+        or notebook.has_note(notes, session)
+        or notebook.was_told_lately(notes)
     )

@@ -18,6 +18,7 @@ class Claude(Dialect):
     }
     config_variable = "CLAUDE_CONFIG_DIR"
     env_file_variable = b"CLAUDE_ENV_FILE"
+    home_directory = ".claude"
 
     def owner_pid(self, environ: dict[bytes, bytes], payload: Answer) -> int:
         """CLAUDE_PID is the same over all events of one process, subagents and /clear included."""

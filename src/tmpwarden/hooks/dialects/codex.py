@@ -10,6 +10,16 @@ class Codex(Dialect):
     rewrites_without_allow = False
     can_ask = False  # it takes "ask" for invalid output and runs the original command
     config_variable = "CODEX_HOME"
+    home_directory = ".codex"
+
+    def tool_call(self, payload: Answer, session: str) -> ToolCall:
+        """A patch names its files in its text."""
+        call = super().tool_call(payload, session)
+        if call.tool == "patch":
+            from ...guard.filetools import patch_paths
+
+            call.paths = patch_paths("\n".join(text for text in call.tool_input.values() if isinstance(text, str)))
+        return call
 
     def decide(self, event: str, decision: Decision, call: ToolCall) -> Answer | None:
         said: Answer = {"hookEventName": event}

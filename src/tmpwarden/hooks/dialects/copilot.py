@@ -16,6 +16,8 @@ class Copilot(Dialect):
         "Edit": "edit",
         "edit": "edit",
     }
+    rewrites_edits = True
+    home_directory = ".copilot"
     takes_context = False  # measured: it does not reach the model
 
     def tool(self, payload: Answer) -> tuple[str, Answer]:

@@ -12,6 +12,8 @@ class Gemini(Dialect):
         "write_file": "write",
         "replace": "edit",
     }
+    rewrites_edits = True
+    home_directory = ".gemini"
     can_ask = False  # a headless run would wait for ever
 
     def decide(self, event: str, decision: Decision, call: ToolCall) -> Answer | None:

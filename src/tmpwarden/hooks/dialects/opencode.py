@@ -8,6 +8,8 @@ class OpenCode(Dialect):
     agent = "opencode"
     tools = {"bash": "shell", "read": "read", "write": "write", "edit": "edit"}  # noqa: RUF012
     can_ask = False
+    rewrites_edits = True
+    home_directory = ".local/share/opencode"
     takes_env = True
     takes_context = False
 

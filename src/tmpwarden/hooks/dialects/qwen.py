@@ -12,6 +12,8 @@ class Qwen(Dialect):
         "write_file": "write",
         "edit": "edit",
     }
+    rewrites_without_allow = False
+    home_directory = ".qwen"
 
     def keeps_rewrite(self, environ: dict[bytes, bytes]) -> bool:
         return False

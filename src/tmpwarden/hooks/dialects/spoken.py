@@ -21,6 +21,8 @@ class Dialect:
     rewrites_without_allow = True  # it applies a rewritten input that comes without a permission
     takes_env = False  # an answer may carry variables for the session's commands
     env_file_variable = b""  # names a file that the agent sources before each command
+    rewrites_edits = False  # it checks an edit after the hooks, so that its path may still be changed
+    home_directory = ""  # below $HOME: the agent's own, where it may write without a question of ours
     config_variable = ""  # where this agent keeps its registry, if not at its usual place
 
     def tool_call(self, payload: Answer, session: str) -> ToolCall:

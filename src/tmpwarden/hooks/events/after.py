@@ -10,6 +10,8 @@ from .claim import is_second
 def after(call: Call) -> Answer | None:
     if is_second(call):
         return None
+    if call.kind == "after" and notebook.was_told_lately(call.notes):
+        _note_a_dropped_rewrite(call)
     words = []
     if call.kind == "stop":
         from .growth import warning
@@ -27,3 +29,13 @@ def after(call: Call) -> Answer | None:
     if notebook.has_note(call.notes, call.session):
         words.append(notebook.take_note(call.notes, call.session))
     return call.dialect.tell(call.event, "\n".join(filter(None, words)))
+
+
+def _note_a_dropped_rewrite(call: Call) -> None:
+    """An agent that was given another input may have run its own all the same; the audit then says so."""
+    from ...guard.audit import check_ran
+
+    try:
+        check_ran(call.state, call.dialect.tool_call(call.payload, call.session))
+    except OSError:
+        pass

@@ -2,17 +2,16 @@
 
 import posix
 
-from ...guard.compiled import InForce, rules_in_force
+from ...guard.compiled import InForce, cache_path, config_files, rules_in_force
 from ...guard.context import Context
 from ...guard.evaluate import evaluate
+from ...guard.rules import SESSION
 from ...model.hot import ASK, PASS, Decision, ToolCall
 from .. import notebook
 from ..dialects.spoken import Answer
 from ..disk import Disk
 from . import Call
 from .whereabouts import scratch_of
-
-SYSTEM_CONFIG = "/etc/tmpwarden/config.toml"
 
 
 def before(call: Call) -> Answer | None:
@@ -29,21 +28,26 @@ def before(call: Call) -> Answer | None:
 
 def guard_rules(call: Call) -> InForce:
     """The compiled rules; `complaint` says what is wrong with the config, in which case the last good ones hold."""
-    return rules_in_force((SYSTEM_CONFIG, user_config(call.environ)), compiled_rules(call), uid=posix.geteuid())
+    return rules_in_force(config_files(config_dir(call.environ)), compiled_rules(call), uid=posix.geteuid())
 
 
 def compiled_rules(call: Call) -> str:
-    return f"{call.state}/guard/rules.json"
+    return cache_path(call.state)
 
 
-def user_config(environ: dict[bytes, bytes]) -> str:
+def config_dir(environ: dict[bytes, bytes]) -> str:
     named = environ.get(b"XDG_CONFIG_HOME", b"")
     base = named if named.startswith(b"/") else environ.get(b"HOME", b"") + b"/.config"
-    return base.decode("utf-8", "surrogateescape") + "/tmpwarden/config.toml"
+    return base.decode("utf-8", "surrogateescape") + "/tmpwarden"
 
 
 def _decision(call: Call, asked: ToolCall) -> Decision:
-    decision = evaluate(asked, guard_rules(call).rules, _context(call, asked))
+    rules = guard_rules(call).rules
+    if rules.target != SESSION:
+        from ...oskit.atomic import make_private_dir
+
+        make_private_dir(rules.target)  # a squatted name raises: nothing is led there
+    decision = evaluate(asked, rules, _context(call, asked))
     try:
         from ...guard.audit import record
 
@@ -56,19 +60,22 @@ def _decision(call: Call, asked: ToolCall) -> Decision:
 def _context(call: Call, asked: ToolCall) -> Context:
     scratch = scratch_of(call)
     uid = posix.geteuid()
+    home = call.environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape")
+    own = (f"{home}/{call.dialect.home_directory}",) if call.dialect.home_directory else ()
     project = call.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape") or asked.cwd
     return Context(
         scratch=scratch,
         project=project,
         cwd=asked.cwd,
-        home=call.environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape"),
+        home=home,
         uid=uid,
         look=Disk().look,
         agent=call.dialect.agent,
         keeps_rewrite=call.dialect.keeps_rewrite(call.environ),
         has_ask=call.dialect.can_ask,
         applies_rewrite_without_allow=call.dialect.rewrites_without_allow,
-        own=call.dialect.own_directories(uid),
+        rewrites_edits=call.dialect.rewrites_edits,
+        own=(*call.dialect.own_directories(uid), *own),
         variables={"TMPDIR": scratch} if scratch and call.dialect.reaches_commands else {},
     )
 
