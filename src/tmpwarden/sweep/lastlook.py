@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model.sweep import Remove, Witness, WitnessKind
+from ..model.sweep import Measure, Remove, Witness, WitnessKind
 from ..oskit import walk
 from .evidence import World, listens
 
@@ -34,6 +34,11 @@ def _locked_or_bound(world: World, quarantine_fd: int, token: str) -> Witness | 
         return None
     if measure.locked:
         return Witness(WitnessKind.LOCK, measure.locked[0])
+    return bound_socket(measure, quarantine_fd, token)
+
+
+def bound_socket(measure: Measure, quarantine_fd: int, token: str) -> Witness | None:
+    """A socket in a taken unit that somebody has bound, or that cannot be asked."""
     for relative in measure.sockets:
         if listens(quarantine_fd, f"{token}/{relative}".rstrip("/")) is not False:
             return Witness(WitnessKind.SOCKET, relative)

@@ -17,6 +17,7 @@ from ..oskit.take import Taken
 from . import quarantine, scan
 from .evidence import inspect_git
 from .journal import Journal
+from .lastlook import bound_socket, user_of
 from .prepared import Prepared
 from .purger import Job, carried_out
 from .quarantine import Quarantines
@@ -64,13 +65,12 @@ class NamedTake:
         deeds, self.deeds = self.deeds, []
         for deed in deeds:
             token = next(iter(deed.names))
-            used = self.prepared.trial.world.holders.within(f"{deed.directory}/{token}")
-            if used == ():
+            user = user_of(deed.verdict, self.prepared.trial.world, deed.quarantine_fd, deed.directory, token)
+            if user is None:
                 self.deeds.append(deed)
                 yield self._taken(deed, token)
             else:
-                reason = Reason(used[0].kind.value) if used else Reason.NOT_MEASURED
-                yield self._returned(deed, reason, used[0].detail if used else "")
+                yield self._returned(deed, Reason(user.kind.value), user.detail)
 
     def settle(self) -> None:
         """Judge inside the quarantine; what a law keeps goes back, what is worthless is purged. Slow: detach it."""
@@ -104,6 +104,8 @@ class NamedTake:
             is_marked=trial.world.marks(finding),
         )
         evidence = replace(deed.verdict.evidence, measure=measure)
+        if measure and (socket := bound_socket(measure, deed.quarantine_fd, token)):
+            return Keep(finding, evidence, Reason.SOCKET, socket.detail)
         if measure and measure.git:
             evidence = inspect_git(replace(finding, name=token), evidence, deed.quarantine_fd)
         return trial.judge(finding, evidence)
