@@ -150,3 +150,8 @@ def test_where_there_is_no_proc_mappings_are_not_measured(
 def test_names_are_asked_for_a_pid_and_a_session(base: tuple[Path, int], name: str, pid: bool, session: bool) -> None:
     (base[0] / name).touch()
     assert (ask("pid-in-name", base, name), ask("session-in-name", base, name)) == (pid, session)
+
+
+def test_the_page_names_every_check() -> None:
+    page = (Path(__file__).parents[2] / "docs" / "add-an-agent.md").read_text()
+    assert [name for name in checks.CHECKS if f"`{name}`" not in page] == []

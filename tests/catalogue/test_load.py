@@ -125,6 +125,12 @@ def test_a_row_that_beats_a_never_row_still_loses(drop_ins: Path) -> None:
     assert match is not None and match.litter.key == "tmpwarden.quarantine"
 
 
+def test_a_drop_in_does_not_take_a_name_from_a_built_in_row_by_its_place_in_the_alphabet(drop_ins: Path) -> None:
+    (drop_ins / "aaa.toml").write_text(file("aaa", row("claude-1a2b-cwd")))
+    match = load().places(["/t"])[0].classify("claude-1a2b-cwd", Kind.FILE)
+    assert match is not None and match.litter.key == "claude.cwd-marker"
+
+
 def test_one_agent_in_two_files_is_refused(drop_ins: Path) -> None:
     (drop_ins / "my-claude.toml").write_text(file("claude", row("mine")))
     catalogue = load()

@@ -239,9 +239,9 @@ def test_flat_files_stay_three_days_while_an_older_session_lives(own_world: Path
     environ = {"PATH": os.environ["PATH"], "CLAUDE_CODE_SESSION_ID": SESSION}
     with subprocess.Popen(["sleep", "600"], env=environ) as session:
         try:
-            time.sleep(0.05)  # the file must be younger than the session
             flat = base / "tmp.s41nKzCasd"
             flat.write_text("x")
+            os.utime(flat, (time.time() + 60, time.time() + 60))  # younger than the session without a doubt
             compose.clean(Request(), now_ns=lambda: time.time_ns() + 2 * day_ns)
             assert flat.exists()
             compose.clean(Request(), now_ns=lambda: time.time_ns() + 4 * day_ns)

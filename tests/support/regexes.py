@@ -1,5 +1,6 @@
 """Names that a pattern matches, and patterns that are a little wrong."""
 
+import functools
 import re
 from collections.abc import Iterator
 from random import Random
@@ -31,7 +32,7 @@ def _one(operation: Any, argument: Any, random: Random) -> str:
     if operation is _op.ANY:
         return random.choice(_LETTERS)
     if operation is _op.IN:
-        return random.choice([letter for letter in _LETTERS if _is_in(argument, letter)])
+        return random.choice(_letters_in(tuple(argument)))
     if operation is _op.BRANCH:
         return _from(random.choice(argument[1]), random)
     if operation is _op.SUBPATTERN:
@@ -40,6 +41,11 @@ def _one(operation: Any, argument: Any, random: Random) -> str:
         low, high, inner = argument
         return "".join(_from(inner, random) for _ in range(random.randint(low, min(high, low + 6))))
     return ""  # anchors and look-aheads
+
+
+@functools.cache
+def _letters_in(parts: Any) -> list[str]:
+    return [letter for letter in _LETTERS if _is_in(parts, letter)]
 
 
 def _is_in(parts: Any, letter: str) -> bool:

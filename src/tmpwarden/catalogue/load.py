@@ -76,10 +76,13 @@ def default_dirs() -> tuple[str, ...]:
 def load(dirs: Iterable[str] | None = None, overrides: Mapping[str, Override] | None = None) -> Catalogue:
     """Built-in agents, then those in `dirs` (None: `default_dirs()`), then the user's word on single rows."""
     agents, warnings = _built_in()
+    ours = frozenset(agents)
     for directory in default_dirs() if dirs is None else dirs:
         for name in _toml_names(directory):
             warnings += _drop_in(agents, name, os.path.join(directory, name))
-    listed, complaints = apply(tuple(agents[name] for name in sorted(agents)), overrides or {})
+    # Where two rows want the same name and neither beats the other, the first one wins: let that be the built-in one.
+    names = sorted(agents, key=lambda name: (name not in ours, name))
+    listed, complaints = apply(tuple(agents[name] for name in names), overrides or {})
     catalogue = Catalogue(listed, (*warnings, *complaints))
     return _without_circles(catalogue)
 

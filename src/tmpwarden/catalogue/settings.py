@@ -13,7 +13,8 @@ from typing import Any
 
 from ..errors import BadConfig
 from ..oskit import places
-from ..text import parse_duration, shown
+from ..text import shown
+from . import values
 from .files import read_text
 from .overrides import Override
 
@@ -60,13 +61,13 @@ def load_settings(config_file: str | None = None) -> Settings:
         _read_file(path, reading)
     keep_file = os.path.join(places.config_dir(), "keep")
     kept = _keep_lines(keep_file, reading)
-    values = reading.values
-    values["keep_paths"] = (*values.get("keep_paths", ()), *kept)
+    said = reading.values
+    said["keep_paths"] = (*said.get("keep_paths", ()), *kept)
     if kept and "keep.paths" not in reading.origins:
         reading.origins["keep.paths"] = keep_file
-    _law_of_pressure(values, reading)
+    _law_of_pressure(said, reading)
     return Settings(
-        **values,
+        **said,
         rows=MappingProxyType(reading.rows),
         origins=MappingProxyType(reading.origins),
         warnings=tuple(reading.warnings),
@@ -151,8 +152,8 @@ def _read_row(key: str, table: object, reading: _Reading) -> None:
     if not isinstance(table, dict) or "." not in key:
         return reading.refuse(where, f'rows: write [rows."agent.row"] with enabled, tier or an age, not {shown(key)}')
     try:
-        ages = tuple((age, _duration(table[age])) for age in _ROW_AGES if age in table)
-        enabled = _flag(table.get("enabled", True))
+        ages = tuple((age, values.age(table[age])) for age in _ROW_AGES if age in table)
+        enabled = values.flag(table.get("enabled", True))
         if table.get("tier", "ask") != "ask":
             raise ValueError('tier can only be made stricter: tier = "ask"')
     except ValueError as wrong:
@@ -163,13 +164,13 @@ def _read_row(key: str, table: object, reading: _Reading) -> None:
     return None
 
 
-def _law_of_pressure(values: dict[str, Any], reading: _Reading) -> None:
-    high, low = values.get("pressure_high_percent", 80), values.get("pressure_low_percent", 60)
+def _law_of_pressure(said: dict[str, Any], reading: _Reading) -> None:
+    high, low = said.get("pressure_high_percent", 80), said.get("pressure_low_percent", 60)
     if low >= high:
         origin = reading.origins.get("pressure.low") or reading.origins.get("pressure.high", "config.toml")
         reading.refuse(origin, f"pressure.low ({low}%) must be below pressure.high ({high}%); 80% and 60% are used")
-        values.pop("pressure_high_percent", None)
-        values.pop("pressure_low_percent", None)
+        said.pop("pressure_high_percent", None)
+        said.pop("pressure_low_percent", None)
 
 
 def _keep_lines(path: str, reading: _Reading) -> tuple[str, ...]:
@@ -186,7 +187,7 @@ def _keep_lines(path: str, reading: _Reading) -> tuple[str, ...]:
     for number, line in enumerate(lines, 1):
         try:
             said = json.loads(line) if line.strip() else None
-            kept += [] if said is None else _paths([said])
+            kept += [] if said is None else values.paths([said])
         except ValueError:
             reading.warnings.append(f"{path}:{number}: is not a JSON string with an absolute path; it is ignored")
     return tuple(kept)
@@ -207,56 +208,14 @@ def _line(lines: tuple[str, ...], table: str, key: str | None) -> int:
     return header
 
 
-def _flag(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise ValueError("must be true or false")
-    return value
-
-
-def _duration(value: object) -> int:
-    if not isinstance(value, str):
-        raise ValueError('must be an age in quotes, such as "1h30m"')
-    return parse_duration(value)
-
-
-def _wait(value: object) -> int:
-    seconds = _duration(value)
-    if seconds < 60:
-        raise ValueError("must be at least 60s")
-    return seconds
-
-
-def _max_age(value: object) -> int:
-    seconds = _duration(value)
-    if seconds < 3600:
-        raise ValueError("must be at least 1h")
-    return seconds
-
-
-def _percent(value: object) -> int:
-    digits = value.removesuffix("%") if isinstance(value, str) else ""
-    if not (digits.isascii() and digits.isdigit() and 1 <= int(digits) <= 100):
-        raise ValueError('must be a share in quotes, such as "50%"')
-    return int(digits)
-
-
-def _paths(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError("must be a list of paths")
-    paths = tuple(os.path.normpath(os.path.expanduser(item)) for item in value)
-    if not all(os.path.isabs(path) and "\0" not in path for path in paths):
-        raise ValueError("must be absolute paths, or start with ~/")
-    return paths
-
-
 _KEYS: dict[str, tuple[str, Callable[[object], Any]]] = {
-    "keep.paths": ("keep_paths", _paths),
-    "periodic.enabled": ("periodic_enabled", _flag),
-    "periodic.every": ("periodic_every_s", _wait),
-    "periodic.max_age": ("periodic_max_age_s", _max_age),
-    "teardown.enabled": ("teardown_enabled", _flag),
-    "automatic.max": ("automatic_max_percent", _percent),
-    "pressure.high": ("pressure_high_percent", _percent),
-    "pressure.low": ("pressure_low_percent", _percent),
-    "quarantine.keep": ("quarantine_s", _duration),
+    "keep.paths": ("keep_paths", values.paths),
+    "periodic.enabled": ("periodic_enabled", values.flag),
+    "periodic.every": ("periodic_every_s", values.wait),
+    "periodic.max_age": ("periodic_max_age_s", values.max_age),
+    "teardown.enabled": ("teardown_enabled", values.flag),
+    "automatic.max": ("automatic_max_percent", values.percent),
+    "pressure.high": ("pressure_high_percent", values.percent),
+    "pressure.low": ("pressure_low_percent", values.percent),
+    "quarantine.keep": ("quarantine_s", values.age),
 }

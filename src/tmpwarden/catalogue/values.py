@@ -1,0 +1,49 @@
+"""Single values of config.toml: each decoder returns the value or raises ValueError with a sentence. Pure."""
+
+from __future__ import annotations
+
+import os
+
+from ..text import parse_duration
+
+
+def flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def age(value: object) -> int:
+    if not isinstance(value, str):
+        raise ValueError('must be an age in quotes, such as "1h30m"')
+    return parse_duration(value)
+
+
+def wait(value: object) -> int:
+    seconds = age(value)
+    if seconds < 60:
+        raise ValueError("must be at least 60s")
+    return seconds
+
+
+def max_age(value: object) -> int:
+    seconds = age(value)
+    if seconds < 3600:
+        raise ValueError("must be at least 1h")
+    return seconds
+
+
+def percent(value: object) -> int:
+    digits = value.removesuffix("%") if isinstance(value, str) else ""
+    if not (digits.isascii() and digits.isdigit() and 1 <= int(digits) <= 100):
+        raise ValueError('must be a share in quotes, such as "50%"')
+    return int(digits)
+
+
+def paths(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError("must be a list of paths")
+    found = tuple(os.path.normpath(os.path.expanduser(item)) for item in value)
+    if not all(os.path.isabs(path) and "\0" not in path for path in found):
+        raise ValueError("must be absolute paths, or start with ~/")
+    return found
