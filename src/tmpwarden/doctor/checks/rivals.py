@@ -21,7 +21,7 @@ _LARGEST = 1 << 20
 
 
 def check(patient: Patient) -> Iterator[Diagnosis]:
-    found = [(path, number, line) for path in _files() for number, line in _lines(path)]
+    found = [(path, *first) for path in _files() if (first := next(_lines(path), None))]
     for path, number, line in found[:3]:
         summary = f"{shown(path)}:{number} removes agents' files by name or age, whether a session lives or not."
         yield Diagnosis("rivals", "warn", summary, shown(line.strip())[:200], f"remove that line from {path}")
