@@ -14,8 +14,8 @@ $(BIN)/tmpwarden: pyproject.toml
 	@touch $@
 
 dev: .venv/dev.stamp
-.venv/dev.stamp: $(BIN)/tmpwarden
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest pytest-xdist hypothesis ruff mypy
+.venv/dev.stamp: $(BIN)/tmpwarden Makefile
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest pytest-xdist hypothesis ruff mypy hatchling
 	@touch $@
 
 test: dev

@@ -50,9 +50,9 @@ def fight(world: Path, seconds: float, inside: str, *, quarantine: bool) -> int:
         unit = claude_session(world / "tmp", files=20)
         target = unit / inside if inside else unit
         bait = world / "tmp" / "bait"
-        bait.unlink(missing_ok=True)
-        if bait.is_dir():
+        if bait.is_dir() and not bait.is_symlink():  # the last exchange may have left the unit here
             shutil.rmtree(bait)
+        bait.unlink(missing_ok=True)
         bait.symlink_to(victim)
         with exchanging(target, bait):
             clean(Request(quarantine=quarantine), now_ns=later(100))
