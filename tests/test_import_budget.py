@@ -15,6 +15,7 @@ BUDGET: list[tuple[str, set[str]]] = [
     ("import tmpwarden", set()),
     ("import tmpwarden.errors, tmpwarden.text, tmpwarden.model.hot", set()),
     ("from tmpwarden.oskit import atomic, inplace, places, purge, take, walk", set()),
+    ("import tmpwarden.sweep.compose", {"dataclasses", "enum", "inspect", "json", "re", "tomllib", "typing"}),
     ("from tmpwarden.cli.main import main; main(['--version'])", CLICK),
     ("from tmpwarden.cli.main import main; main(['--help'])", CLICK | {"shutil"}),
 ]

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 import os
-import socket
 import stat
 import struct
 from collections.abc import Collection
@@ -141,7 +140,7 @@ def is_listening(dir_fd: int, name: str) -> bool | None:
     A datagram connect to a stream socket fails with EPROTOTYPE as long as somebody has it bound, so that no server ever
     sees us; and through a pinned descriptor the path always fits into sun_path and nobody can swap the name.
     """
-    if not hasattr(os, "O_PATH") or not hasattr(socket, "AF_UNIX"):
+    if not hasattr(os, "O_PATH"):
         return None
     try:
         pinned = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
@@ -156,6 +155,8 @@ def is_listening(dir_fd: int, name: str) -> bool | None:
 
 
 def _answers(path: str) -> bool | None:
+    import socket  # most sweeps meet none
+
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC) as probe:
         number = probe.connect_ex(path)
     if number == errno.ECONNREFUSED:

@@ -11,7 +11,6 @@ from ..model.sweep import Evidence, Finding, Kind, Measure, Owner, Witness, Witn
 from ..oskit import locks, walk
 from ..oskit.holders import Holders
 from ..oskit.namespaces import MountTable
-from . import gitwork
 
 OwnerOf = Callable[[Finding, Measure | None], tuple[Owner, tuple[Witness, ...]]]
 
@@ -84,6 +83,8 @@ def inspect_git(finding: Finding, evidence: Evidence, dir_fd: int) -> Evidence:
     """The same evidence with what git work would be lost. Slow, so asked only of what may otherwise go."""
     if not evidence.measure or not evidence.measure.git:
         return evidence
+    from . import gitwork  # only here: it starts programs, and importing what that needs is a third of our start-up
+
     losses: list[str] = []
     for relative in evidence.measure.git:
         found = gitwork.losses(dir_fd, f"{finding.name}/{relative}".rstrip("/"))
