@@ -48,12 +48,19 @@ def plain_run(agent: str) -> dict[str, object]:
     return run_agent(agent)
 
 
-def run_claude(script: str, *options: str, home: Path | None = None, tmp: Path | None = None) -> dict[str, object]:
+def run_claude(
+    script: str,
+    *options: str,
+    home: Path | None = None,
+    tmp: Path | None = None,
+    env: dict[str, str] | None = None,
+) -> dict[str, object]:
+    """One scripted session of Claude Code."""
     need("claude")
     where = ["--home", str(home)] if home else []
     where += ["--tmp-bind", str(tmp)] if tmp else []
     argv = [str(CLIENTS / "claude" / "run.py"), "--script", script, *where, *options]
-    environ = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "CLIENTS_NPM": str(NPM)}
+    environ = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "CLIENTS_NPM": str(NPM), **(env or {})}
     done = subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=240, check=False)
     assert done.stdout, done.stderr
     result = json.loads(done.stdout)

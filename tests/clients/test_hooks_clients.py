@@ -69,7 +69,7 @@ def test_a_commands_temp_file_lands_in_the_scratch(agent: str) -> None:
 
 @pytest.mark.parametrize("agent", OTHERS)
 def test_nothing_is_left_outside_quarantine_after_a_kill_and_one_further_run(agent: str) -> None:
-    further = f"sleep 1; pkill -KILL -f probe.py; {LATER} {TMPWARDEN} clean --force --quiet"
+    further = f"sleep 1; pkill -KILL -f 'prob[e].py orig'; {LATER} {TMPWARDEN} clean --force --quiet"
     result = run_agent(agent, "--end", "kill", setup=install(agent), post=further)
     left = [path for path in left_in_tmp(result) if not OWN.match(path) and "probe-" not in path]
     assert left == []
@@ -181,3 +181,46 @@ def test_plugin_and_settings_together_tell_the_model_once() -> None:
     result = run_claude(bash("true"), "--plugin-dir", str(REPOSITORY), "--pre", install("claude"))
     told = [event for event in result["hook_events"] if "Temp files" in str(event.get("stdout"))]  # type: ignore[attr-defined]
     assert len(told) == 1
+
+
+@pytest.mark.parametrize("agent", OTHERS)
+def test_under_run_a_commands_temp_file_lands_in_the_scratch_and_nothing_is_left(agent: str) -> None:
+    """Every agent, also those whose hooks cannot set TMPDIR. Its own temp files go there too."""
+    argv = plain_run(agent)["argv"]
+    assert isinstance(argv, list)
+    wrapped = [str(TMPWARDEN), "run", "--agent", agent, "--", *argv]
+    result = run_agent(
+        agent, "--argv", "\x1f".join(wrapped), post=f"sleep 2; {LATER} {TMPWARDEN} clean --force --quiet"
+    )
+    shells = result["shells"]
+    assert isinstance(shells, list)
+    assert re.match(SCRATCH, shells[0]["gettempdir"])
+    assert heard(result) == heard(plain_run(agent))
+    assert left_in_tmp(result) == []
+
+
+def wrapper(shared: Path, text: str) -> dict[str, str]:
+    """A program in Claude's place; `$CLAUDE` is the real one."""
+    claude = NPM / "claude/node_modules/@anthropic-ai/claude-code/bin/claude.exe"
+    script = shared / "claude"
+    script.write_text(f"#!/bin/sh\nCLAUDE='{claude}'\n{text}\n")
+    script.chmod(0o755)
+    return {"CLAUDE_BIN": str(script)}
+
+
+def test_under_run_claudes_own_files_and_its_commands_go_to_the_scratch(shared: Path) -> None:
+    environ = wrapper(shared, f'exec {TMPWARDEN} run --agent claude -- "$CLAUDE" "$@"')
+    result = run_claude(bash("mktemp"), "--settle", "4", env=environ)
+    assert result["rc"] == 0
+    assert re.search(rf"{SCRATCH}/tmp\.\w+", tool_results(result))
+    assert quarantined_only(result) == []
+
+
+def test_two_claudes_side_by_side_keep_their_files(shared: Path) -> None:
+    environ = wrapper(shared, '"$CLAUDE" "$@" >/dev/null 2>&1 &\n"$CLAUDE" "$@"\nstatus=$?\nwait\nexit $status')
+    script = bash("f=$(mktemp); echo made $f; sleep 3; ls $f && echo kept $f")
+    result = run_claude(script, "--plugin-dir", str(REPOSITORY), env=environ)
+    told = tool_results(result)
+    made, kept = (set(re.findall(rf"{word} ({SCRATCH})/tmp", told)) for word in ("made", "kept"))
+    assert len(made) == 2
+    assert kept == made
