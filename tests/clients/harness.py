@@ -31,10 +31,10 @@ def need(agent: str) -> None:
 def run_agent(agent: str, *options: str, setup: str = "true", post: str = "true") -> dict[str, object]:
     """One scripted turn of an agent other than Claude Code. `setup` and `post` run as its user."""
     need(agent)
-    argv = [str(CLIENTS / "agents" / "run_agent.py"), agent, "--no-hooks", "--full", *options]
+    argv = [str(CLIENTS / "agents" / "run_agent.py"), agent, "--no-hooks", "--full", "--timeout", "200", *options]
     environ = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "CLIENTS_NPM": str(NPM)}
     done = subprocess.run(
-        [*argv, "--setup", setup, "--post", post], env=environ, capture_output=True, text=True, timeout=240, check=False
+        [*argv, "--setup", setup, "--post", post], env=environ, capture_output=True, text=True, timeout=400, check=False
     )
     result = json.loads(done.stdout)
     assert isinstance(result, dict)
@@ -61,7 +61,7 @@ def run_claude(
     where += ["--tmp-bind", str(tmp)] if tmp else []
     argv = [str(CLIENTS / "claude" / "run.py"), "--script", script, *where, *options]
     environ = {"PATH": os.environ["PATH"], "HOME": "/nonexistent", "CLIENTS_NPM": str(NPM), **(env or {})}
-    done = subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=240, check=False)
+    done = subprocess.run(argv, env=environ, capture_output=True, text=True, timeout=400, check=False)
     assert done.stdout, done.stderr
     result = json.loads(done.stdout)
     assert isinstance(result, dict)

@@ -218,7 +218,8 @@ def test_under_run_claudes_own_files_and_its_commands_go_to_the_scratch(shared: 
 
 def test_two_claudes_side_by_side_keep_their_files(shared: Path) -> None:
     environ = wrapper(shared, '"$CLAUDE" "$@" >/dev/null 2>&1 &\n"$CLAUDE" "$@"\nstatus=$?\nwait\nexit $status')
-    script = bash("f=$(mktemp); echo made $f; sleep 3; ls $f && echo kept $f")
+    # the model hands one call to each of the two, whoever comes first
+    script = bash(*["f=$(mktemp); echo made $f; sleep 6; ls $f && echo kept $f"] * 2)
     result = run_claude(script, "--plugin-dir", str(REPOSITORY), env=environ)
     told = tool_results(result)
     made, kept = (set(re.findall(rf"{word} ({SCRATCH})/tmp", told)) for word in ("made", "kept"))
