@@ -33,6 +33,8 @@ def test_config_show_tells_value_and_origin_of_every_key(own_world: Path) -> Non
     keys = data("config", "show")["keys"]
     assert keys["periodic.every"] == {"value": 7200, "from": f"{config}:2"}
     assert keys["periodic.enabled"] == {"value": True, "from": "default"}
+    assert keys["guard.default"]["value"] == "pass"
+    assert "2h" in tmpwarden("config", "show").stdout
 
 
 def test_a_config_file_that_was_named_and_is_missing_is_exit_3() -> None:

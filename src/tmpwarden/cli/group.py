@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import importlib
 import os
 from collections.abc import Callable
@@ -107,6 +106,8 @@ class LazyGroup(click.Group):
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            import difflib
+
             near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
             raise click.UsageError(
                 f"there is no command {args[0]!r}" + (f"; did you mean `tmpwarden {near[0]}`?" if near else ""), ctx

@@ -7,12 +7,16 @@ from dataclasses import asdict, is_dataclass
 import click
 
 from ...catalogue.settings import load_settings
+from ...guard.compiled import config_files
+from ...guard.config import Loaded, load
 from ...oskit import places
-from ...text import shown
+from ...text import duration, shown
 from ..call import Answer, Call
 from ..group import pass_call
 from ..table import Column, Row, draw
 
+_AGES = {"periodic.every", "periodic.max_age", "quarantine.keep"}
+_SHARES = {"automatic.max", "pressure.high", "pressure.low"}
 _COLUMNS = (Column("KEY"), Column("VALUE"), Column("FROM"))
 
 
@@ -29,14 +33,49 @@ def show(call: Call) -> Answer:
     for warning in settings.warnings:
         call.warn(warning)
     keys = [(key, _plain(value), origin) for key, value, origin in settings.effective()]
+    keys += _guard_keys(call)
     data = {
         "keys": {key: {"value": value, "from": origin} for key, value, origin in keys},
         "files": list(settings.files),
         "config_dir": places.config_dir(),
         "state_dir": places.state_dir(),
     }
-    rows = [Row((key, shown(_words(value)), shown(origin))) for key, value, origin in keys]
+    rows = [Row((key, shown(_words(_as_written(key, value))), shown(origin))) for key, value, origin in keys]
     return Answer(data, lambda: draw(_COLUMNS, rows, for_a_person=call.for_a_person))
+
+
+def _guard_keys(call: Call) -> list[tuple[str, object, str]]:
+    """[redirect] and [guard], which the guard reads from the same files; `guard verify` tells its rules one by one."""
+    loaded = load((call.config_file,) if call.config_file else config_files(places.config_dir()))
+    for mistake in loaded.mistakes:
+        call.warn(str(mistake))
+    rules = loaded.rules
+    return [
+        ("redirect.tmp", rules.redirect_tmp, _origin(loaded, "redirect")),
+        ("redirect.target", rules.target, _origin(loaded, "redirect")),
+        ("guard.on_error", rules.on_error, _origin(loaded, "guard", "on_error")),
+        ("guard.default", rules.default, _origin(loaded, "guard", "default")),
+        ("guard.rules", len(rules.rules), ", ".join(source.name for source in loaded.sources) or "default"),
+    ]
+
+
+def _origin(loaded: Loaded, table: str, key: str = "") -> str:
+    """The last file (or preset) that says it: that one wins."""
+    for source in reversed(loaded.sources):
+        content = source.document.get(table)
+        if content is not None and (not key or (isinstance(content, dict) and key in content)):
+            return source.path
+    return "default"
+
+
+def _as_written(key: str, value: object) -> object:
+    """Ages and shares as people write them in the file."""
+    if isinstance(value, int) and not isinstance(value, bool):
+        if key in _AGES:
+            return duration(value)
+        if key in _SHARES:
+            return f"{value}%"
+    return value
 
 
 def _plain(value: object) -> object:
