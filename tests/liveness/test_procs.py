@@ -54,21 +54,26 @@ def test_a_zombie_is_no_process_any_more() -> None:
     child.wait()
 
 
-def test_a_process_whose_first_thread_has_ended_still_lives() -> None:
+def test_a_process_whose_first_thread_has_ended_still_lives_and_holds(tmp_path: Path) -> None:
     source = (
         "import ctypes, os, sys, threading\n"
+        "fd = os.open(sys.argv[1], os.O_RDONLY)\n"
         "def rest():\n"
-        "    while 'State:\\tZ' not in open('/proc/self/status').read(): pass\n"
+        "    while 'State:\\tZ' not in open(f'/proc/{os.getpid()}/status').read(): pass\n"
         "    print('ready', flush=True)\n"
         "    sys.stdin.read(); os._exit(0)\n"
         "threading.Thread(target=rest).start()\n"
         "ctypes.CDLL(None).syscall(60, 0)\n"
     )
-    with subprocess.Popen([sys.executable, "-I", "-c", source], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
+    argv = [sys.executable, "-I", "-c", source, str(tmp_path)]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as child:
         assert child.stdin
         assert child.stdout
         assert child.stdout.readline() == b"ready\n"
         assert procs.start_ticks(child.pid) is not None
+        witnesses = Holders.look().within(str(tmp_path))
+        assert witnesses
+        assert witnesses[0].pid == child.pid
         child.stdin.close()
 
 

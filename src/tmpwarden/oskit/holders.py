@@ -19,10 +19,9 @@ class Holders:
     """What one look over /proc saw. Paths are compared as (device, path within it), so names in other mount
     namespaces count too. Never seen: this process's own environment, and what it opened only to look at."""
 
-    __slots__ = ("_below", "_commands", "_held", "_locate", "_table", "complete", "doubts", "processes", "sessions")
+    __slots__ = ("_below", "_commands", "_held", "_locate", "complete", "doubts", "processes", "sessions")
 
     def __init__(self, table: namespaces.MountTable | None) -> None:
-        self._table = table
         self._locate: Callable[[str], Key | None] | None = table.locate if table else None
         self._held: dict[Key, list[Held]] = {}
         self._below: dict[Key, list[Key]] | None = None
@@ -35,13 +34,15 @@ class Holders:
     @classmethod
     def look(cls, session_variables: Iterable[str] = (), *, exclude: Collection[int] = ()) -> Holders:
         """One pass. `exclude`: our forked workers; this process itself needs no mention."""
-        holders = cls(namespaces.MountTable.of())
-        if holders._table is None or procs.pids() is None:
-            holders.doubts = ("this system has no /proc",)
-            if psutil_look.look(holders, tuple(session_variables)):
-                holders._locate = psutil_look.locate
+        variables = tuple(session_variables)
+        table, namespace = namespaces.MountTable.of(), namespaces.mount_namespace()
+        holders = cls(table if namespace else None)
+        if table is not None and namespace is not None:
+            _Pass(holders, table, namespace, variables, frozenset(exclude)).run()
             return holders
-        _Pass(holders, tuple(session_variables), frozenset(exclude)).run()
+        holders.doubts = ("this system has no /proc that tells of every process",)
+        if psutil_look.look(holders, variables):
+            holders._locate = psutil_look.locate
         return holders
 
     def within(self, path: str) -> tuple[Witness, ...] | None:
@@ -90,18 +91,23 @@ def _index(held: Iterable[Key]) -> dict[Key, list[Key]]:
 class _Pass:
     """One walk over /proc, process by process."""
 
-    def __init__(self, holders: Holders, variables: tuple[str, ...], exclude: frozenset[int]) -> None:
+    def __init__(
+        self,
+        holders: Holders,
+        table: namespaces.MountTable,
+        namespace: str,
+        variables: tuple[str, ...],
+        exclude: frozenset[int],
+    ) -> None:
         self.holders = holders
         self.variables = [(name, os.fsencode(name)) for name in variables]
         self.exclude = exclude
         self.own_pid = os.getpid()
-        self.own_namespace = os.readlink("/proc/self/ns/mnt")
+        self.own_table, self.own_namespace = table, namespace
+        self.tables = {namespace: table}  # mount namespace -> all of its mounts
         self.resolved: dict[str, str] = {}
-        self.unmapped: set[str] = set()  # mount namespaces without a table
         self.unreadable: list[int] = []
         self.sessions: dict[str, dict[str, list[int]]] = {name: {} for name in variables}
-        # mount namespace -> a process whose root is the namespace's: its mountinfo shows all mounts
-        self.namespaces: dict[str, int] = {}
         self.seen: dict[tuple[str, str], list[Held]] = {}  # (mount namespace, path) -> ...
 
     def run(self) -> None:
@@ -113,13 +119,13 @@ class _Pass:
             looked |= fresh
             for pid in sorted(fresh):
                 self.look_at(pid)
-        self.locate_all()
+        unmapped = self.locate_all()
         self.holders.sessions = {
             name: {value: tuple(pids) for value, pids in values.items()} for name, values in self.sessions.items()
         }
         self.holders.doubts = (
             *visibility.doubts(self.holders.processes, self.unreadable),
-            *(f"the mounts of {namespace} cannot be read" for namespace in sorted(self.unmapped)),
+            *(f"the mounts of {namespace} cannot be read" for namespace in sorted(unmapped)),
         )
         self.holders.complete = not self.holders.doubts
 
@@ -131,22 +137,25 @@ class _Pass:
         if pid in self.exclude or process.is_kernel_thread:
             return
         try:
-            self.look_into(pid)
-        except proc_links.Unreadable:
+            self.look_into(pid, procs.living_thread(pid) if process.is_without_first_thread else pid)
+        except (proc_links.Unreadable, PermissionError):
             self.unreadable.append(pid)
         except OSError:
             pass  # it ended while we looked
 
-    def look_into(self, pid: int) -> None:
-        namespace = proc_links.mount_namespace(pid)
-        if namespace not in self.namespaces and os.readlink(f"/proc/{pid}/root") == "/":
-            self.namespaces[namespace] = pid
+    def look_into(self, pid: int, thread: int) -> None:
+        """`thread`: the one to ask; the first of a process may have ended while others go on."""
+        namespace = proc_links.mount_namespace(thread)
+        # Only a process whose root is its namespace's shows all mounts in there.
+        is_new = namespace not in self.tables and os.readlink(f"/proc/{thread}/root") == "/"
+        if is_new and (table := namespaces.MountTable.of(thread)):
+            self.tables[namespace] = table
         ours = pid == self.own_pid
-        for kind, path in proc_links.held_paths(pid, ours=ours):
+        for kind, path in proc_links.held_paths(thread, ours=ours):
             self.note(namespace, path, (kind, pid, path))
         if ours:
             return
-        environ = procs.environ(pid)
+        environ = procs.environ(thread)
         if environ is None:
             return
         for variable, value in proc_links.temp_directories(environ):
@@ -158,10 +167,10 @@ class _Pass:
 
     def readings(self, namespace: str, value: str) -> set[str]:
         """A variable may name a directory through links; the kernel's own paths never do."""
-        if namespace != self.own_namespace or not self.holders._table:
+        if namespace != self.own_namespace:
             return {value}
         if value not in self.resolved:
-            self.resolved[value] = self.holders._table.resolve(value)
+            self.resolved[value] = self.own_table.resolve(value)
         return {value, self.resolved[value]}
 
     def note(self, namespace: str, path: str, held: Held) -> None:
@@ -169,19 +178,17 @@ class _Pass:
         if len(everyone) < _MOST_PER_PATH:
             everyone.append(held)
 
-    def locate_all(self) -> None:
-        """Turn names into places: this namespace's by our own table, each other one's by its own."""
-        others = {name: pid for name, pid in self.namespaces.items() if name != self.own_namespace}
-        tables = {name: namespaces.MountTable.of(pid) for name, pid in others.items()}
-        tables[self.own_namespace] = self.holders._table
+    def locate_all(self) -> set[str]:
+        """Turn names into places: each mount namespace's by its own table. Those for which there is none."""
+        unmapped = set()
         for (namespace, path), everyone in self.seen.items():
-            table = tables.get(namespace)
-            if table is None:  # everybody there has another root: err towards keeping, by our own table
-                table = self.holders._table
-                self.unmapped.add(namespace)
-            if located := table.locate(path) if table else None:
+            table = self.tables.get(namespace)
+            if table is None and any(procs.process(pid) for _, pid, _ in everyone if pid is not None):
+                unmapped.add(namespace)  # everybody there has another root
+            if located := (table or self.own_table).locate(path):  # a wrong guess errs towards keeping
                 for held in everyone:
                     self.holders.add(located, held)
-        for table in filter(None, tables.values()):
+        for table in self.tables.values():
             for key, held in mount_sources.used_by(table):
                 self.holders.add(key, held)
+        return unmapped

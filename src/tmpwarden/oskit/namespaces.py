@@ -81,6 +81,14 @@ def pid_namespace(pid: int | str = "self") -> str | None:
         return None
 
 
+def mount_namespace(pid: int | str = "self") -> str | None:
+    """`mnt:[4026531841]`, or None where it cannot be read."""
+    try:
+        return os.readlink(f"/proc/{pid}/ns/mnt")
+    except (OSError, ValueError):
+        return None
+
+
 def in_initial_pid_namespace() -> bool:
     """Whether every process of this kernel has a number here, and /proc shows them under that number."""
     try:

@@ -11,14 +11,24 @@ _KERNEL_THREAD = 0x00200000  # PF_KTHREAD
 class Process:
     """One process: what everybody may know about it."""
 
-    __slots__ = ("command", "is_kernel_thread", "parent", "pid", "start")
+    __slots__ = ("command", "is_kernel_thread", "is_without_first_thread", "parent", "pid", "start")
 
-    def __init__(self, pid: int, parent: int, start: int, command: str, is_kernel_thread: bool = False) -> None:
+    def __init__(
+        self,
+        pid: int,
+        parent: int,
+        start: int,
+        command: str,
+        *,
+        is_kernel_thread: bool = False,
+        is_without_first_thread: bool = False,
+    ) -> None:
         self.pid = pid
         self.parent = parent
         self.start = start  # clock ticks after boot: with the pid, the identity of a process within one boot
         self.command = command  # the kernel's 15 bytes; anything may be in there
         self.is_kernel_thread = is_kernel_thread
+        self.is_without_first_thread = is_without_first_thread  # its other threads go on
 
 
 def read_whole(path: str) -> bytes | None:
@@ -43,9 +53,14 @@ def parse_stat(pid: int, line: bytes) -> Process | None:
     opening, closing = line.find(b"("), line.rfind(b")")
     fields = line[closing + 2 :].split()
     try:
-        is_kernel_thread = bool(int(fields[6]) & _KERNEL_THREAD)
-        command = os.fsdecode(line[opening + 1 : closing])
-        return Process(pid, int(fields[1]), int(fields[19]), command, is_kernel_thread)
+        return Process(
+            pid,
+            int(fields[1]),
+            int(fields[19]),
+            os.fsdecode(line[opening + 1 : closing]),
+            is_kernel_thread=bool(int(fields[6]) & _KERNEL_THREAD),
+            is_without_first_thread=fields[0] == b"Z",
+        )
     except (IndexError, ValueError):
         return None
 
@@ -54,6 +69,12 @@ def process(pid: int) -> Process | None:
     """That process now, or None if there is none (a zombie has ended: it holds nothing)."""
     line = read_whole(f"/proc/{pid}/stat")
     return None if line is None or _is_over(line) else parse_stat(pid, line)
+
+
+def living_thread(pid: int) -> int:
+    """A thread of a process whose first thread has ended. Raises OSError if all of it is gone."""
+    threads = [int(name) for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]
+    return threads[0] if threads else pid
 
 
 def start_ticks(pid: int) -> int | None:

@@ -39,7 +39,8 @@ def doubts(known: dict[int, procs.Process], unreadable: Iterable[int]) -> tuple[
         found.append("processes outside this pid namespace cannot be seen")
     if os.geteuid() != 0 and _hides_processes():
         found.append("/proc is mounted with hidepid")
-    found += [doubt for pid in unreadable if (doubt := _doubt_about(pid, known))]
+    owners = _Owners()
+    found += [doubt for pid in unreadable if (doubt := _doubt_about(pid, known, owners))]
     if os.geteuid() != 0:
         found += [doubt for process in known.values() if (doubt := _doubt_behind(process))]
     return tuple(found)
@@ -53,15 +54,23 @@ def _hides_processes() -> bool:
     return bool(hidden - {"hidepid=0", "hidepid=off"})
 
 
-def _doubt_about(pid: int, known: dict[int, procs.Process]) -> str | None:
+class _Owners(dict[int, int | None]):
+    """Effective uid by process, each asked once: all daemons have the same few ancestors."""
+
+    def __missing__(self, pid: int) -> int | None:
+        self[pid] = procs.owner_of(pid)
+        return self[pid]
+
+
+def _doubt_about(pid: int, known: dict[int, procs.Process], owners: _Owners) -> str | None:
     """Why this unreadable process matters; None if it does not: a stranger's, or one of the shy ones."""
     process = known.get(pid)
-    owner = procs.owner_of(pid)
+    owner = owners[pid]
     if process is None or owner is None or pid == 1:
         return None  # gone, or init, which runs no agent itself: what it starts has numbers of its own
     if owner == os.geteuid():
         return None if _is_shy(process) else f"process {pid} ({process.command}) of this user cannot be read"
-    if any(procs.owner_of(ancestor) == os.geteuid() for ancestor in procs.ancestors(pid, known)):
+    if any(owners[ancestor] == os.geteuid() for ancestor in procs.ancestors(pid, known)):
         return f"process {pid} ({process.command}) was started by this user as another one"
     return None
 
