@@ -13,13 +13,12 @@ _BYTES = 909 << 20
 _OLD_S = 9 * 86400
 
 
-def build(root: Path, *, scale: float = 1.0, uid: int | None = None) -> int:
+def build(root: Path, *, scale: float = 1.0, sessions_wanted: int = 60) -> int:
     """Fill `root` with `claude-<uid>/<project>/<session>/...`, all nine days old; how many inodes it holds."""
     dice = random.Random(63_370)
-    top = root / f"claude-{os.geteuid() if uid is None else uid}"
-    sessions = [
-        top / f"-work-project-{n % 7}" / str(uuid.UUID(int=dice.getrandbits(128), version=4)) for n in range(60)
-    ]
+    top = root / f"claude-{os.geteuid()}"
+    names = [str(uuid.UUID(int=dice.getrandbits(128), version=4)) for _ in range(sessions_wanted)]
+    sessions = [top / f"-work-project-{number % 7}" / name for number, name in enumerate(names)]
     folders = [session / "tasks" for session in sessions]
     dirs_wanted, inodes_wanted = int(_DIRS * scale), int(INODES * scale)
     while len(folders) < max(len(sessions), dirs_wanted - len(sessions) - 8):
