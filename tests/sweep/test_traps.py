@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -83,8 +84,10 @@ def test_a_mount_inside_keeps_the_whole_unit(own_world: Path, tmp_path: Path, ho
         assert isinstance(kept, Keep)
         assert kept.reason is Reason.MOUNT
     assert (tmp_path / "elsewhere" / "precious").exists()
-    clean(now_ns=later(100))
-    assert not unit.exists()
+    deadline = time.monotonic() + 120
+    while unit.exists():  # another test's mount namespace may have copied the mount, and rightly keeps the unit
+        assert time.monotonic() < deadline
+        clean(now_ns=later(100))
 
 
 @needs_root

@@ -14,6 +14,7 @@ from ..model.sweep import Claim, Evidence, Finding, Kind, Litter, Measure, Owner
 from ..oskit import locks, places
 from ..oskit.holders import Holders
 from ..oskit.namespaces import MountTable
+from . import known_roots
 from .cleaning import Cleaning, Confirm, OnReceipt, ShouldStop, make_plan
 from .consent import Consent
 from .evidence import OwnerOf, World
@@ -52,6 +53,7 @@ def clean(
     if dry_run:
         plan = make_plan(prepared)
         return CleanResult(planned=plan.removals, kept=plan.kept, warnings=[*Survey(prepared).warnings])
+    known_roots.remember(prepared.roots, prepared.home_roots)
     with clean_lock(prepared.state, 0.0 if request.unattended else _A_PERSON_WAITS_S):
         result = Cleaning(prepared, on_receipt, should_stop).run(confirm)
         for receipt in result.removed:
@@ -71,7 +73,7 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     catalogue = load(overrides=settings.rows)
     for agent in request.agents:
         catalogue.agent(agent)
-    roots = places.temp_roots(request.roots)
+    roots = places.temp_roots(request.roots, extra=known_roots.remembered())
     home = request.home if roots.confined else places.home()
     starts = catalogue.places(roots, home)
     finder = Finder(starts, _wanted(request))

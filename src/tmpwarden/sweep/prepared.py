@@ -48,7 +48,13 @@ class Prepared:
             os.close(dir_fd)
 
     def spaces(self) -> tuple[Space, ...]:
-        return tuple(space.space_of(root) for root in self.roots)
+        found = []
+        for root in self.roots:
+            try:
+                found.append(space.space_of(root))
+            except OSError:
+                continue  # it vanished; the finder has said so
+        return tuple(found)
 
 
 @dataclass(slots=True)

@@ -17,6 +17,7 @@ from ..oskit import atomic, places, purge, walk
 
 KEPT, DOOMED, PINNED = ".k", ".x", ".p"
 EXPIRY_S = 24 * 3600
+_IN_FLIGHT_S = 60  # a run with another state directory may still be looking for users of what it took
 
 
 def token(worth: Worth, *, quarantine: bool) -> str:
@@ -114,4 +115,4 @@ def is_expired(entry: Stored, now_ns: int, expiry_s: int = EXPIRY_S) -> bool:
     """Doomed entries are leftovers of an interrupted run: the settling of intents has spoken for them already."""
     if entry.name.endswith(PINNED):
         return False
-    return entry.name.endswith(DOOMED) or now_ns - entry.taken_ns >= expiry_s * 10**9
+    return now_ns - entry.taken_ns >= (_IN_FLIGHT_S if entry.name.endswith(DOOMED) else expiry_s) * 10**9
