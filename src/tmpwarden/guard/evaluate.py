@@ -4,7 +4,7 @@ Pure: the disk is seen only through `context.look`. Errors never become a deny; 
 """
 
 from ..model.hot import ALLOW, ASK, DENY, PASS, Decision, ToolCall
-from .analysis import Analysis, Simple
+from .analysis import Simple
 from .context import Context
 from .judge import Judged, judge
 from .meaning import analyse
@@ -13,10 +13,6 @@ from .rules import Rules
 from .scope import Scope
 
 _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
-# blanks that bash does not split at, and marks that change what a person reads
-_UNSEEN = (
-    "\u00a0\u1680\u2007\u202f\u205f\u3000\ufeff\u200b\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069"
-)
 
 
 def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
@@ -37,7 +33,7 @@ def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
 
 def _rewritten(command: str, rules: Rules, context: Context) -> str | None:
     scratch = rules.scratch(context.scratch)
-    if not rules.redirect_tmp or scratch is None or _unseen(command):
+    if not rules.redirect_tmp or scratch is None:
         return None
     return rewrite(
         command,
@@ -82,16 +78,9 @@ def _for_agent(decision: Decision, rewritten: str | None, context: Context) -> D
     return decision
 
 
-def _unseen(command: str) -> bool:
-    return "\0" in command or (not command.isascii() and any(c in command for c in _UNSEEN))
-
-
 def _judged(command: str, rules: Rules, context: Context) -> Decision:
     """Rules over every simple command of one line; the most restrictive word wins."""
-    if _unseen(command):
-        analysis = Analysis((), "it holds characters that cannot be seen")
-    else:
-        analysis = analyse(command, cwd=context.cwd, home=context.home, variables=context.variables, look=context.look)
+    analysis = analyse(command, cwd=context.cwd, home=context.home, variables=context.variables, look=context.look)
     scope = Scope(rules, context.look, context.tokens(rules), analysis.commands)
     each = [(simple, judge(simple, rules, scope)) for simple in analysis.commands]
     worst = _worst(each, analysis.opaque, rules)

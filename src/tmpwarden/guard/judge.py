@@ -9,7 +9,6 @@ from .rules import Rule, Rules
 from .scope import Scope
 
 CONTAINERS = ("docker", "podman", "nerdctl", "lxc")  # their disks are made to be thrown away
-_SYSTEM_BINS = ("/bin/", "/usr/bin/", "/usr/local/bin/", "/sbin/", "/usr/sbin/", "/opt/homebrew/bin/")
 
 
 class Judged:
@@ -128,7 +127,7 @@ def _outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
     """Does this path fall under the rule: outside its roots, or one that its glob names?"""
     if not _is_of_mode(rule.mode, use) or (use.path is not None and is_sink(use.path)):
         return None
-    place = landing(use, scope.look)
+    place = landing(use)
     if rule.test == "glob":
         texts = [text for text in (use.raw, use.path, place) if text is not None]
         if any(matches(glob, text) for glob in scope.globs(rule.operands) for text in texts):
@@ -165,7 +164,7 @@ def _is_of_mode(mode: str, use: PathUse) -> bool:
 
 
 def _inside(use: PathUse, roots: "tuple[str, ...]", scope: Scope) -> bool:
-    place = landing(use, scope.look)
+    place = landing(use)
     return place is not None and any(is_inside(place, root) for root in roots)
 
 
@@ -173,7 +172,7 @@ def _allows(rule: Rule, simple: Simple, scope: Scope) -> bool:
     """An allow speaks only for what is proven in full: the words, the program, every path and every redirect."""
     if simple.name is None or not simple.argv or None in simple.argv:
         return False
-    if rule.kind == "redirects" or rule.kind == "files" or not _is_the_real_program(simple):
+    if rule.kind == "redirects" or rule.kind == "files":
         return False
     if rule.kind == "arguments":
         hit = _argument_hit(rule, simple, scope) == YES and scope.stays_inside(simple, scope.roots(rule.operands))
@@ -183,11 +182,6 @@ def _allows(rule: Rule, simple: Simple, scope: Scope) -> bool:
         hit = is_prefix(rule.operands, simple) == YES
     roots = scope.roots(("@scratch", *(rule.operands if rule.test == "all_inside" else ())))
     return hit and all(_redirect_is_covered(use, roots, scope) for use in simple.redirects)
-
-
-def _is_the_real_program(simple: Simple) -> bool:
-    word = simple.argv[0] or ""
-    return "/" not in word or word[: word.rindex("/") + 1] in _SYSTEM_BINS
 
 
 def _redirect_is_covered(use: PathUse, roots: "tuple[str, ...]", scope: Scope) -> bool:

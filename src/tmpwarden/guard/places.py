@@ -36,18 +36,17 @@ def real(path: str, look: "Look") -> str | None:
     return parent
 
 
-def landing(use: PathUse, look: "Look") -> str | None:
+def landing(use: PathUse) -> str | None:
     """The place that this use of a path changes or reads, or None where it is not proven.
 
-    Removing and renaming act on the name itself; writing goes through a symlink in the last place too.
+    `resolved` has followed what the program would follow: writing goes through a link in the last place, removing and
+    renaming act on the link itself. What a pattern matches may be a link, so only removing it is proven.
     """
-    if use.path is None or use.resolved is None:
-        return None
-    if is_sink(use.path):
+    if use.path is not None and is_sink(use.path):
         return use.path
-    if use.mode == DELETE:
-        return use.resolved
-    return None if use.is_glob else real(use.resolved, look)
+    if use.path is None or (use.is_glob and use.mode != DELETE):
+        return None
+    return use.resolved
 
 
 def expand(roots: "tuple[str, ...]", tokens: "dict[str, tuple[str, ...]]", look: "Look") -> "tuple[str, ...]":
