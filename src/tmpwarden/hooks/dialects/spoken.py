@@ -109,7 +109,7 @@ def told_paths(decision: Decision, call: ToolCall) -> str:
     """The model has to know the real path: its next Edit is checked before any hook can help."""
     if decision.paths:
         return f"tmpwarden: the file used is {decision.paths[0]}"[:400]
-    return "tmpwarden: paths below /tmp were led to this session's scratch ($TMPDIR)"
+    return f"tmpwarden: paths below /tmp were led to this session's scratch: {decision.rewritten}"[:400]
 
 
 def _program(pid: int) -> str:

@@ -58,7 +58,7 @@ def _decision(call: Call, asked: ToolCall) -> Decision:
 
 
 def _context(call: Call, asked: ToolCall) -> Context:
-    scratch = scratch_of(call)
+    scratch = scratch_of(call) or _made(call)
     uid = posix.geteuid()
     home = call.environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape")
     own = (f"{home}/{call.dialect.home_directory}",) if call.dialect.home_directory else ()
@@ -78,6 +78,18 @@ def _context(call: Call, asked: ToolCall) -> Context:
         own=(*call.dialect.own_directories(uid), *own),
         variables={"TMPDIR": scratch} if scratch and call.dialect.reaches_commands else {},
     )
+
+
+def _made(call: Call) -> str | None:
+    """A scratch for a session that got none at its start: its hooks came later, or could not have told anybody."""
+    from ...errors import TmpwardenError
+    from .start import open_scratch
+
+    try:
+        return open_scratch(call).path
+    except (TmpwardenError, OSError) as problem:
+        notebook.log(call.notes, f"no scratch for this session: {problem}")
+        return None
 
 
 def _could_not_judge(call: Call, asked: ToolCall, problem: str) -> Answer | None:

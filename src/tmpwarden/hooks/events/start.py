@@ -4,6 +4,7 @@ import os
 
 from ...errors import TmpwardenError
 from ...leases import scratch
+from ...model.hot import Scratch
 from ...oskit.places import temp_roots
 from .. import notebook
 from ..dialects.spoken import Answer
@@ -43,10 +44,20 @@ def _scratch(call: Call) -> tuple[str, dict[str, str]]:
         return _guidance(f"$TMPDIR ({inherited})"), {}
     if not reaches_commands and not call.dialect.takes_context:
         return "", {}  # nothing we could say or set would lead anybody there
-    root = temp_roots()[0]
     is_lost = not bring_back(call)
+    made = open_scratch(call)
+    if env_file:
+        from . import envfile
+
+        envfile.write(env_file, call.session, made.path)
+    named = f"$TMPDIR ({made.path})" if reaches_commands else made.path
+    return _guidance(named) + (f" {GONE}" if is_lost else ""), made.env
+
+
+def open_scratch(call: Call) -> Scratch:
+    """Make or find the scratch of this session, and write down where it is. Raises UnsafeScratch or NoSpace."""
     made = scratch.open_scratch(
-        root,
+        temp_roots()[0],
         call.dialect.agent,
         call.session,
         pid=call.dialect.owner_pid(call.environ, call.payload),
@@ -54,12 +65,7 @@ def _scratch(call: Call) -> tuple[str, dict[str, str]]:
         sandboxed=call.dialect.is_sandboxed(call.environ, call.payload),
     )
     remember(call, made.path)
-    if env_file:
-        from . import envfile
-
-        envfile.write(env_file, call.session, made.path)
-    named = f"$TMPDIR ({made.path})" if reaches_commands else made.path
-    return _guidance(named) + (f" {GONE}" if is_lost else ""), made.env
+    return made
 
 
 def _guidance(named: str) -> str:
@@ -74,9 +80,11 @@ def _inherited() -> str:
 
 def _complaint(call: Call) -> str:
     """Every session says so while the guard's config is broken and the last good one stays in force."""
+    if not os.path.isdir(f"{call.state}/guard"):
+        return ""  # it has never been asked here, and importing it would double the price of a start
     from .before import compiled_rules, guard_rules
 
     if not os.path.exists(compiled_rules(call)):
-        return ""  # no guard here
+        return ""
     said = guard_rules(call).complaint
     return f"tmpwarden: the guard's config is broken, the last good one holds: {said}"[:400] if said else ""
