@@ -58,6 +58,8 @@ def main(argv: Sequence[str], *, now_ns: Callable[[], int] = time.time_ns) -> in
 
 
 def _answer(call: Call, argv: list[str]) -> Answer:
+    if not hasattr(os, "geteuid") and (skipped := _elsewhere(call, argv)):
+        return skipped
     try:
         with tmpwarden.make_context("tmpwarden", argv, obj=call) as context:
             result = tmpwarden.invoke(context)
@@ -79,6 +81,16 @@ def _answer(call: Call, argv: list[str]) -> Answer:
         if os.environ.get("TMPWARDEN_DEBUG"):
             raise
         return _failed(Unexpected(type(error).__name__, error))
+
+
+def _elsewhere(call: Call, argv: list[str]) -> Answer | None:
+    """On Windows there is nothing to sweep and nothing to judge it by: say so, and let scripts go on."""
+    words = argv[: argv.index("--")] if "--" in argv else argv
+    call.json |= "--json" in words
+    if {"run", "completion", "--help", "-h", "--version"} & set(words):
+        return None
+    sentence = "tmpwarden does nothing on this system: it needs POSIX users, descriptors and renames."
+    return Answer({"skipped": "unsupported-system"}, lambda: [sentence])
 
 
 def _failed(error: TmpwardenError) -> Answer:

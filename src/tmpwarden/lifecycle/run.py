@@ -16,7 +16,7 @@ from . import private_tmp
 from .teardown import teardown
 
 # A terminal sends these to the whole process group: the command gets them itself, and decides.
-_LEFT_TO_THE_COMMAND = (signal.SIGINT, signal.SIGQUIT) if os.name == "posix" else (signal.SIGINT,)
+_LEFT_TO_THE_COMMAND = (signal.SIGINT, signal.SIGQUIT)
 # These may be sent to us alone.
 _PASSED_ON = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGWINCH", "SIGCONT")
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
@@ -39,10 +39,6 @@ def run(
     warn: Callable[[str], None] = lambda sentence: None,
 ) -> Ended:
     """Run `command`; stdin, stdout, signals and job control are its own. It runs even if no scratch can be made."""
-    if not hasattr(os, "fork"):
-        import subprocess
-
-        return Ended(subprocess.call(list(command)))
     if is_private:
         private_tmp.check()
     scratch = _scratch(agent, roots, warn)

@@ -8,7 +8,6 @@ import sys
 import click
 
 from ...errors import BadArgument
-from ...lifecycle.run import die_of, run
 from ..call import Answer, Call
 from ..group import pass_call
 
@@ -28,6 +27,12 @@ def command(call: Call, private_tmp: bool, agent: str | None, words: tuple[str, 
     """
     if not words:
         raise BadArgument("no command to run", hint="`tmpwarden run -- make test`")
+    if not hasattr(os, "fork"):  # Windows: no scratch, but the command still runs
+        import subprocess
+
+        return Answer(exit_code=subprocess.call(list(words)))
+    from ...lifecycle.run import die_of, run
+
     ended = run(
         words,
         agent=agent or os.path.basename(words[0]),
