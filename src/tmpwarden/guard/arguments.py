@@ -16,7 +16,7 @@ MODES = {
     ">": WRITE,
     "=": ANY,
     "^": WRITE,
-    "!": READ,
+    "@": READ,
 }
 
 
@@ -61,12 +61,12 @@ class _Parsed:
     def take(self, kind: str, field: Field, offset: int, is_glued: bool = False) -> None:
         if kind == "^":
             self.into = field
-        self.replaces_first = self.replaces_first or kind == "!"
-        if kind != ":" and field.text != "-":
+        self.replaces_first = self.replaces_first or kind in "!@"
+        if kind not in ":!" and field.text != "-":
             self.found.append(Argument(field, offset, MODES[kind], is_glued))
 
 
-MODES_OF_OPTIONS = (":", "<", ">", "=", "^", "!")
+MODES_OF_OPTIONS = (":", "<", ">", "=", "^", "!", "@")
 
 
 def arguments(name: str, fields: list[Field]) -> list[Argument]:
@@ -147,11 +147,13 @@ def _plain(kind: str, parsed: _Parsed) -> list[Argument]:
         return [Argument(field, 0, READ if kind == "G" else WRITE) for field in skipped]
     if kind in "PML":
         return _copied(kind, parsed)
-    return [Argument(field, 0, MODES[kind]) for field in plain if not is_url(field)]
+    return [Argument(field, 0, MODES[kind]) for field in plain if field.text != "-" and not is_url(field)]
 
 
 def _copied(kind: str, parsed: _Parsed) -> list[Argument]:
     plain = parsed.plain
+    if not plain:
+        return []
     source = DELETE if kind == "M" else READ
     if parsed.into is not None:
         return [Argument(field, 0, source) for field in plain]
@@ -185,8 +187,8 @@ def _tee(fields: list[Field]) -> list[Argument]:
 
 
 def _sed(fields: list[Field]) -> list[Argument]:
-    spec = PROGRAMS["sed"]
-    parsed = _parse(spec, fields)
+    given = [Field("-i", None) if (field.text or "").startswith("-i") else field for field in fields]
+    parsed = _parse(PROGRAMS["sed"], given)
     in_place = "i" in parsed.flags or "in-place" in parsed.names
     if in_place and parsed.plain and parsed.plain[0].text == "":  # as BSD wants it: sed -i '' script file
         parsed.plain.pop(0)

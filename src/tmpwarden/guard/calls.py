@@ -81,6 +81,8 @@ class Calls(Follower):
         before = changed = self.take_assigned(state)
         for assignment in node.assignments:  # bash, too, expands the words first
             changed = self.assign(assignment, changed)
+        if node.assignments and fields:
+            changed = changed.exporting([assignment.name for assignment in node.assignments])
         if not fields:
             if redirects or node.words:
                 self.emit(Call(node, [], redirects, None), [], changed)

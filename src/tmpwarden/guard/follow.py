@@ -185,7 +185,8 @@ class Follower(Expander):
         state = self.take_assigned(state)
         if node.words is None and state.positional is not None:
             values = [Field(text, None) for text in state.positional]
-        if not values or len(values) > MAX_ROUNDS or any(value.stem is None for value in values):
+        is_choice = self.source.startswith("select", node.start)  # a wrong answer leaves the variable empty
+        if is_choice or not values or len(values) > MAX_ROUNDS or any(value.stem is None for value in values):
             return self._rounds(None, node.body, state.assigning({node.name: UNKNOWN}))
         reached: State | None = state
         for value in values:

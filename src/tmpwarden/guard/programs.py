@@ -12,7 +12,7 @@ def names(text: str) -> frozenset[str]:
 #   P copied (the last one written)  M moved  L linked
 #   G a pattern or script first, then files that are read   H a mode or owner first, then files that are written
 # and behind it the options that take a value, short ones glued together, long ones apart:
-#   : no path   < read   > written   = any path   ! replaces G's first argument
+#   : no path   < read   > written   = any path   ! is G's first argument   @ a file that holds it
 #   ^ a directory that the plain arguments go into
 _TABLE = """\
 rm rmdir unlink trash trash-put grm rimraf|D
@@ -47,14 +47,14 @@ split|R n:l:b:a:
 sort|R o>k:t:S:T= output> key: field-separator: temporary-directory= parallel: files0-from<
 dirname basename echo printf true false : expr test [ seq sleep kill export let read exit return tr date which type \
 set shopt unset trap wait uname yes notify-send logger alias mysql tmux screen|T
-jq|G f! from-file! arg: argjson: slurpfile: rawfile: indent:
+jq|G f@ from-file@ arg: argjson: slurpfile: rawfile: indent:
 yq ack|G
-grep egrep fgrep zgrep|G e!f!m:A:B:C: regexp! file! include: exclude: exclude-dir: max-count: context: color:
-rg|G e!f!g:t:T:m:A:B:C:r: regexp! file! glob: iglob: type: type-not: max-count: context: replace: ignore-file<
+grep egrep fgrep zgrep|G e!f@m:A:B:C: regexp! file@ include: exclude: exclude-dir: max-count: context: color:
+rg|G e!f@g:t:T:m:A:B:C:r: regexp! file@ glob: iglob: type: type-not: max-count: context: replace: ignore-file<
 ag|G G:m: ignore: ignore-dir:
 fd fdfind|G e:E:t:d: exclude: extension: type:
-sed gsed|G e!f!l: expression! file!
-awk gawk mawk nawk|G f!F:v: file! field-separator: assign:
+sed gsed|G e!f@l: expression! file@
+awk gawk mawk nawk|G f@F:v: file@ field-separator: assign:
 perl ruby|R e:I:M:r:
 tar gtar bsdtar|A f=C^X<T<b:H: file= directory^ exclude: exclude-from< files-from< transform: strip-components: format:
 zip|A x:i:b=
@@ -84,7 +84,7 @@ git-commit|A m:F<c:C:t< message: file< author: date: fixup: squash: template< pa
 git-tag git-merge|T m:F< message: file<
 git-config|T f= file=
 git-log|A S:G:n:L: grep: author: committer: since: until: after: before: format: pretty:
-git-grep|G e!f! max-depth:
+git-grep|G e!f@ max-depth:
 git-archive|A o> output> prefix: format: remote:
 git-apply git-am|R p: directory=
 git-worktree|A b:B:

@@ -93,8 +93,7 @@ class Builtins(Calls):
             values = dict.fromkeys(values, UNKNOWN)
         after = state.assigning(values)
         if name == "export" or "x" in options:
-            after = after.copy()
-            after.exported = after.exported | frozenset(exported)
+            after = after.exporting(exported)
         return after, after
 
     def read(self, call: Call, state: State) -> Ways:
@@ -134,9 +133,11 @@ class Builtins(Calls):
             if text is None or text == "--" or not text.startswith(("-", "+")):
                 after.positional = None if text is None else tuple(texts[at + 1 :] if text == "--" else texts[at:])
                 break
-            if text.startswith("-") and "k" in text:
-                self.refuse("set -k turns arguments into assignments")
+            if text.startswith("-") and ("k" in text or "P" in text):
+                self.refuse("an option changes how the line is read")
             if text in ("-o", "+o"):
+                if "physical" in texts or "keyword" in texts:
+                    self.refuse("an option changes how the line is read")
                 after.positional = None  # its name follows
                 break
         return after, after

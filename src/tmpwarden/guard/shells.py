@@ -66,7 +66,7 @@ class Shells(Wrappers):
         super().__init__(*given)  # type: ignore[arg-type]
         self.shells = 0
 
-    def follow_code(self, field: Field, state: State, around: str) -> Ways:
+    def follow_code(self, field: Field, state: State, *around: str) -> Ways:
         """Read a string as bash does, in its place in the text if it stands there as it is."""
         if field.text is None:
             self.refuse("a shell is given code that is not known")
@@ -74,7 +74,7 @@ class Shells(Wrappers):
         self.shells += 1
         if self.shells > MAX_SHELLS:
             raise Unreadable("shells in shells, too deep")
-        outer, self.around = self.around, (*self.around, around) if around else self.around
+        outer, self.around = self.around, self.around + around
         place = self._place(field)
         try:
             if place is not None:
@@ -135,7 +135,7 @@ class Shells(Wrappers):
         name = (fields[0].text or "").rpartition("/")[2]
         if takes_code and at < len(fields):
             self._files_of(call, state)
-            self.follow_code(fields[at], self.child(state, fields[at + 1 :]), name)
+            self.follow_code(fields[at], self.child(state, fields[at + 1 :]), *call.wrappers, name)
         elif at < len(fields) and fields[at].text != "-":
             self._script(call, at, state)
         else:
@@ -169,16 +169,16 @@ class Shells(Wrappers):
             field = Field(body.body, None)
         else:
             field = self.single(body.parts, None, state)
-        self.follow_code(field, self.child(state, []), name)
+        self.follow_code(field, self.child(state, []), *call.wrappers, name)
 
     def eval(self, call: Call, state: State) -> Ways:
         fields = call.fields[1:]
         self._files_of(call, state)
         if len(fields) == 1:
-            return self.follow_code(fields[0], state, "eval")
+            return self.follow_code(fields[0], state, *call.wrappers, "eval")
         known = all(field.text is not None for field in fields)
         joined = Field(" ".join([field.text or "" for field in fields]) if known else None, None)
-        return self.follow_code(joined, state, "eval")
+        return self.follow_code(joined, state, *call.wrappers, "eval")
 
     def trap(self, call: Call, state: State) -> Ways:
         """What it runs runs some time: nothing is known about the shell then."""
@@ -194,7 +194,7 @@ class Shells(Wrappers):
         for at, text in enumerate(texts[:-1]):
             if text in ("-c", "--command", "-qc", "-lc"):
                 self.emit(call, [], state)
-                self.follow_code(call.fields[at + 1], self.child(state, []), texts[0] or "su")
+                self.follow_code(call.fields[at + 1], self.child(state, []), *call.wrappers, texts[0] or "su")
                 return state, state
         self.refuse(f"what {texts[0]} runs is not known")
         return self.tell(call, state)

@@ -92,6 +92,11 @@ class State:
                 other.doubts = (*other.doubts, f"{name} is changed")
         return other
 
+    def exporting(self, exported: list[str]) -> State:
+        other = self.copy()
+        other.exported = self.exported | frozenset(exported)
+        return other
+
     def forgetting(self) -> State:
         """After something that may have set any variable."""
         other = self.copy()

@@ -8,7 +8,7 @@ from .fields import Field
 from .follow import Ways
 from .scanner import NAME, NAME_START
 from .shell_builtins import Builtins
-from .state import DANGEROUS, State, Value
+from .state import State, Value
 
 # short options that take a value, how many plain arguments come before the command, long options that take a value
 WRAPPERS = {
@@ -71,10 +71,7 @@ class Wrappers(Builtins):
         """A wrapper with nothing to run."""
         if name in ("sudo", "doas") and _flags(call.fields[1:], "is"):
             self.refuse(f"{name} starts a shell")
-        if name == "exec" and len(call.fields) == 1:
-            self.emit(call, [], state)
-        else:
-            self.emit(call, [], state)
+        self.emit(call, [], state)
         return state, state
 
     def _command_at(self, name: str, call: Call, state: State) -> tuple[int, State]:
@@ -100,6 +97,8 @@ class Wrappers(Builtins):
             at += 1
         if name in ("sudo", "env", "doas"):
             return self._assignments(call, at, state)
+        if name == "flock" and at < len(fields):
+            self.touch(Argument(fields[at], 0, "write"), state, name)
         return at + plain, state
 
     def _option(self, name: str, text: str, value_at: int, fields: list[Field], at: int, state: State) -> State:
@@ -125,16 +124,12 @@ class Wrappers(Builtins):
             if not equals or not _is_name(name):
                 break
             values[name] = Value(value if text is not None else None)
-            if name in DANGEROUS:
-                call.doubts += (f"{name} is changed",)
             if field.word is not None and self.in_text:
                 self.site(field.word, len(name) + 1, "", name.endswith(LISTS)).modes.add("any")
             at += 1
         if not values:
             return at, state
-        state = state.assigning(values).copy()
-        state.exported = state.exported | frozenset(values)
-        return at, state
+        return at, state.assigning(values).exporting(list(values))
 
     def runner(self, call: Call, state: State) -> Ways:
         """uv run and its kin."""
