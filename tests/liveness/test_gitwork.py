@@ -8,11 +8,15 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
 from support.litter import later
 from support.users import session_directory
 from tmpwarden.model.sweep import Keep, Reason
+from tmpwarden.sweep import gitconfig
 from tmpwarden.sweep.compose import clean, scan, why
+from tmpwarden.sweep.gitconfig import is_harmless
 from tmpwarden.sweep.gitwork import losses
 
 GIT = shutil.which("git")
@@ -306,13 +310,13 @@ def test_what_could_run_a_program_or_hide_work_makes_it_uninspectable(
 
 
 def test_without_git_nothing_is_known(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tmpwarden.sweep.gitwork._PROGRAMS", ())
+    monkeypatch.setattr("tmpwarden.sweep.gitrun._PROGRAMS", ())
     monkeypatch.setenv("PATH", "/nowhere")
     assert lost(clone) is None
 
 
 def test_a_pipe_in_the_repository_does_not_hang_us(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tmpwarden.sweep.gitwork.TIME_LIMIT_S", 0.5)
+    monkeypatch.setattr("tmpwarden.sweep.gitrun.TIME_LIMIT_S", 0.5)
     (clone / ".git/index").unlink()
     os.mkfifo(clone / ".git/index")
     assert lost(clone) is None
@@ -340,6 +344,27 @@ def test_the_users_own_git_environment_has_no_say(clone: Path, tmp_path: Path, m
     add_untracked(clone)
     assert lost(clone) == ("1 untracked file",)
     assert not trap.exists()
+
+
+WORDS = [
+    "[core]", "[CORE]", "[user]", "[remote \"o\"]", "[remote.o]", "[include]", "[includeIf \"x\"]", "[filter \"x\"]",
+    "[", "]", "\n", "\n", "\n", "\r\n", "\r", " ", "\t", "=", " = ", "fsmonitor", "hooksPath", "name", "url", "path",
+    "clean", "bare", "x", "1", "-", ".", "\\", "\"", "#", ";", "\ufeff", "\x0b", "\x0c", "\x00", "é",
+]  # fmt: skip
+
+
+@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(st.lists(st.sampled_from(WORDS), max_size=14).map("".join))
+def test_git_never_reads_a_key_in_a_configuration_that_we_read_as_harmless(tmp_path: Path, text: str) -> None:
+    """git itself is the oracle: whatever it finds in a text that we accept is on our list."""
+    if not is_harmless(text):
+        return
+    (tmp_path / "config").write_text(text, newline="")
+    words = ["git", "config", "--no-includes", "--list", "--name-only", "-z", "--file", str(tmp_path / "config")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    for key in filter(None, done.stdout.split("\0")):
+        section, *_, name = key.split(".")
+        assert gitconfig._is_allowed(section, name), key
 
 
 # Through the whole sweep

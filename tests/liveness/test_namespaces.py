@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from support.mounts import bind, needs_root, tmpfs
 from tmpwarden.oskit import namespaces
-from tmpwarden.oskit.namespaces import MountTable, unescape
+from tmpwarden.oskit.mountinfo import unescape
+from tmpwarden.oskit.namespaces import MountTable
 
 TABLE = """\
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw

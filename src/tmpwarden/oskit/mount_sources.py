@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator
 
 from ..model.sweep import WitnessKind
-from .namespaces import Mount, MountTable
+from .mountinfo import Mount
+from .namespaces import MountTable
 
 Key = tuple[str, str]
 Held = tuple[WitnessKind, int | None, str]

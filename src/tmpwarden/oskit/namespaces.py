@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import os
 
+from .mountinfo import Mount, parse_mount, visible_mounts
+
 INITIAL_PID_NAMESPACE = "pid:[4026531836]"  # a constant of the kernel: PROC_PID_INIT_INO
 
 # A process on another host can own what lies here, so no record of ours proves that it is gone.
@@ -97,57 +99,6 @@ def in_initial_pid_namespace() -> bool:
         return False
 
 
-class Mount:
-    """One line of mountinfo."""
-
-    __slots__ = ("device", "filesystem", "id", "options", "parent", "point", "root")
-
-    def __init__(
-        self, number: int, parent: int, device: str, root: str, point: str, options: str, filesystem: str
-    ) -> None:
-        self.id = number
-        self.parent = parent
-        self.device = device  # "major:minor" of the file system, which is not always what stat calls it (btrfs)
-        self.root = root  # the directory of that file system which is mounted here
-        self.point = point
-        self.options = frozenset(options.split(","))  # of the mount and of the file system
-        self.filesystem = filesystem
-
-    @property
-    def base(self) -> str:
-        """The root without the mark that its directory was deleted."""
-        return self.root.removesuffix("//deleted")
-
-
-def unescape(text: str) -> str:
-    r"""Undo the kernel's \040 for a space, \011, \012 and \134."""
-    if "\\" not in text:
-        return text
-    head, *parts = text.split("\\")
-    words = [head]
-    for part in parts:
-        if len(part) >= 3 and part[0] in "0123" and part[1] in "01234567" and part[2] in "01234567":
-            words.append(os.fsdecode(bytes([int(part[:3], 8)])) + part[3:])
-        else:
-            words.append("\\" + part)
-    # an escaped byte may be part of a longer UTF-8 sequence: decode the whole again
-    return os.fsdecode(os.fsencode("".join(words)))
-
-
-def parse_mount(line: str) -> Mount | None:
-    """One line of mountinfo, or None if it is no such line."""
-    fields = line.split(" ")
-    try:
-        dash = fields.index("-", 6)
-        number, parent, device, root, point, options = fields[:6]
-        filesystem, super_options = fields[dash + 1], fields[-1]
-        return Mount(
-            int(number), int(parent), device, unescape(root), unescape(point), f"{options},{super_options}", filesystem
-        )
-    except (ValueError, IndexError):
-        return None
-
-
 class MountTable:
     """The mounts of one mount namespace, and where a path of that namespace really lies."""
 
@@ -155,7 +106,7 @@ class MountTable:
 
     def __init__(self, mounts: list[Mount]) -> None:
         self.mounts = tuple(mounts)
-        self._visible = _visible_mounts(mounts)
+        self._visible = visible_mounts(mounts)
 
     @classmethod
     def parse(cls, text: str) -> MountTable:
@@ -235,27 +186,6 @@ class MountTable:
         """Whether another host may be using `path`; None if it cannot be told."""
         filesystem = self.filesystem(path)
         return None if filesystem is None else filesystem in NETWORK_FILESYSTEMS
-
-
-def _visible_mounts(mounts: list[Mount]) -> dict[str, Mount]:
-    """The mount that a walk finds at each mount point; what lies hidden below a later mount is left out."""
-    numbers = {mount.id for mount in mounts}
-    children: dict[int, dict[str, Mount]] = {}
-    visible: dict[str, Mount] = {}
-    for mount in mounts:
-        if mount.parent in numbers and mount.parent != mount.id:
-            children.setdefault(mount.parent, {})[mount.point] = mount
-    waiting = [mount for mount in mounts if mount.parent not in numbers or mount.parent == mount.id]
-    while waiting:
-        mount = waiting.pop(0)
-        below = children.pop(mount.id, {})
-        above = below.pop(mount.point, None)  # a mount over this one's root hides all of it
-        if above is not None:
-            waiting.append(above)
-            continue
-        visible[mount.point] = mount
-        waiting.extend(below.values())
-    return visible
 
 
 def _normal(path: str) -> str:

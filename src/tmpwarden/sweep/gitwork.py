@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import os
-import shutil
 import stat
-import subprocess
-import time
 from collections.abc import Iterator
 
 from .gitconfig import is_harmless
+from .gitrun import Git, Unclear
 
-TIME_LIMIT_S = 20.0
 _LONGEST_CONFIG = 1 << 20
 _MOST_BRANCHES_TOLD = 5
-_PROGRAMS = ("/usr/bin/git", "/usr/local/bin/git", "/bin/git", "/opt/homebrew/bin/git")
 _UNFINISHED = {
     "MERGE_HEAD": "merge",
     "CHERRY_PICK_HEAD": "cherry-pick",
@@ -25,16 +21,6 @@ _UNFINISHED = {
 }
 # Its presence means that other places hold a part of this repository, or that git would read settings we did not.
 _REFUSED = ("commondir", "config.worktree", "objects/info/alternates", "objects/info/http-alternates", "modules")
-_SETTINGS = (
-    "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.untrackedCache=false", "core.excludesFile=/dev/null",
-    "core.attributesFile=/dev/null", "core.checkStat=default", "core.trustctime=true", "core.pager=cat",
-    "core.sshCommand=false", "core.askPass=false", "credential.helper=", "diff.external=", "protocol.allow=never",
-    "core.bare=false", "status.showUntrackedFiles=no", "status.aheadBehind=false", "gc.auto=0",
-)  # fmt: skip
-
-
-class _Unclear(Exception):
-    """Could not be inspected."""
 
 
 def losses(dir_fd: int, relative: str) -> tuple[str, ...] | None:
@@ -44,21 +30,33 @@ def losses(dir_fd: int, relative: str) -> tuple[str, ...] | None:
     count: they are what builds and installs leave. What only a private exclude file hides does count.
     """
     try:
-        fd = os.open(relative or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
+        fd = _open_below(dir_fd, relative)
     except OSError:
         return None
     try:
         return tuple(_Repository(fd).losses())
-    except (_Unclear, OSError, ValueError, subprocess.SubprocessError):
+    except (Unclear, OSError, ValueError):
         return None
     finally:
         os.close(fd)
 
 
+def _open_below(dir_fd: int, relative: str) -> int:
+    """Component by component: no link on the way is followed."""
+    fd = os.dup(dir_fd)
+    for component in filter(None, relative.split("/")):
+        try:
+            deeper = os.open(component, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
+        finally:
+            os.close(fd)
+        fd = deeper
+    return fd
+
+
 class _Repository:
     def __init__(self, fd: int) -> None:
         self.fd = fd
-        self.deadline = time.monotonic() + TIME_LIMIT_S
+        self.git = Git(fd)
 
     def losses(self) -> Iterator[str]:
         kind = os.stat(".git", dir_fd=self.fd, follow_symlinks=False).st_mode
@@ -66,7 +64,7 @@ class _Repository:
             yield self._elsewhere()
             return
         if not stat.S_ISDIR(kind):
-            raise _Unclear
+            raise Unclear
         if not self._names(".git"):
             return  # a placeholder, such as sandboxes make
         self._check()
@@ -79,23 +77,23 @@ class _Repository:
         """A worktree or a submodule: its repository lies elsewhere and knows about it."""
         word, _, target = self._read(".git", 4096).decode("utf-8", "surrogateescape").strip().partition(" ")
         if word != "gitdir:" or not target:
-            raise _Unclear
+            raise Unclear
         repository, found, _ = target.partition("/.git/worktrees/")
         if not found:
-            raise _Unclear
+            raise Unclear
         return f"worktree of {repository}"
 
     def _check(self) -> None:
         """Raise unless git can be let near it."""
         for name in _REFUSED:
             if self._says_something(f".git/{name}"):
-                raise _Unclear
+                raise Unclear
         for name in ("objects", "refs"):
             if not stat.S_ISDIR(self._mode(f".git/{name}") or 0):
-                raise _Unclear
+                raise Unclear
         config = self._read(".git/config", _LONGEST_CONFIG)
         if len(config) == _LONGEST_CONFIG or not is_harmless(config.decode("utf-8", "surrogateescape")):
-            raise _Unclear
+            raise Unclear
 
     def _unfinished(self) -> Iterator[str]:
         for name in sorted({work for mark, work in _UNFINISHED.items() if self._mode(f".git/{mark}")}):
@@ -104,15 +102,17 @@ class _Repository:
             yield f"{_counted(count, 'worktree')} elsewhere that need{'s' if count == 1 else ''} this repository"
 
     def _uncommitted(self) -> Iterator[str]:
-        lines = self._git("status", "--porcelain=v2", "-z", "--ignore-submodules=all", "--no-renames").split(b"\0")
+        lines = self.git.output("status", "--porcelain=v2", "-z", "--ignore-submodules=all", "--no-renames").split(
+            b"\0"
+        )
         if changed := sum(line[:1] in (b"1", b"2", b"u") for line in lines):
             yield _counted(changed, "modified file")
-        others = self._git("ls-files", "-z", "--others", "--exclude-per-directory=.gitignore", "--directory")
+        others = self.git.output("ls-files", "-z", "--others", "--exclude-per-directory=.gitignore", "--directory")
         if count := others.count(b"\0"):
             yield _counted(count, "untracked file")
-        flags = {line[:1] for line in self._git("ls-files", "-v", "-z").split(b"\0") if line}
+        flags = {line[:1] for line in self.git.output("ls-files", "-v", "-z").split(b"\0") if line}
         if any(flag.islower() or flag == b"S" for flag in flags):
-            raise _Unclear  # assume-unchanged, skip-worktree: git was told not to look
+            raise Unclear  # assume-unchanged, skip-worktree: git was told not to look
 
     def _stashes(self) -> Iterator[str]:
         if self._mode(".git/logs/refs/stash"):
@@ -127,7 +127,7 @@ class _Repository:
         known = ["--not", "--remotes", *self._shallow_commits()]
         if self._is_detached() and (count := self._commits("HEAD", *known, "--branches")):
             yield f"detached HEAD with {_counted(count, 'commit')} that no remote has"
-        names = self._git("for-each-ref", "--format=%(refname)").decode("utf-8", "surrogateescape").split("\n")
+        names = self.git.output("for-each-ref", "--format=%(refname)").decode("utf-8", "surrogateescape").split("\n")
         own = [name for name in names if name and not name.startswith(("refs/remotes/", "refs/stash"))]
         if not own or not self._commits(*own, *known):
             return
@@ -139,47 +139,26 @@ class _Repository:
             yield f"commits on {more} that no remote has"
 
     def _is_detached(self) -> bool:
-        return self._git_ok("rev-parse", "-q", "--verify", "HEAD") and not self._git_ok("symbolic-ref", "-q", "HEAD")
+        return self.git.succeeds("rev-parse", "-q", "--verify", "HEAD") and not self.git.succeeds(
+            "symbolic-ref", "-q", "HEAD"
+        )
 
     def _shallow_commits(self) -> list[str]:
         if self._mode(".git/shallow") is None:
             return []
         words = self._read(".git/shallow", 1 << 20).decode("ascii", "replace").split()
         if len(words) > 1000 or not all(set(word) <= set("0123456789abcdef") for word in words):
-            raise _Unclear
+            raise Unclear
         return words
 
     def _commits(self, *revisions: str) -> int:
-        return int(self._git("rev-list", "--count", *revisions, "--"))
-
-    def _git_ok(self, *words: str) -> bool:
-        return self._run(words)[0] == 0
-
-    def _git(self, *words: str) -> bytes:
-        status, output = self._run(words)
-        if status != 0:
-            raise _Unclear
-        return output
-
-    def _run(self, words: tuple[str, ...]) -> tuple[int, bytes]:
-        settings = [word for setting in _SETTINGS for word in ("-c", setting)]
-        done = subprocess.run(
-            [_program(), "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs", *settings, *words],
-            cwd=f"/proc/self/fd/{self.fd}",
-            env=_environment(),
-            stdin=subprocess.DEVNULL,
-            stdout=subprocess.PIPE,
-            stderr=subprocess.DEVNULL,
-            timeout=max(0.1, self.deadline - time.monotonic()),
-            check=False,
-        )
-        return done.returncode, done.stdout
+        return int(self.git.output("rev-list", "--count", *revisions, "--"))
 
     def _read(self, name: str, longest: int) -> bytes:
         fd = self._open(name, os.O_NONBLOCK)
         try:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise _Unclear
+                raise Unclear
             return os.read(fd, longest)
         finally:
             os.close(fd)
@@ -214,32 +193,6 @@ class _Repository:
         if mode is None:
             return False
         return bool(self._names(name)) if stat.S_ISDIR(mode) else not stat.S_ISREG(mode) or bool(self._read(name, 1))
-
-
-def _program() -> str:
-    found = next((path for path in _PROGRAMS if os.access(path, os.X_OK)), None) or shutil.which("git")
-    if found is None:
-        raise _Unclear
-    return found
-
-
-def _environment() -> dict[str, str]:
-    """Nothing of ours: no settings, helpers, pagers, traces or repositories that the user's environment names."""
-    return {
-        "PATH": os.defpath,
-        "HOME": "/nonexistent",
-        "LC_ALL": "C",
-        "GIT_DIR": ".git",
-        "GIT_WORK_TREE": ".",
-        "GIT_CONFIG_NOSYSTEM": "1",
-        "GIT_CONFIG_SYSTEM": "/dev/null",
-        "GIT_CONFIG_GLOBAL": "/dev/null",
-        "GIT_ATTR_NOSYSTEM": "1",
-        "GIT_OPTIONAL_LOCKS": "0",
-        "GIT_NO_LAZY_FETCH": "1",
-        "GIT_ALLOW_PROTOCOL": "",
-        "GIT_TERMINAL_PROMPT": "0",
-    }
 
 
 def _counted(count: int, one: str, many: str | None = None) -> str:
