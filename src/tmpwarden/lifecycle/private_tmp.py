@@ -8,6 +8,7 @@ import os
 import sys
 
 from ..errors import NoNamespace
+from ..oskit import own_files
 
 _TMP = "/tmp"
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
@@ -49,6 +50,7 @@ def check() -> None:
     if child == 0:
         try:
             _unshare()
+            _mount("none", "/", _MS_REC | _MS_PRIVATE)  # some systems allow the namespace and then no mount in it
             os._exit(0)
         except OSError as error:
             os._exit(error.errno or errno.EPERM)
@@ -56,21 +58,58 @@ def check() -> None:
             os._exit(errno.EPERM)
     code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
     if code:
-        raise NoNamespace(os.strerror(code).lower())
+        raise NoNamespace(_why(code))
+
+
+def _why(code: int) -> str:
+    if code == errno.ENOSPC:  # what unshare(2) says of its own limit
+        return "/proc/sys/user/max_user_namespaces is reached"
+    return os.strerror(code).lower()
 
 
 def enter(scratch: str) -> str:
     """Leave the shared /tmp for `scratch`; where temporary files go from now on. For a child that is about to exec."""
-    shared = [name for name in _names(_TMP) if _is_passed_through(name)]
     cwd = os.getcwd()
+    shared = {name for name in _names(_TMP) if _is_passed_through(name)} | _first_below_tmp(cwd)
     _unshare()
     _mount("none", "/", _MS_REC | _MS_PRIVATE)
-    for name in shared:
+    for name in sorted(shared):
         _show(f"{_TMP}/{name}", f"{scratch}/{name}")
     _mount(scratch, _TMP, _MS_BIND | _MS_REC)
     if cwd == _TMP or cwd.startswith(_TMP + "/"):
-        os.chdir(_TMP if not os.path.isdir(cwd) else cwd)
+        os.chdir(cwd)
     return _TMP
+
+
+def tidy(scratch: str) -> None:
+    """Remove the empty names on which other programs' sockets were shown, so that an unused scratch is empty again.
+
+    Only for a scratch in whose namespace nobody lives any more: such a removal would take the mount away with it.
+    """
+    shown = {name for name in _names(scratch) if _is_passed_through(name)} | _first_below_tmp(os.getcwd())
+    for name in shown:
+        path = f"{scratch}/{name}"
+        if os.path.isdir(path):
+            own_files.remove_empty_dir(path)
+        elif os.path.isfile(path) and os.path.getsize(path) == 0:
+            own_files.remove_file(path)
+
+
+def is_inhabited(namespace: str) -> bool:
+    """Whether some process that we can see lives in that mount namespace."""
+    return any(namespace_of(pid) == namespace for pid in _names("/proc") if pid.isdecimal())
+
+
+def namespace_of(pid: int | str) -> str | None:
+    try:
+        return os.readlink(f"/proc/{pid}/ns/mnt")
+    except OSError:
+        return None
+
+
+def _first_below_tmp(cwd: str) -> set[str]:
+    """The entry of /tmp that we stand in: a command finds its working directory, and the repository around it."""
+    return {cwd.split("/")[2]} if cwd.startswith(_TMP + "/") else set()
 
 
 def _is_passed_through(name: str) -> bool:
@@ -99,11 +138,14 @@ def _show(original: str, place: str) -> None:
 
 
 def _unshare() -> None:
-    """A mount namespace; for an ordinary user inside a user namespace that maps only that user."""
-    if os.geteuid() == 0:
-        _call("unshare", _CLONE_NEWNS)
-        return
+    """A mount namespace; for those who may not, inside a user namespace that maps only themselves."""
     uid, gid = os.geteuid(), os.getegid()
+    if uid == 0:
+        try:
+            _call("unshare", _CLONE_NEWNS)
+            return
+        except PermissionError:
+            pass  # root of a container
     _call("unshare", _CLONE_NEWUSER | _CLONE_NEWNS)
     for name, content in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
         with open(f"/proc/self/{name}", "w") as file:

@@ -3,22 +3,18 @@
 from __future__ import annotations
 
 import os
-import signal
 import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from ..errors import NoSpace, UnsafeRoot, UnsafeScratch
+from ..errors import NoNamespace, NoSpace, UnsafeRoot, UnsafeScratch
 from ..leases.scratch import adopt, open_scratch
 from ..model.hot import Scratch
 from ..oskit import places
 from . import private_tmp
+from .signals import Signals
 from .teardown import teardown
 
-# A terminal sends these to the whole process group: the command gets them itself, and decides.
-_LEFT_TO_THE_COMMAND = (signal.SIGINT, signal.SIGQUIT)
-# These may be sent to us alone.
-_PASSED_ON = ("SIGTERM", "SIGHUP", "SIGUSR1", "SIGUSR2", "SIGALRM", "SIGWINCH", "SIGCONT")
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
 
 
@@ -41,7 +37,7 @@ def run(
     """Run `command`; stdin, stdout, signals and job control are its own. It runs even if no scratch can be made."""
     if is_private:
         private_tmp.check()
-    scratch = _scratch(agent, roots, warn)
+    scratch = _scratch(agent, roots, is_private, warn)
     try:
         return _supervised(command, scratch, is_private)
     finally:
@@ -51,42 +47,47 @@ def run(
 
 def environment(scratch: str, base: Mapping[str, str]) -> dict[str, str]:
     """What leads temporary files, and the caches that tools keep beside them, into the scratch."""
-    extra = {
-        "GOTMPDIR": scratch,
-        "NODE_COMPILE_CACHE": f"{scratch}/node-compile-cache",
-        "CLAUDE_CODE_TMPDIR": scratch,
-    }
-    return {**base, **dict.fromkeys(("TMPDIR", "TMP", "TEMP"), scratch), **extra}
+    extra = dict.fromkeys(("TMPDIR", "TMP", "TEMP", "GOTMPDIR", "CLAUDE_CODE_TMPDIR"), scratch)
+    if base.get("NODE_COMPILE_CACHE"):  # unset, Node asks TMPDIR; to set it would switch the cache on
+        extra["NODE_COMPILE_CACHE"] = f"{scratch}/node-compile-cache"
+    return {**base, **extra}
 
 
-def _scratch(agent: str, roots: tuple[str, ...], warn: Callable[[str], None]) -> Scratch | None:
+def _scratch(agent: str, roots: tuple[str, ...], is_private: bool, warn: Callable[[str], None]) -> Scratch | None:
+    """None when there is no room, or no safe place: the command comes first, unless its /tmp was to be private."""
     try:
         found = places.temp_roots(roots)
         if not found:
             raise UnsafeRoot("the temp directory", "there is none")
         return open_scratch(found[0], agent, uuid.uuid4().hex, pid=os.getpid())
     except (OSError, NoSpace, UnsafeScratch, UnsafeRoot) as error:
+        if is_private and isinstance(error, UnsafeScratch | UnsafeRoot):
+            raise
         warn(f"running without a temp directory of its own: {error}")
         return None
 
 
 def _supervised(command: Sequence[str], scratch: Scratch | None, is_private: bool) -> Ended:
     ready, go = os.pipe()
-    child = os.fork()
-    if child == 0:
-        os.close(go)
-        os.read(ready, 1)  # until the lease names this process
-        _become(command, scratch, is_private)
-    os.close(ready)
-    previous = _guard_signals(child)
-    try:
+    heard, tell = os.pipe()
+    with Signals() as signals:
+        child = os.fork()
+        if child == 0:
+            os.close(go)
+            os.read(ready, 1)  # until the lease names this process
+            signals.restore()
+            _become(command, scratch, is_private, tell)
+        os.close(ready)
+        os.close(tell)
         if scratch is not None:
             _adopt(scratch, child)
         os.close(go)
-        return _wait(child)
-    finally:
-        for number, handler in previous.items():
-            signal.signal(number, handler)
+        namespace = os.read(heard, 64).decode()  # nothing, when it has become the command without
+        os.close(heard)
+        ended = _ended(signals.wait_for(child))
+    if scratch is not None and namespace and not private_tmp.is_inhabited(namespace):
+        private_tmp.tidy(scratch.path)
+    return ended
 
 
 def _adopt(scratch: Scratch, child: int) -> None:
@@ -96,13 +97,19 @@ def _adopt(scratch: Scratch, child: int) -> None:
         return  # a full disk: the lease still names us, and the command's own use keeps its scratch
 
 
-def _become(command: Sequence[str], scratch: Scratch | None, is_private: bool) -> None:
-    """In the child: the command, with the signals as the user had them."""
+def _ended(status: int) -> Ended:
+    if os.WIFSIGNALED(status):
+        return Ended(128 + os.WTERMSIG(status), os.WTERMSIG(status))
+    return Ended(os.WEXITSTATUS(status))
+
+
+def _become(command: Sequence[str], scratch: Scratch | None, is_private: bool, tell: int) -> None:
+    """In the child: the command, or one line on stderr and the status that a shell would give."""
     status = _NOT_EXECUTABLE
     try:
         env = dict(os.environ)
         if scratch is not None:
-            place = private_tmp.enter(scratch.path) if is_private else scratch.path
+            place = _private(scratch.path, tell) if is_private else scratch.path
             env = environment(place, env)
         os.execvpe(command[0], list(command), env)
     except FileNotFoundError:
@@ -110,45 +117,31 @@ def _become(command: Sequence[str], scratch: Scratch | None, is_private: bool) -
         _complain(f"{command[0]}: not found")
     except OSError as error:
         _complain(f"{command[0]}: {error.strerror}")
+    except NoNamespace as error:
+        _complain(str(error))
     finally:
         os._exit(status)
+
+
+def _private(scratch: str, tell: int) -> str:
+    try:
+        place = private_tmp.enter(scratch)
+    except OSError as error:  # never in the shared /tmp by mistake
+        raise NoNamespace(str(error.strerror).lower()) from None
+    os.write(tell, (private_tmp.namespace_of("self") or "").encode())
+    return place
 
 
 def _complain(sentence: str) -> None:
     os.write(2, os.fsencode(f"tmpwarden run: {sentence}\n"))
 
 
-def _guard_signals(child: int) -> dict[int, signal.Handlers | Callable[..., object] | int | None]:
-    def pass_on(number: int, frame: object) -> None:
-        try:
-            os.kill(child, number)
-        except ProcessLookupError:
-            return
-
-    previous = {int(number): signal.signal(number, lambda *_: None) for number in _LEFT_TO_THE_COMMAND}
-    for name in _PASSED_ON:
-        number = getattr(signal, name, None)
-        if number is not None:
-            previous[int(number)] = signal.signal(number, pass_on)
-    return previous
-
-
-def _wait(child: int) -> Ended:
-    while True:
-        _, status = os.waitpid(child, os.WUNTRACED)
-        if os.WIFSTOPPED(status):
-            os.kill(os.getpid(), signal.SIGSTOP)  # the shell sees one job: it stops with its command
-            os.kill(child, signal.SIGCONT)
-        elif os.WIFSIGNALED(status):
-            return Ended(128 + os.WTERMSIG(status), os.WTERMSIG(status))
-        else:
-            return Ended(os.WEXITSTATUS(status))
-
-
 def die_of(number: int) -> None:
     """End as the command ended, so that a shell sees the same; without a second core file."""
     import resource
+    import signal
 
     resource.setrlimit(resource.RLIMIT_CORE, (0, resource.getrlimit(resource.RLIMIT_CORE)[1]))
-    signal.signal(number, signal.SIG_DFL)
+    if number != signal.SIGKILL:  # nobody may touch that one
+        signal.signal(number, signal.SIG_DFL)
     os.kill(os.getpid(), number)

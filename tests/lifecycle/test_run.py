@@ -1,0 +1,205 @@
+"""`tmpwarden run` in front of real programs: they notice nothing, and nothing of theirs is left."""
+
+import os
+import shutil
+import signal
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support import mounts
+from support.litter import later
+from support.shell import InteractiveShell
+from support.user import OrdinaryUser
+from support.wrapped import FORMS, NAMES, RUN, eventually, left_behind, outcome, started
+from tmpwarden.lifecycle.run import environment
+from tmpwarden.model.sweep import Keep
+from tmpwarden.sweep.compose import clean, scan
+
+BYTES = bytes(range(256)) * 300
+C_PROGRAM = b'#include <stdio.h>\nint main(void) { puts("built"); return 9; }\n'
+IN_A_PTY = ["sh", "-c", "test -t 1 && echo tty; exit 4"]
+PROGRAMS = {
+    "shell": (["sh", "-c", 'cat; echo x >"$(mktemp)"; exit 3'], BYTES),
+    "python": (
+        [sys.executable, "-c", "import sys, tempfile as t; t.mkstemp(); print(sys.stdin.read()); sys.exit(5)"],
+        b"in\n",
+    ),
+    "node": (
+        [
+            "node",
+            "-e",
+            "const fs = require('fs'); fs.mkdtempSync(require('os').tmpdir() + '/n');"
+            "process.stdout.write(fs.readFileSync(0)); process.exitCode = 7",
+        ],
+        BYTES,
+    ),
+    "git": (["sh", "-c", "git init -q repo && cd repo && git hash-object -w --stdin && rm -rf ../repo"], BYTES),
+    "gcc": (["sh", "-c", "gcc -x c - -o built && ./built"], C_PROGRAM),
+    "pty": ([sys.executable, "-c", f"import pty, sys; sys.exit(pty.spawn({IN_A_PTY!r}) >> 8)"], b""),
+}  # fmt: skip
+WRITE_AND_WAIT = 'echo x >"$TMPDIR/work"; exec sleep 600'
+
+
+@pytest.fixture
+def root(own_world: Path) -> Path:
+    return own_world / "tmp"
+
+
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+@pytest.mark.parametrize("name", PROGRAMS)
+def test_a_program_ends_and_speaks_as_without(name: str, form: list[str], root: Path, own_world: Path) -> None:
+    argv, stdin = PROGRAMS[name]
+    if shutil.which(argv[0]) is None or (name == "gcc" and shutil.which("gcc") is None):
+        pytest.skip(f"{name} is not here")
+    cwd = own_world / "work"
+    cwd.mkdir()
+    assert outcome([*form, *argv], stdin, cwd) == outcome(argv, stdin, cwd)
+    assert eventually(lambda: left_behind(root) == [])
+
+
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
+def test_a_signal_for_the_wrapper_alone_reaches_the_command(number: int, form: list[str], root: Path) -> None:
+    with started(form, WRITE_AND_WAIT) as (wrapper, _):
+        wrapper.send_signal(number)
+        assert wrapper.wait(timeout=60) == -number
+    assert eventually(lambda: left_behind(root) == [])
+
+
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_a_command_that_catches_the_signal_decides_its_status(form: list[str], root: Path) -> None:
+    with started(form, "trap 'exit 42' TERM; echo set; while :; do sleep 0.05; done") as (wrapper, _):
+        assert wrapper.stdout
+        assert wrapper.stdout.readline() == "set\n"
+        wrapper.terminate()
+        assert wrapper.wait(timeout=60) == 42
+
+
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_nothing_is_left_when_the_command_is_killed(form: list[str], root: Path) -> None:
+    with started(form, WRITE_AND_WAIT) as (wrapper, command):
+        os.kill(command, signal.SIGKILL)
+        assert wrapper.wait(timeout=60) == -signal.SIGKILL
+    assert eventually(lambda: left_behind(root) == [])
+
+
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_a_killed_wrapper_costs_the_command_nothing_and_the_next_clean_takes_what_is_left(
+    form: list[str], root: Path
+) -> None:
+    with started(form, WRITE_AND_WAIT) as (wrapper, command):
+        wrapper.kill()
+        wrapper.wait(timeout=60)
+        clean(now_ns=later(100))
+        assert [path.read_text() for path in root.glob("tmpwarden-*/*/work")] == ["x\n"]
+        os.kill(command, signal.SIGKILL)
+        assert eventually(lambda: not os.path.exists(f"/proc/{command}/cwd"))
+    clean(now_ns=later(1))
+    assert left_behind(root) == []
+
+
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_a_child_that_outlives_the_command_keeps_the_scratch_until_it_ends(form: list[str], root: Path) -> None:
+    done = subprocess.run(
+        [*form, "sh", "-c", 'echo x >"$TMPDIR/work"; sleep 600 >/dev/null 2>&1 & echo $!'],
+        stdout=subprocess.PIPE,
+        text=True,
+        check=True,
+        timeout=120,
+    )
+    child = int(done.stdout)
+    try:
+        (work,) = root.glob("tmpwarden-*/*/work")
+        (verdict,) = (found for found in scan(now_ns=later(100)) if found.finding.path == str(work.parent))
+        assert isinstance(verdict, Keep)
+        clean(now_ns=later(100))
+        assert work.exists()
+    finally:
+        os.kill(child, signal.SIGKILL)
+        assert eventually(lambda: not os.path.exists(f"/proc/{child}/cwd"))
+    clean(now_ns=later(1))
+    assert left_behind(root) == []
+
+
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_job_control_works_as_without(form: list[str]) -> None:
+    words = " ".join(form)
+    with InteractiveShell() as shell:
+        shell.write(f'{words} sh -c \'echo sta""rted; read line; echo "got:$line"; sleep 600\'\n')
+        shell.wait_for("started")
+        shell.write("\x1a")
+        shell.wait_for("Stopped")
+        shell.write("fg\n")
+        shell.wait_for("read line")  # bash names the job it continues
+        shell.write("hello\n")
+        shell.wait_for("got:hello")
+        shell.write("\x03")
+        shell.wait_for("$ ")
+        shell.write('echo status=""$?\n')
+        shell.wait_for("status=130")
+
+
+def test_a_command_that_does_not_stop_keeps_the_terminal() -> None:
+    """A wrapper that stopped alone would leave two readers on one terminal."""
+    with InteractiveShell() as shell:
+        shell.write(f'{" ".join(RUN)} -- sh -c \'trap "" TSTP; echo sta""rted; read line; echo "got:$line"\'\n')
+        shell.wait_for("started")
+        shell.write("\x1a")
+        shell.write("hello\n")
+        shell.wait_for("got:")
+        shell.wait_for("$ ")
+
+
+@pytest.mark.parametrize(("command", "status"), [("no-such-command-here", 127), ("/etc/passwd", 126)])
+def test_a_command_that_cannot_start_gives_the_shells_status(command: str, status: int, root: Path) -> None:
+    done = subprocess.run([*RUN, "--", command], capture_output=True, text=True, check=False, timeout=60)
+    assert (done.returncode, done.stdout) == (status, "")
+    assert done.stderr.startswith(f"tmpwarden run: {command}: ")
+    assert eventually(lambda: left_behind(root) == [])
+
+
+def test_the_command_gets_signals_as_its_user_had_them() -> None:
+    """Python ignores SIGPIPE, and what is ignored stays so through exec."""
+    look = ["grep", "^Sig[IB]", "/proc/self/status"]
+    assert outcome([*RUN, "--", *look], b"", Path("/")) == outcome(look, b"", Path("/"))
+
+
+@mounts.needs_root
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_with_a_full_disk_it_runs_anyway_and_says_so(
+    form: list[str], own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with mounts.tmpfs(own_world / "small", size="1m", inodes=64) as small:
+        mounts.fill_inodes(small)
+        monkeypatch.setenv("TMPWARDEN_ROOTS", str(small))
+        done = subprocess.run([*form, "sh", "-c", "exit 3"], capture_output=True, text=True, check=False, timeout=60)
+        assert done.returncode == 3
+        assert "running without a temp directory of its own" in done.stderr
+
+
+def test_one_inside_the_other_gets_a_scratch_beside_it(root: Path) -> None:
+    argv = [*RUN, "--", "sh", "-c", 'echo "$TMPDIR"; "$@"', "sh", *RUN, "--", "sh", "-c", 'echo "$TMPDIR"']
+    outer, inner = outcome(argv, b"", Path("/"))[1].decode().split()
+    assert outer != inner
+    assert os.path.dirname(outer) == os.path.dirname(inner) == str(root / f"tmpwarden-{os.geteuid()}")
+    assert eventually(lambda: left_behind(root) == [])
+
+
+def test_variables_that_name_temporary_places_lead_into_the_scratch() -> None:
+    env = environment("/s", {"TMPDIR": "/tmp", "GOTMPDIR": "/go", "NODE_COMPILE_CACHE": "/tmp/node", "A": "b"})
+    assert env.pop("A") == "b"
+    assert env.pop("NODE_COMPILE_CACHE") == "/s/node-compile-cache"
+    assert set(env.values()) == {"/s"}
+    assert "NODE_COMPILE_CACHE" not in environment("/s", {}), "it would switch a cache on that nobody asked for"
+
+
+@pytest.mark.parametrize("options", [(), ("--private-tmp",)], ids=NAMES)
+def test_an_ordinary_user_needs_no_privilege(ordinary_user: OrdinaryUser, options: tuple[str, ...]) -> None:
+    script = 'id -u; echo x >"$TMPDIR/file"; test -w "$TMPDIR" && exit 3'
+    done = ordinary_user.tmpwarden("run", *options, "--", "sh", "-c", script)
+    assert (done.returncode, done.stdout) == (3, "65534\n"), done.stderr
+    ours = ordinary_user.tmp / "tmpwarden-65534"
+    assert eventually(lambda: os.listdir(ours) == ["q"])

@@ -1,0 +1,53 @@
+"""`tmpwarden run` in front of real programs: started, signalled, and what it left behind."""
+
+import contextlib
+import os
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+
+RUN = [sys.executable, "-m", "tmpwarden", "run"]
+FORMS = ([*RUN, "--"], [*RUN, "--private-tmp", "--"])
+NAMES = ["run", "run --private-tmp"]
+
+
+def outcome(argv: Sequence[str], stdin: bytes, cwd: Path) -> tuple[int, bytes]:
+    done = subprocess.run(argv, input=stdin, stdout=subprocess.PIPE, cwd=cwd, timeout=120, check=False)
+    return done.returncode, done.stdout
+
+
+@contextlib.contextmanager
+def started(form: Sequence[str], script: str) -> Iterator[tuple["subprocess.Popen[str]", int]]:
+    """A shell script behind `form`, as far as its first line, which is its pid; (wrapper, that pid)."""
+    wrapper = subprocess.Popen(
+        [*form, "sh", "-c", f"echo $$; {script}"], stdout=subprocess.PIPE, text=True, start_new_session=True
+    )
+    assert wrapper.stdout
+    try:
+        yield wrapper, int(wrapper.stdout.readline())
+    finally:
+        with contextlib.suppress(ProcessLookupError):
+            os.killpg(wrapper.pid, 9)
+        wrapper.wait(timeout=60)
+        wrapper.stdout.close()
+
+
+def left_behind(root: Path) -> list[str]:
+    """What lies below a temp root outside the quarantine, our own empty directory aside."""
+    ours = f"tmpwarden-{os.geteuid()}"
+    names = [name for name in os.listdir(root) if name != ours]
+    if (root / ours).exists():
+        names += [f"{ours}/{name}" for name in os.listdir(root / ours) if name != "q"]
+    return sorted(names)
+
+
+def eventually(is_true: Callable[[], bool], within_s: float = 60) -> bool:
+    """What happens in a process that nobody waits for."""
+    end = time.monotonic() + within_s
+    while not is_true():
+        if time.monotonic() > end:
+            return False
+        time.sleep(0.02)
+    return True
