@@ -18,6 +18,8 @@ BUDGET: list[tuple[str, set[str]]] = [
     ("import tmpwarden.sweep.compose", {"dataclasses", "enum", "inspect", "json", "re", "tomllib", "typing"}),
     ("from tmpwarden.cli.main import main; main(['--version'])", CLICK),
     ("from tmpwarden.cli.main import main; main(['--help'])", CLICK | {"shutil"}),
+    ("from tmpwarden.cli.main import main; main(['scan', '--json'])", CLICK | {"json", "tomllib"}),
+    ("from tmpwarden.cli.main import main; main(['clean', '--force'])", CLICK | {"json", "tomllib"}),
 ]
 
 

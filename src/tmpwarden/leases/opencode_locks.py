@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import socket
+import os
 from collections.abc import Iterable
 
 from .claimed import Claimed, names_in, read_object
@@ -30,5 +30,5 @@ def _read_one(path: str) -> Claimed | None:
     pid, host = fields.get("pid"), fields.get("hostname")
     if not is_pid(pid) or not isinstance(pid, int):
         return None
-    machine = None if host in (None, socket.gethostname()) else f"host {host}"
+    machine = None if host in (None, os.uname().nodename) else f"host {host}"
     return Claimed("", pid, machine=machine, recorded_s=written_s, source=path)

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping
-from xml.sax.saxutils import escape
+from html import escape
 
 CARRIED = (
     "TMPDIR", "TEMP", "TMP", "CLAUDE_CODE_TMPDIR", "TMPWARDEN_ROOTS", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME",
