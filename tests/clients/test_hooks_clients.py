@@ -225,3 +225,37 @@ def test_two_claudes_side_by_side_keep_their_files(shared: Path) -> None:
     made, kept = (set(re.findall(rf"{word} ({SCRATCH})/tmp", told)) for word in ("made", "kept"))
     assert len(made) == 2
     assert kept == made
+
+
+@pytest.mark.parametrize("agent", OTHERS)
+def test_a_guarded_write_to_tmp_lands_in_the_scratch_or_is_denied_with_the_way_out(agent: str) -> None:
+    """Codex takes a rewrite only with a real allow, Qwen none at all: these two are told what to run instead."""
+    command = "echo data > /tmp/guarded; ls -d /tmp/guarded"
+    result = run_agent(agent, "--cmd", command, setup=install(agent, "--guard"), post="ls -d /tmp/guarded")
+    assert result["post"]["rc"] != 0, "/tmp/guarded itself was written"  # type: ignore[index]
+    told = json.dumps(result["model"])
+    if agent in ("codex", "qwen"):
+        assert re.search(rf"Run instead: echo data > {SCRATCH}/guarded", told)
+    else:
+        assert re.search(rf"{SCRATCH}/guarded", told)
+
+
+def test_claudes_guarded_write_to_tmp_lands_in_the_scratch() -> None:
+    script = bash("echo data > /tmp/guarded; ls -d /tmp/guarded")
+    result = run_claude(script, "--pre", install("claude", "--guard"), "--post", "ls -d /tmp/guarded")
+    assert result["post"]["rc"] != 0  # type: ignore[index]
+    assert re.search(rf"{SCRATCH}/guarded", tool_results(result))
+
+
+@pytest.mark.parametrize("command", ["touch made-without-asking", "ls"])
+def test_claude_asks_for_the_same_permissions_with_us(command: str) -> None:
+    def outcome(*options: str) -> str:
+        result = run_claude(bash(command), "--mode", "default", *options)
+        return json.dumps(result["result"]["permission_denials"])  # type: ignore[index]
+
+    def shape(text: str) -> str:
+        return re.sub(r"toolu_\w+", "*", text)
+
+    plain = shape(outcome())
+    assert shape(outcome("--plugin-dir", str(REPOSITORY))) == plain
+    assert shape(outcome("--pre", install("claude", "--guard"))) == plain

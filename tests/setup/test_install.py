@@ -232,3 +232,27 @@ def test_an_agent_nobody_knows_is_named() -> None:
 def test_a_home_without_agents_has_an_empty_table(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PATH", "/usr/bin:/bin")
     assert apply.table() == ()
+
+
+def test_a_runtime_goes_with_the_last_hook_that_names_it(own_world: Path) -> None:
+    base = own_world / "data" / "tmpwarden"
+    apply.install("claude")
+    apply.install("opencode")
+    apply.uninstall("claude")
+    assert (base / __version__).is_dir()
+    apply.uninstall("opencode")
+    assert not (base / __version__).exists()
+
+
+def test_an_upgrade_takes_the_old_runtime_away_when_no_agent_needs_it(own_world: Path) -> None:
+    base = own_world / "data" / "tmpwarden"
+    apply.install("claude")
+    apply.install("gemini")
+    (base / __version__).rename(base / "0.0.9")
+    for agent in ("claude", "gemini"):
+        path = settings_of(agent)
+        path.write_text(path.read_text().replace(f"/{__version__}/", "/0.0.9/"))
+    apply.install("claude")
+    assert (base / "0.0.9").is_dir(), "gemini still runs it"
+    apply.install("gemini")
+    assert not (base / "0.0.9").exists()

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 from .. import __version__
 from ..errors import BrokenSettings
+from ..oskit import places
 from . import record, runtime
 from .agents import TARGETS, Target, Wish, find
 from .edits import Edit, read
@@ -44,6 +46,7 @@ def install(name: str, *, guard: bool = False, observe: bool = False, dry_run: b
     if not dry_run:
         runtime.put(wanted)
         _write(target, edits, guard, observe)
+        remove_unused_runtimes()
     return Done(target, tuple(edits), target.advice(), wanted.directory)
 
 
@@ -59,6 +62,7 @@ def uninstall(name: str, *, dry_run: bool = False) -> Done:
             if edit.changes:
                 record.put(edit)
         record.forget(target.id)
+        remove_unused_runtimes()
     return Done(target, tuple(edits))
 
 
@@ -97,10 +101,30 @@ def _restored(edit: Edit, known: record.Record | None) -> Edit:
     return Edit(edit.path, edit.before, former)
 
 
-def leftover_versions() -> tuple[str, ...]:
-    """Runtimes of other versions, which no settings need once every agent is up to date."""
-    base = os.path.dirname(runtime.planned().directory)
+def remove_unused_runtimes() -> tuple[str, ...]:
+    """Take away copies of ourselves that no hook and no timer names any more; which ones went."""
+    base = places.data_dir()
     try:
-        return tuple(sorted(os.path.join(base, name) for name in os.listdir(base) if name != __version__))
+        versions = [name for name in os.listdir(base) if os.path.isfile(f"{base}/{name}/tmpwarden/hooks/run.py")]
     except OSError:
         return ()
+    in_use = "\n".join(_everything_installed())
+    gone = [f"{base}/{name}" for name in sorted(versions) if f"{base}/{name}/" not in in_use]
+    for path in gone:
+        record.remove(path)
+    return tuple(gone)
+
+
+def _everything_installed() -> Iterator[str]:
+    """Every text that may name a runtime, broken settings included."""
+    for target in TARGETS:
+        try:
+            yield (read(target.settings()) or b"").decode("utf-8", "replace")
+            yield from target.commands()
+        except BrokenSettings:
+            continue
+    known = record.load("timer")
+    for changed in known.files if known else ():
+        yield (read(changed.path) or b"").decode("utf-8", "replace")
+    if known is not None:
+        yield f"{places.data_dir()}/{known.version}/"

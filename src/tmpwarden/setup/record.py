@@ -79,7 +79,7 @@ def put(edit: Edit) -> None:
 
 
 def remove(path: str) -> None:
-    """Take away one file of our own making."""
+    """Take away one file or directory of our own making."""
     try:
         parent = walk.open_dir(os.path.dirname(path))
     except OSError:
