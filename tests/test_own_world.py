@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+from support.command import data
+
 MACHINE = {"/tmp", "/var/tmp", "/dev/shm"}
 
 
@@ -26,6 +28,11 @@ def test_a_child_process_inherits_it(own_world: Path) -> None:
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert said
     assert all(place.startswith(str(own_world)) for place in said)
+
+
+def test_no_command_looks_outside(own_world: Path) -> None:
+    for command in ("scan", "status"):
+        assert [root["path"] for root in data(command)["roots"]] == [str(own_world / "tmp")]
 
 
 def test_no_variable_of_the_environment_names_the_machines_temp(own_world: Path) -> None:

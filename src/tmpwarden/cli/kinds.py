@@ -1,6 +1,9 @@
-"""What a user may write after an option: `type=age`, `type=budget`. Each failure is one sentence."""
+"""What a user may write after an option: ages, budgets, agents. Each failure is one sentence."""
 
 from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
 
 import click
 
@@ -26,3 +29,15 @@ def budget(text: str) -> tuple[int | None, int | None]:
         return parse_size(text), None
     except ValueError as error:
         raise click.BadParameter(str(error)) from None
+
+
+def agent_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    """`--agent A`, repeatable, as `wanted`; shells complete it from the catalogue."""
+    text = "Only this agent; may be repeated."
+    return click.option("--agent", "wanted", multiple=True, metavar="A", shell_complete=_agent_ids, help=text)(function)
+
+
+def _agent_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
+    from ..catalogue.load import load
+
+    return [agent.id for agent in load().agents if agent.id.startswith(incomplete)]

@@ -17,7 +17,7 @@ from ...text import duration, plural, size
 from .. import ask, removal, render
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import age, budget
+from ..kinds import age, agent_option, budget
 from ..progress import Progress
 from ..stopping import Stop, stopping
 
@@ -29,7 +29,7 @@ _MOST_LISTED = 40  # lines a person reads before a question
 @click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask. No law is skipped.")
 @click.option("--min-age", type=age, help="Nothing younger than this goes, whoever owned it.")
 @click.option("--max-age", type=age, help="Instead of 72h, for what nobody provably owned.")
-@click.option("--agent", "wanted", multiple=True, metavar="A", help="Only this agent; may be repeated.")
+@agent_option
 @click.option("--tier", type=click.Choice(["auto", "ask"]), default="auto", help="`ask` also takes what needs a word.")
 @click.option("--all", "take_ask", is_flag=True, help="The same as --tier ask.")
 @click.option("--budget", "limit", type=budget, help="Go on, oldest first, until at most this much is left.")

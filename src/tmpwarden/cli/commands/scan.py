@@ -12,13 +12,13 @@ from ...text import plural, shown
 from .. import documents, render
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import age
+from ..kinds import age, agent_option
 from ..progress import Progress
 
 
 @click.command()
 @click.option("--each", is_flag=True, help="Every unit with its owner, verdict and reason.")
-@click.option("--agent", "wanted", multiple=True, metavar="A", help="Only this agent; may be repeated.")
+@agent_option
 @click.option("--min-age", type=age, help="Judge as if nothing younger than this could go.")
 @click.option("--max-age", type=age, help="Judge with this age limit instead of the rows' own.")
 @click.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
