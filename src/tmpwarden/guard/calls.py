@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from .analysis import APPEND, CREATE, DELETE, READ, WRITE, PathUse, Simple
-from .arguments import Argument, arguments
+from .arguments import arguments
 from .fields import Field
 from .follow import Follower, Ways, as_value
+from .options import Argument
 from .paths import is_within, uses
 from .programs import TRUSTED_DIRECTORIES
 from .state import UNKNOWN, Site, State, Value, merged

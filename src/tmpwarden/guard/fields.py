@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from .braces import braces
 from .state import UNKNOWN, Site, State, Value, merged
 from .syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, TILDE, Part, Sequence, Word
 
@@ -115,6 +114,8 @@ class Expander:
             return [Field(word.text, word)]
         variants = [word.parts]
         if word.magic and any(not part.quote and "{" in part.text for part in word.parts if part.kind == LITERAL):
+            from .braces import braces  # rare, and every hook pays for each module
+
             expanded = braces(word.parts)
             if expanded is None:
                 return [Field(None, word)]

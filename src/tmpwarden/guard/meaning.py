@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from .analysis import READ, Analysis, PathUse
 from .calls import Call
+from .elsewhere import Elsewhere
 from .follow import Ways
+from .interpreters import CODE_OPTIONS, CODE_READERS, interpreter_of
 from .programs import REMOTE
 from .reader import read
 from .shell_builtins import BUILTINS
-from .shells import CODE_OPTIONS, CODE_READERS, SHELLS, Shells, interpreter_of
+from .shells import SHELLS
 from .state import Site, State, join
 from .syntax import Unreadable
 from .wrappers import RUNNERS, WRAPPERS
@@ -22,7 +24,7 @@ if TYPE_CHECKING:
 LINKING = {"ln": "", "mv": "", "cp": "raRdPl", "rsync": "ral", "install": "-", "tar": "x", "unzip": "", "git": ""}
 
 
-class Meaning(Shells):
+class Meaning(Elsewhere):
     """Says for each name what it means."""
 
     def call(self, call: Call, state: State) -> Ways:
@@ -34,7 +36,7 @@ class Meaning(Shells):
         name = text.rpartition("/")[2]
         handler = HANDLERS.get(name)
         if handler is None and interpreter_of(name) in CODE_OPTIONS:
-            handler = Shells.interpreter
+            handler = Elsewhere.interpreter
         if handler is not None:
             return handler(self, call, state)
         paths = self.plain(call, state, name)
@@ -78,22 +80,22 @@ class Meaning(Shells):
 
 HANDLERS = {
     **BUILTINS,
-    **dict.fromkeys(WRAPPERS, Shells.wrapped),
-    **dict.fromkeys(RUNNERS, Shells.runner),
-    **dict.fromkeys(SHELLS, Shells.shell),
-    **dict.fromkeys(CODE_OPTIONS, Shells.interpreter),
-    **dict.fromkeys(CODE_READERS, Shells.reads_code),
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), Shells.awk),
-    **dict.fromkeys(("sed", "gsed"), Shells.sed),
-    **dict.fromkeys(("su", "runuser", "script"), Shells.user_shell),
-    **dict.fromkeys(REMOTE, Shells.container),
-    "xargs": Shells.xargs,
-    "find": Shells.find,
-    "gfind": Shells.find,
-    "eval": Shells.eval,
-    "trap": Shells.trap,
-    "ssh": Shells.ssh,
-    "mosh": Shells.ssh,
+    **dict.fromkeys(WRAPPERS, Elsewhere.wrapped),
+    **dict.fromkeys(RUNNERS, Elsewhere.runner),
+    **dict.fromkeys(SHELLS, Elsewhere.shell),
+    **dict.fromkeys(CODE_OPTIONS, Elsewhere.interpreter),
+    **dict.fromkeys(CODE_READERS, Elsewhere.reads_code),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), Elsewhere.awk),
+    **dict.fromkeys(("sed", "gsed"), Elsewhere.sed),
+    **dict.fromkeys(("su", "runuser", "script"), Elsewhere.user_shell),
+    **dict.fromkeys(REMOTE, Elsewhere.container),
+    "xargs": Elsewhere.xargs,
+    "find": Elsewhere.find,
+    "gfind": Elsewhere.find,
+    "eval": Elsewhere.eval,
+    "trap": Elsewhere.trap,
+    "ssh": Elsewhere.ssh,
+    "mosh": Elsewhere.ssh,
 }
 
 

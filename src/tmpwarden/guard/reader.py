@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from .commands import Commands
+from .lists import Lists
 from .syntax import (
-    AndOr,
     Assignment,
     Block,
     Case,
@@ -15,15 +14,12 @@ from .syntax import (
     Loop,
     Node,
     Part,
-    Pipeline,
     Sequence,
     Unreadable,
     Word,
 )
 
 MAX_LENGTH = 200_000  # characters; more is not looked at
-CLOSING = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}"))
-ENDS_SEQUENCE = frozenset((")", ";;", ";&", ";;&"))
 COMPOUND = frozenset(("{", "[[", "if", "while", "until", "for", "case", "select"))
 DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 
@@ -50,137 +46,24 @@ def read_part(text: str, start: int, end: int, depth: int) -> Sequence:
     return tree
 
 
-class Reader(Commands):
-    """Lists, pipelines and compound commands."""
+class Reader(Lists):
+    """Compound commands."""
 
     def elsewhere(self, text: str, start: int, end: int) -> Sequence:
         return read_part(text, start, end, self.depth)
 
-    def sequence(self) -> Sequence:
-        """Commands up to the end, a closing parenthesis, the end of a case clause or a closing reserved word."""
-        result = Sequence(self.pos)
-        while True:
-            self.skip_lines()
-            operator = self.operator()
-            if self.pos >= self.end or operator in ENDS_SEQUENCE or self.bare_word() in CLOSING:
-                break
-            if operator and operator != "(":
-                raise Unreadable("an operator in an odd place")
-            node = self._and_or()
-            self.skip()
-            operator = self.operator()
-            result.items.append((node, operator if operator == "&" else ";"))
-            if operator == ";" or operator == "&":
-                self.pos += 1
-            elif operator != "\n":
-                if operator in ENDS_SEQUENCE or self.pos >= self.end:
-                    break
-                raise Unreadable("something stands in an odd place")
-        result.end = self.pos
-        return result
-
-    def _filled(self) -> Sequence:
-        """A sequence that must not be empty."""
-        body = self.sequence()
-        if not body.items:
-            raise Unreadable("a command is missing")
-        return body
-
-    def _and_or(self) -> Node:
-        first = self._pipeline()
-        chain: AndOr | None = None
-        while True:
-            self.skip()
-            operator = self.operator()
-            if operator != "&&" and operator != "||":
-                break
-            self.pos += 2
-            self.skip_lines()
-            if chain is None:
-                chain = AndOr(first)
-            chain.rest.append((operator, self._pipeline()))
-        if chain is None:
-            return first
-        chain.end = chain.rest[-1][1].end
-        return chain
-
-    def _pipeline(self) -> Node:
-        start = self.pos
-        is_negated = self._prefixes()
-        if start != self.pos and (self.pos >= self.end or self.operator() in (";", "&", "\n", ")")):
-            return Sequence(start)  # `time` and `!` alone
-        first = self._command()
-        self.skip()
-        operator = self.operator()
-        if operator != "|" and operator != "|&" and not is_negated:
-            return first
-        stages = [first]
-        while operator == "|" or operator == "|&":
-            self.pos += len(operator)
-            self.skip_lines()
-            stages.append(self._command())
-            self.skip()
-            operator = self.operator()
-        pipeline = Pipeline(start, stages, is_negated)
-        pipeline.end = stages[-1].end
-        return pipeline
-
-    def _prefixes(self) -> bool:
-        """Pass `!` and `time`."""
-        is_negated = False
-        while True:
-            word = self.bare_word()
-            if word == "!":
-                is_negated = not is_negated
-                self._take_word()
-            elif word == "time":
-                self._take_word()
-                while self.bare_word() in ("-p", "--"):
-                    self._take_word()
-            else:
-                return is_negated
-
-    def _take_word(self) -> None:
-        self.pos = self.bare_end
-        self.skip()
-
-    def _expect(self, word: str) -> None:
-        self.skip_lines()
-        if self.bare_word() != word:
-            raise Unreadable(f"'{word}' is missing")
-        self.pos = self.bare_end
-
-    def _command(self) -> Node:
-        self.skip()
-        if self.pos >= self.end:
-            raise Unreadable("a command is missing")
-        operator = self.operator()
-        start = self.pos
+    def compound(self, operator: str) -> Node | None:
         if operator == "(":
-            node = self._parenthesis_command()
-        elif operator:
+            return self._parenthesis_command()
+        if operator:
             raise Unreadable("an operator in an odd place")
-        else:
-            method = COMMANDS.get(self.bare_word())
-            if method is None:
-                return self.simple()
-            self.deeper()
-            node = method(self)
-            self.depth -= 1
-        node.start = start
-        return self._with_redirects(node)
-
-    def _with_redirects(self, node: Node) -> Node:
-        node.end = self.pos
-        while True:
-            self.skip()
-            if self.pos >= self.end or self.text[self.pos] not in "<>&{0123456789":
-                return node
-            redirect = self.redirect()
-            if redirect is None:
-                return node
-            node.redirects.append(redirect)
-            node.end = self.pos
+        method = COMMANDS.get(self.bare_word())
+        if method is None:
+            return None
+        self.deeper()
+        node = method(self)
+        self.depth -= 1
+        return node
 
     def _parenthesis_command(self) -> Node:
         start = self.pos
@@ -194,7 +77,7 @@ class Reader(Commands):
                 self.pos, self.depth = start, depth
         self.pos += 1
         self.deeper()
-        body = self._filled()
+        body = self.filled()
         self.depth -= 1
         if self.operator() != ")":
             raise Unreadable("a parenthesis does not end")
@@ -204,37 +87,37 @@ class Reader(Commands):
     def _group(self) -> Node:
         start = self.pos
         self.pos = self.bare_end
-        body = self._filled()
-        self._expect("}")
+        body = self.filled()
+        self.expect("}")
         return Block(start, "{", body)
 
     def _if(self) -> Node:
         node = If(self.pos)
         self.pos = self.bare_end
         while True:
-            condition = self._filled()
-            self._expect("then")
-            node.branches.append((condition, self._filled()))
+            condition = self.filled()
+            self.expect("then")
+            node.branches.append((condition, self.filled()))
             word = self.bare_word()
             if word == "elif":
                 self.pos = self.bare_end
                 continue
             if word == "else":
                 self.pos = self.bare_end
-                node.otherwise = self._filled()
-            self._expect("fi")
+                node.otherwise = self.filled()
+            self.expect("fi")
             return node
 
     def _while(self) -> Node:
         start = self.pos
         self.pos = self.bare_end
-        condition = self._filled()
+        condition = self.filled()
         return Loop(start, condition, self._do(), [])
 
     def _do(self) -> Sequence:
-        self._expect("do")
-        body = self._filled()
-        self._expect("done")
+        self.expect("do")
+        body = self.filled()
+        self.expect("done")
         return body
 
     def _for_body(self) -> Sequence:
@@ -245,8 +128,8 @@ class Reader(Commands):
         if self.bare_word() != "{":
             return self._do()
         self.pos = self.bare_end
-        body = self._filled()
-        self._expect("}")
+        body = self.filled()
+        self.expect("}")
         return body
 
     def _for(self) -> Node:
@@ -276,7 +159,7 @@ class Reader(Commands):
         self.pos = self.bare_end
         self.skip()
         node = Case(start, self.word())
-        self._expect("in")
+        self.expect("in")
         while True:
             self.skip_lines()
             if self.bare_word() == "esac":
@@ -373,7 +256,7 @@ class Reader(Commands):
         if self.operator() != "(" and self.bare_word() not in COMPOUND:
             raise Unreadable("a function without a body")
         self.deeper()
-        node = Function(start, name.text, self._command())
+        node = Function(start, name.text, self.command())
         self.depth -= 1
         node.end = self.pos
         return node
@@ -384,10 +267,10 @@ class Reader(Commands):
         self.skip()
         place, word = self.pos, self.bare_word()
         if word and word not in COMPOUND:
-            self._take_word()
+            self.take_word()
             if self.operator() != "(" and self.bare_word() not in COMPOUND:
                 self.pos = place
-        return Block(start, "coproc", self._command())
+        return Block(start, "coproc", self.command())
 
     def _misplaced(self) -> Node:
         raise Unreadable("a reserved word in an odd place")

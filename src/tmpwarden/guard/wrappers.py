@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .arguments import Argument
 from .calls import LISTS, Call
 from .fields import Field
 from .follow import Ways
+from .options import Argument
 from .scanner import NAME, NAME_START
 from .shell_builtins import Builtins
 from .state import State, Value

@@ -1,0 +1,89 @@
+"""Commands for other machines and containers: told, but no path of theirs is one of ours."""
+
+from __future__ import annotations
+
+from .analysis import PathUse
+from .calls import Call
+from .fields import Field
+from .follow import Ways
+from .interpreters import Interpreters
+from .options import Argument, is_elsewhere
+from .state import State
+from .syntax import Unreadable
+
+SSH_VALUES = "BbcDEeFIiJLlmOopQRSWw"
+CONTAINER_VALUES = (
+    "-e",
+    "--env",
+    "-u",
+    "--user",
+    "-w",
+    "--workdir",
+    "--env-file",
+    "-c",
+    "--container",
+    "-n",
+    "--namespace",
+)
+
+
+class Elsewhere(Interpreters):
+    """Adds ssh, docker exec and their kin."""
+
+    def ssh(self, call: Call, state: State) -> Ways:
+        call.is_remote = True
+        self.emit(call, [], state)
+        fields = call.fields
+        at = 1
+        while at < len(fields) and (fields[at].text or "").startswith("-"):
+            text = fields[at].text or ""
+            at += 2 if any(c in SSH_VALUES for c in text[1:]) and text[-1] in SSH_VALUES else 1
+        remote = fields[at + 1 :]
+        if remote and all(field.text is not None for field in remote):
+            self._remote_code(" ".join([field.text or "" for field in remote]), "ssh", state)
+        return state, state
+
+    def _remote_code(self, text: str, around: str, state: State) -> None:
+        """Followed for the rules' sake; whether it can be read is no matter of this machine."""
+        before, self.is_remote = self.is_remote, True
+        opaque = self.opaque
+        try:
+            elsewhere = state.at((None,)).forgetting()
+            self.follow_code(Field(text, None), elsewhere, around)
+        except Unreadable:
+            pass
+        self.is_remote, self.opaque = before, opaque
+
+    def container(self, call: Call, state: State) -> Ways:
+        """docker exec, kubectl exec: another file system. Only what is copied touches ours."""
+        name = (call.fields[0].text or "").rpartition("/")[2]
+        texts = [field.text for field in call.fields]
+        paths: list[PathUse] = []
+        if "cp" in texts[1:3]:
+            local = [field for field in call.fields[texts.index("cp") + 1 :] if not is_elsewhere(field)]
+            for field in local:
+                mode = "write" if field is call.fields[-1] else "read"
+                if not (field.text or "").startswith("-"):
+                    paths += self.touch(Argument(field, 0, mode), state, f"{name} cp")
+        self.emit(call, paths, state)
+        if "exec" in texts[1:2]:
+            self._executed_elsewhere(call, name, state)
+        return state, state
+
+    def _executed_elsewhere(self, call: Call, name: str, state: State) -> None:
+        fields, at = call.fields, 2
+        while at < len(fields) and (fields[at].text or "").startswith("-"):
+            at += 2 if fields[at].text in CONTAINER_VALUES else 1
+        at += 1
+        while at < len(fields) and (fields[at].text or "").startswith("-"):
+            at += 1
+        if at >= len(fields):
+            return
+        inner = self.quiet(call.inside(name, fields[at:]))
+        before, opaque, self.is_remote = self.is_remote, self.opaque, True
+        in_text, self.in_text = self.in_text, False  # nothing in there is a path of ours
+        try:
+            self.call(inner, state.at((None,)).forgetting())
+        except Unreadable:
+            pass
+        self.is_remote, self.opaque, self.in_text = before, opaque, in_text
