@@ -49,7 +49,7 @@ NAMES = (
         "'a b'",
         "./-rf",
     ),
-    *("to_project", "to_project/file", "sub/..", "out_dir/..", "up/..", "."),
+    *("to_project", "twin", "to_project/file", "sub/..", "out_dir/..", "up/..", "."),
 )
 GLOBS = (
     "*",
@@ -233,6 +233,7 @@ def build() -> None:
                 file.write(f"{place} {name}")
     links = {"out_file": f"{OUTSIDE}/file", "out_dir": f"{OUTSIDE}/sub", "dangling": f"{OUTSIDE}/made", "self": "self"}
     links |= {"up": "..", "sub/out": f"{OUTSIDE}/full", "full/out_file": f"{OUTSIDE}/a", "to_project": PROJECT}
+    os.link("/tmp/victim/b", f"{SCRATCH}/twin")
     for name, target in links.items():
         os.symlink(target, f"{SCRATCH}/{name}")
     for top in ("/tmp", "/srv"):
@@ -251,8 +252,16 @@ def seen() -> dict[str, tuple[object, ...]]:
             for name in (*names, *files):
                 path = os.path.join(directory, name)
                 status = os.lstat(path)
-                found[path] = (status.st_mode, status.st_ino, status.st_size, status.st_mtime_ns, status.st_ctime_ns)
+                content = _content(path) if name in files else b""
+                found[path] = (status.st_mode, status.st_ino, status.st_uid, status.st_mtime_ns, content)
     return found
+
+
+def _content(path: str) -> bytes:
+    if os.path.islink(path):
+        return os.readlink(path).encode()
+    with open(path, "rb") as file:
+        return file.read()
 
 
 def run(command: str, cwd: str) -> None:

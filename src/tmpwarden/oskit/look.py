@@ -1,8 +1,8 @@
 """What the guard may ask about the disk: where a path's parent really is, and whether the name exists. Hot path."""
 
 from posix import lstat, readlink
-from stat import S_ISLNK
 
+_TYPE, _LINK, _REGULAR = 0o170000, 0o120000, 0o100000  # the module `stat` is one import more
 MAX_LINKS = 40  # as the kernel
 
 
@@ -28,7 +28,8 @@ class Disk:
         return parent, True
 
     def resolve(self, path: str) -> str | None:
-        """As `realpath -m`: what does not exist stays as it is written; a loop or a closed door is None."""
+        """As `realpath -m`: what does not exist stays as it is written. A loop or a closed door is None, and so is a
+        file with a second name: writing to it changes the other one too, and nobody can tell where that is."""
         if path not in self._resolved:
             self._resolved[path] = _resolve(path)
         return self._resolved[path]
@@ -47,7 +48,8 @@ def _resolve(path: str) -> str | None:
             continue
         here = "/" + "/".join([*done, part])
         try:
-            is_link = S_ISLNK(lstat(here).st_mode)
+            status = lstat(here)
+            is_link = status.st_mode & _TYPE == _LINK
             target = readlink(here) if is_link else ""
         except (FileNotFoundError, NotADirectoryError):
             done.append(part)
@@ -56,6 +58,8 @@ def _resolve(path: str) -> str | None:
             return None
         if not is_link:
             done.append(part)
+            if status.st_nlink > 1 and status.st_mode & _TYPE == _REGULAR:
+                return None
             continue
         links += 1
         if links > MAX_LINKS:

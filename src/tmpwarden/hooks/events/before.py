@@ -7,9 +7,9 @@ from ...guard.context import Context
 from ...guard.evaluate import evaluate
 from ...guard.rules import SESSION
 from ...model.hot import ASK, PASS, Decision, ToolCall
+from ...oskit.look import Disk
 from .. import notebook
 from ..dialects.spoken import Answer
-from ..disk import Disk
 from . import Call
 from .whereabouts import scratch_of
 
