@@ -31,6 +31,7 @@ class Intent:
     device: int
     inode: int
     count: int = 1  # members of a swarm
+    newest_ns: int = 0  # the unit's newest date when it was judged: what is younger came later
 
 
 @dataclass(slots=True)
@@ -173,8 +174,8 @@ def _decoded(line: str) -> dict[str, Any] | None:
 
 def _decoded_intent(entry: dict[str, Any]) -> Intent | None:
     try:
-        return Intent(**{name: entry[name] for name in Intent.__slots__})
-    except KeyError:
+        return Intent(**{name: entry[name] for name in Intent.__slots__ if name in entry})
+    except TypeError:
         return None
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..model.sweep import Finding, Kind, Measure, Outcome, Reason, Receipt, Remove, Worth
 from ..oskit import locks, take, walk
@@ -102,7 +102,8 @@ def remove_in_place(verdict: Remove, dir_fd: int, journal: Journal, may_go: MayG
     """Where nothing can be renamed away: each name is compared with its pin right before its unlink."""
     finding = verdict.finding
     token = os.urandom(8).hex()
-    journal.intend(_intent(verdict, token, "", os.fstat(dir_fd)))
+    intent = _intent(verdict, token, "", os.fstat(dir_fd))
+    journal.intend(intent if finding.members else replace(intent, device=finding.device, inode=finding.inode))
     freed = entries = 0
     failed = ""
     for name in finding.members or (finding.name,):
@@ -192,4 +193,5 @@ def _intent(verdict: Remove, token: str, directory: str, status: os.stat_result)
         device=status.st_dev,
         inode=status.st_ino,
         count=len(finding.members) or 1,
+        newest_ns=verdict.evidence.measure.newest_ns if verdict.evidence.measure else 0,
     )
