@@ -15,7 +15,12 @@ from tmpwarden.oskit.purge import Purged
 from tmpwarden.oskit.take import pin
 from tmpwarden.oskit.walk import measure
 
-WINDOWS = ["judged, not yet opened", "judged, not yet compared", "emptied, not yet removed"]
+WINDOWS = [
+    "judged, not yet opened",
+    "compared, not yet opened",
+    "judged, not yet compared",
+    "emptied, not yet removed",
+]
 Move = Callable[[Path], None]
 
 
@@ -133,7 +138,7 @@ def test_an_empty_directory_that_took_the_name_stays(
     emptied = []
 
     def on_window(here: str) -> None:
-        if here == WINDOWS[2]:
+        if here == WINDOWS[-1]:
             emptied.append(here)
             if len(emptied) == (1 if name == "unit/sub" else 2):
                 os.rename(condemned.shared / name, condemned.shared / "moved")
@@ -151,12 +156,26 @@ def test_a_tree_goes_and_its_bytes_are_counted(condemned: Condemned) -> None:
 
 
 def test_a_stopped_one_is_resumed(condemned: Condemned) -> None:
-    fresh = condemned.shared / "unit" / "fresh"
-    fresh.write_text("precious")
-    assert condemned.purge().left
-    condemned.newest_ns = os.lstat(fresh).st_ctime_ns
-    assert condemned.purge().left == 0
+    """Whoever stopped it halfway, by a crash say, had made the directories younger."""
+    (condemned.shared / "unit" / "sub" / "member").unlink()
+    assert condemned.purge().failed == (("sub", "it changed after it was judged"),)
+    fd, pinned = condemned.fd, condemned.pinned
+    assert purge_in_place(fd, "unit", pinned, newest_ns=condemned.newest_ns, resuming=True).left == 0
     assert not (condemned.shared / "unit").exists()
+
+
+def test_a_resumed_one_stops_at_what_came_since(condemned: Condemned) -> None:
+    (condemned.shared / "unit" / "sub" / "fresh").write_text("precious")
+    fd, pinned = condemned.fd, condemned.pinned
+    done = purge_in_place(fd, "unit", pinned, newest_ns=condemned.newest_ns, resuming=True)
+    assert done.failed == (("sub/fresh", "it changed after it was judged"),)
+    assert (condemned.shared / "unit" / "sub" / "fresh").read_text() == "precious"
+
+
+def test_an_empty_directory_that_was_made_since_stops_it(condemned: Condemned) -> None:
+    (condemned.shared / "unit" / "sub" / "fresh").mkdir()
+    assert condemned.purge().failed == (("sub", "it changed after it was judged"),)
+    assert (condemned.shared / "unit" / "sub" / "fresh").is_dir()
 
 
 def test_a_vanished_unit_is_no_failure(condemned: Condemned) -> None:

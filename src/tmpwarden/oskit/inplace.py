@@ -5,16 +5,17 @@ from __future__ import annotations
 import errno
 import os
 
-from .purge import Level, Purged, Purger
+from .purge import MOVED_UP, Level, Purged, Purger
 
 
-def purge_in_place(dir_fd: int, name: str, pinned: int, *, newest_ns: int) -> Purged:
+def purge_in_place(dir_fd: int, name: str, pinned: int, *, newest_ns: int, resuming: bool = False) -> Purged:
     """Remove the tree at `name` while it is `pinned` and holds nothing newer than `newest_ns`, its newest when judged.
 
     Whatever was written, made, renamed or linked since has a later ctime than any member had then. Stops at the
-    first oddity and tells it in `failed`; a second call goes on from there.
+    first oddity and tells it in `failed`. A second call with `resuming` goes on from there: our own removals have made
+    directories younger, so only their members are held against `newest_ns` then.
     """
-    purger = _Careful(dir_fd, name, pinned, newest_ns)
+    purger = _Careful(dir_fd, name, pinned, newest_ns, resuming)
     try:
         purger.run()
     except _Oddity as oddity:
@@ -33,9 +34,9 @@ class _Oddity(Exception):
 class _Careful(Purger):
     """A Purger in a directory that others can write to as well."""
 
-    def __init__(self, dir_fd: int, name: str, pinned: int, newest_ns: int) -> None:
+    def __init__(self, dir_fd: int, name: str, pinned: int, newest_ns: int, resuming: bool) -> None:
         super().__init__(dir_fd, name, counts=True)
-        self.pinned, self.newest_ns, self.uid = pinned, newest_ns, os.geteuid()
+        self.pinned, self.newest_ns, self.resuming, self.uid = pinned, newest_ns, resuming, os.geteuid()
         self.device = os.fstat(pinned).st_dev
 
     def run(self) -> None:
@@ -43,6 +44,13 @@ class _Careful(Purger):
         self.tree()
 
     def open(self, name: str, dir_fd: int) -> int:
+        before = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+        if not self.levels and not os.path.samestat(before, os.fstat(self.pinned)):
+            raise _Oddity(name, "it is not what was judged")
+        came_up = len(self.levels) == 1 and name.endswith(MOVED_UP)  # by our own rename, which dates it
+        if self.levels and not self.resuming and not came_up:  # the top is pinned, and this run may have dated it
+            self.check(name, before)
+        _race_window("compared, not yet opened")
         try:
             fd = super().open(name, dir_fd)
         except FileNotFoundError:
@@ -50,7 +58,7 @@ class _Careful(Purger):
         except OSError as error:
             raise _Oddity(name, error.strerror or str(error)) from None
         status = os.fstat(fd)
-        if status.st_uid != self.uid or not (self.levels or os.path.samestat(status, os.fstat(self.pinned))):
+        if status.st_uid != self.uid or not os.path.samestat(status, before):
             os.close(fd)
             raise _Oddity(name, "it is not what was judged")
         return fd

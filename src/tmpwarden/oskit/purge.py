@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _MOST_OPEN = 64  # levels that stay open; deeper directories are moved up to the top of their tree
 _MOST_TOLD = 100
+MOVED_UP = "~"  # ends the name of a directory that came up from below
 _PINNED = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 
 
@@ -285,7 +286,8 @@ class Purger:
         """Hang a directory that lies too deep below the top of its own tree; it is met there again."""
         try:
             os.close(self.open(name, level.fd))  # writable now, or it could not move
-            os.rename(name, f"{os.urandom(8).hex()}~", src_dir_fd=level.fd, dst_dir_fd=self.levels[0].fd)
+            new_name = os.urandom(8).hex() + MOVED_UP
+            os.rename(name, new_name, src_dir_fd=level.fd, dst_dir_fd=self.levels[0].fd)
             self.moved_up = True
             if self.mounts:
                 self.mounts = _mounts_below(self.dir_fd, self.name)
