@@ -12,6 +12,8 @@ from pathlib import Path
 from bench.frame import Line, Run, interleaved, ratio, timed
 
 _RUN = str(Path(__file__).parents[1] / "src" / "tmpwarden" / "hooks" / "run.py")
+_LAUNCH = str(Path(__file__).parents[1] / "hooks" / "launch")
+_PLUGIN = "the same as the plugin runs it: sh -c, launcher, hook"
 _PYTHON = "/usr/bin/python3"
 _BARE = "python3 -I -S -c pass"
 _SESSION = "4ccb12f1-61e7-48ad-9bec-1437a2f881f7"
@@ -31,6 +33,7 @@ def lines(quick: bool) -> Iterator[Line]:
         contenders = {_BARE: lambda: timed([_PYTHON, "-I", "-S", "-c", "pass"], world.env)}
         for event, *_ in _EVENTS:
             contenders[event] = lambda event=event: world.call(event)  # type: ignore[misc]
+        contenders[_PLUGIN] = lambda: world.call("PostToolUse", ["/bin/sh", "-c", f'sh "{_LAUNCH}" PostToolUse'])
         for run in contenders.values():
             run()  # compiled modules and rules are there from the second call on
         runs = interleaved(contenders, 9 if quick else 41)
@@ -39,6 +42,8 @@ def lines(quick: bool) -> Iterator[Line]:
             peers = "; Dippy 9.5, cc-safety-net 10.9, nah 11.7 (facts)" if event == "PreToolUse" else ""
             note = f"wall {wall:.2f}{peers}"
             yield Line(what, ratio(runs, event, _BARE, "cpu_s"), f"x {_BARE}, CPU", gate, goal, note)
+        whole = ratio(runs, _PLUGIN, _BARE, "cpu_s")
+        yield Line(_PLUGIN, whole, f"x {_BARE}, CPU", 1.6, None, f"wall {ratio(runs, _PLUGIN, _BARE):.2f}")
 
 
 class _World:
@@ -60,11 +65,11 @@ class _World:
             "AI_AGENT": "claude-code_2-1-325_harness",
         }
 
-    def call(self, event: str) -> Run:
+    def call(self, event: str, argv: list[str] | None = None) -> Run:
         for name, seconds in (("markers.due", 50), ("clean.due", 3000)):
             (self.notes / name).touch()
             os.utime(self.notes / name, (time.time() + seconds,) * 2)
         payload = {"session_id": _SESSION, "hook_event_name": event, "cwd": "/work", "tool_name": "Bash"}
         payload_file = self.base / f"{event}.json"
         payload_file.write_text(json.dumps(payload | {"tool_input": {"command": _COMMAND}}))
-        return timed([_PYTHON, "-I", "-S", _RUN, "claude", event], self.env, stdin=str(payload_file))
+        return timed(argv or [_PYTHON, "-I", "-S", _RUN, "claude", event], self.env, stdin=str(payload_file))
