@@ -3,6 +3,7 @@
 import os
 import subprocess
 import time
+import uuid
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -60,13 +61,14 @@ def _row_of(planted: Planted, places: dict[str, Place]) -> str | None:
     return None
 
 
-def make_garden(world: Path, pid: int) -> Garden:
+def make_garden(world: Path, pid: int, session: str = "") -> Garden:
     home, roots, planted = str(world / "home"), [], []
+    session = session or str(uuid.uuid4())  # no other test's process carries it
     for row in CATALOGUE.rows:
         root = world / "tmp" / row.key
         root.mkdir()
         roots.append(str(root))
-        planted += plant(row, str(root), home, gone_pid=pid)
+        planted += plant(row, str(root), home, pid=pid, session=session)
     return Garden(tuple(roots), home, tuple(planted))
 
 
@@ -157,7 +159,11 @@ def test_an_entry_without_the_shape_stays(own_world: Path, key: str, check: str)
     row = CATALOGUE.row(key)
     assert row is not None
     planted = [
-        each for each in plant(row, str(own_world / "tmp"), str(own_world / "home"), gone_pid=1) if each.is_match
+        each
+        for each in plant(
+            row, str(own_world / "tmp"), str(own_world / "home"), pid=gone_pid(), session=str(uuid.uuid4())
+        )
+        if each.is_match
     ]
     for each in planted:
         content_that_breaks(check, each)
@@ -174,7 +180,11 @@ def test_a_file_larger_than_its_row_says_stays(own_world: Path, key: str) -> Non
     row = CATALOGUE.row(key)
     assert row is not None and row.max_bytes is not None
     planted = [
-        each for each in plant(row, str(own_world / "tmp"), str(own_world / "home"), gone_pid=1) if each.is_match
+        each
+        for each in plant(
+            row, str(own_world / "tmp"), str(own_world / "home"), pid=gone_pid(), session=str(uuid.uuid4())
+        )
+        if each.is_match
     ]
     for each in planted:
         with open(each.path, "wb") as file:
@@ -199,10 +209,11 @@ def test_a_pid_in_the_name_that_lives_keeps_the_unit(own_world: Path) -> None:
 
 def test_a_session_that_somebody_carries_keeps_its_units(own_world: Path) -> None:
     """Every row with a session, while one process has that id in its environment."""
-    garden = make_garden(own_world, gone_pid())
+    carried_id = str(uuid.uuid4())
+    garden = make_garden(own_world, gone_pid(), carried_id)
     sessions = [each for each in garden.planted if each.is_match and each.row.owner is Claim.SESSION]
     variables = {name for agent in CATALOGUE.agents for name in agent.session_env}
-    carried = dict.fromkeys(variables, "1b4e28ba-2fa1-41d2-883f-0016d3cca427")
+    carried = dict.fromkeys(variables, carried_id)
     with subprocess.Popen(["sleep", "600"], env={"PATH": os.environ["PATH"], **carried}) as carrier:
         try:
             compose.clean(garden.request(ask=True), now_ns=later_ns)
@@ -212,9 +223,6 @@ def test_a_session_that_somebody_carries_keeps_its_units(own_world: Path) -> Non
             carrier.kill()
 
 
-SESSION = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
-
-
 def test_a_link_to_a_transcript_goes_and_the_transcript_stays(own_world: Path) -> None:
     """Claude Code's tasks/a*.output are links into ~/.claude/projects; the emptied parent goes too."""
     project = own_world / "home" / ".claude" / "projects" / "-home-me"
@@ -222,7 +230,7 @@ def test_a_link_to_a_transcript_goes_and_the_transcript_stays(own_world: Path) -
     transcript = project / "agent-a1.jsonl"
     transcript.write_text("{}")
     slug = own_world / "tmp" / f"claude-{os.geteuid()}" / "-home-me"
-    tasks = slug / SESSION / "tasks"
+    tasks = slug / str(uuid.uuid4()) / "tasks"
     tasks.mkdir(parents=True)
     (tasks / "a0123456789abcdef.output").symlink_to(transcript)
     for _ in range(2):
@@ -236,7 +244,7 @@ def test_flat_files_stay_three_days_while_an_older_session_lives(own_world: Path
     base = own_world / "tmp" / f"claude-{os.geteuid()}"
     base.mkdir()
     day_ns = 86400 * 10**9
-    environ = {"PATH": os.environ["PATH"], "CLAUDE_CODE_SESSION_ID": SESSION}
+    environ = {"PATH": os.environ["PATH"], "CLAUDE_CODE_SESSION_ID": str(uuid.uuid4())}
     with subprocess.Popen(["sleep", "600"], env=environ) as session:
         try:
             flat = base / "tmp.s41nKzCasd"

@@ -30,12 +30,12 @@ class Planted:
     is_match: bool  # False: one of its `spares`
 
 
-def plant(row: Litter, tmp: str, home: str, *, gone_pid: int) -> tuple[Planted, ...]:
-    """Every example of a row below `tmp` or `home`. A pid in a name becomes `gone_pid`, a process that has ended."""
+def plant(row: Litter, tmp: str, home: str, *, pid: int, session: str) -> tuple[Planted, ...]:
+    """Every example of a row below `tmp` or `home`, owned by that process or session where a name tells its owner."""
     directory = directory_of(row, tmp, home)
     os.makedirs(directory, mode=0o700, exist_ok=True)
     planted = []
-    for name, is_match in _examples(row, gone_pid):
+    for name, is_match in _examples(row, {Claim.PID: str(pid), Claim.SESSION: session}):
         path = os.path.join(directory, name)
         kind = row.kind if row.kind is not Kind.ANY else Kind.DIR if row.tier is Tier.NEVER else Kind.FILE
         if not os.path.lexists(path):  # what one row spares may be another's example
@@ -52,16 +52,23 @@ def directory_of(row: Litter, tmp: str, home: str) -> str:
     return os.path.join(start, *(part.replace("{uid}", uid).replace("*", _ANYTHING) for part in parts))
 
 
-def _examples(row: Litter, gone_pid: int) -> Iterator[tuple[str, bool]]:
+def _examples(row: Litter, owners: dict[Claim, str]) -> Iterator[tuple[str, bool]]:
     uid, pattern = os.geteuid(), re.compile(name_pattern(row.name, 1000), FLAGS)
     for name in row.matches:
-        found = pattern.fullmatch(name)
-        if row.owner is Claim.PID and found:
-            start, end = found.span("pid")
-            name = f"{name[:start]}{gone_pid}{name[end:]}"
-        yield _for_user(row, name, uid), True
+        yield _for_user(row, _owned(name, pattern, row.owner, owners) or name, uid), True
     for name in row.spares:
         yield _for_user(row, name, uid), False
+
+
+def _owned(name: str, pattern: re.Pattern[str], claim: Claim, owners: dict[Claim, str]) -> str | None:
+    """The name with this owner in it, if the pattern allows that."""
+    found = pattern.fullmatch(name)
+    group = {Claim.PID: "pid", Claim.SESSION: "session"}.get(claim)
+    if found is None or group is None:
+        return None
+    start, end = found.span(group)
+    owned = f"{name[:start]}{owners[claim]}{name[end:]}"
+    return owned if pattern.fullmatch(owned) else None
 
 
 def _for_user(row: Litter, name: str, uid: int) -> str:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import subprocess
 import time
+import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -101,14 +102,14 @@ def _install(path: str) -> None:
 
 def _sweep(agent: Agent, scratch: str, home: str) -> Rehearsal:
     """Each row has a temp root of its own, so that no example hides another."""
-    pid = _gone_pid()
+    pid, session = _gone_pid(), str(uuid.uuid4())
     planted: list[Planted] = []
     roots = []
     for row in agent.rows:
         root = os.path.join(scratch, row.id)
         os.mkdir(root, 0o700)
         roots.append(root)
-        planted += plant(row, root, home, gone_pid=pid)
+        planted += plant(row, root, home, pid=pid, session=session)
 
     def request(ask: bool) -> Request:
         return Request(roots=tuple(roots), home=home, thresholds=Thresholds(take_ask=ask))
