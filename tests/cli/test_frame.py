@@ -52,6 +52,28 @@ def test_every_command_explains_itself() -> None:
         assert "Usage: tmpwarden" in call(module.stem, "--help").stdout
 
 
+def test_an_answer_that_cannot_be_written_is_one_sentence_and_exit_1() -> None:
+    with open("/dev/full", "w") as full:
+        result = subprocess.run(
+            [sys.executable, "-m", "tmpwarden", "--version"],
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            check=False,
+        )
+    assert result.returncode == 1
+    assert result.stderr == "tmpwarden: the answer could not be written: No space left on device\n"
+
+
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
+def test_closed_standard_streams_are_no_crash(closed: str) -> None:
+    result = subprocess.run(
+        f"{sys.executable} -m tmpwarden scan {closed}", shell=True, capture_output=True, text=True, check=False
+    )
+    assert "Traceback" not in result.stderr + result.stdout
+    assert result.returncode == 0
+
+
 def test_a_closed_pipe_is_silent() -> None:
     result = subprocess.run(
         f"{sys.executable} -m tmpwarden --help | true", shell=True, capture_output=True, text=True, check=False

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import signal
 import sys
@@ -14,6 +15,8 @@ import click
 from ..errors import BadArgument, Interrupted, TmpwardenError, Unexpected
 from .call import Answer, Call, Done, Terminated
 from .group import COMPLETION_VARIABLE, LazyGroup, with_common_options
+
+_GARBAGE = 50_000  # a walk makes no circles: looking for them every 700 objects costs 6 % of a scan
 
 
 @click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -35,6 +38,7 @@ with_common_options(tmpwarden)
 
 def run() -> None:
     """The entry point of the `tmpwarden` script."""
+    gc.set_threshold(_GARBAGE)
     signal.signal(signal.SIGTERM, _terminated)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
@@ -52,9 +56,20 @@ def main(argv: Sequence[str], *, now_ns: Callable[[], int] = time.time_ns) -> in
         if sys.stdout is not None:
             sys.stdout.flush()
     except BrokenPipeError:
-        # the reader has seen enough; what was done is done, and the interpreter must not complain at exit
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        _let_go_of_stdout()  # the reader has seen enough; what was done is done
+    except OSError as error:  # stdout lies on a full disk: of all moments, this is ours
+        _let_go_of_stdout()
+        _write(sys.stderr, [f"tmpwarden: the answer could not be written: {error.strerror}"])
+        return answer.exit_code or 1
+    except KeyboardInterrupt as stop:
+        _let_go_of_stdout()
+        return 143 if isinstance(stop, Terminated) else 130
     return answer.exit_code
+
+
+def _let_go_of_stdout() -> None:
+    """So that the interpreter does not try, and complain, once more at its exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _answer(call: Call, argv: list[str]) -> Answer:
