@@ -79,7 +79,8 @@ def catalogue() -> str:
     agents = load(dirs=()).agents
     rows = sum(len(agent.rows) for agent in agents)
     lines = [_NOTE, f"# The catalogue\n\nWhat {len(agents)} agents and tools leave behind, {rows} rows. "]
-    lines.append("[Add an agent](add-an-agent.md) tells what the words mean and how to add a row.\n")
+    lines.append("[Add an agent](add-an-agent.md) tells what the words mean and how to add a row; ")
+    lines.append("[what the six agents leave](measured-agents.md) was measured with the real programs.\n")
     for agent in agents:
         lines.append(f"\n## {agent.id}\n\n{agent.name}, verified with: {words.measured_with(agent)}.\n\n")
         lines += ["| row | where | tier | worth | owner | waits | what and why |\n|---|---|---|---|---|---|---|\n"]
