@@ -105,6 +105,7 @@ class _Pass:
         self.own_pid = os.getpid()
         self.own_table, self.own_namespace = table, namespace
         self.tables = {namespace: table}  # mount namespace -> all of its mounts
+        self.parts: dict[str, namespaces.MountTable] = {}  # the same for those of which only a part can be read
         self.resolved: dict[str, str] = {}
         self.unreadable: list[int] = []
         self.sessions: dict[str, dict[str, list[int]]] = {name: {} for name in variables}
@@ -119,14 +120,11 @@ class _Pass:
             looked |= fresh
             for pid in sorted(fresh):
                 self.look_at(pid)
-        unmapped = self.locate_all()
+        self.locate_all()
         self.holders.sessions = {
             name: {value: tuple(pids) for value, pids in values.items()} for name, values in self.sessions.items()
         }
-        self.holders.doubts = (
-            *visibility.doubts(self.holders.processes, self.unreadable),
-            *(f"the mounts of {namespace} cannot be read" for namespace in sorted(unmapped)),
-        )
+        self.holders.doubts = visibility.doubts(self.holders.processes, self.unreadable)
         self.holders.complete = not self.holders.doubts
 
     def look_at(self, pid: int) -> None:
@@ -146,10 +144,8 @@ class _Pass:
     def look_into(self, pid: int, thread: int) -> None:
         """`thread`: the one to ask; the first of a process may have ended while others go on."""
         namespace = proc_links.mount_namespace(thread)
-        # Only a process whose root is its namespace's shows all mounts in there.
-        is_new = namespace not in self.tables and os.readlink(f"/proc/{thread}/root") == "/"
-        if is_new and (table := namespaces.MountTable.of(thread)):
-            self.tables[namespace] = table
+        if namespace not in self.tables:
+            self.read_mounts(namespace, thread)
         ours = pid == self.own_pid
         for kind, path in proc_links.held_paths(thread, ours=ours):
             self.note(namespace, path, (kind, pid, path))
@@ -165,6 +161,14 @@ class _Pass:
             if needle in environ and (found := proc_links.variable_in(environ, needle)):
                 self.sessions[name].setdefault(found, []).append(pid)
 
+    def read_mounts(self, namespace: str, thread: int) -> None:
+        """Only a process whose root is its namespace's shows all mounts in there; another a part."""
+        root, table = os.readlink(f"/proc/{thread}/root"), namespaces.MountTable.of(thread)
+        if table is not None and root == "/":
+            self.tables[namespace] = table
+        elif table is not None and namespace not in self.parts:
+            self.parts[namespace] = table.below(root)
+
     def readings(self, namespace: str, value: str) -> set[str]:
         """A variable may name a directory through links; the kernel's own paths never do."""
         if namespace != self.own_namespace:
@@ -178,17 +182,19 @@ class _Pass:
         if len(everyone) < _MOST_PER_PATH:
             everyone.append(held)
 
-    def locate_all(self) -> set[str]:
-        """Turn names into places: each mount namespace's by its own table. Those for which there is none."""
-        unmapped = set()
+    def locate_all(self) -> None:
+        """Turn names into places: each mount namespace's by its own table."""
         for (namespace, path), everyone in self.seen.items():
-            table = self.tables.get(namespace)
-            if table is None and any(procs.process(pid) for _, pid, _ in everyone if pid is not None):
-                unmapped.add(namespace)  # everybody there has another root
-            if located := (table or self.own_table).locate(path):  # a wrong guess errs towards keeping
+            if located := self.locate(namespace, path):
                 for held in everyone:
                     self.holders.add(located, held)
-        for table in self.tables.values():
+        for table in {**self.parts, **self.tables}.values():
             for key, held in mount_sources.used_by(table):
                 self.holders.add(key, held)
-        return unmapped
+
+    def locate(self, namespace: str, path: str) -> Key | None:
+        if table := self.tables.get(namespace):
+            return table.locate(path)
+        part = self.parts.get(namespace)
+        # what lies outside the part is most likely mounted as it is for us; a wrong guess errs towards keeping
+        return (part.locate(path) if part else None) or self.own_table.locate(path)

@@ -112,6 +112,12 @@ class MountTable:
     def parse(cls, text: str) -> MountTable:
         return cls([mount for line in text.split("\n") if (mount := parse_mount(line))])
 
+    def below(self, root: str) -> MountTable:
+        """The same table as everybody else names its points: it was read from a process that has `root` as its root."""
+        for mount in self.mounts:
+            mount.point = (root + mount.point).rstrip("/") or "/"
+        return MountTable(list(self.mounts))
+
     @classmethod
     def of(cls, pid: int | str = "self") -> MountTable | None:
         """The table of that process's namespace, or None where it cannot be read."""
