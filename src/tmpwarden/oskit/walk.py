@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 import stat
+from array import array
 from collections.abc import Callable, Iterator
 
 TYPE_CHECKING = False
@@ -115,12 +116,14 @@ class _Walk:
     def deep_tree(self, top_fd: int) -> None:
         """The same for a tree below _MOST_OPEN levels: reads each directory at once and comes back through `..`."""
         here, waiting = top_fd, self.read_at_once(top_fd)
-        trail: list[tuple[int, _Names]] = []
+        trail = array("Q")  # the inodes of the directories above, and
+        left_above: dict[int, _Names] = {}  # what still waits in them, by depth: most of a chain waits for nothing
         depth = len(self.names)
         try:
             while waiting or trail:
                 if not waiting:
-                    inode, waiting = trail.pop()
+                    inode = trail.pop()
+                    waiting = left_above.pop(len(trail), waiting)
                     here = self.climb(here, inode)
                     self.names.pop()
                     continue
@@ -132,7 +135,9 @@ class _Walk:
                 below = self.read_at_once(child)
                 inode = os.fstat(here).st_ino
                 if below and self.leads_up(child, inode):
-                    trail.append((inode, waiting))
+                    if waiting:
+                        left_above[len(trail)] = waiting
+                    trail.append(inode)
                     os.close(here)
                     here, waiting = child, below
                 else:
