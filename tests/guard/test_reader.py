@@ -15,7 +15,7 @@ from tmpwarden.guard.analysis import Analysis
 from tmpwarden.guard.meaning import analyse
 from tmpwarden.guard.reader import MAX_LENGTH, read
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "cases"
 ORACLE = [json.loads(line) for line in (DATA / "bash_oracle.jsonl").read_text().splitlines()]
 # commands on ways that bash did not go; and a redirect to two names, which bash refuses only when it gets there
 NOT_TAKEN = {"c8", "c9x"}

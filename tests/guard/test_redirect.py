@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from support.jail import Jail
 from tmpwarden.guard.redirect import rewrite, rewrite_path
 
-DATA = Path(__file__).parent / "data"
+DATA = Path(__file__).parent / "cases"
 CASES = [json.loads(line) for line in (DATA / "redirect.jsonl").read_text().splitlines()]
 SCRATCH = "/tmp/agent-s1"
 
