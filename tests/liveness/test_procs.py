@@ -120,6 +120,7 @@ def test_root_sees_everybody_here() -> None:
     assert Holders.look().doubts == ()
 
 
+SOMEBODY = 40000 + ME % 20000  # a user of this test process alone: what hides from one test must not from another
 LOOK = """
 from tmpwarden.oskit.holders import Holders
 holders = Holders.look(("CLAUDE_CODE_SESSION_ID",))
@@ -131,7 +132,7 @@ print(*holders.doubts, sep="\\n")
 @needs_root
 def test_an_ordinary_user_sees_everybody_who_matters(ordinary_user) -> None:  # type: ignore[no-untyped-def]
     """Root's daemons cannot be read, and need not be."""
-    done = ordinary_user.code(LOOK)
+    done = _look(ordinary_user, LOOK)
     assert done.stdout.split("\n")[0] == "True", done.stdout + done.stderr
 
 
@@ -139,7 +140,7 @@ def test_an_ordinary_user_sees_everybody_who_matters(ordinary_user) -> None:  # 
 def test_an_own_process_that_hides_makes_the_look_incomplete_unless_it_is_known_to(ordinary_user) -> None:  # type: ignore[no-untyped-def]
     for name, complete in (("secretive", "False"), ("ssh-agent", "True")):
         with _as_user(ordinary_user, HIDE + "; " + RENAME, name):
-            done = ordinary_user.code(LOOK)
+            done = _look(ordinary_user, LOOK)
             assert done.stdout.split("\n")[0] == complete, done.stdout + done.stderr
 
 
@@ -156,7 +157,7 @@ def test_a_process_of_another_user_that_ours_started_makes_the_look_incomplete(o
         "assert child.stdout.readline() == b'up\\n'\n"
     )
     with _as_user(ordinary_user, source, str(sudo)):
-        done = ordinary_user.code(LOOK)
+        done = _look(ordinary_user, LOOK)
         assert done.stdout.split("\n")[0] == "False", done.stdout + done.stderr
         assert "started by this user as another one" in done.stdout
 
@@ -164,30 +165,31 @@ def test_a_process_of_another_user_that_ours_started_makes_the_look_incomplete(o
 @needs_root
 def test_a_container_client_of_ours_makes_the_look_incomplete(ordinary_user) -> None:  # type: ignore[no-untyped-def]
     with _as_user(ordinary_user, RENAME, "docker"):
-        assert ordinary_user.code(LOOK).stdout.split("\n")[0] == "False"
+        assert _look(ordinary_user, LOOK).stdout.split("\n")[0] == "False"
 
 
 @needs_root
 def test_a_command_in_an_agents_sandbox_can_be_seen(ordinary_user) -> None:  # type: ignore[no-untyped-def]
     """Sandboxes of agents put commands into a user and mount namespace of their own."""
-    unit = ordinary_user.tmp / "unit"
+    unit = ordinary_user.base / "unit"
+    unit.mkdir()
+    unit.chmod(0o777)
     source = (
         "import ctypes, os, sys\n"
         "libc = ctypes.CDLL(None, use_errno=True)\n"
         "assert libc.unshare(0x10000000 | 0x20000) == 0, ctypes.get_errno()\n"
-        "os.makedirs(sys.argv[1], exist_ok=True)\n"
         "os.chdir(sys.argv[1])\n"
     )
     with _as_user(ordinary_user, source, str(unit)):
-        done = ordinary_user.code(LOOK + f"print([w.kind.value for w in holders.within({str(unit)!r})])")
+        done = _look(ordinary_user, LOOK + f"print([w.kind.value for w in holders.within({str(unit)!r})])")
         assert done.stdout == "True\n\n['working-directory']\n", done.stdout + done.stderr
 
 
 @needs_root
 def test_hidepid_makes_the_look_incomplete(ordinary_user) -> None:  # type: ignore[no-untyped-def]
-    script = 'mount -t proc -o hidepid=2 proc /proc && exec setpriv --reuid 65534 --clear-groups "$0" -c "$1"'
+    script = 'mount -t proc -o hidepid=2 proc /proc && exec setpriv --reuid "$2" --clear-groups "$0" -c "$1"'
     done = subprocess.run(
-        ["unshare", "-m", "--propagation", "private", "sh", "-c", script, ordinary_user.python, LOOK],
+        ["unshare", "-m", "--propagation", "private", "sh", "-c", script, ordinary_user.python, LOOK, str(SOMEBODY)],
         env=ordinary_user.env,
         capture_output=True,
         text=True,
@@ -205,10 +207,17 @@ def test_another_pid_namespace_makes_the_look_incomplete() -> None:
     assert "pid namespace" in done.stdout
 
 
+def _look(user, source: str) -> subprocess.CompletedProcess[str]:  # type: ignore[no-untyped-def]
+    return subprocess.run(
+        [user.python, "-c", source], env=user.env, cwd="/", user=SOMEBODY, group=SOMEBODY, extra_groups=[],
+        capture_output=True, text=True, check=False,
+    )  # fmt: skip
+
+
 def _as_user(user, source: str, *args: str):  # type: ignore[no-untyped-def]
     """Through an exec: a process that only changed its uid hides from its new owner."""
     become = (
-        "import os, sys; os.setgroups([]); os.setgid(65534); os.setuid(65534); "
+        f"import os, sys; os.setgroups([]); os.setgid({SOMEBODY}); os.setuid({SOMEBODY}); "
         "os.execv(sys.executable, [sys.executable, '-I', '-c', *sys.argv[1:]])"
     )
     return process(become, source + holding._WAIT, *args, env=user.env, python=user.python)
