@@ -52,7 +52,7 @@ def test_check_exits_with_0_whatever_the_decision() -> None:
         (("check", "ls", "--preset", "sandbx"), 3, "bad-argument"),
         (("check", "ls", "--agent", "nobody"), 3, "unknown-agent"),
         (("check",), 3, "bad-argument"),
-        (("verify", "--config", "/nonexistent/x.toml"), 0, None),
+        (("verify", "--config", "/nonexistent/x.toml"), 3, "bad-config"),
     ],
 )
 def test_bad_arguments_are_told_in_the_envelope(args: tuple[str, ...], status: int, code: str | None) -> None:

@@ -67,10 +67,30 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
         return b""
     if kind == "after" and is_quiet(notes, session):
         return b""
+    if kind == "before":
+        return _before(arguments, event, session, payload, environ, notes)
     from .events import Call, answer
 
-    call = Call(arguments, event, kind, session, payload, environ, notes)
-    return answer(call)
+    return answer(Call(arguments, event, kind, session, payload, environ, notes))
+
+
+def _before(
+    arguments: list[str],
+    event: str,
+    session: str,
+    payload: dict[str, object],
+    environ: dict[bytes, bytes],
+    notes: str,
+) -> bytes:
+    """The one event that needs forty modules: the guard's."""
+    from .swiftly import Swiftly
+
+    swiftly = Swiftly(notes.rpartition("/")[0], arguments[0])
+    from .events import Call, answer
+
+    said = answer(Call(arguments, event, "before", session, payload, environ, notes))
+    swiftly.keep()
+    return said
 
 
 def _inner_session(payload: dict[str, object]) -> str:

@@ -18,7 +18,7 @@ from ...guard.context import Context
 from ...guard.evaluate import evaluate
 from ...guard.history import Entry, entries, is_wanted
 from ...guard.verify import verify as verified
-from ...model.hot import Decision, ToolCall
+from ...model.hot import DENY, Decision, ToolCall
 from ...oskit import places
 from ...oskit.look import Disk
 from ...text import shown
@@ -71,7 +71,11 @@ def _loaded(call: Call, preset: str | None) -> Loaded:
 
 
 def _files(call: Call) -> tuple[str, ...]:
-    return (call.config_file,) if call.config_file else config_files(places.config_dir())
+    if call.config_file is None:
+        return config_files(places.config_dir())
+    if not os.path.exists(call.config_file):
+        raise BadConfig(shown(call.config_file), "there is no such file")
+    return (call.config_file,)
 
 
 def _temp_roots() -> tuple[str, ...]:
@@ -124,7 +128,7 @@ def _lines(call: Call, decision: Decision) -> Iterable[str]:
     because = f": {shown(decision.reason)}" if decision.reason else ""
     yield f"{decision.verdict}{because}"
     if decision.rewritten is not None:
-        yield f"runs as: {shown(decision.rewritten)}"
+        yield f"{'instead' if decision.verdict == DENY else 'runs as'}: {shown(decision.rewritten)}"
     rows = [
         Row((verdict, rule or "-", shown(" ".join(argv)) if argv else "(no command)"))
         for argv, verdict, rule in decision.commands

@@ -46,7 +46,7 @@ def answer(call: Call) -> bytes:
 
 def _moment(call: Call) -> Answer | None:
     if call.kind == "before":
-        from .swiftly import before
+        from .before import before
 
         return before(call)
     if call.kind == "start":
