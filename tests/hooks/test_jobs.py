@@ -214,3 +214,15 @@ def test_the_next_start_clears_what_a_killed_session_left(
     later("SessionStart", session=OTHER, seconds=4000, CLAUDE_PID=str(agents[1].pid))
     wait_for_jobs(own_world)
     assert not left.exists()
+
+
+def test_a_job_that_hangs_is_ended(own_world: Path) -> None:
+    """First as Ctrl-C would, so that it can tidy up; one that does not listen is ended for good."""
+    source = (
+        "from tmpwarden.lifecycle.background import Deadline\nimport time\n"
+        "with Deadline(0.2):\n  try:\n    time.sleep(60)\n  except KeyboardInterrupt:\n    print('tidy', flush=True)\n"
+        "    time.sleep(60)\n"
+    )
+    environ = {**os.environ, "PYTHONPATH": str(RUN.parents[2])}
+    done = subprocess.run([PYTHON, "-c", source], capture_output=True, text=True, timeout=30, env=environ, check=True)
+    assert done.stdout == "tidy\n"

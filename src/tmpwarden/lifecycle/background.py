@@ -51,6 +51,34 @@ def _let_go(first: int) -> None:
     posix.nice(10)
 
 
+class Deadline:
+    """Ends what runs too long on a starved machine: first as Ctrl-C would, a second later for good.
+
+    Both are safe at any moment: a run that is cut off is settled by the next one (law 8).
+    """
+
+    def __init__(self, seconds: float) -> None:
+        self._seconds = seconds
+        self._is_late = False
+
+    def __enter__(self) -> None:
+        import signal
+
+        signal.signal(signal.SIGALRM, self._ring)
+        signal.setitimer(signal.ITIMER_REAL, self._seconds, 1.0)
+
+    def __exit__(self, *_: object) -> None:
+        import signal
+
+        signal.setitimer(signal.ITIMER_REAL, 0)
+
+    def _ring(self, *_: object) -> None:
+        if self._is_late:
+            posix._exit(0)
+        self._is_late = True
+        raise KeyboardInterrupt
+
+
 class Alone:
     """The one background job of this user. A second one has nothing to add and leaves at once."""
 
@@ -92,7 +120,8 @@ def clear_markers(row: str, *, observe: bool = False) -> int:
     """Take stale single files of one row away. How many went."""
     from ..model.sweep import Outcome, Request
 
-    receipts = _clean(Request(rows=(row,), unattended=True, time_limit_s=MARKER_LIMIT_S), observe).receipts
+    with Deadline(MARKER_LIMIT_S + 1):
+        receipts = _clean(Request(rows=(row,), unattended=True, time_limit_s=MARKER_LIMIT_S), observe).receipts
     return sum(receipt.entries for receipt in receipts if receipt.outcome is Outcome.REMOVED)
 
 
@@ -107,7 +136,8 @@ def clear_the_dead(*, observe: bool = False) -> "Cleared":
     if not settings.periodic_enabled:
         return done
     limits = Thresholds(max_age_s=settings.periodic_max_age_s)
-    result = _clean(Request(unattended=True, thresholds=limits, time_limit_s=CLEAN_LIMIT_S), observe)
+    with Deadline(CLEAN_LIMIT_S + 10):
+        result = _clean(Request(unattended=True, thresholds=limits, time_limit_s=CLEAN_LIMIT_S), observe)
     if result.removed:
         amount = size(result.freed_bytes + result.quarantined_bytes)
         undo = " (`tmpwarden undo` brings back what is in quarantine)" if result.quarantined_bytes else ""
