@@ -131,6 +131,14 @@ def test_a_drop_in_does_not_take_a_name_from_a_built_in_row_by_its_place_in_the_
     assert match is not None and match.litter.key == "claude.cwd-marker"
 
 
+def test_a_digit_is_a_digit_of_ours_and_no_other_scripts(drop_ins: Path) -> None:
+    numbered = row("acme-1").replace('name = "acme-1"', "name = 'acme-\\d'")
+    (drop_ins / "acme.toml").write_text(file("acme", numbered))
+    place = load().places(["/t"])[0]
+    assert place.classify("acme-7", Kind.FILE) is not None
+    assert place.classify("acme-\u0667", Kind.FILE) is None
+
+
 def test_one_agent_in_two_files_is_refused(drop_ins: Path) -> None:
     (drop_ins / "my-claude.toml").write_text(file("claude", row("mine")))
     catalogue = load()
