@@ -39,7 +39,7 @@ def later(event: str, *, session: str = SESSION, seconds: int = LATER_S, **env: 
 
 def wait_for_jobs(world: Path) -> None:
     """Until no process of ours is left in this world. The job exists before the hook that started it returns."""
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + 90
     while any(_is_job(process, world) for process in Path("/proc").glob("[0-9]*")):
         assert time.monotonic() < deadline, "the background job did not end"
         time.sleep(0.02)
