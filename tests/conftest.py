@@ -15,6 +15,7 @@ _TEMP_VARIABLES = ("TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR")
 @pytest.fixture(autouse=True)
 def own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
     """HOME, state, config and the temp roots point into the test; child processes inherit that."""
+    umask = os.umask(0o022)  # whatever the machine's is, and whatever a test does to it
     world = tmp_path / "world"
     for name in ("home", "tmp", "state", "config", "data", "cache"):
         (world / name).mkdir(parents=True, mode=0o700)
@@ -30,7 +31,8 @@ def own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     monkeypatch.setenv("XDG_CONFIG_HOME", str(world / "config"))
     monkeypatch.setenv("XDG_DATA_HOME", str(world / "data"))
     monkeypatch.setenv("XDG_CACHE_HOME", str(world / "cache"))
-    return world
+    yield world
+    os.umask(umask)
 
 
 @pytest.fixture
