@@ -35,5 +35,8 @@ lint: dev
 bench: dev
 	$(BIN)/python -m bench
 
+soak: dev  # ten days of agents under a hard limit, in minutes; needs root to mount
+	$(BIN)/python -m bench.soak
+
 docs: dev
 	$(BIN)/python docs/generate.py

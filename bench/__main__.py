@@ -10,7 +10,7 @@ from pathlib import Path
 
 from bench.frame import Line
 
-_NO_BENCHMARK = {"__init__", "__main__", "frame", "litter"}
+_NO_BENCHMARK = {"__init__", "__main__", "frame", "litter", "soak", "soak_life", "soak_plot"}
 
 
 def main(argv: list[str]) -> int:

@@ -4,18 +4,22 @@ from __future__ import annotations
 
 import random
 import threading
+import time
 from collections.abc import Callable
 from types import TracebackType
 
 from ..catalogue.settings import load_settings
 from ..errors import LockHeld
 from ..model.sweep import Request, Thresholds
+from ..oskit import places
 from ..sweep.compose import clean
+from ..sweep.consent import is_due
 from ..sweep.prepared import CleanResult
 from ..text import parse_duration
 
 _JITTER = 0.1  # of the interval, so that many hosts do not sweep in the same second
 _RUN_LIMIT_S = 300.0
+_HALF = 0.5  # of the interval: who cleaned that lately, a timer, a hook or another server, cleaned for us too
 
 
 class Periodic:
@@ -41,6 +45,7 @@ class Periodic:
         self._thread: threading.Thread | None = None
         self.runs = 0
         self.skipped = 0
+        self._has_begun = False
         self.last_error: str | None = None
 
     def start(self) -> Periodic:
@@ -76,13 +81,21 @@ class Periodic:
         try:
             settings = load_settings()
             pause_s = float(self._every_s or settings.periodic_every_s)
-            if settings.periodic_enabled:
+            if settings.periodic_enabled and self._is_due(pause_s):
                 self._clean(self._max_age_s or settings.periodic_max_age_s)
         except LockHeld:
             self.skipped += 1
         except Exception as error:  # a server must not notice
             self.last_error = f"{type(error).__name__}: {error}"
         return pause_s
+
+    def _is_due(self, pause_s: float) -> bool:
+        """Always at the start; then unless somebody else has just done it."""
+        if self._has_begun and not is_due(places.state_dir(), pause_s * _HALF, time.time_ns()):
+            self.skipped += 1
+            return False
+        self._has_begun = True
+        return True
 
     def _clean(self, max_age_s: int) -> None:
         request = Request(

@@ -41,7 +41,7 @@ def scheduler() -> str:
     if shutil.which("crontab"):
         return "cron"
     raise SetupFailed(
-        "this machine has neither systemd nor launchd nor cron", hint="call `tmpwarden clean --if-due 1h`"
+        "this machine has neither systemd nor launchd nor cron", hint="call `tmpwarden clean --if-due 1h --yes`"
     )
 
 

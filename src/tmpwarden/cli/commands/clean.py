@@ -76,24 +76,26 @@ def command(
         empty_quarantine=purge,
         time_limit_s=time_limit,
     )
-    run = _Run(call, request, dry_run=dry_run, yes=yes, quiet=quiet)
+    run = _Run(call, request, dry_run=dry_run, yes=yes, quiet=quiet, if_due_s=if_due)
     if all_users:
         from ..all_users import for_each_user
 
         return for_each_user(call, run.answer, yes=yes or dry_run)
-    if if_due is not None and not consent.is_due(places.state_dir(), if_due, call.now_ns()):
-        return run.skipped("not-due", f"The last clean was less than {duration(if_due)} ago.")
     return run.answer()
 
 
 class _Run:
     """One clean of one user, from the question to the summary."""
 
-    def __init__(self, call: Call, request: Request, *, dry_run: bool, yes: bool, quiet: bool) -> None:
-        self.call, self.request = call, request
+    def __init__(
+        self, call: Call, request: Request, *, dry_run: bool, yes: bool, quiet: bool, if_due_s: int | None
+    ) -> None:
+        self.call, self.request, self.if_due_s = call, request, if_due_s
         self.dry_run, self.yes, self.quiet = dry_run, yes, quiet
 
     def answer(self) -> Answer:
+        if self.if_due_s is not None and not consent.is_due(places.state_dir(), self.if_due_s, self.call.now_ns()):
+            return self.skipped("not-due", f"The last clean was less than {duration(self.if_due_s)} ago.")
         if self.request.empty_quarantine and not self.yes and not self.dry_run and not self._may_purge():
             return Answer(text=lambda: ["Nothing was removed."])
         if not self.yes and not self.dry_run and not self.call.can_ask:
