@@ -158,12 +158,20 @@ def _move_without_flags(from_fd: int, token: str, to_fd: int, name: str) -> bool
     is_directory = stat.S_ISDIR(os.stat(token, dir_fd=from_fd, follow_symlinks=False).st_mode)
     try:
         if is_directory:
-            os.mkdir(name, 0o700, dir_fd=to_fd)  # fails on any successor; rename(2) replaces only an empty directory
-            os.rename(token, name, src_dir_fd=from_fd, dst_dir_fd=to_fd)
-        else:
-            os.link(token, name, src_dir_fd=from_fd, dst_dir_fd=to_fd, follow_symlinks=False)
-            os.unlink(token, dir_fd=from_fd)
+            return _move_onto_empty(from_fd, token, to_fd, name)
+        os.link(token, name, src_dir_fd=from_fd, dst_dir_fd=to_fd, follow_symlinks=False)
+        os.unlink(token, dir_fd=from_fd)
     except OSError:
+        return False
+    return True
+
+
+def _move_onto_empty(from_fd: int, token: str, to_fd: int, name: str) -> bool:
+    os.mkdir(name, 0o700, dir_fd=to_fd)  # fails on any successor; rename(2) replaces only an empty directory
+    try:
+        os.rename(token, name, src_dir_fd=from_fd, dst_dir_fd=to_fd)
+    except OSError:
+        os.rmdir(name, dir_fd=to_fd)  # ours, or it is not empty and stays
         return False
     return True
 
