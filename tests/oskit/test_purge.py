@@ -12,6 +12,7 @@ from support.holding import process
 from support.mounts import bind, fill_bytes, fill_inodes, needs_root, tmpfs
 from support.trees import chain
 from support.user import OrdinaryUser
+from tmpwarden.oskit import emptier
 from tmpwarden.oskit import purge as mod
 from tmpwarden.oskit.purge import Unlinked, purge, purge_detached, unlink_same
 from tmpwarden.oskit.take import pin
@@ -114,7 +115,7 @@ def test_three_thousand_levels_go_with_few_descriptors(ours: tuple[Path, int]) -
     os.close(top)
     before = len(os.listdir("/proc/self/fd"))
     most = 0
-    real_open = mod.open_dir
+    real_open = emptier.open_dir
 
     def counting(name: str, dir_fd: int | None = None) -> int:
         nonlocal most
@@ -122,11 +123,11 @@ def test_three_thousand_levels_go_with_few_descriptors(ours: tuple[Path, int]) -
         most = max(most, found)
         return found
 
-    mod.open_dir = counting
+    emptier.open_dir = counting
     try:
         done = purge(fd, "unit")
     finally:
-        mod.open_dir = real_open
+        emptier.open_dir = real_open
     assert done.entries == 3002 and done.left == 0 and os.listdir(path) == []
     assert len(os.listdir("/proc/self/fd")) == before
     assert most < 250
@@ -237,14 +238,14 @@ def test_a_tree_deeper_than_the_limit_with_shut_directories_goes(ordinary_user: 
 
 _EXCHANGE_AS_USER = """
 import os
-from tmpwarden.oskit import purge
+from tmpwarden.oskit import emptier, purge
 os.makedirs("q/unit/shut"); os.makedirs("victim"); open("victim/file", "w").close()
 os.chmod("q/unit/shut", 0)
 os.chmod("victim", 0o500)
 def strike(here):
     os.rename("q/unit/shut", "q/unit/moved")
     {move}
-purge._race_window = strike
+emptier._race_window = strike
 done = purge.purge(os.open("q", os.O_RDONLY), "unit")
 print(oct(os.stat("victim").st_mode & 0o777), os.listdir("victim"), bool(done.failed))
 """

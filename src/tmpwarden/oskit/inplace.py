@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
-from .purge import MOVED_UP, Level, Purged, Purger
+from .emptier import MOVED_UP, Level, Purged, Purger
 
 
 def purge_in_place(dir_fd: int, name: str, pinned: int, *, newest_ns: int, resuming: bool = False) -> Purged:

@@ -77,7 +77,7 @@ def _mount_of(path: str) -> tuple[str, str]:
 def _mounts() -> list[tuple[int, str, str, str, str]]:
     try:
         with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
-            lines = file.read().splitlines()
+            lines = file.read().split("\n")
     except OSError:
         return []
     rows = []
