@@ -4,7 +4,7 @@ as long as such a process lives we do not say that nobody carries its session.""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 
 from ..oskit import proc_links, procs
 from ..oskit.namespaces import MountTable
@@ -12,17 +12,11 @@ from ..oskit.namespaces import MountTable
 _INTERPRETERS = (b"node", b"bun", b"deno", b"npx", b"bunx", b"python", b"uv", b"uvx")
 
 
-def running(agent: str, known: dict[int, procs.Process]) -> tuple[int, ...]:
-    """Processes of this user whose program is called like the agent."""
+def running(agent: str, commands: Mapping[int, tuple[bytes, ...]]) -> tuple[int, ...]:
+    """Processes of this user whose program is called like the agent. `commands`: every process's command line."""
     word = os.fsencode(agent)
-    return tuple(
-        pid
-        for pid, process in known.items()
-        if pid != os.getpid()
-        and not process.is_kernel_thread
-        and is_program_of(word, procs.arguments(pid))
-        and procs.owner_of(pid) == os.geteuid()
-    )
+    alike = (pid for pid, arguments in commands.items() if is_program_of(word, arguments))
+    return tuple(pid for pid in alike if procs.owner_of(pid) == os.geteuid())
 
 
 def is_program_of(word: bytes, arguments: tuple[bytes, ...]) -> bool:

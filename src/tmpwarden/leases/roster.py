@@ -53,7 +53,7 @@ class Roster:
 
     @cached_property
     def _running(self) -> tuple[int, ...]:
-        return agents.running(self.agent, self.holders.processes)
+        return agents.running(self.agent, self.holders.arguments)
 
     @cached_property
     def strangers(self) -> tuple[int, ...]:

@@ -19,13 +19,14 @@ class Holders:
     """What one look over /proc saw. Paths are compared as (device, path within it), so names in other mount
     namespaces count too. Never seen: this process's own environment, and what it opened only to look at."""
 
-    __slots__ = ("_below", "_commands", "_held", "_locate", "complete", "doubts", "processes", "sessions")
+    __slots__ = ("_arguments", "_below", "_commands", "_held", "_locate", "complete", "doubts", "processes", "sessions")
 
     def __init__(self, table: namespaces.MountTable | None) -> None:
         self._locate: Callable[[str], Key | None] | None = table.locate if table else None
         self._held: dict[Key, list[Held]] = {}
         self._below: dict[Key, list[Key]] | None = None
         self._commands: dict[int, str | None] = {}
+        self._arguments: dict[int, tuple[bytes, ...]] | None = None
         self.processes: dict[int, procs.Process] = {}  # all that were there
         self.sessions: dict[str, dict[str, tuple[int, ...]]] = {}  # variable -> value -> pids that carry it
         self.complete = False  # everybody who could carry a session was seen
@@ -64,6 +65,14 @@ class Holders:
         if pid not in self._commands:
             self._commands[pid] = procs.described(pid, self.processes.get(pid))
         return self._commands[pid]
+
+    @property
+    def arguments(self) -> dict[int, tuple[bytes, ...]]:
+        """The command lines of all processes but this one and the kernel's, read when first asked for."""
+        if self._arguments is None:
+            programs = (one.pid for one in self.processes.values() if not one.is_kernel_thread)
+            self._arguments = {pid: procs.arguments(pid) for pid in programs if pid != os.getpid()}
+        return self._arguments
 
     def add(self, place: Key, held: Held) -> None:
         everyone = self._held.setdefault(place, [])
