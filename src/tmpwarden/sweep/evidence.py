@@ -6,8 +6,8 @@ import os
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from ..catalogue.checks import CHECKS
-from ..model.sweep import Evidence, Finding, Kind, Measure, Owner, Witness, WitnessKind
+from ..catalogue import checks
+from ..model.sweep import Evidence, Finding, Kind, Litter, Measure, Owner, Witness, WitnessKind
 from ..oskit import locks, walk
 from ..oskit.holders import Holders
 from ..oskit.namespaces import MountTable
@@ -49,7 +49,7 @@ class World:
 
 def gather(finding: Finding, world: World, dir_fd: int, *, with_git: bool = False) -> Evidence | None:
     """Evidence for a unit whose parent is open as `dir_fd`; None if it vanished or has not the shape of litter."""
-    if has_shape(finding, dir_fd, finding.name, world) is False:
+    if has_shape(finding.litter, dir_fd, finding.name) is False:
         return None  # before the walk: a row for empty directories matches the roots of the biggest trees
     measure = _measured(finding, world, dir_fd, count_atime=world.counts_atime(finding.parent))
     if measure is not None and measure.git:  # git has no O_NOATIME: our own look at a clone must not make it younger
@@ -63,7 +63,7 @@ def gather(finding: Finding, world: World, dir_fd: int, *, with_git: bool = Fals
         owner=owner,
         witnesses=None if witnesses is None and not claims else claims + (witnesses or ()),
         measure=measure,
-        has_shape=has_shape(finding, dir_fd, finding.name, world),
+        has_shape=has_shape(finding.litter, dir_fd, finding.name),
     )
     return inspect_git(finding, evidence, dir_fd) if with_git else evidence
 
@@ -94,21 +94,15 @@ def inspect_git(finding: Finding, evidence: Evidence, dir_fd: int) -> Evidence:
     return replace(evidence, git_losses=tuple(losses))
 
 
-def has_shape(finding: Finding, dir_fd: int, name: str, world: World) -> bool | None:
-    """All of the row's checks: True, False, or None if one could not be made."""
-    litter = finding.litter
+def has_shape(litter: Litter, dir_fd: int, name: str) -> bool | None:
+    """Whether the entry is inside what its row says: None if that could not be looked at."""
     if not litter.checks and litter.max_bytes is None:
         return True
     try:
         status = os.lstat(name, dir_fd=dir_fd)
     except OSError:
         return None
-    if litter.max_bytes is not None and status.st_size > litter.max_bytes:
-        return False
-    answers = [CHECKS[check](dir_fd, name, status) for check in litter.checks]
-    if False in answers:
-        return False
-    return None if None in answers else True
+    return checks.has_shape(litter, dir_fd, name, status)
 
 
 def _as_we_found_it(finding: Finding, measure: Measure, world: World) -> Measure:

@@ -50,7 +50,7 @@ def _member_evidence(finding: Finding, name: str, world: World, dir_fd: int) -> 
         owner=Owner(OwnerState.NONE),
         witnesses=held,
         measure=_measure(status, world),
-        has_shape=has_shape(finding, dir_fd, name, world),
+        has_shape=has_shape(finding.litter, dir_fd, name),
     )
 
 
