@@ -112,6 +112,10 @@ def test_the_directory_is_followed(command: str, paths: list[str | None]) -> Non
         ("D=/a; sh -c 'rm $D'", [None]),
         ("a=(/a /b); rm \"${a[@]}\"", [None]),
         ("printf -v D /a; rm $D", [None]),
+        ("f() { local D=/a; }; D=/b; f; rm $D", [None]),
+        ("f() { local D=/a; rm $D; }; f", ["/a"]),
+        ("f() { D=/a; }; f; rm $D", ["/a"]),
+        ("rm {~,x}/y", ["/home/u/y", "/p/x/y"]),
     ],
 )  # fmt: skip
 def test_values_are_known_or_not_known(command: str, paths: list[str | None]) -> None:
@@ -157,6 +161,7 @@ def test_wrappers_are_opened(command: str) -> None:
 
 
 UNREADABLE = (
+    "/bin/r? x", "r* x", "sudo r? x",
     "c | bash", "bash", "bash -s", "sh -c \"rm $U\"", "eval $U", "$U x", "$(c) x", "source <(c)", "alias rm=c",
     "env -S 'rm x'", "sudo $U rm", "python3 -c 'import os'", "python3 <<E\nimport os\nE", "perl -e 1",
     "node -e 'require(1)'", "ruby -e 1", "awk '{print > \"f\"}' f", "awk -f p f", "awk 'BEGIN{system(\"c\")}'",

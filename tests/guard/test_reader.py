@@ -152,6 +152,7 @@ def test_a_long_command_is_not_even_looked_at() -> None:
 
 
 BROKEN = (
+    "V=$(c <<E\na\nE\nc2; c3)",
     "rm -rf\u00a0/etc", "rm /tmp/x\0/etc", "echo \u202ehi", "rm @(a|b)", "c &\\\n& d", "c <<$x\na\n$x", "rm\u200b x",
     "${ c1; }", "c $'\\xff'", "c $'\\ud800'", "c <<E $(c2\n)\nE", "echo ${", "f( ) c", "for $x in a; do c; done",
     "c )", "c1 <<EOF\nx", "`", "$(", "case a in", "{ c", "c ${x:-$(c2 <<E\na\nE\n)}",

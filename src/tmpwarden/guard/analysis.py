@@ -28,7 +28,10 @@ class PathUse:
 
 
 class Simple:
-    """One simple command. `argv` has None where a word is not proven; it may stand for no word or for many."""
+    """One simple command. `argv` has None where a word is not proven; it may stand for no word or for many.
+
+    Patterns stand in it as they are written; what they may match is in `paths`.
+    """
 
     __slots__ = ("argv", "cwd", "doubts", "name", "paths", "redirects", "remote", "span", "text", "wrappers")
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .syntax import LITERAL, Part
+from .syntax import LITERAL, TILDE, Part
 
 MAX_WORDS = 256
 MAX_ATOMS, MAX_BRACES = 512, 16  # each brace that stays open is looked for to the end of the word
@@ -105,4 +105,8 @@ def _joined(atoms: list[Atom], parts: list[Part]) -> list[Part]:
         joined.append(part)
     if text:
         joined.append(Part(LITERAL, text, -1, -1))
+    first = joined[0] if joined else None
+    if first is not None and first.kind == LITERAL and not first.quote and first.text.startswith("~"):
+        user, slash, rest = first.text[1:].partition("/")
+        joined[:1] = [Part(TILDE, user, -1, -1), Part(LITERAL, slash + rest, -1, -1)]
     return joined

@@ -66,14 +66,14 @@ class Expansions(WordReader):
     def _parenthesis(self, parts: list[Part], around: str) -> None:
         start = self.pos
         if self.text.startswith("$((", start) and start not in self.not_arithmetic:
-            depth = self.depth
+            mark = self.mark()
             try:
                 self.pos = start + 3
                 self._arithmetic_part(parts, start, "))", around)
                 return
             except Unreadable:
                 self.no_arithmetic(start)
-                self.depth = depth
+                self.back_to(mark)
         part = Part(COMMAND, "", start, start, around)
         self.pos = start + 2
         part.body = self._inner()
@@ -90,6 +90,7 @@ class Expansions(WordReader):
     def _inner(self) -> Sequence:
         """The commands up to the closing parenthesis."""
         floor, self.floor = self.floor, len(self.waiting)
+        here_floor, self.here_floor = self.here_floor, self.here_seen
         self.deeper()
         body = self.sequence()
         self.depth -= 1
@@ -97,7 +98,7 @@ class Expansions(WordReader):
             raise Unreadable("a parenthesis does not end")
         if len(self.waiting) > self.floor:
             raise Unreadable("a here-document does not end")
-        self.floor = floor
+        self.floor, self.here_floor = floor, here_floor
         self.pos += 1
         return body
 

@@ -48,6 +48,7 @@ class Follower(Expander):
         self.steps = 0
         self.escapes: list[list[State]] = []  # what was known at each break and continue, per loop around
         self.returns: list[list[State]] = []  # the same per function around
+        self.locals: list[set[str]] = []  # names that each function around has made its own
         self.called: set[Function] = set()
         self.defined: list[Function] = []
 
@@ -228,7 +229,7 @@ class Follower(Expander):
         return state, state
 
     def call_function(self, name: str, values: list[Field], state: State) -> Ways:
-        """The body with its arguments. What it assigns stays, even if it says local: doubt is cheap here."""
+        """The body with its arguments. What it assigns stays; what it made local is not known afterwards."""
         if len(self.returns) >= MAX_CALLS:
             raise Unreadable("functions call each other too deep")
         inner = state.copy()
@@ -239,11 +240,15 @@ class Follower(Expander):
                 continue
             self.called.add(function)
             self.returns.append([])
+            self.locals.append(set())
             escapes, self.escapes = self.escapes, []
             after = join(after, join(*self.run(function.body, inner)))
             self.escapes = escapes
             for returned in self.returns.pop():
                 after = join(after, returned)
+            own = self.locals.pop()
+            if after is not None and own:
+                after = after.assigning(dict.fromkeys(own, UNKNOWN))
         if after is None:
             return None, None
         outer = after.copy()

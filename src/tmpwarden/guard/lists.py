@@ -22,6 +22,9 @@ class Lists(Commands):
                 break
             if operator and operator != "(":
                 raise Unreadable("an operator in an odd place")
+            if 0 <= self.here_floor < self.here_seen:
+                # bash 5.2 puts the text of $(...) together anew and loses a ';' behind a here-document
+                raise Unreadable("commands behind a here-document within a substitution")
             node = self._and_or()
             self.skip()
             operator = self.operator()

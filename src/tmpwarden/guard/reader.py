@@ -68,13 +68,13 @@ class Reader(Lists):
     def _parenthesis_command(self) -> Node:
         start = self.pos
         if self.text.startswith("((", start) and start not in self.not_arithmetic:
-            depth = self.depth
+            mark = self.mark()
             try:
                 self.pos = start + 2
                 return Expression(start, self.arithmetic("))"))
             except Unreadable:
                 self.no_arithmetic(start)
-                self.pos, self.depth = start, depth
+                self.back_to(mark)
         self.pos += 1
         self.deeper()
         body = self.filled()

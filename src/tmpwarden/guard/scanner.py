@@ -28,12 +28,22 @@ class Scanner:
         self.operands = 0  # how many ${...} are open around this place
         self.bare_end = pos  # where the last bare_word() ended
         self.not_arithmetic: set[int] = set()  # places of (( that turned out to be ( (
+        self.here_seen = 0  # here-documents read so far
+        self.here_floor = -1  # how many there were when the substitution around this place began; -1: there is none
         self.floor = 0  # how many of them belong to the commands around this substitution
 
     def deeper(self) -> None:
         self.depth += 1
         if self.depth > MAX_DEPTH:
             raise Unreadable("nested too deep")
+
+    def mark(self) -> tuple[int, ...]:
+        """All that a failed attempt may have moved."""
+        return self.pos, self.depth, self.floor, self.here_floor, self.here_seen, self.operands, len(self.waiting)
+
+    def back_to(self, mark: tuple[int, ...]) -> None:
+        self.pos, self.depth, self.floor, self.here_floor, self.here_seen, self.operands, waiting = mark
+        del self.waiting[waiting:]
 
     def no_arithmetic(self, start: int) -> None:
         """Remember that (( at this place is ( (: nested attempts would double the work each time."""
@@ -91,6 +101,7 @@ class Scanner:
         else:
             raise Unreadable("a here-document does not end")
         redirect.body = text[start:pos]
+        self.here_seen += 1
         self.pos = min(stop + 1, end)
         if not is_quoted:
             redirect.parts = self.expansions(start, pos)

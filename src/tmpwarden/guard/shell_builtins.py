@@ -92,6 +92,8 @@ class Builtins(Calls):
         if not EXPORTING.issuperset(options):
             values = dict.fromkeys(values, UNKNOWN)
         after = state.assigning(values)
+        if self.locals and name not in ("export", "readonly"):
+            self.locals[-1].update(exported)
         if name == "export" or "x" in options:
             after = after.exporting(exported)
         return after, after

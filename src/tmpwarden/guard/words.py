@@ -66,7 +66,12 @@ class WordReader(Scanner):
         return Word(start, self.pos, plain, parts, magic)
 
     def _is_tilde(self, start: int, pos: int, in_assignment: bool) -> bool:
-        return pos == start or (in_assignment and self.text[pos - 1] in "=:")
+        if pos == start:
+            return True
+        if self.text[pos - 1] not in "=:":
+            return False
+        name = self.text[start:pos].partition("=")[0]  # NAME=~ is expanded in any word
+        return in_assignment or (name.isidentifier() and name.isascii() and "=" in self.text[start:pos])
 
     def _tilde(self, parts: list[Part]) -> None:
         text, start = self.text, self.pos
