@@ -128,3 +128,15 @@ class NoNamespace(TmpwardenError):
     """this machine does not allow a private /tmp: {0}"""
 
     code, exit_code, hint = "no-namespace", 4, "`tmpwarden run -- COMMAND` works without: it sets TMPDIR instead"
+
+
+class PermissionDenied(TmpwardenError):
+    """permission denied: {0}"""
+
+    code, exit_code, hint = "permission-denied", 7, "look at its owner and mode; tmpwarden never changes them for you"
+
+
+class SystemRefused(TmpwardenError):
+    """the system refused: {0}: {1}"""
+
+    code, exit_code, hint = "system", 1, "`tmpwarden doctor` tells whether the disk is full"

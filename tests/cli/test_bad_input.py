@@ -8,6 +8,7 @@ import pytest
 
 from support import planted
 from support.command import answer, data, tmpwarden
+from support.user import OrdinaryUser
 
 
 def refused(*args: str) -> tuple[int, str, str]:
@@ -116,3 +117,13 @@ def test_strange_names_are_handled_exactly_and_shown_escaped(own_world: Path, na
     data("clean", "--force", later_s=planted.DAYS)
     data("undo")
     assert os.path.lexists(strange)
+
+
+def test_a_directory_of_ours_that_cannot_be_written_is_exit_7_and_named(ordinary_user: OrdinaryUser) -> None:
+    closed = ordinary_user.home / ".config"
+    closed.mkdir()
+    os.chown(closed, 0, 0)
+    result = ordinary_user.tmpwarden("keep", "/tmp/precious")
+    assert result.returncode == 7, result
+    assert str(closed) in result.stderr
+    assert "Traceback" not in result.stderr

@@ -12,7 +12,8 @@ from types import FrameType
 
 import click
 
-from ..errors import BadArgument, Interrupted, TmpwardenError, Unexpected
+from ..errors import BadArgument, Interrupted, PermissionDenied, SystemRefused, TmpwardenError, Unexpected
+from ..text import shown
 from .call import Answer, Call, Done, Terminated
 from .group import COMPLETION_VARIABLE, LazyGroup, with_common_options
 
@@ -92,6 +93,10 @@ def _answer(call: Call, argv: list[str]) -> Answer:
         return _failed(Interrupted(15 if isinstance(stop, Terminated) else 2))
     except BrokenPipeError:
         raise
+    except PermissionError as error:
+        return _failed(PermissionDenied(shown(str(error.filename or error))))
+    except OSError as error:
+        return _failed(SystemRefused(shown(str(error.filename or "")) or type(error).__name__, error.strerror))
     except Exception as error:
         if os.environ.get("TMPWARDEN_DEBUG"):
             raise
