@@ -6,12 +6,9 @@ import contextlib
 import os
 import re
 import shutil
-import statistics
 import subprocess
 import sys
 import tempfile
-import threading
-import time
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
@@ -51,8 +48,6 @@ def lines(quick: bool) -> Iterable[Line]:
         yield from _cleaning(base, env, 3 if quick else 7)
         yield _system_calls(base, env)
         yield _scanning(base, env, 5 if quick else 11)
-    with world() as (base, env):
-        yield from _tearing_down(base, env, 3 if quick else 5)
     if not quick:
         yield _memory("flat", _flat)
         yield _memory("deep", _deep)
@@ -126,55 +121,6 @@ def _scanning(base: Path, env: Mapping[str, str], reps: int) -> Line:
     )
     note = f"{against(runs, 'du -s', but='tmpwarden')}, CPU {ratio(runs, 'tmpwarden', 'du -s', 'cpu_s'):.2f}"
     return Line("scan with sizes", ratio(runs, "tmpwarden", "du -s"), "x du -s", 3.0, 1.8, note)
-
-
-def _tearing_down(base: Path, env: Mapping[str, str], reps: int) -> Iterator[Line]:
-    """One dead session of that size, by name: all of it, and how soon its name is free."""
-    root = base / "tmp"
-    gone_ms: list[float] = []
-
-    def teardown() -> Run:
-        (unit,) = _one_session(root)
-        argv = [*_OURS, "teardown", "--agent", "claude", "--session", unit.name, "--wait", "--json"]
-        with _watching(unit, gone_ms):
-            return timed(argv, env)
-
-    def rm() -> Run:
-        (unit,) = _one_session(root)
-        return timed(["/bin/rm", "-rf", str(unit)], {"PATH": os.environ["PATH"]})
-
-    runs = interleaved({"tmpwarden": teardown, "rm -rf": rm}, reps)
-    note = against(runs, "rm -rf", but="tmpwarden")
-    yield Line("teardown of one session of that size", ratio(runs, "tmpwarden", "rm -rf"), "x rm -rf", 1.5, 1.1, note)
-    yield Line("  its name is free after", statistics.median(gone_ms), "ms, with the start of Python", 150)
-
-
-def _one_session(root: Path) -> list[Path]:
-    for leftover in root.iterdir():
-        subprocess.run(["/bin/rm", "-rf", str(leftover)], check=True)
-    litter.build(root, sessions_wanted=1)
-    return list((root / f"claude-{os.geteuid()}").glob("*/*"))
-
-
-@contextlib.contextmanager
-def _watching(path: Path, gone_ms: list[float]) -> Iterator[None]:
-    start, is_over = time.perf_counter(), threading.Event()
-
-    def watch() -> None:
-        while not is_over.wait(0.002):
-            if not os.path.lexists(path):
-                gone_ms.append((time.perf_counter() - start) * 1000)
-                return
-
-    watcher = threading.Thread(target=watch)
-    watcher.start()
-    try:
-        yield
-    finally:
-        is_over.set()
-        watcher.join()
-        if os.path.lexists(path):
-            raise RuntimeError(f"teardown left {path}")
 
 
 def _memory(shape: str, fill: Callable[[Path], None]) -> Line:
