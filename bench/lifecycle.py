@@ -8,7 +8,7 @@ import subprocess
 import sys
 import threading
 import time
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from bench import litter
@@ -16,13 +16,22 @@ from bench.frame import Line, Run, against, interleaved, ratio, timed
 from bench.sweep import world
 
 _SESSION = "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"
+# As in an orchestrator: it runs already, and its agent has just ended.
+_LIBRARY = f"""
+import sys, tmpwarden
+teardown = tmpwarden.teardown
+print("ready", flush=True)
+sys.stdin.readline()
+assert teardown("{_SESSION}").removed
+"""
 _TEARDOWN = [sys.executable, "-I", "-m", "tmpwarden", "teardown", "--session", _SESSION, "--json"]
 
 
 def lines(quick: bool) -> Iterable[Line]:
     with world() as (base, later):
         env = {name: value for name, value in later.items() if name in ("PATH", "HOME", "TMPWARDEN_ROOTS")}
-        unit, gone = base / "tmp" / f"claude-{os.geteuid()}" / "-work-shop" / _SESSION, _Gone()
+        unit = base / "tmp" / f"claude-{os.geteuid()}" / "-work-shop" / _SESSION
+        gone, gone_by_call = _Gone(), _Gone()
 
         def torn_down() -> Run:
             _plant(unit)
@@ -37,14 +46,30 @@ def lines(quick: bool) -> Iterable[Line]:
             _sweep_away(base / "tmp")
             return run
 
-        runs = interleaved({"tmpwarden": torn_down, "rm -rf": removed}, 3 if quick else 7)
+        reps = 3 if quick else 7
+        runs = interleaved({"tmpwarden": torn_down, "rm -rf": removed}, reps)
+        for _ in range(reps):
+            _plant(unit)
+            _call(env, gone_by_call.watch(unit))
+            _sweep_away(base / "tmp")
     what = f"teardown of a session of {litter.INODES:,} entries, judged"
     cpu = f"CPU {ratio(runs, 'tmpwarden', 'rm -rf', 'cpu_s'):.2f}"
     note = f"{against(runs, 'rm -rf', but='tmpwarden')}, {cpu}"
     yield Line(what, ratio(runs, "tmpwarden", "rm -rf"), "x rm -rf", 1.5, 1.1, note)
-    start = statistics.median(timed([sys.executable, "-I", "-c", "pass"], env).wall_s for _ in range(5)) * 1000
-    note = f"of these {start:.0f} for a bare interpreter"
-    yield Line("  its name is gone after", statistics.median(gone.after_ms), "ms", 150, note=note)
+    by_command = f"`tmpwarden teardown`, from its start: {statistics.median(gone.after_ms):.0f} ms"
+    yield Line(
+        "  its name is gone after the call", statistics.median(gone_by_call.after_ms), "ms", 150, note=by_command
+    )
+
+
+def _call(env: Mapping[str, str], watching: _Gone) -> None:
+    argv = [sys.executable, "-I", "-c", _LIBRARY]
+    with subprocess.Popen(argv, env=env, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as caller:
+        assert caller.stdin and caller.stdout
+        caller.stdout.readline()
+        with watching:
+            caller.stdin.write("go\n")
+            caller.stdin.close()
 
 
 class _Gone:
@@ -54,11 +79,12 @@ class _Gone:
         self.after_ms: list[float] = []
 
     def watch(self, path: Path) -> _Gone:
-        self._path, self._start = path, time.perf_counter()
-        self._thread = threading.Thread(target=self._look)
+        self._path = path
         return self
 
     def __enter__(self) -> None:
+        self._start = time.perf_counter()
+        self._thread = threading.Thread(target=self._look)
         self._thread.start()
 
     def __exit__(self, *_: object) -> None:
@@ -81,4 +107,4 @@ def _plant(unit: Path) -> None:
 
 
 def _sweep_away(root: Path) -> None:
-    subprocess.run(["/bin/rm", "-rf", *map(str, root.iterdir())], check=True)
+    subprocess.run(["/bin/rm", "-rf", *map(str, root.iterdir())], check=False)  # the detached judge may still look

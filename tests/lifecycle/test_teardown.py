@@ -10,11 +10,12 @@ import pytest
 
 import tmpwarden
 from support.holding import process
-from support.litter import claude_session, snapshot
+from support.litter import claude_session, cwd_markers, later, snapshot
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import teardown as module
 from tmpwarden.model.sweep import Reason
 from tmpwarden.sweep import named
+from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.undo import undo
 
 
@@ -124,3 +125,39 @@ def test_it_can_be_switched_off(root: Path, own_world: Path) -> None:
     (own_world / "config" / "tmpwarden" / "config.toml").write_text("[teardown]\nenabled = false\n")
     assert tmpwarden.teardown(session=session, wait=True).removed == []
     assert litter.exists()
+
+
+def test_the_agent_alone_means_only_its_sessions_that_have_ended(root: Path) -> None:
+    """Nothing but its lease speaks for an agent that waits for its user."""
+    with process("") as agent:
+        live = open_scratch(str(root), "claude", "live", pid=agent.pid)
+        dead = open_scratch(str(root), "claude", "dead", pid=ended_pid(), start=1)
+        for scratch in (live, dead):
+            (Path(scratch.path) / "work").write_text("x")
+        assert tmpwarden.teardown(agent="claude", wait=True).error is None
+        assert (Path(live.path) / "work").exists()
+        assert not Path(dead.path).exists()
+        clean(now_ns=later(100))
+        assert (Path(live.path) / "work").exists(), "its lease still names it"
+
+
+def test_an_agent_that_still_lives_keeps_its_scratch_until_it_ends(root: Path) -> None:
+    """Its spawner says that it is over; but the lease names the agent too, and that is there."""
+    with process("") as agent:
+        with tmpwarden.lease("claude", session="early") as scratch:
+            scratch.adopt(agent.pid)
+            (Path(scratch.path) / "work").write_text("x")
+        clean(now_ns=later(100))
+        assert (Path(scratch.path) / "work").exists()
+    clean(now_ns=later(1))
+    assert not Path(scratch.path).exists(), "the spawner, who lives on, has given it back"
+
+
+def test_the_rest_of_the_agents_litter_goes_only_below_the_root_that_was_named(root: Path, own_world: Path) -> None:
+    elsewhere = own_world / "elsewhere"
+    elsewhere.mkdir(mode=0o700)
+    (unit,), (here,) = cwd_markers(root, 1), cwd_markers(elsewhere, 1)
+    result = tmpwarden.teardown(agent="claude", roots=(str(elsewhere),), wait=True, now_ns=later(100))
+    assert result.error is None
+    assert unit.exists()
+    assert not here.exists()

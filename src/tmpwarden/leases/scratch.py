@@ -100,13 +100,19 @@ def adopt(lease: Lease, pid: int, start: int | None = None) -> Lease:
     return lease
 
 
-def disown(lease: Lease) -> None:
-    """Its owner gave it back: from now on only those who use it keep it. No process ever started at tick 0."""
-    lease.start, lease.others = 0, ()
+def disown(lease: Lease, staying: tuple[tuple[int, int | None], ...] = ()) -> None:
+    """Its owner gave it back: from now on only those of `staying` own it, or, with none, only those who use it keep it.
+    No process ever started at tick 0."""
+    if staying:
+        (lease.pid, lease.start), *others = staying
+        lease.others = tuple(others)
+    else:
+        lease.start, lease.others = 0, ()
     try:
         atomic.write(lease.path + _ENDING, record.encode(lease))
     except OSError:
-        own_files.remove_file(lease.path + _ENDING)
+        if not staying:
+            own_files.remove_file(lease.path + _ENDING)
 
 
 def release(path: str) -> bool:

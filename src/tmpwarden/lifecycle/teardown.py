@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from ..leases import scratch
+from ..leases.lease_state import live_pids, state_of
 from ..model.hot import Lease
-from ..model.sweep import Finding, Outcome, Receipt, Request, Thresholds
+from ..model.sweep import Finding, Outcome, OwnerState, Receipt, Request, Thresholds
+from ..oskit.procs import process
 from ..sweep.compose import clean, prepare
 from ..sweep.journal import Journal
 from ..sweep.named import NamedTake
@@ -68,8 +71,12 @@ class _Wanted:
     pid: int | None
     agent: str | None
 
+    @property
+    def names_no_session(self) -> bool:
+        return self.session is None and self.pid is None
+
     def means(self, lease: Lease) -> bool:
-        if self.session is None and self.pid is None:
+        if self.names_no_session:
             return self.agent is not None and lease.agent == self.agent
         same_agent = self.agent is None or lease.agent == self.agent
         by_session = self.session is not None and lease.session == self.session
@@ -90,12 +97,17 @@ def _tear_down(
         result.error = "teardown is switched off in the configuration"
         return
     leases = [lease for lease in scratch.read_all(prepared.roots) if wanted.means(lease)]
+    if wanted.names_no_session:
+        leases = [lease for lease in leases if state_of(lease) is OwnerState.DEAD]
     result.session = result.session or (leases[0].session if leases else None)
     named = list(_named(prepared, wanted, leases))
     prepared.trial.thresholds = Thresholds(named=frozenset(finding.path for finding in named), take_ask=True)
     taking = NamedTake(prepared, Journal(prepared.state), Quarantines(prepared.state, prepared.home_roots))
+    givers = _givers()
     for lease in leases:
-        scratch.disown(lease)
+        living = live_pids(lease)
+        owners = ((lease.pid, lease.start), *lease.others)
+        scratch.disown(lease, tuple(owner for owner in owners if owner[0] in living and owner[0] not in givers))
     for finding in named:
         refusal = taking.take(finding, *prepared.trial.world.owner_of(finding, None))
         if refusal is not None:
@@ -103,18 +115,29 @@ def _tear_down(
     result.receipts += taking.last_look()
     gone = {receipt.finding.path for receipt in result.removed}
     result.released = any(lease.path in gone for lease in leases)
-    _finish(taking, wanted, leases, wait)
+    _finish(taking, replace(request, unattended=True, time_limit_s=60), leases, wait, now_ns)
 
 
-def _finish(taking: NamedTake, wanted: _Wanted, leases: list[Lease], wait: bool) -> None:
+def _givers() -> frozenset[int]:
+    """Those whose word this is: we, and whoever started us. A lease that names them is theirs to give back; one that
+    also names an agent which still lives is not over yet."""
+    line = [os.getpid()]
+    while (found := process(line[-1])) is not None and found.parent > 0:
+        line.append(found.parent)
+    return frozenset(line)
+
+
+def _finish(
+    taking: NamedTake, rest_of_agent: Request, leases: list[Lease], wait: bool, now_ns: Callable[[], int]
+) -> None:
     """Everything else of that agent goes by the ordinary laws."""
 
     def rest() -> None:
         taking.settle()
         for lease in leases:
             scratch.forget(lease.path)
-        if wanted.agent is not None:
-            clean(Request(agents=_agents(wanted), unattended=True, time_limit_s=60))
+        if rest_of_agent.agents:
+            clean(rest_of_agent, now_ns=now_ns)
 
     if wait or not detach(rest, keep_open=True):
         rest()
