@@ -131,11 +131,13 @@ def test_the_agent_alone_means_only_its_sessions_that_have_ended(root: Path) -> 
     """Nothing but its lease speaks for an agent that waits for its user."""
     with process("") as agent:
         live = open_scratch(str(root), "claude", "live", pid=agent.pid)
+        ours = open_scratch(str(root), "claude", "ours", pid=os.getpid())
         dead = open_scratch(str(root), "claude", "dead", pid=ended_pid(), start=1)
-        for scratch in (live, dead):
+        for scratch in (live, ours, dead):
             (Path(scratch.path) / "work").write_text("x")
         assert tmpwarden.teardown(agent="claude", wait=True).error is None
         assert (Path(live.path) / "work").exists()
+        assert (Path(ours.path) / "work").exists(), "the caller has named no session that it gives back"
         assert not Path(dead.path).exists()
         clean(now_ns=later(100))
         assert (Path(live.path) / "work").exists(), "its lease still names it"
