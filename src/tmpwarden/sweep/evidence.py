@@ -31,7 +31,7 @@ class World:
     untouched_ns: dict[tuple[int, int], int] = field(default_factory=dict)
     bound: frozenset[bytes] = field(default_factory=locks.bound_sockets)
     newly_locked: frozenset[tuple[int, int]] = frozenset()  # between the last two looks
-    newly_bound: bool = False
+    newly_bound: bool = False  # some socket, somewhere: its owner may have bound it by any name
 
     def counts_atime(self, directory: str) -> bool:
         return self.mounts is None or "noatime" not in self.mounts.options(directory)
@@ -42,7 +42,8 @@ class World:
     def refresh(self) -> None:
         self.holders, self.owner_of = self.look(self.workers)
         locked, bound = locks.locked_inodes(except_pids=(os.getpid(),)), locks.bound_sockets()
-        self.newly_locked, self.newly_bound = locks.newly_locked(self.locked, locked), bool(bound - self.bound)
+        self.newly_locked = locks.newly_locked(self.locked, locked)
+        self.newly_bound = bool(bound - self.bound)
         self.locked, self.bound = locked, bound
         self.mounts = MountTable.of()
 

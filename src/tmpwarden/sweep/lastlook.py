@@ -13,7 +13,9 @@ def user_of(verdict: Remove, world: World, quarantine_fd: int, directory: str, t
         return held[0]
     if not verdict.finding.members and (named := _named(verdict, world)):
         return named
-    return _locked_or_bound(world, quarantine_fd, token)
+    if world.newly_bound or _may_be_locked(verdict, world):
+        return _locked_or_bound(world, quarantine_fd, token)
+    return None
 
 
 def _named(verdict: Remove, world: World) -> Witness | None:
@@ -25,10 +27,15 @@ def _named(verdict: Remove, world: World) -> Witness | None:
     return claims[0] if claims else None
 
 
+def _may_be_locked(verdict: Remove, world: World) -> bool:
+    """By the device; where the kernel names another device than stat does, any new lock may be in there."""
+    if type(world.newly_locked) is not frozenset:
+        return bool(world.newly_locked)
+    return any(device == verdict.finding.device for device, _ in world.newly_locked)
+
+
 def _locked_or_bound(world: World, quarantine_fd: int, token: str) -> Witness | None:
-    """Locks and sockets need a walk, so only if there are new ones anywhere."""
-    if not world.newly_locked and not world.newly_bound:
-        return None
+    """Locks and sockets need a walk, so this is asked only where there may be new ones."""
     measure = walk.measure(quarantine_fd, token, uid=world.uid, count_atime=False, locked=world.newly_locked)
     if measure is None:
         return None
