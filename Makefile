@@ -15,7 +15,7 @@ $(BIN)/tmpwarden: pyproject.toml
 
 dev: .venv/dev.stamp
 .venv/dev.stamp: $(BIN)/tmpwarden Makefile
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest pytest-xdist hypothesis ruff mypy hatchling
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest pytest-xdist hypothesis ruff mypy hatchling psutil
 	@touch $@
 
 test: dev

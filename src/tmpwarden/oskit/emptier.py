@@ -94,7 +94,7 @@ class Purger:
         except OSError as error:
             self.fail(name, error)
             return
-        level = Level(name, fd, os.fstat(fd).st_blocks)
+        level = Level(name, fd, os.fstat(fd).st_blocks if self.counts else 0)
         level.left, level.told = self.left, len(self.failed)
         self.levels.append(level)
         self.begin(level)
