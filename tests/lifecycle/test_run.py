@@ -1,6 +1,7 @@
 """`tmpwarden run` in front of real programs: they notice nothing, and nothing of theirs is left."""
 
 import os
+import shlex
 import shutil
 import signal
 import subprocess
@@ -12,7 +13,7 @@ import pytest
 from support import mounts
 from support.litter import later
 from support.shell import InteractiveShell
-from support.user import OrdinaryUser
+from support.user import OrdinaryUser, make_base
 from support.wrapped import FORMS, NAMES, RUN, eventually, left_behind, outcome, started
 from tmpwarden.lifecycle.run import environment
 from tmpwarden.model.sweep import Keep
@@ -165,6 +166,27 @@ def test_the_command_gets_signals_as_its_user_had_them() -> None:
     """Python ignores SIGPIPE, and what is ignored stays so through exec."""
     look = ["grep", "^Sig[IB]", "/proc/self/status"]
     assert outcome([*RUN, "--", *look], b"", Path("/")) == outcome(look, b"", Path("/"))
+
+
+def test_even_with_json_stdout_is_the_commands_own() -> None:
+    assert outcome([*RUN, "--json", "--", "echo", "hi"], b"", Path("/")) == (0, b"hi\n")
+
+
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not here")
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_inside_tmux_it_has_the_terminal_and_reaches_tmux(form: list[str], root: Path) -> None:
+    base = make_base()  # short: the socket's path has 107 bytes
+    try:
+        tmux = ["tmux", "-S", str(base / "s"), "-f", "/dev/null"]
+        inside = f"test -t 0 && {shlex.join(tmux)} display-message -p reached >{base}/said"
+        line = f"{shlex.join([*form, 'sh', '-c', inside])}; echo $? >{base}/status"
+        subprocess.run([*tmux, "new-session", "-d", "-c", "/", line, ";", "set", "exit-empty", "on"], check=True)
+        assert eventually(lambda: (base / "status").exists() and (base / "status").read_text() == "0\n")
+        assert (base / "said").read_text() == "reached\n"
+        assert eventually(lambda: left_behind(root) == [])
+    finally:
+        subprocess.run([*tmux, "kill-server"], check=False, capture_output=True)
+        shutil.rmtree(base, ignore_errors=True)
 
 
 @mounts.needs_root

@@ -40,6 +40,7 @@ def command(call: Call, private_tmp: bool, agent: str | None, words: tuple[str, 
         roots=call.roots,
         warn=lambda sentence: print(f"tmpwarden run: {sentence}", file=sys.stderr),
     )
+    call.json = False  # stdout was the command's own, to the last byte
     if ended.signal_number is not None:
         die_of(ended.signal_number)
     return Answer(exit_code=ended.status)
