@@ -222,3 +222,12 @@ def test_odd_names_inside_a_unit_are_handled_exactly(root: Path, name: str | byt
     assert not unit.exists()
     undo()
     assert snapshot(unit) == before
+
+
+def test_looking_leaves_no_trace(root: Path, own_world: Path) -> None:
+    unit = claude_session(root)
+    before = sorted(str(path) for path in own_world.rglob("*"))
+    list(scan(now_ns=later(100)))
+    why(str(unit), now_ns=later(100))
+    clean(dry_run=True, now_ns=later(100))
+    assert sorted(str(path) for path in own_world.rglob("*")) == before

@@ -1,6 +1,7 @@
 """A full file system: nothing can be created, and clean must work on its very first run and free it."""
 
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,6 +9,7 @@ import pytest
 from support.litter import claude_session, cwd_markers, later
 from support.mounts import ext4, fill_bytes, fill_inodes, needs_root, tmpfs
 from tmpwarden.model.sweep import Request
+from tmpwarden.sweep import act
 from tmpwarden.sweep.compose import clean, scan, why
 
 pytestmark = needs_root
@@ -92,3 +94,27 @@ def test_what_may_be_worth_something_stays_while_its_removal_cannot_be_written_d
         result = clean(Request(roots=(str(root),)), now_ns=later(100))
         assert unit.exists()
         assert [r.reason.value for r in result.failed] == ["journal-cannot-be-written"]
+
+
+def test_who_begins_to_use_a_tree_before_it_goes_in_place_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No quarantine can be made, so there is no last look afterwards: it comes right before."""
+    started = []
+
+    def strike(window: str) -> None:
+        if window == "judged, to be removed in place":
+            started.append(subprocess.Popen(["sleep", "60"], cwd=unit))
+
+    with tmpfs(tmp_path / "t", size="4m", inodes=300) as root:
+        unit = claude_session(root, files=50)
+        fill_inodes(root)
+        monkeypatch.setattr(act, "_race_window", strike)
+        try:
+            result = clean(Request(roots=(str(root),)), now_ns=later(100))
+            assert len(list(unit.rglob("*.output"))) == 50
+            assert [receipt.reason.value for receipt in result.spared] == ["working-directory"]
+        finally:
+            for process in started:
+                process.kill()
+                process.wait()

@@ -9,7 +9,7 @@ import pytest
 from support.holding import process
 from support.litter import claude_session, later
 from support.mounts import fill_bytes, needs_root, tmpfs
-from tmpwarden.model.sweep import Keep, Reason, Remove, Request
+from tmpwarden.model.sweep import Keep, OwnerState, Reason, Remove, Request
 from tmpwarden.sweep.compose import clean, scan
 
 HALF_A_MEGABYTE = 512 << 10
@@ -79,3 +79,19 @@ def test_a_budget_is_pressure_that_was_asked_for(own_world: Path, budget: int, l
     units = [session(root, 600) for _ in range(4)]
     clean(Request(budget_bytes=budget), now_ns=later(0.5))
     assert sum(unit.exists() for unit in units) == left
+
+
+@needs_root
+def test_an_unattended_run_keeps_to_its_share_under_pressure_too(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "t", size="4m") as root:
+        request = Request(roots=(str(root),))
+        clean(request)  # somebody consented
+        units = []
+        for _ in range(7):
+            units.append(claude_session(root, files=1, recorded=False))
+            (units[-1] / "big").write_bytes(b"x" * HALF_A_MEGABYTE)
+        owners = {v.evidence.owner.state for v in scan(request, now_ns=later(0.5))}
+        if owners != {OwnerState.ABSENT}:
+            pytest.skip("an agent of the same kind runs here, so nobody is provably absent")
+        clean(Request(roots=(str(root),), unattended=True), now_ns=later(0.5))
+        assert sum(unit.exists() for unit in units) >= 4, "a guess never takes more than half"

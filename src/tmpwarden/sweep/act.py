@@ -102,7 +102,7 @@ class Actor:
             return unwritten(verdict)
         quarantine_fd = self.quarantines.open(finding.root)
         if quarantine_fd is None:
-            return remove_in_place(verdict, dir_fd, self.journal, self.trial.member_may_go)
+            return self._remove_in_place(verdict, dir_fd)
         deed = Deed(verdict, os.dup(dir_fd), quarantine_fd, self.quarantines.directory(finding.root))
         if finding.members:
             result: str | Receipt = take_members(deed, self.journal, self.trial.member_may_go)
@@ -113,8 +113,19 @@ class Actor:
             return deed
         os.close(deed.dir_fd)
         if result in (Taken.CROSS_DEVICE, Taken.NO_ROOM):
-            return remove_in_place(verdict, dir_fd, self.journal, self.trial.member_may_go)
+            return self._remove_in_place(verdict, dir_fd)
         return result if isinstance(result, Receipt) else refused(verdict, result, deed.token)
+
+    def _remove_in_place(self, verdict: Remove, dir_fd: int) -> Receipt:
+        """There will be no last look, so everybody is looked at now, and the unit is heard once more."""
+        _race_window("judged, to be removed in place")
+        self.trial.world.refresh()
+        heard = sorted(self.trial.again(verdict.finding, dir_fd), key=lambda part: isinstance(part, Keep))
+        if not heard:
+            return Receipt(verdict.finding, Outcome.VANISHED, verdict.reason)
+        if isinstance(heard[0], Keep):
+            return _kept(heard[0])
+        return remove_in_place(heard[0], dir_fd, self.journal, self.trial.member_may_go)
 
     def _settle(self, deeds: list[Deed], jobs: list[Job]) -> Iterator[Receipt]:
         for deed in deeds:

@@ -31,6 +31,7 @@ class Cleaning:
     should_stop: ShouldStop | None = None
     result: CleanResult = field(default_factory=CleanResult)
     _deadline: float | None = None
+    _share: consent.Share | None = None  # an unattended run's
 
     def run(self, confirm: Confirm | None) -> CleanResult:
         request, trial = self.prepared.request, self.prepared.trial
@@ -61,7 +62,7 @@ class Cleaning:
         if not unattended and confirm is None:
             consent.give(self.prepared.state)
         if confirm is None and self._has_room(actor):
-            share = consent.Share(self.prepared.settings.automatic_max_percent) if unattended else None
+            share = self._share = self._new_share()
             self._take_all(actor, self._streamed(share), is_fresh=True)
             if share is not None:
                 self._take_all(actor, self._removals(share.limited()), is_fresh=False)
@@ -119,8 +120,14 @@ class Cleaning:
 
     def _is_held_back(self, verdict: Verdict, share: consent.Share | None) -> bool:
         if self.prepared.pressure.holds_back(verdict, verdict.reason is Reason.PRESSURE):
+            if share is not None:
+                share.count(verdict)
             return True
         return share is not None and share.holds_back(verdict)
+
+    def _new_share(self) -> consent.Share | None:
+        percent = self.prepared.settings.automatic_max_percent
+        return consent.Share(percent) if self.prepared.request.unattended else None
 
     def _relieve(self, actor: Actor) -> None:
         """Quarantine first, then what only the pressure asks for, oldest first, for good, until it is enough."""
@@ -139,7 +146,8 @@ class Cleaning:
                 if pressure.is_relieved(root) or self._why_stop():
                     break
                 before = self.result.freed_bytes
-                self._take_all(actor, (verdict,), is_fresh=False)
+                admitted = self._share.admitted(verdict) if self._share else verdict
+                self._take_all(actor, self._removals((admitted,)), is_fresh=False)
                 self._collect(actor.finish())
                 pressure.held_bytes -= self.result.freed_bytes - before
             if complaint := pressure.complaint(root):

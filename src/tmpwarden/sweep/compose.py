@@ -16,7 +16,7 @@ from ..oskit.holders import Holders
 from ..oskit.namespaces import MountTable
 from . import known_roots
 from .cleaning import Cleaning, Confirm, OnReceipt, ShouldStop, make_plan
-from .consent import Consent
+from .consent import Consent, note_first_run
 from .evidence import OwnerOf, World
 from .explain import explain
 from .judge import Standing
@@ -53,6 +53,7 @@ def clean(
     if dry_run:
         plan = make_plan(prepared)
         return CleanResult(planned=plan.removals, kept=plan.kept, warnings=[*Survey(prepared).warnings])
+    note_first_run(prepared.state)
     known_roots.remember(prepared.roots, prepared.home_roots)
     with clean_lock(prepared.state, 0.0 if request.unattended else _A_PERSON_WAITS_S):
         result = Cleaning(prepared, on_receipt, should_stop).run(confirm)

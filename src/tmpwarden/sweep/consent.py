@@ -22,16 +22,19 @@ class Consent:
     @classmethod
     def read(cls, state: str, now_ns: int) -> Consent:
         first = _stamp_ns(f"{state}/{_FIRST_RUN}")
-        if first is None:
-            _touch(state, _FIRST_RUN)
-            first = now_ns
-        return cls(first, _stamp_ns(f"{state}/{_CONSENT}") is not None)
+        return cls(now_ns if first is None else first, _stamp_ns(f"{state}/{_CONSENT}") is not None)
 
     def is_backlog(self, finding: Finding, evidence: Evidence) -> bool:
         """Worth something, from before our first run, and never spoken for."""
         if self.given or finding.litter.worth is not Worth.SOME or finding.litter.agent == "tmpwarden":
             return False
         return evidence.measure is None or evidence.measure.newest_ns < self.first_run_ns
+
+
+def note_first_run(state: str) -> None:
+    """Before the first thing that may be removed here; looking alone leaves no trace."""
+    if _stamp_ns(f"{state}/{_FIRST_RUN}") is None:
+        _touch(state, _FIRST_RUN)
 
 
 def give(state: str | None = None) -> bool:
@@ -63,13 +66,17 @@ class Share:
     percent: int
     held: dict[str, list[int]] = field(default_factory=dict)  # root -> bytes, entries
     guesses: list[Remove] = field(default_factory=list)
+    taken: dict[str, list[int]] = field(default_factory=dict)  # of the guesses, in the same form
 
-    def holds_back(self, verdict: Verdict) -> bool:
-        """Count what was found; True for a removal that has to wait until everything is counted."""
+    def count(self, verdict: Verdict) -> None:
         size, entries = _weight(verdict)
         total = self.held.setdefault(verdict.finding.root, [0, 0])
         total[0] += size
         total[1] += entries
+
+    def holds_back(self, verdict: Verdict) -> bool:
+        """Count what was found; True for a removal that has to wait until everything is counted."""
+        self.count(verdict)
         if isinstance(verdict, Keep) or not _is_guess(verdict):
             return False
         self.guesses.append(verdict)
@@ -77,16 +84,20 @@ class Share:
 
     def limited(self) -> Iterator[Verdict]:
         """The guesses, as far as they fit into the share."""
-        left = {root: [n * self.percent // 100 for n in total] for root, total in self.held.items()}
-        for verdict in self.guesses:
-            size, entries = _weight(verdict)
-            room = left[verdict.finding.root]
-            if size > room[0] or entries > room[1]:
-                yield Keep(verdict.finding, verdict.evidence, Reason.RUN_LIMIT, f"{self.percent}%")
-                continue
-            room[0] -= size
-            room[1] -= entries
-            yield verdict
+        return (self.admitted(verdict) for verdict in self.guesses)
+
+    def admitted(self, verdict: Remove) -> Verdict:
+        """The removal, if it fits into what is left of its root's share; else that it stays."""
+        if not _is_guess(verdict):
+            return verdict
+        size, entries = _weight(verdict)
+        taken = self.taken.setdefault(verdict.finding.root, [0, 0])
+        most = [count * self.percent // 100 for count in self.held[verdict.finding.root]]
+        if taken[0] + size > most[0] or taken[1] + entries > most[1]:
+            return Keep(verdict.finding, verdict.evidence, Reason.RUN_LIMIT, f"{self.percent}%")
+        taken[0] += size
+        taken[1] += entries
+        return verdict
 
 
 def _is_guess(verdict: Remove) -> bool:
