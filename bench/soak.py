@@ -157,12 +157,12 @@ def _step(life: Life, result: Result, hour: int, percent: Callable[[], float], s
 
 
 def _hooks(life: Life, ended: list[Session]) -> None:
-    """SessionEnd gives the scratch back; SessionStart and Stop clear what is due, while there is a session at all."""
+    """SessionEnd gives the scratch back; SessionStart and Stop clear what is due, while somebody works."""
     named = frozenset(str(session.temp) for session in ended)
     if named:
         limits = Thresholds(named=named)
         clean(Request(unattended=True, only_paths=named, thresholds=limits), now_ns=life.clock.now_ns)
-    if life.live:
+    if life.is_working:
         _clean(life.clock)
 
 

@@ -84,6 +84,11 @@ class Life:
                 self._work(session, whole * session.weight)
         return self._end_some(step_hours)
 
+    @property
+    def is_working(self) -> bool:
+        """Whether anybody works: an open session in which nothing happens fires no hook."""
+        return bool(self.live) and self.number % 24 in _WORKING_HOURS
+
     def check(self) -> None:
         """Nothing that a live session has written and not deleted itself may be gone, at any step."""
         for session in self.live:

@@ -86,12 +86,14 @@ processes are real, and so is the limit.
 
 - **without tmpwarden** nothing is removed, and writes fail when the limit is reached.
 - **hourly clean** is the timer, a server's `Periodic`, or `tmpwarden clean --if-due 1h --yes` from cron.
-- **hooks alone**: a clean when it is due at a session's start or at the end of a turn, so never while no session lives;
+- **hooks alone**: a clean when it is due at a session's start or at the end of a turn, so never at night;
   and the scratch of a session goes into quarantine when it ends.
 - After every simulated hour each file of each live session is looked for. What a command left in the one directory that
   all sessions of an agent share (`claude-<uid>/`) names no session: it goes when nobody has touched it for 72 hours, so
   it counts as wanted for 48. With hooks such files lie in the session's own scratch, and all of them count as long as
   the session lives.
+- The load is a model: how much is written per day was set so that the limit is reached about day ten, and the session
+  that stays open for six days writes little. Hooks are replayed as the cleans they ask for, not as hook processes.
 - The day in quarantine and the 72 hours in which a session can be resumed are part of the usage.
 """
 
