@@ -24,6 +24,12 @@ class UnsafeRoot(TmpwardenError):
     code, exit_code, hint = "unsafe-root", 7, "pass a directory you own, such as the one TMPDIR names"
 
 
+class NoSuchRoot(UnsafeRoot):
+    """there is no directory {0}"""
+
+    code, exit_code = "no-such-root", 5
+
+
 class BadArgument(TmpwardenError):
     """{0}"""
 

@@ -68,8 +68,33 @@ def test_a_root_that_is_somebodys_symlink_is_refused(own_world: Path) -> None:
     assert unit.exists()
 
 
-def test_a_missing_root_is_refused() -> None:
-    assert refused("scan", "--root", "/no/such/place")[0] in (5, 7)
+def test_a_missing_root_is_exit_5() -> None:
+    assert refused("scan", "--root", "/no/such/place") == (5, "no-such-root", "there is no directory /no/such/place")
+
+
+def test_an_unknown_agent_cannot_be_torn_down() -> None:
+    assert refused("teardown", "--agent", "claud") == (3, "unknown-agent", "no agent is called claud")
+
+
+def test_a_group_without_its_command_is_one_sentence() -> None:
+    assert refused("config") == (3, "bad-argument", "missing command")
+
+
+@pytest.mark.parametrize(
+    "text", ['[keep]\npaths = ["{0}"\n', '[keep]\npaths = "{0}"\n', '[rows."claude.session"]\nenabled = "no"\n']
+)
+def test_a_broken_config_that_may_protect_something_keeps_everything(text: str, own_world: Path) -> None:
+    config = own_world / "config" / "tmpwarden" / "config.toml"
+    config.parent.mkdir(parents=True)
+    unit = planted.session(own_world / "tmp")
+    config.write_text(text.replace("{0}", str(unit)))
+    result = tmpwarden("clean", "--force", later_s=planted.DAYS)
+    assert unit.exists()
+    assert result.returncode == 0
+    assert f"{config}:" in result.stderr and "is broken and may say that it stays" in result.stdout
+    config.write_text("[periodic\n")
+    tmpwarden("clean", "--force", later_s=planted.DAYS)
+    assert not unit.exists()
 
 
 def test_a_broken_drop_in_is_skipped_with_a_warning_and_everything_else_works(own_world: Path) -> None:

@@ -87,13 +87,13 @@ def test_a_root_is_refused_with_its_reason(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "worktree" / ".git").write_text("gitdir: /elsewhere")
     assert refused("/") == "refusing to sweep /: it is the root of the file system"
     assert refused(tmp_path / "file").endswith(": it is not a directory")
-    assert refused(tmp_path / "missing").endswith(": no such file or directory")
+    assert refused(tmp_path / "missing") == f"there is no directory {tmp_path}/missing"
     assert refused(tmp_path / "file" / "below").endswith(": not a directory")
     assert refused(tmp_path / "worktree").endswith(": it is the root of a git repository")
     assert refused(tmp_path / "world" / "home").endswith(": it is a home directory")
     assert refused(tmp_path / "world").endswith(": a home directory lies below it")
     assert refused("bad\0name").endswith(": a path cannot hold a null character")
-    assert refused(tmp_path / "new\nline").startswith("refusing to sweep $'")
+    assert refused(tmp_path / "new\nline").startswith("there is no directory $'")
     home = pwd.getpwuid(os.geteuid()).pw_dir
     assert refused(home).endswith("home directory")
 

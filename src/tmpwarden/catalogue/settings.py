@@ -37,6 +37,7 @@ class Settings:
     rows: Mapping[str, Override] = field(default_factory=lambda: MappingProxyType({}))
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # "periodic.every" -> "file:line"
     warnings: tuple[str, ...] = ()
+    unread: tuple[str, ...] = ()  # "file:line" of what may protect something and could not be understood: all is kept
     files: tuple[str, ...] = ()  # those that were read, in order
 
     def origin(self, key: str) -> str:
@@ -71,6 +72,7 @@ def load_settings(config_file: str | None = None) -> Settings:
         rows=MappingProxyType(reading.rows),
         origins=MappingProxyType(reading.origins),
         warnings=tuple(reading.warnings),
+        unread=tuple(reading.unread),
         files=tuple(reading.files),
     )
 
@@ -84,19 +86,22 @@ class _Reading:
     rows: dict[str, Override] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
 
     def where(self, table: str, key: str | None = None) -> str:
         return f"{self.path}:{_line(self.lines, table, key)}"
 
-    def refuse(self, where: str, sentence: str) -> None:
+    def refuse(self, where: str, sentence: str, *, may_protect: bool = False) -> None:
         if self.is_strict:
             raise BadConfig(where, sentence)
+        self.unread += [where] if may_protect else []
         self.warnings.append(f"{where}: {sentence}")
 
 
 def _read_file(path: str, reading: _Reading) -> None:
     reading.path, reading.lines = path, ()
+    text = ""
     try:
         text = read_text(path)
         data = tomllib.loads(text)
@@ -105,12 +110,13 @@ def _read_file(path: str, reading: _Reading) -> None:
             raise BadConfig(path, "there is no such file") from None
         return None
     except OSError as wrong:
-        return reading.refuse(path, f"cannot be read: {wrong.strerror}")
+        return reading.refuse(path, f"cannot be read: {wrong.strerror}", may_protect=True)
     except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as wrong:
         line = re.search(r"at line (\d+)", str(wrong))
-        return reading.refuse(f"{path}:{line[1] if line else 1}", f"not TOML: {wrong}; the file is ignored")
+        where, may_protect = f"{path}:{line[1] if line else 1}", not text or "keep" in text or "rows" in text
+        return reading.refuse(where, f"not TOML: {wrong}; the file is ignored", may_protect=may_protect)
     except ValueError as wrong:
-        return reading.refuse(path, f"{wrong}; the file is ignored")
+        return reading.refuse(path, f"{wrong}; the file is ignored", may_protect=True)
     reading.lines = tuple(text.splitlines())
     reading.files.append(path)
     for table, content in data.items():
@@ -139,7 +145,7 @@ def _read_value(table: str, key: str, value: object, reading: _Reading) -> None:
     try:
         decoded = decode(value)
     except ValueError as wrong:
-        return reading.refuse(where, f"{table}.{key}: {wrong}")
+        return reading.refuse(where, f"{table}.{key}: {wrong}", may_protect=table == "keep")
     if isinstance(decoded, tuple):
         decoded = (*reading.values.get(name, ()), *decoded)
     reading.values[name] = decoded
@@ -157,7 +163,7 @@ def _read_row(key: str, table: object, reading: _Reading) -> None:
         if table.get("tier", "ask") != "ask":
             raise ValueError('tier can only be made stricter: tier = "ask"')
     except ValueError as wrong:
-        return reading.refuse(where, f"rows.{key}: {wrong}")
+        return reading.refuse(where, f"rows.{key}: {wrong}", may_protect=True)
     for strange in table.keys() - {"enabled", "tier", *_ROW_AGES}:
         reading.warnings.append(f"{where}: rows.{key}.{shown(strange)} is not known; it is ignored")
     reading.rows[key] = Override(where, enabled, "tier" in table, ages)
@@ -182,6 +188,7 @@ def _keep_lines(path: str, reading: _Reading) -> tuple[str, ...]:
         return ()
     except OSError as wrong:
         reading.warnings.append(f"{path}: cannot be read: {wrong.strerror}")
+        reading.unread.append(path)
         return ()
     kept: list[str] = []
     for number, line in enumerate(lines, 1):
@@ -190,6 +197,7 @@ def _keep_lines(path: str, reading: _Reading) -> tuple[str, ...]:
             kept += [] if said is None else values.paths([said])
         except ValueError:
             reading.warnings.append(f"{path}:{number}: is not a JSON string with an absolute path; it is ignored")
+            reading.unread.append(f"{path}:{number}")
     return tuple(kept)
 
 

@@ -84,6 +84,7 @@ def with_common_options(command: click.Command) -> click.Command:
     taken = {name for parameter in command.params for name in parameter.opts}
     command.params += [option for option in common_options() if not taken & set(option.opts)]
     if isinstance(command, click.Group):
+        command.no_args_is_help = False  # "missing command" is a sentence; a page of help is none
         for below in command.commands.values():
             with_common_options(below)
     return command

@@ -85,10 +85,13 @@ def _usable(candidates: tuple[str, ...]) -> Roots:
 
 def _checked(path: str) -> str:
     """`path` resolved, or UnsafeRoot with the reason why it must not be swept."""
-    from ..errors import UnsafeRoot
+    from ..errors import NoSuchRoot, UnsafeRoot
     from ..text import shown
 
-    resolved, refusal = _resolve(path)
+    try:
+        resolved, refusal = _resolve(path)
+    except FileNotFoundError:
+        raise NoSuchRoot(shown(path)) from None
     refusal = refusal or _refusal(resolved)
     if refusal:
         raise UnsafeRoot(shown(path) or "''", refusal)
@@ -115,6 +118,8 @@ def _resolve(path: str) -> tuple[str, str | None]:
         here = os.path.join(resolved, part)
         try:
             status = os.lstat(here)
+        except FileNotFoundError:
+            raise
         except OSError as error:
             return here, (error.strerror or "it cannot be looked at").lower()
         if not stat.S_ISLNK(status.st_mode):

@@ -14,6 +14,7 @@ from ..model.sweep import Claim, Evidence, Finding, Kind, Litter, Measure, Owner
 from ..oskit import locks, places
 from ..oskit.holders import Holders
 from ..oskit.namespaces import MountTable
+from ..text import shown
 from . import known_roots
 from .cleaning import Cleaning, Confirm, OnReceipt, ShouldStop, make_plan
 from .consent import Consent, note_first_run
@@ -128,6 +129,7 @@ def _standing(request: Request, settings: Settings, consent: Consent) -> Callabl
         return Standing(
             is_protected=places.is_protected(finding.path) if finding.kind is Kind.DIR else False,
             keep_listed=_listed(finding.path, listed),
+            unread=shown(settings.unread[0]) if settings.unread else None,
             is_backlog=request.unattended and not request.include_backlog and consent.is_backlog(finding, evidence),
         )
 

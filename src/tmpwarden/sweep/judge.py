@@ -39,6 +39,7 @@ class Standing:
 
     is_protected: bool = False  # $HOME, /, a repository root, or an ancestor of one
     keep_listed: str | None = None  # the entry of [keep] that names it
+    unread: str | None = None  # the file and line that may protect it and cannot be understood
     is_backlog: bool = False  # unattended, worth something, older than our first run, nobody consented yet
 
 
@@ -75,6 +76,8 @@ def _kept_by_place(finding: Finding, evidence: Evidence, standing: Standing) -> 
         return Reason.PROTECTED, finding.path
     if standing.keep_listed is not None:
         return Reason.KEEP_LIST, standing.keep_listed
+    if standing.unread is not None:
+        return Reason.NOT_MEASURED, f"{standing.unread} is broken and may say that it stays"
     return None
 
 

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 import click
 
+from ...catalogue.load import load
 from ...errors import BadArgument
 from ...lifecycle.teardown import TeardownResult, teardown
 from ...model.sweep import Receipt
@@ -29,6 +30,8 @@ def command(call: Call, session: str | None, pid: int | None, agent: str | None,
     """
     if session is None and pid is None and agent is None:
         raise BadArgument("say what has ended", hint="--session ID, --pid PID or --agent NAME")
+    if agent is not None:
+        load().agent(agent)
     result = teardown(session, pid=pid, agent=agent, roots=call.roots, config_file=call.config_file, wait=wait)
     if result.error:
         call.warn(result.error)
