@@ -1,5 +1,6 @@
 """Every test lives below its own directory. Nothing here may look at the machine's real temp or home."""
 
+import contextlib
 import os
 import shutil
 from collections.abc import Iterator
@@ -45,3 +46,12 @@ def ordinary_user() -> Iterator[OrdinaryUser]:
         yield OrdinaryUser(base)
     finally:
         shutil.rmtree(base, ignore_errors=True)
+
+
+def pytest_sessionfinish() -> None:
+    """libfaketime leaves its shared memory when a process ends by _exit, as hooks do; ours are those of dead pids."""
+    for path in Path("/dev/shm").glob("*faketime_*"):
+        pid = path.name.rpartition("_")[2]
+        if pid.isdecimal() and not Path("/proc", pid).exists():
+            with contextlib.suppress(OSError):
+                path.unlink()

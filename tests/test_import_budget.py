@@ -16,6 +16,10 @@ BUDGET: list[tuple[str, set[str]]] = [
     ("import tmpwarden.errors, tmpwarden.text, tmpwarden.model.hot", set()),
     ("from tmpwarden.oskit import atomic, inplace, places, purge, take, walk", set()),
     ("import tmpwarden.sweep.compose", {"dataclasses", "enum", "inspect", "json", "re", "tomllib", "typing"}),
+    (
+        "import tmpwarden.sweep.compose, sys; assert 'tmpwarden.sweep.act' not in sys.modules",
+        {"dataclasses", "enum", "inspect", "json", "re", "tomllib", "typing"},
+    ),
     ("from tmpwarden.cli.main import main; main(['--version'])", CLICK),
     ("from tmpwarden.cli.main import main; main(['--help'])", CLICK | {"shutil"}),
     ("from tmpwarden.cli.main import main; main(['scan', '--json'])", CLICK | {"json", "tomllib"}),

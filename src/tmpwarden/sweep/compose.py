@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from typing import TYPE_CHECKING
 
 from ..catalogue.load import Catalogue, load
 from ..catalogue.settings import Settings, load_settings
@@ -16,7 +17,6 @@ from ..oskit.holders import Holders
 from ..oskit.namespaces import MountTable
 from ..text import shown
 from . import known_roots
-from .cleaning import Cleaning, Confirm, OnReceipt, ShouldStop, make_plan
 from .consent import Consent, note_first_run
 from .evidence import OwnerOf, World
 from .explain import explain
@@ -26,6 +26,9 @@ from .prepared import CleanResult, Explained, Prepared, Survey
 from .pressure import Pressure
 from .scan import Finder
 from .trial import Trial
+
+if TYPE_CHECKING:
+    from .cleaning import Confirm, OnReceipt, ShouldStop
 
 _A_PERSON_WAITS_S = 5.0
 Clock = Callable[[], int]
@@ -49,6 +52,8 @@ def clean(
 
     Raises LockHeld if another clean of this user does not end within 5 seconds; an unattended run does not wait.
     """
+    from .cleaning import Cleaning, make_plan  # a scan starts without what removes
+
     request = request or Request()
     prepared = prepare(request, now_ns=now_ns)
     if dry_run:
