@@ -66,6 +66,12 @@ class NameTaken(TmpwardenError):
     code, exit_code, hint = "name-taken", 6, "`tmpwarden undo ID --to DIR` puts it elsewhere"
 
 
+class TeardownFailed(TmpwardenError):
+    """the teardown was not done: {0}"""
+
+    code, exit_code, hint = "teardown-failed", 1, "`tmpwarden clean` does later what it could not do now"
+
+
 class WouldAsk(TmpwardenError):
     """this needs a yes or no, and there is no terminal to ask on; nothing was touched"""
 

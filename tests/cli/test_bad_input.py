@@ -76,6 +76,23 @@ def test_an_unknown_agent_cannot_be_torn_down() -> None:
     assert refused("teardown", "--agent", "claud") == (3, "unknown-agent", "no agent is called claud")
 
 
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [(("--root", "/no/such/place"), (5, "no-such-root")), (("--config", "/no/such/file"), (3, "bad-config"))],
+)
+def test_a_teardown_that_was_called_wrongly_says_so(words: tuple[str, ...], expected: tuple[int, str]) -> None:
+    assert refused("teardown", "--session", "abc", *words)[:2] == expected
+
+
+def test_a_teardown_that_is_switched_off_tells_its_error_in_json(own_world: Path) -> None:
+    config = own_world / "config" / "tmpwarden" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text("[teardown]\nenabled = false\n")
+    status, code, sentence = refused("teardown", "--session", "abc")
+    assert (status, code) == (1, "teardown-failed")
+    assert "switched off" in sentence
+
+
 def test_a_group_without_its_command_is_one_sentence() -> None:
     assert refused("config") == (3, "bad-argument", "missing command")
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from ..model.sweep import Keep, Kind, Reason, Receipt, Remove, Verdict, Worth
+from ..model.sweep import Keep, Kind, Outcome, Reason, Receipt, Remove, Verdict, Worth
 from . import consent, settle
 from .act import Actor
 from .expiry import destroy, expire, purge_all, waiting
@@ -141,6 +141,7 @@ class Cleaning:
                 if pressure.is_relieved(root):
                     break
                 self.result.expired_bytes += destroy(actor.journal, (entry,))
+                self._cannot_come_back(entry.name)
             actor.keep_for_undo = False
             for verdict in pressure.oldest_first(root):
                 if pressure.is_relieved(root) or self._why_stop():
@@ -152,6 +153,13 @@ class Cleaning:
                 pressure.held_bytes -= self.result.freed_bytes - before
             if complaint := pressure.complaint(root):
                 self.result.warnings.append(complaint)
+
+    def _cannot_come_back(self, token: str) -> None:
+        """What this very run put aside, and then had to give up, must not be told as if undo had it."""
+        self.result.receipts = [
+            replace(each, outcome=Outcome.REMOVED, undoable=False) if each.id == token else each
+            for each in self.result.receipts
+        ]
 
     def _removed_bytes(self, root: str) -> int:
         return sum(receipt.bytes for receipt in self.result.removed if receipt.finding.root == root)

@@ -7,9 +7,11 @@ from collections.abc import Iterator
 import click
 
 from ...catalogue.load import load
-from ...errors import BadArgument
+from ...catalogue.settings import load_settings
+from ...errors import BadArgument, TeardownFailed
 from ...lifecycle.teardown import TeardownResult, teardown
 from ...model.sweep import Receipt
+from ...oskit import places
 from ...text import plural, shown
 from ..call import Answer, Call
 from ..group import pass_call
@@ -30,12 +32,19 @@ def command(call: Call, session: str | None, pid: int | None, agent: str | None,
     """
     if session is None and pid is None and agent is None:
         raise BadArgument("say what has ended", hint="--session ID, --pid PID or --agent NAME")
-    if agent is not None:
-        load().agent(agent)
+    _check(call, agent)
     result = teardown(session, pid=pid, agent=agent, roots=call.roots, config_file=call.config_file, wait=wait)
     if result.error:
-        call.warn(result.error)
-    return Answer(_data(result), lambda: _lines(result), exit_code=1 if result.error else 0)
+        return Answer(_data(result), exit_code=TeardownFailed.exit_code, error=TeardownFailed(result.error))
+    return Answer(_data(result), lambda: _lines(result))
+
+
+def _check(call: Call, agent: str | None) -> None:
+    """What the caller got wrong is said with its own exit status; teardown() itself never raises."""
+    load_settings(call.config_file)
+    places.temp_roots(call.roots)
+    if agent is not None:
+        load().agent(agent)
 
 
 def _data(result: TeardownResult) -> dict[str, object]:
