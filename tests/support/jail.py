@@ -21,7 +21,7 @@ for ((i = 0; i < COUNT; i++)); do
   cd /w/$i || exit 3
   unset OLDPWD
   IFS= read -r -d '' text < /c/$i
-  BASH_ENV=/handler HOME=/home/u PATH=/none /bin/bash --norc --noprofile -c "$text" \\
+  BASH_ENV=/handler HOME=/home/u PATH=/none FUNCNEST=20 /bin/bash --norc --noprofile -c "$text" \\
     200>>/r/$i </empty >/o/$i 2>&1
   echo $? >/s/$i
 done
