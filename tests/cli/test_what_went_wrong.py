@@ -2,6 +2,7 @@
 
 import contextlib
 import json
+import os
 import subprocess
 from collections.abc import Iterator
 from pathlib import Path
@@ -43,6 +44,20 @@ import fcntl, os, sys
 fd = os.open(sys.argv[1], os.O_RDONLY)
 fcntl.flock(fd, fcntl.LOCK_EX)
 """
+
+
+@needs_root
+def test_a_squatter_cannot_make_a_removal_final(own_world: Path) -> None:
+    unit, marker = planted.session(own_world / "tmp"), planted.marker(own_world / "tmp")
+    squatted = own_world / "tmp" / "tmpwarden-0"
+    squatted.mkdir()
+    os.chown(squatted, 65534, 65534)
+    said = tmpwarden("clean", "--force", later_s=planted.DAYS)
+    assert said.returncode == 2
+    assert unit.exists() and not marker.exists()
+    assert f"Failed {unit}: cannot use {squatted} for temporary files: it belongs to another user" in said.stdout
+    assert tmpwarden("clean", "--force", "--no-quarantine", later_s=planted.DAYS).returncode == 0
+    assert not unit.exists()
 
 
 def test_while_another_clean_runs_a_person_gets_exit_6_and_a_timer_0(own_world: Path) -> None:

@@ -38,6 +38,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.RUN_LIMIT: "more than one unattended run may take",
     Reason.CHANGED: "changed since it was judged",
     Reason.NO_JOURNAL: "the journal cannot be written, so it could not be undone",
+    Reason.NO_QUARANTINE: "its quarantine is not safe to use, so it could not be undone",
     Reason.OWNER_DEAD: "its owner is gone",
     Reason.OWNER_ABSENT: "no process carries its session any more",
     Reason.OUTLIVED: "past its age limit, and nobody uses it",

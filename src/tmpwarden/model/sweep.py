@@ -99,6 +99,7 @@ class Reason(Enum):
     RUN_LIMIT = "automatic-limit"
     CHANGED = "changed-since-judged"
     NO_JOURNAL = "journal-cannot-be-written"
+    NO_QUARANTINE = "quarantine-is-unsafe"
     # may go
     OWNER_DEAD = "owner-dead"
     OWNER_ABSENT = "owner-absent"

@@ -102,6 +102,9 @@ class Actor:
             return unwritten(verdict)
         quarantine_fd = self.quarantines.open(finding.root)
         if quarantine_fd is None:
+            squatted = self.quarantines.refusals.get(finding.root)
+            if squatted and self.keep_for_undo and finding.litter.worth is Worth.SOME:
+                return Receipt(finding, Outcome.FAILED, Reason.NO_QUARANTINE, detail=squatted)
             return self._remove_in_place(verdict, dir_fd)
         deed = Deed(verdict, os.dup(dir_fd), quarantine_fd, self.quarantines.directory(finding.root))
         if finding.members:

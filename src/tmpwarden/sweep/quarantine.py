@@ -49,6 +49,7 @@ class Quarantines:
 
     state: str
     home_roots: frozenset[str] = frozenset()  # bases of rows that lie in the user's home and not below a temp root
+    refusals: dict[str, str] = field(default_factory=dict)  # root -> why nothing may be put beside it
     _fds: dict[str, int] = field(default_factory=dict)
 
     def directory(self, root: str) -> str:
@@ -63,7 +64,10 @@ class Quarantines:
                 atomic.make_private_dir(os.path.dirname(path))
                 atomic.make_private_dir(path)
                 self._fds[path] = walk.open_dir(path)
-            except (OSError, UnsafeScratch):
+            except UnsafeScratch as squatted:
+                self.refusals[root] = str(squatted)
+                return None
+            except OSError:
                 return None
         return self._fds[path]
 
