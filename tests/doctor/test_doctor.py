@@ -171,6 +171,20 @@ def test_no_probe_writes_nothing(own_world: Path) -> None:
     assert os.stat(own_world / "tmp").st_mtime_ns == before
 
 
+@pytest.mark.parametrize("place", ["cron.d/sweep", "cron.daily/tmpreaper", "tmpfiles.d/agents.conf"])
+def test_the_remedy_for_a_rival_cleaner_stops_it(own_world: Path, place: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    file = own_world / "etc" / place
+    file.parent.mkdir(parents=True)
+    line = "D /tmp/claude-0 - - - 1d" if "tmpfiles" in place else "tmpreaper 7d /tmp"
+    file.write_text(f"if ! [ -x /usr/sbin/tmpreaper ]; then\n  exit 0\nfi\n{line}\n")
+    file.chmod(0o755)
+    monkeypatch.setattr(checks.rivals, "_SYSTEM", (str(file.parent),))
+    (rival,) = checks.rivals.check(Patient(Request(), {}))
+    assert f"{file}:4 " in rival.summary
+    subprocess.run(["sh", "-c", rival.remedy], check=True)
+    assert [d.status for d in checks.rivals.check(Patient(Request(), {}))] == ["ok"]
+
+
 @pytest.mark.parametrize(
     "line",
     [

@@ -2,6 +2,7 @@
 
 import os
 import re
+import shlex
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis
@@ -17,6 +18,7 @@ _DELETES = re.compile(
     rf"find\s+\S*tmp\S*.*{_AGENTS}.*-(?:delete|exec\s+rm)|rm\s+-\w*[rf]\w*\s+\S*tmp/\S*{_AGENTS}|tmpreaper|tmpwatch"
 )
 _AGES = re.compile(rf"^[dDeqQrR]!?\s+\S*tmp/\S*{_AGENTS}\S*\s")
+_ONLY_ASKS = re.compile(r"^\s*if\s.*-x\s+\S*(?:tmpreaper|tmpwatch)")
 _LARGEST = 1 << 20
 
 
@@ -24,16 +26,32 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     found = [(path, *first) for path in _files() if (first := next(_lines(path), None))]
     for path, number, line in found[:3]:
         summary = f"{shown(path)}:{number} removes agents' files by name or age, whether a session lives or not."
-        yield Diagnosis("rivals", "warn", summary, shown(line.strip())[:200], f"remove that line from {path}")
+        yield Diagnosis("rivals", "warn", summary, shown(line.strip())[:200], _remedy(path, number))
     if not found:
         yield Diagnosis("rivals", "ok", "no other cleaner goes after agents' files.")
+
+
+def _remedy(path: str, number: int) -> str:
+    """One command that stops it and can be taken back."""
+    sudo = "" if os.access(path, os.W_OK) else "sudo "
+    if _is_script(path):
+        return f"{sudo}chmod -x {shlex.quote(path)}"
+    if path.endswith(".json"):
+        return f"${{EDITOR:-vi}} +{number} {shlex.quote(path)}"
+    return f"{sudo}sed -i '{number}s/^/# /' {shlex.quote(path)}"
+
+
+def _is_script(path: str) -> bool:
+    """run-parts runs what is executable there, and nothing else."""
+    return os.path.dirname(path).endswith(("/cron.hourly", "/cron.daily"))
 
 
 def _files() -> Iterator[str]:
     home = places.home()
     for path in (*_SYSTEM, *_SPOOLS, *(f"{home}/{name}" for name in _HOME)):
         if os.path.isdir(path):
-            yield from (f"{path}/{name}" for name in _names(path))
+            files = (f"{path}/{name}" for name in _names(path))
+            yield from (file for file in files if not _is_script(file) or os.access(file, os.X_OK))
         elif os.path.isfile(path):
             yield path
 
@@ -52,6 +70,6 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
     except OSError:
         return
     for number, line in enumerate(text.splitlines(), 1):
-        is_comment = line.lstrip().startswith("#")
-        if not is_comment and "tmpwarden" not in line and (_DELETES.search(line) or _AGES.match(line)):
+        is_idle = line.lstrip().startswith("#") or _ONLY_ASKS.match(line)
+        if not is_idle and "tmpwarden" not in line and (_DELETES.search(line) or _AGES.match(line)):
             yield number, line
