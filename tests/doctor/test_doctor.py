@@ -176,7 +176,7 @@ def test_the_remedy_for_a_rival_cleaner_stops_it(own_world: Path, place: str, mo
     file = own_world / "etc" / place
     file.parent.mkdir(parents=True)
     line = "D /tmp/claude-0 - - - 1d" if "tmpfiles" in place else "tmpreaper 7d /tmp"
-    file.write_text(f"if ! [ -x /usr/sbin/tmpreaper ]; then\n  exit 0\nfi\n{line}\n")
+    file.write_text(f"if ! [ -x /usr/sbin/tmpreaper ]; then\n  exit 0\nfi; . /etc/tmpreaper.conf\n{line}\n")
     file.chmod(0o755)
     monkeypatch.setattr(checks.rivals, "_SYSTEM", (str(file.parent),))
     (rival,) = checks.rivals.check(Patient(Request(), {}))

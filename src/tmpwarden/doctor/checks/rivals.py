@@ -15,10 +15,10 @@ _SPOOLS = ("/var/spool/cron/crontabs", "/var/spool/cron")
 _HOME = (".claude/settings.json", ".claude/settings.local.json", ".config/user-tmpfiles.d")
 _AGENTS = r"(?:claude|cc-|codex|gemini|opencode|copilot|qwen)"
 _DELETES = re.compile(
-    rf"find\s+\S*tmp\S*.*{_AGENTS}.*-(?:delete|exec\s+rm)|rm\s+-\w*[rf]\w*\s+\S*tmp/\S*{_AGENTS}|tmpreaper|tmpwatch"
+    rf"find\s+\S*tmp\S*.*{_AGENTS}.*-(?:delete|exec\s+rm)|rm\s+-\w*[rf]\w*\s+\S*tmp/\S*{_AGENTS}"
+    r"|(?:^|[\s/;&|])(?:tmpreaper|tmpwatch)\s+[^\s\])]"  # called with arguments, not asked for or configured
 )
 _AGES = re.compile(rf"^[dDeqQrR]!?\s+\S*tmp/\S*{_AGENTS}\S*\s")
-_ONLY_ASKS = re.compile(r"^\s*if\s.*-x\s+\S*(?:tmpreaper|tmpwatch)")
 _LARGEST = 1 << 20
 
 
@@ -70,6 +70,6 @@ def _lines(path: str) -> Iterator[tuple[int, str]]:
     except OSError:
         return
     for number, line in enumerate(text.splitlines(), 1):
-        is_idle = line.lstrip().startswith("#") or _ONLY_ASKS.match(line)
-        if not is_idle and "tmpwarden" not in line and (_DELETES.search(line) or _AGES.match(line)):
+        is_comment = line.lstrip().startswith("#")
+        if not is_comment and "tmpwarden" not in line and (_DELETES.search(line) or _AGES.match(line)):
             yield number, line
