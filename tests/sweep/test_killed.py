@@ -10,7 +10,7 @@ import pytest
 from support.litter import claude_session, cwd_markers, later, snapshot
 from tmpwarden.model.sweep import Request
 from tmpwarden.sweep.compose import clean
-from tmpwarden.sweep.journal import open_intents, restorable
+from tmpwarden.sweep.journal import entries, open_intents, restorable
 from tmpwarden.sweep.undo import undo
 
 CHANGES = ("rename", "unlink", "rmdir", "write", "mkdir", "chmod")
@@ -64,6 +64,8 @@ def test_every_moment_of_death_leaves_units_whole_or_gone(own_world: Path, keeps
         clean(request, now_ns=DAYS_LATER)
         assert not any(path.exists() for path in (*units, *markers))
         assert open_intents(state) == []
+        told = {entry["path"] for entry in entries(state) if entry["t"] == "receipt"}
+        assert {str(unit) for unit in units} <= told, "log tells of what a killed run took"
         if keeps:
             for token in list(restorable(state)):
                 undo(token)

@@ -5,35 +5,42 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from ..model.sweep import Outcome, Reason
+from ..model.sweep import Measure, Outcome, Reason
 from ..oskit import take, walk
 from ..oskit.inplace import purge_in_place
 from . import quarantine
 from .journal import Intent, Journal, open_intents
 from .trial import Trial
 
-_QUARANTINED = "quarantined"
+_QUARANTINED, _FINISHED = "quarantined", "finished"
 
 
 def settle(journal: Journal, trial: Trial) -> Iterator[str]:
     """Finish the work of a run that was killed; yields a sentence for each thing a person should know."""
     for intent in open_intents(journal.state):
         ending = _in_place(intent, trial) if not intent.quarantine else _taken(intent, trial)
-        if ending == _QUARANTINED and intent.id.endswith(quarantine.KEPT):
-            _write_receipt(journal, intent)
+        if ending == _QUARANTINED:
+            _write_receipt(journal, intent, _measure(intent))
+        elif ending == _FINISHED:
+            _write_receipt(journal, intent, None)
         else:
             journal.note("settled", id=intent.id, path=intent.path, ending=ending)
         if ending == "stuck":
             yield f"{intent.path} could not be put back; it is safe in {intent.quarantine}"
 
 
-def _write_receipt(journal: Journal, intent: Intent) -> None:
-    """The receipt that the interrupted run could not write any more: with it, undo finds the unit."""
+def _measure(intent: Intent) -> Measure | None:
     fd = walk.open_dir(intent.quarantine)
     try:
-        measure = walk.measure(fd, intent.id, uid=os.geteuid(), count_atime=False)
+        return walk.measure(fd, intent.id, uid=os.geteuid(), count_atime=False)
     finally:
         os.close(fd)
+
+
+def _write_receipt(journal: Journal, intent: Intent, measure: Measure | None) -> None:
+    """The receipt that the interrupted run could not write any more: with it, log tells and undo finds the unit."""
+    can_return = bool(intent.quarantine) and intent.id.endswith(quarantine.KEPT)
+    outcome = Outcome.QUARANTINED if can_return else Outcome.REMOVED
     journal.note(
         "receipt",
         id=intent.id,
@@ -41,13 +48,13 @@ def _write_receipt(journal: Journal, intent: Intent) -> None:
         root=intent.root,
         row=intent.row,
         agent=intent.row.partition(".")[0],
-        outcome=Outcome.QUARANTINED.value,
+        outcome=outcome.value,
         reason=Reason.CHANGED.value,
         bytes=measure.bytes if measure else 0,
         entries=measure.entries if measure else 0,
         freed=0,
-        count=1,
-        undoable=True,
+        count=intent.count,
+        undoable=can_return,
         detail="finished for a run that was interrupted",
     )
 
@@ -118,7 +125,7 @@ def _in_place(intent: Intent, trial: Trial) -> str:
             return "left alone"
         # an inode number alone is no identity (law 6): whatever is younger than the judged unit stops this
         done = purge_in_place(fd, name, pinned, newest_ns=intent.newest_ns, resuming=True)
-        return "left alone" if done.left else "finished"
+        return "left alone" if done.left else _FINISHED
     finally:
         os.close(pinned)
         os.close(fd)
