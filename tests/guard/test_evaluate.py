@@ -61,6 +61,12 @@ def said(command: str, **changed: object) -> Decision:
         ("mount --bind a b", "ask"),
         ("ssh host rm -rf /x", "ask"),
         ("docker exec c rm -rf /x", "pass"),
+        ("ssh host 'cat > /etc/x'", "ask"),
+        ("ssh host 'ls 2>/dev/null'", "pass"),
+        ("timeout 5 ssh host ls > /etc/x", "deny"),
+        ("docker exec c sh -c 'echo > /etc/x'", "pass"),
+        ("[ -f x ] && ls", "pass"),
+        ("if [ -z x ]; then rm -rf /etc; fi", "ask"),
         ("ls; echo x > /etc/hosts; rm -rf /etc", "deny"),
     ],
 )
@@ -110,6 +116,10 @@ def test_each_command_meets_the_rule_that_is_meant_for_it(command: str, verdict:
         "while touch /tmp/agent-s1/x; do mv /tmp/agent-s1/l /tmp/agent-s1/x; done",
         "ln -s /etc /tmp/agent-s1/e && rm -rf /tmp/agent-s1/e/",
         "TMPDIR=/etc; rm -rf $TMPDIR/x",
+        "FUNCNAME=tmp/agent-s1/x; rm -rf /$FUNCNAME",  # bash ignores it: rm -rf /
+        "GROUPS=tmp/agent-s1/x; rm -rf /$GROUPS",
+        "_=/tmp/agent-s1/x; rm -rf $_",
+        "OLDPWD=/tmp/agent-s1/x; cd /tmp/agent-s1; rm -rf $OLDPWD",
         "touch -r /etc/passwd /tmp/agent-s1/x",
         "rm -rf /tmp/agent-s1/x\u00a0/etc",
         "rm -rf /tmp/agent-s1/x\0",

@@ -5,6 +5,7 @@ from .analysis import ANY, APPEND, DELETE, READ, WRITING, PathUse, Simple
 from .glob import matches
 from .places import is_inside, is_sink, landing
 from .prefixes import MAYBE, YES, is_prefix
+from .programs import REMOTE
 from .rules import Rule, Rules
 from .scope import Scope
 
@@ -69,8 +70,18 @@ def _hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
     if rule.kind == "arguments":
         return _argument_hit(rule, simple, scope)
     if rule.kind == "redirects":
-        return _worst(rule, simple.redirects, scope)
+        hit = _worst(rule, simple.redirects, scope)
+        return hit if hit is None or not _is_elsewhere(simple) else None if _is_in_container(simple) else MAYBE
     return None
+
+
+def _is_elsewhere(simple: Simple) -> bool:
+    """Run by ssh or docker: its files are not ours. Those of ssh itself are."""
+    return simple.remote and any(wrapper in REMOTE for wrapper in simple.wrappers)
+
+
+def _is_in_container(simple: Simple) -> bool:
+    return any(wrapper.split()[0] in CONTAINERS for wrapper in simple.wrappers)
 
 
 def _argument_hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
@@ -79,7 +90,7 @@ def _argument_hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
     if not rule.names(simple.name):
         return None
     if simple.remote:
-        return None if any(w.split()[0] in CONTAINERS for w in simple.wrappers) or "*" in rule.patterns else MAYBE
+        return None if _is_in_container(simple) or "*" in rule.patterns else MAYBE
     uses = [use for use in simple.paths if _counts(rule, use)]
     if rule.test == "any_outside":
         return _worst(rule, tuple(uses), scope)

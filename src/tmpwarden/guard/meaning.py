@@ -29,7 +29,7 @@ class Meaning(Elsewhere):
 
     def call(self, call: Call, state: State) -> Ways:
         text = call.fields[0].text
-        if text is None or call.fields[0].pattern_at >= 0:
+        if text is None or (call.fields[0].pattern_at >= 0 and text != "["):  # alone it opens no pattern
             return self._nameless(call, state)
         if text in state.functions and not call.skips_functions:
             return self._function_call(text, call, state)

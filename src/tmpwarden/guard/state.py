@@ -88,6 +88,8 @@ class State:
         other = self.copy()
         other.variables = {**self.variables, **values}
         for name in values:
+            if name in SHELLS_TO_SET:
+                other.variables[name] = UNKNOWN
             if name in DANGEROUS:
                 other.doubts = (*other.doubts, f"{name} is changed")
         return other
@@ -109,6 +111,12 @@ class State:
 DANGEROUS = names(
     "PATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT BASH_ENV ENV SHELLOPTS BASHOPTS GLOBIGNORE EXECIGNORE PS4 PROMPT_COMMAND "
     "DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH POSIXLY_CORRECT"
+)
+# variables that bash sets by itself: what a line assigns to them is ignored, refused or soon replaced
+SHELLS_TO_SET = names(
+    "_ BASHPID BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_COMMAND BASH_LINENO BASH_REMATCH BASH_SOURCE BASH_SUBSHELL COLUMNS "
+    "BASH_VERSINFO DIRSTACK EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS HISTCMD LINENO LINES OLDPWD OPTARG OPTIND "
+    "PIPESTATUS PPID PWD RANDOM SECONDS SHLVL SRANDOM UID"
 )
 
 
