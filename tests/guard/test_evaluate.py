@@ -66,6 +66,12 @@ def said(command: str, **changed: object) -> Decision:
         ("timeout 5 ssh host ls > /etc/x", "deny"),
         ("docker exec c sh -c 'echo > /etc/x'", "pass"),
         ("[ -f x ] && ls", "pass"),
+        ("mkfs.ext4 /dev/sda", "ask"),
+        ("patch /etc/x < p", "ask"),
+        ("patch -p1 < p", "pass"),
+        ("mktemp -p /etc", "ask"),
+        ("fakeroot rm -rf /etc/x", "ask"),
+        ("unshare -r rm -rf /etc/x", "ask"),
         ("if [ -z x ]; then rm -rf /etc; fi", "ask"),
         ("ls; echo x > /etc/hosts; rm -rf /etc", "deny"),
     ],
@@ -128,6 +134,11 @@ def test_each_command_meets_the_rule_that_is_meant_for_it(command: str, verdict:
 )
 def test_what_is_not_proven_in_full_is_never_allowed(command: str) -> None:
     assert said(command, variables={"TMPDIR": SCRATCH}).verdict != "allow"
+
+
+@pytest.mark.parametrize("wrapper", ["env -i", "env -u TMPDIR", "sudo"])
+def test_a_wrapper_that_drops_tmpdir_makes_it_unknown(wrapper: str) -> None:
+    assert said(f"{wrapper} sh -c 'rm -rf \"$TMPDIR\"/etc'", variables={"TMPDIR": SCRATCH}).verdict == "ask"
 
 
 def test_a_link_on_the_disk_is_followed_where_writing_follows_it() -> None:

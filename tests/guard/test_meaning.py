@@ -214,7 +214,7 @@ MODES = {
     "grep -r x a": {"/p/a": "read"},
     "find a -fprint b": {"/p/a": "read", "/p/b": "write"},
     "scp h:a b": {"/p/b": "write"},
-    "mktemp -p d": {"/p/d": "any"},
+    "mktemp -p d": {"/p/d": "write"},
     "tool --out=a/b c": {"/p/a/b": "any", "/p/c": "any"},
     "echo /etc/x": {},
     "docker cp c:/a b": {"/p/b": "write"},

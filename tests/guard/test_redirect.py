@@ -87,7 +87,7 @@ STAYS = (
     "ls /var/tmp/x", "ls /tmpfile", "ls /tmp.bak", "ls /tmp-old/x", "ls /tmp*", "rm /tmp$x", "rm /tm?/x",
     "rm /tmp/../etc/x", "rm /tmp/a/../../etc", "echo /tmp/x", "printf /tmp/x", "grep /tmp/x f", "sed s:/tmp/x:y: f",
     "awk '/tmp/' f", "git commit -m /tmp/x", "python3 -c /tmp/x", "[ a = /tmp/x ]", "[[ $a == /tmp/x ]]",
-    "case $a in /tmp/x) c;; esac", "ssh h cat /tmp/x", "scp h:/tmp/x .", "rsync h:/tmp/x .",
+    "case $a in /tmp/x) c;; esac", "pkill -f /tmp/x", "ssh h cat /tmp/x", "scp h:/tmp/x .", "rsync h:/tmp/x .",
     "docker run -v /tmp:/tmp i", "docker exec c ls /tmp/x", "kubectl exec p -- ls /tmp/x", "curl file:///tmp/x",
     "c http://h/tmp/x", "ls /tmp/claude-1000/x", "ls /tmp/own/x", "ls /tmp/.X11-unix/X0", "ls /tmp/tmux-1000",
     "ls /tmp/agent-s1", "ls /tmp/agent-s1/x", "c --exclude=/tmp/x", "gcc -I/tmp/x a.c", "cp -t/tmp a",

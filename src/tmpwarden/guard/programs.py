@@ -46,7 +46,7 @@ cut paste uniq nl fold|R d:f:c:b:s:w:
 split|R n:l:b:a:
 sort|R o>k:t:S:T= output> key: field-separator: temporary-directory= parallel: files0-from<
 dirname basename echo printf true false : expr test [ seq sleep kill export let read exit return tr date which type \
-set shopt unset trap wait uname yes notify-send logger alias mysql tmux screen|T
+set shopt unset trap wait uname yes notify-send logger alias mysql tmux screen pkill pgrep killall|T
 jq|G f@ from-file@ arg: argjson: slurpfile: rawfile: indent:
 yq ack|G
 grep egrep fgrep zgrep|G e!f@m:A:B:C: regexp! file@ include: exclude: exclude-dir: max-count: context: color:
@@ -73,9 +73,10 @@ psql|T f<o>L> file< output> log-file>
 pg_dump mysqldump|T f>r> file> result-file>
 sqlite3|A cmd: init<
 mount|A t:o:
-mktemp|C p= tmpdir= suffix:
+mktemp|C p> tmpdir> suffix:
 ffmpeg|W i<c:f:r:b:s:t: filter_complex:
-patch|A p:i<d=o> input< directory= output>
+patch|W p:i<d>o> input< directory> output>
+mkfs mke2fs mkswap wipefs mkfs.ext4 mkfs.ext3 mkfs.ext2 mkfs.xfs mkfs.btrfs mkfs.vfat|W t:L:b:m:O:T:U:
 gh|T F< body-file<
 git|A m:
 git-clone|C b:o:c:u: branch: origin: depth: config: reference< template< separate-git-dir> jobs: filter:

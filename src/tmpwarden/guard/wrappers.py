@@ -43,6 +43,8 @@ WRAPPERS = {
     "ssh-agent": ("aEtP", 0, ""),
     "firejail": ("", 0, ""),
     "catchsegv": ("", 0, ""),
+    "fakeroot": ("lsib", 0, "lib faked"),
+    "unshare": ("SGRw", 0, "root wd setuid setgid propagation map-user map-group"),
     "direnv": ("", 2, ""),
 }
 IN_SHELL = frozenset(("command", "builtin", "exec", "time"))
@@ -61,6 +63,8 @@ class Wrappers(Builtins):
             return self.tell(call, state)
         if at >= len(call.fields) or (name == "command" and _flags(call.fields[1:at], "vV")):
             return self._bare(name, call, state)
+        if name in ("sudo", "doas") or (name == "env" and at > 1 and _flags(call.fields[1:at], "iu")):
+            inner_state = inner_state.forgetting()  # TMPDIR and others may be gone
         inner = call.inside(name, call.fields[at:])
         ways = self.call(inner, inner_state)
         if name in IN_SHELL and inner_state is state:
