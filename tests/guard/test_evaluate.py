@@ -66,6 +66,7 @@ def said(command: str, **changed: object) -> Decision:
         ("timeout 5 ssh host ls > /etc/x", "deny"),
         ("docker exec c sh -c 'echo > /etc/x'", "pass"),
         ("[ -f x ] && ls", "pass"),
+        ("mv /tmp/agent-s1/l /tmp/agent-s1/e; rm -rf /tmp/agent-s1/e/*", "ask"),
         ("mkfs.ext4 /dev/sda", "ask"),
         ("patch /etc/x < p", "ask"),
         ("patch -p1 < p", "pass"),

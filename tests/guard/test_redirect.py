@@ -93,7 +93,8 @@ STAYS = (
     "ls /tmp/agent-s1", "ls /tmp/agent-s1/x", "c --exclude=/tmp/x", "gcc -I/tmp/x a.c", "cp -t/tmp a",
     "c <<'E'\n/tmp/x\nE", "c <<E\n/tmp/x\nE", "c # /tmp/x", "cd / && rm tmp/x", "rm ../../../tmp/x", "rm '/tmp/x",
     "df /tmp", "mount /tmp", "lsof /tmp/x", "jq .tmp f", "c x/tmp/y", "eval \"c > /tmp/$x\"",
-    "tmpwarden scan --root /tmp", "psql -h /tmp", "rm /{tmp,etc}/x", "rm ~/tmp/x", "rm /tmp/{a,../../etc}",
+    "tmpwarden scan --root /tmp", "psql -h /tmp", "PGHOST=/tmp psql", "rm /{tmp,etc}/x", "rm ~/tmp/x",
+    "rm /tmp/{a,../../etc}",
 )  # fmt: skip
 
 

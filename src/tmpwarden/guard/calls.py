@@ -27,6 +27,7 @@ REDIRECT_MODES = {
     "<>": WRITE,
 }
 LISTS = ("PATH", "path", "DIRS", "dirs")  # variables that end so hold several paths with colons between them
+SOCKETS = ("PGHOST", "SSH_AUTH_SOCK", "TMUX_TMPDIR", "MYSQL_UNIX_PORT")  # variables that lead to other programs
 
 
 class Call:
@@ -106,7 +107,7 @@ class Calls(Follower):
         if word is None or assignment.index is not None:
             return UNKNOWN
         field = self.single(word.parts, word, state) if word.parts else Field("", word)
-        if word.parts and self.in_text:
+        if word.parts and self.in_text and assignment.name not in SOCKETS:
             site = self.site(word, 0, "", is_list=assignment.name.endswith(LISTS))
             field.sites = merged((site,), field.sites)
         if assignment.is_append:
@@ -179,7 +180,8 @@ class Calls(Follower):
 
     def _unless_linked(self, use: PathUse) -> None:
         """A link that this very line makes cannot be seen by looking."""
-        is_kept = use.mode in (DELETE, CREATE) and not use.raw.rstrip("\"'").endswith("/")  # acts on the link itself
+        # acts on the link itself; the path of a pattern is the directory that is walked over
+        is_kept = use.mode in (DELETE, CREATE) and not use.is_glob and not use.raw.rstrip("\"'").endswith("/")
         for made, depth in self.links:
             for path in (use.path, use.resolved):
                 if path is not None and is_within(path, made) and path.count("/") - made.count("/") > depth + is_kept:
