@@ -129,7 +129,7 @@ def test_a_child_that_outlives_the_command_keeps_the_scratch_until_it_ends(form:
 def test_job_control_works_as_without(form: list[str]) -> None:
     words = " ".join(form)
     with InteractiveShell() as shell:
-        shell.write(f'{words} sh -c \'echo sta""rted; read line; echo "got:$line"; sleep 600\'\n')
+        shell.write(f'{words} sh -c \'echo sta""rted; read line; echo "got:$line"; exec sleep 600\'\n')
         shell.wait_for("started")
         shell.write("\x1a")
         shell.wait_for("Stopped")
@@ -137,7 +137,7 @@ def test_job_control_works_as_without(form: list[str]) -> None:
         shell.wait_for("read line")  # bash names the job it continues
         shell.write("hello\n")
         shell.wait_for("got:hello")
-        shell.write("\x03")
+        shell.write("\x03")  # `exec`: a bash that is about to fork would wait for a child that never saw the signal
         shell.wait_for("$ ")
         shell.write('echo status=""$?\n')
         shell.wait_for("status=130")
