@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from support.litter import later
 from support.users import session_directory
 from tmpwarden.model.sweep import Keep, Reason
-from tmpwarden.sweep import gitconfig
+from tmpwarden.sweep import gitconfig, gitrun
 from tmpwarden.sweep.compose import clean, scan, why
 from tmpwarden.sweep.gitconfig import is_harmless
 from tmpwarden.sweep.gitwork import losses
@@ -404,3 +404,16 @@ def test_an_uninspectable_repository_keeps_its_unit(own_world: Path, clone: Path
     (kept,) = [verdict for verdict in result.kept if verdict.finding.path == str(unit)]
     assert isinstance(kept, Keep)
     assert kept.reason is Reason.GIT_UNCLEAR
+
+
+@pytest.mark.parametrize("status", [128, -9])
+@pytest.mark.parametrize("word", ["rev-parse", "symbolic-ref", "rev-list", "status"])
+def test_a_git_that_fails_has_not_said_no(clone: Path, monkeypatch: pytest.MonkeyPatch, word: str, status: int) -> None:
+    commit_detached(clone)
+    real = gitrun.Git._run
+
+    def failing(self: gitrun.Git, words: tuple[str, ...]) -> tuple[int, bytes]:
+        return (status, b"") if word in words else real(self, words)
+
+    monkeypatch.setattr(gitrun.Git, "_run", failing)
+    assert lost(clone) is None

@@ -29,7 +29,11 @@ class Git:
         self.deadline = time.monotonic() + TIME_LIMIT_S
 
     def succeeds(self, *words: str) -> bool:
-        return self._run(words)[0] == 0
+        """Yes or no, as git says them: 0 or 1. Anything else is no answer."""
+        status, _ = self._run(words)
+        if status not in (0, 1):
+            raise Unclear
+        return status == 0
 
     def output(self, *words: str) -> bytes:
         """What it prints. Raises Unclear if it fails or takes too long."""
