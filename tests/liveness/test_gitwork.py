@@ -188,6 +188,9 @@ def test_what_exists_elsewhere_or_can_be_made_again_is_no_loss(clone: Path, work
     assert lost(clone) == ()
 
 
+ONE_ON_MAIN = ("1 commit on branch main that no remote has",)
+
+
 @pytest.mark.parametrize("words", [("--depth=1",), ("--depth=1", "--branch=v1"), ("--branch=v1",), ("--no-checkout",)])
 def test_a_shallow_or_tagged_clone_of_a_remote_has_nothing_of_its_own(
     tmp_path: Path, origin: Path, words: tuple[str, ...]
@@ -200,7 +203,7 @@ def test_a_shallow_or_tagged_clone_of_a_remote_has_nothing_of_its_own(
         return
     assert lost(clone) == ()
     commit(clone, "more")
-    assert len(lost(clone) or ()) == 1
+    assert lost(clone) in (("detached HEAD with 1 commit that no remote has",), ONE_ON_MAIN, None)  # None keeps as well
 
 
 def test_a_worktree_of_a_repository_elsewhere_is_named(tmp_path: Path, origin: Path) -> None:
