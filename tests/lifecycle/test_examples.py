@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.litter import claude_session
-from support.wrapped import eventually, left_behind
+from support.wrapped import eventually, in_quarantine, left_behind
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ROOT / "examples"
@@ -23,7 +23,7 @@ def test_the_orchestrator_clears_what_its_agent_left_and_says_so(own_world: Path
     receipt = json.loads(done.stdout)
     assert [os.path.dirname(path) for path in receipt["removed"]] == [f"{own_world}/tmp/tmpwarden-{os.geteuid()}"]
     assert (receipt["kept"], receipt["error"]) == ({}, None)
-    assert eventually(lambda: left_behind(own_world / "tmp") == [])
+    assert eventually(lambda: len(left_behind(own_world / "tmp")) == len(in_quarantine(own_world / "tmp")) == 1)
 
 
 def test_the_server_cleans_and_works_and_ends_with_its_input() -> None:

@@ -13,11 +13,12 @@ import pytest
 from support import mounts
 from support.litter import later
 from support.shell import InteractiveShell
-from support.user import OrdinaryUser, make_base
-from support.wrapped import FORMS, NAMES, RUN, eventually, left_behind, outcome, started
+from support.user import UID, OrdinaryUser, make_base
+from support.wrapped import FORMS, NAMES, RUN, eventually, in_quarantine, left_behind, outcome, started
 from tmpwarden.lifecycle.run import environment
 from tmpwarden.model.sweep import Keep
 from tmpwarden.sweep.compose import clean, scan
+from tmpwarden.sweep.undo import undo
 
 BYTES = bytes(range(256)) * 300
 C_PROGRAM = b'#include <stdio.h>\nint main(void) { puts("built"); return 9; }\n'
@@ -189,17 +190,47 @@ def test_inside_tmux_it_has_the_terminal_and_reaches_tmux(form: list[str], root:
         shutil.rmtree(base, ignore_errors=True)
 
 
+@pytest.mark.parametrize("words", [["--agent", "claude", "--", "sh"], ["--", "{bin}/claude"]], ids=["told", "seen"])
+def test_what_an_agent_leaves_waits_a_day_and_can_come_back(words: list[str], root: Path, own_world: Path) -> None:
+    (own_world / "claude").symlink_to("/bin/sh")
+    argv = [*RUN, *(word.format(bin=own_world) for word in words), "-c", 'echo work >"$TMPDIR/notes"; echo "$TMPDIR"']
+    _, path = outcome(argv, b"", Path("/"))
+    scratch = Path(os.fsdecode(path.strip()))
+    assert eventually(lambda: [(unit / "notes").read_text() for unit in in_quarantine(root)] == ["work\n"])
+    assert not scratch.exists()
+    undo()
+    assert (scratch / "notes").read_text() == "work\n"
+
+
+def test_git_work_that_exists_nowhere_else_stays(root: Path) -> None:
+    script = 'cd "$TMPDIR" && git init -q repo && echo x >repo/only-copy; pwd'
+    _, path = outcome([*RUN, "--", "sh", "-c", script], b"", Path("/"))
+    kept = Path(os.fsdecode(path.strip())) / "repo" / "only-copy"
+    assert eventually(lambda: kept.exists() and in_quarantine(root) == [])
+    clean(now_ns=later(100))
+    assert kept.read_text() == "x\n"
+
+
+def test_a_root_that_was_named_and_is_not_there_is_an_error(own_world: Path) -> None:
+    words = ["--root", str(own_world / "missing"), "--", "touch", str(own_world / "ran")]
+    done = subprocess.run([*RUN, *words], capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 5
+    assert f"there is no directory {own_world}/missing" in done.stderr
+    assert not (own_world / "ran").exists()
+
+
 @mounts.needs_root
-@pytest.mark.parametrize("form", FORMS, ids=NAMES)
-def test_with_a_full_disk_it_runs_anyway_and_says_so(
-    form: list[str], own_world: Path, monkeypatch: pytest.MonkeyPatch
+@pytest.mark.parametrize(("form", "status"), [(FORMS[0], 3), (FORMS[1], 1)], ids=NAMES)
+def test_with_a_full_disk_it_runs_anyway_and_says_so_but_never_in_the_shared_tmp_by_mistake(
+    form: list[str], status: int, own_world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with mounts.tmpfs(own_world / "small", size="1m", inodes=64) as small:
         mounts.fill_inodes(small)
         monkeypatch.setenv("TMPWARDEN_ROOTS", str(small))
         done = subprocess.run([*form, "sh", "-c", "exit 3"], capture_output=True, text=True, check=False, timeout=60)
-        assert done.returncode == 3
-        assert "running without a temp directory of its own" in done.stderr
+        assert done.returncode == status
+        assert ("running without a temp directory of its own" in done.stderr) == (status == 3)
+        assert "No space left on device" in done.stderr
 
 
 def test_one_inside_the_other_gets_a_scratch_beside_it(root: Path) -> None:
@@ -223,5 +254,4 @@ def test_an_ordinary_user_needs_no_privilege(ordinary_user: OrdinaryUser, option
     script = 'id -u; echo x >"$TMPDIR/file"; test -w "$TMPDIR" && exit 3'
     done = ordinary_user.tmpwarden("run", *options, "--", "sh", "-c", script)
     assert (done.returncode, done.stdout) == (3, "65534\n"), done.stderr
-    ours = ordinary_user.tmp / "tmpwarden-65534"
-    assert eventually(lambda: os.listdir(ours) == ["q"])
+    assert eventually(lambda: left_behind(ordinary_user.tmp, uid=UID) == [])

@@ -94,8 +94,9 @@ def test_git_work_inside_goes_back(root: Path) -> None:
     repository.mkdir(parents=True)
     subprocess.run(["git", "init", "-q", str(repository)], check=True)
     (repository / "only-copy.txt").write_text("work")
-    tmpwarden.teardown(session=session, wait=True)
+    result = tmpwarden.teardown(session=session, wait=True)
     assert (repository / "only-copy.txt").read_text() == "work"
+    assert ([r.reason for r in result.kept], result.removed) == ([Reason.GIT_WORK], [])
 
 
 def test_the_caller_waits_for_the_rename_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

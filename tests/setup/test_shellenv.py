@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tmpwarden.setup.agents import TARGETS
+from tmpwarden.setup.programs import AGENT_OF
 from tmpwarden.setup.shellenv import functions, shell_of
 
 
@@ -44,3 +46,7 @@ def test_the_shell_is_read_from_its_variable() -> None:
         "bash",
         "bash",
     ]
+
+
+def test_run_knows_the_agents_by_their_commands() -> None:
+    assert {program: target.id for target in TARGETS for program in target.programs} == AGENT_OF

@@ -34,13 +34,18 @@ def started(form: Sequence[str], script: str) -> Iterator[tuple["subprocess.Pope
         wrapper.stdout.close()
 
 
-def left_behind(root: Path) -> list[str]:
-    """What lies below a temp root outside the quarantine, our own empty directory aside."""
-    ours = f"tmpwarden-{os.geteuid()}"
+def left_behind(root: Path, *, uid: int | None = None) -> list[str]:
+    """What lies below a temp root, also in quarantine, our own empty directories aside."""
+    ours = f"tmpwarden-{os.geteuid() if uid is None else uid}"
     names = [name for name in os.listdir(root) if name != ours]
-    if (root / ours).exists():
-        names += [f"{ours}/{name}" for name in os.listdir(root / ours) if name != "q"]
+    for directory in (ours, f"{ours}/q"):
+        if (root / directory).exists():
+            names += [f"{directory}/{name}" for name in os.listdir(root / directory) if name != "q"]
     return sorted(names)
+
+
+def in_quarantine(root: Path) -> list[Path]:
+    return sorted(root.glob("tmpwarden-*/q/*"))
 
 
 def eventually(is_true: Callable[[], bool], within_s: float = 60) -> bool:

@@ -13,6 +13,7 @@ from . import record
 _ENDING = ".lease"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _TRIES = 16
+_DISPOSABLE = "r"
 # Below a temp root: where our directories are, and where they are for an agent whose sandbox may write nowhere else.
 _PLACES = ("tmpwarden-{uid}", "claude-{uid}/tw")
 
@@ -26,15 +27,17 @@ def open_scratch(
     start: int | None = None,
     config_home: str | None = None,
     sandboxed: bool = False,
+    disposable: bool = False,
     now_s: float = 0.0,
 ) -> Scratch:
     """The scratch of this session: the one it had, or a new one. Raises UnsafeScratch or NoSpace.
 
     `pid` is the agent's process. `sandboxed`: only the agent's own directory below the root can be written.
+    `disposable`: nobody will want it back; its name says so, and whoever finds it without an owner destroys it.
     """
     try:
         base = _private_base(root, sandboxed)
-        name = _free_name(base, agent, session)
+        name = _free_name(base, agent, session, _DISPOSABLE if disposable else "")
         path = f"{base}/{name}"
         lease = _lease_for(path, agent, session, pid, start, config_home, now_s)
         is_new = not os.path.lexists(path)
@@ -143,10 +146,10 @@ def _private_base(root: str, sandboxed: bool) -> str:
     return base
 
 
-def _names(agent: str, session: str) -> list[str]:
+def _names(agent: str, session: str, prefix: str = "") -> list[str]:
     """The names a session may have, likeliest first. The same session always gets the same: what an agent wrote into an
     environment file stays true after a clean-up and a resume."""
-    return [f"{_hash(f'{attempt}:{agent}:{session}'):08x}" for attempt in range(_TRIES)]
+    return [f"{prefix}{_hash(f'{attempt}:{agent}:{session}'):08x}" for attempt in range(_TRIES)]
 
 
 def _hash(text: str) -> int:
@@ -157,10 +160,10 @@ def _hash(text: str) -> int:
     return value
 
 
-def _free_name(base: str, agent: str, session: str) -> str:
+def _free_name(base: str, agent: str, session: str, prefix: str) -> str:
     """The name this session has, else the first that no other session's lease has taken."""
     free = []
-    for name in _names(agent, session):
+    for name in _names(agent, session, prefix):
         lease = read(f"{base}/{name}")
         if lease is None:
             free.append(name)

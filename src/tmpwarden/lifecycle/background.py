@@ -17,7 +17,7 @@ MARKER_LIMIT_S = 8.0  # a backlog of any size: the next job goes on
 CLEAN_LIMIT_S = 60.0
 
 
-def detach(work: "Callable[[], None]", *, keep_open: bool = False) -> bool:
+def detach(work: "Callable[[], object]", *, keep_open: bool = False) -> bool:
     """Run `work` in a process of its own session, with none of our descriptors: the agent waits for our stdout.
 
     `keep_open`: `work` itself needs descriptors; only stdin, stdout and stderr are let go.

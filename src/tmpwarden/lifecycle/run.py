@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import uuid
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
@@ -13,7 +12,6 @@ from ..model.hot import Scratch
 from ..oskit import places
 from . import private_tmp
 from .signals import Signals
-from .teardown import teardown
 
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
 
@@ -29,19 +27,24 @@ class Ended:
 def run(
     command: Sequence[str],
     *,
-    agent: str = "run",
+    agent: str | None = None,
     is_private: bool = False,
     roots: tuple[str, ...] = (),
     warn: Callable[[str], None] = lambda sentence: None,
 ) -> Ended:
-    """Run `command`; stdin, stdout, signals and job control are its own. It runs even if no scratch can be made."""
+    """Run `command`; stdin, stdout, signals and job control are its own. It runs even if no scratch can be made.
+
+    What it leaves is destroyed. With `agent` it is a session of that agent, whose files wait in quarantine for a day.
+    """
     if is_private:
         private_tmp.check()
-    scratch = _scratch(agent, roots, is_private, warn)
+    scratch = _scratch(command, agent, roots, is_private, warn)
     try:
         return _supervised(command, scratch, is_private)
     finally:
         if scratch is not None:
+            from .teardown import teardown  # there already: `_supervised` has imported it while the command ran
+
             teardown(scratch.lease.session, roots=roots)
 
 
@@ -53,15 +56,23 @@ def environment(scratch: str, base: Mapping[str, str]) -> dict[str, str]:
     return {**base, **extra}
 
 
-def _scratch(agent: str, roots: tuple[str, ...], is_private: bool, warn: Callable[[str], None]) -> Scratch | None:
-    """None when there is no room, or no safe place: the command comes first, unless its /tmp was to be private."""
+def _scratch(
+    command: Sequence[str],
+    agent: str | None,
+    roots: tuple[str, ...],
+    is_private: bool,
+    warn: Callable[[str], None],
+) -> Scratch | None:
+    """None when there is no room, or no safe place: the command comes first, unless its /tmp was to be private or the
+    place was named."""
     try:
         found = places.temp_roots(roots)
         if not found:
             raise UnsafeRoot("the temp directory", "there is none")
-        return open_scratch(found[0], agent, uuid.uuid4().hex, pid=os.getpid())
+        name = agent or os.path.basename(command[0])
+        return open_scratch(found[0], name, os.urandom(16).hex(), pid=os.getpid(), disposable=agent is None)
     except (OSError, NoSpace, UnsafeScratch, UnsafeRoot) as error:
-        if is_private and isinstance(error, UnsafeScratch | UnsafeRoot):
+        if is_private or (roots and isinstance(error, UnsafeRoot)):
             raise
         warn(f"running without a temp directory of its own: {error}")
         return None
@@ -82,6 +93,8 @@ def _supervised(command: Sequence[str], scratch: Scratch | None, is_private: boo
         if scratch is not None:
             _adopt(scratch, child)
         os.close(go)
+        from . import teardown  # noqa: F401  # the command runs: now there is time, and the code is of one piece
+
         namespace = os.read(heard, 64).decode()  # nothing, when it has become the command without
         os.close(heard)
         ended = _ended(signals.wait_for(child))

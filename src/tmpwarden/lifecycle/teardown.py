@@ -5,8 +5,10 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
+from ..errors import LockHeld
 from ..leases import scratch
 from ..leases.lease_state import live_pids, state_of
 from ..model.hot import Lease
@@ -19,6 +21,8 @@ from ..sweep.prepared import Prepared
 from ..sweep.quarantine import Quarantines
 from .background import detach
 
+_REST_LIMIT_S = 60.0
+
 
 @dataclass(slots=True)
 class TeardownResult:
@@ -28,6 +32,7 @@ class TeardownResult:
     released: bool = False  # a lease was given back: its scratch is gone or in quarantine
     receipts: list[Receipt] = field(default_factory=list)
     error: str | None = None
+    warnings: list[str] = field(default_factory=list)
 
     @property
     def removed(self) -> list[Receipt]:
@@ -35,11 +40,21 @@ class TeardownResult:
 
     @property
     def kept(self) -> list[Receipt]:
-        return [r for r in self.receipts if r.outcome in (Outcome.KEPT, Outcome.FAILED)]
+        return [r for r in self.receipts if r.outcome is Outcome.KEPT]
+
+    @property
+    def failed(self) -> list[Receipt]:
+        """What was to go and did not."""
+        return [r for r in self.receipts if r.outcome is Outcome.FAILED]
 
     @property
     def freed_bytes(self) -> int:
         return sum(receipt.freed_bytes for receipt in self.receipts)
+
+    def learn(self, later: list[Receipt]) -> None:
+        """What became of what was taken: purged, in quarantine, or back where it was."""
+        known = {receipt.id or receipt.finding.path: receipt for receipt in (*self.receipts, *later)}
+        self.receipts = list(known.values())
 
 
 def teardown(
@@ -113,9 +128,13 @@ def _tear_down(
         if refusal is not None:
             result.receipts.append(refusal)
     result.receipts += taking.last_look()
+    result.receipts += taking.make_room()
+    if result.removed and not taking.journal.open():
+        result.warnings.append("the journal could not be written: what was removed is told here only")
     gone = {receipt.finding.path for receipt in result.removed}
     result.released = any(lease.path in gone for lease in leases)
-    _finish(taking, replace(request, unattended=True, time_limit_s=60), leases, wait, now_ns)
+    if wait or not detach(lambda: _rest(taking, leases, now_ns), keep_open=True):
+        result.learn(_rest(taking, leases, now_ns))
 
 
 def _givers() -> frozenset[int]:
@@ -127,20 +146,28 @@ def _givers() -> frozenset[int]:
     return frozenset(line)
 
 
-def _finish(
-    taking: NamedTake, rest_of_agent: Request, leases: list[Lease], wait: bool, now_ns: Callable[[], int]
-) -> None:
-    """Everything else of that agent goes by the ordinary laws."""
+def _rest(taking: NamedTake, leases: list[Lease], now_ns: Callable[[], int]) -> list[Receipt]:
+    """What the caller need not wait for: the judging inside the quarantine, and everything else of that agent by the
+    ordinary laws. Where the root is nearly full, a day in quarantine would help nobody: the laws for that apply too."""
+    receipts = list(taking.settle())
+    for lease in leases:
+        scratch.forget(lease.path)
+    prepared = taking.prepared
+    is_short = bool(prepared.pressure.roots) and prepared.settings.periodic_enabled
+    if prepared.request.agents or is_short:
+        agents = () if is_short else prepared.request.agents
+        request = replace(prepared.request, agents=agents, unattended=True, time_limit_s=_REST_LIMIT_S)
+        with suppress(LockHeld):  # who cleans right now does it for us too
+            receipts += clean(request, now_ns=now_ns).receipts
+    return [_as_it_is_now(receipt, taking) for receipt in receipts]
 
-    def rest() -> None:
-        taking.settle()
-        for lease in leases:
-            scratch.forget(lease.path)
-        if rest_of_agent.agents:
-            clean(rest_of_agent, now_ns=now_ns)
 
-    if wait or not detach(rest, keep_open=True):
-        rest()
+def _as_it_is_now(receipt: Receipt, taking: NamedTake) -> Receipt:
+    """Quarantine goes first when a root is short: then undo has nothing any more, and its bytes are free."""
+    place = f"{taking.quarantines.directory(receipt.finding.root)}/{receipt.id}"
+    if receipt.outcome is not Outcome.QUARANTINED or os.path.lexists(place):
+        return receipt
+    return replace(receipt, outcome=Outcome.REMOVED, undoable=False, freed_bytes=receipt.bytes)
 
 
 def _agents(wanted: _Wanted) -> tuple[str, ...]:

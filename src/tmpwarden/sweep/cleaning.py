@@ -89,7 +89,7 @@ class Cleaning:
         """Secrets first. With no room at all, single worthless files make it, and then trees can be moved again."""
         if self._has_room(actor):
             return sorted(removals, key=lambda v: v.finding.litter.worth is not Worth.SECRET)
-        return sorted(removals, key=_makes_room)
+        return sorted(removals, key=makes_room)
 
     def _take_all(self, actor: Actor, removals: Iterable[Remove], *, is_fresh: bool) -> None:
         """Take one after the other; a batch ends when it is big enough to be worth another look at all processes."""
@@ -218,7 +218,7 @@ def make_plan(prepared: Prepared) -> Plan:
     return plan
 
 
-def _makes_room(verdict: Remove) -> tuple[bool, bool, bool]:
+def makes_room(verdict: Remove) -> tuple[bool, bool, bool]:
     """False sorts first: secrets, then worthless things, single files before trees."""
     finding = verdict.finding
     return finding.litter.worth is not Worth.SECRET, finding.litter.worth is Worth.SOME, finding.kind is Kind.DIR

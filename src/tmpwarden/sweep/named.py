@@ -11,7 +11,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from ..model.sweep import Evidence, Finding, Keep, Outcome, Owner, Reason, Receipt, Remove, Witness, Worth
+from ..model.sweep import Evidence, Finding, Keep, Measure, Outcome, Owner, Reason, Receipt, Remove, Witness, Worth
 from ..oskit import take, walk
 from ..oskit.take import Taken
 from . import quarantine, scan
@@ -21,7 +21,7 @@ from .lastlook import bound_socket, user_of
 from .prepared import Prepared
 from .purger import Job, carried_out
 from .quarantine import Quarantines
-from .taking import Deed, is_empty_directory, pin_for_good, refused, take_unit, unwritten
+from .taking import Deed, is_empty_directory, pin_for_good, refused, take_unit
 
 
 @dataclass(slots=True)
@@ -32,9 +32,10 @@ class NamedTake:
     journal: Journal
     quarantines: Quarantines
     deeds: list[Deed] = field(default_factory=list)
+    stranded: list[Remove] = field(default_factory=list)  # neither a quarantine nor a line of journal could be made
 
     def take(self, finding: Finding, owner: Owner, claims: tuple[Witness, ...]) -> Receipt | None:
-        """None when it is taken; else the receipt that says why not."""
+        """None when it is taken, or waits for `make_room`; else the receipt that says why not."""
         held = self.prepared.trial.world.holders.within(finding.path)
         used = claims or held
         if used:
@@ -44,7 +45,8 @@ class NamedTake:
         verdict = Remove(finding, Evidence(owner, held, None), Reason.TORN_DOWN)
         quarantine_fd = self.quarantines.open(finding.root)
         if quarantine_fd is None or not self.journal.open():
-            return unwritten(verdict)
+            self.stranded.append(verdict)
+            return None
         try:
             dir_fd = scan.open_below(finding.root, finding.parent)
         except OSError:
@@ -55,7 +57,31 @@ class NamedTake:
             self.deeds.append(deed)
             return None
         os.close(dir_fd)
+        if result in (Taken.CROSS_DEVICE, Taken.NO_ROOM):
+            self.stranded.append(verdict)
+            return None
         return result if isinstance(result, Receipt) else refused(verdict, result, deed.token)
+
+    def make_room(self) -> Iterator[Receipt]:
+        """Where nothing can be created the caller waits for the deed itself: judged first, single files before trees,
+        in place until a quarantine can be made again."""
+        if not self.stranded:
+            return
+        from .act import Actor  # only here: a teardown with room starts without
+        from .cleaning import makes_room
+        from .purger import Purger
+
+        actor = Actor(
+            self.prepared.trial,
+            self.journal,
+            self.quarantines,
+            Purger(),
+            keep_for_undo=self.prepared.request.quarantine,
+        )
+        for verdict in sorted(self.stranded, key=makes_room):
+            yield from actor.take(verdict)
+            yield from actor.last_look()
+        yield from actor.finish()
 
     def last_look(self) -> Iterator[Receipt]:
         """Who uses it at its new place: it goes back. The rest is taken."""
@@ -72,25 +98,29 @@ class NamedTake:
             else:
                 yield self._returned(deed, Reason(user.kind.value), user.detail)
 
-    def settle(self) -> None:
+    def settle(self) -> Iterator[Receipt]:
         """Judge inside the quarantine; what a law keeps goes back, what is worthless is purged. Slow: detach it."""
         for deed in self.deeds:
             verdict = self._judged_inside(deed)
             if isinstance(verdict, Keep):
-                self._returned(deed, verdict.reason, verdict.detail)
-                continue
-            token = next(iter(deed.names))
-            measure = verdict.evidence.measure
-            size, entries = (measure.bytes, measure.entries) if measure else (0, 1)
-            receipt = replace(self._taken(deed, token), bytes=size, entries=entries)
-            if is_empty_directory(deed.verdict.finding, measure):
-                receipt = replace(receipt, outcome=Outcome.REMOVED, undoable=False)
-            self.journal.record(receipt)
-            if not receipt.undoable:
-                done = carried_out(Job(deed.directory, (token,), receipt, measure))
-                self.journal.note("purged", id=token, freed=done.freed_bytes, failed=done.detail)
-            os.close(deed.dir_fd)
+                yield self._returned(deed, verdict.reason, verdict.detail)
+            else:
+                yield self._finished(deed, verdict.evidence.measure)
         self.journal.note("end")
+
+    def _finished(self, deed: Deed, measure: Measure | None) -> Receipt:
+        token = next(iter(deed.names))
+        size, entries = (measure.bytes, measure.entries) if measure else (0, 1)
+        receipt = replace(self._taken(deed, token), bytes=size, entries=entries)
+        if is_empty_directory(deed.verdict.finding, measure):
+            receipt = replace(receipt, outcome=Outcome.REMOVED, undoable=False)
+        self.journal.record(receipt)
+        os.close(deed.dir_fd)
+        if receipt.undoable:
+            return receipt
+        done = carried_out(Job(deed.directory, (token,), receipt, measure))
+        self.journal.note("purged", id=token, freed=done.freed_bytes, failed=done.detail)
+        return done
 
     def _judged_inside(self, deed: Deed) -> Remove | Keep:
         finding, trial = deed.verdict.finding, self.prepared.trial

@@ -8,7 +8,7 @@ import click
 
 from ...catalogue.load import load
 from ...catalogue.settings import load_settings
-from ...errors import BadArgument, TeardownFailed
+from ...errors import BadArgument, Partial, TeardownFailed, TmpwardenError
 from ...lifecycle.teardown import TeardownResult, teardown
 from ...model.sweep import Receipt
 from ...oskit import places
@@ -34,9 +34,16 @@ def command(call: Call, session: str | None, pid: int | None, agent: str | None,
         raise BadArgument("say what has ended", hint="--session ID, --pid PID or --agent NAME")
     _check(call, agent)
     result = teardown(session, pid=pid, agent=agent, roots=call.roots, config_file=call.config_file, wait=wait)
+    for warning in result.warnings:
+        call.warn(warning)
+    error = _error(result)
+    return Answer(_data(result), lambda: _lines(result), exit_code=error.exit_code if error else 0, error=error)
+
+
+def _error(result: TeardownResult) -> TmpwardenError | None:
     if result.error:
-        return Answer(_data(result), exit_code=TeardownFailed.exit_code, error=TeardownFailed(result.error))
-    return Answer(_data(result), lambda: _lines(result))
+        return TeardownFailed(result.error)
+    return Partial(f"{plural(len(result.failed), 'item')} could not be removed") if result.failed else None
 
 
 def _check(call: Call, agent: str | None) -> None:
@@ -53,6 +60,7 @@ def _data(result: TeardownResult) -> dict[str, object]:
         "released": result.released,
         "removed": [_entry(receipt) for receipt in result.removed],
         "kept": [{"path": r.finding.path, "reason": r.reason.value, "detail": r.detail} for r in result.kept],
+        "failed": [{"path": r.finding.path, "error": r.detail} for r in result.failed],
         "freed_bytes": result.freed_bytes,
     }
 
@@ -77,4 +85,6 @@ def _lines(result: TeardownResult) -> Iterator[str]:
         yield f"taken  {shown(receipt.finding.path)}"
     for receipt in result.kept:
         yield f"kept   {shown(receipt.finding.path)}: {_reason(receipt)}"
+    for receipt in result.failed:
+        yield f"failed {shown(receipt.finding.path)}: {receipt.detail}"
     yield f"Took {plural(len(result.removed), 'item')}, kept {plural(len(result.kept), 'item')}."
