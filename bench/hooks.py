@@ -11,9 +11,9 @@ from pathlib import Path
 
 from bench.frame import Line, Run, interleaved, ratio, timed
 
-_RUN = str(Path(__file__).parents[1] / "src" / "tmpwarden" / "hooks" / "run.py")
-_LAUNCH = str(Path(__file__).parents[1] / "hooks" / "launch")
-_PLUGIN = "the same as the plugin runs it: sh -c, launcher, hook"
+_ROOT = Path(__file__).parents[1]
+_RUN = str(_ROOT / "src" / "tmpwarden" / "hooks" / "run.py")
+_PLUGIN = "PostToolUse hook as the plugin runs it: sh -c, launcher, hook"
 _PYTHON = "/usr/bin/python3"
 _BARE = "python3 -I -S -c pass"
 _SESSION = "4ccb12f1-61e7-48ad-9bec-1437a2f881f7"
@@ -29,11 +29,13 @@ _EVENTS = (  # event, what it is, gate, goal
 
 def lines(quick: bool) -> Iterator[Line]:
     with tempfile.TemporaryDirectory(prefix="tw-bench-") as base:
-        world = _World(Path(base))
+        world, guarded = _World(Path(base, "plain")), _World(Path(base, "guarded"))
         contenders = {_BARE: lambda: timed([_PYTHON, "-I", "-S", "-c", "pass"], world.env)}
         for event, *_ in _EVENTS:
-            contenders[event] = lambda event=event: world.call(event)  # type: ignore[misc]
-        contenders[_PLUGIN] = lambda: world.call("PostToolUse", ["/bin/sh", "-c", f'sh "{_LAUNCH}" PostToolUse'])
+            where = guarded if event == "PreToolUse" else world
+            contenders[event] = lambda event=event, where=where: where.call(event)  # type: ignore[misc]
+        plugin = ["/bin/sh", "-c", _plugin_command("PostToolUse")]
+        contenders[_PLUGIN] = lambda: world.call("PostToolUse", plugin)
         for run in contenders.values():
             run()  # compiled modules and rules are there from the second call on
         runs = interleaved(contenders, 9 if quick else 41)
@@ -43,7 +45,12 @@ def lines(quick: bool) -> Iterator[Line]:
             note = f"wall {wall:.2f}{peers}"
             yield Line(what, ratio(runs, event, _BARE, "cpu_s"), f"x {_BARE}, CPU", gate, goal, note)
         whole = ratio(runs, _PLUGIN, _BARE, "cpu_s")
-        yield Line(_PLUGIN, whole, f"x {_BARE}, CPU", 1.6, None, f"wall {ratio(runs, _PLUGIN, _BARE):.2f}")
+        yield Line(_PLUGIN, whole, f"x {_BARE}, CPU", 1.6, 1.2, f"wall {ratio(runs, _PLUGIN, _BARE):.2f}")
+
+
+def _plugin_command(event: str) -> str:
+    hooks = json.loads((_ROOT / "hooks" / "hooks.json").read_text())["hooks"]
+    return str(hooks[event][0]["hooks"][0]["command"])
 
 
 class _World:
@@ -60,6 +67,7 @@ class _World:
             "XDG_STATE_HOME": str(base / "state"),
             "XDG_CONFIG_HOME": str(base / "config"),
             "TMPWARDEN_ROOTS": str(base / "tmp"),
+            "CLAUDE_PLUGIN_ROOT": str(_ROOT),
             "CLAUDE_PID": str(os.getpid()),
             "CLAUDE_ENV_FILE": str(base / "env"),
             "AI_AGENT": "claude-code_2-1-325_harness",

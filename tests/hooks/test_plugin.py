@@ -21,10 +21,15 @@ def commands() -> list[tuple[str, dict[str, object]]]:
     return [(event, hook) for event, groups in HOOKS.items() for group in groups for hook in group["hooks"]]
 
 
+def command_of(event: str) -> str:
+    return str(HOOKS[event][0]["hooks"][0]["command"])
+
+
 def test_every_hook_has_a_timeout_of_ten_seconds_and_a_quoted_root() -> None:
     for event, hook in commands():
         assert hook["timeout"] == 10
-        assert hook["command"] == f'sh "${{CLAUDE_PLUGIN_ROOT}}/hooks/launch" {event}'
+        assert hook["command"] == command_of(event)
+        assert f'event={event} root="${{CLAUDE_PLUGIN_ROOT}}";' in command_of(event)
 
 
 def test_cleaning_follows_bash_calls_that_worked_and_that_failed_and_every_stop() -> None:
@@ -50,9 +55,11 @@ def checkout(target: Path) -> Path:
     return target
 
 
-def launch(root: Path, event: str = "SessionStart", **env: str) -> "subprocess.CompletedProcess[str]":
+def launch(
+    root: Path, event: str = "SessionStart", shell: str = "sh", **env: str
+) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        ["sh", "-c", f'sh "${{CLAUDE_PLUGIN_ROOT}}/hooks/launch" {event}'],
+        [*shell.split(), "-c", command_of(event)],
         input=json.dumps(PAYLOAD, separators=(",", ":")),
         env={**os.environ, "CLAUDE_PLUGIN_ROOT": str(root), **env},
         capture_output=True,
@@ -80,7 +87,9 @@ def test_the_interpreter_is_remembered(tmp_path: Path, own_world: Path) -> None:
 def test_a_read_only_checkout_keeps_its_compiled_modules_with_our_state(ordinary_user: OrdinaryUser) -> None:
     """Without them every hook would compile everything: three times as slow."""
     root = checkout(ordinary_user.base / "checkout")
-    result = ordinary_user.run(["sh", str(root / "hooks" / "launch"), "SessionStart"], stdin=json.dumps(PAYLOAD))
+    result = ordinary_user.run(
+        ["sh", "-c", command_of("SessionStart").replace("${CLAUDE_PLUGIN_ROOT}", str(root))], stdin=json.dumps(PAYLOAD)
+    )
     assert (result.returncode, result.stderr) == (0, "")
     compiled = list(ordinary_user.home.rglob("pyc/**/entry.cpython-*.pyc"))
     assert compiled
@@ -94,8 +103,8 @@ def test_without_python_the_agent_goes_on_and_one_message_says_so(event: str, so
     """Every Python on this machine is hidden behind /bin/false, in a mount namespace of the test's own."""
     real = os.path.realpath("/usr/bin/python3")
     payload = json.dumps(PAYLOAD | {"source": source}, separators=(",", ":"))
-    script = f"mount --bind /bin/false {real} && sh '{REPOSITORY}/hooks/launch' {event}"
-    environ = {**os.environ, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin"}
+    script = f"mount --bind /bin/false {real} && {command_of(event)}"
+    environ = {**os.environ, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "CLAUDE_PLUGIN_ROOT": str(REPOSITORY)}
     result = subprocess.run(
         ["unshare", "-m", "sh", "-c", script], input=payload, capture_output=True, text=True, env=environ, check=False
     )
@@ -126,3 +135,28 @@ def test_a_memory_that_is_not_ours_is_not_believed(tmp_path: Path, own_world: Pa
     os.chown(memory, 65534, 65534)
     launch(REPOSITORY)
     assert not (tmp_path / "ran").exists()
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "bash --posix"])
+@pytest.mark.parametrize("damage", ["gone", "unreadable", "cut", "no runtime", "no interpreter", "interpreter fails"])
+def test_a_broken_plugin_ends_with_0_and_says_nothing(tmp_path: Path, own_world: Path, damage: str, shell: str) -> None:
+    """Status 2 is what `.` gives for a missing file, Python for a missing script, and Claude takes for "deny"."""
+    root = checkout(tmp_path / "plugin")
+    launcher = root / "hooks" / "launch"
+    memory = own_world / "state" / "tmpwarden" / "hooks" / "python"
+    memory.parent.mkdir(parents=True)
+    if damage == "gone":
+        launcher.unlink()
+    elif damage == "unreadable":
+        launcher.unlink()
+        launcher.mkdir()
+    elif damage == "cut":
+        launcher.write_text(launcher.read_text()[:-600])
+    elif damage == "no runtime":
+        shutil.rmtree(root / "src")
+    elif damage == "no interpreter":
+        memory.write_text(f"{own_world}\n\n")  # executable, but a directory
+    else:
+        memory.write_text("/bin/false\n\n")
+    result = launch(root, "PostToolUse", shell=shell)
+    assert (result.returncode, result.stdout, result.stderr) == (0, "", "")

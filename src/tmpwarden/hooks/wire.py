@@ -1,6 +1,5 @@
 """JSON in and out without the json module, which alone costs more than the whole hook."""
 
-import _json
 import posix
 
 LONGEST_PAYLOAD = 32 << 20
@@ -39,6 +38,8 @@ def read_all(descriptor: int = 0) -> bytes:
 
 def decode(raw: bytes) -> dict[str, object]:
     """The object in `raw`. Anything else, broken or not, is an empty one: the caller then has no opinion."""
+    import _json  # a shared library: the many calls with nothing to do go without
+
     try:
         scan = _json.make_scanner(_Plain)  # type: ignore[arg-type]
         value, _ = scan(raw.decode().lstrip(), 0)
@@ -51,6 +52,8 @@ def decode(raw: bytes) -> dict[str, object]:
 def encode(value: object) -> str:
     """JSON text in ASCII of what `decode` gives."""
     if isinstance(value, str):
+        import _json
+
         return _json.encode_basestring_ascii(value)
     if value is None or value is True or value is False:
         return {None: "null", True: "true", False: "false"}[value]

@@ -1,0 +1,106 @@
+"""Modules out of one file: the same modules, or the ordinary ones; never old code, never somebody else's."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[2] / "src"
+USE = """
+import posix, sys
+sys.path.insert(0, {here!r})
+from tmpwarden.hooks import pack
+loaded = frozenset(sys.modules)
+posix.geteuid = lambda: {uid}
+print(pack.use({path!r}), end=" ")
+import tmpwarden.sample.inner
+print(tmpwarden.sample.inner.WORD, "file" if tmpwarden.sample.inner.__spec__ else "pack")
+from tmpwarden import sample
+from tmpwarden.sample import later
+assert sample.inner is sys.modules["tmpwarden.sample.inner"] and later.NAME == "later"
+if len(sys.argv) > 1:
+    from tmpwarden.hooks import packing
+    packing.make({path!r}, ("tmpwarden.sample.inner",), loaded)
+"""
+
+
+@pytest.fixture
+def sample(tmp_path: Path) -> Path:
+    """A tmpwarden of our own, with one package more than the real one."""
+    package = tmp_path / "lib" / "tmpwarden"
+    for name in ("hooks", "oskit", "sample"):
+        (package / name).mkdir(parents=True)
+        (package / name / "__init__.py").write_text("")
+    for name in ("__init__.py", "hooks/pack.py", "hooks/packing.py", "oskit/atomic.py", "errors.py"):
+        (package / name).write_text((SOURCE / "tmpwarden" / name).read_text())
+    sources = {
+        "__init__": "from . import other\n",
+        "inner": "from __future__ import annotations\nimport posix\nfrom .other import WORD\nn: memoryview = 1\n",
+        "other": "WORD = 'first'\ndef use(one: memoryview, *, two: memoryview = None) -> memoryview: ...\n",
+        "later": "NAME = 'later'\n",  # imported by nobody that is packed
+    }
+    for name, text in sources.items():
+        (package / "sample" / f"{name}.py").write_text(text)
+    return package
+
+
+def run(sample: Path, *args: str, uid: int | None = None) -> str:
+    path = sample.parents[1] / "state" / "code"
+    code = USE.format(here=str(sample.parent), path=str(path), uid=os.geteuid() if uid is None else uid)
+    done = subprocess.run([sys.executable, "-I", "-S", "-c", code, *args], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.strip()
+
+
+def test_what_was_packed_is_loaded_from_the_pack(sample: Path) -> None:
+    assert run(sample, "make") == "False first file"
+    assert run(sample) == "True first pack"
+
+
+def test_a_source_that_changed_makes_the_whole_pack_unused(sample: Path) -> None:
+    run(sample, "make")
+    (sample / "sample" / "other.py").write_text("WORD = 'second'\n")
+    assert run(sample) == "False second file"
+
+
+@pytest.mark.parametrize("damage", ["cut", "empty", "other interpreter", "writable by others", "a link"])
+def test_a_pack_that_is_odd_is_not_used(sample: Path, damage: str) -> None:
+    run(sample, "make")
+    path = sample.parents[1] / "state" / "code"
+    data = path.read_bytes()
+    if damage == "cut":
+        path.write_bytes(data[: len(data) // 2])
+    elif damage == "empty":
+        path.write_bytes(b"")
+    elif damage == "other interpreter":
+        path.write_bytes(
+            data.replace(sys.implementation.cache_tag.encode(), b"x" * len(sys.implementation.cache_tag), 1)
+        )
+    elif damage == "writable by others":
+        path.chmod(0o620)
+    else:
+        path.rename(path.with_name("real"))
+        path.symlink_to("real")
+    assert run(sample) == "False first file"
+
+
+def test_a_pack_of_another_user_is_not_used(sample: Path) -> None:
+    run(sample, "make")
+    assert run(sample, uid=os.geteuid() + 1) == "False first file"
+
+
+def test_a_module_that_fails_out_of_the_pack_is_loaded_from_its_file(sample: Path) -> None:
+    """Its source may depend on more than the stamps see, a missing library say."""
+    other = sample / "sample" / "other.py"
+    other.write_text("import sys\nif len(sys.argv) == 1 and __spec__ is None: raise OSError\nWORD = 'first'\n")
+    run(sample, "make")
+    assert run(sample) == "False first file"
+
+
+def test_annotations_and_future_imports_are_not_packed(sample: Path) -> None:
+    run(sample, "make")
+    packed = (sample.parents[1] / "state" / "code").read_bytes()
+    assert b"__future__" not in packed
+    assert b"memoryview" not in packed
