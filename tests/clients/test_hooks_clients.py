@@ -168,12 +168,13 @@ def test_claude_validates_installs_and_runs_the_plugin_offline(shared: Path) -> 
     subprocess.run(["git", "clone", "-q", str(REPOSITORY), str(checkout)], check=True)
     claude = NPM / "claude/node_modules/@anthropic-ai/claude-code/bin/claude.exe"
     steps = " && ".join([
-        f"{claude} plugin validate '{checkout}'",
+        f"{claude} plugin validate --strict '{checkout}'",
         f"{claude} plugin marketplace add '{checkout}'",
         f"{claude} plugin install tmpwarden@tmpwarden",
     ])  # fmt: skip
     result = run_claude(bash("echo TMPDIR=$TMPDIR"), "--pre", steps)
     assert result["pre"]["rc"] == 0, result["pre"]  # type: ignore[index]
+    assert "found nothing to report" in json.dumps(result["pre"])
     assert re.search(rf"TMPDIR={SCRATCH}", tool_results(result))
 
 
