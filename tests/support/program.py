@@ -41,7 +41,7 @@ class Programs:
     def started(
         self, source: str, *args: str, umask: int = 0o022, env: dict[str, str] | None = None
     ) -> Iterator["subprocess.Popen[str]"]:
-        """Started and as far as its first line, `ready`; killed at the end of the block if it still runs."""
+        """Started, past its first line, `ready`, and waiting for something; killed at the end of the block if it still runs."""
         process = subprocess.Popen(
             [sys.executable, "-c", source, *args],
             stdin=subprocess.PIPE,
@@ -53,6 +53,7 @@ class Programs:
         try:
             line = process.stdout.readline()
             assert line == "ready\n", (line, process.stderr and process.poll() is not None and process.stderr.read())
+            _wait_until_it_waits(process)
             yield process
         finally:
             process.kill()
@@ -64,3 +65,10 @@ class Programs:
 
     def hand_overs(self) -> list[Path]:
         return sorted(self.root.glob("out/*/*"))
+
+
+def _wait_until_it_waits(process: "subprocess.Popen[str]") -> None:
+    """CPython runs a handler between byte codes: a signal that comes just before a long call waits for its end."""
+    stat = Path(f"/proc/{process.pid}/stat")
+    while stat.read_bytes().rpartition(b") ")[2][:1] not in (b"S", b"Z"):
+        os.sched_yield()
