@@ -11,6 +11,8 @@ venv: $(BIN)/tmpwarden
 $(BIN)/tmpwarden: pyproject.toml
 	$(PYTHON) -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	@$(BIN)/python -m compileall -q src  # as pip does for a package that is not editable
+	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'from tmpwarden.catalogue.load import load; load(dirs=())'
 	@touch $@
 
 dev: .venv/dev.stamp

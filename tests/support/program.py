@@ -41,7 +41,7 @@ class Programs:
     def started(
         self, source: str, *args: str, umask: int = 0o022, env: dict[str, str] | None = None
     ) -> Iterator["subprocess.Popen[str]"]:
-        """Started, past its first line, `ready`, and waiting for something; killed at the end of the block if it still runs."""
+        """Started, past its first line, `ready`, and waiting; killed at the end of the block if it still runs."""
         process = subprocess.Popen(
             [sys.executable, "-c", source, *args],
             stdin=subprocess.PIPE,

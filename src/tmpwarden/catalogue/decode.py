@@ -5,12 +5,12 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 from ..model.sweep import Claim, Kind, Litter, Tier, Worth
 from ..text import duration
 from . import checks, fields
+from .agent import Agent
 from .fields import DEFAULT_AGES, Reading
 from .patterns import complaint_about_name, name_pattern, split_place
 
@@ -20,19 +20,6 @@ _ROW_KEYS = {
     *("id", "in", "name", "kind", "tier", "worth", "owner", "why", "seen", "matches", "spares"),
     *("grace", "min_age", "max_age", "resume", "checks", "max_bytes", "fixed", "verified", "beats", "git"),
 }
-
-
-@dataclass(frozen=True, slots=True)
-class Agent:
-    """A producer of litter: an agent, an orchestrator or a tool."""
-
-    id: str
-    name: str
-    session_env: tuple[str, ...] = ()  # variables whose value names a live session
-    registry: str | None = None  # a reader in leases/, by format
-    keeps_rewrite: str | None = None  # versions measured to keep a hook's rewritten input: ">=2.1.300"
-    rows: tuple[Litter, ...] = ()
-    source: str = ""
 
 
 def decode(

@@ -11,8 +11,8 @@ from ..errors import UnknownAgent
 from ..model.sweep import Litter, Tier
 from ..oskit import places
 from ..text import shown
-from . import matcher
-from .decode import Agent, decode
+from . import compiled, matcher
+from .agent import Agent
 from .files import read_text
 from .overrides import Override, apply
 
@@ -89,6 +89,9 @@ def load(dirs: Iterable[str] | None = None, overrides: Mapping[str, Override] | 
 
 def _built_in() -> tuple[dict[str, Agent], list[str]]:
     """A built-in file that does not decode is a bug of ours; still, the others work."""
+    known = compiled.recall(BUILT_IN)
+    if known is not None:
+        return known, []
     agents: dict[str, Agent] = {}
     warnings: list[str] = []
     for name in _toml_names(BUILT_IN):
@@ -96,6 +99,8 @@ def _built_in() -> tuple[dict[str, Agent], list[str]]:
         warnings += complaints
         if agent is not None:
             agents[name] = agent
+    if not warnings:
+        compiled.remember(BUILT_IN, agents)
     return agents, warnings
 
 
@@ -108,6 +113,8 @@ def read(path: str, *, builtin: bool = False, trusted: bool = False) -> tuple[Ag
         return None, (f"{path}:{wrong.object[: wrong.start].count(10) + 1}: is not UTF-8",)
     except ValueError as wrong:
         return None, (f"{path}:1: {wrong}",)
+    from .decode import decode  # with tomllib: most runs find everything compiled
+
     return decode(text, os.path.basename(path) if builtin else path, builtin=builtin, trusted=trusted)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from ..model.sweep import Litter, Tier
 from ..text import duration
-from .decode import Agent
+from .agent import Agent
 from .fields import DEFAULT_AGES
 
 

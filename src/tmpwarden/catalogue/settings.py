@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import tomllib
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
@@ -104,14 +103,14 @@ def _read_file(path: str, reading: _Reading) -> None:
     text = ""
     try:
         text = read_text(path)
-        data = tomllib.loads(text)
+        data = _parsed(text)
     except FileNotFoundError:
         if reading.is_strict:
             raise BadConfig(path, "there is no such file") from None
         return None
     except OSError as wrong:
         return reading.refuse(path, f"cannot be read: {wrong.strerror}", may_protect=True)
-    except (UnicodeDecodeError, tomllib.TOMLDecodeError, RecursionError) as wrong:
+    except (UnicodeDecodeError, _NotToml) as wrong:
         line = re.search(r"at line (\d+)", str(wrong))
         where, may_protect = f"{path}:{line[1] if line else 1}", not text or "keep" in text or "rows" in text
         return reading.refuse(where, f"not TOML: {wrong}; the file is ignored", may_protect=may_protect)
@@ -122,6 +121,19 @@ def _read_file(path: str, reading: _Reading) -> None:
     for table, content in data.items():
         _read_table(table, content, reading)
     return None
+
+
+class _NotToml(Exception):
+    """Its text is the parser's."""
+
+
+def _parsed(text: str) -> dict[str, Any]:
+    import tomllib  # most machines have no config file
+
+    try:
+        return tomllib.loads(text)
+    except (tomllib.TOMLDecodeError, RecursionError) as wrong:
+        raise _NotToml(str(wrong)) from None
 
 
 def _read_table(table: str, content: object, reading: _Reading) -> None:

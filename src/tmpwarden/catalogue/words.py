@@ -6,7 +6,7 @@ import re
 
 from ..model.sweep import Claim, Litter, Tier
 from ..text import duration
-from .decode import Agent
+from .agent import Agent
 
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 OWNERS = {

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from ..catalogue.decode import Agent
+from ..catalogue.agent import Agent
 from ..catalogue.load import BUILT_IN, read
 from ..catalogue.planting import Planted, plant
 from ..errors import BadConfig

@@ -9,7 +9,7 @@ from enum import Enum
 import click
 
 from ...catalogue import words
-from ...catalogue.decode import Agent
+from ...catalogue.agent import Agent
 from ...catalogue.load import Catalogue, load
 from ...catalogue.settings import load_settings
 from ...errors import BadConfig

@@ -1,0 +1,72 @@
+"""The built-in agents, decoded once and kept as Python keeps its compiled modules: in __pycache__, checked by stamps.
+
+Thirty TOML files take longer to read than a small scan takes in all. What cannot be written there is simply read again.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import marshal
+import os
+import sys
+from dataclasses import fields
+from enum import Enum
+from typing import Any
+
+from ..model.sweep import Claim, Kind, Litter, Tier, Worth
+from ..oskit import atomic
+from .agent import Agent
+
+_HERE = os.path.dirname(os.path.abspath(__file__))
+_DECODERS = (_HERE, os.path.join(os.path.dirname(_HERE), "model"))  # a change of theirs may change the rows
+_Stamp = tuple[tuple[str, int, int], ...]
+
+
+def recall(directory: str) -> dict[str, Agent] | None:
+    """Agents by file name as `remember` was given them, or None if anything has changed since."""
+    try:
+        with open(_path(), "rb", buffering=0) as file:
+            stamp, agents = marshal.loads(file.read())
+        if stamp == _stamp(directory):
+            return {name: _agent(plain) for name, plain in agents.items()}
+    except (OSError, EOFError, ValueError, TypeError):
+        pass
+    return None
+
+
+def remember(directory: str, agents: dict[str, Agent]) -> None:
+    if sys.dont_write_bytecode:
+        return
+    plain = {name: (*_plain(agent), tuple(map(_plain, agent.rows))) for name, agent in agents.items()}
+    with contextlib.suppress(OSError):  # read-only, or full
+        atomic.write(_path(), marshal.dumps((_stamp(directory), plain)), 0o644)
+
+
+def _path() -> str:
+    assert __spec__.cached
+    return os.path.splitext(__spec__.cached)[0] + ".rows"
+
+
+def _stamp(directory: str) -> _Stamp:
+    return tuple(
+        (entry.path, status.st_mtime_ns, status.st_size)
+        for place in (directory, *_DECODERS)
+        for entry in sorted(os.scandir(place), key=lambda entry: entry.name)
+        if entry.name.endswith((".toml", ".py"))
+        for status in [entry.stat()]
+    )
+
+
+def _plain(noun: Agent | Litter) -> tuple[object, ...]:
+    values = (getattr(noun, field.name) for field in fields(noun) if field.name != "rows")
+    return tuple(value.value if isinstance(value, Enum) else value for value in values)
+
+
+def _agent(plain: tuple[Any, ...]) -> Agent:
+    id_, name, session_env, registry, keeps_rewrite, source, rows = plain
+    return Agent(id_, name, session_env, registry, keeps_rewrite, tuple(map(_row, rows)), source)
+
+
+def _row(plain: tuple[Any, ...]) -> Litter:
+    agent, id_, place, name, kind, tier, worth, owner, *rest = plain
+    return Litter(agent, id_, place, name, Kind(kind), Tier(tier), Worth(worth), Claim(owner), *rest)
