@@ -12,6 +12,9 @@ from bench.frame import Line
 
 
 def main(argv: list[str]) -> int:
+    if {"-h", "--help"} & set(argv):
+        print(__doc__)
+        return 0
     quick = "--quick" in argv
     wanted = [word for word in argv if not word.startswith("-")]
     names = wanted or sorted(path.stem for path in Path(__file__).parent.glob("*.py") if _is_benchmark(path))

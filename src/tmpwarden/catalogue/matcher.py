@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
 from ..model.sweep import Kind, Litter, Tier
-from .patterns import BASES, FLAGS, Component, component, first_letter, name_pattern, split_place
+from .patterns import BASES, FLAGS, Component, component, literal_start, name_pattern, split_place
 
 _FOUND_KINDS = (Kind.FILE, Kind.DIR, Kind.SOCKET, Kind.OTHER)
 _HIGHEST_PID = 1 << 22
@@ -42,7 +42,7 @@ class _Route:
     row: Litter
     components: tuple[Component, ...]
     pattern: str
-    first: str | None  # the letter that its names start with; None: any
+    start: str  # what its names start with, as far as the pattern shows it
 
 
 class _State:
@@ -77,7 +77,7 @@ class _State:
     def _classifier(self, kind: Kind, letter: str) -> _Classifier:
         """Rows for this kind whose names may start with that letter: a root has a hundred rows, few share a letter."""
         rows = (route for route in self.here if route.row.kind in (kind, Kind.ANY))
-        found = _Classifier(tuple(route for route in rows if route.first in (None, letter)))
+        found = _Classifier(tuple(route for route in rows if not route.start or route.start[0] == letter))
         self._classifiers[(kind, letter)] = found
         return found
 
@@ -91,13 +91,20 @@ class _State:
 
 
 class _Classifier:
-    """Rows of one directory and one kind as one regular expression; the first alternative that fits wins."""
+    """Rows of one directory and one kind as one regular expression; the first alternative that fits wins.
+
+    It is compiled for the first name that starts like one of theirs: most letters of a /tmp have only look-alikes.
+    """
 
     def __init__(self, routes: tuple[_Route, ...]) -> None:
-        self._rows = tuple(route.row for route in routes)
+        self._routes = routes
+        self._starts = tuple(dict.fromkeys(route.start for route in routes))
         self._plain: dict[str, Match] = {}
+        self._match: Callable[[str], re.Match[str] | None] | None = None
+
+    def _compiled(self) -> Callable[[str], re.Match[str] | None]:
         alternatives = []
-        for number, route in enumerate(routes):
+        for number, route in enumerate(self._routes):
             pattern = route.pattern
             if "(?P<" in pattern:
                 for group in ("session", "pid"):
@@ -106,10 +113,13 @@ class _Classifier:
                 self._plain[f"row_{number}"] = Match(route.row)
             # The empty group at the end tells which alternative it was, and leaves its first letter to sre's fast path.
             alternatives.append(f"(?:{pattern})(?P<row_{number}>)")
-        self._match = re.compile("|".join(alternatives), FLAGS).fullmatch if alternatives else None
+        self._match = re.compile("|".join(alternatives), FLAGS).fullmatch
+        return self._match
 
     def classify(self, name: str) -> Match | None:
-        found = self._match(name) if self._match else None
+        if not name.startswith(self._starts):
+            return None
+        found = (self._match or self._compiled())(name)
         if found is None or found.lastgroup is None:
             return None
         plain = self._plain.get(found.lastgroup)
@@ -117,7 +127,7 @@ class _Classifier:
             return plain
         number = found.lastgroup.removeprefix("row_")
         groups = found.groupdict()
-        return Match(self._rows[int(number)], groups.get(f"session_{number}"), _pid(groups.get(f"pid_{number}")))
+        return Match(self._routes[int(number)].row, groups.get(f"session_{number}"), _pid(groups.get(f"pid_{number}")))
 
 
 def _pid(digits: str | None) -> int | None:
@@ -189,7 +199,7 @@ def places(rows: Iterable[Litter], bases: Mapping[str, tuple[str, ...]], uid: in
     for row in in_order(rows):
         base, parts = split_place(row.place)
         steps = tuple(component(part, uid) for part in parts)
-        route = _Route(row, steps, name_pattern(row.name, uid), first_letter(row.name))
+        route = _Route(row, steps, name_pattern(row.name, uid), literal_start(row.name))
         routes.setdefault(base, []).append(route)
     return tuple(
         Place(path.rstrip("/") or "/", path.rstrip("/") or "/", base != "tmp", _State(tuple(found), 0, {}))

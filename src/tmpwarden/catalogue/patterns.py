@@ -15,6 +15,8 @@ BASES = ("tmp", "home", "xdg_cache", "xdg_config", "xdg_data", "xdg_state")
 FLAGS = re.ASCII | re.DOTALL
 _LONGEST_PATTERN, _OPEN_ENDED_REPEATS = 1000, 3
 _OWNER_GROUPS = {"session", "pid"}
+_NOT_STRUCTURE = re.compile(r"\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)
+_PUNCTUATION, _MAYBE_NONE = frozenset(".-_"), frozenset("?*{")
 # In a directory that everybody shares a row must name its producer: a pattern that takes one of these takes anything.
 _BLAND = ("a", "x1", "notes.txt", "backup.tar.gz", "My Documents", ".bashrc", "tmp.s41nKzCasd", "k" * 80)
 
@@ -91,18 +93,33 @@ def name_pattern(pattern: str, uid: int) -> str:
     return _spelled(pattern, uid)
 
 
-def first_letter(pattern: str) -> str | None:
-    """The letter that every name of this pattern starts with, if the text of the pattern shows it; None: any may."""
-    first = pattern[1:2] if pattern.startswith("\\.") else pattern[:1]
-    after = pattern[2:3] if pattern.startswith("\\.") else pattern[1:2]
-    if after in ("?", "*", "{") or not (first.isalnum() or first in "._-" or pattern.startswith("\\.")):
-        return None
+def literal_start(pattern: str) -> str:
+    """What every name of this pattern starts with, as far as the text of the pattern shows it."""
+    if _has_alternatives(pattern):
+        return ""
+    start, at = "", 0
+    while at < len(pattern):
+        escaped = pattern.startswith("\\", at)
+        letter = pattern[at + escaped : at + escaped + 1]
+        after = pattern[at + escaped + 1 : at + escaped + 2]
+        if not (letter in _PUNCTUATION if escaped else letter.isalnum() or letter in "_-") or after in _MAYBE_NONE:
+            break
+        start += letter
+        at += escaped + 1
+        if after == "+":
+            break
+    return start
+
+
+def _has_alternatives(pattern: str) -> bool:
+    """Whether there may be a bar outside every group: what escapes and classes hold is taken out first."""
+    bare = _NOT_STRUCTURE.sub("", pattern) if "|" in pattern else ""
     depth = 0
-    for before, letter in zip(" " + pattern, pattern, strict=False):
-        depth += (letter == "(") - (letter == ")") if before != "\\" else 0
+    for letter in bare:
+        depth += (letter == "(") - (letter == ")")
         if letter == "|" and depth == 0:
-            return None
-    return None if first == "." and not pattern.startswith("\\.") else first
+            return True
+    return False
 
 
 @dataclass(frozen=True, slots=True)
