@@ -35,7 +35,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
     wanted = {
         str(path.relative_to(source))
         for path in (source / "tmpwarden").rglob("*")
-        if path.is_file() and path.suffix not in (".pyc",)
+        if path.is_file() and "__pycache__" not in path.parts
     }
     assert wanted == inside
 
