@@ -29,6 +29,20 @@ def test_undo_brings_back_all_that_the_last_clean_took(root: Path) -> None:
     assert {path: path.read_bytes() for path in before} == before
 
 
+def test_what_leaves_quarantine_for_good_is_told_with_its_bytes_and_entries(root: Path) -> None:
+    entries = 1 + len(list(planted.session(root, 9000).rglob("*")))
+    cleaned()
+    told = tmpwarden("clean", "--force", later_s=2 * planted.DAYS).stdout.splitlines()[-1]
+    assert told.startswith("Nothing to remove. 1 item had waited long enough in quarantine. Freed ")
+    assert told.endswith(f" KB, {entries} entries.")
+
+
+def test_empty_files_are_told_as_freed_too(root: Path) -> None:
+    for marker in planted.markers(root, 3):
+        os.truncate(marker, 0)
+    assert tmpwarden("clean", "--force", later_s=planted.DAYS).stdout.endswith("Freed 3 entries.\n")
+
+
 def test_undo_takes_the_beginning_of_an_id(root: Path) -> None:
     first, second = planted.session(root), planted.session(root)
     cleaned()

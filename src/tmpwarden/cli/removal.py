@@ -105,9 +105,11 @@ def _sums(result: CleanResult, quarantine_s: int) -> Iterator[str]:
     if not removed:
         was_wanted = result.failed or result.spared or result.planned or result.stopped
         did = "Nothing was removed." if was_wanted else "Nothing to remove."
+        if result.expired:
+            did += f" {plural(len(result.expired), 'item')} had waited long enough in quarantine."
     else:
         did = f"Removed {plural(_items(removed), 'item')}, {size(_bytes(removed))}."
-    yield did + (f" Freed {size(result.freed_bytes)}." if result.freed_bytes else "")
+    yield f"{did} {freed}" if (freed := _freed(result)) else did
     if result.held_open_bytes:
         yield f"{size(result.held_open_bytes)} more will be free when the processes that hold it open end."
     if waiting:
@@ -117,6 +119,12 @@ def _sums(result: CleanResult, quarantine_s: int) -> Iterator[str]:
         )
     if result.stopped and result.planned:
         yield f"Not reached: {render.counted(result.planned)}."
+
+
+def _freed(result: CleanResult) -> str:
+    """Not bytes alone: a file system may have run out of inodes."""
+    amount = f"{size(result.freed_bytes)}, " if result.freed_bytes else ""
+    return f"Freed {amount}{plural(result.freed_entries, 'entry', 'entries')}." if result.freed_entries else ""
 
 
 def _bytes(receipts: Iterable[Receipt]) -> int:

@@ -43,11 +43,11 @@ class Cleaning:
         journal.open()
         try:
             self.result.warnings += settle.settle(journal, trial)
-            self.result.expired_bytes += expire(self.prepared, journal)
+            self.result.expired += expire(self.prepared, journal)
             self._sweep(actor, confirm)
             if request.empty_quarantine and self.result.confirmed:
                 self._collect(actor.finish())
-                self.result.expired_bytes += purge_all(self.prepared, journal)
+                self.result.expired += purge_all(self.prepared, journal)
             self._take_all(actor, self._emptied_parents(), is_fresh=True)
             self._relieve(actor)
         except KeyboardInterrupt:
@@ -140,7 +140,7 @@ class Cleaning:
             for entry in waiting(root):
                 if pressure.is_relieved(root):
                     break
-                self.result.expired_bytes += destroy(actor.journal, (entry,))
+                self.result.expired += destroy(actor.journal, (entry,))
                 self._cannot_come_back(entry.name)
             actor.keep_for_undo = False
             for verdict in pressure.oldest_first(root):

@@ -6,26 +6,27 @@ from collections.abc import Iterable, Iterator
 
 from ..model.sweep import Space
 from ..oskit import space
+from ..oskit.purge import Purged
 from . import quarantine
 from .journal import Journal
 from .prepared import Prepared
 from .quarantine import Stored
 
 
-def expire(prepared: Prepared, journal: Journal) -> int:
-    """Bytes given back by what has waited long enough, or what a nearly full memory-backed root cannot afford."""
+def expire(prepared: Prepared, journal: Journal) -> list[Purged]:
+    """Destroy what has waited long enough, or what a nearly full memory-backed root cannot afford."""
     now_ns, expiry_s = prepared.now_ns(), prepared.settings.quarantine_s
-    freed = 0
+    gone: list[Purged] = []
     for directory, root in directories(prepared):
         entries = list(quarantine.stored(directory))
-        freed += destroy(journal, (e for e in entries if quarantine.is_expired(e, now_ns, expiry_s)))
+        gone += destroy(journal, (e for e in entries if quarantine.is_expired(e, now_ns, expiry_s)))
         if root and _is_short_of_memory(space.space_of(root), prepared.settings.pressure_high_percent):
             rest = (e for e in quarantine.stored(directory) if not e.name.endswith(quarantine.PINNED))
-            freed += destroy(journal, rest)
-    return freed
+            gone += destroy(journal, rest)
+    return gone
 
 
-def purge_all(prepared: Prepared, journal: Journal) -> int:
+def purge_all(prepared: Prepared, journal: Journal) -> list[Purged]:
     """`clean --purge`: whatever can be destroyed, now."""
     entries = (entry for directory, _ in directories(prepared) for entry in quarantine.stored(directory))
     return destroy(journal, (entry for entry in entries if not entry.name.endswith(quarantine.PINNED)))
@@ -43,13 +44,13 @@ def waiting(root: str) -> Iterator[Stored]:
     return (entry for entry in quarantine.stored(quarantine.beside(root)) if not entry.name.endswith(quarantine.PINNED))
 
 
-def destroy(journal: Journal, entries: Iterable[Stored]) -> int:
-    freed = 0
+def destroy(journal: Journal, entries: Iterable[Stored]) -> list[Purged]:
+    gone = []
     for entry in entries:
         purged = quarantine.destroy(entry)
-        freed += purged.freed_bytes
         journal.note("expired", id=entry.name, freed=purged.freed_bytes)
-    return freed
+        gone.append(purged)
+    return gone
 
 
 def _is_short_of_memory(root: Space, high_percent: int) -> bool:

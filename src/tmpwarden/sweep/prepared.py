@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ..catalogue.settings import Settings
 from ..model.sweep import Finding, Outcome, Owner, Receipt, Remove, Request, Space, Verdict, Witness
 from ..oskit import space
+from ..oskit.purge import Purged
 from .consent import Consent
 from .pressure import Pressure
 from .scan import Finder, open_below
@@ -99,7 +100,7 @@ class CleanResult:
     receipts: list[Receipt] = field(default_factory=list)
     kept: list[Verdict] = field(default_factory=list)
     planned: list[Remove] = field(default_factory=list)  # a dry run's, or what was not reached
-    expired_bytes: int = 0  # left quarantine for good
+    expired: list[Purged] = field(default_factory=list)  # left quarantine for good
     warnings: list[str] = field(default_factory=list)
     confirmed: bool = True
     stopped: str | None = None  # "time-limit", "interrupted", "lock-held", "not-due"
@@ -122,11 +123,11 @@ class CleanResult:
 
     @property
     def freed_bytes(self) -> int:
-        return self.expired_bytes + sum(receipt.freed_bytes for receipt in self.receipts)
+        return sum(each.freed_bytes for each in self.expired) + sum(each.freed_bytes for each in self.receipts)
 
     @property
     def freed_entries(self) -> int:
-        return sum(receipt.entries for receipt in self._of(Outcome.REMOVED))
+        return sum(each.entries for each in self.expired) + sum(each.entries for each in self._of(Outcome.REMOVED))
 
     @property
     def quarantined_bytes(self) -> int:
