@@ -61,6 +61,13 @@ def test_a_lease_of_a_live_process_keeps_its_scratch_at_any_age(root: Path) -> N
     assert verdict_on(unit, 1).evidence.owner.state is OwnerState.DEAD
 
 
+def test_a_lease_stays_as_long_as_its_scratch_whoever_owned_it(root: Path) -> None:
+    unit = users.leased_scratch(root, owner=(os.getpid(), 1))
+    verdict = verdict_on(Path(f"{unit}.lease"), 5000)
+    assert isinstance(verdict, Keep)
+    assert (verdict.reason, verdict.detail) == (Reason.OWNER_ALIVE, "the directory it speaks for")
+
+
 def test_a_recycled_pid_does_not_keep_a_dead_owners_scratch_alive(root: Path) -> None:
     """This very process has the number now, but it started at another time."""
     unit = users.leased_scratch(root, owner=(ME, (procs.start_ticks(ME) or 0) - 1))

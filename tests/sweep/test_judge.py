@@ -62,7 +62,7 @@ def test_any_witness_keeps_and_is_the_reason(kind: WitnessKind) -> None:
         (FINDING, measured(marked=("memory",)), None, Reason.NEVER),
         (FINDING, GONE, Standing(is_protected=True), Reason.PROTECTED),
         (FINDING, GONE, Standing(keep_listed="/t"), Reason.KEEP_LIST),
-        (FINDING, replace(GONE, owner=Owner(OwnerState.ALIVE)), None, Reason.LEASE),
+        (FINDING, replace(GONE, owner=Owner(OwnerState.ALIVE)), None, Reason.OWNER_ALIVE),
         (FINDING, replace(GONE, witnesses=None), None, Reason.NOT_MEASURED),
         (FINDING, replace(GONE, measure=None), None, Reason.NOT_MEASURED),
         (FINDING, measured(foreign=1), None, Reason.FOREIGN),

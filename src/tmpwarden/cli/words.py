@@ -21,6 +21,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.REGISTRY: "in use: its agent's own list names {who}",
     Reason.MOUNT: "a file system is mounted in it",
     Reason.MOUNT_SOURCE: "in use: it is mounted elsewhere",
+    Reason.OWNER_ALIVE: "its owner is there",
     Reason.TOO_YOUNG: "too young",
     Reason.RESUMABLE: "its session may be resumed and want it",
     Reason.FOREIGN: "holds something of another user",

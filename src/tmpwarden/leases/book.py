@@ -103,7 +103,7 @@ class OwnerBook:
 
     def _owner_by_lease(self, finding: Finding) -> Owner:
         if finding.name.endswith(_LEASE) and os.path.lexists(finding.path.removesuffix(_LEASE)):
-            return Owner(OwnerState.ALIVE, detail="what it speaks for is still there")
+            return Owner(OwnerState.ALIVE, detail="the directory it speaks for")
         lease = self._lease_at(finding.path)
         if lease is None:
             return Owner(OwnerState.UNKNOWN, detail="no lease that can be read")

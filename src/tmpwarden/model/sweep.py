@@ -81,6 +81,7 @@ class Reason(Enum):
     REGISTRY = "agent-registry"
     MOUNT = "mount-point"
     MOUNT_SOURCE = "mount-source"
+    OWNER_ALIVE = "owner-alive"
     # kept: a law
     TOO_YOUNG = "too-young"
     RESUMABLE = "may-be-resumed"

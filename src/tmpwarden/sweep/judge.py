@@ -86,7 +86,7 @@ def _kept_by_use(finding: Finding, evidence: Evidence) -> _Kept:
         first = evidence.witnesses[0]
         return Reason(first.kind.value), first.detail
     if evidence.owner.state is OwnerState.ALIVE:
-        return Reason.LEASE, evidence.owner.detail
+        return Reason.OWNER_ALIVE, evidence.owner.detail
     if evidence.witnesses is None and not _needs_no_witness(finding.litter, evidence):
         return Reason.NOT_MEASURED, "processes could not be looked at"
     return None
