@@ -82,16 +82,6 @@ def test_a_squatted_directory_is_refused(tmp_path: Path, squat: str) -> None:
         scratch.open_scratch(str(tmp_path), "claude", "s-1", pid=ME)
 
 
-def test_an_empty_scratch_goes_when_it_is_released_and_one_with_files_stays_claimed(tmp_path: Path) -> None:
-    empty = scratch.open_scratch(str(tmp_path), "claude", "s-1", pid=ME)
-    full = scratch.open_scratch(str(tmp_path), "claude", "s-2", pid=ME)
-    Path(full.path, "note").write_text("x")
-    assert scratch.release(empty.path)
-    assert not scratch.release(full.path)
-    assert [lease.session for lease in scratch.read_all((str(tmp_path),))] == ["s-2"]
-    assert not os.path.lexists(empty.path)
-
-
 BROKEN = ["", "{", "[]", "null", '{"pid": 1}', '{"agent": 1, "session": "x", "pid": 2}', "[" * 90000,
           "\x00", "x" * 70000,
           '{"agent": "a", "session": "s", "pid": -1}', '{"agent": "a", "session": "s", "pid": true}',

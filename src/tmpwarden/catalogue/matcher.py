@@ -149,11 +149,6 @@ class Place:
         return self._state.depth
 
     @property
-    def has_rows(self) -> bool:
-        """False: nothing is matched here, the way only leads through."""
-        return bool(self._state.here)
-
-    @property
     def names(self) -> frozenset[str] | None:
         """The only entries worth opening; None: the whole directory has to be listed."""
         if self._state.here or any(route.components[self.depth].glob for route in self._state.onward):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
-from ..model.sweep import Finding, Keep, Outcome, Owner, Receipt, Remove, Space, Verdict, Witness, Worth
+from ..model.sweep import Finding, Keep, Owner, Receipt, Remove, Space, Verdict, Witness, Worth
 
 Document = dict[str, object]
 
@@ -116,8 +116,3 @@ def receipt(value: Receipt) -> Document:
         "undoable": value.undoable,
         "reason": value.reason.value,
     }
-
-
-def went(receipts: Iterable[Receipt]) -> list[Receipt]:
-    """What a user asked to go and is gone from its place."""
-    return [each for each in receipts if each.outcome in (Outcome.REMOVED, Outcome.QUARANTINED)]

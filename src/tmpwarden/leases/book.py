@@ -49,10 +49,6 @@ class OwnerBook:
         self._table = MountTable.of()
         self._rosters: dict[str, Roster] = {}
 
-    def renewed(self, holders: Holders) -> OwnerBook:
-        """The same questions about the world as it is now."""
-        return OwnerBook(self.agents, holders, roots=self.roots, home=self.home)
-
     def owner_of(self, finding: Finding, newest_ns: int | None = None) -> Owner:
         """`newest_ns`: the date of the unit's newest member; None: any live session of its agent may be its owner."""
         owner = self._owner_of(finding, newest_ns)

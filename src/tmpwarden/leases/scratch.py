@@ -118,15 +118,6 @@ def disown(lease: Lease, staying: tuple[tuple[int, int | None], ...] = ()) -> No
             own_files.remove_file(lease.path + _ENDING)
 
 
-def release(path: str) -> bool:
-    """Give a scratch back: an empty one goes with its lease (True); one with files stays, and so does its lease,
-    so that a later run still knows whose it was."""
-    if not own_files.remove_empty_dir(path):
-        return False
-    own_files.remove_file(path + _ENDING)
-    return True
-
-
 def forget(path: str) -> None:
     """Remove the lease of a scratch that is no more."""
     if not os.path.lexists(path):

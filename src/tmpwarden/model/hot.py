@@ -1,7 +1,6 @@
 """The nouns of the hot path: plain classes, because dataclasses, enum and typing cost more than the hook itself."""
 
 ALLOW, ASK, DENY, PASS = "allow", "ask", "deny", "pass"
-VERDICTS = (ALLOW, PASS, ASK, DENY)  # mildest first
 
 
 class ToolCall:

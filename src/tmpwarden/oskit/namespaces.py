@@ -148,12 +148,6 @@ class MountTable:
         below = path[len(mount.point) :] if mount.point != "/" else path
         return mount.device, _joined(mount.base, below)
 
-    def points_below(self, path: str) -> tuple[str, ...]:
-        """Mount points at or below `path`, hidden ones too."""
-        path = _normal(path)
-        stem = path if path.endswith("/") else path + "/"
-        return tuple(mount.point for mount in self.mounts if mount.point == path or mount.point.startswith(stem))
-
     def options(self, path: str) -> frozenset[str]:
         mount = self.mount_of(_normal(path))
         return mount.options if mount else frozenset()
