@@ -74,7 +74,7 @@ def test_full_blocks_are_named_first_and_the_remedy_repairs(tmp_path: Path) -> N
         worst = first(root)
         assert worst.status == "fail"
         assert "is full" in worst.summary
-        assert worst.remedy == "tmpwarden clean --yes"
+        assert worst.remedy == f"tmpwarden clean --yes --root {root}"
         done = doctor("--json", env={"TMPWARDEN_ROOTS": str(root), "TMPDIR": str(root)})
         assert done.returncode == 2
         worst_told = json.loads(done.stdout)["data"]["diagnoses"][0]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import time
 from collections.abc import Mapping
 from dataclasses import dataclass
 from functools import cached_property
@@ -11,13 +12,15 @@ from ..oskit import places, space
 from ..sweep.compose import prepare
 from ..sweep.prepared import Prepared
 
+_LOOK_S = 10.0  # at the units of all roots; a doctor who looks for longer helps nobody
+
 
 @dataclass(frozen=True)
 class HookState:
     """How one agent is set up, as setup/ sees it."""
 
     agent: str
-    state: str  # "absent", "installed", "untrusted", "outdated", "twice", "broken settings"
+    state: str  # "absent", "installed", "untrusted", "outdated", "twice", "interpreter gone", "broken settings"
     detail: str = ""
 
 
@@ -30,6 +33,7 @@ class Patient:
     may_probe: bool = True
     hooks: tuple[HookState, ...] = ()
     timer: str | None = None  # None: there is none; else its state in words
+    saw_all: bool = True  # False: there are more units than could be looked at in time
 
     @cached_property
     def prepared(self) -> Prepared:
@@ -37,7 +41,13 @@ class Patient:
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
-        return tuple(self.prepared.verdicts())
+        found, until = [], time.monotonic() + _LOOK_S
+        for verdict in self.prepared.verdicts():
+            found.append(verdict)
+            if time.monotonic() > until:
+                self.saw_all = False
+                break
+        return tuple(found)
 
     @cached_property
     def roots(self) -> tuple[str, ...]:

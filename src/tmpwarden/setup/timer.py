@@ -83,6 +83,24 @@ def state() -> str:
     return "installed" if known.version == __version__ else "outdated"
 
 
+def activity(call: Call | None = None) -> str:
+    """As `state`, but the scheduler itself is asked: "installed" only if it will really call us."""
+    known, call = record.load(TARGET), call or _call
+    if known is None or state() != "installed":
+        return state() if known is None else "of an older version"
+    paths = [changed.path for changed in known.files]
+    if any(not os.path.exists(path) for path in paths):
+        return "its files are gone"
+    if any(path.endswith(".timer") for path in paths):
+        scope = [] if any(path.startswith(SYSTEM_UNITS) for path in paths) else ["--user"]
+        is_active = call(["systemctl", *scope, "is-active", "--quiet", "tmpwarden.timer"]).returncode == 0
+    elif any(path.endswith(".plist") for path in paths):
+        is_active = call(["launchctl", "list", "tmpwarden"]).returncode == 0
+    else:
+        is_active = "tick.py" in call(["crontab", "-l"]).stdout
+    return "installed" if is_active else "not active"
+
+
 def _command(wanted: runtime.Runtime, system: bool) -> list[str]:
     tick = os.path.join(wanted.directory, "tmpwarden", "lifecycle", "tick.py")
     return [wanted.interpreter, "-I", "-S", tick, *(["--all-users"] if system else [])]

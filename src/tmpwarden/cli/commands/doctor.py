@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import shlex
 from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 import click
 
@@ -12,6 +14,7 @@ from ...doctor.run import examine
 from ...errors import TmpwardenError
 from ...model.sweep import Diagnosis, Request
 from ...setup import apply, timer
+from ...setup.agents import find
 from ..call import Answer, Call
 from ..group import pass_call
 
@@ -62,14 +65,32 @@ def _lines(found: Sequence[Diagnosis], verbose: bool) -> Iterator[str]:
 
 def _hooks() -> tuple[HookState, ...]:
     try:
-        return tuple(HookState(seen.id, seen.state, seen.settings) for seen in apply.table())
+        return tuple(HookState(seen.id, _state(seen), seen.settings) for seen in apply.table())
     except (OSError, TmpwardenError):
         return ()
 
 
+def _state(seen: apply.Seen) -> str:
+    """A hook whose interpreter or script is gone passes in silence: nobody but us would tell."""
+    if seen.state in ("installed", "outdated", "untrusted", "twice"):
+        for line in find(seen.id).commands():
+            if not all(map(os.path.exists, _needed(line))):
+                return "interpreter gone"
+    return seen.state
+
+
+def _needed(line: str) -> list[str]:
+    """What the command itself asks for before it starts anything: `[ -x PYTHON ] && [ -f SCRIPT ] && ...`."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return []  # a plugin's source, no command
+    return [after for word, after in pairwise(words) if word in ("-x", "-f")]
+
+
 def _timer() -> str | None:
     try:
-        found = timer.state()
+        found = timer.activity()
     except (OSError, TmpwardenError):
         return None
     return None if found == "absent" else found

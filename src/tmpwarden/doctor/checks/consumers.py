@@ -1,28 +1,44 @@
-"""Who fills the temp roots: by agent and owner, and how much of it may go."""
+"""Who fills the temp roots: by agent, session and owner, and how much of it may go."""
 
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis, OwnerState, Remove, Verdict
-from ...text import size
+from ...text import shown, size
 from ..patient import Patient
+from ..relief import bytes_of
 
 _WORTH_A_WARNING = 1 << 30
+_LARGEST_SESSIONS = 3
 
 
 def check(patient: Patient) -> Iterator[Diagnosis]:
     by_agent: dict[str, int] = {}
-    removable = 0
     for verdict in patient.verdicts:
-        by_agent[_whose(verdict)] = by_agent.get(_whose(verdict), 0) + _bytes(verdict)
-        removable += _bytes(verdict) if isinstance(verdict, Remove) else 0
+        by_agent[_whose(verdict)] = by_agent.get(_whose(verdict), 0) + bytes_of(verdict)
     if not by_agent:
         yield Diagnosis("consumers", "ok", "agents have left nothing in the temp roots.")
         return
+    removable = sum(bytes_of(verdict) for verdict in patient.verdicts if isinstance(verdict, Remove))
     largest = sorted(by_agent, key=lambda name: -by_agent[name])
     detail = ", ".join(f"{name} {size(by_agent[name])}" for name in largest[:5])
-    summary = f"agents hold {size(sum(by_agent.values()))} in the temp roots; {size(removable)} of it can go now."
+    if sessions := _sessions(patient.verdicts):
+        detail += f"; largest: {', '.join(sessions)}"
+    least = "" if patient.saw_all else "at least "
+    amount = size(sum(by_agent.values()))
+    summary = f"agents hold {least}{amount} in the temp roots; {size(removable)} of it can go now."
     status = "warn" if removable >= _WORTH_A_WARNING else "ok"
     yield Diagnosis("consumers", status, summary, detail, "tmpwarden clean" if removable else "")
+
+
+def _sessions(verdicts: tuple[Verdict, ...]) -> list[str]:
+    """The sessions that hold most, each with what became of its owner."""
+    by_session: dict[str, int] = {}
+    for verdict in verdicts:
+        if session := verdict.evidence.owner.session or verdict.finding.session:
+            name = f"session {shown(session)} of {_whose(verdict)}"
+            by_session[name] = by_session.get(name, 0) + bytes_of(verdict)
+    names = sorted(by_session, key=lambda name: -by_session[name])[:_LARGEST_SESSIONS]
+    return [f"{name} {size(by_session[name])}" for name in names]
 
 
 def _whose(verdict: Verdict) -> str:
@@ -31,7 +47,3 @@ def _whose(verdict: Verdict) -> str:
         return f"{verdict.finding.litter.agent} (live)"
     words = {OwnerState.DEAD: "dead", OwnerState.ABSENT: "gone", OwnerState.NONE: "unowned"}
     return f"{verdict.finding.litter.agent} ({words.get(owner.state, 'unknown owner')})"
-
-
-def _bytes(verdict: Verdict) -> int:
-    return verdict.evidence.measure.bytes if verdict.evidence.measure else 0

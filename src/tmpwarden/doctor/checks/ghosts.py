@@ -1,33 +1,88 @@
-"""Deleted but open files: space that no rm gives back until the process that holds them lets go."""
+"""Deleted but open files: space that no rm gives back until the processes that hold them let go."""
 
 import os
 import stat
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 
-from ...model.sweep import Diagnosis
+from ...model.sweep import Diagnosis, Space
 from ...oskit import procs
+from ...oskit.space import percent_used
 from ...text import plural, shown, size
 from ..patient import Patient
 
 _WORTH_TELLING = 16 << 20
+_SHORT_PERCENT, _MUCH = 80, 4  # where it matters: the root is short, and a quarter of what is used is this
 _DELETED = " (deleted)"
 
 
+@dataclass
+class _Ghosts:
+    """The deleted files of one root: how big each is, and who holds it."""
+
+    sizes: dict[tuple[int, int], int] = field(default_factory=dict)
+    holders: dict[tuple[int, int], list[int]] = field(default_factory=dict)
+
+    @property
+    def bytes(self) -> int:
+        return sum(self.sizes.values())
+
+    def held_by(self, pid: int) -> int:
+        return sum(self.sizes[file] for file, pids in self.holders.items() if pid in pids)
+
+    @property
+    def worst(self) -> int:
+        pids = sorted({pid for pids in self.holders.values() for pid in pids})
+        return max(pids, key=self.held_by)
+
+    def sharing_with(self, pid: int) -> list[int]:
+        """Everybody who holds a file that `pid` holds: it is free when the last of them has let go."""
+        return sorted({other for pids in self.holders.values() if pid in pids for other in pids})
+
+
 def check(patient: Patient) -> Iterator[Diagnosis]:
-    held: dict[int, int] = {}
+    found = _look(patient.roots)
+    told = [(room, found[room.path]) for room in patient.spaces if room.path in found]
+    told = [(room, ghosts) for room, ghosts in told if ghosts.bytes >= _WORTH_TELLING]
+    for room, ghosts in told:
+        yield _diagnosis(room, ghosts)
+    if not told:
+        yield Diagnosis("ghosts", "ok", "no process holds much deleted data open in a temp root.")
+
+
+def _diagnosis(room: Space, ghosts: _Ghosts) -> Diagnosis:
+    pid = ghosts.worst
+    everybody = ghosts.sharing_with(pid)
+    who = f"{shown(procs.described(pid, None) or 'a process')} (pid {pid})"
+    summary = f"{size(ghosts.held_by(pid))} in {shown(room.path)} are deleted but held open by {who}: no rm frees them."
+    holders = len({pid for pids in ghosts.holders.values() for pid in pids})
+    detail = f"{plural(holders, 'process holds', 'processes hold')} {size(ghosts.bytes)} in all"
+    is_short = percent_used(room) >= _SHORT_PERCENT
+    matters = is_short and ghosts.bytes * _MUCH >= room.bytes_total - room.bytes_free
+    return Diagnosis("ghosts", "fail" if matters else "warn", summary, detail, f"kill {' '.join(map(str, everybody))}")
+
+
+def _look(roots: tuple[str, ...]) -> dict[str, _Ghosts]:
+    found: dict[str, _Ghosts] = {}
     for pid in procs.pids() or ():
         for fd, path in _deleted(pid):
-            if any(path.startswith(root.rstrip("/") + "/") for root in patient.roots):
-                held[pid] = held.get(pid, 0) + _size(pid, fd)
-    big = {pid: total for pid, total in held.items() if total >= _WORTH_TELLING}
-    if not big:
-        yield Diagnosis("ghosts", "ok", "no process holds much deleted data open in a temp root.")
+            root = next((root for root in roots if path.startswith(root.rstrip("/") + "/")), None)
+            if root is not None:
+                _count(found.setdefault(root, _Ghosts()), pid, fd)
+    return found
+
+
+def _count(ghosts: _Ghosts, pid: int, fd: str) -> None:
+    """A deleted file below a temp root is local: looking at it through /proc cannot hang on a network mount."""
+    try:
+        status = os.stat(f"/proc/{pid}/fd/{fd}")
+    except OSError:
         return
-    worst = max(big, key=lambda pid: big[pid])
-    who = f"{shown(procs.described(worst, None) or 'a process')} (pid {worst})"
-    summary = f"{size(big[worst])} in a temp root are deleted but held open by {who}: no rm frees them."
-    detail = f"{plural(len(big), 'process holds', 'processes hold')} {size(sum(big.values()))} in all"
-    yield Diagnosis("ghosts", "fail", summary, detail, f"kill {worst}")
+    if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
+        file = (status.st_dev, status.st_ino)
+        ghosts.sizes[file] = status.st_blocks * 512
+        if pid not in ghosts.holders.setdefault(file, []):
+            ghosts.holders[file].append(pid)
 
 
 def _deleted(pid: int) -> Iterator[tuple[str, str]]:
@@ -42,12 +97,3 @@ def _deleted(pid: int) -> Iterator[tuple[str, str]]:
             continue
         if path.startswith("/") and path.endswith(_DELETED):
             yield fd, path
-
-
-def _size(pid: int, fd: str) -> int:
-    """A deleted file below a temp root is local: looking at it through /proc cannot hang on a network mount."""
-    try:
-        status = os.stat(f"/proc/{pid}/fd/{fd}")
-    except OSError:
-        return 0
-    return status.st_blocks * 512 if stat.S_ISREG(status.st_mode) and status.st_nlink == 0 else 0

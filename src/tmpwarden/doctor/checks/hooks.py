@@ -9,6 +9,11 @@ _WORDS = {
     "untrusted": ("warn", "has our hooks but does not trust them, so they never run", "{0}  # and there: /hooks"),
     "outdated": ("warn", "runs hooks of an older tmpwarden", "tmpwarden install {0}"),
     "twice": ("warn", "has our hooks twice; the second copy does nothing", "tmpwarden uninstall {0}"),
+    "interpreter gone": (
+        "warn",
+        "has our hooks, but what they start is gone, so they do nothing",
+        "tmpwarden install {0}",
+    ),
     "broken settings": ("warn", "has a settings file that cannot be read", "tmpwarden install {0} --dry-run"),
 }
 

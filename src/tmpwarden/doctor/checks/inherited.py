@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...model.sweep import Diagnosis, Keep, Reason
+from ...model.sweep import Diagnosis, Keep, OwnerState, Reason
 from ...text import shown, size
 from ..patient import Patient
 
@@ -16,6 +16,7 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
         for verdict in patient.verdicts
         if isinstance(verdict, Keep)
         and verdict.reason in _BY_ENVIRONMENT
+        and verdict.evidence.owner.state is not OwnerState.ALIVE
         and verdict.evidence.measure is not None
         and verdict.evidence.measure.bytes >= _WORTH_TELLING
     ]

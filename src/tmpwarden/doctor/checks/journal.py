@@ -1,26 +1,62 @@
 """The journal: without it nothing of worth is removed, and undo knows nothing."""
 
 import os
+import shlex
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis
+from ...oskit import space
 from ...sweep.journal import NAME, open_intents
 from ...text import plural, shown
 from ..patient import Patient
 
+_STOPS_US = "so nothing that may be worth something is removed."
+
 
 def check(patient: Patient) -> Iterator[Diagnosis]:
     state = patient.prepared.state
-    if not os.path.isdir(state):
-        yield Diagnosis("journal", "ok", "tmpwarden has not removed anything here yet.")
-        return
-    if not os.access(state, os.W_OK | os.X_OK):
-        summary = f"{shown(state)} cannot be written, so nothing that may be worth something is removed."
-        yield Diagnosis("journal", "fail", summary, "", f"chown -R $(id -u) {state}")
-        return
-    waiting = len(open_intents(state)) if os.path.exists(f"{state}/{NAME}") else 0
-    if waiting:
+    if refused := _refused(state):
+        yield Diagnosis("journal", "fail", f"{shown(refused)} cannot be written, {_STOPS_US}", "", _remedy(refused))
+    elif _has_no_room(state):
+        place = _existing(state)
+        summary = f"there is no room for the journal in {shown(place)}, {_STOPS_US}"
+        yield Diagnosis("journal", "fail", summary, "", f"du -xh -d 1 {shlex.quote(place)} | sort -h | tail")
+    elif waiting := _waiting(state):
         summary = f"a run was interrupted: {plural(waiting, 'removal is', 'removals are')} to be settled."
         yield Diagnosis("journal", "warn", summary, "", "tmpwarden clean")
-    else:
+    elif os.path.isdir(state):
         yield Diagnosis("journal", "ok", "every removal is written down and settled.")
+    else:
+        yield Diagnosis("journal", "ok", "tmpwarden has not removed anything here yet.")
+
+
+def _refused(state: str) -> str | None:
+    """The journal, or what of the way to it is there, if it cannot be written: a run under sudo left it, say."""
+    for path, needed in ((f"{state}/{NAME}", os.W_OK), (_existing(state), os.W_OK | os.X_OK)):
+        if os.path.lexists(path) and not os.access(path, needed):
+            return path
+    return None
+
+
+def _remedy(path: str) -> str:
+    if os.lstat(path).st_uid == os.geteuid():
+        return f"chmod u+rwX {shlex.quote(path)}"
+    return f"sudo chown -R $(id -u) {shlex.quote(path)}"
+
+
+def _has_no_room(state: str) -> bool:
+    """Nothing is free, and there is no reserve to give up."""
+    if os.path.exists(f"{state}/reserve"):
+        return False
+    room = space.space_of(_existing(state))
+    return room.bytes_free == 0 or (room.inodes_total > 0 and room.inodes_free == 0)
+
+
+def _existing(path: str) -> str:
+    while not os.path.lexists(path) and path != "/":
+        path = os.path.dirname(path)
+    return path
+
+
+def _waiting(state: str) -> int:
+    return len(open_intents(state)) if os.path.exists(f"{state}/{NAME}") else 0

@@ -2,21 +2,23 @@
 
 import errno
 import os
+import shlex
 from collections.abc import Iterator
 
-from ...model.sweep import Diagnosis
+from ...model.sweep import Diagnosis, Space
 from ...oskit import own_files
+from ...oskit.space import percent_used
 from ...text import shown
+from .. import relief
 from ..patient import Patient
-from .room import REMEDY
 
 _PROBE = b"\0" * (64 << 10)
 _CAUSES = {
-    errno.EDQUOT: ("your disk quota there is used up", REMEDY),
-    errno.ENOSPC: ("no space is left", REMEDY),
-    errno.EROFS: ("it is mounted read-only", "mount | grep tmp"),
-    errno.EACCES: ("you may not write there", "ls -ld"),
-    errno.EPERM: ("you may not write there", "ls -ld"),
+    errno.EDQUOT: "your disk quota there is used up",
+    errno.ENOSPC: "no space is left",
+    errno.EROFS: "it is mounted read-only",
+    errno.EACCES: "you may not write there",
+    errno.EPERM: "you may not write there",
 }
 
 
@@ -24,15 +26,31 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     if not patient.may_probe:
         yield Diagnosis("probe", "ok", "no test write was made (--no-probe).")
         return
-    for root in patient.roots:
-        number = _write(root)
+    for room in patient.spaces:
+        number = _write(room.path)
         if number == 0:
-            yield Diagnosis("probe", "ok", f"a test write of 64 KiB to {shown(root)} succeeded.")
+            yield Diagnosis("probe", "ok", f"a test write of 64 KiB to {shown(room.path)} succeeded.")
             continue
-        cause, remedy = _CAUSES.get(number, (os.strerror(number).lower(), REMEDY))
-        command = f"{remedy} {root}" if remedy == "ls -ld" else remedy
-        summary = f"a test write to {shown(root)} failed: {cause}, so commands fail there, often without a word."
-        yield Diagnosis("probe", "fail", summary, errno.errorcode.get(number, str(number)), command)
+        cause = _CAUSES.get(number, os.strerror(number).lower())
+        summary = f"a test write to {shown(room.path)} failed: {cause}, so commands fail there, often without a word."
+        yield Diagnosis(
+            "probe", "fail", summary, errno.errorcode.get(number, str(number)), _remedy(patient, room, number)
+        )
+
+
+def _remedy(patient: Patient, room: Space, number: int) -> str:
+    sudo = "" if os.geteuid() == 0 else "sudo "
+    if number == errno.EROFS:
+        return f"{sudo}mount -o remount,rw $(df --output=target {shlex.quote(room.path)} | tail -n 1)"
+    if number in (errno.EACCES, errno.EPERM):
+        status = os.stat(room.path)
+        if status.st_uid == os.geteuid():
+            return f"chmod u+rwx {shlex.quote(room.path)}"
+        return (
+            f"{sudo}chmod 1777 {shlex.quote(room.path)}" if status.st_uid == 0 else f"ls -ld {shlex.quote(room.path)}"
+        )
+    high = patient.prepared.settings.pressure_high_percent
+    return relief.remedy(patient, room, is_unseen=number == errno.EDQUOT and percent_used(room) < high)
 
 
 def _write(root: str) -> int:

@@ -10,15 +10,35 @@ from ...oskit import places
 from ...text import shown
 from ..patient import Patient
 
-_SYSTEM = ("/etc/crontab", "/etc/cron.d", "/etc/cron.hourly", "/etc/cron.daily", "/etc/tmpfiles.d")
+_SYSTEM = (
+    "/etc/crontab",
+    "/etc/cron.d",
+    "/etc/cron.hourly",
+    "/etc/cron.daily",
+    "/etc/cron.weekly",
+    "/etc/tmpfiles.d",
+    "/etc/systemd/system",
+)
 _SPOOLS = ("/var/spool/cron/crontabs", "/var/spool/cron")
-_HOME = (".claude/settings.json", ".claude/settings.local.json", ".config/user-tmpfiles.d")
+_HOME = (
+    ".claude/settings.json",
+    ".claude/settings.local.json",
+    ".codex/hooks.json",
+    ".gemini/settings.json",
+    ".qwen/settings.json",
+    ".copilot/hooks",
+    ".config/user-tmpfiles.d",
+    ".config/systemd/user",
+)
 _AGENTS = r"(?:claude|cc-|codex|gemini|opencode|copilot|qwen)"
+_FIND = re.compile(r"find\s+[\"']?/?(?:\S*/)?tmp\b.*-(?:delete|exec\s+\S*rm\b)")
+_NAMED = re.compile(r"-i?(?:name|path|regex)\s")
 _DELETES = re.compile(
-    rf"find\s+\S*tmp\S*.*{_AGENTS}.*-(?:delete|exec\s+rm)|rm\s+-\w*[rf]\w*\s+\S*tmp/\S*{_AGENTS}"
+    rf"rm\s+-\w*[rf]\w*\s+\S*tmp/\S*{_AGENTS}"
     r"|(?:^|[\s/;&|])(?:tmpreaper|tmpwatch)\s+[^\s\])]"  # called with arguments, not asked for or configured
 )
 _AGES = re.compile(rf"^[dDeqQrR]!?\s+\S*tmp/\S*{_AGENTS}\S*\s")
+_OWN_CRONTAB = "crontab -l"
 _LARGEST = 1 << 20
 
 
@@ -33,6 +53,8 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
 
 def _remedy(path: str, number: int) -> str:
     """One command that stops it and can be taken back."""
+    if path == _OWN_CRONTAB:
+        return f"crontab -l | sed '{number}s/^/# /' | crontab -"
     sudo = "" if os.access(path, os.W_OK) else "sudo "
     if _is_script(path):
         return f"{sudo}chmod -x {shlex.quote(path)}"
@@ -43,7 +65,7 @@ def _remedy(path: str, number: int) -> str:
 
 def _is_script(path: str) -> bool:
     """run-parts runs what is executable there, and nothing else."""
-    return os.path.dirname(path).endswith(("/cron.hourly", "/cron.daily"))
+    return os.path.dirname(path).endswith(("/cron.hourly", "/cron.daily", "/cron.weekly"))
 
 
 def _files() -> Iterator[str]:
@@ -54,6 +76,8 @@ def _files() -> Iterator[str]:
             yield from (file for file in files if not _is_script(file) or os.access(file, os.X_OK))
         elif os.path.isfile(path):
             yield path
+    if not any(os.access(spool, os.R_OK) for spool in _SPOOLS):
+        yield _OWN_CRONTAB
 
 
 def _names(directory: str) -> list[str]:
@@ -64,12 +88,35 @@ def _names(directory: str) -> list[str]:
 
 
 def _lines(path: str) -> Iterator[tuple[int, str]]:
+    for number, line in enumerate(_text(path).splitlines(), 1):
+        is_comment = line.lstrip().startswith("#")
+        if not is_comment and "tmpwarden" not in line and _removes(line):
+            yield number, line
+
+
+def _removes(line: str) -> bool:
+    """By an agent's name, or everything in a temp directory whatever its name."""
+    if _FIND.search(line) and (not _NAMED.search(line) or re.search(_AGENTS, line)):
+        return True
+    return bool(_DELETES.search(line) or _AGES.match(line))
+
+
+def _text(path: str) -> str:
+    if path == _OWN_CRONTAB:
+        return _own_crontab()
     try:
         with open(path, encoding="utf-8", errors="replace") as file:
-            text = file.read(_LARGEST)
+            return file.read(_LARGEST)
     except OSError:
-        return
-    for number, line in enumerate(text.splitlines(), 1):
-        is_comment = line.lstrip().startswith("#")
-        if not is_comment and "tmpwarden" not in line and (_DELETES.search(line) or _AGES.match(line)):
-            yield number, line
+        return ""
+
+
+def _own_crontab() -> str:
+    """Only crontab itself may read the spool for an ordinary user."""
+    import subprocess
+
+    try:
+        done = subprocess.run(["crontab", "-l"], capture_output=True, timeout=5, check=False, stdin=subprocess.DEVNULL)
+    except (OSError, subprocess.TimeoutExpired):
+        return ""
+    return done.stdout.decode("utf-8", "replace")[:_LARGEST] if done.returncode == 0 else ""

@@ -5,46 +5,56 @@ from collections.abc import Iterator
 from ...model.sweep import Diagnosis, Space
 from ...oskit.space import percent_of_bytes, percent_of_inodes, percent_of_quota
 from ...text import shown, size
+from .. import relief
 from ..patient import Patient
 
-REMEDY = "tmpwarden clean --yes"
-_FULL, _NEARLY = 98, 80
+_NEARLY = 80
+_NO_BYTES, _NO_INODES = 1 << 20, 16  # less than that is nothing to an agent; 98 % of a large disk is not
 
 
 def check(patient: Patient) -> Iterator[Diagnosis]:
     for room in patient.spaces:
-        yield from _bytes(room)
-        yield from _inodes(room)
-        yield from _quota(room)
+        for name, percent, is_full, words, effect in (*_bytes(room), *_inodes(room), *_quota(room)):
+            where = f"{shown(room.path)} ({room.filesystem})"
+            if is_full:
+                summary = f"{where} {_FULL[name]}: {effect}."
+                yield Diagnosis("room", "fail", summary, words, relief.remedy(patient, room))
+            elif percent >= _NEARLY:
+                summary = f"{where}: {percent} % of its {name} are used."
+                yield Diagnosis("room", "warn", summary, words, relief.remedy(patient, room))
+            else:
+                yield Diagnosis("room", "ok", f"{where}: {percent} % of its {name} are used.", words)
 
 
-def _bytes(room: Space) -> Iterator[Diagnosis]:
-    percent = percent_of_bytes(room)
-    is_full = room.bytes_free == 0
+_FULL = {"bytes": "is full", "inodes": "has no inodes left", "quota": "has reached your quota"}
+_Measured = Iterator[tuple[str, int, bool, str, str]]
+
+
+def _bytes(room: Space) -> _Measured:
     words = f"{size(room.bytes_free)} of {size(room.bytes_total)} free"
-    yield _diagnosis(room, "bytes", max(percent, 100 if is_full else 0), words, "every command that writes there fails")
+    is_full = room.bytes_free < min(_NO_BYTES, room.bytes_total // 8 + 1)
+    yield "bytes", percent_of_bytes(room), is_full, words, "every command that writes there fails"
 
 
-def _inodes(room: Space) -> Iterator[Diagnosis]:
+def _inodes(room: Space) -> _Measured:
     if room.inodes_total:
-        percent = 100 if room.inodes_free == 0 else percent_of_inodes(room)
         words = f"{room.inodes_free:,} of {room.inodes_total:,} inodes free"
-        yield _diagnosis(room, "inodes", percent, words, "no file can be created there, whatever `df` says of bytes")
+        is_full = room.inodes_free < min(_NO_INODES, room.inodes_total // 8 + 1)
+        effect = "no file can be created there, whatever `df` says of bytes"
+        yield "inodes", percent_of_inodes(room), is_full, words, effect
 
 
-def _quota(room: Space) -> Iterator[Diagnosis]:
+def _quota(room: Space) -> _Measured:
     percent = percent_of_quota(room)
-    if percent is not None:
-        used, limit = room.quota_used or 0, room.quota_bytes or 0
-        words = f"{size(used)} of your {size(limit)} used"
-        yield _diagnosis(room, "quota", percent, words, "your writes there fail while `df` still shows room")
-
-
-def _diagnosis(room: Space, what: str, percent: int, words: str, effect: str) -> Diagnosis:
-    where = f"{shown(room.path)} ({room.filesystem})"
-    name = {"bytes": "is full", "inodes": "has no inodes left", "quota": "has reached your quota"}[what]
-    if percent >= _FULL:
-        return Diagnosis("room", "fail", f"{where} {name}: {effect}.", words, REMEDY)
-    if percent >= _NEARLY:
-        return Diagnosis("room", "warn", f"{where}: {percent} % of its {what} are used.", words, REMEDY)
-    return Diagnosis("room", "ok", f"{where}: {percent} % of its {what} are used.", words)
+    if percent is None:
+        return
+    words, is_full = [], False
+    if room.quota_bytes:
+        used = room.quota_used or 0
+        words.append(f"{size(used)} of your {size(room.quota_bytes)} used")
+        is_full |= room.quota_bytes - used < _NO_BYTES
+    if room.quota_inodes:
+        used = room.quota_inodes_used or 0
+        words.append(f"{used:,} of your {room.quota_inodes:,} inodes used")
+        is_full |= room.quota_inodes - used < _NO_INODES
+    yield "quota", percent, is_full, ", ".join(words), "your writes there fail while `df` still shows room"

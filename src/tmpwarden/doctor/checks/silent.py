@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import shutil
 from collections.abc import Iterator
 
@@ -9,6 +10,7 @@ from ...model.sweep import Diagnosis
 from ..patient import Patient
 
 _FIRST_SILENT, _FIRST_SPEAKING = (2, 1, 50), (2, 1, 153)
+_VERSION = re.compile(r"\d+\.\d+\.\d+")
 _LARGEST = 1 << 20
 
 
@@ -26,9 +28,13 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
 
 
 def _version(path: str) -> tuple[int, ...] | None:
-    """From the package beside the program: running it would take a second and write files."""
+    """From the program's own name (the native installer's `versions/2.1.100`), else from the package beside it: to run
+    it would take a second and write files."""
     program = shutil.which("claude", path=path)
-    folder = os.path.dirname(os.path.realpath(program)) if program else ""
+    real = os.path.realpath(program) if program else ""
+    if _VERSION.fullmatch(os.path.basename(real)):
+        return tuple(map(int, os.path.basename(real).split(".")))
+    folder = os.path.dirname(real)
     for _ in range(3):
         if not folder or folder == "/":
             return None

@@ -1,6 +1,7 @@
 """Directories that must be ours and private: somebody else's in their place stops us, or spies on the agent."""
 
 import os
+import shlex
 import stat
 from collections.abc import Iterator
 
@@ -14,24 +15,29 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     found = False
     for root in patient.roots:
         for path in (places.ours(root), places.quarantine(root), f"{root}/claude-{places.uid()}"):
-            problem = _problem(path)
-            if problem:
+            if problem := _problem(path):
                 found = True
-                summary = f"{shown(path)} {problem}: agents and tmpwarden refuse to use it."
-                yield Diagnosis("squatted", "fail", summary, "", f"ls -ld {path}")
+                cause, remedy = problem
+                summary = f"{shown(path)} {cause}: agents and tmpwarden refuse to use it."
+                yield Diagnosis("squatted", "fail", summary, "", remedy)
+                break  # what lies below it is not the point
     if not found:
         yield Diagnosis("squatted", "ok", "the private directories below the temp roots are yours.")
 
 
-def _problem(path: str) -> str | None:
+def _problem(path: str) -> tuple[str, str] | None:
+    """What is wrong, and the command that rights it without destroying anything."""
     try:
         status = os.lstat(path)
     except OSError:
         return None
+    is_ours = status.st_uid == places.uid()
+    sudo = "" if is_ours or places.uid() == 0 else "sudo "
+    aside = f"{sudo}mv -T {shlex.quote(path)} {shlex.quote(f'{path}.squatted')}"
     if stat.S_ISLNK(status.st_mode):
-        return "is a symbolic link"
-    if status.st_uid != places.uid():
-        return f"belongs to another user (uid {status.st_uid})"
+        return "is a symbolic link", aside
+    if not is_ours:
+        return f"belongs to another user (uid {status.st_uid})", aside
     if not stat.S_ISDIR(status.st_mode):
-        return "is not a directory"
-    return "can be written by other users" if status.st_mode & 0o022 else None
+        return "is not a directory", aside
+    return ("can be written by other users", f"chmod 700 {shlex.quote(path)}") if status.st_mode & 0o022 else None

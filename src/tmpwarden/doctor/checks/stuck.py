@@ -1,11 +1,14 @@
 """What could not be put back: safe in quarantine, never expiring, and waiting for a person."""
 
+import os
+import shlex
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis
+from ...oskit import places
 from ...sweep import quarantine
 from ...sweep.expiry import directories
-from ...text import plural, shown
+from ...text import shown
 from ..patient import Patient
 
 
@@ -19,6 +22,9 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     if not pinned:
         yield Diagnosis("stuck", "ok", "nothing is waiting to be put back by hand.")
         return
-    summary = f"{plural(len(pinned), 'unit', 'units')} could not be put back and is kept safe in quarantine."
+    summary = f"{len(pinned)} units that could not be put back lie safe in quarantine and never expire."
+    if len(pinned) == 1:
+        summary = "a unit that could not be put back lies safe in quarantine and never expires."
     detail = ", ".join(shown(path) for path in pinned[:5])
-    yield Diagnosis("stuck", "fail", summary, detail, f"ls -la {pinned[0]}; move it where it belongs")
+    home = shlex.quote(f"{places.home()}/{os.path.basename(pinned[0])}")
+    yield Diagnosis("stuck", "fail", summary, detail, f"mv {shlex.quote(pinned[0])} {home}")

@@ -11,6 +11,6 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
         summary = "no timer clears by itself; hooks or a call now and then do."
         yield Diagnosis("timer", "ok", summary, "", "tmpwarden install timer")
     elif patient.timer == "installed":
-        yield Diagnosis("timer", "ok", "the timer is installed.")
+        yield Diagnosis("timer", "ok", "the timer is installed and active.")
     else:
         yield Diagnosis("timer", "warn", f"the timer is installed but {patient.timer}.", "", "tmpwarden install timer")
