@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from ..model.sweep import Keep, Kind, Outcome, Reason, Receipt, Remove, Verdict, Worth
+from ..oskit.purge import Purged
 from . import consent, settle
 from .act import Actor
 from .expiry import destroy, expire, purge_all, waiting
@@ -140,8 +141,7 @@ class Cleaning:
             for entry in waiting(root):
                 if pressure.is_relieved(root):
                     break
-                self.result.expired += destroy(actor.journal, (entry,))
-                self._cannot_come_back(entry.name)
+                self._gone_for_good(entry.name, *destroy(actor.journal, (entry,)))
             actor.keep_for_undo = False
             for verdict in pressure.oldest_first(root):
                 if pressure.is_relieved(root) or self._why_stop():
@@ -154,12 +154,15 @@ class Cleaning:
             if complaint := pressure.complaint(root):
                 self.result.warnings.append(complaint)
 
-    def _cannot_come_back(self, token: str) -> None:
+    def _gone_for_good(self, token: str, purged: Purged) -> None:
         """What this very run put aside, and then had to give up, must not be told as if undo had it."""
-        self.result.receipts = [
-            replace(each, outcome=Outcome.REMOVED, undoable=False) if each.id == token else each
-            for each in self.result.receipts
-        ]
+        for number, receipt in enumerate(self.result.receipts):
+            if receipt.id == token:
+                freed = purged.freed_bytes
+                gone = replace(receipt, outcome=Outcome.REMOVED, undoable=False, freed_bytes=freed)
+                self.result.receipts[number] = gone
+                return
+        self.result.expired.append(purged)
 
     def _removed_bytes(self, root: str) -> int:
         return sum(receipt.bytes for receipt in self.result.removed if receipt.finding.root == root)
