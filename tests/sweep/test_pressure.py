@@ -66,11 +66,10 @@ def test_quarantine_goes_first(tmp_path: Path) -> None:
 def test_what_this_run_put_aside_and_gave_up_again_is_not_promised_to_undo(tmp_path: Path) -> None:
     with tmpfs(tmp_path / "t", size="4m") as root:
         unit = session(root, 600)
-        entries = 1 + len(list(unit.rglob("*")))
         fill_bytes(root)
         result = clean(Request(roots=(str(root),)), now_ns=later(100))
         assert not unit.exists()
-        assert result.freed_entries == entries
+        assert result.freed_entries == sum(receipt.entries for receipt in result.removed) >= 2
         assert result.freed_bytes >= HALF_A_MEGABYTE
         assert result.quarantined_bytes == 0
         assert not any(receipt.undoable for receipt in result.receipts)
