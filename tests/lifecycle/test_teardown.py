@@ -1,9 +1,11 @@
 """Teardown: what the session left goes at once; what somebody still uses stays, and nothing is ever raised."""
 
 import os
+import socket
 import subprocess
 import sys
 import uuid
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +15,9 @@ from support.holding import process
 from support.litter import claude_session, cwd_markers, later, snapshot
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import teardown as module
-from tmpwarden.model.sweep import Reason
+from tmpwarden.model.sweep import Claim, OwnerState, Reason, Request
 from tmpwarden.sweep import named
-from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.compose import clean, prepare, scan
 from tmpwarden.sweep.undo import undo
 
 
@@ -164,3 +166,70 @@ def test_the_rest_of_the_agents_litter_goes_only_below_the_root_that_was_named(r
     assert result.error is None
     assert unit.exists()
     assert not here.exists()
+
+
+REAL_NAMES = {
+    "claude.session": f"claude-{os.geteuid()}/-work-shop/{{session}}/tasks/",
+    "claude.message-socket": "cc-socks/{pid}.sock",
+    "claude.mux-socket": "srt-mux-{pid}-0.sock",
+    "claude.upload": "claude-plugin-{pid}-x7k2p9.zip",
+    "codex.hook-output": "hook_outputs/{session}/",
+    "copilot.tool-output": "1794821935123-copilot-tool-output-{pid}-1b4e28ba-2fa1-41d2-883f-0016d3cca427.txt",
+    "gemini.ide-server": "gemini/ide/gemini-ide-server-{pid}.json",
+}
+
+
+@pytest.mark.parametrize("key", REAL_NAMES)
+def test_what_the_agents_leave_under_their_own_names_goes_by_session_and_by_pid(key: str, root: Path) -> None:
+    session, pid = str(uuid.uuid4()), ended_pid()
+    path = root / REAL_NAMES[key].format(session=session, pid=pid)
+    path.parent.mkdir(parents=True, exist_ok=True)
+    if REAL_NAMES[key].endswith("/"):
+        path.mkdir(parents=True)
+        (path / "output").write_text("spilled")
+    elif path.suffix == ".sock":
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(str(path))
+    else:
+        path.write_text("{}")
+    by = {"session": session} if "{session}" in REAL_NAMES[key] else {"pid": pid}
+    result = tmpwarden.teardown(**by, wait=True)  # type: ignore[arg-type]
+    assert [receipt.finding.litter.key for receipt in result.removed] == [key]
+    assert not path.exists()
+    assert tmpwarden.teardown(**by, wait=True).receipts == []  # type: ignore[arg-type]
+
+
+def test_an_adopted_agents_own_pid_names_its_litter_and_the_spawners_does_not(root: Path) -> None:
+    """The spawner lives on, and what carries its pid is not the session's."""
+    with tmpwarden.lease("claude", session="s") as scratch, process("") as agent:
+        scratch.adopt(agent.pid)
+        (root / f"claude-plugin-{agent.pid}-x7k2p9.zip").write_text("of the agent")
+        spawners = root / f"claude-plugin-{os.getpid()}-x7k2p9.zip"
+        spawners.write_text("of the spawner")
+    result = tmpwarden.teardown(session="s", wait=True)
+    assert result.error is None
+    assert spawners.exists()
+    assert not (root / f"claude-plugin-{agent.pid}-x7k2p9.zip").exists()
+
+
+def test_markers_go_at_once_when_no_session_of_their_agent_lives(root: Path) -> None:
+    unit = claude_session(root)
+    markers = cwd_markers(root, 3)
+    (root / "claude-ffff-cwd").write_text("notes of a person\nin two lines\n")
+    (found,) = (verdict for verdict in scan() if verdict.finding.members)
+    others = replace(found.finding, litter=replace(found.finding.litter, owner=Claim.AGENT))
+    if prepare(Request()).trial.world.owner_of(others, None)[0].state is not OwnerState.ABSENT:
+        pytest.skip("whoever runs the tests has such an agent running")
+    result = tmpwarden.teardown(session=unit.name, wait=True)
+    assert not any(marker.exists() for marker in markers), "a second old"
+    assert (root / "claude-ffff-cwd").exists(), "it has the name and not the shape"
+    assert len(result.removed) == 4
+
+
+def test_markers_stay_while_another_session_of_their_agent_lives(root: Path) -> None:
+    unit = claude_session(root)
+    with process("", env={"PATH": "/bin", "CLAUDE_CODE_SESSION_ID": str(uuid.uuid4())}):
+        (marker,) = cwd_markers(root, 1)
+        tmpwarden.teardown(session=unit.name, wait=True)
+        assert marker.exists()
+        assert not unit.exists()

@@ -10,9 +10,20 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import LockHeld
 from ..leases import scratch
-from ..leases.lease_state import live_pids, state_of
+from ..leases.lease_state import live_pids, state_of, states
 from ..model.hot import Lease
-from ..model.sweep import Finding, Outcome, OwnerState, Receipt, Request, Thresholds
+from ..model.sweep import (
+    Claim,
+    Finding,
+    Litter,
+    Outcome,
+    OwnerState,
+    Receipt,
+    Request,
+    Thresholds,
+    Tier,
+    Worth,
+)
 from ..oskit.procs import process
 from ..sweep.compose import clean, prepare
 from ..sweep.journal import Journal
@@ -22,6 +33,7 @@ from ..sweep.quarantine import Quarantines
 from .background import detach
 
 _REST_LIMIT_S = 60.0
+_MOST_MEMBERS = 64
 
 
 @dataclass(slots=True)
@@ -175,10 +187,44 @@ def _agents(wanted: _Wanted) -> tuple[str, ...]:
 
 
 def _named(prepared: Prepared, wanted: _Wanted, leases: list[Lease]) -> Iterator[Finding]:
-    """Units that name this session or process: by a lease, by the session or the pid in their name."""
+    """Units that name this session or process: by a lease, by the session or the pid in their name. And what in a temp
+    root is worth nothing and names only the agent (markers, probes, sockets), if no session of that agent lives."""
     paths = {lease.path for lease in leases}
     sessions = {lease.session for lease in leases} | ({wanted.session} if wanted.session else set())
-    pids = {lease.pid for lease in leases} | ({wanted.pid} if wanted.pid else set())
+    pids = {pid for lease in leases for pid, state in states(lease) if state is OwnerState.DEAD}
+    pids |= {wanted.pid} if wanted.pid else set()
+    agents = {lease.agent for lease in leases} | ({wanted.agent} if wanted.agent else set())
+    unnamed: list[Finding] = []
     for finding in prepared.finder.find():
         if finding.path in paths or finding.session in sessions or finding.pid in pids:
+            agents.add(finding.litter.agent)
             yield finding
+        elif finding.root not in prepared.home_roots and _names_its_agent_only(finding.litter):
+            unnamed.append(finding)
+    for finding in unnamed:
+        if finding.litter.agent in agents and _nobody_lives(prepared, finding):
+            yield from _each(finding)
+
+
+def _names_its_agent_only(litter: Litter) -> bool:
+    """An emptied parent is not among them: what was taken out of it may have to go back."""
+    is_auto = litter.tier is Tier.AUTO and "empty-dir" not in litter.checks
+    return is_auto and litter.worth is not Worth.SOME and litter.owner in (Claim.AGENT, Claim.NONE)
+
+
+def _nobody_lives(prepared: Prepared, finding: Finding) -> bool:
+    """No session of its agent, and we see everybody: what is asked of a unit that only its agent could own."""
+    of_the_agent = replace(finding, litter=replace(finding.litter, owner=Claim.AGENT))
+    return prepared.trial.world.owner_of(of_the_agent, None)[0].state is OwnerState.ABSENT
+
+
+def _each(finding: Finding) -> Iterator[Finding]:
+    """The members of a swarm as units of their own; more than a handful go by the ordinary laws, a minute later."""
+    for name in finding.members[:_MOST_MEMBERS]:
+        try:
+            status = os.lstat(f"{finding.parent}/{name}")
+        except OSError:
+            continue
+        yield replace(finding, name=name, members=(), device=status.st_dev, inode=status.st_ino)
+    if not finding.members:
+        yield finding

@@ -11,11 +11,24 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from ..model.sweep import Evidence, Finding, Keep, Measure, Outcome, Owner, Reason, Receipt, Remove, Witness, Worth
+from ..model.sweep import (
+    Evidence,
+    Finding,
+    Keep,
+    Measure,
+    Outcome,
+    Owner,
+    OwnerState,
+    Reason,
+    Receipt,
+    Remove,
+    Witness,
+    Worth,
+)
 from ..oskit import take, walk
 from ..oskit.take import Taken
 from . import quarantine, scan
-from .evidence import inspect_git
+from .evidence import has_shape, inspect_git
 from .journal import Journal
 from .lastlook import bound_socket, user_of
 from .prepared import Prepared
@@ -35,11 +48,13 @@ class NamedTake:
     stranded: list[Remove] = field(default_factory=list)  # neither a quarantine nor a line of journal could be made
 
     def take(self, finding: Finding, owner: Owner, claims: tuple[Witness, ...]) -> Receipt | None:
-        """None when it is taken, or waits for `make_room`; else the receipt that says why not."""
+        """None when it is taken, waits for `make_room`, or is no litter; else the receipt that says why not."""
         held = self.prepared.trial.world.holders.within(finding.path)
         used = claims or held
         if used:
             return Receipt(finding, Outcome.KEPT, Reason(used[0].kind.value), detail=used[0].detail)
+        if owner.state is OwnerState.ALIVE:
+            return Receipt(finding, Outcome.KEPT, Reason.LEASE, detail=owner.detail)
         if held is None:
             return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail="processes could not be looked at")
         verdict = Remove(finding, Evidence(owner, held, None), Reason.TORN_DOWN)
@@ -51,6 +66,11 @@ class NamedTake:
             dir_fd = scan.open_below(finding.root, finding.parent)
         except OSError:
             return refused(verdict, Taken.VANISHED)
+        shape = has_shape(finding.litter, dir_fd, finding.name)
+        if not shape:  # it only has the name of litter, may be a person's, and is not even moved
+            os.close(dir_fd)
+            detail = "its shape could not be checked"
+            return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail=detail) if shape is None else None
         deed = Deed(verdict, dir_fd, quarantine_fd, self.quarantines.directory(finding.root))
         result = take_unit(deed, self.journal, quarantine.undecided())
         if result == Taken.TAKEN:

@@ -13,6 +13,7 @@ from ...lifecycle.teardown import TeardownResult, teardown
 from ...model.sweep import Receipt
 from ...oskit import places
 from ...text import plural, shown
+from .. import render
 from ..call import Answer, Call
 from ..group import pass_call
 from ..words import SENTENCES
@@ -73,7 +74,7 @@ def _entry(receipt: Receipt) -> dict[str, object]:
         "litter": litter.id,
         "receipt": receipt.id,
         "undoable": receipt.undoable,
-    }
+    } | ({"count": len(receipt.finding.members)} if receipt.finding.members else {})
 
 
 def _reason(receipt: Receipt) -> str:
@@ -82,7 +83,7 @@ def _reason(receipt: Receipt) -> str:
 
 def _lines(result: TeardownResult) -> Iterator[str]:
     for receipt in result.removed:
-        yield f"taken  {shown(receipt.finding.path)}"
+        yield f"taken  {render.place(receipt.finding)}"
     for receipt in result.kept:
         yield f"kept   {shown(receipt.finding.path)}: {_reason(receipt)}"
     for receipt in result.failed:
