@@ -42,7 +42,7 @@ class Patient:
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         found, until = [], time.monotonic() + _LOOK_S
-        for verdict in self.prepared.verdicts():
+        for verdict in self.prepared.surveyed():
             found.append(verdict)
             if time.monotonic() > until:
                 self.saw_all = False

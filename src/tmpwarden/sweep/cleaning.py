@@ -212,7 +212,7 @@ def make_plan(prepared: Prepared) -> Plan:
     """Judge everything, act on nothing. An unattended run is held to its share of what it found."""
     share = consent.Share(prepared.settings.automatic_max_percent) if prepared.request.unattended else None
     plan = Plan([], [])
-    certain = (v for v in prepared.verdicts() if share is None or not share.holds_back(v))
+    certain = (v for v in prepared.surveyed() if share is None or not share.holds_back(v))
     for verdict in chain(certain, share.limited() if share else ()):
         if isinstance(verdict, Keep):
             plan.kept.append(verdict)

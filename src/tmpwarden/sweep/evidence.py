@@ -48,25 +48,30 @@ class World:
         self.mounts = MountTable.of()
 
 
-def gather(finding: Finding, world: World, dir_fd: int, *, with_git: bool = False) -> Evidence | None:
+def gather(finding: Finding, world: World, dir_fd: int, measure: Measure | None = None) -> Evidence | None:
     """Evidence for a unit whose parent is open as `dir_fd`; None if it vanished or has not the shape of litter."""
-    if has_shape(finding.litter, dir_fd, finding.name) is False:
-        return None  # before the walk: a row for empty directories matches the roots of the biggest trees
-    measure = _measured(finding, world, dir_fd, count_atime=world.counts_atime(finding.parent))
-    if measure is not None and measure.git:  # git has no O_NOATIME: our own look at a clone must not make it younger
-        measure = _measured(finding, world, dir_fd, count_atime=False)
+    measure = measure or measured(finding, world, dir_fd)
     if measure is None:
         return None
     measure = _as_we_found_it(finding, measure, world)
     owner, claims = world.owner_of(finding, measure)
     witnesses = _witnesses(finding, measure, world, dir_fd)
-    evidence = Evidence(
+    return Evidence(
         owner=owner,
         witnesses=None if witnesses is None and not claims else claims + (witnesses or ()),
         measure=measure,
         has_shape=has_shape(finding.litter, dir_fd, finding.name),
     )
-    return inspect_git(finding, evidence, dir_fd) if with_git else evidence
+
+
+def measured(finding: Finding, world: World, dir_fd: int) -> Measure | None:
+    """One walk over a unit; None if it vanished or has not the shape of litter."""
+    if has_shape(finding.litter, dir_fd, finding.name) is False:
+        return None  # before the walk: a row for empty directories matches the roots of the biggest trees
+    measure = _measured(finding, world, dir_fd, count_atime=world.counts_atime(finding.parent))
+    if measure is not None and measure.git:  # git has no O_NOATIME: our own look at a clone must not make it younger
+        measure = _measured(finding, world, dir_fd, count_atime=False)
+    return measure
 
 
 def _measured(finding: Finding, world: World, dir_fd: int, *, count_atime: bool) -> Measure | None:

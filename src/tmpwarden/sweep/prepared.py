@@ -5,12 +5,15 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
+from itertools import islice
 
 from ..catalogue.settings import Settings
-from ..model.sweep import Finding, Outcome, Owner, Receipt, Remove, Request, Space, Verdict, Witness
+from ..model.sweep import Finding, Measure, Outcome, Owner, Receipt, Remove, Request, Space, Verdict, Witness
 from ..oskit import space
 from ..oskit.purge import Purged
+from .ahead import BATCH, WORTH_A_FORK, SecondWalker
 from .consent import Consent
+from .evidence import measured
 from .pressure import Pressure
 from .scan import Finder, open_below
 from .trial import Trial
@@ -31,20 +34,45 @@ class Prepared:
     warnings: list[str]
 
     def verdicts(self) -> Iterator[Verdict]:
-        """Find, gather, judge, one unit after the other."""
-        only = self.request.only_paths
-        for finding in self.finder.find():
-            if only and finding.path not in only:
-                continue
+        """Find, gather, judge, one unit after the other: each verdict is of this very moment."""
+        for finding in self._findings():
             yield from self.hear(finding)
 
-    def hear(self, finding: Finding) -> Iterator[Verdict]:
+    def surveyed(self) -> Iterator[Verdict]:
+        """The same for a look that ends in no deed: from some size on two walk at once."""
+        findings, seen = self._findings(), 0
+        while batch := list(islice(findings, BATCH)):
+            with SecondWalker(batch, self.measure) as second:
+                for number, finding in enumerate(batch):
+                    if seen >= WORTH_A_FORK:
+                        second.set_out(number)
+                    for verdict in self.hear(finding, second.measure(number)):
+                        seen += verdict.evidence.measure.entries if verdict.evidence.measure else 0
+                        yield verdict
+
+    def _findings(self) -> Iterator[Finding]:
+        only = self.request.only_paths
+        return (finding for finding in self.finder.find() if not only or finding.path in only)
+
+    def hear(self, finding: Finding, measure: Measure | None = None) -> Iterator[Verdict]:
         try:
             dir_fd = open_below(finding.root, finding.parent)
         except OSError:
             return
         try:
-            yield from self.trial.verdicts(finding, dir_fd)
+            yield from self.trial.verdicts(finding, dir_fd, measure)
+        finally:
+            os.close(dir_fd)
+
+    def measure(self, finding: Finding) -> Measure | None:
+        try:
+            dir_fd = open_below(finding.root, finding.parent)
+        except OSError:
+            return None
+        try:
+            return measured(finding, self.trial.world, dir_fd)
+        except OSError:
+            return None
         finally:
             os.close(dir_fd)
 
@@ -65,7 +93,7 @@ class Survey:
     _prepared: Prepared
 
     def __iter__(self) -> Iterator[Verdict]:
-        return self._prepared.verdicts()
+        return self._prepared.surveyed()
 
     @property
     def roots(self) -> tuple[Space, ...]:

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
-from ..model.sweep import Evidence, Finding, Kind, OwnerState, Reason, Remove, Thresholds, Verdict
+from ..model.sweep import Evidence, Finding, Kind, Measure, OwnerState, Reason, Remove, Thresholds, Verdict
 from . import swarm
 from .evidence import World, gather, inspect_git
 from .judge import Standing, judge, threshold_s
@@ -24,13 +24,15 @@ class Trial:
     now_ns: Callable[[], int]
     hurried_roots: frozenset[str] = frozenset()  # those under pressure
 
-    def verdicts(self, finding: Finding, dir_fd: int) -> Iterator[Verdict]:
-        """What is decided about a unit or about the members of a swarm; nothing if it vanished or is no litter."""
+    def verdicts(self, finding: Finding, dir_fd: int, measure: Measure | None = None) -> Iterator[Verdict]:
+        """What is decided about a unit or about the members of a swarm; nothing if it vanished or is no litter.
+
+        `measure`: what another walker has just seen of it."""
         if finding.members:
             yield from swarm.split(finding, self.world, dir_fd, self.judge)
             return
         try:
-            evidence = gather(finding, self.world, dir_fd)
+            evidence = gather(finding, self.world, dir_fd, measure)
         except OSError:
             evidence = Evidence(self.world.owner_of(finding, None)[0], None, None, None)
         if evidence is None or evidence.has_shape is False:
