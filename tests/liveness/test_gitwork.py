@@ -3,6 +3,7 @@
 import os
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -420,3 +421,24 @@ def test_a_git_that_fails_has_not_said_no(clone: Path, monkeypatch: pytest.Monke
 
     monkeypatch.setattr(gitrun.Git, "_run", failing)
     assert lost(clone) is None
+
+
+_A_HOST_WITHOUT_CHILDREN = """
+import os, signal, sys
+signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+from tmpwarden.sweep.gitwork import losses
+fd = os.open(sys.argv[1], os.O_RDONLY)
+print(losses(fd, "clone"))
+"""
+
+
+@pytest.mark.parametrize("state", ["sound", "broken"])
+def test_in_a_host_that_ignores_its_children_a_git_that_failed_says_nothing(clone: Path, state: str) -> None:
+    """Python then reports status 0 for everything, also for a git that could not read the index."""
+    (clone / "file").write_text("work that exists nowhere else")
+    if state == "broken":
+        (clone / ".git" / "index").write_text("garbage")
+    argv = [sys.executable, "-c", _A_HOST_WITHOUT_CHILDREN, str(clone.parent)]
+    done = subprocess.run(argv, check=True, capture_output=True, text=True)
+    assert done.stdout in ("None\n", "('1 modified file',)\n")
+    assert state != "broken" or done.stdout == "None\n"

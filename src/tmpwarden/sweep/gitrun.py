@@ -45,19 +45,37 @@ class Git:
     def _run(self, words: tuple[str, ...]) -> tuple[int, bytes]:
         settings = [word for setting in _SETTINGS for word in ("-c", setting)]
         try:
-            done = subprocess.run(
+            with _Child(
                 [_program(), "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs", *settings, *words],
                 cwd=f"/proc/self/fd/{self.fd}",
                 env=_environment(),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.DEVNULL,
-                timeout=max(0.1, self.deadline - time.monotonic()),
-                check=False,
-            )
+            ) as child:
+                try:
+                    output, _ = child.communicate(timeout=max(0.1, self.deadline - time.monotonic()))
+                finally:
+                    child.kill()
         except (OSError, subprocess.SubprocessError):
             raise Unclear from None
-        return done.returncode, done.stdout
+        if child.was_taken_away:
+            raise Unclear
+        return child.returncode, output
+
+
+class _Child(subprocess.Popen[bytes]):
+    """Knows when its status is a guess: in a host that ignores SIGCHLD, or reaps every child itself, the standard
+    library answers 0, and a git that failed would have said that nothing is lost."""
+
+    was_taken_away = False
+
+    def _try_wait(self, wait_flags: int) -> tuple[int, int]:
+        try:
+            return os.waitpid(self.pid, wait_flags)
+        except ChildProcessError:
+            self.was_taken_away = True
+            return self.pid, 0
 
 
 def _program() -> str:

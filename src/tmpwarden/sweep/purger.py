@@ -7,6 +7,7 @@ import os
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ..model.sweep import Measure, Outcome, Receipt
@@ -52,7 +53,8 @@ class Purger:
         jobs, self._jobs = self._jobs, None
         with open(self._pipe, "rb") as pipe:
             lines = pipe.read().splitlines()
-        os.waitpid(self._pid, 0)
+        with suppress(ChildProcessError):  # a host that ignores SIGCHLD has none to wait for
+            os.waitpid(self._pid, 0)
         for job, line in zip(jobs, lines, strict=False):
             freed, entries, failed = json.loads(line)
             yield _receipt(job, freed, entries, failed)
