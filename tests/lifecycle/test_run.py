@@ -169,6 +169,16 @@ def test_the_command_gets_signals_as_its_user_had_them() -> None:
     assert outcome([*RUN, "--", *look], b"", Path("/")) == outcome(look, b"", Path("/"))
 
 
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_started_by_somebody_who_ignores_its_children_it_still_knows_the_status(form: list[str], root: Path) -> None:
+    source = (
+        "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])"
+    )
+    argv = [sys.executable, "-c", source, *form, "sh", "-c", "exit 3"]
+    assert outcome(argv, b"", Path("/")) == (3, b"")
+    assert eventually(lambda: left_behind(root) == [])
+
+
 def test_even_with_json_stdout_is_the_commands_own() -> None:
     assert outcome([*RUN, "--json", "--", "echo", "hi"], b"", Path("/")) == (0, b"hi\n")
 

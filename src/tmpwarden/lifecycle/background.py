@@ -8,7 +8,7 @@ import posix
 
 TYPE_CHECKING = False  # typing itself would cost more than the hook
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from ..model.sweep import Request
     from ..sweep.prepared import CleanResult
@@ -17,23 +17,25 @@ MARKER_LIMIT_S = 8.0  # a backlog of any size: the next job goes on
 CLEAN_LIMIT_S = 60.0
 
 
-def detach(work: "Callable[[], object]", *, keep_open: bool = False) -> bool:
-    """Run `work` in a process of its own session, with none of our descriptors: the agent waits for our stdout.
-
-    `keep_open`: `work` itself needs descriptors; only stdin, stdout and stderr are let go.
-    """
+def detach(work: "Callable[[], object]", *, keep: "Iterable[int]" = ()) -> bool:
+    """Run `work` in a process of its own session, with none of our descriptors but those of `keep`: an agent waits for
+    our stdout, and a server that starts again could not bind a port that its last words still hold."""
     try:
         child = posix.fork()
     except OSError:
         return False
     if child:
-        posix.waitpid(child, 0)
+        try:
+            posix.waitpid(child, 0)
+        except ChildProcessError:
+            pass  # a host that ignores SIGCHLD, or reaps every child itself
         return True
     try:
         posix.setsid()
         if posix.fork():
             posix._exit(0)
-        _let_go(3 if not keep_open else 1024)
+        _let_go(keep)
+        _forget_handlers()
         gc.enable()  # hooks run without
         work()
     except BaseException:
@@ -41,14 +43,29 @@ def detach(work: "Callable[[], object]", *, keep_open: bool = False) -> bool:
     posix._exit(0)
 
 
-def _let_go(first: int) -> None:
+def _let_go(keep: "Iterable[int]") -> None:
     """No pipe of the agent's stays open, no directory of the user's stays in use, no core is taken from them."""
     null = posix.open("/dev/null", posix.O_RDWR)
     for descriptor in (0, 1, 2):
         posix.dup2(null, descriptor)
-    posix.closerange(first, 1024)
+    first = 3
+    for descriptor in sorted(keep):
+        posix.closerange(first, descriptor)
+        first = descriptor + 1
+    posix.closerange(first, max(first, posix.sysconf("SC_OPEN_MAX")))
     posix.chdir("/")
     posix.nice(10)
+
+
+def _forget_handlers() -> None:
+    """A signal that ends the whole group must not run the host's shutdown a second time, in here."""
+    import _signal  # type: ignore[import-not-found]
+
+    _signal.set_wakeup_fd(-1)
+    for number in _signal.valid_signals():
+        if callable(_signal.getsignal(number)) or number == _signal.SIGCHLD:
+            _signal.signal(number, _signal.SIG_DFL)
+    _signal.pthread_sigmask(_signal.SIG_SETMASK, ())
 
 
 class Deadline:

@@ -6,6 +6,7 @@ import errno
 import fnmatch
 import os
 import sys
+from contextlib import suppress
 
 from ..errors import NoNamespace
 from ..oskit import own_files
@@ -46,19 +47,26 @@ def check() -> None:
     """Raise NoNamespace where this machine does not allow it, before anything is made. Tried out in a child."""
     if sys.platform != "linux":
         raise NoNamespace("only Linux has mount namespaces")
+    told, tell = os.pipe()
     child = os.fork()
     if child == 0:
+        code = errno.EPERM
         try:
             _unshare()
             _mount("none", "/", _MS_REC | _MS_PRIVATE)  # some systems allow the namespace and then no mount in it
-            os._exit(0)
+            code = 0
         except OSError as error:
-            os._exit(error.errno or errno.EPERM)
+            code = error.errno or errno.EPERM
         finally:
-            os._exit(errno.EPERM)
-    code = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    if code:
-        raise NoNamespace(_why(code))
+            os.write(tell, bytes([code]))
+            os._exit(0)
+    os.close(tell)
+    answer = os.read(told, 1)  # not its exit status: whoever started us may ignore SIGCHLD
+    os.close(told)
+    with suppress(ChildProcessError):
+        os.waitpid(child, 0)
+    if answer != b"\0":
+        raise NoNamespace(_why(answer[0] if answer else errno.EPERM))
 
 
 def _why(code: int) -> str:

@@ -145,7 +145,7 @@ def _tear_down(
         result.warnings.append("the journal could not be written: what was removed is told here only")
     gone = {receipt.finding.path for receipt in result.removed}
     result.released = any(lease.path in gone for lease in leases)
-    if wait or not detach(lambda: _rest(taking, leases, now_ns), keep_open=True):
+    if wait or not detach(lambda: _rest(taking, leases, now_ns), keep=taking.descriptors):
         result.learn(_rest(taking, leases, now_ns))
 
 

@@ -118,6 +118,11 @@ class NamedTake:
             else:
                 yield self._returned(deed, Reason(user.kind.value), user.detail)
 
+    @property
+    def descriptors(self) -> list[int]:
+        """What `settle` needs, wherever it runs."""
+        return [fd for deed in self.deeds for fd in (deed.dir_fd, deed.quarantine_fd)]
+
     def settle(self) -> Iterator[Receipt]:
         """Judge inside the quarantine; what a law keeps goes back, what is worthless is purged. Slow: detach it."""
         for deed in self.deeds:
