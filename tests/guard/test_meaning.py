@@ -163,9 +163,10 @@ def test_wrappers_are_opened(command: str) -> None:
 UNREADABLE = (
     "/bin/r? x", "r* x", "sudo r? x",
     "c | bash", "bash", "bash -s", "sh -c \"rm $U\"", "eval $U", "$U x", "$(c) x", "source <(c)", "alias rm=c",
-    "env -S 'rm x'", "sudo $U rm", "python3 -c 'import os'", "python3 <<E\nimport os\nE", "perl -e 1",
-    "node -e 'require(1)'", "ruby -e 1", "awk '{print > \"f\"}' f", "awk -f p f", "awk 'BEGIN{system(\"c\")}'",
-    "sed 's/a/b/w f' g", "sed 1e g", "sed -f s g", "parallel rm", "watch rm x", "vim -c w f", "declare -n r=D",
+    "env -S \"$U\" x", "sudo $U rm", "python3 -c 'import os'", "python3 <<E\nimport os\nE", "perl -e unlink",
+    "node -e 'require(1)'", "ruby -e 1", "awk '{print > \"f\"}' f", "awk -e p f", "awk 'BEGIN{system(\"c\")}'",
+    "sed 's/a/b/w f' g", "sed 1e g", "sed -f s g", "parallel rm", "watch \"$U\"", "tmux new \"$U\"",
+    "make -f -", "crontab x", "vim -c w f", "declare -n r=D",
     "shopt -s lastpipe", "set -k", "set -P", "su", "trap \"$U\" EXIT", "xargs $U", "f() { f; }; f",
 )  # fmt: skip
 
@@ -208,14 +209,17 @@ MODES = {
     "curl -oa -s http://h/x": {"/p/a": "write"},
     "wget -O a http://h": {"/p/a": "write"},
     "git clone http://h d": {"/p/d": "create"},
-    "git commit -m /tmp/x": {},
+    "git commit -m /tmp/x": {"/p": "write"},
+    "git status": {},
+    "git -C /srv/x clean -fdx": {"/srv/x": "write"},
     "sort -o a b": {"/p/a": "write", "/p/b": "read"},
     "chmod 755 a": {"/p/a": "write"},
     "grep -r x a": {"/p/a": "read"},
     "find a -fprint b": {"/p/a": "read", "/p/b": "write"},
     "scp h:a b": {"/p/b": "write"},
     "mktemp -p d": {"/p/d": "write"},
-    "tool --out=a/b c": {"/p/a/b": "any", "/p/c": "any"},
+    "tool --out=a/b c": {"/p/a/b": "write", "/p/c": "any"},
+    "tool --config=a/b c": {"/p/a/b": "any", "/p/c": "any"},
     "echo /etc/x": {},
     "docker cp c:/a b": {"/p/b": "write"},
     "docker exec c rm /a": {},
@@ -254,8 +258,10 @@ def test_links_are_seen_through(command: str, resolved: str | None) -> None:
 def test_find_and_xargs_name_what_they_run() -> None:
     run = only("find /a -name x -exec rm {} +")
     assert (run.paths[0].path, run.paths[0].is_glob, run.wrappers) == ("/a", True, ("find",))
-    assert touched("find /a /b -delete") == ["/a", "/b"]
-    assert touched("find -L /a -exec rm {} +") == [None]
+    assert touched("find /a /b -name x -delete") == ["/a", "/b"]
+    assert touched("find /a -delete") == ["/a", "/a"]  # the start itself, and what lies below
+    assert touched("find -L /a -name x -exec rm {} +") == [None]
+    assert touched("find -files0-from f -exec rm {} +") == [None, None]
     assert touched("c | xargs rm -rf") == [None]
     assert touched("c | xargs -I{} rm {} /b") == [None, "/b"]
     assert touched("find . -exec sh -c 'rm $1' _ {} +") == [None]

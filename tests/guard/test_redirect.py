@@ -90,7 +90,7 @@ STAYS = (
     "case $a in /tmp/x) c;; esac", "pkill -f /tmp/x", "ssh h cat /tmp/x", "scp h:/tmp/x .", "rsync h:/tmp/x .",
     "docker run -v /tmp:/tmp i", "docker exec c ls /tmp/x", "kubectl exec p -- ls /tmp/x", "curl file:///tmp/x",
     "c http://h/tmp/x", "ls /tmp/claude-1000/x", "ls /tmp/own/x", "ls /tmp/.X11-unix/X0", "ls /tmp/tmux-1000",
-    "ls /tmp/agent-s1", "ls /tmp/agent-s1/x", "c --exclude=/tmp/x", "gcc -I/tmp/x a.c", "cp -t/tmp a",
+    "ls /tmp/agent-s1", "ls /tmp/agent-s1/x", "c --exclude=/tmp/x", "gcc -I/tmp/x a.c",
     "c <<'E'\n/tmp/x\nE", "c <<E\n/tmp/x\nE", "c # /tmp/x", "cd / && rm tmp/x", "rm ../../../tmp/x", "rm '/tmp/x",
     "df /tmp", "mount /tmp", "lsof /tmp/x", "jq .tmp f", "c x/tmp/y", "eval \"c > /tmp/$x\"",
     "tmpwarden scan --root /tmp", "psql -h /tmp", "PGHOST=/tmp psql", "rm /{tmp,etc}/x", "rm ~/tmp/x",

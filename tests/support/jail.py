@@ -6,6 +6,7 @@ What it would have started, `command_not_found_handle` writes down; what its red
 import os
 import shutil
 import subprocess
+from fnmatch import fnmatchcase
 from pathlib import Path
 
 BASH = "/bin/bash"
@@ -107,4 +108,7 @@ def is_covered(argv: list[str], said: tuple[str | None, ...]) -> bool:
         return not argv
     if said[0] is None:
         return is_covered(argv, said[1:]) or (bool(argv) and is_covered(argv[1:], said))
-    return bool(argv) and argv[0] == said[0] and is_covered(argv[1:], said[1:])
+    if not argv or (argv[0] != said[0] and not fnmatchcase(argv[0], said[0])):
+        return False
+    is_pattern = any(c in said[0] for c in "*?[")  # it stands in argv as it is written, whatever it matched
+    return is_covered(argv[1:], said[1:]) or (is_pattern and is_covered(argv[1:], said))

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from .analysis import ANY, APPEND, CREATE, READ, WRITE
+from .analysis import ANY, APPEND, CODE, CREATE, DELETE, READ, WRITE
 from .fields import Field
-from .options import Argument, Parsed, by_spec, copied, is_elsewhere, long_option, parse, plain_arguments, short_options
-from .programs import PROGRAMS, REMOTE, SPECIAL_AS
+from .options import Argument, by_spec, copied, is_elsewhere, parse, plain_arguments
+from .programs import FILE_TESTS, PROGRAMS, REMOTE, SPECIAL_AS
 
 
 def arguments(name: str, fields: list[Field]) -> list[Argument]:
@@ -18,26 +18,30 @@ def arguments(name: str, fields: list[Field]) -> list[Argument]:
         return special(fields)
     if name in REMOTE:
         return []
-    return by_spec(PROGRAMS.get(name, "A"), fields)
+    if name in PROGRAMS:
+        return by_spec(PROGRAMS[name], fields)
+    from .uncommon import uncommon  # rare, and every hook pays for each module
+
+    return uncommon(name, fields)
 
 
 def _install(fields: list[Field]) -> list[Argument]:
     parsed = parse(PROGRAMS["install"], fields)
-    if "d" in parsed.flags or "directory" in parsed.names:
+    if parsed.has("d", "directory"):
         return parsed.found + [Argument(field, 0, CREATE) for field in parsed.plain]
     return parsed.found + copied("P", parsed)
 
 
 def _tee(fields: list[Field]) -> list[Argument]:
     parsed = parse("W", fields)
-    mode = APPEND if "a" in parsed.flags or "append" in parsed.names else WRITE
+    mode = APPEND if parsed.has("a", "append") else WRITE
     return [Argument(field, 0, mode) for field in parsed.plain]
 
 
 def _sed(fields: list[Field]) -> list[Argument]:
     given = [Field("-i", None) if (field.text or "").startswith("-i") else field for field in fields]
     parsed = parse(PROGRAMS["sed"], given)
-    in_place = "i" in parsed.flags or "in-place" in parsed.names
+    in_place = parsed.has("i", "in-place")
     if in_place and parsed.plain and parsed.plain[0].text == "":  # as BSD wants it: sed -i '' script file
         parsed.plain.pop(0)
     files = plain_arguments("G", parsed)
@@ -74,44 +78,66 @@ def _tar(fields: list[Field]) -> list[Argument]:
         given = [fields[0], dashed, *fields[2:]]
     parsed = parse(PROGRAMS["tar"], given)
     flags = parsed.flags
-    extracts = "x" in flags or "extract" in parsed.names or "get" in parsed.names
-    creates = not extracts and ("c" in flags or "r" in flags or "u" in flags or "create" in parsed.names)
+    extracts = "x" in flags or parsed.has("", "extract", "get")
+    creates = not extracts and ("c" in flags or "r" in flags or "u" in flags or parsed.has("", "create", "append"))
     for argument in parsed.found:
         if argument.field is parsed.into:
             argument.mode = WRITE if extracts else READ
         elif argument.mode == ANY:
             argument.mode = WRITE if creates else READ
+    _tar_actions(fields, parsed.found)
     if creates:
-        return parsed.found + [Argument(field, 0, READ) for field in parsed.plain]
-    if extracts and parsed.into is None and "O" not in flags:
+        sources = DELETE if parsed.has("", "remove-files") else READ
+        return parsed.found + [Argument(field, 0, sources) for field in parsed.plain]
+    if extracts and ("P" in flags or parsed.has("", "absolute-names")):
+        parsed.found.append(Argument(Field(None, None), 0, WRITE))  # the archive says where
+    elif extracts and parsed.into is None and "O" not in flags:
         parsed.found.append(Argument(Field(".", None), 0, WRITE))
     return parsed.found
 
 
-def _git(fields: list[Field]) -> list[Argument]:
-    parsed = Parsed("A C=c: git-dir= work-tree= exec-path: namespace:")
-    at = 1
-    while at < len(fields):
-        text = fields[at].text
-        if text is None:
-            return [Argument(field, 0, ANY) for field in fields[at:]]
-        if not text.startswith("-"):
-            break
-        follower = fields[at + 1] if at + 1 < len(fields) else None
-        read = long_option if text.startswith("--") else short_options
-        at += 2 if read(parsed, fields[at], text, follower) else 1
-    if at >= len(fields):
-        return parsed.found
-    command = fields[at].text
-    if command == "clone":
-        return parsed.found + _git_clone(fields[at:])
-    return parsed.found + by_spec(PROGRAMS.get(f"git-{command}", PROGRAMS["git"]), fields[at:])
+def _tar_actions(fields: list[Field], found: list[Argument]) -> None:
+    """--checkpoint-action=exec=CODE."""
+    for field in fields:
+        text = field.text or ""
+        if text.startswith("--checkpoint-a") and "exec=" in text:
+            found.append(Argument(Field(text.partition("exec=")[2], None), 0, CODE))
 
 
-def _git_clone(fields: list[Field]) -> list[Argument]:
-    parsed = parse(PROGRAMS["git-clone"], fields)
-    sources = [Argument(field, 0, READ) for field in parsed.plain[:1] if not is_elsewhere(field)]
-    return parsed.found + sources + [Argument(field, 0, CREATE) for field in parsed.plain[1:]]
+def _test(fields: list[Field]) -> list[Argument]:
+    """What -f and its kin look at; the operands of = are no paths."""
+    found = []
+    for at, field in enumerate(fields):
+        if field.text in FILE_TESTS and at + 1 < len(fields) and fields[at + 1].text != "]":
+            found.append(Argument(fields[at + 1], 0, READ))
+        elif field.text in ("-nt", "-ot", "-ef") and 1 < at < len(fields) - 1:
+            found += [Argument(fields[at - 1], 0, READ), Argument(fields[at + 1], 0, READ)]
+    return found
+
+
+def _perl(fields: list[Field]) -> list[Argument]:
+    """-i edits in place."""
+    parsed = parse(PROGRAMS["perl"], fields)
+    mode = WRITE if "i" in parsed.flags else READ
+    return parsed.found + [Argument(field, 0, mode) for field in parsed.plain]
+
+
+def _rsync(fields: list[Field]) -> list[Argument]:
+    found = _copy_between_machines(fields)
+    if any((field.text or "").startswith("--remove-s") for field in fields):
+        for argument in found:
+            argument.mode = DELETE if argument.mode == READ else argument.mode
+    return found
+
+
+def _mktemp(fields: list[Field]) -> list[Argument]:
+    """Without a directory it goes where TMPDIR says."""
+    parsed = parse(PROGRAMS["mktemp"], fields)
+    for field in fields[1:]:
+        if (field.stem or "").startswith("--tmpdir="):
+            parsed.take(">", field, 9)
+    goes_to_tmp = parsed.has("tp", "tmpdir")
+    return parsed.found + [Argument(field, 0, CREATE) for field in parsed.plain if not goes_to_tmp]
 
 
 def _copy_between_machines(fields: list[Field]) -> list[Argument]:
@@ -126,7 +152,11 @@ SPECIAL = {
     "awk": _awk,
     "dd": _dd,
     "tar": _tar,
-    "git": _git,
+    "[": _test,
+    "test": _test,
+    "perl": _perl,
+    "ruby": _perl,
+    "mktemp": _mktemp,
     "scp": _copy_between_machines,
-    "rsync": _copy_between_machines,
+    "rsync": _rsync,
 }

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .analysis import APPEND, CREATE, DELETE, READ, WRITE, PathUse, Simple
+from .analysis import APPEND, CODE, CREATE, DELETE, READ, WRITE, PathUse, Simple
 from .arguments import arguments
 from .fields import Field
 from .follow import Follower, Ways, as_value
@@ -101,7 +101,8 @@ class Calls(Follower):
             self.discard(assignment.index, state)
         if assignment.items is not None:
             for item in assignment.items:
-                self.fields(item, state)
+                for field in self.fields(item, state):
+                    self.noted(field, state)
             return UNKNOWN
         word = assignment.value
         if word is None or assignment.index is not None:
@@ -143,6 +144,10 @@ class Calls(Follower):
         redirects = self.files(node.redirects, state)
         if redirects:
             self.emit(Call(node, [], redirects, None), [], state)
+
+    def look_at(self, files: list[Word], state: State) -> None:
+        for word in files:
+            self.touch(Argument(self.single(word.parts, word, state), 0, READ), state, "[[")
 
     def files(self, redirects: list[Redirect], state: State) -> list[PathUse]:
         found: list[PathUse] = []
@@ -211,11 +216,21 @@ class Calls(Follower):
     def plain(self, call: Call, state: State, name: str) -> list[PathUse]:
         """An ordinary program: tell it and its paths."""
         paths: list[PathUse] = []
+        code: list[Argument] = []
         if not (call.is_remote or self.is_remote):
             for argument in arguments(name, call.fields):
-                paths += self.touch(argument, state, name)
+                if argument.mode == CODE:
+                    code.append(argument)
+                else:
+                    paths += self.touch(argument, state, name)
         self.emit(call, paths, state)
+        for argument in code:
+            self.run_code(argument, name, state)
         return paths
+
+    def run_code(self, argument: Argument, program: str, state: State) -> None:
+        """An argument that the program hands to a shell."""
+        raise NotImplementedError
 
 
 def _is_descriptor(text: str | None) -> bool:

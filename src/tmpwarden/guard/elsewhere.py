@@ -7,7 +7,9 @@ from .calls import Call
 from .fields import Field
 from .follow import Ways
 from .interpreters import Interpreters
-from .options import Argument, is_elsewhere
+from .options import Argument, by_spec, is_elsewhere
+from .programs import CHANGING
+from .shells import SHELLS
 from .state import State
 from .syntax import Unreadable
 
@@ -25,6 +27,19 @@ CONTAINER_VALUES = (
     "-n",
     "--namespace",
 )
+
+
+# as in programs.py
+LOCAL = {
+    "build": "R f<t: file< tag: build-arg: target: iidfile> label: network: platform: progress: cache-from: cache-to:",
+    **dict.fromkeys(("save", "export"), "T o> output>"),
+    "load": "T i< input<",
+    **{
+        f"{name} {verb}": "T f<n: filename<"
+        for name in ("kubectl", "oc")
+        for verb in ("apply", "create", "delete", "replace")
+    },
+}
 
 
 class Elsewhere(Interpreters):
@@ -65,10 +80,20 @@ class Elsewhere(Interpreters):
                 mode = "write" if field is call.fields[-1] else "read"
                 if not (field.text or "").startswith("-"):
                     paths += self.touch(Argument(field, 0, mode), state, f"{name} cp")
+        paths += self._local(name, call, state)
         self.emit(call, paths, state)
         if "exec" in texts[1:2]:
             self._executed_elsewhere(call, name, state)
         return state, state
+
+    def _local(self, name: str, call: Call, state: State) -> list[PathUse]:
+        """Files of this machine: what is built from, saved to, applied; what a container is given."""
+        command = (call.fields[1].text or "") if len(call.fields) > 1 else ""
+        spec = LOCAL.get(f"{name} {command}" if name in ("kubectl", "oc") else command, "")
+        found = by_spec(spec, call.fields[1:]) if spec else []
+        if command in ("run", "create") and name not in ("kubectl", "oc"):
+            found += _mounted(call.fields)
+        return [use for argument in found for use in self.touch(argument, state, f"{name} {command}")]
 
     def _executed_elsewhere(self, call: Call, name: str, state: State) -> None:
         fields, at = call.fields, 2
@@ -87,3 +112,26 @@ class Elsewhere(Interpreters):
         except Unreadable:
             pass
         self.is_remote, self.opaque, self.in_text = before, opaque, in_text
+
+
+def _mounted(fields: list[Field]) -> list[Argument]:
+    """-v HOST:PATH: written, as far as we know, if what runs there is known to change files; else any use."""
+    changes = any((field.text or "").rpartition("/")[2] in (*CHANGING, *SHELLS) for field in fields[2:])
+    found = []
+    for at, field in enumerate(fields):
+        before = fields[at - 1].text if at else ""
+        text = field.text or ""
+        if before in ("-v", "--volume"):
+            value = text
+        elif text.startswith(("-v", "--volume=")):
+            value = text.partition("=")[2] if text.startswith("--") else text[2:]
+        elif before == "--mount" or text.startswith("--mount="):
+            value = next(
+                (part.partition("=")[2] for part in text.split(",") if part.startswith(("source=", "src="))), ""
+            )
+        else:
+            continue
+        host, _, rest = value.partition(":")
+        if host[:1] in ("/", ".", "~") and not rest.endswith((":ro", ":ro,z")) and "readonly" not in text:
+            found.append(Argument(Field(host, None), 0, "write" if changes else "any"))
+    return found

@@ -19,6 +19,7 @@ from .syntax import (
     Sequence,
     SimpleCommand,
     Unreadable,
+    Word,
 )
 
 TYPE_CHECKING = False
@@ -67,6 +68,10 @@ class Follower(Expander):
         raise NotImplementedError
 
     def simple(self, node: SimpleCommand, state: State) -> Ways:
+        raise NotImplementedError
+
+    def look_at(self, files: list[Word], state: State) -> None:
+        """Files that a condition asks about."""
         raise NotImplementedError
 
     def noted(self, field: Field, state: State) -> Field:
@@ -217,6 +222,8 @@ class Follower(Expander):
 
     def _expression(self, node: Expression, state: State) -> Ways:
         self.discard(node.parts, state)
+        if node.files:
+            self.look_at(node.files, state)
         if self.source.startswith("((", node.start):
             self.assign_in_arithmetic(node.start, node.end)
         state = self.take_assigned(state)

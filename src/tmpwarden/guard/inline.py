@@ -17,49 +17,147 @@ PYTHON = names(
 NODE = names(
     "console log JSON stringify parse process version versions argv platform arch const let var of in for if else "
     "return true false null undefined Math floor round max min random map filter reduce join split length Object "
-    "keys values entries toString Date now toISOString typeof String Number Array isArray forEach push slice trim"
+    "keys values entries toString Date now toISOString typeof String Number Array isArray forEach push slice trim "
+    "replace match test includes indexOf toUpperCase toLowerCase padStart padEnd sort concat find some "
+    "every name"
 )
-LANGUAGES = {"python": PYTHON, "node": NODE}
+PERL = names(
+    "print printf say if unless else elsif and or not next last while for foreach my our local qw lc uc ucfirst "
+    "lcfirst length split join sort reverse map grep keys values push pop shift unshift chomp chop defined scalar "
+    "substr index rindex sprintf exists delete int abs sqrt hex oct ord chr eof exit BEGIN END x eq ne lt gt le ge cmp"
+)
+LANGUAGES = {"python": PYTHON, "node": NODE, "perl": PERL}
+QUOTES = {"python": "'\"", "node": "'\"`", "perl": "'\""}
 
 
 def is_harmless(language: str, code: str) -> bool:
     """Only for small code: what is long is not harmless to us."""
     known = LANGUAGES.get(language)
-    if known is None or len(code) > 2000 or "\\" in code:
+    if known is None or len(code) > 2000:
         return False
-    bare = _without_strings(code, "'\"" if language == "python" else "'\"`")
-    if bare is None or "${" in code:
+    if language == "perl":
+        return _is_harmless_perl(code)
+    bare = _without_strings(code, QUOTES[language], has_patterns=language == "node")
+    if bare is None or "${" in code or "\\" in bare or (language == "node" and _is_indexed(bare)):
         return False
-    name = ""
+    return _only(known, bare)
+
+
+def _only(known: frozenset[str], bare: str, sigils: str = "") -> bool:
+    """Are all names in it known ones? Behind a sigil any will do."""
+    name, before = "", ""
     for c in bare + " ":
         if c.isalnum() or c == "_":
             name += c
             continue
-        if name and not name[0].isdigit() and name not in known:
+        if name and not name[0].isdigit() and name not in known and (before or " ") not in sigils:
             return False
-        name = ""
+        name, before = "", c
     return True
 
 
-def _without_strings(code: str, quotes: str) -> str | None:
+def _without_strings(code: str, quotes: str, has_patterns: bool = False) -> str | None:
     """The code outside of its strings; None if it is not that simple. An f-string stays as it is."""
     bare, at = "", 0
     while at < len(code):
         c = code[at]
-        if c not in quotes:
+        if has_patterns and c == "/" and bare.rstrip()[-1:] in ("", "(", ",", "=", ":", "[", "!", "&", "|", "?", ";"):
+            if code[at + 1 : at + 2] in ("/", "*"):
+                return None
+            c, is_pattern = "/", True
+        elif c in quotes:
+            is_pattern = False
+        else:
             bare += c
             at += 1
             continue
         if code.startswith(c * 3, at):
             return None
-        stop = code.find(c, at + 1)
+        stop = _closing(code, at + 1, c)
         if stop < 0:
             return None
         if bare[-1:] in ("f", "F"):
             bare += " " + code[at + 1 : stop]  # names in its braces count, and so do all its words
-        bare += " "
+        if bare.endswith("require(") and code.endswith(".json", at, stop):
+            bare = bare[:-8] + "("  # data, not code
+        bare += "0" if is_pattern else " "
         at = stop + 1
+        while is_pattern and code[at : at + 1].isalpha():  # its flags
+            at += 1
     return bare
+
+
+def _closing(code: str, at: int, quote: str) -> int:
+    while at < len(code) and code[at] != quote:
+        at += 2 if code[at] == "\\" else 1
+    return at if at < len(code) else -1
+
+
+def _is_indexed(bare: str) -> bool:
+    """x[name]: any property can be reached so, and with it any code. Numbers are fine."""
+    for at, c in enumerate(bare):
+        before = bare[:at].rstrip()[-1:]
+        is_index = c == "[" and before != "" and (before.isalnum() or before in ")]_")
+        if is_index and not bare[at + 1 : bare.find("]", at)].strip().isdigit():
+            return True
+    return False
+
+
+def _is_harmless_perl(code: str) -> bool:
+    """Patterns and strings without code in them, and names that only print and count."""
+    if any(mark in code for mark in ("@{", "${", "(?", "`", "<", "->", "%{", "&{", "=>", "__")):
+        return False
+    bare, at = "", 0
+    while at < len(code):
+        c = code[at]
+        before = bare.rstrip()[-1:]
+        if c in "'\"":
+            stop = _closing(code, at + 1, c)
+        elif c in "/|{,!#" and bare[-1:] in ("s", "m", "y", "r") and _is_operator(bare):
+            stop = _perl_operator(code, at, 1 if bare[-1:] == "m" else 2)
+            bare += " 0"
+        elif c == "/" and before in ("", "(", "~", "!", "{", ";", "&", "|", ",", "f", "s"):
+            stop = _closing(code, at + 1, "/")
+        else:
+            bare += c
+            at += 1
+            continue
+        if stop < 0:
+            return False
+        at = stop + 1
+        flags = ""
+        while code[at : at + 1].isalpha() and c not in "'\"":
+            flags += code[at]
+            at += 1
+        if flags.strip("gimsxor"):
+            return False  # /e runs what it puts in
+        bare += " "
+    bare = bare.replace("||", " ").replace("&&", " ")
+    return (
+        not any(c in bare for c in "|&\\")
+        and ">" not in bare.replace(">=", "")
+        and _only(PERL | {"s", "m", "y", "tr"}, bare, "$@%")
+    )
+
+
+def _is_operator(bare: str) -> bool:
+    """Is the last word s, m, y or tr itself, and no variable?"""
+    words = bare.rstrip("smytr")
+    return (
+        bare[len(words) :] in ("s", "m", "y", "tr") and words[-1:] not in ("$", "@", "%") and not words[-1:].isalnum()
+    )
+
+
+def _perl_operator(code: str, at: int, count: int) -> int:
+    """Where s/.../.../ ends; only with one and the same delimiter."""
+    delimiter = code[at]
+    if delimiter == "{":
+        return -1
+    for _ in range(count):
+        at = _closing(code, at + 1, delimiter)
+        if at < 0:
+            return -1
+    return at
 
 
 def awk_writes(program: str) -> bool:

@@ -8,6 +8,7 @@ from .follow import Ways
 from .shells import Shells
 from .state import State
 
+SHOWING = ("-v", "-V", "-h", "-i", "--version", "--help")
 # options of an interpreter that are followed by code
 CODE_OPTIONS = {
     "python": ("c", ()),
@@ -19,23 +20,20 @@ CODE_OPTIONS = {
     "osascript": ("e", ()),
     "Rscript": ("e", ()),
     "bun": ("e", ("--eval",)),
+    "deno": ("", ()),
+    "tclsh": ("", ()),
 }
-CODE_READERS = (
-    "at",
-    "batch",
-    "parallel",
-    "ed",
-    "ex",
-    "vim",
-    "vi",
-    "nvim",
-    "emacs",
-    "expect",
-    "gdb",
-    "tclsh",
-    "m4",
-    "watch",
-)
+# programs that run what they are told: the options that tell them ('' where their input does), options that only show
+CODE_READERS = {
+    **dict.fromkeys(("at", "batch"), ("", ("-l", "-c", "-d", "-r"))),
+    "crontab": ("", ("-l",)),
+    **dict.fromkeys(("ed", "ex"), ("", ())),
+    **dict.fromkeys(("vim", "vi", "nvim", "view", "gvim"), ("-c -s -S -e -E -es -u --cmd --headless +", ())),
+    "emacs": ("--batch -batch --eval -eval -l --load --script -f --funcall", ()),
+    "expect": ("-c", ()),
+    "gdb": ("-ex -x -ix -iex -batch --batch --command --eval-command", ()),
+    "socat": ("EXEC: SYSTEM: exec: system:", ()),
+}
 
 
 class Interpreters(Shells):
@@ -45,7 +43,7 @@ class Interpreters(Shells):
         name = interpreter_of((call.fields[0].text or "").rpartition("/")[2])
         letters, longs = CODE_OPTIONS[name]
         code = self._code(call, letters, longs)
-        if code is not None and not _is_harmless(name, code.text):
+        if code is not None and not (_is_harmless(name, code.text) and not _is_opened_oddly(name, call.fields)):
             self.refuse(f"{name} is given code")
         return self.tell(call, state)
 
@@ -58,9 +56,14 @@ class Interpreters(Shells):
             if text == "-":
                 break
             if not text.startswith("-"):
+                is_eval = text == "eval" and fields[0].text == "deno"
+                return (fields[-1] if at + 1 < len(fields) else Field(None, None)) if is_eval else None
+            if text == "-m" or (text in SHOWING and at == len(fields) - 1):
                 return None
-            if text == "-m" or text == "--version" or text == "-V" or text == "--help":
-                return None
+            if text.startswith("--"):
+                name, equals, value = text.partition("=")
+                if name in longs and equals:
+                    return Field(value, None)
             is_code = text in longs if text.startswith("--") else any(c in letters for c in text[1:])
             if is_code:
                 return fields[at + 1] if at + 1 < len(fields) and text[-1] in letters else Field(None, None)
@@ -70,16 +73,16 @@ class Interpreters(Shells):
     def awk(self, call: Call, state: State) -> Ways:
         from .inline import awk_writes  # rare, and every hook pays for each module
 
-        takes = "Fv"
         for at in range(1, len(call.fields)):
             text = call.fields[at].text
             before = call.fields[at - 1].text or ""
             if text is not None and text.startswith("-") and text != "-":
-                if text.startswith(("-f", "-E", "--file", "--exec", "-i", "--include")):
+                if text.startswith(("-f", "-E", "--file", "--exec")):
+                    break  # a script, as any other
+                if text.startswith(("-e", "--source")):
                     self.refuse("awk is given a program that is not known")
-                    break
                 continue
-            if len(before) == 2 and before[0] == "-" and before[1] in takes and at > 1:
+            if len(before) == 2 and before[0] == "-" and before[1] in "Fvi" and at > 1:
                 continue
             if text is None or awk_writes(text):
                 self.refuse("awk may write files or run programs")
@@ -110,15 +113,43 @@ class Interpreters(Shells):
             self.refuse("sed may write files or run programs")
         return self.tell(call, state)
 
-    def reads_code(self, call: Call, state: State) -> Ways:
-        self.refuse(f"{call.fields[0].text} may run anything")
+    def make(self, call: Call, state: State) -> Ways:
+        """make -f -: the recipes are on its input."""
+        texts = [field.text for field in call.fields]
+        if any(text in ("-f-", "--file=-", "--makefile=-") for text in texts) or ("-" in texts and "-f" in texts):
+            self.refuse("make is given recipes on its input")
         return self.tell(call, state)
+
+    def reads_code(self, call: Call, state: State) -> Ways:
+        """Editors, schedulers and debuggers: with a script they may do anything, else they are ordinary programs."""
+        name = (call.fields[0].text or "").rpartition("/")[2]
+        options, showing = CODE_READERS[name]
+        texts = [field.text for field in call.fields[1:]]
+        tells = tuple(options.split())
+        if not any(text in showing for text in texts) and (
+            not tells or any(text is None or text in tells or _begins(text, tells) for text in texts)
+        ):
+            self.refuse(f"{name} may run anything")
+        return self.tell(call, state)
+
+
+def _begins(text: str, tells: tuple[str, ...]) -> bool:
+    """--cmd=..., +cmd and EXEC:... carry their code with them."""
+    return any(text.startswith(word + "=") or (word[-1] in "+:" and text.startswith(word)) for word in tells)
 
 
 def _is_harmless(language: str, code: str | None) -> bool:
     from .inline import is_harmless
 
     return code is not None and is_harmless(language, code)
+
+
+def _is_opened_oddly(language: str, fields: list[Field]) -> bool:
+    """perl -n opens a file whose name ends in a bar by running it."""
+    return language == "perl" and any(
+        (field.text or "|").strip(" \t")[:1] in ("|", ">", "+") or (field.text or "|").strip(" \t")[-1:] == "|"
+        for field in fields
+    )
 
 
 def interpreter_of(name: str) -> str:

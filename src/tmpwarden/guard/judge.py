@@ -113,7 +113,7 @@ def _match_hit(rule: Rule, simple: Simple, uses: "list[PathUse]", scope: Scope) 
     found = [
         any(matches(glob, text) for glob in globs for text in (use.raw, use.path, use.resolved) if text is not None)
         for use in uses
-        if not use.is_glob
+        if not use.is_glob or _takes_all(use)
     ]
     if rule.mode != "any":
         return YES if found and (any if rule.test == "any_match" else all)(found) else None
@@ -127,6 +127,11 @@ def _match_hit(rule: Rule, simple: Simple, uses: "list[PathUse]", scope: Scope) 
     if any(found):
         return YES
     return MAYBE if None in simple.argv else None
+
+
+def _takes_all(use: PathUse) -> bool:
+    """`rm -rf ./*` leaves of a directory what it would leave without the star: nothing."""
+    return use.mode == DELETE and (use.raw == "*" or use.raw.endswith("/*"))
 
 
 def _worst(rule: Rule, uses: "tuple[PathUse, ...]", scope: Scope) -> str | None:

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from .analysis import READ, Analysis, PathUse
+from .analysis import READ, WRITE, Analysis, PathUse
 from .calls import Call
-from .elsewhere import Elsewhere
+from .fields import Field
 from .follow import Ways
 from .interpreters import CODE_OPTIONS, CODE_READERS, interpreter_of
-from .programs import REMOTE
+from .options import Argument
+from .programs import CHANGING, PROGRAMS, REMOTE
 from .reader import read
 from .shell_builtins import BUILTINS
-from .shells import SHELLS
+from .shells import SHELLS, USER_SHELLS
 from .state import Site, State, join
 from .syntax import Unreadable
+from .terminals import Terminals
 from .wrappers import RUNNERS, WRAPPERS
 
 TYPE_CHECKING = False
@@ -21,10 +23,10 @@ if TYPE_CHECKING:
 
     from .paths import Look
 
-LINKING = {"ln": "", "mv": "", "cp": "raRdPl", "rsync": "ral", "install": "-", "tar": "x", "unzip": "", "git": ""}
+LINKING = {"ln": "", "mv": "", "cp": "raRdPl", "rsync": "ral", "install": "-", "tar": "x", "unzip": ""}
 
 
-class Meaning(Elsewhere):
+class Meaning(Terminals):
     """Says for each name what it means."""
 
     def call(self, call: Call, state: State) -> Ways:
@@ -36,13 +38,62 @@ class Meaning(Elsewhere):
         name = text.rpartition("/")[2]
         handler = HANDLERS.get(name)
         if handler is None and interpreter_of(name) in CODE_OPTIONS:
-            handler = Elsewhere.interpreter
+            handler = Terminals.interpreter
         if handler is not None:
             return handler(self, call, state)
         paths = self.plain(call, state, name)
         if name in LINKING:
             self._note_links(name, call, paths)
+        elif name not in PROGRAMS:
+            self._guess(name, call, state)
         return state, state
+
+    def _guess(self, name: str, call: Call, state: State) -> None:
+        """A program that nobody knows may run the rest of its words, if that starts with a name that changes files."""
+        for at in range(1, len(call.fields) - 1):
+            inner = (call.fields[at].text or "").rpartition("/")[2]
+            if inner not in CHANGING and inner not in SHELLS:
+                continue
+            opaque = self.opaque
+            self.call(self.quiet(call.inside(name, call.fields[at:])), state)
+            if inner in CHANGING or not (call.fields[at + 1].text or "-c").startswith("-"):
+                self.opaque = opaque  # only words: what cannot be read in them proves nothing
+            return
+
+    def git(self, call: Call, state: State) -> Ways:
+        from .git import SOFT, VARIABLES, Git  # as above
+
+        told = Git(call.fields)
+        where = state
+        for field in told.moves:
+            self.touch(Argument(field, 0, READ), where, "git")
+            where = self.moved([field], where)
+        paths = []
+        for argument in told.arguments:
+            if argument.field.word is None and argument.field.text == ".":
+                paths += self._tree(told.command in SOFT, where)
+            else:
+                paths += self.touch(argument, where, "git")
+        if told.is_global:
+            paths.append(PathUse("~/.gitconfig", f"{self.home}/.gitconfig", WRITE, resolved=f"{self.home}/.gitconfig"))
+        self.emit(call, paths, state)
+        if told.command == "clone":
+            self._note_links("git", call, paths)
+        code = told.code + [Field(state.variables[name].text, None) for name in VARIABLES if name in state.variables]
+        for field in code:
+            self.follow_code(field, self.child(where, []), "git")
+        return state, state
+
+    def _tree(self, is_soft: bool, where: State) -> list[PathUse]:
+        """The tree that git changes: where it stands, unless a variable says otherwise."""
+        for name in ("GIT_WORK_TREE", "GIT_DIR"):
+            value = where.variables.get(name)
+            if value is not None or name in self.environment:
+                text = value.text if value is not None else self.environment[name]
+                return self.touch(Argument(Field(text, None), 0, WRITE), where, "git")
+        if is_soft and None in where.cwds:
+            return []
+        return self.touch(Argument(Field(".", None), 0, WRITE), where, "git")
 
     def _function_call(self, name: str, call: Call, state: State) -> Ways:
         if call.redirects:
@@ -64,7 +115,7 @@ class Meaning(Elsewhere):
 
     def _note_links(self, name: str, call: Call, paths: list[PathUse]) -> None:
         """Where this program may leave symbolic links (or hard ones) that looking now does not show."""
-        letters = LINKING[name]
+        letters = LINKING.get(name, "")
         options = "".join([field.text or "" for field in call.fields[1:] if (field.text or "-").startswith("-")])
         if name == "tar":
             options += call.fields[1].text or "" if len(call.fields) > 1 else ""
@@ -80,22 +131,27 @@ class Meaning(Elsewhere):
 
 HANDLERS = {
     **BUILTINS,
-    **dict.fromkeys(WRAPPERS, Elsewhere.wrapped),
-    **dict.fromkeys(RUNNERS, Elsewhere.runner),
-    **dict.fromkeys(SHELLS, Elsewhere.shell),
-    **dict.fromkeys(CODE_OPTIONS, Elsewhere.interpreter),
-    **dict.fromkeys(CODE_READERS, Elsewhere.reads_code),
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), Elsewhere.awk),
-    **dict.fromkeys(("sed", "gsed"), Elsewhere.sed),
-    **dict.fromkeys(("su", "runuser", "script"), Elsewhere.user_shell),
-    **dict.fromkeys(REMOTE, Elsewhere.container),
-    "xargs": Elsewhere.xargs,
-    "find": Elsewhere.find,
-    "gfind": Elsewhere.find,
-    "eval": Elsewhere.eval,
-    "trap": Elsewhere.trap,
-    "ssh": Elsewhere.ssh,
-    "mosh": Elsewhere.ssh,
+    **dict.fromkeys(WRAPPERS, Terminals.wrapped),
+    **dict.fromkeys(RUNNERS, Terminals.wrapped),
+    **dict.fromkeys(SHELLS, Terminals.shell),
+    **dict.fromkeys(CODE_OPTIONS, Terminals.interpreter),
+    **dict.fromkeys(CODE_READERS, Terminals.reads_code),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), Terminals.awk),
+    **dict.fromkeys(("sed", "gsed"), Terminals.sed),
+    **dict.fromkeys(("make", "gmake"), Terminals.make),
+    **dict.fromkeys(USER_SHELLS, Terminals.user_shell),
+    **dict.fromkeys(REMOTE, Terminals.container),
+    "git": Meaning.git,
+    "xargs": Terminals.xargs,
+    "parallel": Terminals.parallel,
+    "tmux": Terminals.tmux,
+    "screen": Terminals.screen,
+    "find": Terminals.find,
+    "gfind": Terminals.find,
+    "eval": Terminals.eval,
+    "trap": Terminals.trap,
+    "ssh": Terminals.ssh,
+    "mosh": Terminals.ssh,
 }
 
 

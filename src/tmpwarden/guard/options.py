@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .analysis import ANY, CREATE, DELETE, READ, WRITE
+from .analysis import ANY, CODE, CREATE, DELETE, READ, WRITE
 from .fields import Field
 from .programs import TEXT_OPTIONS
 
@@ -17,6 +17,7 @@ MODES = {
     "=": ANY,
     "^": WRITE,
     "@": READ,
+    "$": CODE,
 }
 
 
@@ -35,17 +36,19 @@ class Argument:
 class Parsed:
     """Plain arguments and options, apart."""
 
-    __slots__ = ("flags", "found", "into", "longs", "names", "plain", "replaces_first", "shorts")
+    __slots__ = ("flags", "found", "has_dashed", "into", "longs", "moves", "names", "plain", "replaces_first", "shorts")
 
     def __init__(self, spec: str) -> None:
         words = spec.split(" ")[1:]
         self.shorts = words.pop(0) if words and words[0][1:2] in MODES_OF_OPTIONS else ""
         self.longs = words
+        self.has_dashed = any(word[0] == "-" for word in words)
         self.plain: list[Field] = []
         self.found: list[Argument] = []
         self.flags = ""  # letters of all short options
         self.names: list[str] = []  # of all long options
         self.into: Field | None = None  # cp -t
+        self.moves: tuple[Field, int] | None = None  # env -C
         self.replaces_first = False
 
     def short(self, letter: str) -> str:
@@ -53,25 +56,47 @@ class Parsed:
         return self.shorts[2 * at + 1] if at >= 0 else ""
 
     def long(self, name: str) -> str:
+        """GNU takes any beginning of a name; where several fit, the one that writes."""
+        kind = ""
         for word in self.longs:
             if word[:-1] == name:
                 return word[-1]
-        return ""
+            if word.startswith(name) and kind not in WRITTEN:
+                kind = word[-1]
+        return kind
+
+    def has(self, letters: str, *names: str) -> bool:
+        """Is any of these options given, a long one by its beginning at least?"""
+        return any(letter in self.flags for letter in letters) or any(
+            name.startswith(given) for given in self.names for name in names
+        )
 
     def take(self, kind: str, field: Field, offset: int, is_glued: bool = False) -> None:
         if kind == "^":
             self.into = field
         self.replaces_first = self.replaces_first or kind in "!@"
-        if kind not in ":!" and field.text != "-":
+        if kind == "/":
+            self.moves = (field, offset)
+        elif kind not in ":!?" and field.text != "-":
             self.found.append(Argument(field, offset, MODES[kind], is_glued))
 
 
-MODES_OF_OPTIONS = (":", "<", ">", "=", "^", "!", "@")
+MODES_OF_OPTIONS = (":", "<", ">", "=", "^", "!", "@", "$", "/", "?")
+WRITTEN = (">", "^", "=")
 
 
 def by_spec(spec: str, fields: list[Field]) -> list[Argument]:
     parsed = parse(spec, fields)
-    return parsed.found + plain_arguments(spec[0], parsed)
+    return parsed.found + plain_arguments(spec[0], parsed) + _here(spec, parsed)
+
+
+def _here(spec: str, parsed: Parsed) -> list[Argument]:
+    """`.abc`: writes into the directory it runs in, unless a, b or c is given; `+abc`: only then."""
+    mark = spec[1:2]
+    if mark not in (".", "+") or parsed.into is not None:
+        return []
+    letters, *names = spec.partition(" ")[0][2:].split(",")
+    return [Argument(Field(".", None), 0, WRITE)] if parsed.has(letters, *names) == (mark == "+") else []
 
 
 def parse(spec: str, fields: list[Field]) -> Parsed:
@@ -86,12 +111,24 @@ def parse(spec: str, fields: list[Field]) -> Parsed:
         elif text == "--":
             parsed.plain.extend(fields[at:])
             break
-        else:
-            follower = fields[at] if at < count else None
-            read = long_option if text.startswith("--") else short_options
-            if read(parsed, field, text, follower):
-                at += 1
+        elif option(parsed, field, text, fields[at] if at < count else None):
+            at += 1
     return parsed
+
+
+def option(parsed: Parsed, field: Field, text: str, follower: Field | None) -> bool:
+    """True if it took the next argument too."""
+    if text.startswith("--"):
+        return long_option(parsed, field, text, follower)
+    name, equals, value = text[1:].partition("=")
+    kind = parsed.long(text[: len(name) + 1]) if parsed.has_dashed and len(name) > 1 else ""
+    if kind and (equals or follower is not None):  # -out FILE, as openssl and terraform write it
+        parsed.take(kind, field if equals else follower or field, len(name) + 2 if equals else 0)
+        return not equals
+    if equals and len(name) > 1 and not parsed.short(name[0]) and ("/" in value or value.startswith("~")):
+        parsed.take("=", field, len(name) + 2)
+        return False
+    return short_options(parsed, field, text, follower)
 
 
 def long_option(parsed: Parsed, field: Field, text: str, follower: Field | None) -> bool:
@@ -101,9 +138,10 @@ def long_option(parsed: Parsed, field: Field, text: str, follower: Field | None)
     parsed.names.append(name)
     if equals:
         if value:
+            kind = "" if kind == "-" else kind
             parsed.take(kind or ("=" if "/" in value or value.startswith("~") else ":"), field, len(name) + 3)
         return False
-    if not kind or follower is None:
+    if not kind or kind in "-?" or follower is None:
         return False
     parsed.take(kind, follower, 0)
     return True
@@ -114,9 +152,9 @@ def short_options(parsed: Parsed, field: Field, text: str, follower: Field | Non
         kind = parsed.short(text[at])
         parsed.flags += text[at]
         if kind and at + 1 < len(text):
-            parsed.take(kind, field, at + 1, is_glued=True)
+            parsed.take(kind, field, at + 1, is_glued=kind not in ">^/")
             return False
-        if kind and follower is not None:
+        if kind and kind != "?" and follower is not None:
             parsed.take(kind, follower, 0)
             return True
         if text[at] == "/" or text.startswith("../", at):
@@ -134,6 +172,8 @@ def plain_arguments(kind: str, parsed: Parsed) -> list[Argument]:
         return [Argument(field, 0, READ if kind == "G" else WRITE) for field in skipped]
     if kind in "PML":
         return copied(kind, parsed)
+    if kind == "Z":
+        return [Argument(plain[0], 0, WRITE)] + [Argument(field, 0, READ) for field in plain[1:]]
     return [Argument(field, 0, MODES[kind]) for field in plain if field.text != "-" and not is_url(field)]
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from .lists import Lists
+from .programs import FILE_TESTS
 from .syntax import (
     Assignment,
     Block,
@@ -210,7 +211,10 @@ class Reader(Lists):
             elif text[self.pos] in "()&|" or (text[self.pos] in "<>" and not text.startswith("(", self.pos + 1)):
                 self.pos += 1
             else:
-                node.parts += self.word().parts
+                operand = self.word()
+                node.parts += operand.parts
+                if before in FILE_TESTS:
+                    node.files.append(operand)
             before = word
 
     def _pattern(self, parts: list[Part]) -> None:

@@ -2,20 +2,33 @@
 
 from __future__ import annotations
 
+from .analysis import CODE, READ, WRITE
 from .calls import Call
 from .fields import Field
+from .finders import Finders
 from .follow import Ways
-from .options import Argument
+from .options import Argument, parse
 from .reader import read_part
 from .state import UNKNOWN, State
 from .syntax import LITERAL, Sequence, Unreadable
-from .wrappers import Wrappers
+from .wrappers import joined, value_of
 
 MAX_SHELLS = 6
-SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "ash", "fish", "rbash")
+SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "yash")
+# options as in programs.py; does it start a shell that takes its code from the input when it is given none?
+USER_SHELLS = {
+    "su": ("T c$g:G:s:w: command$ session-command$ group: supp-group: shell: whitelist-environment:", True),
+    "runuser": ("T c$u:g:G:s: command$ session-command$ user: group: supp-group: shell:", True),
+    "sg": ("T c$", True),
+    "newgrp": ("T c$", True),
+    "script": (
+        "T c$o:O>I>B>T>m:E: command$ log-out> log-in> log-io> log-timing> logging-format: echo: output-limit:",
+        False,
+    ),
+}
 
 
-class Shells(Wrappers):
+class Shells(Finders):
     """Adds shells within the shell."""
 
     def __init__(self, *given: object) -> None:
@@ -103,7 +116,7 @@ class Shells(Wrappers):
             self.emit(Call(call.node, [], call.redirects, None), [], state)
 
     def _script(self, call: Call, at: int, state: State) -> None:
-        paths = self.touch(Argument(call.fields[at], 0, "read"), state, "sh")
+        paths = self.touch(Argument(call.fields[at], 0, READ), state, "sh")
         if (call.fields[at].text or "").startswith("/dev/"):
             self.refuse("a shell is given code that is not known")
         for field in call.fields[at + 1 :]:
@@ -130,11 +143,7 @@ class Shells(Wrappers):
     def eval(self, call: Call, state: State) -> Ways:
         fields = call.fields[1:]
         self._files_of(call, state)
-        if len(fields) == 1:
-            return self.follow_code(fields[0], state, *call.wrappers, "eval")
-        known = all(field.text is not None for field in fields)
-        joined = Field(" ".join([field.text or "" for field in fields]) if known else None, None)
-        return self.follow_code(joined, state, *call.wrappers, "eval")
+        return self.follow_code(joined(fields), state, *call.wrappers, "eval")
 
     def trap(self, call: Call, state: State) -> Ways:
         """What it runs runs some time: nothing is known about the shell then."""
@@ -145,12 +154,22 @@ class Shells(Wrappers):
         return state, state
 
     def user_shell(self, call: Call, state: State) -> Ways:
-        """su -c, runuser -c, script -c."""
-        texts = [field.text for field in call.fields]
-        for at, text in enumerate(texts[:-1]):
-            if text in ("-c", "--command", "-qc", "-lc"):
-                self.emit(call, [], state)
-                self.follow_code(call.fields[at + 1], self.child(state, []), *call.wrappers, texts[0] or "su")
-                return state, state
-        self.refuse(f"what {texts[0]} runs is not known")
-        return self.tell(call, state)
+        """su -c, runuser -c, script -c: the code is an option's value, wherever that stands."""
+        name = (call.fields[0].text or "").rpartition("/")[2]
+        spec, runs = USER_SHELLS[name]
+        parsed = parse(spec, call.fields)
+        code = [value_of(argument) for argument in parsed.found if argument.mode == CODE]
+        if not code and name == "runuser" and parsed.has("u", "user") and parsed.plain:
+            return self.opened("runuser", 1, call, state)
+        if not code and runs:
+            self.refuse(f"what {name} runs is not known")
+        files = [one for one in parsed.found if one.mode != CODE]
+        if name == "script":
+            files += [Argument(field, 0, WRITE) for field in parsed.plain[:1] or [Field("typescript", None)]]
+        self.emit(call, [use for one in files for use in self.touch(one, state, name)], state)
+        for field in code:
+            self.follow_code(field, self.child(state, []), *call.wrappers, name)
+        return state, state
+
+    def run_code(self, argument: Argument, program: str, state: State) -> None:
+        self.follow_code(value_of(argument), self.child(state, []), program)

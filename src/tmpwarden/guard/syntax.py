@@ -178,13 +178,14 @@ class Case(Node):
 
 
 class Expression(Node):
-    """[[ ... ]] or (( ... )): only the substitutions in it can run anything."""
+    """[[ ... ]] or (( ... )): only the substitutions in it can run anything. `files`: what -f and its kin look at."""
 
-    __slots__ = ("parts",)
+    __slots__ = ("files", "parts")
 
     def __init__(self, start: int, parts: list[Part]) -> None:
         super().__init__(start)
         self.parts = parts
+        self.files: list[Word] = []
 
 
 class Function(Node):

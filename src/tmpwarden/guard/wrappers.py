@@ -2,120 +2,171 @@
 
 from __future__ import annotations
 
+from .analysis import CODE, READ, WRITE
 from .calls import LISTS, Call
 from .fields import Field
 from .follow import Ways
-from .options import Argument
+from .options import Argument, Parsed, option
 from .scanner import NAME, NAME_START
 from .shell_builtins import Builtins
 from .state import State, Value
 
-# short options that take a value, how many plain arguments come before the command, long options that take a value
+# Each line: programs, the arguments in front of the command (: no path  > written  / the directory it runs in), and the
+# options that take a value, as in programs.py ($ code for a shell, / the directory it runs in). Behind the arguments:
+#   $ the rest is joined and handed to a shell   & each of them is
+# A name with a colon is a subcommand that runs what follows.
+_TABLE = """\
+sudo||u:g:p:C:h:T:r:D/R:t: user: group: prompt: chdir/ chroot: host: role: type: close-from: other-user:
+doas||u:C:
+env||u:C/S$ unset: chdir/ split-string$
+nice||n: adjustment:
+ionice||c:n:p:P:u: class: classdata: pid: pgid: uid:
+chrt|:|p:T:P:D: pid: sched-runtime: sched-period: sched-deadline:
+taskset|:|p: pid:
+nohup setsid unbuffer rlwrap catchsegv busybox toybox eatmydata fakechroot dotenv pkexec linux32 linux64 i386 x86_64||
+stdbuf||i:o:e: input: output: error:
+timeout gtimeout|:|k:s: kill-after: signal:
+time gtime||f:o> format: output>
+command builtin||
+exec||a:
+strace ltrace||o>e:p:s:u:a:E:I:P:S:X:n:l:x: output> trace:
+caffeinate||t:w:
+xvfb-run||n:s:e:f:p:w: server-num: server-args: error-file> auth-file>
+dbus-run-session dbus-launch||
+flock|>|E:w:c$ timeout: wait: conflict-exit-code: command$
+prlimit||p: pid:
+systemd-run||p:u:M:G:H: property: unit: description: slice: service-type: uid: gid: nice: working-directory/ setenv: \
+on-active: on-boot: on-startup: on-unit-active: on-calendar: timer-property: machine: host:
+systemd-inhibit||what: who: why: mode:
+ssh-agent||a:E:t:P:
+firejail||
+fakeroot||l:s:i:b: lib: faked:
+unshare||S:G:R:w/ root: wd/ setuid: setgid: propagation: map-user: map-group: map-users: map-groups:
+nsenter||t:S:G:r:w/ target: setuid: setgid: root:
+chroot|:|userspec: groups:
+setpriv||reuid: regid: groups: inh-caps: ambient-caps: bounding-set: securebits: pdeathsig: \
+selinux-label: apparmor-profile:
+setarch|:|
+numactl||N:m:i:p:C:P:w: cpunodebind: membind: interleave: preferred: physcpubind:
+cgexec||g:
+choom||n: adjust:
+runuser||u:g:G: user: group: supp-group:
+runcon|:|t:u:r:l: type: user: role: range:
+valgrind||tool: log-file> suppressions:
+direnv|::|
+watch|$|n: interval:
+entr|$|
+hyperfine|&|w:m:M:r:p$c$n:L:S:s$ warmup: min-runs: max-runs: runs: prepare$ cleanup$ setup$ conclude$ \
+command-name: shell: export-json> export-markdown> export-csv>
+uv:run||p: with: python: project: directory/ env-file: index: extra: group: package: with-requirements: with-editable:
+poetry:run pipenv:run pdm:run rye:run hatch:run||C/ directory/ project: env:
+bundle:exec rbenv:exec pyenv:exec nodenv:exec asdf:exec pnpm:exec yarn:exec yarn:dlx pnpm:dlx bun:x devbox:run||
+npx bunx||p:c$ package: call$ workspace:
+npm:exec npm:x||p:c$ package: call$ workspace:
+mise:exec mise:x||
+conda:run mamba:run micromamba:run||n:p: name: prefix: cwd/
+nix-shell||p:A:I:E: run$ command$ packages: attr: arg: argstr:
+op:run doppler:run infisical:run||env-file: project: config:
+aws-vault:exec chamber:exec|:|"""
 WRAPPERS = {
-    "sudo": ("ugpChTrDRt", 0, "user group prompt chdir host role type close-from"),
-    "doas": ("uC", 0, ""),
-    "env": ("uC", 0, "unset chdir"),
-    "nice": ("n", 0, "adjustment"),
-    "ionice": ("cnpPu", 0, "class classdata pid"),
-    "chrt": ("pTPD", 1, ""),
-    "taskset": ("p", 1, ""),
-    "nohup": ("", 0, ""),
-    "setsid": ("", 0, ""),
-    "stdbuf": ("ioe", 0, "input output error"),
-    "timeout": ("ks", 1, "kill-after signal"),
-    "gtimeout": ("ks", 1, "kill-after signal"),
-    "time": ("fo", 0, "format output"),
-    "command": ("", 0, ""),
-    "builtin": ("", 0, ""),
-    "exec": ("a", 0, ""),
-    "strace": ("oepsuaEIPSX", 0, "output"),
-    "ltrace": ("oepsuanlx", 0, "output"),
-    "unbuffer": ("", 0, ""),
-    "caffeinate": ("tw", 0, ""),
-    "xvfb-run": ("nsefpw", 0, ""),
-    "dbus-run-session": ("", 0, ""),
-    "busybox": ("", 0, ""),
-    "toybox": ("", 0, ""),
-    "flock": ("Ew", 1, "timeout wait conflict-exit-code"),
-    "prlimit": ("p", 0, ""),
-    "systemd-run": ("puMGH", 0, "property unit"),
-    "rlwrap": ("", 0, ""),
-    "ssh-agent": ("aEtP", 0, ""),
-    "firejail": ("", 0, ""),
-    "catchsegv": ("", 0, ""),
-    "fakeroot": ("lsib", 0, "lib faked"),
-    "unshare": ("SGRw", 0, "root wd setuid setgid propagation map-user map-group"),
-    "direnv": ("", 2, ""),
+    name: (plain, options)
+    for heads, plain, options in [row.split("|") for row in _TABLE.split("\n")]
+    for name in heads.split()
 }
+RUNNERS = frozenset([name.partition(":")[0] for name in WRAPPERS if ":" in name])
 IN_SHELL = frozenset(("command", "builtin", "exec", "time"))
-RUNNERS = {"uv": "run", "poetry": "run", "pipenv": "run", "pdm": "run", "rye": "run", "hatch": "run", "bundle": "exec"}
-XARGS_VALUES = "adEILnPs"
+MOVING = frozenset(("chroot", "nsenter", "systemd-run", "pkexec"))  # leave the directory
 
 
 class Wrappers(Builtins):
     """Adds the opening of wrappers."""
 
     def wrapped(self, call: Call, state: State) -> Ways:
-        name = _base(call.fields[0])
-        at, inner_state = self._command_at(name, call, state)
+        name = base_name(call.fields[0])
+        if name not in WRAPPERS:
+            return self._runner(name, call, state)
+        return self.opened(name, 1, call, state)
+
+    def opened(self, name: str, at: int, call: Call, state: State) -> Ways:
+        """Pass what belongs to the wrapper itself, then follow what it runs."""
+        plain, options = WRAPPERS[name]
+        parsed = Parsed(f"A {options}" if options else "A")
+        at, inner_state = self._command_at(name, at, parsed, call, state)
         if at < 0:
             self.refuse(f"what {name} runs is not known")
             return self.tell(call, state)
-        if at >= len(call.fields) or (name == "command" and _flags(call.fields[1:at], "vV")):
+        code = [value_of(argument) for argument in parsed.found if argument.mode == CODE]
+        rest = call.fields[at:]
+        if code or plain[-1:] in ("$", "&"):
+            return self._as_code(name, plain, code, rest, call, inner_state)
+        if not rest or (name == "command" and parsed.has("vV")):
             return self._bare(name, call, state)
-        if name in ("sudo", "doas") or (name == "env" and at > 1 and _flags(call.fields[1:at], "iu")):
+        if name in ("sudo", "doas", "pkexec") or (name == "env" and parsed.has("iu", "ignore-environment", "unset")):
             inner_state = inner_state.forgetting()  # TMPDIR and others may be gone
-        inner = call.inside(name, call.fields[at:])
-        ways = self.call(inner, inner_state)
+        if name in MOVING:
+            inner_state = inner_state.at((None,))
+        ways = self.call(call.inside(name.replace(":", " "), rest), inner_state)
         if name in IN_SHELL and inner_state is state:
             return ways
         return state, state
 
+    def _as_code(self, name: str, plain: str, code: list[Field], rest: list[Field], call: Call, state: State) -> Ways:
+        """Strings for a shell: in options, or all words that are left, together or each."""
+        self.emit(call, [], state)
+        if name == "env":
+            code = [joined([*code, *rest])]
+        elif plain[-1:] == "&":
+            code = [*code, *rest]
+        elif plain[-1:] == "$" and rest:
+            code = [*code, joined(rest)]
+        for field in code:
+            self.follow_code(field, self.child(state, []), *call.wrappers, name)
+        return state, state
+
+    def follow_code(self, field: Field, state: State, *around: str) -> Ways:
+        raise NotImplementedError
+
+    def child(self, state: State, values: list[Field]) -> State:
+        raise NotImplementedError
+
     def _bare(self, name: str, call: Call, state: State) -> Ways:
         """A wrapper with nothing to run."""
-        if name in ("sudo", "doas") and _flags(call.fields[1:], "is"):
+        if name in ("sudo", "doas") and has_flags(call.fields[1:], "is"):
             self.refuse(f"{name} starts a shell")
         self.emit(call, [], state)
         return state, state
 
-    def _command_at(self, name: str, call: Call, state: State) -> tuple[int, State]:
+    def _command_at(self, name: str, at: int, parsed: Parsed, call: Call, state: State) -> tuple[int, State]:
         """Where the command starts, -1 if that cannot be told."""
-        shorts, plain, longs = WRAPPERS[name]
         fields = call.fields
-        at = 1
+        at = self._options(at, parsed, fields)
+        if at >= 0 and name in ("sudo", "env", "doas"):
+            at, state = self._assignments(call, at, state)
+        for kind in WRAPPERS[name][0]:
+            if kind in ":>" and 0 <= at < len(fields):
+                if kind == ">":
+                    parsed.found.append(Argument(fields[at], 0, WRITE))
+                at = self._options(at + 1, parsed, fields) if name == "flock" else at + 1
+        paths = [use for one in parsed.found if one.mode != CODE for use in self.touch(one, state, name)]
+        if paths:
+            self.emit(Call(call.node, fields[:1], [], None), paths, state)
+        if parsed.moves is not None:
+            field, offset = parsed.moves
+            self.touch(Argument(field, offset, READ), state, name)
+            state = self.moved([field if not offset else Field((field.text or "")[offset:], None)], state)
+        return at, state
+
+    def _options(self, at: int, parsed: Parsed, fields: list[Field]) -> int:
         while at < len(fields):
             text = fields[at].text
             if text is None:
-                return -1, state
+                return -1
             if text == "--":
-                at += 1
-                break
+                return at + 1
             if not text.startswith("-") or text == "-":
                 break
-            if name == "env" and text.startswith(("-S", "--split-string")):
-                return -1, state
-            value_at = _value_at(text, shorts, longs)
-            if value_at == AT_NEXT:
-                at += 1
-            state = self._option(name, text, value_at, fields, at, state)
-            at += 1
-        if name in ("sudo", "env", "doas"):
-            return self._assignments(call, at, state)
-        if name == "flock" and at < len(fields):
-            self.touch(Argument(fields[at], 0, "write"), state, name)
-        return at + plain, state
-
-    def _option(self, name: str, text: str, value_at: int, fields: list[Field], at: int, state: State) -> State:
-        """env -C and sudo -D move."""
-        moves = text.startswith("--chdir") or text[1:2] == ("C" if name == "env" else "D" if name == "sudo" else "-")
-        if not moves or (text.startswith("--") and not text.startswith("--chdir")):
-            return state
-        if at >= len(fields):
-            return state.at((None,))
-        if value_at == AT_NEXT:
-            self.touch(Argument(fields[at], 0, "read"), state, name)
-            return self.moved([fields[at]], state)
-        return self.moved([Field(text[value_at:], None)], state)
+            at += 2 if option(parsed, fields[at], text, fields[at + 1] if at + 1 < len(fields) else None) else 1
+        return at
 
     def _assignments(self, call: Call, at: int, state: State) -> tuple[int, State]:
         values: dict[str, Value] = {}
@@ -125,8 +176,10 @@ class Wrappers(Builtins):
             if text is None and field.stem is None:
                 return -1, state
             name, equals, value = (text or field.stem or "").partition("=")
-            if not equals or not _is_name(name):
+            if not equals or not name:
                 break
+            if not is_name(name):
+                self.refuse(f"{name} is no variable of a shell")  # BASH_FUNC_rm%% defines a function
             values[name] = Value(value if text is not None else None)
             if field.word is not None and self.in_text:
                 self.site(field.word, len(name) + 1, "", name.endswith(LISTS)).modes.add("any")
@@ -135,46 +188,15 @@ class Wrappers(Builtins):
             return at, state
         return at, state.assigning(values).exporting(list(values))
 
-    def runner(self, call: Call, state: State) -> Ways:
-        """uv run and its kin."""
-        name = _base(call.fields[0])
-        texts = [field.text for field in call.fields]
-        if len(texts) < 3 or texts[1] != RUNNERS[name]:
-            return self.tell(call, state)
-        at = 2
-        while at < len(texts) and (texts[at] or "").startswith("-"):
+    def _runner(self, name: str, call: Call, state: State) -> Ways:
+        """uv run and its kin: a subcommand runs what follows."""
+        at = 1
+        while at < len(call.fields) and (call.fields[at].text or "").startswith("-"):
             at += 1
-        if at >= len(texts):
+        row = f"{name}:{call.fields[at].text}" if at < len(call.fields) else ""
+        if row not in WRAPPERS or at + 1 >= len(call.fields):
             return self.tell(call, state)
-        self.call(call.inside(f"{name} {texts[1]}", call.fields[at:]), state)
-        return state, state
-
-    def xargs(self, call: Call, state: State) -> Ways:
-        """Its arguments come from its input: nobody knows them."""
-        fields, at, replaced = call.fields, 1, ""
-        while at < len(fields):
-            text = fields[at].text
-            if text is None:
-                self.refuse("what xargs runs is not known")
-                return self.tell(call, state)
-            if not text.startswith("-") or text == "-":
-                break
-            value_at = _value_at(text, XARGS_VALUES, "arg-file delimiter max-args max-procs max-chars max-lines")
-            if text.startswith(("-I", "--replace")):
-                value = fields[at + 1] if value_at == AT_NEXT and at + 1 < len(fields) else None
-                replaced = (value.text or "") if value is not None else text[2:] if text[1] == "I" else "{}"
-            at += 2 if value_at == AT_NEXT else 1
-            if text == "--":
-                break
-        inner = fields[at:] or [Field("echo", None)]
-        unknown = Field(None, None)
-        if replaced:
-            inner = [unknown if replaced in (field.text or "") else field for field in inner]
-        else:
-            inner = [*inner, unknown]
-        self.emit(call, [], state)
-        self.call(self.quiet(call.inside("xargs", inner)), state)
-        return state, state
+        return self.opened(row, at + 1, call, state)
 
     def quiet(self, call: Call) -> Call:
         """The redirects were told with the command around it."""
@@ -182,86 +204,28 @@ class Wrappers(Builtins):
         call.body = None
         return call
 
-    def find(self, call: Call, state: State) -> Ways:
-        fields = call.fields
-        at = 1
-        follows = False
-        while at < len(fields) and (fields[at].text or "") in ("-H", "-L", "-P", "-O1", "-O2", "-O3"):
-            follows = follows or fields[at].text == "-L"
-            at += 1
-        starts = []
-        while at < len(fields) and not (fields[at].text or "").startswith(("-", "(", "!", ",")):
-            starts.append(fields[at])
-            at += 1
-        expression = fields[at:]
-        starts = starts or [Field(".", None)]
-        deletes = any(field.text == "-delete" for field in expression)
-        paths = []
-        for start in starts:
-            paths += self.touch(Argument(start, 0, "read"), state, "find")
-        for at in range(1, len(expression)):
-            if expression[at - 1].text in ("-fprint", "-fprint0", "-fprintf", "-fls"):
-                paths += self.touch(Argument(expression[at], 0, "write"), state, "find")
-        self.emit(call, paths, state)
-        below = [_below(start, follows) for start in starts]
-        if deletes:
-            for start in starts:
-                self.touch(Argument(start, 0, "delete"), state, "find")
-            self.call(self.quiet(call.inside("find", [Field("rm", None), *below])), state)
-        self._executed(call, expression, below, state)
-        if any(field.text is None and field.stem is None for field in expression):
-            self.refuse("what find does is not known")
-        return state, state
 
-    def _executed(self, call: Call, expression: list[Field], below: list[Field], state: State) -> None:
-        at = 0
-        while at < len(expression):
-            option = expression[at].text
-            at += 1
-            if option not in ("-exec", "-execdir", "-ok", "-okdir"):
-                continue
-            inner: list[Field] = []
-            while at < len(expression) and expression[at].text not in (";", "+"):
-                text = expression[at].text or ""
-                inner += below if text == "{}" else [Field(None, None)] if "{}" in text else [expression[at]]
-                at += 1
-            if inner:
-                moved = state if option in ("-exec", "-ok") else state.at((None,))
-                self.call(self.quiet(call.inside("find", inner)), moved)
+def value_of(argument: Argument) -> Field:
+    """The word of an option's value, in its place in the text if it is a word of its own."""
+    text = argument.field.text
+    return argument.field if not argument.offset else Field(None if text is None else text[argument.offset :], None)
 
 
-AT_NEXT = -2
+def joined(fields: list[Field]) -> Field:
+    """As one string of code; in its place if it is one word."""
+    if len(fields) == 1:
+        return fields[0]
+    known = all(field.text is not None for field in fields)
+    return Field(" ".join([field.text or "" for field in fields]) if known else None, None)
 
 
-def _value_at(text: str, shorts: str, longs: str) -> int:
-    """Where in the option its value starts; AT_NEXT: it is the next argument; -1: it has none."""
-    if text.startswith("--"):
-        name, equals, _ = text[2:].partition("=")
-        if equals:
-            return len(name) + 3
-        return AT_NEXT if name in longs.split(" ") else -1
-    for at in range(1, len(text)):
-        if text[at] in shorts:
-            return at + 1 if at + 1 < len(text) else AT_NEXT
-    return -1
-
-
-def _below(start: Field, follows: bool) -> Field:
-    """Any file that find may come to: below the start, through no link."""
-    field = Field(None, None, start.sites)
-    if start.stem is not None and start.pattern_at < 0 and not follows:
-        field.stem = start.stem.rstrip("/") + "/?"
-        field.pattern_at = len(field.stem) - 1
-    return field
-
-
-def _base(field: Field) -> str:
+def base_name(field: Field) -> str:
     return (field.text or "").rpartition("/")[2]
 
 
-def _flags(fields: list[Field], letters: str) -> bool:
+def has_flags(fields: list[Field], letters: str) -> bool:
     return any((field.text or "").startswith("-") and any(c in (field.text or "") for c in letters) for field in fields)
 
 
-def _is_name(text: str) -> bool:
+def is_name(text: str) -> bool:
     return bool(text) and text[0] in NAME_START and all(c in NAME for c in text)
