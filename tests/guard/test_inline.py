@@ -2,7 +2,7 @@
 
 import pytest
 
-from tmpwarden.guard.inline import is_harmless
+from tmpwarden.guard.inline import is_harmless, sed_writes
 
 HARMLESS = {
     "perl": [
@@ -115,3 +115,8 @@ def test_code_that_can_reach_a_file_or_a_program_is_not(language: str) -> None:
 def test_long_code_and_other_languages_are_not_looked_into() -> None:
     assert not is_harmless("python", "print(1);" * 1000)
     assert not is_harmless("ruby", "1")
+
+
+@pytest.mark.parametrize("script", ["python3", "y3", "s/a/b3", "s", "y/a/w", "/a", "\\", "s/[/]/b"])
+def test_a_script_of_sed_that_does_not_end_is_in_doubt_and_read_once(script: str) -> None:
+    assert sed_writes(script)

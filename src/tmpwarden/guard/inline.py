@@ -200,6 +200,8 @@ def sed_writes(script: str) -> bool:
             at = _delimited(script, at + (c == "\\"), 1)
         elif c in "sy":
             at = _delimited(script, at + 1, 2)
+            if at < 0:
+                return True
             while at < size and script[at] in "gpiImM0123456789we":
                 if script[at] in "we":
                     return True
