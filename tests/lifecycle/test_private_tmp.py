@@ -1,9 +1,12 @@
 """`run --private-tmp`: /tmp itself is the scratch, and what other programs offer there can still be reached."""
 
+import errno
 import os
+import platform
 import shutil
 import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,8 +16,6 @@ from support import mounts
 from support.litter import later
 from support.user import OrdinaryUser, make_base
 from support.wrapped import FORMS, eventually, left_behind, outcome
-from tmpwarden.errors import NoNamespace
-from tmpwarden.lifecycle import private_tmp
 from tmpwarden.model.sweep import Keep
 from tmpwarden.sweep.compose import scan
 
@@ -24,6 +25,10 @@ IN_A_TMP_OF_ITS_OWN = 'mount -t tmpfs -o mode=1777 none /tmp && exec "$@"'
 SERVERS = """
 import os, socket, subprocess, sys
 names = [".X11-unix/X0", "tmux-%d/default" % os.geteuid(), "ssh-AbCdEf/agent.12", "docker.sock"]
+names += ["wayland-0", "vscode-ipc-1b4e28ba.sock", "nvim.me/0/nvim.1.0", "runtime/wayland-1"]
+names += ["my agent/s", "bus", "other-tmux/s"]
+os.environ |= {"XDG_RUNTIME_DIR": "/tmp/runtime", "SSH_AUTH_SOCK": "/tmp/my agent/s"}
+os.environ |= {"DBUS_SESSION_BUS_ADDRESS": "unix:path=/tmp/bus,guid=12", "TMUX": "/tmp/other-tmux/s,12,0"}
 servers = []
 for name in names:
     os.makedirs(os.path.dirname("/tmp/" + name), mode=0o700, exist_ok=True)
@@ -87,9 +92,32 @@ def test_what_other_programs_offer_in_tmp_can_be_reached_and_leaves_no_trace(hom
     inside = ["unshare", "--mount", "sh", "-c", IN_A_TMP_OF_ITS_OWN, "sh", sys.executable, "-c", SERVERS]
     done = subprocess.run(inside, env=env, capture_output=True, text=True, check=False, timeout=120)
     seen, length, left = done.stdout.splitlines()
-    assert seen == f"['.X11-unix', 'docker.sock', 'ssh-AbCdEf', 'tmux-{os.geteuid()}'] /tmp", done.stderr
+    there = [".X11-unix", "bus", "docker.sock", "my agent", "nvim.me", "other-tmux", "runtime", "ssh-AbCdEf"]
+    there += [f"tmux-{os.geteuid()}", "vscode-ipc-1b4e28ba.sock", "wayland-0"]
+    assert seen == f"{there} /tmp", done.stderr
     assert int(length) <= 40, "sockets must fit below it"
     assert left == "[]", "an unused scratch is gone, not in quarantine"
+
+
+@pytest.mark.parametrize("how", ["by its path", "by PATH", "by a link", "beside us"])
+def test_a_program_that_lies_in_tmp_starts_as_without(how: str) -> None:
+    with tempfile.TemporaryDirectory(prefix="twtest-", dir="/tmp") as place:
+        program = Path(place) / "bin" / "twtest-program"
+        program.parent.mkdir()
+        program.write_text("#!/bin/sh\necho ran; touch /tmp/twtest-left\n")
+        program.chmod(0o755)
+        (Path(place) / "link").symlink_to(program)
+        env = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
+        name = {
+            "by its path": program,
+            "by PATH": program.name,
+            "by a link": f"{place}/link",
+            "beside us": f"bin/{program.name}",
+        }
+        cwd = place if how == "beside us" else "/"
+        done = subprocess.run([*PRIVATE, str(name[how])], env=env, cwd=cwd, capture_output=True, text=True, check=False)
+        assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
+    assert not os.path.exists("/tmp/twtest-left")
 
 
 def test_one_inside_the_other_is_private_again(root: Path, home_elsewhere: str) -> None:
@@ -129,12 +157,36 @@ def test_where_namespaces_are_denied_it_says_so_and_offers_the_plain_form(ordina
     assert ordinary_user.run([*inside, *ours, "--", "true"]).returncode == 0
 
 
-def test_a_system_that_allows_the_namespace_and_no_mount_in_it_is_told_apart(monkeypatch: pytest.MonkeyPatch) -> None:
-    """As Ubuntu's AppArmor does for programs without a profile."""
+_REFUSE = """
+import ctypes, os, struct, sys
+numbers, code = {"unshare": 272, "mount": 165}, int(sys.argv[2])
+program = [(0x20, 0, 0, 0), (0x15, 0, 1, numbers[sys.argv[1]]), (0x06, 0, 0, 0x50000 | code), (0x06, 0, 0, 0x7FFF0000)]
+code = ctypes.create_string_buffer(b"".join(struct.pack("HBBI", *line) for line in program))
+class Filter(ctypes.Structure): _fields_ = [("length", ctypes.c_ushort), ("code", ctypes.c_void_p)]
+libc = ctypes.CDLL(None)
+assert libc.prctl(38, 1, 0, 0, 0) == 0
+assert libc.prctl(22, 2, ctypes.byref(Filter(len(program), ctypes.addressof(code)))) == 0
+os.execvp(sys.argv[3], sys.argv[3:])
+"""
 
-    def refused(source: str, target: str, flags: int) -> None:
-        raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(private_tmp, "_mount", refused)
-    with pytest.raises(NoNamespace, match="permission denied"):
-        private_tmp.check()
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="knows only the numbers of x86_64")
+@pytest.mark.parametrize(
+    ("call", "number", "said"),
+    [
+        ("unshare", errno.EPERM, "operation not permitted"),  # docker's default filter
+        ("mount", errno.EACCES, "permission denied"),  # Ubuntu's AppArmor: the namespace is allowed, and no mount in it
+        ("unshare", errno.ENOSPC, "/proc/sys/user/max_user_namespaces is reached"),
+    ],
+)
+def test_where_the_kernel_refuses_it_says_so_and_offers_the_plain_form(
+    call: str, number: int, said: str, own_world: Path
+) -> None:
+    denied = [sys.executable, "-c", _REFUSE, call, str(number)]
+    argv = [*denied, *PRIVATE, "touch", str(own_world / "ran")]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False)
+    assert done.returncode == 4
+    assert f"this machine does not allow a private /tmp: {said}" in done.stderr
+    assert "`tmpwarden run -- COMMAND` works without" in done.stderr
+    assert not (own_world / "ran").exists()
+    assert subprocess.run([*denied, *FORMS[0], "sh", "-c", "exit 3"], check=False).returncode == 3

@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import fnmatch
 import os
+import shutil
 import sys
+from collections.abc import Iterator
 from contextlib import suppress
 
 from ..errors import NoNamespace
@@ -40,7 +42,15 @@ PASSED_THROUGH = (
     ".s.PGSQL.*",
     "mysql*.sock",
     "systemd-private-*",
+    "krb5cc*",
 )
+# What the user's programs are told about such places: /tmp/NAME in these is shown, whatever its name.
+_VARIABLES = (
+    "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "TMUX", "STY",
+    "SCREENDIR", "DOCKER_HOST", "CONTAINER_HOST", "VSCODE_IPC_HOOK_CLI", "VSCODE_IPC_HOOK", "VSCODE_GIT_IPC_HANDLE",
+    "NVIM", "NVIM_LISTEN_ADDRESS", "EMACS_SERVER_FILE", "KITTY_LISTEN_ON", "GNUPGHOME", "KRB5CCNAME", "PULSE_SERVER",
+    "PIPEWIRE_RUNTIME_DIR", "SESSION_MANAGER", "ICEAUTHORITY",
+)  # fmt: skip
 
 
 def check() -> None:
@@ -75,13 +85,14 @@ def _why(code: int) -> str:
     return os.strerror(code).lower()
 
 
-def enter(scratch: str) -> str:
-    """Leave the shared /tmp for `scratch`; where temporary files go from now on. For a child that is about to exec."""
-    cwd = os.getcwd()
-    shared = {name for name in _names(_TMP) if _is_passed_through(name)} | _first_below_tmp(cwd)
+def enter(scratch: str, program: str) -> str:
+    """Leave the shared /tmp for `scratch`; where temporary files go from now on. For a child that is about to exec
+    `program`, which is found there as without, and so are the directory we stand in and what other programs offer."""
+    cwd = _cwd()
+    shown = {name for name in _names(_TMP) if _is_passed_through(name)} | _places_of(program)
     _unshare()
     _mount("none", "/", _MS_REC | _MS_PRIVATE)
-    for name in sorted(shared):
+    for name in sorted(shown):
         _show(f"{_TMP}/{name}", f"{scratch}/{name}")
     _mount(scratch, _TMP, _MS_BIND | _MS_REC)
     if cwd == _TMP or cwd.startswith(_TMP + "/"):
@@ -89,13 +100,12 @@ def enter(scratch: str) -> str:
     return _TMP
 
 
-def tidy(scratch: str) -> None:
+def tidy(scratch: str, program: str) -> None:
     """Remove the empty names on which other programs' sockets were shown, so that an unused scratch is empty again.
 
     Only for a scratch in whose namespace nobody lives any more: such a removal would take the mount away with it.
     """
-    shown = {name for name in _names(scratch) if _is_passed_through(name)} | _first_below_tmp(os.getcwd())
-    for name in shown:
+    for name in {name for name in _names(scratch) if _is_passed_through(name)} | _places_of(program):
         path = f"{scratch}/{name}"
         if os.path.isdir(path):
             own_files.remove_empty_dir(path)
@@ -115,9 +125,39 @@ def namespace_of(pid: int | str) -> str | None:
         return None
 
 
-def _first_below_tmp(cwd: str) -> set[str]:
-    """The entry of /tmp that we stand in: a command finds its working directory, and the repository around it."""
-    return {cwd.split("/")[2]} if cwd.startswith(_TMP + "/") else set()
+def _places_of(program: str) -> set[str]:
+    """The entries of /tmp that we stand in, that hold the program, and that the environment names for sockets."""
+    found = shutil.which(program) or program
+    paths = [_cwd(), found, os.path.realpath(found)]
+    for variable in _VARIABLES:
+        value = os.environ.get(variable, "")
+        paths += [value[at:] for at in _starts(value)]
+    return {name for path in paths if (name := _first_below_tmp(path))}
+
+
+def _starts(value: str) -> Iterator[int]:
+    """Where paths below /tmp begin in `unix:path=/tmp/x,guid=1`, `FILE:/tmp/x`, `/tmp/tmux-0/default,12,0`."""
+    at = value.find(_TMP + "/")
+    while at >= 0:
+        if at == 0 or not (value[at - 1].isalnum() or value[at - 1] in "._-"):
+            yield at
+        at = value.find(_TMP + "/", at + 1)
+
+
+def _first_below_tmp(path: str) -> str | None:
+    if not path.startswith(_TMP + "/"):
+        return None
+    name = path.split("/")[2]
+    for end in ",;:":
+        name = name.split(end)[0]
+    return name if name not in ("", ".", "..") else None
+
+
+def _cwd() -> str:
+    try:
+        return os.getcwd()
+    except OSError:  # it was removed under us
+        return "/"
 
 
 def _is_passed_through(name: str) -> bool:

@@ -99,7 +99,7 @@ def _supervised(command: Sequence[str], scratch: Scratch | None, is_private: boo
         os.close(heard)
         ended = _ended(signals.wait_for(child))
     if scratch is not None and namespace and not private_tmp.is_inhabited(namespace):
-        private_tmp.tidy(scratch.path)
+        private_tmp.tidy(scratch.path, command[0])
     return ended
 
 
@@ -122,7 +122,7 @@ def _become(command: Sequence[str], scratch: Scratch | None, is_private: bool, t
     try:
         env = dict(os.environ)
         if scratch is not None:
-            place = _private(scratch.path, tell) if is_private else scratch.path
+            place = _private(scratch.path, command[0], tell) if is_private else scratch.path
             env = environment(place, env)
         os.execvpe(command[0], list(command), env)
     except FileNotFoundError:
@@ -136,9 +136,9 @@ def _become(command: Sequence[str], scratch: Scratch | None, is_private: bool, t
         os._exit(status)
 
 
-def _private(scratch: str, tell: int) -> str:
+def _private(scratch: str, program: str, tell: int) -> str:
     try:
-        place = private_tmp.enter(scratch)
+        place = private_tmp.enter(scratch, program)
     except OSError as error:  # never in the shared /tmp by mistake
         raise NoNamespace(str(error.strerror).lower()) from None
     os.write(tell, (private_tmp.namespace_of("self") or "").encode())
