@@ -182,7 +182,22 @@ class Maker:
             f"cp {path} {other} && touch {other}/x",
             f"mv {path} {other} && touch {other} && rm -rf {other}/file",
             f"cp -a {path} {other}; cd {other}; rm -rf ../a ./file",
+            f"cd {path} && mv {self.one('*', './*', '-- *')} {other}",
+            f"cd {path} && rmdir {self.one('*', '?*')}",
+            f"declare -{self.one('u', 'l', 'r', 'g', 'x')} D; D={path}; rm -rf $D",
+            f"readonly D={path}; {self.one('export', 'declare', 'read')} D={other}; rm -rf $D",
+            f"D={path}; {self.changed()}; rm -rf $D",
+            f"D={path}; mkdir {other}; {self.changed()}; rm -rf $D/x",
         )
+
+    def changed(self) -> str:
+        return self.one(
+            "((D=5))", "a[D=5]=1", "coproc D { rm -rf x; }", "rm -f x {D}>/dev/null", "unset D", "unset -f D", "D+=/..",
+            "for D in /srv/outside; do rm -f x; done", "trap 'D=/srv/outside' DEBUG", "D=/srv/outside rm -f x",
+            "(D=..)",
+            "f() { D=/srv/outside; }; f", "f() { local D=/srv/outside; unset D; }; f", "[[ $((D=5)) ]]",
+            "D=(/srv/outside)",
+        )  # fmt: skip
 
     def redirect(self) -> str:
         return self.one("> ", ">> ", "2> ", "&> ", "< ", ">| ", "<> ", "2>/dev/null ", ">&") + self.path()
@@ -234,6 +249,9 @@ def build() -> None:
     links = {"out_file": f"{OUTSIDE}/file", "out_dir": f"{OUTSIDE}/sub", "dangling": f"{OUTSIDE}/made", "self": "self"}
     links |= {"up": "..", "sub/out": f"{OUTSIDE}/full", "full/out_file": f"{OUTSIDE}/a", "to_project": PROJECT}
     os.link("/tmp/victim/b", f"{SCRATCH}/twin")
+    for name in ("--target-directory=..", "-t..", "-p"):  # a pattern may make an option of them
+        for place in (SCRATCH, f"{SCRATCH}/full", f"{SCRATCH}/sub"):
+            os.close(os.open(f"{place}/{name}", os.O_CREAT | os.O_WRONLY))
     for name, target in links.items():
         os.symlink(target, f"{SCRATCH}/{name}")
     for top in ("/tmp", "/srv"):

@@ -23,10 +23,10 @@ def look(path: str) -> tuple[str, bool]:
     return path.rpartition("/")[0] or "/", False
 
 
-def judged(command: str) -> Decision:
+def judged(command: str, variables: dict[str, str] | None = None) -> Decision:
     context = Context(
         scratch=SCRATCH, project="/home/u/proj", cwd="/home/u/proj", home="/home/u", uid=1000, look=look,
-        own=("/tmp/claude-1000",),
+        own=("/tmp/claude-1000",), variables=variables,
     )  # fmt: skip
     return evaluate(ToolCall("claude", "shell", command=command, cwd="/home/u/proj"), RULES, context)
 
@@ -55,6 +55,13 @@ def everywhere(command: str) -> str:
     """Every /tmp that ends where a component ends; not those of another machine."""
     command = command.replace("/./tmp", "/tmp")
     return re.sub(r"(?<![hc]:)/tmp(?![\w.-])", SCRATCH, command)
+
+
+def test_nothing_of_this_is_ever_allowed() -> None:
+    lines = (Path(__file__).parent / "cases" / "never_allowed.txt").read_text().splitlines()
+    commands = [line for line in lines if not line.startswith("# ")]
+    assert len(commands) > 300
+    assert [command for command in commands if judged(command, {"TMPDIR": SCRATCH}).verdict == "allow"] == []
 
 
 def test_there_are_more_than_three_hundred_of_them() -> None:

@@ -86,7 +86,7 @@ class Calls(Follower):
         if node.assignments and fields:
             changed = changed.exporting([assignment.name for assignment in node.assignments])
         if not fields:
-            if redirects or node.words:
+            if redirects or node.words or changed.doubts is not state.doubts:
                 self.emit(Call(node, [], redirects, None), [], changed)
             return changed, changed
         body = next((r for r in reversed(node.redirects) if r.op.startswith("<<")), None)
@@ -97,8 +97,10 @@ class Calls(Follower):
 
     def value(self, assignment: Assignment, state: State) -> Value:
         """The value, with its place in the text so that a rewrite can find it."""
-        if assignment.index:
+        if assignment.index is not None:
             self.discard(assignment.index, state)
+            start = assignment.value.start if assignment.value is not None else assignment.end
+            self.calculate(assignment.start + len(assignment.name), start, state)
         if assignment.items is not None:
             for item in assignment.items:
                 for field in self.fields(item, state):
@@ -145,6 +147,9 @@ class Calls(Follower):
         if redirects:
             self.emit(Call(node, [], redirects, None), [], state)
 
+    def tell_doubt(self, node: Node, state: State) -> None:
+        self.emit(Call(node, [], [], None), [], state)
+
     def look_at(self, files: list[Word], state: State) -> None:
         for word in files:
             self.touch(Argument(self.single(word.parts, word, state), 0, READ), state, "[[")
@@ -153,6 +158,8 @@ class Calls(Follower):
         found: list[PathUse] = []
         for redirect in redirects:
             op, target = redirect.op, redirect.target
+            if redirect.fd.startswith("{"):
+                self.assigned[redirect.fd[1:-1]] = UNKNOWN  # the number of the descriptor
             if op.startswith("<<"):
                 if redirect.parts:
                     self.discard(redirect.parts, state)

@@ -105,6 +105,10 @@ class Expander:
 
     def __init__(self) -> None:
         self.assigned: dict[str, Value] = {}  # by ${x:=y} and arithmetic, until the command takes them over
+        self.doubted = ""  # why no allow can be given any more, likewise
+
+    def refuse(self, why: str) -> None:
+        raise NotImplementedError
 
     def run_inner(self, body: Sequence, source: str, state: State) -> None:
         raise NotImplementedError
@@ -153,7 +157,7 @@ class Expander:
                 self._add_tilde(builder, part.text, state)
             elif kind == ARITHMETIC:
                 self.discard(part.parts, state)
-                self.assign_in_arithmetic(part.start, part.end)
+                self.calculate(part.start, part.end, state)
                 builder.add_number()
 
     def _add_parameter(self, builder: _Builder, part: Part, state: State, splits: bool) -> None:
@@ -235,6 +239,8 @@ class Expander:
             return value
         if op in ("!", "other") or op.endswith("?"):
             self.discard(part.parts, state)
+            if op == "other":
+                self._transform(part, state)
             return value if op.endswith("?") and value.text else UNKNOWN
         operand = self.single(part.parts, None, state)
         if value.text is None:
@@ -255,17 +261,46 @@ class Expander:
         if parts:
             self.single(parts, None, state)
 
-    def assign_in_arithmetic(self, start: int, end: int) -> None:
-        """Every name in it counts as changed if anything is."""
+    def _transform(self, part: Part, state: State) -> None:
+        """Subscripts and offsets are calculated; @P runs what the value holds."""
+        text = self.source[part.start : part.end]
+        if text.endswith("@P}"):
+            self.refuse("a value is expanded as a prompt")
+        if "[" in text or ":" in text:
+            self.calculate(part.start + len(part.text) + 2, part.end, state)
+
+    def calculate(self, start: int, end: int, state: State) -> None:
+        """Every name in it counts as changed if anything is; a value that is no number may be a formula with code."""
         text = self.source[start:end]
         bare = text.replace("==", "").replace("<=", "").replace(">=", "").replace("!=", "")
-        if "=" not in bare and "++" not in bare and "--" not in bare:
-            return
-        name = ""
-        for c in text + " ":
-            if c.isalnum() or c == "_":
-                name += c
-            else:
-                if name and not name[0].isdigit():
-                    self.assigned[name] = UNKNOWN
-                name = ""
+        is_changed = "=" in bare or "++" in bare or "--" in bare
+        for name in names_in(text):
+            value = self.variable(name, state)
+            if value.text is None or not value.text.isdigit():
+                self.doubted = self.doubted or "a value that is calculated is not known"
+                self.refuse_text(value.text)
+            if is_changed:
+                self.assigned[name] = UNKNOWN
+
+    def refuse_code(self, parts: list[Part]) -> None:
+        """A quoted subscript is expanded once more when it is calculated."""
+        for part in parts:
+            if part.kind == LITERAL:
+                self.refuse_text(part.text)
+
+    def refuse_text(self, text: str | None) -> None:
+        if text is not None and "[" in text and ("$(" in text or "`" in text):
+            self.refuse("a subscript runs code")
+
+
+def names_in(text: str) -> list[str]:
+    """The names of variables in a formula."""
+    found, name = [], ""
+    for c in text + " ":
+        if c.isalnum() or c == "_":
+            name += c
+        else:
+            if name and not name[0].isdigit():
+                found.append(name)
+            name = ""
+    return found

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
 
     from .paths import Look
 
+COMPARING = ("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R")  # of [[: numbers are calculated, subscripts too
 MAX_STEPS = 3000
 MAX_CALLS = 8
 MAX_ROUNDS = 16  # of a loop over words that are known
@@ -61,6 +62,7 @@ class Follower(Expander):
             return self.simple(node, state)
         if node.redirects:
             self.open_files(node, state)
+            state = self.take_assigned(state)
         ways: Ways = RUN[type(node)](self, node, state)
         return ways
 
@@ -94,7 +96,9 @@ class Follower(Expander):
         return ways
 
     def take_assigned(self, state: State) -> State:
-        """What expansions assigned on the way."""
+        """What expansions assigned on the way, and what they left in doubt."""
+        if self.doubted:
+            state, self.doubted = state.doubting(self.doubted), ""
         if not self.assigned:
             return state
         values, self.assigned = self.assigned, {}
@@ -139,6 +143,8 @@ class Follower(Expander):
 
     def _block(self, node: Block, state: State) -> Ways:
         ways = self.run(node.body, state)
+        if node.kind == "coproc":
+            state = state.assigning({node.name: UNKNOWN, f"{node.name}_PID": UNKNOWN})
         return ways if node.kind == "{" else (state, state)
 
     def _if(self, node: If, state: State) -> Ways:
@@ -161,8 +167,18 @@ class Follower(Expander):
     def _loop(self, node: Loop, state: State) -> Ways:
         self.discard(node.parts, state)
         if node.parts or node.condition is None:
-            self.assign_in_arithmetic(node.start, node.body.start)
-        return self._rounds(node.condition, node.body, self.take_assigned(state))
+            self.calculate(node.start, node.body.start, state)
+        return self._rounds(node.condition, node.body, self._after_calculating(node, state))
+
+    def _after_calculating(self, node: Node, state: State) -> State:
+        after = self.take_assigned(state)
+        if after.doubts is not state.doubts:
+            self.tell_doubt(node, after)
+        return after
+
+    def tell_doubt(self, node: Node, state: State) -> None:
+        """Nothing was run that has a name, and yet the line is no longer sure."""
+        raise NotImplementedError
 
     def _rounds(self, condition: Sequence | None, body: Sequence, state: State) -> Ways:
         """Until nothing new is learned: variables that a round changes become unknown, directories add up."""
@@ -225,8 +241,11 @@ class Follower(Expander):
         if node.files:
             self.look_at(node.files, state)
         if self.source.startswith("((", node.start):
-            self.assign_in_arithmetic(node.start, node.end)
-        state = self.take_assigned(state)
+            self.calculate(node.start, node.end, state)
+        elif any(word in self.source[node.start : node.end] for word in COMPARING):
+            self.calculate(node.start + 2, node.end - 2, state)
+            self.refuse_code(node.parts)
+        state = self._after_calculating(node, state)
         return state, state
 
     def _function(self, node: Function, state: State) -> Ways:

@@ -20,7 +20,7 @@ _SAFE_OPTIONS = {
     "rmdir": ("v", "", ("verbose", "ignore-fail-on-non-empty")),
     "mkdir": ("pv", "m", ("parents", "verbose", "mode")),
     "touch": ("acmfh", "dtr", ("no-create", "date", "time", "reference", "no-dereference")),
-    "mv": ("finuvbT", "tS", ("force", "no-clobber", "update", "verbose", "target-directory", "no-target-directory")),
+    "mv": ("finuvbT", "t", ("force", "no-clobber", "update", "verbose", "target-directory", "no-target-directory")),
     "cp": (
         "finuvprRadPLHTx",
         "t",
@@ -50,6 +50,8 @@ def _options_are_safe(simple: Simple) -> bool:
         if word is None:
             return False
         if skip or word == "-" or not word.startswith("-"):
+            if word[:1] in ("*", "?", "[") and simple.name != "rm":
+                return False  # may match a file that has the name of an option
             skip = False
         elif word == "--":
             return True

@@ -269,12 +269,14 @@ class Reader(Lists):
         start = self.pos
         self.pos = self.bare_end
         self.skip()
-        place, word = self.pos, self.bare_word()
+        place, word, name = self.pos, self.bare_word(), "COPROC"
         if word and word not in COMPOUND:
             self.take_word()
-            if self.operator() != "(" and self.bare_word() not in COMPOUND:
+            if self.operator() == "(" or self.bare_word() in COMPOUND:
+                name = word
+            else:
                 self.pos = place
-        return Block(start, "coproc", self.command())
+        return Block(start, "coproc", self.command(), name)
 
     def _misplaced(self) -> Node:
         raise Unreadable("a reserved word in an odd place")

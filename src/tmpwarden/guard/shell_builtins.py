@@ -6,9 +6,19 @@ from .calls import Call, Calls
 from .fields import Field
 from .follow import Ways
 from .paths import joined, normalised, resolved
+from .programs import names
 from .scanner import NAME, NAME_START
 from .state import UNKNOWN, State, Value
 
+# options that leave the meaning of the line as it is
+SET_LETTERS = frozenset("abefhmnotuvxCET")
+SET_NAMES = names(
+    "allexport errexit errtrace functrace hashall ignoreeof interactive-comments monitor noclobber noexec noglob "
+    "notify nounset pipefail verbose xtrace"
+)
+SHOPT_NAMES = names(
+    "-s -u -q -p -o nullglob dotglob failglob globstar nocaseglob nocasematch extglob inherit_errexit"
+) | names("globasciiranges checkwinsize huponexit login_shell nounset pipefail errexit")
 EXPORTING = frozenset("xrgaA")  # options of declare that leave the value as it is
 
 
@@ -44,7 +54,14 @@ class Builtins(Calls):
         full = [joined(cwd, target) for cwd in state.cwds]
         if is_physical:
             return state.at(tuple([None if path is None else resolved(path, True, self.look) for path in full]))
-        return state.at(tuple([None if path is None else normalised(path) for path in full]))
+        return state.at(tuple([None if path is None else self._logical(path) for path in full]))
+
+    def _logical(self, path: str) -> str | None:
+        """By the letters; where that is no directory, bash goes through the links after all."""
+        plain = normalised(path)
+        if ".." in path and resolved(path, True, self.look) != resolved(plain, True, self.look):
+            return None
+        return plain
 
     def _searches(self, target: str, state: State) -> bool:
         if target.startswith(("/", "./", "../")) or target in (".", ".."):
@@ -70,6 +87,7 @@ class Builtins(Calls):
     def declare(self, call: Call, state: State) -> Ways:
         """export, declare, local, readonly, typeset."""
         self.emit(call, [], state)
+        self._refuse_subscripts(call)
         name = call.fields[0].text
         options = ""
         values: dict[str, Value] = {}
@@ -79,6 +97,7 @@ class Builtins(Calls):
             if declared is None and field.text is not None and field.text.startswith(("-", "+")):
                 options += field.text[1:]
             elif declared is None and field.text is None:
+                self.refuse("what is declared is not known")
                 state = state.forgetting()
             elif declared is None:
                 exported.append(field.text or "")
@@ -89,9 +108,10 @@ class Builtins(Calls):
                 exported.append(declared[0])
         if "n" in options and name != "export":
             self.refuse("a variable is made another name for a variable")
-        if not EXPORTING.issuperset(options):
-            values = dict.fromkeys(values, UNKNOWN)
-        after = state.assigning(values)
+        is_plain = EXPORTING.issuperset(options)
+        after = state.assigning(values if is_plain else dict.fromkeys(values, UNKNOWN))
+        if name == "readonly" or "r" in options or not is_plain:
+            after = after.freezing(exported)
         if self.locals and name not in ("export", "readonly"):
             self.locals[-1].update(exported)
         if name == "export" or "x" in options:
@@ -99,8 +119,11 @@ class Builtins(Calls):
         return after, after
 
     def read(self, call: Call, state: State) -> Ways:
-        """read, mapfile, getopts, let: every name among the arguments may be set."""
+        """read, mapfile, getopts, let, wait: every name among the arguments may be set."""
         self.tell(call, state)
+        self._refuse_subscripts(call)
+        if any(field.text in ("-C", None) for field in call.fields) and call.fields[0].text in ("mapfile", "readarray"):
+            self.refuse("mapfile runs code")
         if any(field.text is None for field in call.fields):
             return state.forgetting(), state.forgetting()
         values = {"REPLY": UNKNOWN, "MAPFILE": UNKNOWN, "OPTARG": UNKNOWN}
@@ -111,37 +134,52 @@ class Builtins(Calls):
         return after, after
 
     def printf(self, call: Call, state: State) -> Ways:
-        if len(call.fields) > 2 and call.fields[1].text == "-v":
-            name = call.fields[2].text
-            after = state.forgetting() if name is None else state.assigning({name: UNKNOWN})
-            self.tell(call, state)
-            return after, after
-        return self.tell(call, state)
+        self.tell(call, state)
+        first = call.fields[1].text if len(call.fields) > 1 else ""
+        if first is None:
+            return state.forgetting(), state.forgetting()
+        if not first.startswith("-v"):
+            return state, state
+        self._refuse_subscripts(call)
+        name = first[2:] or (call.fields[2].text if len(call.fields) > 2 else "")
+        after = state.forgetting() if name is None else state.assigning(dict.fromkeys(_names(name)[:1], UNKNOWN))
+        return after, after
+
+    def _refuse_subscripts(self, call: Call) -> None:
+        """read 'a[$(code)]': the subscript is expanded when the name is used."""
+        for field in call.fields:
+            self.refuse_text(field.text)
 
     def unset(self, call: Call, state: State) -> Ways:
+        """What is unset in a function may show the variable of that name around it."""
         self.tell(call, state)
-        names = [field.text for field in call.fields[1:]]
-        if None in names:
+        self._refuse_subscripts(call)
+        texts = [field.text for field in call.fields[1:]]
+        if None in texts:
             return state.forgetting(), state.forgetting()
-        after = state.assigning({name: Value("") for name in names if name and not name.startswith("-")}).copy()
-        after.functions = {name: body for name, body in state.functions.items() if name not in names}
+        after = state.copy()
+        if "-f" not in texts:
+            gone = UNKNOWN if self.locals or state.frozen else Value("")
+            values = {name: gone if name == text else UNKNOWN for text in texts for name in _names(text or "")[:1]}
+            after = state.assigning(values).copy()
+        if "-v" not in texts:
+            after.functions = {name: body for name, body in state.functions.items() if name not in texts}
         return after, after
 
     def set_options(self, call: Call, state: State) -> Ways:
         self.tell(call, state)
         texts = [field.text for field in call.fields[1:]]
         after = state.copy()
-        for at, text in enumerate(texts):
+        at = 0
+        while at < len(texts):
+            text = texts[at]
             if text is None or text == "--" or not text.startswith(("-", "+")):
                 after.positional = None if text is None else tuple(texts[at + 1 :] if text == "--" else texts[at:])
                 break
-            if text.startswith("-") and ("k" in text or "P" in text):
+            name = texts[at + 1] if text.endswith("o") and at + 1 < len(texts) else "noglob"
+            if not SET_LETTERS.issuperset(text[1:]) or name not in SET_NAMES:
                 self.refuse("an option changes how the line is read")
-            if text in ("-o", "+o"):
-                if "physical" in texts or "keyword" in texts:
-                    self.refuse("an option changes how the line is read")
-                after.positional = None  # its name follows
-                break
+            at += 2 if text.endswith("o") else 1
         return after, after
 
     def shift(self, call: Call, state: State) -> Ways:
@@ -183,8 +221,14 @@ class Builtins(Calls):
         return self.tell(call, state)
 
     def shopt(self, call: Call, state: State) -> Ways:
-        if any(field.text in ("lastpipe", "expand_aliases", None) for field in call.fields[1:]):
+        if any(field.text not in SHOPT_NAMES for field in call.fields[1:]):
             self.refuse("an option changes how the line is read")
+        return self.tell(call, state)
+
+    def odd(self, call: Call, state: State) -> Ways:
+        """compgen -C and fc run code that is no command of the line."""
+        if len(call.fields) > 1:
+            self.refuse(f"{call.fields[0].text} may run code")
         return self.tell(call, state)
 
     def rename(self, call: Call, state: State) -> Ways:
@@ -219,7 +263,8 @@ BUILTINS = {
     "pushd": Builtins.pushd,
     "popd": Builtins.popd,
     **dict.fromkeys(("export", "declare", "local", "readonly", "typeset"), Builtins.declare),
-    **dict.fromkeys(("read", "mapfile", "readarray", "getopts", "let"), Builtins.read),
+    **dict.fromkeys(("read", "mapfile", "readarray", "getopts", "let", "wait"), Builtins.read),
+    **dict.fromkeys(("compgen", "fc"), Builtins.odd),
     "printf": Builtins.printf,
     "unset": Builtins.unset,
     "set": Builtins.set_options,

@@ -9,11 +9,12 @@ from .finders import Finders
 from .follow import Ways
 from .options import Argument, parse
 from .reader import read_part
-from .state import UNKNOWN, State
+from .state import UNKNOWN, State, join
 from .syntax import LITERAL, Sequence, Unreadable
 from .wrappers import joined, value_of
 
 MAX_SHELLS = 6
+ENDINGS = ("EXIT", "0", "INT", "TERM", "HUP", "QUIT", "PIPE")  # traps that run when nothing follows, or from outside
 SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "yash")
 # options as in programs.py; does it start a shell that takes its code from the input when it is given none?
 USER_SHELLS = {
@@ -150,7 +151,11 @@ class Shells(Finders):
         self.emit(call, [], state)
         fields = [field for field in call.fields[1:] if field.text != "--"]
         if len(fields) > 1 and (fields[0].text is None or not fields[0].text.startswith("-")):
-            self.follow_code(fields[0], state.at((None,)).forgetting(), "trap")
+            before = state.at((None,)).forgetting()
+            if join(*self.follow_code(fields[0], before, "trap")) is not before:
+                if any((field.text or "").removeprefix("SIG").upper() not in ENDINGS for field in fields[1:]):
+                    self.refuse("a trap changes what is known at any time")
+                state = state.doubting("a trap may change what is known")
         return state, state
 
     def user_shell(self, call: Call, state: State) -> Ways:

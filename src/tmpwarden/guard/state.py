@@ -47,7 +47,7 @@ def merged(first: tuple[Site, ...], second: tuple[Site, ...]) -> tuple[Site, ...
 class State:
     """Where the shell is and what its variables hold, as far as this command line says so."""
 
-    __slots__ = ("cwds", "doubts", "exported", "forgets", "functions", "positional", "stack", "variables")
+    __slots__ = ("cwds", "doubts", "exported", "forgets", "frozen", "functions", "positional", "stack", "variables")
 
     def __init__(self, cwds: tuple[str | None, ...]) -> None:
         self.cwds = cwds  # all that are possible
@@ -57,6 +57,9 @@ class State:
         self.positional: tuple[str | None, ...] | None = None  # $1 and so on, None: not known
         self.stack: tuple[tuple[str | None, ...], ...] = ()  # of pushd
         self.doubts: tuple[str, ...] = ()
+        self.frozen: frozenset[str] = (
+            frozenset()
+        )  # variables that do not take what they are given: readonly, declare -u
         self.forgets = False  # the environment does not hold any more either
 
     def copy(self) -> State:
@@ -67,6 +70,7 @@ class State:
         other.positional = self.positional
         other.stack = self.stack
         other.doubts = self.doubts
+        other.frozen = self.frozen
         other.forgets = self.forgets
         return other
 
@@ -88,10 +92,15 @@ class State:
         other = self.copy()
         other.variables = {**self.variables, **values}
         for name in values:
-            if name in SHELLS_TO_SET:
+            if name in SHELLS_TO_SET or name in self.frozen:
                 other.variables[name] = UNKNOWN
             if name in DANGEROUS:
                 other.doubts = (*other.doubts, f"{name} is changed")
+        return other
+
+    def freezing(self, names: list[str]) -> State:
+        other = self.copy()
+        other.frozen = self.frozen | frozenset(names)
         return other
 
     def exporting(self, exported: list[str]) -> State:
@@ -110,7 +119,7 @@ class State:
 # variables that decide which program a name means, or what a program does before it looks at its arguments
 DANGEROUS = names(
     "PATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT BASH_ENV ENV SHELLOPTS BASHOPTS GLOBIGNORE EXECIGNORE PS4 PROMPT_COMMAND "
-    "DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH POSIXLY_CORRECT"
+    "DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH POSIXLY_CORRECT SIMPLE_BACKUP_SUFFIX"
 )
 # variables that bash sets by itself: what a line assigns to them is ignored, refused or soon replaced
 SHELLS_TO_SET = names(
@@ -140,6 +149,7 @@ def join(first: State | None, second: State | None) -> State | None:
     both.positional = first.positional if first.positional == second.positional else None
     both.stack = first.stack if first.stack == second.stack else ()
     both.doubts = first.doubts + tuple([doubt for doubt in second.doubts if doubt not in first.doubts])
+    both.frozen = first.frozen | second.frozen
     both.forgets = first.forgets or second.forgets
     return both
 
@@ -164,6 +174,7 @@ def same(first: State, second: State) -> bool:
         and _stems(first) == _stems(second)
         and first.functions.keys() == second.functions.keys()
         and first.doubts == second.doubts
+        and first.frozen == second.frozen
     )
 
 

@@ -125,14 +125,15 @@ class Pipeline(Node):
 
 
 class Block(Node):
-    """A body in ( ), { } or behind coproc: `kind` says which."""
+    """A body in ( ), { } or behind coproc: `kind` says which. `name`: the variable that coproc sets."""
 
-    __slots__ = ("body", "kind")
+    __slots__ = ("body", "kind", "name")
 
-    def __init__(self, start: int, kind: str, body: Node) -> None:
+    def __init__(self, start: int, kind: str, body: Node, name: str = "") -> None:
         super().__init__(start)
         self.kind = kind
         self.body = body
+        self.name = name
 
 
 class If(Node):
