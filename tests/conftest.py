@@ -27,6 +27,7 @@ def own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
         ):
             monkeypatch.delenv(name)
     monkeypatch.setenv("HOME", str(world / "home"))
+    monkeypatch.setenv("TMPDIR", str(world / "tmp"))
     monkeypatch.setenv("TMPWARDEN_ROOTS", str(world / "tmp"))
     monkeypatch.setenv("XDG_STATE_HOME", str(world / "state"))
     monkeypatch.setenv("XDG_CONFIG_HOME", str(world / "config"))

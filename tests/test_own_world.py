@@ -30,6 +30,12 @@ def test_a_child_process_inherits_it(own_world: Path) -> None:
     assert all(place.startswith(str(own_world)) for place in said)
 
 
+def test_a_child_that_wants_a_temp_file_gets_it_in_the_test(own_world: Path) -> None:
+    code = "import tempfile, tmpwarden\nwith tmpwarden.session('mycli') as s: print(tempfile.gettempdir(), s.path)"
+    said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
+    assert [place.startswith(str(own_world / "tmp")) for place in said] == [True, True]
+
+
 def test_no_command_looks_outside(own_world: Path) -> None:
     for command in ("scan", "status"):
         assert [root["path"] for root in data(command)["roots"]] == [str(own_world / "tmp")]

@@ -122,7 +122,7 @@ def test_the_env_file_leaves_tmpdir_alone_when_somebody_else_took_the_name(
             pytest.skip("needs root to make another user's directory")
         base.mkdir(mode=0o777)
         os.chown(base, 65534, 65534)
-    command = f". '{env_file(world)}'; echo \"${{TMPDIR-unset}}\""
+    command = f"unset TMPDIR; . '{env_file(world)}'; echo \"${{TMPDIR-unset}}\""
     assert subprocess.run(["bash", "-c", command], capture_output=True, text=True).stdout == "unset\n"
 
 

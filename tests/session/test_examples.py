@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from support.program import Programs
+from support.program import Programs, wait_until_it_waits
 
 ROOT = Path(__file__).parents[2]
 EXAMPLES = ("words.py", "words_click.py")
@@ -53,7 +53,6 @@ def test_an_example_answers_as_the_requirement_says(programs: Programs, text: Pa
 
 @pytest.mark.parametrize("example", EXAMPLES)
 def test_a_failure_is_one_json_object_too(programs: Programs, text: Path, example: str) -> None:
-    refused = _run(programs, example, str(text), TMPDIR=str(text.parent / "squatted"))
     (programs.tmp / f"words-{os.geteuid()}").write_text("squatted")
     refused = _run(programs, example, str(text))
     assert refused.returncode == 7
@@ -93,7 +92,7 @@ def test_a_signal_is_answered_too(programs: Programs, tmp_path: Path, example: s
     with open(tmp_path / "pipe", "w") as pipe:  # now it reads; click opens its files before the command runs
         while not list(programs.tmp.glob("words-*/s*/words")):
             time.sleep(0.01)
-        time.sleep(0.05)
+        wait_until_it_waits(process)
         process.send_signal(signum)
         out, err = process.communicate(timeout=30)
         assert pipe.writable()

@@ -104,6 +104,7 @@ def test_a_name_that_cannot_be_an_app_is_refused(app: str) -> None:
 
 
 def test_tmpdir_then_temp_then_tmp_say_where(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("TMPDIR")
     for name in ("TMP", "TEMP", "TMPDIR"):
         (own_world / name).mkdir()
         monkeypatch.setenv(name, str(own_world / name))

@@ -53,7 +53,7 @@ class Programs:
         try:
             line = process.stdout.readline()
             assert line == "ready\n", (line, process.stderr and process.poll() is not None and process.stderr.read())
-            _wait_until_it_waits(process)
+            wait_until_it_waits(process)
             yield process
         finally:
             process.kill()
@@ -67,7 +67,7 @@ class Programs:
         return sorted(self.root.glob("out/*/*"))
 
 
-def _wait_until_it_waits(process: "subprocess.Popen[str]") -> None:
+def wait_until_it_waits(process: "subprocess.Popen[str]") -> None:
     """CPython runs a handler between byte codes: a signal that comes just before a long call waits for its end."""
     stat = Path(f"/proc/{process.pid}/stat")
     while stat.read_bytes().rpartition(b") ")[2][:1] not in (b"S", b"Z"):
