@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import tmpwarden
+from support import command
 from support.holding import process
 from support.litter import claude_session, cwd_markers, later, snapshot
 from tmpwarden.leases.scratch import open_scratch
@@ -233,3 +234,14 @@ def test_markers_stay_while_another_session_of_their_agent_lives(root: Path) -> 
         tmpwarden.teardown(session=unit.name, wait=True)
         assert marker.exists()
         assert not unit.exists()
+
+
+def test_a_few_markers_are_told_in_one_line_and_a_backlog_is_left_to_the_ordinary_laws(own_world: Path) -> None:
+    root = own_world / "tmp"
+    cwd_markers(root, 3)
+    assert command.tmpwarden("teardown", "--agent", "claude").stdout == (
+        f"taken  {root}/ (3 files such as claude-0000-cwd)\nTook 3 items, kept 0 items.\n"
+    )
+    backlog = cwd_markers(root, 100)
+    assert command.tmpwarden("teardown", "--agent", "claude").stdout == "Took 0 items, kept 0 items.\n"
+    assert all(path.exists() for path in backlog)

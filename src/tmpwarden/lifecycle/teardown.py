@@ -219,8 +219,8 @@ def _nobody_lives(prepared: Prepared, finding: Finding) -> bool:
 
 
 def _each(finding: Finding) -> Iterator[Finding]:
-    """The members of a swarm as units of their own; more than a handful go by the ordinary laws, a minute later."""
-    for name in finding.members[:_MOST_MEMBERS]:
+    """The members of a swarm as units of their own; a backlog is not this session's and goes by the ordinary laws."""
+    for name in finding.members if len(finding.members) <= _MOST_MEMBERS else ():
         try:
             status = os.lstat(f"{finding.parent}/{name}")
         except OSError:

@@ -54,7 +54,7 @@ class NamedTake:
         if used:
             return Receipt(finding, Outcome.KEPT, Reason(used[0].kind.value), detail=used[0].detail)
         if owner.state is OwnerState.ALIVE:
-            return Receipt(finding, Outcome.KEPT, Reason.LEASE, detail=owner.detail)
+            return Receipt(finding, Outcome.KEPT, Reason.OWNER_ALIVE, detail=owner.detail)
         if held is None:
             return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail="processes could not be looked at")
         verdict = Remove(finding, Evidence(owner, held, None), Reason.TORN_DOWN)

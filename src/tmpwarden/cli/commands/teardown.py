@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from dataclasses import replace
 
 import click
 
@@ -10,7 +11,7 @@ from ...catalogue.load import load
 from ...catalogue.settings import load_settings
 from ...errors import BadArgument, Partial, TeardownFailed, TmpwardenError
 from ...lifecycle.teardown import TeardownResult, teardown
-from ...model.sweep import Receipt
+from ...model.sweep import Finding, Kind, Receipt, Worth
 from ...oskit import places
 from ...text import plural, shown
 from .. import render
@@ -81,9 +82,21 @@ def _reason(receipt: Receipt) -> str:
     return SENTENCES[receipt.reason].format(who=receipt.detail or "somebody")
 
 
+def _alike(receipts: Iterable[Receipt]) -> Iterator[list[Finding]]:
+    """Worthless files of one row in one directory are one line."""
+    found: dict[object, list[Finding]] = {}
+    for receipt in receipts:
+        finding = receipt.finding
+        is_one_of_many = finding.kind is Kind.FILE and finding.litter.worth is Worth.NONE
+        found.setdefault((finding.parent, finding.litter.key) if is_one_of_many else finding.path, []).append(finding)
+    for alike in found.values():
+        names = tuple(finding.name for finding in alike)
+        yield alike if len(alike) == 1 else [replace(alike[0], members=names)]
+
+
 def _lines(result: TeardownResult) -> Iterator[str]:
-    for receipt in result.removed:
-        yield f"taken  {render.place(receipt.finding)}"
+    for alike in _alike(result.removed):
+        yield f"taken  {render.place(*alike)}"
     for receipt in result.kept:
         yield f"kept   {shown(receipt.finding.path)}: {_reason(receipt)}"
     for receipt in result.failed:
