@@ -79,5 +79,6 @@ class _World:
             os.utime(self.notes / name, (time.time() + seconds,) * 2)
         payload = {"session_id": _SESSION, "hook_event_name": event, "cwd": "/work", "tool_name": "Bash"}
         payload_file = self.base / f"{event}.json"
-        payload_file.write_text(json.dumps(payload | {"tool_input": {"command": _COMMAND}}))
+        whole = payload | {"tool_input": {"command": _COMMAND}}
+        payload_file.write_text(json.dumps(whole, separators=(",", ":")))  # as agents write it
         return timed(argv or [_PYTHON, "-I", "-S", _RUN, "claude", event], self.env, stdin=str(payload_file))

@@ -76,7 +76,7 @@ def _mutations(stdin: dict[str, object], strange: object, dice: random.Random, c
         changed = json.loads(json.dumps(stdin))
         for _ in range(dice.randint(1, 3)):
             _change(changed, strange, dice)
-        raw = json.dumps(changed).encode()
+        raw = json.dumps(changed, separators=dice.choice(((",", ":"), (", ", ": ")))).encode()
         yield dice.choice((_whole, _whole, _cut, _flipped, _doubled))(raw, dice)
 
 
