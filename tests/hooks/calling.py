@@ -26,7 +26,9 @@ _SPECIFIC = {
 def hook(
     agent: str, event: str, payload: object, *, env: dict[str, str] | None = None, python: str = PYTHON
 ) -> "subprocess.CompletedProcess[bytes]":
-    raw = payload if isinstance(payload, bytes) else json.dumps(payload, separators=(",", ":")).encode()  # as agents write it
+    raw = (
+        payload if isinstance(payload, bytes) else json.dumps(payload, separators=(",", ":")).encode()
+    )  # as agents write it
     return subprocess.run(
         [python, "-I", "-S", str(RUN), agent, event],
         input=raw,

@@ -203,17 +203,30 @@ def test_a_scratch_that_a_child_still_uses_stays(own_world: Path, agents: "list[
 
 @needs_root
 @needs_faketime
+@pytest.mark.parametrize("seconds", [pytest.param(100, id="no clean is due"), pytest.param(4000, id="a clean is due")])
 def test_the_next_start_clears_what_a_killed_session_left(
-    own_world: Path, agents: "list[subprocess.Popen[bytes]]"
+    own_world: Path, agents: "list[subprocess.Popen[bytes]]", seconds: int
 ) -> None:
     start(own_world, agents[0])
     wait_for_jobs(own_world)
     left = Path(mktemp(own_world))
     agents[0].kill()
     agents[0].wait()
-    later("SessionStart", session=OTHER, seconds=4000, CLAUDE_PID=str(agents[1].pid))
+    later("SessionStart", session=OTHER, seconds=seconds, CLAUDE_PID=str(agents[1].pid))
     wait_for_jobs(own_world)
     assert not left.exists()
+
+
+@needs_faketime
+def test_a_start_leaves_the_clean_to_whoever_has_just_done_it(own_world: Path) -> None:
+    """A timer or a person: their stamp counts for hooks as well."""
+    stamp = own_world / "state" / "tmpwarden" / "last-clean"
+    for seconds, is_cleaned in ((0, True), (100, False), (4000, True)):
+        before = stamp.stat().st_mtime_ns if stamp.exists() else None
+        (own_world / "state" / "tmpwarden" / "hooks" / "clean.due").unlink(missing_ok=True)
+        later("SessionStart", seconds=seconds)
+        wait_for_jobs(own_world)
+        assert (stamp.stat().st_mtime_ns != before) is is_cleaned
 
 
 def test_a_job_that_hangs_is_ended(own_world: Path) -> None:

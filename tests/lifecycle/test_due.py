@@ -62,6 +62,18 @@ def test_a_server_leaves_the_work_to_the_timer_that_did_it() -> None:
     assert (server.runs, server.skipped) == (2, 1)
 
 
+@pytest.mark.parametrize("cleaned", [_by_a_timer, _by_a_person])
+def test_a_timer_leaves_the_work_to_whoever_has_just_done_it(cleaned: object, root: Path) -> None:
+    assert callable(cleaned)
+    cleaned()
+    last = consent.last_clean_ns(places.state_dir())
+    _by_a_timer()
+    assert consent.last_clean_ns(places.state_dir()) == last
+    _an_hour_passes()
+    _by_a_timer()
+    assert consent.last_clean_ns(places.state_dir()) != last
+
+
 def test_a_server_that_starts_cleans_whatever_the_timer_did(root: Path) -> None:
     _by_a_timer()
     _by_a_server()

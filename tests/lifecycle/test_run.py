@@ -104,6 +104,20 @@ def test_a_killed_wrapper_costs_the_command_nothing_and_the_next_clean_takes_wha
     assert left_behind(root) == []
 
 
+@pytest.mark.skipif(not shutil.which("faketime"), reason="needs faketime")
+def test_the_next_run_takes_what_a_killed_one_left(root: Path) -> None:
+    """No clean is due, nobody asks for one: a record names the dead owner, and a minute has passed."""
+    with started(RUN, WRITE_AND_WAIT) as (wrapper, command):
+        wrapper.kill()
+        wrapper.wait(timeout=60)
+        os.kill(command, signal.SIGKILL)
+    assert left_behind(root) != []
+    subprocess.run([*RUN, "true"], check=True)
+    assert left_behind(root) != [], "its owner has been dead for a moment only"
+    subprocess.run(["faketime", "-f", "+100s", *RUN, "true"], check=True)
+    assert eventually(lambda: left_behind(root) == [])
+
+
 @pytest.mark.parametrize("form", FORMS, ids=NAMES)
 def test_a_child_that_outlives_the_command_keeps_the_scratch_until_it_ends(form: list[str], root: Path) -> None:
     done = subprocess.run(

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 MARKER_LIMIT_S = 8.0  # a backlog of any size: the next job goes on
 CLEAN_LIMIT_S = 60.0
+JUST_DONE = 0.5  # of the time between two cleans: within it, whoever cleaned last has done it for everybody
+_OF_SESSIONS = ("scratch", "lease", "run", "run-lease", "sandbox-scratch", "sandbox-lease")
 
 
 def detach(work: "Callable[[], object]", *, keep: "Iterable[int]" = ()) -> bool:
@@ -142,15 +144,43 @@ def clear_markers(row: str, *, observe: bool = False) -> int:
     return sum(receipt.entries for receipt in receipts if receipt.outcome is Outcome.REMOVED)
 
 
+def has_dead_scratch() -> bool:
+    """Whether a process that a scratch was leased to is gone: a killed session said no good-bye."""
+    from ..errors import TmpwardenError
+    from ..leases.scratch import read_all
+    from ..oskit.places import temp_roots
+    from ..oskit.procs import start_ticks
+
+    try:
+        leases = read_all(tuple(temp_roots()))
+    except TmpwardenError:  # an unsafe root: whoever wants to use it says so
+        return False
+    owners = [((lease.pid, lease.start), *lease.others) for lease in leases]
+    return any(all(start_ticks(pid) != start for pid, start in owned) for owned in owners)
+
+
+def clear_scratches(*, observe: bool = False) -> None:
+    """Take the scratches of dead sessions away, whether or not a clean of everything is due."""
+    from ..model.sweep import Request
+
+    rows = tuple(f"tmpwarden.{row}" for row in _OF_SESSIONS)
+    with Deadline(CLEAN_LIMIT_S + 10):
+        _clean(Request(rows=rows, unattended=True, time_limit_s=CLEAN_LIMIT_S), observe)
+
+
 def clear_the_dead(*, observe: bool = False) -> "Cleared":
-    """A whole unattended clean, as `[periodic]` of config.toml wants it."""
+    """A whole unattended clean, as `[periodic]` of config.toml wants it, unless somebody has just done it."""
+    import time
+
     from ..catalogue.settings import load_settings
     from ..model.sweep import Keep, Reason, Request, Thresholds
+    from ..oskit.places import state_dir
+    from ..sweep.consent import is_due
     from ..text import plural, size
 
     settings = load_settings()
     done = Cleared(float(settings.periodic_every_s))
-    if not settings.periodic_enabled:
+    if not settings.periodic_enabled or not is_due(state_dir(), done.every_s * JUST_DONE, time.time_ns()):
         return done
     limits = Thresholds(max_age_s=settings.periodic_max_age_s)
     with Deadline(CLEAN_LIMIT_S + 10):

@@ -10,7 +10,7 @@ from ..errors import NoNamespace, NoSpace, UnsafeRoot, UnsafeScratch
 from ..leases.scratch import adopt, open_scratch
 from ..model.hot import Scratch
 from ..oskit import places
-from . import private_tmp
+from . import background, private_tmp
 from .signals import Signals
 
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
@@ -39,6 +39,8 @@ def run(
     if is_private:
         private_tmp.check()
     scratch = _scratch(command, agent, roots, is_private, warn)
+    if not roots and background.has_dead_scratch():
+        background.detach(background.clear_scratches)
     try:
         return _supervised(command, scratch, is_private)
     finally:

@@ -23,9 +23,9 @@ def after(call: Call) -> Answer | None:
     has_markers = has_markers and notebook.put_off(call.notes, notebook.MARKERS, MARKERS_EVERY_S)
     wants_clean = wants_clean and notebook.put_off(call.notes, notebook.CLEAN, CLEAN_EVERY_S)
     if has_markers or wants_clean:
-        from .jobs import start_job
+        from .jobs import clear_all
 
-        start_job(call, markers=has_markers, clean=wants_clean)
+        clear_all(call, markers=has_markers, clean=wants_clean)
     if notebook.has_note(call.notes, call.session):
         words.append(notebook.take_note(call.notes, call.session))
     return call.dialect.tell(call.event, "\n".join(filter(None, words)))

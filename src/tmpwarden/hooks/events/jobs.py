@@ -13,19 +13,21 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def start_job(call: Call, *, markers: bool, clean: bool) -> None:
-    background.detach(lambda: _work(call, markers=markers, clean=clean))
+def clear_all(call: Call, *, markers: bool = True, clean: bool = True) -> None:
+    """Stale markers, and what ended sessions left."""
+    jobs = ((_markers,) if markers else ()) + ((_left_overs, _old_notes) if clean else ())
+    background.detach(lambda: _work(call, jobs))
 
 
-def _work(call: Call, *, markers: bool, clean: bool) -> None:
+def clear_scratches(call: Call) -> None:
+    """No clean is due, but a killed session has left its scratch."""
+    background.detach(lambda: _work(call, (_scratches,)))
+
+
+def _work(call: Call, jobs: "tuple[Callable[[Call], str], ...]") -> None:
     with background.Alone(f"{call.notes}/job.lock") as is_alone:
-        if not is_alone:
-            return
-        if markers:
-            _told(call, _markers)
-        if clean:
-            _told(call, _left_overs)
-            _told(call, _old_notes)
+        for job in jobs if is_alone else ():
+            _told(call, job)
 
 
 def _told(call: Call, work: "Callable[[Call], str]") -> None:
@@ -44,6 +46,11 @@ def _markers(call: Call) -> str:
         return ""
     count = background.clear_markers(MARKER_ROW, observe=call.observes)
     return f"removed {count:,} stale cwd file{'' if count == 1 else 's'}" if count else ""
+
+
+def _scratches(call: Call) -> str:
+    background.clear_scratches(observe=call.observes)
+    return ""
 
 
 def _left_overs(call: Call) -> str:

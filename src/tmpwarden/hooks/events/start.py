@@ -4,6 +4,7 @@ import os
 
 from ...errors import TmpwardenError
 from ...leases import scratch
+from ...lifecycle.background import has_dead_scratch
 from ...model.hot import Scratch
 from ...oskit.places import temp_roots
 from .. import notebook
@@ -26,13 +27,22 @@ def start(call: Call) -> Answer | None:
     except (TmpwardenError, OSError) as problem:
         message = f"tmpwarden: no scratch for this session: {problem}"[:400]
         notebook.log(call.notes, message)
-    if notebook.is_due(call.notes, notebook.CLEAN):
-        from .jobs import start_job
-
-        if notebook.put_off(call.notes, notebook.CLEAN, CLEAN_EVERY_S):
-            start_job(call, markers=True, clean=True)
+    _clear(call)
     words = [message, _complaint(call), notebook.take_note(call.notes, call.session)]
     return call.dialect.greet(call.event, context, "\n".join(filter(None, words)), env)
+
+
+def _clear(call: Call) -> None:
+    """In the background: everything when due, else what a killed session has left."""
+    if notebook.is_due(call.notes, notebook.CLEAN):
+        from .jobs import clear_all
+
+        if notebook.put_off(call.notes, notebook.CLEAN, CLEAN_EVERY_S):
+            clear_all(call)
+    elif has_dead_scratch():
+        from .jobs import clear_scratches
+
+        clear_scratches(call)
 
 
 def _scratch(call: Call) -> tuple[str, dict[str, str]]:
