@@ -27,12 +27,12 @@ if mkdir $PWD/first 2>/dev/null; then
 fi
 [ -f "$f" ] && echo "kept $f"
 """
-# The first to come makes a file and kills everybody above it but the harness, as the kernel does when memory is short.
+# The first to come makes a file and kills everybody above it but the harness, from the top: it dies with its parent.
 DIE = """mktemp; mkdir $PWD/first 2>/dev/null || exit 0
 p=$PPID; all=
 while [ "$p" -gt 1 ]; do
     case $(tr '\\0' ' ' </proc/$p/cmdline) in *run_agent.py*|*run.py*) break ;; esac
-    all="$all $p"; p=$(cut -d' ' -f4 /proc/$p/stat)
+    all="$p $all"; p=$(cut -d' ' -f4 /proc/$p/stat)
 done
 kill -KILL $all
 """
@@ -73,7 +73,7 @@ def ours_outside_quarantine(result: dict[str, object]) -> list[str]:
 @pytest.mark.parametrize("how", HOW)
 @pytest.mark.parametrize("agent", OTHERS)
 def test_two_sessions_side_by_side_keep_their_files(agent: str, how: str) -> None:
-    # not at the same instant: the first start of OpenCode makes its database, and a second one then fails without us too
+    # one after the other: OpenCode's first start makes its database, and a second one meanwhile fails, without us too
     one = f"({argv_of(agent, how)}; echo $? >>status; touch ended)"
     result = session(agent, how, STAY, f"{one} & sleep 4; {one}; wait; sort -u status >&2", "sleep 4")
     told = json.dumps(result["model"])

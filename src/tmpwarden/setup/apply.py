@@ -84,20 +84,22 @@ def _seen(target: Target, current: runtime.Runtime) -> Seen:
 def _write(target: Target, edits: list[Edit], guard: bool, observe: bool) -> None:
     known = record.load(target.id)
     files = {changed.path: changed for changed in known.files} if known else {}
+    bare = {edit.path: edit.after for edit in target.edits(Wish(None))}  # a file that is not among them is all ours
     for edit in edits:
         if edit.changes:
-            files[edit.path] = record.apply(edit, files.get(edit.path))
+            files[edit.path] = record.apply(edit, files.get(edit.path), bare.get(edit.path))
     record.save(record.Record(target.id, __version__, guard, observe, tuple(files.values())))
 
 
 def _restored(edit: Edit, known: record.Record | None) -> Edit:
     """If nobody touched the file since, its old bytes; else only our part goes."""
     ours = known.of(edit.path) if known else None
+    careful = Edit(edit.path, edit.before, edit.after, is_former=False)
     if ours is None or record.digest(edit.before) != ours.digest:
-        return edit
+        return careful
     former = read(ours.backup) if ours.backup else None
     if ours.backup and former is None:
-        return edit  # the backup is gone: do it the careful way
+        return careful  # the backup is gone
     return Edit(edit.path, edit.before, former)
 
 

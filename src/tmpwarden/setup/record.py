@@ -61,11 +61,10 @@ def forget(target: str) -> None:
     remove(os.path.join(directory(), f"{target}.json"))
 
 
-def apply(edit: Edit, earlier: Changed | None) -> Changed:
-    """Write one edit; what was there before our first change is kept as the backup."""
-    # over our own work: the older backup is the user's
+def apply(edit: Edit, earlier: Changed | None, without_us: bytes | None) -> Changed:
+    """Write one edit. What was there before our first change is kept, or, if somebody changed it since, all but us."""
     is_our_work = earlier is not None and earlier.digest == digest(edit.before)
-    backup = earlier.backup if earlier is not None and is_our_work else _back_up(edit)
+    backup = earlier.backup if earlier is not None and is_our_work else _back_up(edit.path, without_us)
     put(edit)
     return Changed(edit.path, digest(edit.after), backup)
 
@@ -94,14 +93,14 @@ def digest(content: bytes | None) -> str:
     return hashlib.sha256(content).hexdigest() if content is not None else ""
 
 
-def _back_up(edit: Edit) -> str | None:
-    if edit.before is None:
+def _back_up(path: str, content: bytes | None) -> str | None:
+    if content is None:
         return None
-    name = f"{os.path.basename(edit.path)}.{digest(edit.path.encode() + edit.before)[:12]}.before"
-    path = os.path.join(directory(), name)
+    name = f"{os.path.basename(path)}.{digest(path.encode() + content)[:12]}.before"
+    backup = os.path.join(directory(), name)
     os.makedirs(directory(), 0o700, exist_ok=True)
-    atomic.write(path, edit.before, durable=True)
-    return path
+    atomic.write(backup, content, durable=True)
+    return backup
 
 
 def _mode(path: str) -> int:

@@ -55,7 +55,7 @@ def install(*, system: bool = False, dry_run: bool = False, kind: str = "", call
         files = {changed.path: changed for changed in known.files} if known else {}
         for edit in edits:
             if edit.changes and edit.path.startswith("/"):
-                files[edit.path] = record.apply(edit, files.get(edit.path))
+                files[edit.path] = record.apply(edit, files.get(edit.path), edit.before)
         record.save(record.Record(TARGET, __version__, files=tuple(files.values())))
         _enable(kind, edits, system, call)
     return Scheduled(kind, tuple(edits), _advice(system))

@@ -27,7 +27,8 @@ def command(call: Call, what: str, dry_run: bool) -> Answer:
         return Answer(data | {"diff": [edit.diff() for edit in done.changed]}, lambda: _diffs(done.changed))
 
     def text() -> Iterator[str]:
-        yield from (f"restored {shown(path)}" for path in paths)
+        for edit in done.changed:
+            yield f"{'restored' if edit.is_former else 'took tmpwarden out of'} {shown(edit.path)}"
         if not paths:
             yield f"There was nothing of tmpwarden in the settings of {what}."
 

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 
-from ...errors import BrokenSettings
-from ..edits import parse, read, resolved
+from ...errors import BrokenSettings, SetupFailed
+from ..edits import Edit, parse, read, resolved
 from ..runtime import Runtime
 from .target import Target, Wish, below_home
+
+_DISABLE = "claude plugin disable tmpwarden@tmpwarden"
 
 
 class Claude(Target):
@@ -28,6 +30,11 @@ class Claude(Target):
 
     def settings(self) -> str:
         return os.path.join(self.home(), "settings.json")
+
+    def edits(self, wish: Wish) -> list[Edit]:
+        if wish.observe and self.has_plugin():
+            raise SetupFailed("the tmpwarden plugin is on, and it cannot only watch", hint=f"first: `{_DISABLE}`")
+        return super().edits(wish)
 
     def wished_events(self, wish: Wish) -> tuple[tuple[str, str | None], ...]:
         """With the plugin on, only the guard is missing."""
@@ -53,5 +60,5 @@ class Claude(Target):
 
     def advice(self) -> tuple[str, ...]:
         if self.has_plugin():
-            return ("The tmpwarden plugin is on and does the cleaning; nothing was added for that.",)
+            return (f"The tmpwarden plugin is on and does the cleaning. `{_DISABLE}` stops it.",)
         return ()

@@ -9,7 +9,9 @@ import copy
 import json
 import os
 
-from ..edits import Document, Edit, parse, read, resolved
+from ...errors import BrokenSettings
+from ...text import shown
+from ..edits import Document, Edit, line_of, read
 from ..runtime import Runtime
 from .target import MARK, Target, Wish, below_home
 
@@ -72,6 +74,10 @@ class OpenCode(Target):
         path = _plugin_path(wish.runtime)
         return [Edit(path, read(path), _plugin(wish).encode()), *made]
 
+    def check(self, path: str, content: bytes | None, document: Document) -> None:
+        if not isinstance(document.get("plugin", []), list):
+            raise BrokenSettings(shown(path), f"{line_of(content, 'plugin')}: 'plugin' is not a list")
+
     def merged(self, document: Document, wish: Wish) -> Document:
         new = copy.deepcopy(document)
         plugins = new.get("plugin")
@@ -86,8 +92,7 @@ class OpenCode(Target):
 
     def commands(self) -> list[str]:
         """The plugin's text stands for the command: it names the same interpreter and script."""
-        path = resolved(self.settings())
-        plugins = parse(path, read(path)).get("plugin")
+        plugins = self.document().get("plugin")
         ours = [item for item in plugins if _is_ours(item)] if isinstance(plugins, list) else []
         return [(read(str(item).removeprefix("file://")) or b"").decode("utf-8", "replace") for item in ours]
 

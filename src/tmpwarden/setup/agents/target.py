@@ -7,8 +7,10 @@ import os
 import shutil
 from dataclasses import dataclass
 
+from ...errors import BrokenSettings
 from ...oskit import places
-from ..edits import Document, Edit, parse, read, resolved, spell
+from ...text import shown
+from ..edits import Document, Edit, line_of, parse, read, resolved, spell
 from ..runtime import Runtime
 
 MARK = "tmpwarden/hooks/run.py"  # in every command of ours and in nobody else's
@@ -47,20 +49,40 @@ class Target:
         path = resolved(self.settings())
         before = read(path)
         document = parse(path, before)
+        self.check(path, before, document)
         wanted = self.merged(document, wish)
         if wanted == document:
             return [Edit(path, before, before)]
         return [Edit(path, before, spell(wanted, before))]
 
+    def document(self) -> Document:
+        """The settings as they are. Raises BrokenSettings."""
+        path = resolved(self.settings())
+        content = read(path)
+        document = parse(path, content)
+        self.check(path, content, document)
+        return document
+
+    def check(self, path: str, content: bytes | None, document: Document) -> None:
+        """Raises BrokenSettings where something that we do not understand stands in our place."""
+        hooks = document.get("hooks", {})
+        if not isinstance(hooks, dict):
+            raise BrokenSettings(shown(path), f"{line_of(content, 'hooks')}: 'hooks' is not an object")
+        for event, groups in hooks.items():
+            if event in dict(self.events + self.guard_events) and not isinstance(groups, list):
+                raise BrokenSettings(shown(path), f"{line_of(content, event)}: {event!r} is not a list")
+
     def merged(self, document: Document, wish: Wish) -> Document:
         """The document with exactly the wished hooks of ours in it, everything else untouched and in place."""
         new = copy.deepcopy(document)
-        hooks = new.get("hooks")
-        hooks = hooks if isinstance(hooks, dict) else {}
+        hooks = new.get("hooks", {})
+        assert isinstance(hooks, dict)
         wanted = self.groups(wish)
         for event in [*hooks, *(event for event in wanted if event not in hooks)]:
-            groups = hooks.get(event)
-            kept = _with(groups if isinstance(groups, list) else [], wanted.get(event))
+            groups = hooks.get(event, [])
+            if not isinstance(groups, list):
+                continue  # an event that we never asked for
+            kept = _with(groups, wanted.get(event))
             if kept or (event in document.get("hooks", {}) and not groups):  # type: ignore[operator]
                 hooks[event] = kept
             else:
@@ -87,14 +109,8 @@ class Target:
         return ({"matcher": matcher} if matcher else {}) | {"hooks": [command]}
 
     def commands(self) -> list[str]:
-        """Our commands as they stand in the settings now. Broken settings hold none."""
-        from ...errors import BrokenSettings
-
-        try:
-            path = resolved(self.settings())
-            return _commands(parse(path, read(path)).get("hooks"))
-        except BrokenSettings:
-            return []
+        """Our commands as they stand in the settings now. Raises BrokenSettings."""
+        return _commands(self.document().get("hooks"))
 
     def state(self, current: Runtime) -> str:
         """absent, installed, outdated; agents add untrusted and twice."""
