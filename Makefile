@@ -27,7 +27,7 @@ test-long: dev
 	$(BIN)/python -m pytest -n 2 -m "long"
 
 test-clients: dev
-	$(BIN)/python -m pytest -m "clients" -p no:cacheprovider
+	$(BIN)/python -m pytest -n 2 -m "clients" -p no:cacheprovider
 
 lint: dev
 	$(BIN)/ruff check .

@@ -3,6 +3,7 @@
 The harness that runs them is not part of this repository; TMPWARDEN_CLIENTS names it (see docs/agents.md).
 """
 
+import fcntl
 import functools
 import json
 import os
@@ -16,7 +17,7 @@ NPM = Path(os.environ.get("CLIENTS_NPM", "/var/cache/tmpwarden-clients"))  # uid
 REPOSITORY = Path(__file__).parents[2]
 TMPWARDEN = REPOSITORY / ".venv" / "bin" / "tmpwarden"
 FAKETIME = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
-LATER = f"LD_PRELOAD={FAKETIME} FAKETIME=+2h NO_FAKE_STAT=1"
+LATER = f"LD_PRELOAD={FAKETIME} FAKETIME=+73h NO_FAKE_STAT=1"
 
 pytestmark = pytest.mark.clients
 
@@ -24,8 +25,11 @@ pytestmark = pytest.mark.clients
 def need(agent: str) -> None:
     if os.geteuid() != 0 or not CLIENTS.is_dir():
         pytest.skip("needs root and the harness that TMPWARDEN_CLIENTS names")
-    if not (NPM / agent).is_dir():
-        subprocess.run([str(CLIENTS / "install"), agent], env={**os.environ, "CLIENTS_NPM": str(NPM)}, check=True)
+    NPM.mkdir(parents=True, exist_ok=True)
+    with open(NPM / ".lock", "w") as lock:  # several tests at once
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        if not (NPM / agent).is_dir():
+            subprocess.run([str(CLIENTS / "install"), agent], env={**os.environ, "CLIENTS_NPM": str(NPM)}, check=True)
 
 
 def run_agent(agent: str, *options: str, setup: str = "true", post: str = "true") -> dict[str, object]:

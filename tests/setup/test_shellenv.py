@@ -39,6 +39,19 @@ def test_the_agent_starts_under_run_and_without_us_by_itself(shell: str, is_ther
     assert result.stdout == f"{started}|two words|--flag|"
 
 
+@pytest.mark.parametrize("shell", ["bash", "zsh"])
+def test_an_alias_of_the_same_name_is_no_error(shell: str, programs: Path) -> None:
+    """It comes first when typed; the function waits behind it."""
+    if not shutil.which(shell):
+        pytest.skip(f"needs {shell}")
+    text = functions(shell, str(programs / "tmpwarden"), (("claude", "claude"),))
+    (programs / "profile").write_text(f"alias claude='echo aliased'\n{text}")
+    script = f". '{programs}/profile'\neval 'claude a'\nunalias claude\neval 'claude b'"
+    result = subprocess.run([shell, "-ic", script], capture_output=True, text=True, check=True, start_new_session=True)
+    assert "error" not in result.stderr
+    assert result.stdout == "aliased a\ntmpwarden|run|--agent|claude|--|claude|b|"
+
+
 def test_the_shell_is_read_from_its_variable() -> None:
     assert [shell_of(path) for path in ("/bin/zsh", "/usr/bin/fish", "/bin/tcsh", "")] == [
         "zsh",

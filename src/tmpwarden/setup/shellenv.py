@@ -29,8 +29,9 @@ def functions(shell: str, tmpwarden: str, programs: tuple[tuple[str, str], ...])
 
 
 def _posix(program: str, agent: str, tmpwarden: str) -> str:
+    """Not `claude() {`: where `claude` is an alias, as Claude's local installer makes it, that is a syntax error."""
     return (
-        f"{program}() {{\n"
+        f"function {program} {{\n"
         f'  if [ -x {tmpwarden} ]; then {tmpwarden} run --agent {agent} -- {program} "$@"; '
         f'else command {program} "$@"; fi\n'
         "}\n"
