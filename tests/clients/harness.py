@@ -12,7 +12,8 @@ from pathlib import Path
 
 import pytest
 
-CLIENTS = Path(os.environ.get("TMPWARDEN_CLIENTS", "/work/shared/clients"))
+_BESIDE = Path(__file__).parents[3] / "shared" / "clients"
+CLIENTS = Path(os.environ.get("TMPWARDEN_CLIENTS", _BESIDE if _BESIDE.is_dir() else "/work/shared/clients"))
 NPM = Path(os.environ.get("CLIENTS_NPM", "/var/cache/tmpwarden-clients"))  # uid 1000 cannot look into /root
 REPOSITORY = Path(__file__).parents[2]
 TMPWARDEN = REPOSITORY / ".venv" / "bin" / "tmpwarden"

@@ -2,6 +2,7 @@
 
 import os
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -58,42 +59,39 @@ def test_where_only_a_tree_can_go_it_goes_in_place(tmp_path: Path, fill: object)
         assert result.failed == []
 
 
-def test_one_full_ext4_that_holds_home_and_temp_alike(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture
+def disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
+    """One ext4 that holds home, state and temp alike."""
     with ext4(tmp_path / "disk", tmp_path / "image") as disk:
-        (disk / "home").mkdir(mode=0o700)
-        root = disk / "tmp"
-        root.mkdir(mode=0o700)
+        for name in ("home", "tmp"):
+            (disk / name).mkdir(mode=0o700)
         monkeypatch.setenv("HOME", str(disk / "home"))
         for name in ("STATE", "CONFIG", "DATA", "CACHE"):
             monkeypatch.delenv(f"XDG_{name}_HOME")
-        unit = claude_session(root, files=200)
-        markers = cwd_markers(root, 50)
-        fill_bytes(disk)
-        request = Request(roots=(str(root),))
-        assert free_bytes(disk) == 0
-        assert len(list(scan(request, now_ns=later(100)))) == 2
-        result = clean(request, now_ns=later(100))
-        assert not any(marker.exists() for marker in markers)
-        assert free_bytes(disk) > 0
-        assert not unit.exists(), [r.detail for r in result.failed]
-        assert (disk / "home/.local/state/tmpwarden/journal.jsonl").exists(), "room was made for the journal first"
+        yield disk
 
 
-def test_what_may_be_worth_something_stays_while_its_removal_cannot_be_written_down(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    with ext4(tmp_path / "disk", tmp_path / "image") as disk:
-        (disk / "home").mkdir(mode=0o700)
-        root = disk / "tmp"
-        root.mkdir(mode=0o700)
-        monkeypatch.setenv("HOME", str(disk / "home"))
-        for name in ("STATE", "CONFIG", "DATA", "CACHE"):
-            monkeypatch.delenv(f"XDG_{name}_HOME")
-        unit = claude_session(root, files=20)
-        fill_bytes(disk)
-        result = clean(Request(roots=(str(root),)), now_ns=later(100))
-        assert unit.exists()
-        assert [r.reason.value for r in result.failed] == ["journal-cannot-be-written"]
+def test_one_full_ext4_that_holds_home_and_temp_alike(disk: Path) -> None:
+    root = disk / "tmp"
+    unit = claude_session(root, files=200)
+    markers = cwd_markers(root, 50)
+    fill_bytes(disk)
+    request = Request(roots=(str(root),))
+    assert free_bytes(disk) == 0
+    assert len(list(scan(request, now_ns=later(100)))) == 2
+    result = clean(request, now_ns=later(100))
+    assert not any(marker.exists() for marker in markers)
+    assert free_bytes(disk) > 0
+    assert not unit.exists(), [r.detail for r in result.failed]
+    assert (disk / "home/.local/state/tmpwarden/journal.jsonl").exists(), "room was made for the journal first"
+
+
+def test_what_may_be_worth_something_stays_while_its_removal_cannot_be_written_down(disk: Path) -> None:
+    unit = claude_session(disk / "tmp", files=20)
+    fill_bytes(disk)
+    result = clean(Request(roots=(str(disk / "tmp"),)), now_ns=later(100))
+    assert unit.exists()
+    assert [r.reason.value for r in result.failed] == ["journal-cannot-be-written"]
 
 
 def test_who_begins_to_use_a_tree_before_it_goes_in_place_keeps_it(
