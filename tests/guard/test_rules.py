@@ -226,3 +226,23 @@ def test_no_command_makes_the_guard_raise_or_allow_something_unnamed(command: st
     context = Context(scratch="/tmp/s", project="/p", cwd="/p", home="/h", uid=1000, look=look)
     decision = evaluate(ToolCall("claude", "shell", command=command, cwd="/p"), SANDBOX, context)
     assert decision.verdict != "allow" or all(rule for argv, _, rule in decision.commands if argv)
+
+
+@pytest.mark.parametrize("command", ["git status $WHAT", 'git status "$(c)"', "git status `c`", "frob 1 $X"])
+def test_a_word_that_is_not_known_spoils_an_allow_by_prefix(tmp_path: Path, command: str) -> None:
+    assert said(tmp_path, ALONE + 'allow = ["git status", "frob 1"]\n', command).verdict == "pass"
+
+
+@pytest.mark.parametrize("command", ["ssh host", "ssh host ls", "docker ps", "kubectl get pods"])
+def test_nothing_that_runs_on_another_machine_is_allowed(tmp_path: Path, command: str) -> None:
+    config = ALONE + 'allow = ["ssh", "ls", "docker", "kubectl"]\n'
+    is_ours = command.startswith(("docker", "kubectl"))  # the client itself runs here
+    assert said(tmp_path, config, command).verdict == ("allow" if is_ours else "pass")
+
+
+@pytest.mark.parametrize("place", ["project", "scratch"])
+def test_the_whole_disk_is_no_root(place: str) -> None:
+    places = {"scratch": "/tmp/s", "project": "/home/u/p"} | {place: "/"}
+    context = Context(**places, cwd="/", home="/home/u", uid=1000, look=look)  # type: ignore[arg-type]
+    for command in ("rm -rf /", "rm -rf /etc/x", "touch x", "mkdir /srv/y"):
+        assert evaluate(ToolCall("claude", "shell", command=command, cwd="/"), SANDBOX, context).verdict == "ask"
