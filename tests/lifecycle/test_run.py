@@ -185,6 +185,22 @@ def test_the_command_gets_signals_as_its_user_had_them() -> None:
 
 
 @pytest.mark.parametrize("form", FORMS, ids=NAMES)
+@pytest.mark.parametrize("closed", ["<&-", ">&-", "<&- >&- 2>&-"])
+def test_closed_descriptors_stay_closed_and_nothing_is_left(form: list[str], closed: str, root: Path) -> None:
+    look = (
+        'echo x >"$TMPDIR/file"; exec 9>"$0"; for fd in 0 1 2; do [ -e /proc/$$/fd/$fd ] && echo $fd >&9; done; exit 3'
+    )
+    seen = []
+    for wrapper in ([], form):
+        line = f"{shlex.join([*wrapper, 'sh', '-c', look, str(root.parent / 'seen')])} {closed}"
+        env = {**os.environ, "TMPDIR": str(root.parent)}
+        assert subprocess.run(["sh", "-c", line], env=env, cwd=root.parent, check=False).returncode == 3
+        seen.append((root.parent / "seen").read_text())
+    assert seen[0] == seen[1]
+    assert eventually(lambda: left_behind(root) == [])
+
+
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
 def test_started_by_somebody_who_ignores_its_children_it_still_knows_the_status(form: list[str], root: Path) -> None:
     source = (
         "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execvp(sys.argv[1], sys.argv[1:])"

@@ -11,6 +11,7 @@ from support.litter import claude_session
 from support.mounts import mounted, needs_root
 from support.user import OrdinaryUser
 from support.wrapped import eventually
+from tmpwarden.sweep.journal import open_intents
 
 CALL = "result = tmpwarden.teardown(session=sys.argv[1])"
 TELL = "open(told, 'w').write(repr((result.error, len(result.removed))))"
@@ -40,6 +41,8 @@ def test_it_takes_what_it_should_in_any_host(host: str, own_world: Path) -> None
     subprocess.run(argv, check=True, timeout=60)
     assert (own_world / "told").read_text() == "(None, 1)"
     assert not unit.exists()
+    state = str(own_world / "state" / "tmpwarden")
+    assert eventually(lambda: open_intents(state) == []), "and what goes on afterwards has written its receipt"
 
 
 @needs_root

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable, Iterator
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field, replace
 
 from ..errors import LockHeld
@@ -86,10 +86,26 @@ def teardown(
     """
     result = TeardownResult(session)
     try:
-        _tear_down(result, _Wanted(session, pid, agent), roots, config_file, wait, now_ns)
+        with _standard_descriptors():
+            _tear_down(result, _Wanted(session, pid, agent), roots, config_file, wait, now_ns)
     except Exception as error:  # an orchestrator's shutdown must go on whatever we run into
         result.error = f"{type(error).__name__}: {error}"
     return result
+
+
+@contextmanager
+def _standard_descriptors() -> Iterator[None]:
+    """In a host that has closed its stdin, stdout or stderr, a directory of ours would get that number, and the process
+    that goes on without us gives those up."""
+    opened = [os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC)]
+    while opened[-1] <= 2:
+        opened.append(os.open(os.devnull, os.O_RDWR | os.O_CLOEXEC))
+    os.close(opened.pop())
+    try:
+        yield
+    finally:
+        for fd in opened:
+            os.close(fd)
 
 
 @dataclass(frozen=True, slots=True)
