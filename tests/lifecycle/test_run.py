@@ -64,7 +64,7 @@ def test_a_program_ends_and_speaks_as_without(name: str, form: list[str], root: 
 
 
 @pytest.mark.parametrize("form", FORMS, ids=NAMES)
-@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1])
+@pytest.mark.parametrize("number", [signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGQUIT, signal.SIGUSR1])
 def test_a_signal_for_the_wrapper_alone_reaches_the_command(number: int, form: list[str], root: Path) -> None:
     with started(form, WRITE_AND_WAIT) as (wrapper, _):
         wrapper.send_signal(number)
@@ -157,6 +157,43 @@ def test_job_control_works_as_without(form: list[str]) -> None:
         shell.wait_for("$ ")
         shell.write('echo status=""$?\n')
         shell.wait_for("status=130")
+
+
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_an_interactive_shell_inside_has_job_control_of_its_own(form: list[str]) -> None:
+    with InteractiveShell() as shell:
+        shell.write(f"{' '.join(form)} env PS1=in''ner'> ' bash --norc -i\n")
+        shell.wait_for("inner> ")
+        shell.write("sh -c 'echo u''p; read line; echo got:$line; exec sleep 600'\n")
+        shell.wait_for("up\r\n")
+        shell.write("\x1a")
+        shell.wait_for("Stopped")
+        shell.wait_for("inner> ")
+        shell.write("fg\n")
+        shell.wait_for("exec sleep")  # bash names the job it continues
+        shell.write("hello\n")
+        shell.wait_for("got:hello")
+        shell.write("\x03")
+        shell.wait_for("inner> ")
+        shell.write("suspend -f\n")
+        shell.wait_for("Stopped")  # told by the shell around it
+        shell.wait_for("$ ")
+        shell.write("fg\n")
+        shell.wait_for("bash --norc")
+        shell.write('echo a""live; exit 7\n')
+        shell.wait_for("alive")
+        shell.wait_for("$ ")
+        shell.write('echo status=""$?\n')
+        shell.wait_for("status=7")
+
+
+def test_the_size_of_the_terminal_and_its_change_reach_the_command() -> None:
+    watch = "trap 'stty size' WINCH; echo sta\"\"rted; while :; do sleep 0.05; done"
+    with InteractiveShell() as shell:
+        shell.write(f"{' '.join(RUN)} -- bash -c {shlex.quote(watch)}\n")
+        shell.wait_for("started")
+        shell.resize(33, 77)
+        shell.wait_for("33 77")
 
 
 def test_a_command_that_does_not_stop_keeps_the_terminal() -> None:

@@ -3,6 +3,7 @@
 import os
 import pty
 import select
+import termios
 import time
 from types import TracebackType
 
@@ -16,6 +17,10 @@ class InteractiveShell:
 
     def write(self, text: str) -> None:
         os.write(self.terminal, text.encode())
+
+    def resize(self, rows: int, columns: int) -> None:
+        """As when the user drags the window's corner: the foreground group gets SIGWINCH."""
+        termios.tcsetwinsize(self.terminal, (rows, columns))
 
     def wait_for(self, text: str, within_s: float = 60) -> None:
         """Until `text` is shown; what was shown up to there counts no more."""
