@@ -86,6 +86,24 @@ def test_a_command_too_long_for_a_regex_is_asked_about(tmp_path: Path) -> None:
     assert decision.verdict == "ask"
 
 
+@pytest.mark.parametrize(
+    "command",
+    ["rm /tmp/claude/a /etc/x", "rm /tmp/claude/../x", "rm /tmp/claude/a/..", "mv /tmp/claude/a /tmp/claude/b",
+     "cp /tmp/claude/a /etc/b", "rm /tmp/claude/a > /etc/x", "rm /tmp/claude/$X"],
+)  # fmt: skip
+def test_a_loose_regex_allows_one_target_that_does_not_climb(tmp_path: Path, command: str) -> None:
+    config = ALONE + "allow_checks = ['[a-z]+ /tmp/claude/.*']\n"
+    assert said(tmp_path, config, "rm /tmp/claude/a").verdict == "allow"
+    assert said(tmp_path, config, command).verdict == "pass"
+
+
+@pytest.mark.parametrize(("regex", "size"), [("curl .*a.*x.*", 4000), ("curl .*a.*a.*x", 1000)])
+def test_a_regex_sees_no_more_than_it_can_take_in_a_moment(tmp_path: Path, regex: str, size: int) -> None:
+    config = ALONE + f"checks = ['{regex}']\n"
+    assert said(tmp_path, config, "curl " + "a" * size).verdict == "pass"
+    assert said(tmp_path, config, "curl " + "a" * (size + 100)).verdict == "ask"
+
+
 def rule(kind: str, **keys: str) -> str:
     return ALONE + f"[[guard.{kind}]]\n" + "".join(f"{key} = {value}\n" for key, value in keys.items())
 

@@ -24,19 +24,7 @@ def log_path(state_dir: str) -> str:
 def record(state_dir: str, call: ToolCall, decision: Decision, *, now_s: float | None = None) -> None:
     """Write one decision down. Raises OSError when that cannot be done; a hook goes on without."""
     before, after = _before(call), _after(decision)
-    fields = [
-        ("time", quoted(_iso(time.time() if now_s is None else now_s))),
-        ("session", _text(call.session)),
-        ("agent", quoted(call.agent)),
-        ("tool", quoted(call.tool)),
-        ("cwd", quoted(call.cwd)),
-        ("before", _text(before)),
-        ("after", _text(after)),
-        ("decision", quoted(decision.verdict)),
-        ("rule", _text(decision.rule or None)),
-        ("reason", _text(decision.reason or None)),
-    ]
-    _append(log_path(state_dir), fields)
+    _write(state_dir, call, after, decision, now_s)
     if after is not None and decision.verdict != "deny":
         _remember(state_dir, call.session, before, after)
 
@@ -46,20 +34,24 @@ def check_ran(state_dir: str, call: ToolCall, *, now_s: float | None = None) -> 
     ran = _before(call)
     if not ran or _told(call.session, ran, "") not in _read_told(state_dir):
         return True
+    _write(state_dir, call, None, Decision("mismatch", "the agent ran its own input, not the rewritten one"), now_s)
+    return False
+
+
+def _write(state_dir: str, call: ToolCall, after: str | None, decision: Decision, now_s: float | None) -> None:
     fields = [
         ("time", quoted(_iso(time.time() if now_s is None else now_s))),
         ("session", _text(call.session)),
         ("agent", quoted(call.agent)),
         ("tool", quoted(call.tool)),
         ("cwd", quoted(call.cwd)),
-        ("before", _text(ran)),
-        ("after", "null"),
-        ("decision", quoted("mismatch")),
-        ("rule", "null"),
-        ("reason", quoted("the agent ran its own input, not the rewritten one")),
+        ("before", _text(_before(call))),
+        ("after", _text(after)),
+        ("decision", quoted(decision.verdict)),
+        ("rule", _text(decision.rule or None)),
+        ("reason", _text(decision.reason or None)),
     ]
     _append(log_path(state_dir), fields)
-    return False
 
 
 def _before(call: ToolCall) -> str:

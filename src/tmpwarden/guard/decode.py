@@ -3,7 +3,8 @@
 import shlex
 
 from ..model.hot import ALLOW, ASK, DENY
-from .regexes import first_words, why_refused
+from .judge import TWO_TARGETS
+from .regexes import first_words, most_characters, why_refused
 from .rules import Rule
 
 _TESTS = {
@@ -13,7 +14,6 @@ _TESTS = {
 }
 _ROOT_TESTS = ("all_inside", "any_outside", "outside", "inside")
 _MODES = ("read", "write", "append", "delete", "any")
-_TWO_TARGETS = ("cp", "mv", "ln", "rsync", "install", "scp")
 TOKENS = ("@scratch", "@project", "@agent", ".", "~")
 
 
@@ -80,14 +80,15 @@ def regex_rule(table: Table, decision: str) -> Rule | None:
     if refused:
         table.fail("test", refused)
     elif decision == ALLOW:
-        named = [word for word in first_words(regex) if word in _TWO_TARGETS]
+        named = [word for word in first_words(regex) if word in TWO_TARGETS]
         if named:
             table.fail(
                 "test", f"{named[0]} has two targets and a regex confines one; write [[guard.arguments]] instead"
             )
     if decision != ALLOW and "decision" in fields:
         decision = _decision(table, fields, (DENY, ASK))
-    return _worded(table, fields, Rule("check", decision, table.label, operands=(regex,)))
+    limit = 0 if refused else most_characters(regex)
+    return _worded(table, fields, Rule("check", decision, table.label, operands=(regex, str(limit))))
 
 
 def structured_rule(table: Table, kind: str) -> Rule | None:

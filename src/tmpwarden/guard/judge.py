@@ -9,6 +9,7 @@ from .programs import REMOTE
 from .rules import Rule, Rules
 from .scope import Scope
 
+TWO_TARGETS = ("cp", "mv", "ln", "rsync", "install", "scp")
 CONTAINERS = ("docker", "podman", "nerdctl", "lxc")  # their disks are made to be thrown away
 
 
@@ -66,7 +67,7 @@ def _hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
     if rule.kind == "prefix":
         return is_prefix(rule.operands, simple)
     if rule.kind == "check":
-        return scope.check(rule.operands[0], simple) if simple.argv else None
+        return scope.check(rule, simple) if simple.argv else None
     if rule.kind == "arguments":
         return _argument_hit(rule, simple, scope)
     if rule.kind == "redirects":
@@ -193,11 +194,18 @@ def _allows(rule: Rule, simple: Simple, scope: Scope) -> bool:
     if rule.kind == "arguments":
         hit = _argument_hit(rule, simple, scope) == YES and scope.stays_inside(simple, scope.roots(rule.operands))
     elif rule.kind == "check":
-        hit = scope.check(rule.operands[0], simple) == YES
+        hit = scope.check(rule, simple) == YES and _has_one_target(simple)
     else:
         hit = is_prefix(rule.operands, simple) == YES
     roots = scope.roots(("@scratch", *(rule.operands if rule.test == "all_inside" else ())))
     return hit and all(_redirect_is_covered(use, roots, scope) for use in simple.redirects)
+
+
+def _has_one_target(simple: Simple) -> bool:
+    """A regex sees letters: it confines one path, and only one that does not climb."""
+    if simple.name in TWO_TARGETS or len([use for use in simple.paths if use.mode != READ]) > 1:
+        return False
+    return not any("../" in (word or "") or (word or "").endswith("..") for word in simple.argv)
 
 
 def _redirect_is_covered(use: PathUse, roots: "tuple[str, ...]", scope: Scope) -> bool:

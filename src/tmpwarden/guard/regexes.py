@@ -7,6 +7,7 @@ from re import _parser as parser  # type: ignore[attr-defined]
 from typing import Any
 
 MAX_WILD = 3  # unbounded repeats in one regex: one more makes the worst case cubic and longer
+_LONG, _SHORT = 4096, 1024  # characters: quadratic and cubic then stay below a third of a second
 _MANY = 16  # a bounded repeat beyond this counts as unbounded
 _REPEATS = (ops.MAX_REPEAT, ops.MIN_REPEAT)
 
@@ -28,6 +29,14 @@ def why_refused(regex: str) -> str:
     if len(wild) > MAX_WILD:
         return f"can blow up: {len(wild)} unbounded repeats, at most {MAX_WILD}"
     return ""
+
+
+def most_characters(regex: str) -> int:
+    """How long a text it may see: each unbounded repeat but a last one that takes all the rest is a power more."""
+    tree = parser.parse(regex, re.DOTALL)
+    wild = sum(op in _REPEATS and _is_wild(body) for op, body in _nodes(tree))
+    takes_rest = len(tree) > 0 and tree[-1][0] in _REPEATS and tree[-1][1][2][0][0] is ops.ANY
+    return _LONG if wild - takes_rest < MAX_WILD else _SHORT
 
 
 def _is_wild(body: Any) -> bool:

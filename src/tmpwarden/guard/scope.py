@@ -13,7 +13,6 @@ if TYPE_CHECKING:
 
     Look = Callable[[str], tuple[str | None, bool]]
 
-MAX_CHECKED = 4096  # characters a regex may see: quadratic stays bearable
 # all others may write files of their own (`time -o`, `flock`, `nohup`), raise rights or read start-up files
 ALLOWED_THROUGH = ("command", "builtin", "exec", "eval", "env", "nice", "timeout", "setsid", "stdbuf", "find")
 
@@ -46,12 +45,13 @@ class Scope:
             found += [base + slash + rest for base in bases] if bases else [glob]
         return tuple(found)
 
-    def check(self, regex: str, simple: Simple) -> str | None:
+    def check(self, rule: "Rule", simple: Simple) -> str | None:
         """The regex against the whole command, words joined by blanks: YES, MAYBE (not proven, or too long) or None."""
         import re  # only a config with checks pays for it
 
         text = " ".join("$?" if word is None else word for word in simple.argv)
-        if len(text) > MAX_CHECKED:
+        regex, limit = rule.operands
+        if len(text) > int(limit):
             return MAYBE
         if re.fullmatch(regex, text, re.DOTALL):
             return MAYBE if None in simple.argv else YES
