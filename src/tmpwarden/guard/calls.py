@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from .analysis import APPEND, CODE, CREATE, DELETE, READ, WRITE, PathUse, Simple
 from .arguments import arguments
+from .call import Call
 from .fields import Field
-from .follow import Follower, Ways, as_value
+from .follow import Ways, as_value
+from .loops import Loops
 from .options import Argument
 from .paths import is_within, uses
 from .programs import TRUSTED_DIRECTORIES
@@ -30,32 +32,7 @@ LISTS = ("PATH", "path", "DIRS", "dirs")  # variables that end so hold several p
 SOCKETS = ("PGHOST", "SSH_AUTH_SOCK", "TMUX_TMPDIR", "MYSQL_UNIX_PORT")  # variables that lead to other programs
 
 
-class Call:
-    """A simple command on its way through its wrappers."""
-
-    __slots__ = ("body", "doubts", "fields", "is_remote", "node", "redirects", "skips_functions", "wrappers")
-
-    def __init__(self, node: Node, fields: list[Field], redirects: list[PathUse], body: Redirect | None) -> None:
-        self.node = node
-        self.fields = fields
-        self.redirects = redirects
-        self.body = body  # the here-document or here-string on its input
-        self.wrappers: tuple[str, ...] = ()
-        self.doubts: tuple[str, ...] = ()
-        self.is_remote = False
-        self.skips_functions = False  # only a name that the shell itself looks up can be a function
-
-    def inside(self, wrapper: str, fields: list[Field]) -> Call:
-        """What the wrapper runs, with the files that the shell opens for it."""
-        inner = Call(self.node, fields, self.redirects, self.body)
-        inner.wrappers = (*self.wrappers, wrapper)
-        inner.doubts = self.doubts
-        inner.is_remote = self.is_remote
-        inner.skips_functions = True
-        return inner
-
-
-class Calls(Follower):
+class Calls(Loops):
     """Adds simple commands; what single programs mean is left to Meaning."""
 
     def __init__(self, source: str, home: str, environment: dict[str, str], look: Look) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .analysis import PathUse
-from .calls import Call
+from .call import Call
 from .fields import Field
 from .follow import Ways
 from .interpreters import Interpreters

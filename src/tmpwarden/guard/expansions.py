@@ -2,31 +2,12 @@
 
 from __future__ import annotations
 
+from .parameters import SPECIAL_NAMES, Parameters
 from .scanner import NAME, NAME_START
-from .syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, TILDE, Part, Sequence, Unreadable
-from .words import ENDS_TILDE, WordReader
-
-ANSI = {
-    "n": 10,
-    "t": 9,
-    "r": 13,
-    "a": 7,
-    "b": 8,
-    "e": 27,
-    "E": 27,
-    "f": 12,
-    "v": 11,
-    "\\": 92,
-    "'": 39,
-    '"': 34,
-    "?": 63,
-}
-RADIX = {"x": (16, 2), "u": (16, 4), "U": (16, 8)}
-SPECIAL_NAMES = frozenset("@*#?$!-0123456789")
-TESTS = (":-", ":=", ":?", ":+", "-", "=", "?", "+")
+from .syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, Part, Sequence, Unreadable
 
 
-class Expansions(WordReader):
+class Expansions(Parameters):
     """Adds substitutions; the commands inside are left to the Reader."""
 
     def dollar(self, parts: list[Part], around: str) -> None:
@@ -35,7 +16,7 @@ class Expansions(WordReader):
         if following == "(":
             self._parenthesis(parts, around)
         elif following == "{":
-            self._braces(parts, around)
+            self.braces(parts, around)
         elif following in NAME_START:
             stop = start + 2
             while stop < self.end and text[stop] in NAME:
@@ -136,96 +117,6 @@ class Expansions(WordReader):
             self.pos += 1
         raise Unreadable("arithmetic does not end")
 
-    def _braces(self, parts: list[Part], around: str) -> None:
-        text, start = self.text, self.pos
-        part = Part(PARAMETER, "", start, start, around)
-        pos = start + 2
-        if text[pos : pos + 1] in ("!", "#") and text[pos + 1 : pos + 2] not in (
-            "}",
-            ":",
-            "-",
-            "+",
-            "=",
-            "?",
-            "#",
-            "%",
-            "/",
-        ):
-            part.op = text[pos]
-            pos += 1
-        stop = pos
-        while stop < self.end and text[stop] in NAME:
-            stop += 1
-        if stop == pos and text[pos : pos + 1] in SPECIAL_NAMES:
-            stop += 1
-        if stop == pos:
-            raise Unreadable("a parameter expansion that is not understood")
-        part.text = text[pos:stop]
-        self.pos = stop
-        self._operator(part, around)
-        part.end = self.pos
-        parts.append(part)
-
-    def _operator(self, part: Part, around: str) -> None:
-        text = self.text
-        self.deeper()
-        if text.startswith("[", self.pos):
-            self.pos += 1
-            self._index(part)
-        if text.startswith("}", self.pos):
-            self.pos += 1
-        else:
-            test = next((op for op in TESTS if text.startswith(op, self.pos)), "")
-            part.op = "other" if part.op else test or "other"
-            self.pos += len(test)
-            self.operands += 1
-            self._operand(part, around if test else "")
-            self.operands -= 1
-        self.depth -= 1
-
-    def _index(self, part: Part) -> None:
-        """NAME[index]: one element or all of an array; its value is never known to us."""
-        part.parts = self.arithmetic("]")
-        part.op = "other"
-
-    def _operand(self, part: Part, around: str) -> None:
-        """Up to the first free closing brace. Between double quotes single ones mean nothing, except in patterns."""
-        text, end, parts = self.text, self.end, part.parts
-        start = self.pos
-        while self.pos < end:
-            pos = self.pos
-            c = text[pos]
-            if c == "}":
-                self.pos += 1
-                return
-            if c == "~" and pos == start and not around:
-                self._operand_tilde(parts)
-            elif c in '"\\$`' or (c == "'" and not around):
-                self._operand_quote(parts, c, around)
-            elif c in "<>" and not around and text.startswith("(", pos + 1):
-                self.process(parts)
-            else:
-                self.pos = pos + 1
-                while self.pos < end and text[self.pos] not in "}'\"\\$`<>":
-                    self.pos += 1
-                parts.append(Part(LITERAL, text[pos : self.pos], pos, self.pos, around))
-        raise Unreadable("a parameter expansion does not end")
-
-    def _operand_quote(self, parts: list[Part], c: str, around: str) -> None:
-        pos = self.pos
-        if c == "\\" and around and self.text[pos + 1 : pos + 2] not in ("}", '"', "\\", "$", "`", "\n"):
-            parts.append(Part(LITERAL, self.text[pos : pos + 2], pos, pos + 2, around))
-            self.pos += 2
-        else:
-            self.quoted(parts, around)
-
-    def _operand_tilde(self, parts: list[Part]) -> None:
-        stop = self.pos + 1
-        while stop < self.end and self.text[stop] not in ENDS_TILDE:
-            stop += 1
-        parts.append(Part(TILDE, self.text[self.pos + 1 : stop], self.pos, stop))
-        self.pos = stop
-
     def backtick(self, parts: list[Part], around: str) -> None:
         text, start = self.text, self.pos
         stop = start + 1
@@ -256,12 +147,14 @@ class Expansions(WordReader):
 
     def _ansi(self, parts: list[Part]) -> None:
         """$'...': escapes as in C."""
+        from .escapes import escape  # rare, and every hook pays for each module
+
         text, start = self.text, self.pos
         pos = start + 2
         decoded = ""
         while pos < self.end and text[pos] != "'":
             if text[pos] == "\\":
-                c, pos = _ansi_escape(text, pos + 1, self.end)
+                c, pos = escape(text, pos + 1, self.end)
                 decoded += c
             else:
                 decoded += text[pos]
@@ -292,23 +185,3 @@ class Expansions(WordReader):
         meaning = "" if c == "\n" else c if c in ("\\", "$", "`") else "\\" + c
         parts.append(Part(LITERAL, meaning, pos, pos + 2, '"'))
         self.pos = min(pos + 2, self.end)
-
-
-def _ansi_escape(text: str, pos: int, end: int) -> tuple[str, int]:
-    c = text[pos : pos + 1]
-    if c in ANSI:
-        return chr(ANSI[c]), pos + 1
-    radix, width = RADIX.get(c, (8, 3) if c in "01234567" else (0, 0))
-    if not radix:
-        if c == "c":
-            raise Unreadable("a control character")
-        return "\\" + c, pos + 1
-    first = pos if radix == 8 else pos + 1
-    stop = first
-    digits = "01234567" if radix == 8 else "0123456789abcdefABCDEF"
-    while stop < end and stop < first + width and text[stop] in digits:
-        stop += 1
-    code = int(text[first:stop] or "0", radix)
-    if code == 0 or 0xD800 <= code < 0xE000 or code > 0x10FFFF or (code > 0x7F and c not in "uU"):
-        raise Unreadable("a byte that is no character")
-    return chr(code), stop

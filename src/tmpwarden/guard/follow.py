@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 from .analysis import Simple
-from .fields import Expander, Field
-from .state import UNKNOWN, State, Value, join, same
+from .expander import Expander
+from .fields import Field
+from .state import UNKNOWN, State, Value, join
 from .syntax import (
     AndOr,
     Block,
     Case,
     Expression,
-    For,
     Function,
     If,
-    Loop,
     Node,
     Pipeline,
     Sequence,
@@ -31,13 +30,14 @@ if TYPE_CHECKING:
 COMPARING = ("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R")  # of [[: numbers are calculated, subscripts too
 MAX_STEPS = 3000
 MAX_CALLS = 8
-MAX_ROUNDS = 16  # of a loop over words that are known
 
 Ways = tuple["State | None", "State | None"]  # after success, after failure; None: it does not go on there
 
 
 class Follower(Expander):
-    """Everything but simple commands, which Calls adds."""
+    """Everything but loops and simple commands, which Loops and Calls add."""
+
+    HANDLERS: dict[type[Node], Any]
 
     def __init__(self, source: str, home: str, environment: dict[str, str], look: Look) -> None:
         super().__init__()
@@ -63,7 +63,7 @@ class Follower(Expander):
         if node.redirects:
             self.open_files(node, state)
             state = self.take_assigned(state)
-        ways: Ways = RUN[type(node)](self, node, state)
+        ways: Ways = self.HANDLERS[type(node)](self, node, state)
         return ways
 
     def open_files(self, node: Node, state: State) -> None:
@@ -164,13 +164,7 @@ class Follower(Expander):
             return ok, failed
         return join(ok, other_ok), join(failed, other_failed)
 
-    def _loop(self, node: Loop, state: State) -> Ways:
-        self.discard(node.parts, state)
-        if node.parts or node.condition is None:
-            self.calculate(node.start, node.body.start, state)
-        return self._rounds(node.condition, node.body, self._after_calculating(node, state))
-
-    def _after_calculating(self, node: Node, state: State) -> State:
+    def after_calculating(self, node: Node, state: State) -> State:
         after = self.take_assigned(state)
         if after.doubts is not state.doubts:
             self.tell_doubt(node, after)
@@ -179,49 +173,6 @@ class Follower(Expander):
     def tell_doubt(self, node: Node, state: State) -> None:
         """Nothing was run that has a name, and yet the line is no longer sure."""
         raise NotImplementedError
-
-    def _rounds(self, condition: Sequence | None, body: Sequence, state: State) -> Ways:
-        """Until nothing new is learned: variables that a round changes become unknown, directories add up."""
-        known, before = state, len(self.commands)
-        for _ in range(6):
-            del self.commands[before:]  # the next round knows less, so it says more
-            self.escapes.append([])
-            start = known
-            if condition is not None:
-                start = join(*self.run(condition, known)) or known
-            after = join(*self.run(body, start))
-            for escaped in self.escapes.pop():
-                after = join(after, escaped)
-            merged = join(join(known, start), after) or known
-            if same(merged, known):
-                return merged, merged
-            known = merged
-        known = known.at((None,)).forgetting()
-        self.run(body, known)
-        return known, known
-
-    def _for(self, node: For, state: State) -> Ways:
-        values: list[Field] = []
-        for word in node.words or ():
-            values += [self.noted(field, state) for field in self.fields(word, state)]
-        state = self.take_assigned(state)
-        if node.words is None and state.positional is not None:
-            values = [Field(text, None) for text in state.positional]
-        is_choice = self.source.startswith("select", node.start)  # a wrong answer leaves the variable empty
-        if is_choice or not values or len(values) > MAX_ROUNDS or any(value.stem is None for value in values):
-            return self._rounds(None, node.body, state.assigning({node.name: UNKNOWN}))
-        reached: State | None = state
-        for value in values:
-            self.escapes.append([])
-            state = state.assigning({node.name: as_value(value)})
-            after = join(*self.run(node.body, state))
-            for escaped in self.escapes.pop():
-                after = join(after, escaped)
-            if after is None:
-                break
-            state = after
-            reached = join(reached, after) if value.pattern_at >= 0 else after
-        return reached, reached
 
     def _case(self, node: Case, state: State) -> Ways:
         self.fields(node.subject, state)
@@ -245,7 +196,7 @@ class Follower(Expander):
         elif any(word in self.source[node.start : node.end] for word in COMPARING):
             self.calculate(node.start + 2, node.end - 2, state)
             self.refuse_code(node.parts)
-        state = self._after_calculating(node, state)
+        state = self.after_calculating(node, state)
         return state, state
 
     def _function(self, node: Function, state: State) -> Ways:
@@ -295,17 +246,3 @@ def as_value(field: Field) -> Value:
     value = Value(field.text if field.pattern_at < 0 else None, field.sites)
     value.stem, value.pattern_at = field.stem, field.pattern_at
     return value
-
-
-RUN: dict[type[Node], Any] = {
-    Sequence: Follower._sequence,
-    AndOr: Follower._and_or,
-    Pipeline: Follower._pipeline,
-    Block: Follower._block,
-    If: Follower._if,
-    Loop: Follower._loop,
-    For: Follower._for,
-    Case: Follower._case,
-    Expression: Follower._expression,
-    Function: Follower._function,
-}

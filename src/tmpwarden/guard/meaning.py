@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .analysis import READ, WRITE, Analysis, PathUse
-from .calls import Call
+from .call import Call
 from .fields import Field
 from .follow import Ways
 from .interpreters import CODE_OPTIONS, CODE_READERS, interpreter_of

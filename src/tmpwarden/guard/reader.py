@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .lists import Lists
-from .programs import FILE_TESTS
+from .conditions import Conditions
 from .syntax import (
     Assignment,
     Block,
@@ -14,7 +13,6 @@ from .syntax import (
     If,
     Loop,
     Node,
-    Part,
     Sequence,
     Unreadable,
     Word,
@@ -47,7 +45,7 @@ def read_part(text: str, start: int, end: int, depth: int) -> Sequence:
     return tree
 
 
-class Reader(Lists):
+class Reader(Conditions):
     """Compound commands."""
 
     def elsewhere(self, text: str, start: int, end: int) -> Sequence:
@@ -190,51 +188,6 @@ class Reader(Lists):
             if operator != "|":
                 raise Unreadable("a case pattern that is not understood")
 
-    def _condition(self) -> Node:
-        """[[ ... ]]: words and operators up to the closing brackets; a regular expression may hold parentheses."""
-        node = Expression(self.pos, [])
-        self.pos = self.bare_end
-        text = self.text
-        before = ""
-        while True:
-            self.skip_lines()
-            if self.pos >= self.end:
-                raise Unreadable("[[ does not end")
-            word = self.bare_word()
-            if word == "]]":
-                self.pos = self.bare_end
-                return node
-            if before in ("=~", "==", "=", "!="):
-                self._pattern(node.parts)
-            elif text[self.pos] in ";":
-                raise Unreadable("an operator in an odd place")
-            elif text[self.pos] in "()&|" or (text[self.pos] in "<>" and not text.startswith("(", self.pos + 1)):
-                self.pos += 1
-            else:
-                operand = self.word()
-                node.parts += operand.parts
-                if before in FILE_TESTS:
-                    node.files.append(operand)
-            before = word
-
-    def _pattern(self, parts: list[Part]) -> None:
-        """The right side of a comparison, where parentheses and bars are part of the word."""
-        text, nested = self.text, 0
-        while self.pos < self.end:
-            c = text[self.pos]
-            if c in "'\"\\$`":
-                self.quoted(parts, "")
-                continue
-            if c == "(":
-                nested += 1
-            elif c == ")":
-                nested -= 1
-                if nested < 0:
-                    return
-            elif nested == 0 and (c in " \t\n&" or (c == "|" and text.startswith("||", self.pos))):
-                return
-            self.pos += 1
-
     def _function(self) -> Node:
         start = self.pos
         self.pos = self.bare_end
@@ -290,7 +243,7 @@ COMMANDS = {
     "for": Reader._for,
     "select": Reader._for,
     "case": Reader._case,
-    "[[": Reader._condition,
+    "[[": Reader.condition,
     "function": Reader._function,
     "coproc": Reader._coproc,
     **dict.fromkeys(("then", "elif", "else", "fi", "do", "done", "esac", "}", "!", "time"), Reader._misplaced),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .analysis import CODE, READ, WRITE
-from .calls import Call
+from .call import Call
 from .fields import Field
 from .finders import Finders
 from .follow import Ways

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .calls import Call
+from .call import Call
 from .elsewhere import Elsewhere
 from .fields import Field
 from .follow import Ways

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from .analysis import CODE, READ, WRITE
-from .calls import LISTS, Call
+from .call import Call
+from .calls import LISTS
 from .fields import Field
 from .follow import Ways
 from .options import Argument, Parsed, option
