@@ -52,7 +52,7 @@ def test_with_a_state_that_cannot_be_written_it_says_so_and_keeps(ordinary_user:
     session = "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"
     plant = f"import os; os.makedirs('{user.tmp}/claude-65534/-w/{session}/tasks')"
     assert user.code(plant).returncode == 0
-    with mounted(user.home, "-t", "tmpfs", "-o", "ro", "tmpfs"):
+    with mounted(user.home, "-t", "tmpfs", "-o", "ro,uid=65534,mode=700", "tmpfs"):
         done = user.code(f"import tmpwarden; r = tmpwarden.teardown('{session}'); print(r.error, len(r.failed))")
     assert done.stdout == "None 1\n", done.stderr
     assert (user.tmp / "claude-65534" / "-w" / session).exists()
