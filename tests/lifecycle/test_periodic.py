@@ -6,8 +6,9 @@ from pathlib import Path
 import pytest
 
 import tmpwarden
-from support.litter import cwd_markers
+from support.litter import claude_session, cwd_markers
 from tmpwarden.lifecycle import periodic
+from tmpwarden.sweep import cleaning
 from tmpwarden.sweep.lock import clean_lock
 from tmpwarden.sweep.prepared import CleanResult
 
@@ -52,3 +53,80 @@ def test_stopping_does_not_wait_for_the_clock(own_world: Path) -> None:
     server.stop(wait_s=60)
     assert server._thread is not None
     assert not server._thread.is_alive()
+
+
+def test_it_keeps_time_with_a_little_jitter(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tenth earlier or later, so that many hosts do not sweep in the same second."""
+    pauses: list[float] = []
+
+    class Stopping(threading.Event):
+        def wait(self, timeout: float | None = None) -> bool:
+            pauses.append(timeout or 0)
+            if len(pauses) == 50:
+                self.set()
+            return self.is_set()
+
+    server = tmpwarden.Periodic(every="1h")
+    server._stopping = Stopping()
+    monkeypatch.setattr(server, "_once", lambda: 3600.0)
+    server._loop()
+    assert all(3240 <= pause <= 3960 for pause in pauses)
+    assert len(set(pauses)) > 40
+
+
+def test_it_stops_in_the_middle_of_a_clean(own_world: Path) -> None:
+    """After the unit it is at: the others are still there."""
+    for number in range(5):
+        claude_session(own_world / "tmp", slug=f"-project-{number}")
+    results: list[CleanResult] = []
+    server = tmpwarden.Periodic(every="1h", on_result=results.append)
+    server._stopping.set()
+    server._once()
+    assert [result.stopped for result in results] == ["interrupted"]
+    assert len(list((own_world / "tmp").glob("claude-*/*/*"))) == 5
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["[periodic\n", '[periodic]\nevery = "soon"\n', "[periodic]\nenabled = 7\n", "\xff", '[rows."x.y"]\nmax_age=1\n'],
+)
+def test_a_broken_config_throws_nothing_and_the_next_hour_comes(own_world: Path, text: str) -> None:
+    (own_world / "config" / "tmpwarden").mkdir()
+    (own_world / "config" / "tmpwarden" / "config.toml").write_bytes(text.encode("latin-1"))
+    server = tmpwarden.Periodic()
+    assert server._once() == 3600
+
+
+def test_two_servers_and_a_second_start_never_overlap(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    running, most, guard = 0, 0, threading.Lock()
+    inside = cleaning.Cleaning.run
+
+    def counted(self: cleaning.Cleaning, confirm: object) -> CleanResult:
+        nonlocal running, most
+        with guard:
+            running += 1
+            most = max(most, running)
+        try:
+            threading.Event().wait(0.05)
+            return inside(self, None)
+        finally:
+            with guard:
+                running -= 1
+
+    monkeypatch.setattr(cleaning.Cleaning, "run", counted)
+    servers = [tmpwarden.Periodic(every="1h") for _ in range(4)]
+    for server in servers:
+        server.start().start()
+    for server in servers:
+        server.stop(wait_s=60)
+    assert most == 1
+    assert sum(server.runs + server.skipped for server in servers) == 4
+
+
+def test_a_callback_that_raises_is_its_own_affair(own_world: Path) -> None:
+    def broken(result: CleanResult) -> None:
+        raise ValueError("in the callback")
+
+    server = tmpwarden.Periodic(every="1h", on_result=broken)
+    assert server._once() == 3600
+    assert server.last_error == "ValueError: in the callback"
