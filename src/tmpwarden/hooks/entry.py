@@ -52,13 +52,13 @@ def respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes]) -> by
     """The bytes for stdout: valid in the agent's dialect, or none at all."""
     try:
         notes = notebook.directory(environ)
-    except (OSError, KeyError, ImportError):
-        return b""
+    except (OSError, KeyError, ImportError) as problem:
+        return _unjudged(arguments, type(problem).__name__)
     try:
         return _respond(arguments, raw, environ, notes)
     except Exception as problem:
         notebook.log(notes, f"{' '.join(arguments)}: {type(problem).__name__}: {problem}")
-        return b""
+        return _unjudged(arguments, type(problem).__name__)
 
 
 def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], notes: str) -> bytes:
@@ -66,6 +66,8 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
     if KINDS.get(event) == "after" and (plain := _leading_session(raw)) and is_quiet(notes, plain):
         return b""  # nothing else in the payload matters, and it may hold megabytes of output
     payload = wire.decode(raw)
+    if raw and not payload and KINDS.get(event) == "before":
+        raise ValueError(f"a payload of {len(raw)} bytes or more that cannot be read")
     event = event or wire.word(payload, "hook_event_name")
     kind = KINDS.get(event)
     session = wire.word(payload, "session_id", "sessionId") or _inner_session(payload)
@@ -100,6 +102,19 @@ def _before(
     if not is_packed and _COMPILER not in sys.modules:  # one slow thing in one call
         _keep(packed, arguments[0], loaded)
     return said
+
+
+def _unjudged(arguments: list[str], problem: str) -> bytes:
+    """Law 9: an error of ours never denies. Before a tool call it asks where that exists, else it says so."""
+    if len(arguments) < 2 or KINDS.get(arguments[1]) != "before":
+        return b""
+    try:
+        from .dialects import load
+
+        said = load(arguments[0]).cannot_judge(arguments[1], problem)
+        return wire.encode(said).encode() if said else b""
+    except Exception:  # not even that much of us is left
+        return b""
 
 
 def _keep(packed: str, dialect: str, loaded: frozenset[str]) -> None:

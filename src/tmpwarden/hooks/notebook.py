@@ -17,12 +17,26 @@ _LONGEST_LOG = 1 << 18
 def directory(environ: dict[bytes, bytes]) -> str:
     """`<state>/hooks`, by the same rule as oskit.places.state_dir, without what that imports."""
     named = environ.get(b"XDG_STATE_HOME", b"")
-    state = named if named.startswith(b"/") else environ.get(b"HOME", b"") + b"/.local/state"
-    if _is_ours(named if named.startswith(b"/") else environ.get(b"HOME", b"")):
-        return state.decode("utf-8", "surrogateescape") + "/tmpwarden/hooks"
-    from ..oskit.places import state_dir
+    home = environ.get(b"HOME", b"")
+    base = named if named.startswith(b"/") else home + b"/.local/state"
+    if _is_ours(named if named.startswith(b"/") else home):
+        state = base.decode("utf-8", "surrogateescape") + "/tmpwarden"
+    else:
+        from ..oskit.places import state_dir
 
-    return state_dir() + "/hooks"
+        state = state_dir()
+    _refuse_strangers(state)
+    return state + "/hooks"
+
+
+def _refuse_strangers(state: str) -> None:
+    """Raises PermissionError where somebody else made it, or the link that stands for it: XDG_STATE_HOME=/tmp."""
+    try:
+        owners = {posix.lstat(state).st_uid, posix.stat(state).st_uid}
+    except FileNotFoundError:
+        return
+    if owners != {posix.geteuid()}:
+        raise PermissionError(f"{state} is not ours")
 
 
 def _is_ours(path: bytes) -> bool:

@@ -22,18 +22,19 @@ class _Plain:
 
 
 def read_all(descriptor: int = 0) -> bytes:
-    """Everything on stdin; nothing when it is closed, a terminal, or longer than any agent writes."""
+    """Everything on stdin; nothing when it is closed or a terminal, a torn start if longer than agents write."""
     parts, total = [], 0
     try:
         if posix.isatty(descriptor):
             return b""
         while part := posix.read(descriptor, 1 << 18):
             total += len(part)
-            if total <= LONGEST_PAYLOAD:  # beyond it we only drain: the agent must not meet a broken pipe
-                parts.append(part)
+            parts.append(part)
+            if total > LONGEST_PAYLOAD:  # beyond it we only drain: the agent must not meet a broken pipe
+                del parts[1:]
     except OSError:
         return b""
-    return b"".join(parts) if total <= LONGEST_PAYLOAD else b""
+    return b"".join(parts)
 
 
 def decode(raw: bytes) -> dict[str, object]:

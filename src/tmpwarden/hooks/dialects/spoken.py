@@ -94,6 +94,13 @@ class Dialect:
             said["additionalContext"] = told_paths(decision, call)
         return {"hookSpecificOutput": {"hookEventName": event, **said}} if said else None
 
+    def cannot_judge(self, event: str, problem: str) -> Answer | None:
+        """An error of ours before a tool call: ask where that exists, else no opinion, and say so."""
+        why = f"tmpwarden could not judge this call ({problem}); `tmpwarden doctor` tells more"
+        if self.can_ask:
+            return self.decide(event, Decision(ASK, why), ToolCall(self.agent, "other"))
+        return self.tell(event, why)
+
 
 def rewritten_input(decision: Decision, call: ToolCall) -> Answer | None:
     """The tool's whole input with the new command or paths in it, or None when nothing changed."""

@@ -6,7 +6,7 @@ from ...guard.compiled import InForce, cache_path, config_files, rules_in_force
 from ...guard.context import Context
 from ...guard.evaluate import evaluate
 from ...guard.rules import SESSION
-from ...model.hot import ASK, PASS, Decision, ToolCall
+from ...model.hot import Decision, ToolCall
 from ...oskit.look import Disk
 from .. import notebook
 from ..dialects.spoken import Answer
@@ -22,7 +22,7 @@ def before(call: Call) -> Answer | None:
         decision = _decision(call, asked)
     except Exception as problem:
         notebook.log(call.notes, f"guard: {type(problem).__name__}: {problem}")
-        return _could_not_judge(call, asked, type(problem).__name__)
+        return call.dialect.cannot_judge(call.event, type(problem).__name__)
     return call.dialect.decide(call.event, decision, asked)
 
 
@@ -90,11 +90,3 @@ def _made(call: Call) -> str | None:
     except (TmpwardenError, OSError) as problem:
         notebook.log(call.notes, f"no scratch for this session: {problem}")
         return None
-
-
-def _could_not_judge(call: Call, asked: ToolCall, problem: str) -> Answer | None:
-    """Law 9: an error of ours never denies. It asks where that exists, else has no opinion and says so."""
-    why = f"tmpwarden could not judge this call ({problem}); `tmpwarden doctor` tells more"
-    if call.dialect.can_ask:
-        return call.dialect.decide(call.event, Decision(ASK, why), asked)
-    return call.dialect.decide(call.event, Decision(PASS), asked) or call.dialect.tell(call.event, why)
