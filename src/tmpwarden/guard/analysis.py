@@ -1,6 +1,7 @@
 """What a command line would do, as far as it can be proven: the nouns that the rules judge."""
 
 READ, WRITE, APPEND, DELETE, CREATE, ANY = "read", "write", "append", "delete", "create", "any"
+RUN = "run"  # the program itself
 CODE = "code"  # an argument that a shell runs
 WRITING = (WRITE, APPEND, DELETE, CREATE, ANY)  # all that may change what lies at a path
 

@@ -22,7 +22,7 @@ def arguments(name: str, fields: list[Field]) -> list[Argument]:
         return by_spec(PROGRAMS[name], fields)
     from .uncommon import uncommon  # rare, and every hook pays for each module
 
-    return uncommon(name, fields)
+    return uncommon(name, fields) + at_files(fields)
 
 
 def _install(fields: list[Field]) -> list[Argument]:
@@ -104,6 +104,36 @@ def _tar_actions(fields: list[Field], found: list[Argument]) -> None:
             found.append(Argument(Field(text.partition("exec=")[2], None), 0, CODE))
 
 
+def at_files(fields: list[Field]) -> list[Argument]:
+    """@FILE and name=@FILE, as curl, gh and compilers read them."""
+    found = []
+    for field in fields[1:]:
+        text = field.stem or ""
+        at = 0 if text.startswith("@/") else text.find("=@/") + 1
+        if (at or text.startswith("@/")) and ";" not in text:
+            found.append(Argument(field, at + 1, READ))
+    return found
+
+
+def _with_files(fields: list[Field]) -> list[Argument]:
+    name = (fields[0].text or "").rpartition("/")[2]
+    return by_spec(PROGRAMS[name], fields) + at_files(fields)
+
+
+def _jq(fields: list[Field]) -> list[Argument]:
+    """--arg and its kin take two values."""
+    found, kept, at = [], fields[:1], 1
+    while at < len(fields):
+        text = fields[at].text
+        if text in ("--arg", "--argjson", "--slurpfile", "--rawfile"):
+            found += [Argument(field, 0, READ) for field in fields[at + 2 : at + 3] if text.endswith("file")]
+            at += 3
+        else:
+            kept.append(fields[at])
+            at += 1
+    return found + by_spec(PROGRAMS["jq"], kept)
+
+
 def _test(fields: list[Field]) -> list[Argument]:
     """What -f and its kin look at; the operands of = are no paths."""
     found = []
@@ -153,6 +183,9 @@ SPECIAL = {
     "dd": _dd,
     "tar": _tar,
     "[": _test,
+    "curl": _with_files,
+    "gh": _with_files,
+    "jq": _jq,
     "test": _test,
     "perl": _perl,
     "ruby": _perl,

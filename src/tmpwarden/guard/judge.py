@@ -131,8 +131,8 @@ def _match_hit(rule: Rule, simple: Simple, uses: "list[PathUse]", scope: Scope) 
 
 
 def _takes_all(use: PathUse) -> bool:
-    """`rm -rf ./*` leaves of a directory what it would leave without the star: nothing."""
-    return use.mode == DELETE and (use.raw == "*" or use.raw.endswith("/*"))
+    """`rm -rf .git/*` leaves nothing of the history; `rm -rf *` in a project leaves what is hidden, and so the history."""
+    return use.mode == DELETE and use.raw.endswith("/*") and (use.path or "").endswith("/.git")
 
 
 def _worst(rule: Rule, uses: "tuple[PathUse, ...]", scope: Scope) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .analysis import READ, WRITE, Analysis, PathUse
+from .analysis import READ, RUN, WRITE, Analysis, PathUse
 from .call import Call
 from .fields import Field
 from .follow import Ways
@@ -36,6 +36,8 @@ class Meaning(Terminals):
         if text in state.functions and not call.skips_functions:
             return self._function_call(text, call, state)
         name = text.rpartition("/")[2]
+        if text[0:1] == "/" and self.in_text and call.fields[0].word is not None:
+            self.site(call.fields[0].word, 0, "").modes.add(RUN)
         handler = HANDLERS.get(name)
         if handler is None and interpreter_of(name) in CODE_OPTIONS:
             handler = Terminals.interpreter

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .analysis import ANY, APPEND, CREATE, READ, WRITE
+from .analysis import ANY, APPEND, CREATE, READ, RUN, WRITE
 from .meaning import study
 from .programs import NEVER_REWRITTEN
 from .reader import read
@@ -97,6 +97,8 @@ def _edits(site: Site, root: TempRoot, command: str) -> list[Edit]:
         return []
     edits = []
     for start, rest in _paths(site, root):
+        if RUN in site.modes and not root.is_there(rest):
+            continue
         only_reads = site.modes <= READING
         if only_reads and not site.word.magic and root.is_only_here(rest):
             continue

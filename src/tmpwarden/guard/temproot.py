@@ -71,6 +71,10 @@ class TempRoot:
                 return names[: len(inside)] == inside
         return False
 
+    def is_there(self, rest: str) -> bool:
+        """It is in the scratch, or the line itself puts it there."""
+        return rest in self.made or self.look(f"{self.scratch}/{rest}")[1]
+
     def is_only_here(self, rest: str) -> bool:
         """It exists in the temp root and not in the scratch: whoever only reads it means the one that exists."""
         if not rest or HIDDEN in rest or any(_is_near(rest, made) for made in self.made):
