@@ -183,6 +183,11 @@ class Maker:
             f"mv {path} {other} && touch {other} && rm -rf {other}/file",
             f"cp -a {path} {other}; cd {other}; rm -rf ../a ./file",
             f"cd {path} && mv {self.one('*', './*', '-- *')} {other}",
+            f"cp {self.one(*FLAGS['cp']).replace('{p}', other)} "
+            f"{SCRATCH}/{self.one('full', 'sub', 'empty', 'plain', '.')}/* "
+            f"{SCRATCH}/{self.one('empty', 'plain', 'plain/in', 'sub/deep', 'full')}",
+            f"cp -r {path} {other} {SCRATCH}/{self.one('empty', 'plain')}",
+            f"cp -r {path}/. {SCRATCH}/{self.one('empty', 'plain', 'full')}",
             f"cd {path} && rmdir {self.one('*', '?*')}",
             f"declare -{self.one('u', 'l', 'r', 'g', 'x')} D; D={path}; rm -rf $D",
             f"readonly D={path}; {self.one('export', 'declare', 'read')} D={other}; rm -rf $D",
@@ -249,6 +254,8 @@ def build() -> None:
     links = {"out_file": f"{OUTSIDE}/file", "out_dir": f"{OUTSIDE}/sub", "dangling": f"{OUTSIDE}/made", "self": "self"}
     links |= {"up": "..", "sub/out": f"{OUTSIDE}/full", "full/out_file": f"{OUTSIDE}/a", "to_project": PROJECT}
     os.link("/tmp/victim/b", f"{SCRATCH}/twin")
+    os.makedirs(f"{SCRATCH}/plain/in")  # a place without any trap
+    shutil.copy(f"{SCRATCH}/a", f"{SCRATCH}/plain/in/f1")
     for name in ("--target-directory=..", "-t..", "-p"):  # a pattern may make an option of them
         for place in (SCRATCH, f"{SCRATCH}/full", f"{SCRATCH}/sub"):
             os.close(os.open(f"{place}/{name}", os.O_CREAT | os.O_WRONLY))
@@ -335,7 +342,7 @@ def main(seed: int, runs: int) -> dict[str, object]:
         variables = {"TMPDIR": SCRATCH} if maker.chance(80) else {}
         context = Context(
             scratch=SCRATCH, project=PROJECT, cwd=cwd, home=HOME, uid=UID, look=Disk().look, keeps_rewrite=keeps,
-            variables=variables,
+            variables=variables, is_plain=Disk().is_plain,
         )  # fmt: skip
         decision = evaluate(ToolCall("fuzz", "shell", command=command, cwd=cwd), RULES, context)
         verdicts[decision.verdict] = verdicts.get(decision.verdict, 0) + 1

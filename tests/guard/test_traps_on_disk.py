@@ -26,6 +26,7 @@ def verdict(command: str, scratch: Path) -> str:
     project = str(scratch.parent / "project")
     context = Context(
         scratch=str(scratch), project=project, cwd=project, home="/home/u", uid=1000, look=Disk().look,
+        is_plain=Disk().is_plain,
         variables={"S": str(scratch)}, tmp_roots=(str(scratch.parent),),
     )  # fmt: skip
     return evaluate(ToolCall("claude", "shell", command=command, cwd=project), RULES, context).verdict
@@ -77,3 +78,60 @@ def test_a_link_that_leads_outside_is_not_inside(scratch: Path, command: str) ->
     (scratch / "file_link").symlink_to("../outside/b/kept")
     (scratch / "x").touch()
     assert verdict(command, scratch) == ("pass" if command.startswith("cd") else "ask")
+
+
+COPIES = (
+    "cp $S/src/* $S/into",
+    "cp -r $S/src $S/into",
+    "cp -r $S/src/. $S/into",
+    "cp -r $S/src/* $S/into",
+    "cp $S/src/a $S/src/b $S/into",
+)
+
+
+@pytest.fixture
+def copying(scratch: Path) -> Path:
+    for name in ("src/deep/a", "src/a", "src/b", "into/a", "into/src/deep/a"):
+        (scratch / name).parent.mkdir(parents=True, exist_ok=True)
+        (scratch / name).touch()
+    return scratch
+
+
+@pytest.mark.parametrize("command", COPIES)
+def test_a_copy_into_a_directory_that_holds_no_link_is_allowed(copying: Path, command: str) -> None:
+    assert verdict(command, copying) == "allow"
+
+
+@pytest.mark.parametrize("command", COPIES)
+def test_a_copy_over_a_link_that_leads_outside_is_not(copying: Path, command: str) -> None:
+    for name in ("into/a", "into/src/deep/a"):
+        (copying / name).unlink()
+        (copying / name).symlink_to("/etc/passwd")
+    (copying / "into/deep").symlink_to("/etc")
+    assert verdict(command, copying) != "allow"
+
+
+def test_a_copy_over_a_file_with_a_second_name_is_not_allowed(copying: Path) -> None:
+    (copying / "into/a").unlink()
+    (copying / "into/a").hardlink_to(copying.parent / "outside/b/kept")
+    assert verdict("cp $S/src/* $S/into", copying) != "allow"
+
+
+def test_a_pattern_that_matches_a_link_is_not_read_freely(copying: Path) -> None:
+    (copying / "src/link").symlink_to("/etc/passwd")
+    assert verdict("cp $S/src/* $S/into", copying) == "pass"
+
+
+def test_several_sources_may_lay_a_trap_for_each_other(copying: Path) -> None:
+    (copying / "src/deep/link").symlink_to("/etc/passwd")
+    assert verdict("cp -r $S/src/deep/. $S/src/. $S/into", copying) != "allow"
+
+
+def test_a_directory_too_big_to_look_into_is_not_plain(tmp_path: Path) -> None:
+    for number in range(501):
+        (tmp_path / f"d{number}").mkdir()
+    assert not Disk().is_plain(str(tmp_path))
+    (tmp_path / "d1").rmdir()
+    (tmp_path / "d2").rmdir()
+    assert Disk().is_plain(str(tmp_path))
+    assert not Disk().is_plain(str(tmp_path / "missing"))

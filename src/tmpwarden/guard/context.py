@@ -9,6 +9,10 @@ if TYPE_CHECKING:
     Look = Callable[[str], tuple[str | None, bool]]
 
 
+def _nobody_looked(path: str, deep: bool) -> bool:
+    return False
+
+
 class Context:
     """Where the call happens and what its agent can take as an answer."""
 
@@ -18,6 +22,7 @@ class Context:
         "cwd",
         "has_ask",
         "home",
+        "is_plain",
         "keeps_rewrite",
         "look",
         "own",
@@ -46,6 +51,7 @@ class Context:
         own: "tuple[str, ...]" = (),
         variables: "Mapping[str, str] | None" = None,
         tmp_roots: "tuple[str, ...]" = ("/tmp",),
+        is_plain: "Callable[[str, bool], bool] | None" = None,
     ) -> None:
         self.scratch = scratch  # None: no scratch, so nothing is redirected and nothing is inside it
         self.project = project
@@ -63,6 +69,7 @@ class Context:
         self.own = own  # directories of the agent itself: `@agent` in rules
         self.variables = variables or {}  # what the agent's shell is known to have, such as TMPDIR
         self.tmp_roots = tmp_roots
+        self.is_plain = is_plain or _nobody_looked  # (directory, with all below) -> was it seen to hold no link?
 
     def tokens(self, rules: "Rules") -> "dict[str, tuple[str, ...]]":
         """What the words of a rule stand for here."""

@@ -81,7 +81,7 @@ def _for_agent(decision: Decision, rewritten: str | None, context: Context) -> D
 def _judged(command: str, rules: Rules, context: Context) -> Decision:
     """Rules over every simple command of one line; the most restrictive word wins."""
     analysis = analyse(command, cwd=context.cwd, home=context.home, variables=context.variables, look=context.look)
-    scope = Scope(rules, context.look, context.tokens(rules), analysis.commands)
+    scope = Scope(rules, context, analysis.commands)
     each = [(simple, judge(simple, rules, scope)) for simple in analysis.commands]
     worst = _worst(each, analysis.opaque, rules)
     commands = tuple((_shown(simple), judged.verdict, judged.rule) for simple, judged in each)

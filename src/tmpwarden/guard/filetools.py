@@ -83,7 +83,7 @@ def _as_sent(
 
 
 def _judged(paths: "tuple[str, ...]", mode: str, rules: Rules, context: Context) -> Judged:
-    scope = Scope(rules, context.look, context.tokens(rules))
+    scope = Scope(rules, context)
     words = [judge_file(_use(path, mode, context), rules, scope) for path in paths]
     return max(words, key=lambda judged: _RANK[judged.verdict])
 

@@ -131,7 +131,7 @@ def _match_hit(rule: Rule, simple: Simple, uses: "list[PathUse]", scope: Scope) 
 
 
 def _takes_all(use: PathUse) -> bool:
-    """`rm -rf .git/*` leaves nothing of the history; `rm -rf *` in a project leaves what is hidden, and so the history."""
+    """`rm -rf .git/*` leaves nothing of the history. `rm -rf *` in a project leaves it: a star sees nothing hidden."""
     return use.mode == DELETE and use.raw.endswith("/*") and (use.path or "").endswith("/.git")
 
 
@@ -181,8 +181,15 @@ def _is_of_mode(mode: str, use: PathUse) -> bool:
 
 
 def _inside(use: PathUse, roots: "tuple[str, ...]", scope: Scope) -> bool:
-    place = landing(use)
+    place = landing(use) or _seen(use, scope)
     return place is not None and any(is_inside(place, root) for root in roots)
+
+
+def _seen(use: PathUse, scope: Scope) -> str | None:
+    """Where a pattern leads that is read or written: nowhere else, if its directory holds no link."""
+    if not use.is_glob or use.resolved is None or not scope.is_plain(use.resolved, False):
+        return None
+    return use.resolved
 
 
 def _allows(rule: Rule, simple: Simple, scope: Scope) -> bool:

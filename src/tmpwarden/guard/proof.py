@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
     Look = Callable[[str], tuple[str | None, bool]]
+    IsPlain = Callable[[str, bool], bool]
 
 # short options without and with a value, long options: those that do not widen what is touched. `rmdir -p` climbs,
 # `cp --parents` rebuilds a path below the target, `cp -s` makes links
@@ -34,11 +35,13 @@ _KEEPS_LINKS = "rRadP"  # options with which cp may carry a symlink over
 _MAKES_NO_LINKS = ("rm", "rmdir", "mkdir", "touch", "cd", "pushd", "popd", "pwd", "echo", "printf", "true", ":", "ls")
 
 
-def stays_inside(simple: Simple, line: "tuple[Simple, ...]", roots: "tuple[str, ...]", look: "Look") -> bool:
+def stays_inside(
+    simple: Simple, line: "tuple[Simple, ...]", roots: "tuple[str, ...]", look: "Look", is_plain: "IsPlain"
+) -> bool:
     """All paths of `simple` are inside `roots`, says the rule; does that hold when it runs?"""
     if simple.name in _SAFE_OPTIONS and not _options_are_safe(simple):
         return False
-    if simple.name == "cp" and not _copy_lands_inside(simple, roots, look):
+    if simple.name == "cp" and not _copy_lands_inside(simple, roots, look, is_plain):
         return False
     return not any(_lays_trap(other, simple, look) for other in line if other is not simple)
 
@@ -67,16 +70,32 @@ def _options_are_safe(simple: Simple) -> bool:
     return True
 
 
-def _copy_lands_inside(simple: Simple, roots: "tuple[str, ...]", look: "Look") -> bool:
+def _copy_lands_inside(simple: Simple, roots: "tuple[str, ...]", look: "Look", is_plain: "IsPlain") -> bool:
     """cp writes through a symlink that already has the target's name, at any depth of a recursive copy."""
     targets = [use for use in simple.paths if use.mode != READ]
-    if len(targets) != 1 or targets[0].resolved is None or any(_names_no_entry(word) for word in simple.argv):
+    if len(targets) != 1 or targets[0].resolved is None:
         return False
-    target = targets[0].resolved
+    target, is_deep = targets[0].resolved, _keeps_links(simple)
+    if (
+        any(is_inside(target, root) for root in roots)
+        and is_plain(target, is_deep)
+        and not (is_deep and _may_lay_own_trap(simple, is_plain))
+    ):
+        return True  # whatever the copies are called, there is no link that they could go through
+    if any(_names_no_entry(word) for word in simple.argv):
+        return False
     for use in simple.paths:
-        if use.mode == READ and not _lands_inside(_name_of_copy(use, target, look), _keeps_links(simple), roots, look):
+        if use.mode == READ and not _lands_inside(_name_of_copy(use, target, look), is_deep, roots, look):
             return False
     return True
+
+
+def _may_lay_own_trap(simple: Simple, is_plain: "IsPlain") -> bool:
+    """Of several sources the first may bring a link that the second is written through."""
+    sources = [use for use in simple.paths if use.mode == READ]
+    if len(sources) == 1 and not sources[0].is_glob:
+        return False
+    return not all(use.resolved is not None and is_plain(use.resolved, True) for use in sources)
 
 
 def _names_no_entry(word: str | None) -> bool:

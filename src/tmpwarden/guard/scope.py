@@ -7,11 +7,8 @@ from .proof import stays_inside
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
+    from .context import Context
     from .rules import Rule, Rules
-
-    Look = Callable[[str], tuple[str | None, bool]]
 
 # all others may write files of their own (`time -o`, `flock`, `nohup`), raise rights or read start-up files
 ALLOWED_THROUGH = ("command", "builtin", "exec", "eval", "env", "nice", "timeout", "setsid", "stdbuf", "find")
@@ -20,13 +17,12 @@ ALLOWED_THROUGH = ("command", "builtin", "exec", "eval", "env", "nice", "timeout
 class Scope:
     """Lives for one decision. Roots and regexes are worked out once."""
 
-    __slots__ = ("_roots", "commands", "look", "redirect_allows", "tokens")
+    __slots__ = ("_roots", "commands", "is_plain", "look", "redirect_allows", "tokens")
 
-    def __init__(
-        self, rules: "Rules", look: "Look", tokens: "dict[str, tuple[str, ...]]", commands: "tuple[Simple, ...]" = ()
-    ) -> None:
-        self.look = look
-        self.tokens = tokens
+    def __init__(self, rules: "Rules", context: "Context", commands: "tuple[Simple, ...]" = ()) -> None:
+        self.look = context.look
+        self.is_plain = context.is_plain
+        self.tokens = context.tokens(rules)
         self.commands = commands  # the whole line: one command may lay a trap for the next
         self.redirect_allows: list[Rule] = rules.of("redirects", "allow")
         self._roots: dict[tuple[str, ...], tuple[str, ...]] = {}
@@ -61,4 +57,4 @@ class Scope:
         return not simple.doubts and not simple.remote and all(w in ALLOWED_THROUGH for w in simple.wrappers)
 
     def stays_inside(self, simple: Simple, roots: "tuple[str, ...]") -> bool:
-        return stays_inside(simple, self.commands, roots, self.look)
+        return stays_inside(simple, self.commands, roots, self.look, self.is_plain)

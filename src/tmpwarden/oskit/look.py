@@ -1,7 +1,8 @@
 """What the guard may ask about the disk: where a path's parent really is, and whether the name exists. Hot path."""
 
-from posix import lstat, readlink
+from posix import lstat, readlink, scandir
 
+MAX_ENTRIES = 500  # of a directory that is looked into: an allow is not worth more time
 _TYPE, _LINK, _REGULAR = 0o170000, 0o120000, 0o100000  # the module `stat` is one import more
 MAX_LINKS = 40  # as the kernel
 
@@ -26,6 +27,24 @@ class Disk:
         except (OSError, ValueError):
             return None, False
         return parent, True
+
+    def is_plain(self, path: str, deep: bool = False) -> bool:
+        """Was this directory seen to hold no symlink and no file with a second name? `deep`: with all that is below."""
+        todo, seen = [path], 0
+        try:
+            while todo:
+                with scandir(todo.pop()) as entries:
+                    for entry in entries:
+                        seen += 1
+                        if seen > MAX_ENTRIES or entry.is_symlink():
+                            return False
+                        if entry.is_dir(follow_symlinks=False):
+                            todo += [entry.path] if deep else []
+                        elif entry.stat(follow_symlinks=False).st_nlink > 1:
+                            return False
+        except OSError:
+            return False
+        return True
 
     def resolve(self, path: str) -> str | None:
         """As `realpath -m`: what does not exist stays as it is written. A loop or a closed door is None, and so is a

@@ -99,13 +99,15 @@ def _context(cwd: str, scratch: str, project: str, agent: str | None) -> Context
         of_agent = context_keywords(agent, home=home, uid=uid) if agent else {}
     except KeyError:
         raise UnknownAgent(shown(agent or ""), hint=f"there are {', '.join(abilities())}") from None
+    disk = Disk()
     return Context(
         scratch=os.path.abspath(scratch),
         project=project,
         cwd=cwd,
         home=home,
         uid=uid,
-        look=Disk().look,
+        look=disk.look,
+        is_plain=disk.is_plain,
         tmp_roots=_temp_roots(),
         **of_agent,  # type: ignore[arg-type]
     )

@@ -63,13 +63,15 @@ def _context(call: Call, asked: ToolCall) -> Context:
     home = call.environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape")
     own = (f"{home}/{call.dialect.home_directory}",) if call.dialect.home_directory else ()
     project = call.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape") or asked.cwd
+    disk = Disk()
     return Context(
         scratch=scratch,
         project=project,
         cwd=asked.cwd,
         home=home,
         uid=uid,
-        look=Disk().look,
+        look=disk.look,
+        is_plain=disk.is_plain,
         agent=call.dialect.agent,
         keeps_rewrite=call.dialect.keeps_rewrite(call.environ),
         has_ask=call.dialect.can_ask,
