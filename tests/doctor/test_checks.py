@@ -298,3 +298,19 @@ def test_an_ordinary_user_on_a_fresh_machine_is_well(ordinary_user: OrdinaryUser
     assert os.listdir(ordinary_user.tmp) == []
     assert os.stat(ordinary_user.home).st_uid == UID
     assert os.listdir(ordinary_user.home) == []
+
+
+def test_a_root_that_the_call_named_and_is_not_there_is_an_error(own_world: Path) -> None:
+    done = tmpwarden("doctor", "--root", str(own_world / "missing"))
+    assert (done.returncode, "there is no directory" in done.stderr) == (5, True)
+
+
+def test_a_root_that_the_environment_names_and_is_not_there_is_a_finding_with_a_remedy(own_world: Path) -> None:
+    missing = own_world / "missing"
+    env = {"TMPWARDEN_ROOTS": f"{missing}:{own_world / 'tmp'}"}
+    done = tmpwarden("doctor", "--json", env=env)
+    worst = json.loads(done.stdout)["data"]["diagnoses"][0]
+    assert (done.returncode, worst["check"], worst["status"]) == (2, "tmpdir", "fail")
+    assert "unknown" not in {entry["status"] for entry in json.loads(done.stdout)["data"]["diagnoses"]}
+    subprocess.run(["sh", "-c", worst["remedy"]], check=True)
+    assert tmpwarden("doctor", env=env).returncode == 0

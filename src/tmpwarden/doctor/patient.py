@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Mapping
-from dataclasses import dataclass
+from contextlib import suppress
+from dataclasses import dataclass, replace
 from functools import cached_property
 
+from ..errors import UnsafeRoot
 from ..model.sweep import Request, Space, Verdict
 from ..oskit import places, space
 from ..sweep.compose import prepare
@@ -37,7 +40,7 @@ class Patient:
 
     @cached_property
     def prepared(self) -> Prepared:
-        return prepare(self.request)
+        return prepare(replace(self.request, roots=self.roots) if self._are_broken_roots_named else self.request)
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
@@ -51,7 +54,22 @@ class Patient:
 
     @cached_property
     def roots(self) -> tuple[str, ...]:
-        return tuple(places.temp_roots(self.request.roots))
+        if not self._are_broken_roots_named:
+            return tuple(places.temp_roots(self.request.roots))
+        found: list[str] = []
+        for path in filter(None, os.environ.get("TMPWARDEN_ROOTS", "").split(":")):
+            with suppress(UnsafeRoot):
+                found += places.temp_roots((path,))
+        return tuple(found)
+
+    @cached_property
+    def _are_broken_roots_named(self) -> bool:
+        """By the environment: that is for a check to say, and the others go on with what is there."""
+        try:
+            places.temp_roots(self.request.roots)
+        except UnsafeRoot:
+            return not self.request.roots
+        return False
 
     @cached_property
     def spaces(self) -> tuple[Space, ...]:

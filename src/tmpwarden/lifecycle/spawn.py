@@ -7,6 +7,7 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..errors import UnsafeRoot
 from ..leases.scratch import adopt, open_scratch
 from ..model.hot import Scratch
 from ..oskit import places
@@ -22,9 +23,13 @@ def lease(
     The lease names the caller (or `pid`), so a crash of the caller frees the scratch; children that still have it in
     their environment keep it until they end. Leaving the block tears the session down: an empty scratch goes, one
     with files waits in quarantine for a day, one that a child still uses stays until the next clean after its end.
+    Raises NoSpace where none can be made, UnsafeScratch and UnsafeRoot (all TmpwardenError) where none may be.
     """
     name = session or uuid.uuid4().hex
-    base = root or places.temp_roots()[0]
+    roots = (root,) if root else tuple(places.temp_roots())
+    if not roots:
+        raise UnsafeRoot("the temp directory", "there is none")
+    base = roots[0]
     scratch = LeasedScratch(open_scratch(base, agent, name, pid=os.getpid() if pid is None else pid))
     try:
         yield scratch

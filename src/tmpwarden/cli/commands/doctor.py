@@ -13,6 +13,7 @@ from ...doctor.patient import HookState, Patient
 from ...doctor.run import examine
 from ...errors import TmpwardenError
 from ...model.sweep import Diagnosis, Request
+from ...oskit import places
 from ...setup import apply, timer
 from ...setup.agents import find
 from ..call import Answer, Call
@@ -31,6 +32,8 @@ def command(call: Call, no_probe: bool, verbose: bool) -> Answer:
     Works with a full temp directory. The only thing it writes is a test file of 64 KiB, gone at once (--no-probe).
     Exit status 2 when something fails.
     """
+    if call.roots:
+        places.temp_roots(call.roots)  # what the call itself got wrong is its error, and no finding
     patient = Patient(
         Request(roots=call.roots, config_file=call.config_file),
         os.environ,

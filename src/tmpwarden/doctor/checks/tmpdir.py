@@ -13,6 +13,7 @@ _LONGEST = 60  # sun_path is 108 bytes (104 on macOS), and programs add names of
 
 def check(patient: Patient) -> Iterator[Diagnosis]:
     said = [(name, patient.environ[name]) for name in _VARIABLES if patient.environ.get(name)]
+    said += [("TMPWARDEN_ROOTS", path) for path in patient.environ.get("TMPWARDEN_ROOTS", "").split(":") if path]
     problems = [problem for name, path in said if (problem := _problem(name, path))]
     yield from problems
     if not problems:
@@ -22,8 +23,13 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
 
 def _problem(name: str, path: str) -> Diagnosis | None:
     if not os.path.isdir(path):
-        summary = f"{name} names {shown(path)}, which does not exist: mktemp and every program that obeys it fail."
+        effect = (
+            "no command of ours works" if name == "TMPWARDEN_ROOTS" else "mktemp and every program that obeys it fail"
+        )
+        summary = f"{name} names {shown(path)}, which does not exist: {effect}."
         return Diagnosis("tmpdir", "fail", summary, "", f"mkdir -p -m 700 {_quoted(path)}")
+    if name == "TMPWARDEN_ROOTS":
+        return None  # the other checks look at roots
     if not os.access(path, os.W_OK | os.X_OK):
         return Diagnosis(
             "tmpdir", "fail", f"{name} names {shown(path)}, which you cannot write to.", "", f"unset {name}"
