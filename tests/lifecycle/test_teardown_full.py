@@ -2,14 +2,13 @@
 
 import json
 import os
-import shutil
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
-from support.mounts import fill_bytes, fill_inodes, needs_root, tmpfs
+from support.mounts import fill_bytes, fill_inodes, mounted, needs_root, tmpfs
 from support.user import UID, OrdinaryUser
 
 pytestmark = needs_root
@@ -70,9 +69,8 @@ def test_without_a_journal_nothing_of_worth_goes_and_that_is_told(
 ) -> None:
     """Its home is read-only too: nothing can be written down."""
     unit = full()
-    shutil.rmtree(ordinary_user.home)
-    ordinary_user.home.write_text("not a directory")
-    status, envelope, _ = teardown(ordinary_user)
+    with mounted(ordinary_user.home, "-t", "tmpfs", "-o", f"ro,uid={UID},mode=700", "tmpfs"):
+        status, envelope, _ = teardown(ordinary_user)
     assert status == 2
     assert envelope["error"]["code"] == "partial"
     assert [entry["path"] for entry in envelope["data"]["failed"]] == [str(unit)]
