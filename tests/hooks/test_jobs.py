@@ -8,11 +8,13 @@ import os
 import subprocess
 import time
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from hooks.calling import PYTHON, RUN, said
 from hooks.test_session import OTHER, SESSION, mktemp, payload, put_off, scratches, start
+from support.command import answer
 from support.mounts import needs_root
 
 LIBRARY = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
@@ -112,14 +114,30 @@ def test_nothing_is_said_when_nothing_was_done(own_world: Path) -> None:
 
 @needs_faketime
 def test_an_observing_hook_removes_nothing_and_writes_down_what_would_have_gone(own_world: Path) -> None:
-    stale = marker(own_world, 1)
-    environ = {**os.environ, "LD_PRELOAD": str(LIBRARY), "FAKETIME": "+120s", "NO_FAKE_STAT": "1"}
+    """Each thing is told once, with whether anybody has used it since."""
+    spared, used = marker(own_world, 1), marker(own_world, 2)
+    environ = {**os.environ, "LD_PRELOAD": str(LIBRARY), "NO_FAKE_STAT": "1"}
     argv = [PYTHON, "-I", "-S", str(RUN), "claude", "PostToolUse", "--observe"]
-    subprocess.run(argv, input=json.dumps(payload("PostToolUse")).encode(), env=environ, check=True)
-    wait_for_jobs(own_world)
-    assert stale.exists()
-    journal = (own_world / "state" / "tmpwarden").glob("journal*")
-    assert any('"observed"' in path.read_text() for path in journal)
+    for later_s in (120, 240):  # the second job sees the same things again
+        raw = json.dumps(payload("PostToolUse")).encode()
+        subprocess.run(argv, input=raw, env=environ | {"FAKETIME": f"+{later_s}s"}, check=True)
+        wait_for_jobs(own_world)
+    assert spared.exists() and used.exists()
+    told = observed()
+    assert (told["observed"], told["would_have_been_wrong"]) == (1, 0)
+    assert [(entry["count"], entry["used_since"]) for entry in told["entries"]] == [(2, False)]
+    used.write_text("/somewhere/else\n")
+    assert observed()["would_have_been_wrong"] == 1
+    for path in (spared, used):
+        path.unlink()
+    assert observed()["would_have_been_wrong"] == 0, "what went by itself was not in use"
+
+
+def observed() -> dict[str, Any]:
+    status, envelope = answer("log", "--observed")
+    assert status == 0
+    data: dict[str, Any] = envelope["data"]
+    return data
 
 
 @needs_faketime

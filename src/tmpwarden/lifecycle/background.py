@@ -211,7 +211,7 @@ def _clean(request: "Request", observe: bool) -> "CleanResult":
     """Clean; or, observing, only write down what would have gone (`tmpwarden log --observed`)."""
     from ..errors import LockHeld
     from ..sweep.compose import clean
-    from ..sweep.journal import Journal, observed
+    from ..sweep.journal import Journal
     from ..sweep.prepared import CleanResult
 
     try:
@@ -220,11 +220,12 @@ def _clean(request: "Request", observe: bool) -> "CleanResult":
         return CleanResult(stopped="lock-held")  # somebody cleans right now: the next job is soon enough
     if observe and result.planned:
         from ..oskit.places import state_dir
+        from ..sweep import observed
 
         journal = Journal(state_dir())
         journal.open()
         for verdict in result.planned:
-            journal.note("observed", **observed(verdict.finding, verdict.reason))
+            journal.note(observed.KIND, **observed.fields(verdict))
     return result
 
 

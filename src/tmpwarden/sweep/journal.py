@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
-from ..model.sweep import Finding, Outcome, Reason, Receipt
+from ..model.sweep import Outcome, Receipt
 from ..oskit import atomic
 
 _ROTATE_BYTES, _GENERATIONS = 10 << 20, 5
@@ -84,11 +84,6 @@ class Journal:
                     break
         self.is_open = False
         return False
-
-
-def observed(receipt_finding: Finding, reason: Reason) -> dict[str, object]:
-    """What an observing hook would have removed, as fields for `note`."""
-    return {"path": receipt_finding.path, "row": receipt_finding.litter.key, "reason": reason.value}
 
 
 def entries(state: str) -> Iterator[dict[str, Any]]:

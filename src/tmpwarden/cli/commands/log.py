@@ -13,6 +13,7 @@ import click
 from ...model.sweep import Reason
 from ...oskit import places
 from ...sweep import journal
+from ...sweep import observed as observations
 from ...text import plural, shown, size
 from ..call import Answer, Call
 from ..group import pass_call
@@ -37,13 +38,24 @@ _FIELDS = ("time", "t", "id", "path", "row", "agent", "outcome", "reason", "byte
 def command(call: Call, count: int, observed: bool) -> Answer:
     """What was removed, when and why, oldest first. An ID can be handed to `tmpwarden undo`."""
     state = places.state_dir()
-    wanted = "observed" if observed else "receipt"
-    entries = list(deque((each for each in journal.entries(state) if each.get("t") == wanted), maxlen=count))
+    if observed:
+        return _observed(state, count)
+    entries = list(deque((each for each in journal.entries(state) if each.get("t") == "receipt"), maxlen=count))
     can_return = frozenset(journal.restorable(state))
     return Answer(
         {"entries": [_document(each, can_return) for each in entries]},
-        lambda: _observed_lines(entries) if observed else _lines(entries, can_return, call.for_a_person),
+        lambda: _lines(entries, can_return, call.for_a_person),
     )
+
+
+def _observed(state: str, count: int) -> Answer:
+    """Beside each thing whether somebody has used it since: that removal would have been a mistake."""
+    entries = observations.distinct(journal.entries(state))
+    used = [observations.was_used_since(each) for each in entries]
+    found = list(zip(entries, used, strict=True))[-count:]
+    documents = [_document(each, frozenset()) | {"used_since": since} for each, since in found]
+    data = {"entries": documents, "observed": len(entries), "would_have_been_wrong": used.count(True)}
+    return Answer(data, lambda: _observed_lines(found, len(entries), used.count(True)))
 
 
 def _document(entry: dict[str, Any], can_return: frozenset[str]) -> dict[str, object]:
@@ -95,8 +107,13 @@ def _reason(entry: dict[str, Any]) -> str:
         return shown(str(entry.get("reason", "?")))
 
 
-def _observed_lines(entries: Sequence[dict[str, Any]]) -> Iterator[str]:
-    for entry in entries:
-        yield f"{entry.get('time', '?')}  would have removed {_path(entry)}: {_reason(entry)}"
-    if not entries:
+def _observed_lines(found: Sequence[tuple[dict[str, Any], bool | None]], total: int, wrong: int) -> Iterator[str]:
+    for entry, since in found:
+        names: Sequence[object] = entry.get("names") or []
+        path = f"{shown(str(entry.get('path')))}/{shown(str(names[0]))}" if len(names) == 1 else _path(entry)
+        suffix = "; used since" if since else "; not measured since" if since is None else ""
+        yield f"{shown(str(entry.get('time', '?')))}  would have removed {path}: {_reason(entry)}{suffix}"
+    if total:
+        yield f"Would have been wrong: {wrong} of {total}."
+    else:
         yield "Nothing was observed yet: `tmpwarden install --observe` lets hooks only watch."
