@@ -320,6 +320,24 @@ NAMES = st.sampled_from([*sorted(name for name in PROGRAMS if "-" not in name), 
 WORDS = st.sampled_from([*str.split(OPTION_WORDS), *str.split(VALUE_WORDS)]) | NAMES
 
 
+POSITIONAL = {
+    'set -- a b; c "$*"': [("c", "a b")],
+    'set -- a "b c"; c "$@"': [("c", "a", "b c")],
+    'set -- a b; x="$@"; c "$x"': [("c", "a b")],
+    "set -- a b; x=$*; c $x": [("c", "a", "b")],
+    'set -- a b; c x"$*"y': [("c", "xa by")],
+    'IFS=,; set -- a b; c "$*"': [("c", None)],
+    'set --; c "$@" z': [("c", "z")],
+    "c <(d) >(e)": [("d",), ("e",), ("c", "/dev/fd/63", "/dev/fd/62")],
+}
+
+
+@pytest.mark.parametrize("command", POSITIONAL)
+def test_all_arguments_are_told_as_bash_joins_them(command: str) -> None:
+    told = [simple.argv for simple in analysed(command).commands if simple.name in ("c", "d", "e")]
+    assert told == POSITIONAL[command]
+
+
 @settings(max_examples=250, deadline=None)
 @given(NAMES, st.lists(WORDS, max_size=6))
 def test_no_arguments_of_any_program_raise(name: str, words: list[str]) -> None:

@@ -52,6 +52,7 @@ class Calls(Loops):
     def simple(self, node: SimpleCommand, state: State) -> Ways:
         redirects = self.files(node.redirects, state) if node.redirects else []
         fields: list[Field] = []
+        self.processes = 0
         for word in node.words:
             if isinstance(word, Word):
                 fields += self.fields(word, state)

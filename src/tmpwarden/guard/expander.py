@@ -22,6 +22,7 @@ class Expander:
 
     def __init__(self) -> None:
         self.assigned: dict[str, Value] = {}  # by ${x:=y} and arithmetic, until the command takes them over
+        self.processes = 0  # <(...) and >(...) of this command so far
         self.doubted = ""  # why no allow can be given any more, likewise
 
     def refuse(self, why: str) -> None:
@@ -52,6 +53,7 @@ class Expander:
     def single(self, parts: list[Part], word: Word | None, state: State) -> Field:
         """As in an assignment: nothing is split, no pattern means anything."""
         builder = Builder(word)
+        builder.is_single = True
         self._build(builder, parts, state, splits=False)
         builder.is_open = True
         builder.pattern_at = -1 if not builder.stem_only else builder.pattern_at
@@ -68,8 +70,10 @@ class Expander:
             elif kind == COMMAND and part.body is not None:
                 self._add_command(builder, part, state)
             elif kind == PROCESS and part.body is not None:
+                before = self.processes
                 self.run_inner(part.body, "", state)
-                builder.add("/dev/fd/63")
+                builder.add(f"/dev/fd/{63 - before}")
+                self.processes = before + 1
             elif kind == TILDE:
                 self._add_tilde(builder, part.text, state)
             elif kind == ARITHMETIC:
@@ -79,7 +83,10 @@ class Expander:
 
     def _add_parameter(self, builder: Builder, part: Part, state: State, splits: bool) -> None:
         if part.text in ("@", "*") and not part.op:
-            self._add_positional(builder, part.quote == '"' and part.text == "@", state)
+            if builder.is_single or (part.text == "*" and part.quote):
+                self._add_joined(builder, state)
+            else:
+                self._add_positional(builder, part.quote == '"', state)
             return
         if (part.op == "" and part.text in NUMBERS and part.text not in state.variables) or part.op == "#":
             self.discard(part.parts, state)
@@ -95,6 +102,14 @@ class Expander:
             builder.split(value.text)
         else:
             builder.add(value.text)
+
+    def _add_joined(self, builder: Builder, state: State) -> None:
+        """ "$*", and either of them where nothing is split: one text with blanks between."""
+        known = state.positional
+        if known is None or None in known or "IFS" in state.variables or state.forgets:
+            builder.add_unknown()
+        else:
+            builder.add(" ".join([text or "" for text in known]))
 
     def _add_positional(self, builder: Builder, is_exact: bool, state: State) -> None:
         """ "$@" is one field each; anything else is known only when nothing could be split."""

@@ -25,11 +25,23 @@ class Field:
 class Builder:
     """Collects the fields of one word."""
 
-    __slots__ = ("fields", "is_known", "is_open", "pattern_at", "pieces", "sites", "size", "stem_only", "word")
+    __slots__ = (
+        "fields",
+        "is_known",
+        "is_open",
+        "is_single",
+        "pattern_at",
+        "pieces",
+        "sites",
+        "size",
+        "stem_only",
+        "word",
+    )
 
     def __init__(self, word: Word | None) -> None:
         self.fields: list[Field] = []
         self.word = word
+        self.is_single = False  # as in an assignment: "$@" is one text
         self._reset()
 
     def _reset(self) -> None:
