@@ -24,6 +24,15 @@ BUDGET: list[tuple[str, set[str]]] = [
     ("from tmpwarden.cli.main import main; main(['--help'])", CLICK | {"shutil"}),
     ("from tmpwarden.cli.main import main; main(['scan', '--json'])", CLICK | {"json", "tomllib"}),
     ("from tmpwarden.cli.main import main; main(['clean', '--force'])", CLICK | {"json", "tomllib"}),
+    (
+        "from tmpwarden.cli.main import main; main(['teardown', '--session', 'x', '--json']);"
+        " assert 'tmpwarden.cli.render' not in sys.modules and 'tmpwarden.sweep.act' not in sys.modules",
+        CLICK | {"json", "tomllib"},
+    ),
+    (
+        "import tmpwarden.lifecycle.run; assert 'tmpwarden.sweep.compose' not in sys.modules",
+        {"dataclasses", "enum", "inspect", "re"},
+    ),
 ]
 
 

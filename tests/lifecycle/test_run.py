@@ -333,3 +333,17 @@ def test_an_ordinary_user_needs_no_privilege(ordinary_user: OrdinaryUser, option
     done = ordinary_user.tmpwarden("run", *options, "--", "sh", "-c", script)
     assert (done.returncode, done.stdout) == (3, "65534\n"), done.stderr
     assert eventually(lambda: left_behind(ordinary_user.tmp, uid=UID) == [])
+
+
+@mounts.needs_root
+@pytest.mark.skipif(shutil.which("sudo") is None, reason="sudo is not here")
+@pytest.mark.parametrize("form", FORMS, ids=NAMES)
+def test_under_sudo_it_is_the_target_users_and_leaves_nothing(form: list[str], root: Path, own_world: Path) -> None:
+    """sudo keeps a terminal, resets the environment and may run its command on a pty of its own."""
+    kept = [f"{name}={os.environ[name]}" for name in ("TMPWARDEN_ROOTS", "XDG_STATE_HOME", "HOME", "PATH")]
+    argv = ["sudo", "-n", "env", *kept, *form, "sh", "-c", 'id -u; stat -c %u "$TMPDIR"; echo x >"$TMPDIR/x"; exit 5']
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60, cwd="/")
+    if "sudo:" in done.stderr:
+        pytest.skip(done.stderr)
+    assert (done.returncode, done.stdout) == (5, "0\n0\n")
+    assert eventually(lambda: left_behind(root) == [])

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import fnmatch
 import os
-import shutil
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -127,6 +126,8 @@ def namespace_of(pid: int | str) -> str | None:
 
 def _places_of(program: str) -> set[str]:
     """The entries of /tmp that we stand in, that hold the program, and that the environment names for sockets."""
+    import shutil  # only for a private /tmp: a plain run starts without
+
     found = shutil.which(program) or program
     paths = [_cwd(), found, os.path.realpath(found)]
     for variable in _VARIABLES:

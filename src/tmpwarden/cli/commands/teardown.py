@@ -14,7 +14,6 @@ from ...lifecycle.teardown import TeardownResult, teardown
 from ...model.sweep import Finding, Kind, Receipt, Worth
 from ...oskit import places
 from ...text import plural, shown
-from .. import render
 from ..call import Answer, Call
 from ..group import pass_call
 from ..words import SENTENCES
@@ -95,6 +94,8 @@ def _alike(receipts: Iterable[Receipt]) -> Iterator[list[Finding]]:
 
 
 def _lines(result: TeardownResult) -> Iterator[str]:
+    from .. import render  # for people; an orchestrator asks for JSON, and its agent's name is to be gone soon
+
     for alike in _alike(result.removed):
         yield f"taken  {render.place(*alike)}"
     for receipt in result.kept:
