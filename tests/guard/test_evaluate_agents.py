@@ -23,6 +23,7 @@ def test_the_table_of_agents_says_what_their_dialects_do(agent: str) -> None:
     assert row.get("has_ask", True) == dialect.can_ask
     assert row.get("applies_rewrite_without_allow", True) == dialect.rewrites_without_allow
     assert row.get("rewrites_edits", False) == dialect.rewrites_edits
+    assert abilities()[agent].get("reaches_commands", False) == dialect.reaches_commands
     assert row.get("keeps_rewrite", True) == dialect.keeps_rewrite({b"AI_AGENT": b"claude-code_2-1-325_harness"})
     assert row["own"] == (*dialect.own_directories(1000), f"/home/u/{dialect.home_directory}")
 

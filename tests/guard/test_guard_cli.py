@@ -47,6 +47,16 @@ def test_check_exits_with_0_whatever_the_decision() -> None:
 
 
 @pytest.mark.parametrize(
+    ("agent", "said"), [(None, "allow"), ("claude", "allow"), ("opencode", "allow"), ("codex", "deny")]
+)
+def test_check_knows_which_agents_commands_have_the_scratch_as_tmpdir(agent: str | None, said: str) -> None:
+    document = answer("check", 'rm -rf "$TMPDIR"/x', *WORLD, *(("--agent", agent) if agent else ()))
+    data = document["data"]
+    assert isinstance(data, dict)
+    assert data["decision"] == said
+
+
+@pytest.mark.parametrize(
     ("args", "status", "code"),
     [
         (("check", "ls", "--preset", "sandbx"), 3, "bad-argument"),

@@ -11,6 +11,7 @@ import pytest
 
 from hooks.calling import RUN, hook, said
 from support.mounts import mounted
+from tmpwarden.leases.scratch import open_scratch
 
 SESSION = "4ccb12f1-61e7-48ad-9bec-1437a2f881f7"
 OTHER = "70968904-b2fc-4cda-a277-7d35cd3ebbce"
@@ -124,6 +125,37 @@ def test_the_env_file_leaves_tmpdir_alone_when_somebody_else_took_the_name(
         os.chown(base, 65534, 65534)
     command = f"unset TMPDIR; . '{env_file(world)}'; echo \"${{TMPDIR-unset}}\""
     assert subprocess.run(["bash", "-c", command], capture_output=True, text=True).stdout == "unset\n"
+
+
+def decision(agent: str, world: Path, command: str = "rm -rf $TMPDIR/x", **env: str) -> object:
+    """What the guard lets this session do."""
+    asked = payload("PreToolUse", tool_name="Bash", tool_input={"command": command}) | {"cwd": str(world / "home")}
+    answer = said(hook(agent, "PreToolUse", asked, env=env)).get("hookSpecificOutput", {})
+    assert isinstance(answer, dict)
+    return answer.get("permissionDecision")
+
+
+def test_the_guard_knows_tmpdir_of_a_session_whose_start_set_it(world: Path, agent: "subprocess.Popen[bytes]") -> None:
+    start(world, agent)
+    assert decision("claude", world) == "allow"
+    assert decision("claude", world, "rm -rf $TMPDIR/../x") == "ask"
+
+
+def test_the_guard_believes_no_tmpdir_of_a_session_whose_start_it_did_not_see(world: Path) -> None:
+    """It gets a scratch with the first call, but its commands have another TMPDIR, or none: $TMPDIR/x may be /x."""
+    assert [decision("claude", world) for _ in range(2)] == ["ask", "ask"]
+    (scratch,) = scratches(world)
+    assert decision("claude", world, f"rm -rf {scratch}/x") == "allow"
+
+
+def test_the_guard_knows_tmpdir_of_an_agent_that_runs_under_run(world: Path) -> None:
+    """Codex is told a no, and nothing where it may go on."""
+    leased = open_scratch(str(world / "tmp"), "codex", "s-1", pid=os.getpid()).path
+    assert decision("codex", world, TMPDIR=leased) is None
+    assert decision("codex", world, f"rm -rf {leased}/x", TMPDIR=leased) is None
+    stranger = Path(leased).with_name("0a0a0a0a")
+    stranger.mkdir(mode=0o700)
+    assert decision("codex", world, TMPDIR=str(stranger)) == "deny"
 
 
 def test_a_continued_session_finds_its_scratch_though_it_was_handed_a_dropped_env_file(

@@ -56,7 +56,8 @@ def check(
     """What the guard says about COMMAND: how it would run, each command in it, the rule that decided, and why."""
     loaded = _loaded(call, preset)
     here = os.path.abspath(cwd or os.getcwd())
-    context = _context(here, scratch or _own_scratch(call), os.path.abspath(project or here), agent)
+    taken = os.path.abspath(scratch or _own_scratch(call))
+    context = _context(here, taken, os.path.abspath(project or here), agent)
     decision = evaluate(ToolCall(agent or "", "shell", command=text, cwd=here), loaded.rules, context)
     return Answer(_data(text, decision), lambda: _lines(call, decision))
 
@@ -101,7 +102,7 @@ def _context(cwd: str, scratch: str, project: str, agent: str | None) -> Context
         raise UnknownAgent(shown(agent or ""), hint=f"there are {', '.join(abilities())}") from None
     disk = Disk()
     return Context(
-        scratch=os.path.abspath(scratch),
+        scratch=scratch,
         project=project,
         cwd=cwd,
         home=home,
@@ -109,8 +110,14 @@ def _context(cwd: str, scratch: str, project: str, agent: str | None) -> Context
         look=disk.look,
         is_plain=disk.is_plain,
         tmp_roots=_temp_roots(),
+        variables={"TMPDIR": scratch} if _is_tmpdir(scratch, agent) else {},
         **of_agent,  # type: ignore[arg-type]
     )
+
+
+def _is_tmpdir(scratch: str, agent: str | None) -> bool:
+    """Whether the agent's commands have it as TMPDIR: by its hooks, or because the agent runs under `tmpwarden run`."""
+    return agent is None or bool(abilities()[agent].get("reaches_commands")) or os.environ.get("TMPDIR") == scratch
 
 
 def _data(text: str, decision: Decision) -> dict[str, object]:

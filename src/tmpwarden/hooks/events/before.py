@@ -11,7 +11,7 @@ from ...oskit.look import Disk
 from .. import notebook
 from ..dialects.spoken import Answer
 from . import Call
-from .whereabouts import scratch_of
+from .whereabouts import inherited, is_tmpdir, scratch_of
 
 
 def before(call: Call) -> Answer | None:
@@ -58,7 +58,7 @@ def _decision(call: Call, asked: ToolCall) -> Decision:
 
 
 def _context(call: Call, asked: ToolCall) -> Context:
-    scratch = scratch_of(call) or _made(call)
+    scratch, variables = _temp(call)
     uid = posix.geteuid()
     home = call.environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape")
     own = (f"{home}/{call.dialect.home_directory}",) if call.dialect.home_directory else ()
@@ -78,8 +78,18 @@ def _context(call: Call, asked: ToolCall) -> Context:
         applies_rewrite_without_allow=call.dialect.rewrites_without_allow,
         rewrites_edits=call.dialect.rewrites_edits,
         own=(*call.dialect.own_directories(uid), *own),
-        variables={"TMPDIR": scratch} if scratch and call.dialect.reaches_commands else {},
+        variables=variables,
     )
+
+
+def _temp(call: Call) -> tuple[str | None, dict[str, str]]:
+    """The scratch, and what the agent's shell is known to have: an allow for `$TMPDIR/x` rests on it."""
+    if not call.dialect.reaches_commands and (named := inherited(call)):
+        return named, {"TMPDIR": named}
+    path = scratch_of(call)
+    if path is not None:
+        return path, {"TMPDIR": path} if is_tmpdir(call) else {}
+    return _made(call), {}
 
 
 def _made(call: Call) -> str | None:

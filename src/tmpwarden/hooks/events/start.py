@@ -13,7 +13,7 @@ from ..entry import CLEAN_EVERY_S
 from . import Call
 from .claim import is_second
 from .released import bring_back
-from .whereabouts import remember
+from .whereabouts import inherited, remember
 
 GONE = "The temp directory this session had earlier is gone, and so is what was in it."
 
@@ -49,9 +49,8 @@ def _scratch(call: Call) -> tuple[str, dict[str, str]]:
     """What to tell the model, and the variables for its commands."""
     env_file = call.environ.get(call.dialect.env_file_variable, b"").decode("utf-8", "surrogateescape")
     reaches_commands = bool(env_file) or call.dialect.takes_env
-    inherited = _inherited()
-    if inherited and not reaches_commands:
-        return _guidance(f"$TMPDIR ({inherited})"), {}
+    if not reaches_commands and (named := inherited(call)):
+        return _guidance(f"$TMPDIR ({named})"), {}
     if not reaches_commands and not call.dialect.takes_context:
         return "", {}  # nothing we could say or set would lead anybody there
     is_lost = not bring_back(call)
@@ -60,6 +59,8 @@ def _scratch(call: Call) -> tuple[str, dict[str, str]]:
         from . import envfile
 
         envfile.write(env_file, call.session, made.path)
+    if reaches_commands:
+        remember(call, made.path, is_tmpdir=True)
     named = f"$TMPDIR ({made.path})" if reaches_commands else made.path
     return _guidance(named) + (f" {GONE}" if is_lost else ""), made.env
 
@@ -80,12 +81,6 @@ def open_scratch(call: Call) -> Scratch:
 
 def _guidance(named: str) -> str:
     return f"Temp files: use {named}. It is deleted after this session; put what the user should keep in the project."
-
-
-def _inherited() -> str:
-    """The scratch that `tmpwarden run` gave the agent itself."""
-    named = os.environ.get("TMPDIR", "")
-    return named if named.startswith("/") and scratch.read(named) is not None else ""
 
 
 def _complaint(call: Call) -> str:

@@ -5,6 +5,8 @@ import posix
 from .. import notebook
 from . import Call
 
+_IS_TMPDIR = "\0TMPDIR"  # behind the path: the session's commands have it as theirs
+
 
 def scratch_of(call: Call) -> str | None:
     """The scratch of this session if it is there and ours; None where there is none."""
@@ -18,7 +20,26 @@ def scratch_of(call: Call) -> str | None:
     return path if status.st_uid == posix.geteuid() and status.st_mode & 0o170000 == 0o040000 else None
 
 
+def is_tmpdir(call: Call) -> bool:
+    """Whether the start of this session gave its commands that TMPDIR: one that came later could not."""
+    return _noted(call).endswith(_IS_TMPDIR)
+
+
+def inherited(call: Call) -> str:
+    """The scratch that `tmpwarden run` gave the agent itself, and with it all that it starts."""
+    named = call.environ.get(b"TMPDIR", b"").decode("utf-8", "surrogateescape")
+    if not named.startswith("/") or f"/tmpwarden-{posix.geteuid()}/" not in named:
+        return ""
+    from ...leases import scratch
+
+    return named if scratch.read(named) is not None else ""
+
+
 def remembered(call: Call) -> str:
+    return _noted(call).removesuffix(_IS_TMPDIR)
+
+
+def _noted(call: Call) -> str:
     try:
         fd = posix.open(_file(call), posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW)
     except OSError:
@@ -31,8 +52,9 @@ def remembered(call: Call) -> str:
         posix.close(fd)
 
 
-def remember(call: Call, path: str) -> None:
+def remember(call: Call, path: str, *, is_tmpdir: bool = False) -> None:
     """Write down where it is; an empty path means that nothing of it was left to lose."""
+    note = path + _IS_TMPDIR if is_tmpdir else path
     try:
         notebook.make(call.notes)
         flags = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_CLOEXEC | posix.O_NOFOLLOW
@@ -40,7 +62,7 @@ def remember(call: Call, path: str) -> None:
     except OSError:
         return
     try:
-        posix.write(fd, path.encode("utf-8", "surrogateescape"))
+        posix.write(fd, note.encode("utf-8", "surrogateescape"))
     except OSError:
         pass
     finally:
