@@ -26,6 +26,7 @@ from ..model.sweep import (
 )
 from ..oskit.procs import process
 from ..sweep.compose import clean, prepare
+from ..sweep.consent import is_due
 from ..sweep.journal import Journal
 from ..sweep.named import NamedTake
 from ..sweep.prepared import Prepared
@@ -33,6 +34,7 @@ from ..sweep.quarantine import Quarantines
 from .background import detach
 
 _REST_LIMIT_S = 60.0
+_LEAST_PAUSE_S = 30.0
 _MOST_MEMBERS = 64
 
 
@@ -182,6 +184,7 @@ def _rest(taking: NamedTake, leases: list[Lease], now_ns: Callable[[], int]) -> 
         scratch.forget(lease.path)
     prepared = taking.prepared
     is_short = bool(prepared.pressure.roots) and prepared.settings.periodic_enabled
+    is_short = is_short and is_due(prepared.state, _LEAST_PAUSE_S, now_ns())  # many sessions may end at once
     if prepared.request.agents or is_short:
         agents = () if is_short else prepared.request.agents
         request = replace(prepared.request, agents=agents, unattended=True, time_limit_s=_REST_LIMIT_S)
