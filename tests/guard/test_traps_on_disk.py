@@ -1,10 +1,12 @@
 """Traps that lie on the disk before the command runs: what bash does with them, and that the guard knows."""
 
+import os
 import subprocess
 from pathlib import Path
 
 import pytest
 
+from support.mounts import bind
 from tmpwarden.guard.config import load
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.evaluate import evaluate
@@ -26,7 +28,7 @@ def verdict(command: str, scratch: Path) -> str:
     project = str(scratch.parent / "project")
     context = Context(
         scratch=str(scratch), project=project, cwd=project, home="/home/u", uid=1000, look=Disk().look,
-        is_plain=Disk().is_plain,
+        is_plain=Disk().is_plain, holds_mount=Disk().holds_mount,
         variables={"S": str(scratch)}, tmp_roots=(str(scratch.parent),),
     )  # fmt: skip
     return evaluate(ToolCall("claude", "shell", command=command, cwd=project), RULES, context).verdict
@@ -135,3 +137,19 @@ def test_a_directory_too_big_to_look_into_is_not_plain(tmp_path: Path) -> None:
     (tmp_path / "d2").rmdir()
     assert Disk().is_plain(str(tmp_path))
     assert not Disk().is_plain(str(tmp_path / "missing"))
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount")
+def test_nothing_is_allowed_in_a_scratch_that_something_is_mounted_in(scratch: Path) -> None:
+    inner = scratch / "a b"
+    inner.mkdir()
+    assert verdict("rm -rf $S/x", scratch) == "allow"
+    with bind(scratch.parent / "outside", inner):
+        assert verdict("rm -rf $S/x", scratch) == "pass"
+        assert not Disk().holds_mount(str(inner))  # a mount itself has nothing mounted below it
+    assert verdict("rm -rf $S/x", scratch) == "allow"
+
+
+def test_the_builtin_moves_and_the_program_of_that_name_does_not(scratch: Path) -> None:
+    assert verdict("cd $S && rm -rf x", scratch) == "allow"
+    assert verdict("/usr/bin/cd $S && rm -rf ../outside", scratch) == "ask"

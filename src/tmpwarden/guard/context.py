@@ -21,6 +21,7 @@ class Context:
         "applies_rewrite_without_allow",
         "cwd",
         "has_ask",
+        "holds_mount",
         "home",
         "is_plain",
         "keeps_rewrite",
@@ -52,6 +53,7 @@ class Context:
         variables: "Mapping[str, str] | None" = None,
         tmp_roots: "tuple[str, ...]" = ("/tmp",),
         is_plain: "Callable[[str, bool], bool] | None" = None,
+        holds_mount: "Callable[[str], bool] | None" = None,
     ) -> None:
         self.scratch = scratch  # None: no scratch, so nothing is redirected and nothing is inside it
         self.project = project
@@ -69,6 +71,7 @@ class Context:
         self.own = own  # directories of the agent itself: `@agent` in rules
         self.variables = variables or {}  # what the agent's shell is known to have, such as TMPDIR
         self.tmp_roots = tmp_roots
+        self.holds_mount = holds_mount  # (directory) -> is anything mounted below it? None: nobody can tell
         self.is_plain = is_plain or _nobody_looked  # (directory, with all below) -> was it seen to hold no link?
 
     def tokens(self, rules: "Rules") -> "dict[str, tuple[str, ...]]":

@@ -33,6 +33,8 @@ class Expander:
 
     def fields(self, word: Word, state: State) -> list[Field]:
         if word.text is not None:
+            if word.text[0:1] == "=" and len(word.text) > 1 and not word.parts[0].quote:
+                self.doubted = self.doubted or "zsh reads this as something else"  # =ls is /bin/ls
             return [Field(word.text, word)]
         variants = [word.parts]
         if word.magic and any(not part.quote and "{" in part.text for part in word.parts if part.kind == LITERAL):
@@ -61,25 +63,29 @@ class Expander:
         return builder.fields[0]
 
     def _build(self, builder: Builder, parts: list[Part], state: State, splits: bool = True) -> None:
+        before: Part | None = None
         for part in parts:
             kind = part.kind
             if kind == LITERAL:
+                if (before is None and part.text[0:1] == "=" and splits) or _is_other_in_zsh(before, part):
+                    self.doubted = self.doubted or "zsh reads this as something else"
                 builder.add(part.text, is_pattern=splits and not part.quote)
             elif kind == PARAMETER:
                 self._add_parameter(builder, part, state, splits and not part.quote)
             elif kind == COMMAND and part.body is not None:
                 self._add_command(builder, part, state)
             elif kind == PROCESS and part.body is not None:
-                before = self.processes
+                number = self.processes
                 self.run_inner(part.body, "", state)
-                builder.add(f"/dev/fd/{63 - before}")
-                self.processes = before + 1
+                builder.add(f"/dev/fd/{63 - number}")
+                self.processes = number + 1
             elif kind == TILDE:
                 self._add_tilde(builder, part.text, state)
             elif kind == ARITHMETIC:
                 self.discard(part.parts, state)
                 self.calculate(part.start, part.end, state)
                 builder.add_number()
+            before = part
 
     def _add_parameter(self, builder: Builder, part: Part, state: State, splits: bool) -> None:
         if part.text in ("@", "*") and not part.op:
@@ -223,6 +229,13 @@ class Expander:
     def refuse_text(self, text: str | None) -> None:
         if text is not None and "[" in text and ("$(" in text or "`" in text):
             self.refuse("a subscript runs code")
+
+
+def _is_other_in_zsh(before: Part | None, part: Part) -> bool:
+    """$X[1] and $X:h are a character and the directory of X to zsh, which agents use where it is the user's shell."""
+    if before is None or before.kind != PARAMETER or before.end - before.start != len(before.text) + 1:
+        return False
+    return part.text[0:1] == "[" or (part.text[0:1] == ":" and part.text[1:2].isalpha())
 
 
 def names_in(text: str) -> list[str]:

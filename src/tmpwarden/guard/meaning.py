@@ -39,6 +39,8 @@ class Meaning(Terminals):
         if text[0:1] == "/" and self.in_text and call.fields[0].word is not None:
             self.site(call.fields[0].word, 0, "").modes.add(RUN)
         handler = HANDLERS.get(name)
+        if name in BUILTINS and name != text:
+            handler = None  # /usr/bin/cd moves nobody but itself
         if handler is None and interpreter_of(name) in CODE_OPTIONS:
             handler = Terminals.interpreter
         if handler is not None:

@@ -17,11 +17,13 @@ ALLOWED_THROUGH = ("command", "builtin", "exec", "eval", "env", "nice", "timeout
 class Scope:
     """Lives for one decision. Roots and regexes are worked out once."""
 
-    __slots__ = ("_roots", "commands", "is_plain", "look", "redirect_allows", "tokens")
+    __slots__ = ("_mounted", "_roots", "commands", "holds_mount", "is_plain", "look", "redirect_allows", "tokens")
 
     def __init__(self, rules: "Rules", context: "Context", commands: "tuple[Simple, ...]" = ()) -> None:
         self.look = context.look
         self.is_plain = context.is_plain
+        self.holds_mount = context.holds_mount
+        self._mounted: dict[str, bool] = {}
         self.tokens = context.tokens(rules)
         self.commands = commands  # the whole line: one command may lay a trap for the next
         self.redirect_allows: list[Rule] = rules.of("redirects", "allow")
@@ -56,5 +58,14 @@ class Scope:
     def may_allow(self, simple: Simple) -> bool:
         return not simple.doubts and not simple.remote and all(w in ALLOWED_THROUGH for w in simple.wrappers)
 
+    def is_mounted_in(self, roots: "tuple[str, ...]") -> bool:
+        """Something lies in there that belongs elsewhere: what walks over the tree would walk into it."""
+        for root in roots if self.holds_mount is not None else ():
+            if root not in self._mounted:
+                self._mounted[root] = self.holds_mount(root)  # type: ignore[misc]
+        return any(self._mounted.get(root, False) for root in roots)
+
     def stays_inside(self, simple: Simple, roots: "tuple[str, ...]") -> bool:
+        if self.is_mounted_in(roots):
+            return False
         return stays_inside(simple, self.commands, roots, self.look, self.is_plain)

@@ -107,7 +107,7 @@ class Wrappers(Builtins):
         if name in MOVING:
             inner_state = inner_state.at((None,))
         ways = self.call(call.inside(name.replace(":", " "), rest), inner_state)
-        if name in IN_SHELL and inner_state is state:
+        if name in IN_SHELL and inner_state is state and "/" not in (call.fields[0].text or ""):
             return ways
         return state, state
 

@@ -109,6 +109,7 @@ def _context(cwd: str, scratch: str, project: str, agent: str | None) -> Context
         uid=uid,
         look=disk.look,
         is_plain=disk.is_plain,
+        holds_mount=disk.holds_mount,
         tmp_roots=_temp_roots(),
         variables={"TMPDIR": scratch} if _is_tmpdir(scratch, agent) else {},
         **of_agent,  # type: ignore[arg-type]

@@ -72,6 +72,7 @@ def _context(call: Call, asked: ToolCall) -> Context:
         uid=uid,
         look=disk.look,
         is_plain=disk.is_plain,
+        holds_mount=disk.holds_mount,
         agent=call.dialect.agent,
         keeps_rewrite=call.dialect.keeps_rewrite(call.environ),
         has_ask=call.dialect.can_ask,
