@@ -121,3 +121,12 @@ def test_a_timer_for_all_users_clears_each_as_that_user(ordinary_user: OrdinaryU
     result = subprocess.run(argv, capture_output=True, text=True, env=environ, check=False)
     assert "Traceback" not in result.stderr
     assert not list(ordinary_user.tmp.glob("tmpwarden-0/q/*"))
+
+
+def test_the_runtime_goes_with_the_timer_that_alone_needed_it(own_world: Path) -> None:
+    machine = Machine()
+    timer.install(kind="cron", call=machine)
+    assert list((own_world / "data" / "tmpwarden").iterdir())
+    timer.uninstall(kind="cron", call=machine)
+    assert list((own_world / "data" / "tmpwarden").iterdir()) == []
+    assert machine.crontab == ""

@@ -14,6 +14,7 @@ from ..errors import SetupFailed
 from ..lifecycle import timers
 from ..oskit import places
 from . import record, runtime
+from .apply import remove_unused_runtimes
 from .edits import Edit, read
 
 Call = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
@@ -73,6 +74,7 @@ def uninstall(*, dry_run: bool = False, kind: str = "", call: Call | None = None
             if edit.changes and edit.path.startswith("/"):
                 record.put(edit)
         record.forget(TARGET)
+        remove_unused_runtimes()
     return Scheduled(kind, tuple(edits))
 
 
