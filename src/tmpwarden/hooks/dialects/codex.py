@@ -13,7 +13,10 @@ class Codex(Dialect):
     home_directory = ".codex"
 
     def tool_call(self, payload: Answer, session: str) -> ToolCall:
-        """A patch names its files in its text."""
+        """A patch names its files in its text, which is the `command` (measured on 0.166.0).
+
+        Sent through the shell (`apply_patch <<EOF`) it is a Bash call to us, and no PostToolUse follows.
+        """
         call = super().tool_call(payload, session)
         if call.tool == "patch":
             from ...guard.filetools import patch_paths
