@@ -71,6 +71,9 @@ NOT_HARMLESS = {
         "split /x/; `id`",
         "print /x/ ? system(1) : 1",
         "$x = 'a' / system(1) / 2",
+        "$f / unlink(1) / 2",
+        "$s/unlink(1)/2",
+        "$x{if} / unlink(1) / 2",
     ],
     "node": [
         "require('fs').rmSync('x')",

@@ -6,7 +6,7 @@ from .analysis import READ, WRITE, PathUse
 from .call import Call
 from .fields import Field
 from .follow import Ways
-from .options import Argument, Parsed, option
+from .options import Argument, Parsed
 from .state import State
 from .wrappers import Wrappers, joined
 
@@ -91,7 +91,7 @@ class Finders(Wrappers):
     def xargs(self, call: Call, state: State) -> Ways:
         """Its arguments come from its input: nobody knows them."""
         parsed = Parsed(XARGS)
-        at = self.passed(parsed, call, 1)
+        at = self.passed(1, parsed, call.fields)
         if at < 0:
             self.refuse("what xargs runs is not known")
             return self.tell(call, state)
@@ -107,24 +107,10 @@ class Finders(Wrappers):
         self.call(self.quiet(call.inside("xargs", inner)), state)
         return state, state
 
-    def passed(self, parsed: Parsed, call: Call, at: int) -> int:
-        """Behind the options, -1 if one of them is not known."""
-        fields = call.fields
-        while at < len(fields):
-            text = fields[at].text
-            if text is None:
-                return -1
-            if text == "--":
-                return at + 1
-            if not text.startswith("-") or text == "-":
-                break
-            at += 2 if option(parsed, fields[at], text, fields[at + 1] if at + 1 < len(fields) else None) else 1
-        return at
-
     def parallel(self, call: Call, state: State) -> Ways:
         """A template for a shell, once for each input; inputs that stand in the line are known."""
         parsed = Parsed(PARALLEL)
-        at = self.passed(parsed, call, 1)
+        at = self.passed(1, parsed, call.fields)
         template = call.fields[at:] if at >= 0 else [Field(None, None)]
         inputs: list[Field] = [Field(None, None)]
         for place, field in enumerate(template):

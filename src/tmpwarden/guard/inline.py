@@ -110,13 +110,12 @@ def _is_harmless_perl(code: str) -> bool:
     bare, at = "", 0
     while at < len(code):
         c = code[at]
-        before = bare.rstrip()[-1:]
         if c in "'\"":
             stop = _closing(code, at + 1, c)
         elif c in "/|{,!#" and bare[-1:] in ("s", "m", "y", "r") and _is_operator(bare):
             stop = _perl_operator(code, at, 1 if bare[-1:] == "m" else 2)
             bare += " 0"
-        elif c == "/" and before in ("", "(", "~", "!", "{", ";", "&", "|", ",", "f", "s"):
+        elif c == "/" and _expects_pattern(bare.rstrip()):
             stop = _closing(code, at + 1, "/")
         else:
             bare += c
@@ -138,6 +137,15 @@ def _is_harmless_perl(code: str) -> bool:
         and ">" not in bare.replace(">=", "")
         and _only(PERL | {"s", "m", "y", "tr"}, bare, "$@%")
     )
+
+
+def _expects_pattern(bare: str) -> bool:
+    """Is a slash behind this the start of a pattern, and no division?"""
+    if bare[-1:] in ("", "(", "~", "!", "{", ";", "&", "|", ","):
+        return True
+    word = bare[len(bare.rstrip("abcdefghijklmnopqrstuvwxyz")) :]
+    before = bare[: len(bare) - len(word)][-1:]
+    return word in ("if", "unless", "and", "or", "not", "split", "grep") and before in ("", " ", "(", ";", "{")
 
 
 def _is_operator(bare: str) -> bool:

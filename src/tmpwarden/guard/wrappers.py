@@ -140,14 +140,14 @@ class Wrappers(Builtins):
     def _command_at(self, name: str, at: int, parsed: Parsed, call: Call, state: State) -> tuple[int, State]:
         """Where the command starts, -1 if that cannot be told."""
         fields = call.fields
-        at = self._options(at, parsed, fields)
+        at = self.passed(at, parsed, fields)
         if at >= 0 and name in ("sudo", "env", "doas"):
             at, state = self._assignments(call, at, state)
         for kind in WRAPPERS[name][0]:
             if kind in ":>" and 0 <= at < len(fields):
                 if kind == ">":
                     parsed.found.append(Argument(fields[at], 0, WRITE))
-                at = self._options(at + 1, parsed, fields) if name == "flock" else at + 1
+                at = self.passed(at + 1, parsed, fields) if name == "flock" else at + 1
         paths = [use for one in parsed.found if one.mode != CODE for use in self.touch(one, state, name)]
         if paths:
             self.emit(Call(call.node, fields[:1], [], None), paths, state)
@@ -157,7 +157,8 @@ class Wrappers(Builtins):
             state = self.moved([field if not offset else Field((field.text or "")[offset:], None)], state)
         return at, state
 
-    def _options(self, at: int, parsed: Parsed, fields: list[Field]) -> int:
+    def passed(self, at: int, parsed: Parsed, fields: list[Field]) -> int:
+        """Behind the options, -1 if one of them is not known."""
         while at < len(fields):
             text = fields[at].text
             if text is None:
