@@ -5,6 +5,7 @@ from __future__ import annotations
 from .analysis import ANY, CREATE, DELETE, READ, WRITE
 from .fields import Field
 from .options import Argument, Parsed, by_spec, is_elsewhere, is_url, parse
+from .programs import names
 
 # as in programs.py
 _TABLE = """\
@@ -14,7 +15,7 @@ aria2c|T. d^o: dir^ out:
 axel|T. o^ output^
 blkdiscard cfdisk cgdisk fdisk gdisk hdparm mdadm parted sfdisk sgdisk tune2fs resize2fs e2fsck fsck badblocks|W
 cargo|A C> target-dir> root> manifest-path> out-dir> artifact-dir> package: bin: example: features: target:
-chattr setfattr restorecon nano pico micro code subl gedit vim vi nvim gvim emacs|W n:v:x: name: value: remove:
+chattr setfattr restorecon nano pico micro vim vi nvim gvim emacs|W n:v:x: name: value: remove:
 chcon setcap|H
 composite convert magick montage|P
 mogrify rmlint jdupes|W
@@ -55,18 +56,7 @@ UNCOMMON = {
     name: spec for heads, _, spec in [row.partition("|") for row in _TABLE.split("\n")] for name in heads.split()
 }
 # what programs call the place they write to
-OUTPUTS = (
-    "out",
-    "output",
-    "outfile",
-    "outdir",
-    "dest",
-    "destination",
-    "output-dir",
-    "output-file",
-    "out-dir",
-    "out-file",
-)
+OUTPUTS = names("out output outfile outdir dest destination output-dir output-file out-dir out-file output-path")
 _GIO = {"trash": DELETE, "remove": DELETE, "mkdir": CREATE, "save": WRITE, "rename": WRITE, "set": WRITE}
 _RCLONE_DELETES = ("delete", "purge", "rmdir", "rmdirs", "deletefile", "cleanup", "mkdir", "touch", "dedupe")
 _RCLONE_COPIES = ("copy", "copyto", "sync", "bisync", "move", "moveto")
