@@ -101,7 +101,8 @@ def test_the_place_of_a_word_holds_that_word(text: str) -> None:
 TRAPS = (
     "$(", "$((", "((", "$(( a ) ", "`", "`\\`", "${a:-", '"$(', "{", "{a,", "a[ ", "a[", "c <<E ", "c <<E\nE\n",
     "case a in a) ", "if ", "f() { ", "a;", "a && ", "a | ", "../", "A=$A$A;", "cd a || cd b;", "{a,b}{c,d} ", "*/",
-    "sudo ", "bash -c ", "[[ ( ", "=~ (", "! ",
+    "sudo ", "bash -c ", "[[ ( ", "=~ (", "! ", "xargs ", "find . -exec ", "env A=b ", "parallel ", "prog -o a/b rm ",
+    "git -c a=b ", "docker run -v /a:/b ", "jq --arg a b ", "-f a -a ", "((a+b));", "@/a ", "hyperfine 'c' ", "tmux new ",
 )  # fmt: skip
 N = 600
 
@@ -137,6 +138,9 @@ EXPLOSIVE = (
     "f(){ f; }; f;" * 50,
     "".join(f"f{i}(){{ f{i + 1}; f{i + 1}; }};" for i in range(20)) + "f0",
     "A=xx;" + "A=$A$A;" * 60 + "c $A",
+    "set -- " + "a " * 2000 + ";c" + ' "$@"' * 200,
+    "sed " + "python3 " * 300,
+    "parallel 'parallel c ::: 1 2 3 4 5 6 7 8' ::: 1 2 3 4 5 6 7 8",
 )
 
 

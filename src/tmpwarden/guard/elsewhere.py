@@ -116,7 +116,8 @@ class Elsewhere(Interpreters):
 
 def _mounted(fields: list[Field]) -> list[Argument]:
     """-v HOST:PATH: written, as far as we know, if what runs there is known to change files; else any use."""
-    changes = any((field.text or "").rpartition("/")[2] in (*CHANGING, *SHELLS) for field in fields[2:])
+    changing = CHANGING.union(SHELLS)
+    changes = any((field.text or "").rpartition("/")[2] in changing for field in fields[2:])
     found = []
     for at, field in enumerate(fields):
         before = fields[at - 1].text if at else ""

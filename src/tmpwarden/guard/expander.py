@@ -120,7 +120,12 @@ class Expander:
     def _add_positional(self, builder: Builder, is_exact: bool, state: State) -> None:
         """ "$@" is one field each; anything else is known only when nothing could be split."""
         known = state.positional
-        if known is None or None in known or not (is_exact or all(text and text.isalnum() for text in known if text)):
+        if (
+            known is None
+            or len(known) > MAX_FIELDS
+            or None in known
+            or not (is_exact or all(text and text.isalnum() for text in known if text))
+        ):
             builder.add_unknown()
             return
         for at, text in enumerate(known):

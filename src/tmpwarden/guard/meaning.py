@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from .paths import Look
 
+MAX_WRAPPERS = 12  # sudo env nice ...: each looks through all that is behind it
 LINKING = {"ln": "", "mv": "", "cp": "raRdPl", "rsync": "ral", "install": "-", "tar": "x", "unzip": ""}
 
 
@@ -30,6 +31,8 @@ class Meaning(Terminals):
     """Says for each name what it means."""
 
     def call(self, call: Call, state: State) -> Ways:
+        if len(call.wrappers) > MAX_WRAPPERS:
+            raise Unreadable("wrappers in wrappers, too deep")
         text = call.fields[0].text
         if text is None or (call.fields[0].pattern_at >= 0 and text != "["):  # alone it opens no pattern
             return self._nameless(call, state)

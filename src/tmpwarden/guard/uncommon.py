@@ -77,15 +77,16 @@ def uncommon(name: str, fields: list[Field]) -> list[Argument]:
 
 def _written_by_name(found: list[Argument], fields: list[Field]) -> list[Argument]:
     """-o FILE and --output FILE are written, whoever the program is."""
+    by_field = {id(argument.field): argument for argument in found}
     for at, field in enumerate(fields):
         text = field.text or ""
         name, equals, _ = text.lstrip("-").partition("=")
         if not text.startswith("-") or not (name.lower() in OUTPUTS or text == "-o"):
             continue
-        target = field if equals else fields[at + 1] if at + 1 < len(fields) else None
-        for argument in found:
-            if argument.field is target and argument.mode == ANY and (text != "-o" or "/" in (target.stem or "")):
-                argument.mode = WRITE
+        target = field if equals else fields[at + 1] if at + 1 < len(fields) else field
+        argument = by_field.get(id(target))
+        if argument is not None and argument.mode == ANY and (text != "-o" or "/" in (target.stem or "")):
+            argument.mode = WRITE
     return found
 
 
