@@ -102,7 +102,8 @@ TRAPS = (
     "$(", "$((", "((", "$(( a ) ", "`", "`\\`", "${a:-", '"$(', "{", "{a,", "a[ ", "a[", "c <<E ", "c <<E\nE\n",
     "case a in a) ", "if ", "f() { ", "a;", "a && ", "a | ", "../", "A=$A$A;", "cd a || cd b;", "{a,b}{c,d} ", "*/",
     "sudo ", "bash -c ", "[[ ( ", "=~ (", "! ", "xargs ", "find . -exec ", "env A=b ", "parallel ", "prog -o a/b rm ",
-    "git -c a=b ", "docker run -v /a:/b ", "jq --arg a b ", "-f a -a ", "((a+b));", "@/a ", "hyperfine 'c' ", "tmux new ",
+    "git -c a=b ", "docker run -v /a:/b ", "jq --arg a b ", "-f a -a ", "((a+b));", "@/a ", "hyperfine 'c' ",
+    "tmux new ",
 )  # fmt: skip
 N = 600
 
