@@ -7,6 +7,7 @@ from .fields import Field
 from .follow import Ways
 from .shells import Shells
 from .state import State
+from .wrappers import WRAPPERS
 
 SHOWING = ("-v", "-V", "-h", "-i", "--version", "--help")
 # options of an interpreter that are followed by code
@@ -41,6 +42,8 @@ class Interpreters(Shells):
 
     def interpreter(self, call: Call, state: State) -> Ways:
         name = interpreter_of((call.fields[0].text or "").rpartition("/")[2])
+        if len(call.fields) > 1 and f"{name}:{call.fields[1].text}" in WRAPPERS:
+            return self.wrapped(call, state)  # bun x
         letters, longs = CODE_OPTIONS[name]
         code = self._code(call, letters, longs)
         if code is not None and not (_is_harmless(name, code.text) and not _is_opened_oddly(name, call.fields)):

@@ -49,7 +49,6 @@ sponge|W
 tailscale|T
 tcpdump|T w>r<
 userdel deluser|T
-valgrind|A -log-file>
 wipe srm|D
 youtube-dl yt-dlp|T. o^P^ output^ paths^"""
 UNCOMMON = {
