@@ -1,7 +1,10 @@
 """A variable that anything could have changed is not known any more: no old value earns an allow."""
 
+from pathlib import Path
+
 import pytest
 
+from support.jail import Jail, is_covered
 from tmpwarden.guard.config import load
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.evaluate import evaluate
@@ -105,3 +108,17 @@ def test_a_formula_with_a_value_that_is_not_known_earns_no_allow(line: str, form
 )
 def test_ordinary_options_are_no_doubt(line: str) -> None:
     assert analyse(line, cwd="/p", home="/h", variables={}, look=look).opaque is None
+
+
+def test_bash_itself_finds_no_other_value_than_the_one_we_tell(tmp_path: Path) -> None:
+    """Each change in a real shell: what it hands to a program is what we say, or we say that nobody knows."""
+    ending = [change for change in (*CHANGES, *KEEPS) if not change.startswith(("while", "select"))]
+    lines = [f'X=/s/a; {change}; c1 "$X"' for change in ending]
+    wrong = []
+    for line, ran in zip(lines, Jail(tmp_path / "jail").run(lines, timeout_s=60), strict=True):
+        analysis = analyse(line, cwd="/p", home="/h", variables={}, look=look)
+        told = [simple.argv for simple in analysis.commands]
+        got = [argv for argv in ran.argv if argv[0] == "c1"]
+        if analysis.opaque is None and not all(any(is_covered(argv, said) for said in told) for argv in got):
+            wrong.append((line, got, told))
+    assert wrong == []
