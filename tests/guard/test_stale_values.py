@@ -94,7 +94,19 @@ def test_what_can_run_or_change_anything_unseen_is_opaque(line: str) -> None:
     assert analyse(line, cwd="/p", home="/h", variables={}, look=look).opaque is not None
 
 
-@pytest.mark.parametrize("line", ["((U))", "[[ $U -eq 1 ]]", "[[ U -lt 1 ]]", "for ((i=U;;)); do :; done", "X=$((U))"])
+@pytest.mark.parametrize(
+    "line",
+    [
+        "((U))",
+        "[[ $U -eq 1 ]]",
+        "[[ U -lt 1 ]]",
+        "for ((i=U;;)); do :; done",
+        "X=$((U))",
+        "case $((U)) in a) ;; esac",
+        "case a in $((U))) ;; esac",
+        "for i in $((U)); do rm -f /s/y; done",
+    ],
+)
 @pytest.mark.parametrize("form", ["rm -rf /s/x; {}", "{}; rm -rf /s/x"])
 def test_a_formula_with_a_value_that_is_not_known_earns_no_allow(line: str, form: str) -> None:
     context = Context(scratch="/s", project="/p", cwd="/p", home="/h", uid=1000, look=look)

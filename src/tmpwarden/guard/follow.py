@@ -176,7 +176,7 @@ class Follower(Expander):
 
     def _case(self, node: Case, state: State) -> Ways:
         self.fields(node.subject, state)
-        state = self.take_assigned(state)
+        state = self.after_calculating(node, state)
         result: State | None = state
         falls: State | None = None
         for patterns, body, operator in node.clauses:

@@ -43,7 +43,7 @@ class Loops(Follower):
         values: list[Field] = []
         for word in node.words or ():
             values += [self.noted(field, state) for field in self.fields(word, state)]
-        state = self.take_assigned(state)
+        state = self.after_calculating(node, state)
         if node.words is None and state.positional is not None:
             values = [Field(text, None) for text in state.positional]
         is_choice = self.source.startswith("select", node.start)  # a wrong answer leaves the variable empty

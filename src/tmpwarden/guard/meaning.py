@@ -177,6 +177,7 @@ def study(
         state = State((cwd,))
         ok, failed = meaning.run(tree, state)
         meaning.run_uncalled(ok or failed or state)
+        meaning.after_calculating(tree, state)
     except Unreadable as why:
         return Analysis(tuple(meaning.commands), str(why)), ()
     except RecursionError:
