@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from .fields import Builder, Field
+from .fields import Builder, Field, is_other_in_zsh
 from .state import UNKNOWN, State, Value, merged
 from .syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, TILDE, Part, Sequence, Word
 
@@ -67,7 +67,7 @@ class Expander:
         for part in parts:
             kind = part.kind
             if kind == LITERAL:
-                if (before is None and part.text[0:1] == "=" and splits) or _is_other_in_zsh(before, part):
+                if (before is None and part.text[0:1] == "=" and splits) or is_other_in_zsh(before, part):
                     self.doubted = self.doubted or "zsh reads this as something else"
                 builder.add(part.text, is_pattern=splits and not part.quote)
             elif kind == PARAMETER:
@@ -234,13 +234,6 @@ class Expander:
     def refuse_text(self, text: str | None) -> None:
         if text is not None and "[" in text and ("$(" in text or "`" in text):
             self.refuse("a subscript runs code")
-
-
-def _is_other_in_zsh(before: Part | None, part: Part) -> bool:
-    """$X[1] and $X:h are a character and the directory of X to zsh, which agents use where it is the user's shell."""
-    if before is None or before.kind != PARAMETER or before.end - before.start != len(before.text) + 1:
-        return False
-    return part.text[0:1] == "[" or (part.text[0:1] == ":" and part.text[1:2].isalpha())
 
 
 def names_in(text: str) -> list[str]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .state import Site, Value
-from .syntax import Word
+from .syntax import PARAMETER, Part, Word
 
 MAX_TEXT = 20_000
 
@@ -101,3 +101,10 @@ class Builder:
         field.pattern_at = self.pattern_at if self.is_known else -1
         self.fields.append(field)
         self._reset()
+
+
+def is_other_in_zsh(before: Part | None, part: Part) -> bool:
+    """$X[1] and $X:h are a character and the directory of X to zsh, which agents use where it is the user's shell."""
+    if before is None or before.kind != PARAMETER or before.end - before.start != len(before.text) + 1:
+        return False
+    return part.text[0:1] == "[" or (part.text[0:1] == ":" and part.text[1:2].isalpha())
