@@ -5,7 +5,6 @@ import socket
 import subprocess
 import sys
 import uuid
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -16,9 +15,9 @@ from support.holding import process
 from support.litter import claude_session, cwd_markers, later, snapshot
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import teardown as module
-from tmpwarden.model.sweep import Claim, OwnerState, Reason, Request
+from tmpwarden.model.sweep import Reason
 from tmpwarden.sweep import named
-from tmpwarden.sweep.compose import clean, prepare, scan
+from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.undo import undo
 
 
@@ -213,41 +212,93 @@ def test_an_adopted_agents_own_pid_names_its_litter_and_the_spawners_does_not(ro
     assert not (root / f"claude-plugin-{agent.pid}-x7k2p9.zip").exists()
 
 
-def skip_if_somebody_runs_claude() -> None:
-    """There must be markers: who could own them is asked as teardown asks."""
-    (found,) = (verdict for verdict in scan() if verdict.finding.members)
-    others = replace(found.finding, litter=replace(found.finding.litter, owner=Claim.AGENT))
-    if prepare(Request()).trial.world.owner_of(others, None)[0].state is not OwnerState.ABSENT:
-        pytest.skip("whoever runs the tests has such an agent running")
+ACME = """
+schema = 1
+[agent]
+id = "acme"
+name = "Acme Agent"
+session_env = ["{variable}"]
+[[litter]]
+id = "session"
+in = "{{tmp}}"
+name = "acme-session-(?P<session>[0-9a-f-]{{36}})"
+kind = "dir"
+tier = "auto"
+worth = "some"
+owner = "session-in-name"
+why = "one session"
+seen = ["acme 1"]
+verified = "1"
+matches = ["acme-session-3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"]
+spares = ["acme-session-"]
+[[litter]]
+id = "marker"
+in = "{{tmp}}"
+name = "acme-[0-9a-f]{{4}}-cwd"
+kind = "file"
+tier = "auto"
+worth = "none"
+owner = "none"
+checks = ["one-line-path"]
+why = "one call"
+seen = ["acme 1"]
+verified = "1"
+matches = ["acme-1a2b-cwd"]
+spares = ["acme-1A2B-cwd"]
+"""
 
 
-def test_markers_go_at_once_when_no_session_of_their_agent_lives(root: Path) -> None:
-    unit = claude_session(root)
-    markers = cwd_markers(root, 3)
-    (root / "claude-ffff-cwd").write_text("notes of a person\nin two lines\n")
-    skip_if_somebody_runs_claude()
-    result = tmpwarden.teardown(session=unit.name, wait=True)
+class Acme:
+    """An agent of this test alone: no other test, and nobody on this machine, runs a session of it."""
+
+    def __init__(self, world: Path) -> None:
+        self.root = world / "tmp"
+        self.variable = f"ACME_SESSION_{uuid.uuid4().hex}"
+        drop_ins = world / "config" / "tmpwarden" / "agents.d"
+        drop_ins.mkdir(parents=True)
+        (drop_ins / "acme.toml").write_text(ACME.format(variable=self.variable))
+
+    def session(self) -> str:
+        name = str(uuid.uuid4())
+        (self.root / f"acme-session-{name}").mkdir()
+        (self.root / f"acme-session-{name}" / "out").write_text("x")
+        return name
+
+    def markers(self, count: int) -> list[Path]:
+        found = [self.root / f"acme-{number:04x}-cwd" for number in range(count)]
+        for marker in found:
+            marker.write_text("/work\n")
+        return found
+
+
+@pytest.fixture
+def acme(own_world: Path) -> Acme:
+    return Acme(own_world)
+
+
+def test_markers_go_at_once_when_no_session_of_their_agent_lives(acme: Acme) -> None:
+    name, markers = acme.session(), acme.markers(3)
+    (acme.root / "acme-ffff-cwd").write_text("notes of a person\nin two lines\n")
+    result = tmpwarden.teardown(session=name, wait=True)
     assert not any(marker.exists() for marker in markers), "a second old"
-    assert (root / "claude-ffff-cwd").exists(), "it has the name and not the shape"
+    assert (acme.root / "acme-ffff-cwd").exists(), "it has the name and not the shape"
     assert len(result.removed) == 4
 
 
-def test_markers_stay_while_another_session_of_their_agent_lives(root: Path) -> None:
-    unit = claude_session(root)
-    with process("", env={"PATH": "/bin", "CLAUDE_CODE_SESSION_ID": str(uuid.uuid4())}):
-        (marker,) = cwd_markers(root, 1)
-        tmpwarden.teardown(session=unit.name, wait=True)
+def test_markers_stay_while_another_session_of_their_agent_lives(acme: Acme) -> None:
+    name = acme.session()
+    with process("", env={"PATH": "/bin", acme.variable: str(uuid.uuid4())}):
+        (marker,) = acme.markers(1)
+        tmpwarden.teardown(session=name, wait=True)
         assert marker.exists()
-        assert not unit.exists()
+        assert not (acme.root / f"acme-session-{name}").exists()
 
 
-def test_a_few_markers_are_told_in_one_line_and_a_backlog_is_left_to_the_ordinary_laws(own_world: Path) -> None:
-    root = own_world / "tmp"
-    cwd_markers(root, 3)
-    skip_if_somebody_runs_claude()
-    assert command.tmpwarden("teardown", "--agent", "claude").stdout == (
-        f"taken  {root}/ (3 files such as claude-0000-cwd)\nTook 3 items, kept 0 items.\n"
+def test_a_few_markers_are_told_in_one_line_and_a_backlog_is_left_to_the_ordinary_laws(acme: Acme) -> None:
+    acme.markers(3)
+    assert command.tmpwarden("teardown", "--agent", "acme").stdout == (
+        f"taken  {acme.root}/ (3 files such as acme-0000-cwd)\nTook 3 items, kept 0 items.\n"
     )
-    backlog = cwd_markers(root, 100)
-    assert command.tmpwarden("teardown", "--agent", "claude").stdout == "Took 0 items, kept 0 items.\n"
+    backlog = acme.markers(100)
+    assert command.tmpwarden("teardown", "--agent", "acme").stdout == "Took 0 items, kept 0 items.\n"
     assert all(path.exists() for path in backlog)
