@@ -81,6 +81,14 @@ def shown(name: str) -> str:
     return "$'" + "".join(out) + "'"
 
 
+def quoted(word: str) -> str:
+    """A word of a command for a person to copy: as every shell reads it, else as bash, ksh and zsh read any byte."""
+    import shlex
+
+    is_plain = all(c.isprintable() or c in "\n\t" for c in word) and not any("\ud800" <= c <= "\udfff" for c in word)
+    return shlex.quote(word) if is_plain else shown(word)
+
+
 def _hex(char: str) -> str:
     code = ord(char)
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"

@@ -13,6 +13,9 @@ import pytest
 
 from support.mounts import fill_bytes, fill_inodes, mounted, needs_root, tmpfs
 from support.user import UID, OrdinaryUser
+from tmpwarden.doctor.checks import probe, rivals, squatted, tmpdir
+from tmpwarden.doctor.patient import Patient
+from tmpwarden.model.sweep import Request
 
 pytestmark = [needs_root, pytest.mark.skipif(not shutil.which("faketime"), reason="needs faketime")]
 SESSION = "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"
@@ -261,3 +264,71 @@ def test_a_journal_that_cannot_be_written(machine: Machine, what: str) -> None:
     else:
         machine.repair(worst["remedy"])
     assert machine.doctor()[0] == 0
+
+
+def test_a_user_without_a_home_gets_a_state_and_nobody_loses_anything(machine: Machine) -> None:
+    """As nobody and www-data are: what exists of the way to it belongs to root, and may be the root directory."""
+    done = machine.user.run(["tmpwarden", "doctor", "--json"], env={**machine.env, "HOME": "/nonexistent"})
+    (found,) = [d for d in json.loads(done.stdout)["data"]["diagnoses"] if d["check"] == "journal"]
+    state = Path("/nonexistent/.local/state/tmpwarden")
+    assert found["remedy"] == f"sudo install -d -m 700 -o $(id -u) {state}"
+    remedy = found["remedy"].removeprefix("sudo ").replace("$(id -u)", str(UID))
+    subprocess.run(["sh", "-c", remedy.replace("/nonexistent", str(machine.user.base / "srv"))], check=True)
+    made = machine.user.base / "srv" / state.relative_to("/nonexistent")
+    assert (made.stat().st_uid, made.parent.stat().st_uid) == (UID, 0)
+
+
+def test_a_directory_of_the_systems_is_never_opened_to_everybody(machine: Machine) -> None:
+    """Somebody has set a wrong variable: that makes no temp directory of it."""
+    closed = machine.user.base / "lib"
+    env = {**machine.env, "TMPWARDEN_ROOTS": str(closed)}
+    done = machine.user.run(["tmpwarden", "doctor", "--json"], env=env)
+    (found,) = [d for d in json.loads(done.stdout)["data"]["diagnoses"] if d["check"] == "probe"]
+    assert (found["status"], found["remedy"]) == ("fail", f"ls -ld {closed}")
+
+
+def test_a_read_only_root_with_blanks_in_its_name(own_world: Path) -> None:
+    root = own_world / "my temp  files"
+    root.mkdir()
+    with mounted(root, "-t", "tmpfs", "-o", "ro", "tmpfs"):
+        someone = Patient(Request(roots=(str(root),)), {})
+        (found,) = probe.check(someone)
+        assert "read-only" in found.summary
+        subprocess.run(["sh", "-c", found.remedy], check=True)
+        assert [d.status for d in probe.check(someone)] == ["ok"]
+
+
+def test_what_was_moved_aside_the_last_time_stays(own_world: Path) -> None:
+    """Whoever squats a name once does it again."""
+    squat = own_world / "tmp" / f"tmpwarden-{os.geteuid()}"
+    for number in range(3):
+        squat.mkdir()
+        (squat / f"{number}").write_text("")
+        os.chown(squat, UID, UID)
+        (found,) = squatted.check(Patient(Request(roots=(str(squat.parent),)), {}))
+        subprocess.run(["sh", "-c", found.remedy], check=True)
+        assert not squat.exists()
+    assert sorted(path.name for path in squat.parent.rglob("?")) == ["0", "1", "2"]
+
+
+@pytest.mark.parametrize("name", [b"-rf", b"b\xff", b"it's\x1b[2J", b"two\nlines"])
+def test_a_missing_tmpdir_of_any_name_is_made(own_world: Path, name: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(own_world)
+    missing = os.fsdecode(name)
+    someone = Patient(Request(roots=(str(own_world / "tmp"),)), {"TMPDIR": missing})
+    (found,) = tmpdir.check(someone)
+    assert found.remedy.replace("\n", "").isprintable(), "it may be shown on a terminal"
+    subprocess.run(["bash", "-c", found.remedy], check=True)
+    assert os.path.isdir(missing)
+
+
+def test_the_line_of_a_rival_is_counted_as_sed_counts(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    table = own_world / "cron"
+    lines = ["# one page\x0c", "# old\rMac", "0 1 * * * backup", "0 * * * * find /tmp -delete", ""]
+    with table.open("w", newline="") as file:
+        file.write("\n".join(lines))
+    monkeypatch.setattr(rivals, "_SYSTEM", (str(table),))
+    monkeypatch.setattr(rivals, "_SPOOLS", (str(own_world / "home"),))
+    (found,) = rivals.check(Patient(Request(), {}))
+    subprocess.run(["sh", "-c", found.remedy], check=True)
+    assert table.read_bytes() == "\n".join((*lines[:3], f"# {lines[3]}", "")).encode()

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import shlex
-
 from ..errors import TmpwardenError
 from ..model.sweep import OwnerState, Remove, Space, Verdict
 from ..sweep.expiry import waiting
+from ..text import quoted
 from .patient import Patient
 
 _GOES_SOON = (OwnerState.DEAD, OwnerState.ABSENT)  # under pressure: as soon as it is a minute old
@@ -24,8 +23,8 @@ def remedy(patient: Patient, room: Space, *, is_unseen: bool = False) -> str:
         return clean
     largest = max(here, key=bytes_of, default=None)
     if largest and bytes_of(largest) * _MUCH >= room.bytes_total - room.bytes_free:
-        return f"tmpwarden why {shlex.quote(largest.finding.path)}" + _common_options(patient)
-    return f"du -xh -d 1 {shlex.quote(room.path)} | sort -h | tail"
+        return f"tmpwarden why {quoted(largest.finding.path)}" + _common_options(patient)
+    return f"du -xh -d 1 {quoted(room.path)} | sort -h | tail"
 
 
 def _budget(patient: Patient) -> str:
@@ -51,4 +50,4 @@ def _common_options(patient: Patient) -> str:
     words = [word for root in patient.request.roots for word in ("--root", root)]
     if patient.request.config_file:
         words += ["--config", patient.request.config_file]
-    return "".join(f" {shlex.quote(word)}" for word in words)
+    return "".join(f" {quoted(word)}" for word in words)

@@ -1,13 +1,12 @@
 """The journal: without it nothing of worth is removed, and undo knows nothing."""
 
 import os
-import shlex
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis
 from ...oskit import space
 from ...sweep.journal import NAME, open_intents
-from ...text import plural, shown
+from ...text import plural, quoted, shown
 from ..patient import Patient
 
 _STOPS_US = "so nothing that may be worth something is removed."
@@ -16,11 +15,12 @@ _STOPS_US = "so nothing that may be worth something is removed."
 def check(patient: Patient) -> Iterator[Diagnosis]:
     state = patient.prepared.state
     if refused := _refused(state):
-        yield Diagnosis("journal", "fail", f"{shown(refused)} cannot be written, {_STOPS_US}", "", _remedy(refused))
+        summary = f"{shown(refused)} cannot be written, {_STOPS_US}"
+        yield Diagnosis("journal", "fail", summary, "", _remedy(refused, state))
     elif _has_no_room(state):
         place = _existing(state)
         summary = f"there is no room for the journal in {shown(place)}, {_STOPS_US}"
-        yield Diagnosis("journal", "fail", summary, "", f"du -xh -d 1 {shlex.quote(place)} | sort -h | tail")
+        yield Diagnosis("journal", "fail", summary, "", f"du -xh -d 1 {quoted(place)} | sort -h | tail")
     elif waiting := _waiting(state):
         summary = f"a run was interrupted: {plural(waiting, 'removal is', 'removals are')} to be settled."
         yield Diagnosis("journal", "warn", summary, "", "tmpwarden clean")
@@ -38,10 +38,12 @@ def _refused(state: str) -> str | None:
     return None
 
 
-def _remedy(path: str) -> str:
+def _remedy(path: str, state: str) -> str:
     if os.lstat(path).st_uid == os.geteuid():
-        return f"chmod u+rwX {shlex.quote(path)}"
-    return f"sudo chown -R $(id -u) {shlex.quote(path)}"
+        return f"chmod u+rwX {quoted(path)}"
+    if not f"{path}/".startswith(f"{state}/"):  # what is above it belongs to others and stays theirs
+        return f"sudo install -d -m 700 -o $(id -u) {quoted(state)}"
+    return f"sudo chown -R $(id -u) {quoted(path)}"
 
 
 def _has_no_room(state: str) -> bool:

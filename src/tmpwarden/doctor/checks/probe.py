@@ -2,17 +2,17 @@
 
 import errno
 import os
-import shlex
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis, Space
 from ...oskit import own_files
 from ...oskit.space import percent_used
-from ...text import shown
+from ...text import quoted, shown
 from .. import relief
 from ..patient import Patient
 
 _PROBE = b"\0" * (64 << 10)
+_OF_EVERYBODY = ("tmp", "temp", "shm")  # what such a directory is called
 _CAUSES = {
     errno.EDQUOT: "your disk quota there is used up",
     errno.ENOSPC: "no space is left",
@@ -41,14 +41,13 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
 def _remedy(patient: Patient, room: Space, number: int) -> str:
     sudo = "" if os.geteuid() == 0 else "sudo "
     if number == errno.EROFS:
-        return f"{sudo}mount -o remount,rw $(df --output=target {shlex.quote(room.path)} | tail -n 1)"
+        return f'{sudo}mount -o remount,rw "$(df --output=target {quoted(room.path)} | tail -n 1)"'
     if number in (errno.EACCES, errno.EPERM):
         status = os.stat(room.path)
         if status.st_uid == os.geteuid():
-            return f"chmod u+rwx {shlex.quote(room.path)}"
-        return (
-            f"{sudo}chmod 1777 {shlex.quote(room.path)}" if status.st_uid == 0 else f"ls -ld {shlex.quote(room.path)}"
-        )
+            return f"chmod u+rwx {quoted(room.path)}"
+        is_everybodys = status.st_uid == 0 and os.path.basename(room.path) in _OF_EVERYBODY
+        return f"{sudo}chmod 1777 {quoted(room.path)}" if is_everybodys else f"ls -ld {quoted(room.path)}"
     high = patient.prepared.settings.pressure_high_percent
     return relief.remedy(patient, room, is_unseen=number == errno.EDQUOT and percent_used(room) < high)
 

@@ -2,12 +2,11 @@
 
 import os
 import re
-import shlex
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis
 from ...oskit import places
-from ...text import shown
+from ...text import quoted, shown
 from ..patient import Patient
 
 _SYSTEM = (
@@ -57,10 +56,10 @@ def _remedy(path: str, number: int) -> str:
         return f"crontab -l | sed '{number}s/^/# /' | crontab -"
     sudo = "" if os.access(path, os.W_OK) else "sudo "
     if _is_script(path):
-        return f"{sudo}chmod -x {shlex.quote(path)}"
+        return f"{sudo}chmod -x {quoted(path)}"
     if path.endswith(".json"):
-        return f"${{EDITOR:-vi}} +{number} {shlex.quote(path)}"
-    return f"{sudo}sed -i '{number}s/^/# /' {shlex.quote(path)}"
+        return f"${{EDITOR:-vi}} +{number} {quoted(path)}"
+    return f"{sudo}sed -i '{number}s/^/# /' {quoted(path)}"
 
 
 def _is_script(path: str) -> bool:
@@ -88,7 +87,7 @@ def _names(directory: str) -> list[str]:
 
 
 def _lines(path: str) -> Iterator[tuple[int, str]]:
-    for number, line in enumerate(_text(path).splitlines(), 1):
+    for number, line in enumerate(_text(path).split("\n"), 1):  # lines as sed counts them
         is_comment = line.lstrip().startswith("#")
         if not is_comment and "tmpwarden" not in line and _removes(line):
             yield number, line
@@ -105,7 +104,7 @@ def _text(path: str) -> str:
     if path == _OWN_CRONTAB:
         return _own_crontab()
     try:
-        with open(path, encoding="utf-8", errors="replace") as file:
+        with open(path, encoding="utf-8", errors="replace", newline="\n") as file:
             return file.read(_LARGEST)
     except OSError:
         return ""

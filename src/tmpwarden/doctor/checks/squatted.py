@@ -1,13 +1,12 @@
 """Directories that must be ours and private: somebody else's in their place stops us, or spies on the agent."""
 
 import os
-import shlex
 import stat
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis
 from ...oskit import places
-from ...text import shown
+from ...text import quoted, shown
 from ..patient import Patient
 
 
@@ -33,11 +32,11 @@ def _problem(path: str) -> tuple[str, str] | None:
         return None
     is_ours = status.st_uid == places.uid()
     sudo = "" if is_ours or places.uid() == 0 else "sudo "
-    aside = f"{sudo}mv -T {shlex.quote(path)} {shlex.quote(f'{path}.squatted')}"
+    aside = f"{sudo}mv -T --backup=numbered {quoted(path)} {quoted(f'{path}.squatted')}"
     if stat.S_ISLNK(status.st_mode):
         return "is a symbolic link", aside
     if not is_ours:
         return f"belongs to another user (uid {status.st_uid})", aside
     if not stat.S_ISDIR(status.st_mode):
         return "is not a directory", aside
-    return ("can be written by other users", f"chmod 700 {shlex.quote(path)}") if status.st_mode & 0o022 else None
+    return ("can be written by other users", f"chmod 700 {quoted(path)}") if status.st_mode & 0o022 else None

@@ -1,14 +1,13 @@
 """What could not be put back: safe in quarantine, never expiring, and waiting for a person."""
 
 import os
-import shlex
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis
 from ...oskit import places
 from ...sweep import quarantine
 from ...sweep.expiry import directories
-from ...text import shown
+from ...text import quoted, shown
 from ..patient import Patient
 
 
@@ -26,5 +25,5 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     if len(pinned) == 1:
         summary = "a unit that could not be put back lies safe in quarantine and never expires."
     detail = ", ".join(shown(path) for path in pinned[:5])
-    home = shlex.quote(f"{places.home()}/{os.path.basename(pinned[0])}")
-    yield Diagnosis("stuck", "fail", summary, detail, f"mv {shlex.quote(pinned[0])} {home}")
+    home = quoted(f"{places.home()}/{os.path.basename(pinned[0])}")
+    yield Diagnosis("stuck", "fail", summary, detail, f"mv {quoted(pinned[0])} {home}")

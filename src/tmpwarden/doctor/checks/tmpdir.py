@@ -4,7 +4,7 @@ import os
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis
-from ...text import shown
+from ...text import quoted, shown
 from ..patient import Patient
 
 _VARIABLES = ("TMPDIR", "CLAUDE_CODE_TMPDIR", "TMP", "TEMP")
@@ -27,7 +27,7 @@ def _problem(name: str, path: str) -> Diagnosis | None:
             "no command of ours works" if name == "TMPWARDEN_ROOTS" else "mktemp and every program that obeys it fail"
         )
         summary = f"{name} names {shown(path)}, which does not exist: {effect}."
-        return Diagnosis("tmpdir", "fail", summary, "", f"mkdir -p -m 700 {_quoted(path)}")
+        return Diagnosis("tmpdir", "fail", summary, "", f"mkdir -p -m 700 -- {quoted(path)}")
     if name == "TMPWARDEN_ROOTS":
         return None  # the other checks look at roots
     if not os.access(path, os.W_OK | os.X_OK):
@@ -38,9 +38,3 @@ def _problem(name: str, path: str) -> Diagnosis | None:
         summary = f"{name} is {len(os.fsencode(path))} bytes long: sockets below it may not fit into 108 bytes."
         return Diagnosis("tmpdir", "warn", summary, shown(path), f"export {name}=/tmp")
     return None
-
-
-def _quoted(path: str) -> str:
-    import shlex
-
-    return shlex.quote(path)
