@@ -104,3 +104,12 @@ def _goes_on(event: str) -> None:
     result = hook("claude", event, PAYLOAD)
     assert (result.returncode, result.stderr) == (0, b"")
     assert complaints("claude", event, result.stdout) == []
+
+
+@pytest.mark.parametrize("event", ["PreToolUse", "Stop"])
+def test_a_payload_without_an_end_is_given_up(event: str, own_world: Path) -> None:
+    argv = [PYTHON, "-I", "-S", str(REPOSITORY / "src/tmpwarden/hooks/run.py"), "claude", event]
+    with open("/dev/zero", "rb") as endless:
+        done = subprocess.run(argv, stdin=endless, capture_output=True, timeout=60, check=False)
+    assert done.returncode == 0
+    assert (b'"ask"' in done.stdout) == (event == "PreToolUse")

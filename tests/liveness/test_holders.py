@@ -197,3 +197,13 @@ def test_without_proc_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> No
     holders = Holders.look()
     assert not holders.complete
     assert holders.within("/tmp") is None
+
+
+@needs_root
+def test_an_empty_proc_is_no_crash_and_nothing_is_measured(unit: Path) -> None:
+    """psutil, if it is there, fails in a way of its own."""
+    source = "import sys; from tmpwarden.oskit.holders import Holders; print(Holders.look().within(sys.argv[1]))"
+    words = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    words += [sys.executable, "-c", source, str(unit)]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert (done.stdout, done.stderr) == ("None\n", "")

@@ -116,3 +116,25 @@ def test_who_begins_to_use_a_tree_before_it_goes_in_place_keeps_it(
             for process in started:
                 process.kill()
                 process.wait()
+
+
+def test_a_journal_that_fills_up_before_a_tree_goes_in_place_keeps_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It could be written when the run began, and cannot now."""
+    with tmpfs(tmp_path / "t", size="4m", inodes=300) as root, tmpfs(tmp_path / "s", size="1m") as state:
+        monkeypatch.setenv("XDG_STATE_HOME", str(state))
+        unit = claude_session(root, files=50)
+        fill_inodes(root)
+
+        def strike(window: str) -> None:
+            if window == "judged, to be removed in place":
+                (state / "tmpwarden" / "reserve").unlink()
+                fill_bytes(state)
+                with (state / "tmpwarden" / "journal.jsonl").open("ab", buffering=0) as journal:
+                    journal.write(b" " * 4096)  # the rest of its last page
+
+        monkeypatch.setattr(act, "_race_window", strike)
+        result = clean(Request(roots=(str(root),)), now_ns=later(100))
+        assert len(list(unit.rglob("*.output"))) == 50
+        assert [r.reason.value for r in result.failed] == ["journal-cannot-be-written"]

@@ -7,6 +7,8 @@ from pathlib import Path
 import pytest
 
 from support.litter import claude_session, later
+from support.mounts import needs_root
+from support.user import UID, OrdinaryUser
 from tmpwarden.model.sweep import Request
 from tmpwarden.oskit import purge
 from tmpwarden.sweep import cleaning, purger
@@ -62,3 +64,22 @@ def test_what_a_killed_worker_did_not_come_to_is_done_by_the_sweep(
     assert result.freed_bytes > 0
     assert not any(unit.exists() for unit in units)
     assert list((own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()) == []
+
+
+@needs_root
+def test_where_no_process_is_to_be_had_the_sweep_purges_by_itself(ordinary_user: OrdinaryUser) -> None:
+    source = """
+import os, resource, time, tmpwarden
+from pathlib import Path
+from tmpwarden.sweep import purger
+from tmpwarden.sweep.compose import clean
+from tmpwarden.model.sweep import Request
+purger._WORTH_A_FORK = 1
+for number in range(9):
+    Path(os.environ["TMPDIR"], f"claude-{number:04x}-cwd").write_text("/home/me/project\\n")
+resource.setrlimit(resource.RLIMIT_NPROC, (0, 0))
+result = clean(Request(), now_ns=lambda: time.time_ns() + 10**15)
+print(sum(receipt.entries for receipt in result.removed), os.listdir(os.environ["TMPDIR"]))
+"""
+    done = ordinary_user.code(source)
+    assert done.stdout == f"9 ['tmpwarden-{UID}']\n", done.stderr

@@ -66,7 +66,6 @@ def decode(text: str, path: str) -> Lease | None:
     agent, session, pid = fields.get("agent"), fields.get("session"), fields.get("pid")
     if not isinstance(agent, str) or not isinstance(session, str) or not is_pid(pid):
         return None
-    created = fields.get("created")
     return Lease(
         path,
         agent,
@@ -77,7 +76,7 @@ def decode(text: str, path: str) -> Lease | None:
         machine=_words(fields.get("machine")),
         pidns=_words(fields.get("pidns")),
         config_home=_words(fields.get("config_home")),
-        created=float(created) if isinstance(created, int | float) else 0.0,
+        created=_seconds(fields.get("created")),
         others=_others(fields.get("others")),
     )
 
@@ -88,6 +87,10 @@ def is_pid(value: object) -> bool:
 
 def whole_number(value: object) -> int | None:
     return value if type(value) is int and 0 <= value < 1 << 63 else None
+
+
+def _seconds(value: object) -> float:
+    return float(value) if isinstance(value, int | float) and abs(value) < 1 << 63 else 0.0
 
 
 def _words(value: object) -> str | None:

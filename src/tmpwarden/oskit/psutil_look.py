@@ -15,12 +15,16 @@ if TYPE_CHECKING:
 
 
 def look(holders: Holders, variables: tuple[str, ...]) -> bool:
-    """Fill `holders` with what psutil sees; False if it is not installed."""
+    """Fill `holders` with what psutil sees; False if it is not installed or sees nobody."""
     try:
         psutil: Any = importlib.import_module("psutil")
     except ImportError:
         return False
-    for process in psutil.process_iter():
+    try:
+        processes = list(psutil.process_iter())
+    except Exception:  # Linux with an empty /proc: an IndexError of its own
+        return False
+    for process in processes:
         if process.pid == os.getpid():
             continue
         for kind, path in _held(process, psutil.Error):

@@ -41,10 +41,10 @@ class Purger:
     def submit(self, jobs: list[Job]) -> Iterator[Receipt]:
         """Start on `jobs`; yields the receipts of what was submitted before and is done now."""
         yield from self.finish()
-        if sum(job.receipt.entries for job in jobs) < _WORTH_A_FORK or threading.active_count() > 1:
-            yield from map(carried_out, jobs)  # a fork in a threaded host could inherit a held lock
-        else:
-            self._fork(jobs)
+        is_worth_it = sum(job.receipt.entries for job in jobs) >= _WORTH_A_FORK
+        is_alone = threading.active_count() == 1  # a fork in a threaded host could inherit a held lock
+        if not (is_worth_it and is_alone and self._fork(jobs)):
+            yield from map(carried_out, jobs)
 
     def finish(self) -> Iterator[Receipt]:
         """Wait for the worker; what it did not come to is done here."""
@@ -60,13 +60,20 @@ class Purger:
             yield _receipt(job, freed, entries, failed)
         yield from map(carried_out, jobs[len(lines) :])
 
-    def _fork(self, jobs: list[Job]) -> None:
+    def _fork(self, jobs: list[Job]) -> bool:
+        """False where no process is to be had."""
         reading, writing = os.pipe()
-        pid = os.fork()
+        try:
+            pid = os.fork()
+        except OSError:
+            os.close(reading)
+            os.close(writing)
+            return False
         if pid == 0:
             _work(jobs, reading, writing)
         os.close(writing)
         self._pid, self._pipe, self._jobs = pid, reading, jobs
+        return True
 
 
 def _work(jobs: list[Job], reading: int, writing: int) -> None:

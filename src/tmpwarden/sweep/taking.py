@@ -103,7 +103,9 @@ def remove_in_place(verdict: Remove, dir_fd: int, journal: Journal, may_go: MayG
     finding = verdict.finding
     token = os.urandom(8).hex()
     intent = _intent(verdict, token, "", os.fstat(dir_fd))
-    journal.intend(intent if finding.members else replace(intent, device=finding.device, inode=finding.inode))
+    intent = intent if finding.members else replace(intent, device=finding.device, inode=finding.inode)
+    if not journal.intend(intent) and finding.litter.worth is Worth.SOME:
+        return unwritten(verdict)
     freed = entries = 0
     failed = ""
     for name in finding.members or (finding.name,):
