@@ -15,10 +15,13 @@ from support.holding import process
 from support.litter import claude_session, cwd_markers, later, snapshot
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import teardown as module
-from tmpwarden.model.sweep import Reason
+from tmpwarden.model.sweep import Reason, Request
 from tmpwarden.sweep import named
 from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.named import NamedTake
 from tmpwarden.sweep.undo import undo
+
+SESSION = "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"
 
 
 @pytest.fixture
@@ -99,6 +102,56 @@ def test_git_work_inside_goes_back(root: Path) -> None:
     result = tmpwarden.teardown(session=session, wait=True)
     assert (repository / "only-copy.txt").read_text() == "work"
     assert ([r.reason for r in result.kept], result.removed) == ([Reason.GIT_WORK], [])
+
+
+@pytest.fixture
+def only_copy(root: Path) -> Path:
+    """In a session's unit: git work that exists nowhere else."""
+    repository = claude_session(root, session=SESSION) / "scratchpad" / "repo"
+    subprocess.run(["git", "init", "-q", str(repository)], check=True)
+    (repository / "only-copy.txt").write_text("work")
+    return repository / "only-copy.txt"
+
+
+def test_a_killed_judge_costs_nobody_anything(only_copy: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What was taken unjudged goes back and is heard like any; it does not expire as if it had been judged."""
+    monkeypatch.setattr(module, "detach", lambda *work, **words: True)  # the machine went down
+    assert tmpwarden.teardown(session=SESSION).removed
+    assert not only_copy.exists()
+    clean(Request())  # it might be judged right now
+    assert not only_copy.exists()
+    for hours in (1, 100, 200):
+        clean(Request(), now_ns=later(hours))
+        assert only_copy.read_text() == "work"
+
+
+@pytest.mark.parametrize("request_", [Request(empty_quarantine=True), Request(budget_bytes=0)], ids=["purge", "budget"])
+def test_nobody_destroys_what_is_being_judged(
+    only_copy: Path, request_: Request, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Another run may be short of room, and empty the quarantine meanwhile."""
+    taken: list[NamedTake] = []
+    monkeypatch.setattr(module, "_rest", lambda taking, *words: taken.append(taking) or [])
+    assert tmpwarden.teardown(session=SESSION, wait=True).removed
+    clean(request_)
+    assert [receipt.reason for receipt in taken[0].settle()] == [Reason.GIT_WORK]
+    assert only_copy.read_text() == "work"
+
+
+def test_what_was_judged_and_not_yet_told_can_be_undone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = claude_session(root, session=SESSION)
+
+    def die(window: str) -> None:
+        if window == "decided, not yet written down":
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr(named, "_race_window", die)
+    with pytest.raises(KeyboardInterrupt):
+        tmpwarden.teardown(session=SESSION, wait=True)
+    clean(Request())
+    assert not unit.exists()
+    undo()
+    assert unit.exists()
 
 
 def test_the_caller_waits_for_the_rename_only(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

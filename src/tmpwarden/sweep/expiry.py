@@ -21,7 +21,7 @@ def expire(prepared: Prepared, journal: Journal) -> list[Purged]:
         entries = list(quarantine.stored(directory))
         gone += destroy(journal, (e for e in entries if quarantine.is_expired(e, now_ns, expiry_s)))
         if root and _is_short_of_memory(space.space_of(root), prepared.settings.pressure_high_percent):
-            rest = (e for e in quarantine.stored(directory) if not e.name.endswith(quarantine.PINNED))
+            rest = (e for e in quarantine.stored(directory) if e.may_go)
             gone += destroy(journal, rest)
     return gone
 
@@ -29,7 +29,7 @@ def expire(prepared: Prepared, journal: Journal) -> list[Purged]:
 def purge_all(prepared: Prepared, journal: Journal) -> list[Purged]:
     """`clean --purge`: whatever can be destroyed, now."""
     entries = (entry for directory, _ in directories(prepared) for entry in quarantine.stored(directory))
-    return destroy(journal, (entry for entry in entries if not entry.name.endswith(quarantine.PINNED)))
+    return destroy(journal, (entry for entry in entries if entry.may_go))
 
 
 def directories(prepared: Prepared) -> Iterator[tuple[str, str]]:
@@ -41,7 +41,7 @@ def directories(prepared: Prepared) -> Iterator[tuple[str, str]]:
 
 def waiting(root: str) -> Iterator[Stored]:
     """What may be destroyed in the quarantine of a root, oldest first."""
-    return (entry for entry in quarantine.stored(quarantine.beside(root)) if not entry.name.endswith(quarantine.PINNED))
+    return (entry for entry in quarantine.stored(quarantine.beside(root)) if entry.may_go)
 
 
 def destroy(journal: Journal, entries: Iterable[Stored]) -> list[Purged]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -15,6 +15,7 @@ from ..oskit import atomic
 _ROTATE_BYTES, _GENERATIONS = 10 << 20, 5
 NAME = "journal.jsonl"
 _RESERVE_BYTES = 256 << 10
+_LATELY_BYTES = 64 << 10
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,15 +102,19 @@ def open_intents(state: str) -> list[Intent]:
     """Intents that no receipt, undo or settlement answers."""
     if _ended_well(state):
         return []
+    return list(_pending(entries(state)).values())
+
+
+def _pending(lines: Iterable[dict[str, Any]]) -> dict[str, Intent]:
     pending: dict[str, Intent] = {}
-    for entry in entries(state):
+    for entry in lines:
         if entry.get("t") == "intent":
             intent = _decoded_intent(entry)
             if intent:
                 pending[intent.id] = intent
         elif entry.get("t") in ("receipt", "undone", "settled"):
             pending.pop(str(entry.get("id")), None)
-    return list(pending.values())
+    return pending
 
 
 def restorable(state: str) -> dict[str, dict[str, Any]]:
@@ -125,15 +130,16 @@ def restorable(state: str) -> dict[str, dict[str, Any]]:
 
 
 def _ended_well(state: str) -> bool:
-    """The last line says that its run came to its end: a long history need not be read again."""
+    """The last line says that its run came to its end, and no other run was under way beside it: a long history need
+    not be read again."""
     try:
         with open(f"{state}/{NAME}", "rb") as file:
-            file.seek(max(0, file.seek(0, os.SEEK_END) - 4096))
-            last = file.read().rstrip(b"\n").rpartition(b"\n")[2]
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _LATELY_BYTES))
+            lines = file.read().decode(errors="surrogateescape").splitlines()
     except OSError:
         return False
-    entry = _decoded(last.decode(errors="surrogateescape"))
-    return entry is not None and entry.get("t") == "end"
+    lately = list(filter(None, map(_decoded, lines)))
+    return bool(lately) and lately[-1].get("t") == "end" and not _pending(lately)
 
 
 def _intent_fields(intent: Intent) -> dict[str, object]:

@@ -139,12 +139,15 @@ class NamedTake:
         receipt = replace(self._taken(deed, token), bytes=size, entries=entries)
         if is_empty_directory(deed.verdict.finding, measure):
             receipt = replace(receipt, outcome=Outcome.REMOVED, undoable=False)
+        decided = quarantine.renamed(token, quarantine.KEPT if receipt.undoable else quarantine.DOOMED)
+        take.rename_within(deed.quarantine_fd, token, decided)
+        _race_window("decided, not yet written down")
         self.journal.record(receipt)
         os.close(deed.dir_fd)
         if receipt.undoable:
             return receipt
-        done = carried_out(Job(deed.directory, (token,), receipt, measure))
-        self.journal.note("purged", id=token, freed=done.freed_bytes, failed=done.detail)
+        done = carried_out(Job(deed.directory, (decided,), receipt, measure))
+        self.journal.note("purged", id=receipt.id, freed=done.freed_bytes, failed=done.detail)
         return done
 
     def _judged_inside(self, deed: Deed) -> Remove | Keep:
@@ -169,16 +172,16 @@ class NamedTake:
         finding = deed.verdict.finding
         is_kept = self.prepared.request.quarantine and finding.litter.worth is Worth.SOME
         outcome = Outcome.QUARANTINED if is_kept else Outcome.REMOVED
-        return Receipt(finding, outcome, Reason.TORN_DOWN, id=token, undoable=is_kept)
+        return Receipt(finding, outcome, Reason.TORN_DOWN, id=quarantine.id_of(token), undoable=is_kept)
 
     def _returned(self, deed: Deed, reason: Reason, detail: str) -> Receipt:
         token, name = next(iter(deed.names.items()))
-        finding = deed.verdict.finding
+        finding, id_ = deed.verdict.finding, quarantine.id_of(token)
         if take.put_back(deed.quarantine_fd, token, deed.dir_fd, name):
-            receipt = Receipt(finding, Outcome.KEPT, reason, id=token, detail=detail)
+            receipt = Receipt(finding, Outcome.KEPT, reason, id=id_, detail=detail)
         else:
             detail = f"its name was taken meanwhile; it is safe at {pin_for_good(deed, token)}"
-            receipt = Receipt(finding, Outcome.FAILED, Reason.CHANGED, id=token, detail=detail)
+            receipt = Receipt(finding, Outcome.FAILED, Reason.CHANGED, id=id_, detail=detail)
         self.journal.record(receipt)
         os.close(deed.dir_fd)
         return receipt

@@ -2,7 +2,7 @@
 
 The name of an entry says what may happen to it, so that the directory alone tells the truth when the journal is lost:
 `<16 hex>.k` can be brought back until it expires, `<16 hex>.x` is to be purged, `<16 hex>.p` could not be put back
-and stays.
+and stays, and so does `<16 hex>.u`: it was taken before it was judged, and no law has spoken about it yet.
 """
 
 from __future__ import annotations
@@ -15,7 +15,8 @@ from ..errors import UnsafeScratch
 from ..model.sweep import Worth
 from ..oskit import atomic, places, purge, walk
 
-KEPT, DOOMED, PINNED = ".k", ".x", ".p"
+KEPT, DOOMED, PINNED, UNDECIDED = ".k", ".x", ".p", ".u"
+_FOR_GOOD = (PINNED, UNDECIDED)
 EXPIRY_S = 24 * 3600
 _IN_FLIGHT_S = 60  # a run with another state directory may still be looking for users of what it took
 
@@ -26,8 +27,17 @@ def token(worth: Worth, *, quarantine: bool) -> str:
 
 
 def undecided() -> str:
-    """A name for what was taken before it was judged: no other run may purge it before its time."""
-    return os.urandom(8).hex() + KEPT
+    """A name for what was taken before it was judged: no other run may purge it, however short of room it is."""
+    return os.urandom(8).hex() + UNDECIDED
+
+
+def renamed(name: str, ending: str) -> str:
+    return name[: name.rindex(".")] + ending
+
+
+def id_of(name: str) -> str:
+    """What journal and receipts call an entry: an undecided one by the name under which undo will find it."""
+    return renamed(name, KEPT) if name.endswith(UNDECIDED) else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,6 +51,10 @@ class Stored:
     @property
     def path(self) -> str:
         return f"{self.directory}/{self.name}"
+
+    @property
+    def may_go(self) -> bool:
+        return not self.name.endswith(_FOR_GOOD)
 
 
 @dataclass(slots=True)
@@ -96,7 +110,7 @@ def stored(directory: str) -> Iterator[Stored]:
             return
         found = []
         for name in os.listdir(fd):
-            if name.endswith((KEPT, DOOMED, PINNED)):
+            if name.endswith((KEPT, DOOMED, *_FOR_GOOD)):
                 try:
                     found.append(Stored(directory, name, os.lstat(name, dir_fd=fd).st_ctime_ns))
                 except FileNotFoundError:
@@ -117,6 +131,6 @@ def destroy(entry: Stored) -> purge.Purged:
 
 def is_expired(entry: Stored, now_ns: int, expiry_s: int = EXPIRY_S) -> bool:
     """Doomed entries are leftovers of an interrupted run: the settling of intents has spoken for them already."""
-    if entry.name.endswith(PINNED):
+    if not entry.may_go:
         return False
     return now_ns - entry.taken_ns >= (_IN_FLIGHT_S if entry.name.endswith(DOOMED) else expiry_s) * 10**9

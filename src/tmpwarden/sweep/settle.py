@@ -12,13 +12,16 @@ from . import quarantine
 from .journal import Intent, Journal, open_intents
 from .trial import Trial
 
-_QUARANTINED, _FINISHED = "quarantined", "finished"
+_QUARANTINED, _FINISHED, _UNDER_WAY = "quarantined", "finished", "under way"
+_JUDGING_NS = 120 * 10**9  # how long a teardown may take to judge what it took, before it counts as killed
 
 
 def settle(journal: Journal, trial: Trial) -> Iterator[str]:
     """Finish the work of a run that was killed; yields a sentence for each thing a person should know."""
     for intent in open_intents(journal.state):
         ending = _in_place(intent, trial) if not intent.quarantine else _taken(intent, trial)
+        if ending == _UNDER_WAY:
+            continue
         if ending == _QUARANTINED:
             _write_receipt(journal, intent, _measure(intent))
         elif ending == _FINISHED:
@@ -67,29 +70,41 @@ def _taken(intent: Intent, trial: Trial) -> str:
         return "gone"
     try:
         if not _exists(fd, intent.id):
-            return "not begun or gone"
+            return _undecided(fd, intent, trial)
         _restore_mode(fd, intent)
         used = trial.world.holders.within(f"{intent.quarantine}/{intent.id}")
         if used == () or intent.count > 1:
             return _QUARANTINED
-        return "put back" if _put_back(fd, intent) else "stuck"
+        return "put back" if _put_back(fd, intent.id, intent) else "stuck"
     finally:
         os.close(fd)
 
 
-def _put_back(fd: int, intent: Intent) -> bool:
+def _undecided(fd: int, intent: Intent, trial: Trial) -> str:
+    """No law has spoken about what a teardown took and did not come to judge: it goes back, to be heard like any."""
+    name = quarantine.renamed(intent.id, quarantine.UNDECIDED)
+    try:
+        taken_ns = os.lstat(name, dir_fd=fd).st_ctime_ns
+    except OSError:
+        return "not begun or gone"
+    if trial.now_ns() - taken_ns < _JUDGING_NS:
+        return _UNDER_WAY
+    return "put back" if _put_back(fd, name, intent) else "stuck"
+
+
+def _put_back(fd: int, token: str, intent: Intent) -> bool:
     parent, _, name = intent.path.rpartition("/")
     try:
         parent_fd = walk.open_dir(parent)
     except OSError:
         parent_fd = -1
     try:
-        if parent_fd >= 0 and take.put_back(fd, intent.id, parent_fd, name):
+        if parent_fd >= 0 and take.put_back(fd, token, parent_fd, name):
             return True
     finally:
         if parent_fd >= 0:
             os.close(parent_fd)
-    take.rename_within(fd, intent.id, intent.id[: intent.id.rindex(".")] + quarantine.PINNED)
+    take.rename_within(fd, token, quarantine.renamed(token, quarantine.PINNED))
     return False
 
 

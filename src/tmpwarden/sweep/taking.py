@@ -56,7 +56,7 @@ def take_unit(deed: Deed, journal: Journal, token: str) -> str | Receipt:
             lock_fd = _flocked(deed.dir_fd, finding.name)
             if lock_fd < 0:
                 return Receipt(finding, Outcome.KEPT, Reason.LOCK, detail=finding.path)
-        deed.token = token
+        deed.token = quarantine.id_of(token)
         if not _intend(deed, journal, token, status) and finding.litter.worth is Worth.SOME:
             return unwritten(deed.verdict)
         result = take.take(deed.dir_fd, finding.name, pinned, quarantine_fd=deed.quarantine_fd, token=token)
@@ -146,7 +146,7 @@ def _gone_in_place(verdict: Remove, dir_fd: int, name: str, pinned: int, status:
 
 def pin_for_good(deed: Deed, token: str) -> str:
     """What can neither stay nor go back keeps a name that never expires."""
-    name = token[: token.rindex(".")] + quarantine.PINNED
+    name = quarantine.renamed(token, quarantine.PINNED)
     take.rename_within(deed.quarantine_fd, token, name)
     return f"{deed.directory}/{name}"
 
@@ -179,7 +179,7 @@ def unwritten(verdict: Remove) -> Receipt:
 
 
 def _intend(deed: Deed, journal: Journal, token: str, status: os.stat_result) -> bool:
-    return journal.intend(_intent(deed.verdict, token, deed.directory, status))
+    return journal.intend(_intent(deed.verdict, quarantine.id_of(token), deed.directory, status))
 
 
 def _intent(verdict: Remove, token: str, directory: str, status: os.stat_result) -> Intent:
