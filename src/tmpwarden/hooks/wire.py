@@ -4,7 +4,6 @@ import posix
 
 LONGEST_PAYLOAD = 32 << 20
 MOST_DRAINED = 16 * LONGEST_PAYLOAD
-LONGEST_ANSWER = 1000
 
 
 class _Plain:
