@@ -314,3 +314,14 @@ def test_a_root_that_the_environment_names_and_is_not_there_is_a_finding_with_a_
     assert "unknown" not in {entry["status"] for entry in json.loads(done.stdout)["data"]["diagnoses"]}
     subprocess.run(["sh", "-c", worst["remedy"]], check=True)
     assert tmpwarden("doctor", env=env).returncode == 0
+
+
+@pytest.mark.parametrize("words", [["doctor"], ["log"], ["clean", "--force"], ["undo"], []], ids=" ".join)
+def test_a_fifo_in_the_place_of_a_file_keeps_nobody_waiting(words: list[str], own_world: Path) -> None:
+    places = ("state/tmpwarden/journal.jsonl", "home/.claude/settings.json", "config/tmpwarden/config.toml")
+    for place in places:
+        (own_world / place).parent.mkdir(parents=True, exist_ok=True)
+        os.mkfifo(own_world / place)
+    (own_world / "state" / "tmpwarden").chmod(0o700)
+    argv = [sys.executable, "-m", "tmpwarden", *words]
+    assert subprocess.run(argv, capture_output=True, timeout=60, check=False).returncode in (0, 2, 5)

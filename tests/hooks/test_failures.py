@@ -113,3 +113,11 @@ def test_a_payload_without_an_end_is_given_up(event: str, own_world: Path) -> No
         done = subprocess.run(argv, stdin=endless, capture_output=True, timeout=60, check=False)
     assert done.returncode == 0
     assert (b'"ask"' in done.stdout) == (event == "PreToolUse")
+
+
+@pytest.mark.parametrize("event", EVENTS)
+def test_a_fifo_for_a_config_keeps_no_agent_waiting(event: str, own_world: Path) -> None:
+    config = own_world / "config" / "tmpwarden"
+    config.mkdir(parents=True)
+    os.mkfifo(config / "config.toml")
+    _goes_on(event)

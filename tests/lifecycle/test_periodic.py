@@ -67,9 +67,9 @@ def test_it_keeps_time_with_a_little_jitter(monkeypatch: pytest.MonkeyPatch) -> 
             return self.is_set()
 
     server = tmpwarden.Periodic(every="1h")
-    server._stopping = Stopping()
-    monkeypatch.setattr(server, "_once", lambda: 3600.0)
-    server._loop()
+    stopping = Stopping()
+    monkeypatch.setattr(server, "_once", lambda stopping: 3600.0)
+    server._loop(stopping)
     assert all(3240 <= pause <= 3960 for pause in pauses)
     assert len(set(pauses)) > 40
 
@@ -130,3 +130,27 @@ def test_a_callback_that_raises_is_its_own_affair(own_world: Path) -> None:
     server = tmpwarden.Periodic(every="1h", on_result=broken)
     assert server._once() == 3600
     assert server.last_error == "ValueError: in the callback"
+
+
+def test_one_that_is_started_again_while_it_stops_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A reload of the server: the old thread is still in its clean."""
+    cleaning_now, go_on, again = threading.Event(), threading.Event(), threading.Event()
+
+    def slow(*args: object, **words: object) -> CleanResult:
+        if cleaning_now.is_set():
+            again.set()
+        cleaning_now.set()
+        assert go_on.wait(60)
+        return CleanResult()
+
+    monkeypatch.setattr(periodic, "clean", slow)
+    monkeypatch.setattr(periodic.Periodic, "_is_due", lambda self, pause_s: True)
+    server = tmpwarden.Periodic(every="1h").start()
+    assert cleaning_now.wait(60)
+    server.stop()
+    server.start()
+    go_on.set()
+    try:
+        assert again.wait(60)
+    finally:
+        server.stop(wait_s=60)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ..model.hot import ALLOW, ASK, DENY, PASS
+from ..oskit.atomic import at_once
 from .decode import Table, prefix_rule, regex_rule, structured_rule
 from .positions import line_of, lines_of
 from .rules import SESSION, Rule, Rules
@@ -92,7 +93,7 @@ def _name(path: str, paths: tuple[str, ...]) -> str:
 
 def read(path: str, name: str) -> Source:
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=at_once) as file:
             text = file.read().decode()
         return Source(path, name, tomllib.loads(text), lines_of(text))
     except tomllib.TOMLDecodeError as error:

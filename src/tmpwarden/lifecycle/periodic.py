@@ -50,9 +50,11 @@ class Periodic:
 
     def start(self) -> Periodic:
         """Begin; a second call while it runs changes nothing."""
-        if self._thread is None or not self._thread.is_alive():
-            self._stopping.clear()
-            self._thread = threading.Thread(target=self._loop, name="tmpwarden-periodic", daemon=True)
+        if self._thread is None or not self._thread.is_alive() or self._stopping.is_set():
+            self._stopping = threading.Event()  # its own: one that was stopped may still be on its way out
+            self._thread = threading.Thread(
+                target=self._loop, args=(self._stopping,), name="tmpwarden-periodic", daemon=True
+            )
             self._thread.start()
         return self
 
@@ -70,19 +72,19 @@ class Periodic:
     ) -> None:
         self.stop()
 
-    def _loop(self) -> None:
-        while not self._stopping.is_set():
-            pause_s = self._once()
-            self._stopping.wait(pause_s * (1 + random.uniform(-_JITTER, _JITTER)))
+    def _loop(self, stopping: threading.Event) -> None:
+        while not stopping.is_set():
+            pause_s = self._once(stopping)
+            stopping.wait(pause_s * (1 + random.uniform(-_JITTER, _JITTER)))
 
-    def _once(self) -> float:
+    def _once(self, stopping: threading.Event | None = None) -> float:
         """One clean, whatever happens in it; how long to wait for the next."""
         pause_s = float(self._every_s or 3600)
         try:
             settings = load_settings()
             pause_s = float(self._every_s or settings.periodic_every_s)
             if settings.periodic_enabled and self._is_due(pause_s):
-                self._clean(self._max_age_s or settings.periodic_max_age_s)
+                self._clean(self._max_age_s or settings.periodic_max_age_s, stopping or self._stopping)
         except LockHeld:
             self.skipped += 1
         except Exception as error:  # a server must not notice
@@ -97,14 +99,14 @@ class Periodic:
         self._has_begun = True
         return True
 
-    def _clean(self, max_age_s: int) -> None:
+    def _clean(self, max_age_s: int, stopping: threading.Event) -> None:
         request = Request(
             roots=self._roots,
             thresholds=Thresholds(max_age_s=max_age_s),
             unattended=True,
             time_limit_s=_RUN_LIMIT_S,
         )
-        result = clean(request, should_stop=self._stopping.is_set)
+        result = clean(request, should_stop=stopping.is_set)
         self.runs += 1
         if self._on_result is not None:
             self._on_result(result)

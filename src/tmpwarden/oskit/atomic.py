@@ -75,6 +75,15 @@ def _write(path: str, content: bytes, mode: int, durable: bool) -> None:
         _sync_directory(os.path.dirname(path) or ".")
 
 
+def at_once(path: str, flags: int) -> int:
+    """An opener for `open`: a fifo in the place of a file would keep us for ever, and is refused."""
+    fd = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
+    if os.fstat(fd).st_mode & 0o170000 == 0o010000:
+        os.close(fd)
+        raise OSError(errno.EINVAL, "is not a file", path)
+    return fd
+
+
 def append_line(path: str, line: bytes | str, *, reserve: Reserve | None = None, durable: bool = False) -> None:
     """Add one line with one write(2), so that lines of two processes never mix.
 

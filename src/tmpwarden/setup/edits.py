@@ -8,6 +8,7 @@ import os
 from dataclasses import dataclass
 
 from ..errors import BrokenSettings
+from ..oskit.atomic import at_once
 from ..text import shown
 
 Document = dict[str, object]
@@ -38,7 +39,7 @@ class Edit:
 def read(path: str) -> bytes | None:
     """The file's bytes, None if there is no such file. Raises BrokenSettings where something else is in the way."""
     try:
-        with open(path, "rb") as file:
+        with open(path, "rb", opener=at_once) as file:
             return file.read()
     except FileNotFoundError:
         return None

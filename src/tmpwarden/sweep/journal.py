@@ -92,7 +92,7 @@ def entries(state: str) -> Iterator[dict[str, Any]]:
     for generation in range(_GENERATIONS, -1, -1):
         name = f"{state}/{NAME}" + (f".{generation}" if generation else "")
         try:
-            with open(name, encoding="utf-8", errors="surrogateescape") as lines:
+            with open(name, encoding="utf-8", errors="surrogateescape", opener=atomic.at_once) as lines:
                 yield from filter(None, map(_decoded, lines))
         except OSError:
             continue
@@ -133,7 +133,7 @@ def _ended_well(state: str) -> bool:
     """The last line says that its run came to its end, and no other run was under way beside it: a long history need
     not be read again."""
     try:
-        with open(f"{state}/{NAME}", "rb") as file:
+        with open(f"{state}/{NAME}", "rb", opener=atomic.at_once) as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LATELY_BYTES))
             lines = file.read().decode(errors="surrogateescape").splitlines()
     except OSError:
