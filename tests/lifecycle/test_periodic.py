@@ -1,5 +1,6 @@
 """A clean by the clock inside a server: it starts at once, never throws, never overlaps, stops at once."""
 
+import os
 import threading
 from pathlib import Path
 
@@ -27,6 +28,24 @@ def test_it_skips_while_another_process_cleans(own_world: Path) -> None:
     with clean_lock(str(own_world / "state" / "tmpwarden"), 0):
         server._once()
     assert (server.runs, server.skipped, server.last_error) == (0, 1, None)
+
+
+def test_a_worker_that_the_server_forks_meanwhile_does_not_keep_the_lock(own_world: Path) -> None:
+    state = str(own_world / "state" / "tmpwarden")
+    reading, writing = os.pipe()
+    with clean_lock(state, 0):
+        worker = os.fork()
+        if worker == 0:
+            os.close(writing)
+            os.read(reading, 1)
+            os._exit(0)
+    os.close(reading)
+    try:
+        with clean_lock(state, 0):
+            pass
+    finally:
+        os.close(writing)
+        os.waitpid(worker, 0)
 
 
 def test_it_never_throws(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -97,6 +97,12 @@ def _device_number(device: str) -> int:
     return os.makedev(int(major), int(minor))
 
 
+def unlock(fd: int) -> None:
+    """Let go for everybody who inherited `fd`: closing it alone would leave the lock with a forked child."""
+    if fcntl is not None:
+        fcntl.flock(fd, fcntl.LOCK_UN)
+
+
 def try_flock(fd: int) -> bool:
     """Take the exclusive flock of an open file or directory, without waiting. False: not got."""
     if fcntl is None:

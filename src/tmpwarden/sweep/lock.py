@@ -23,7 +23,10 @@ def clean_lock(state: str, wait_s: float) -> Iterator[None]:
             if time.monotonic() >= deadline:
                 raise LockHeld()
             time.sleep(_POLL_S)
-        yield
+        try:
+            yield
+        finally:
+            locks.unlock(fd)
     finally:
         os.close(fd)
 
