@@ -1,10 +1,13 @@
 """What the guard sees of the disk: parents as the kernel walks them, and names whose effect nobody can tell."""
 
 import os
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
+from support.mounts import needs_root
 from tmpwarden.oskit.look import Disk
 
 
@@ -49,3 +52,11 @@ def test_it_agrees_with_realpath(tree: Path) -> None:
     for path in ("a/link/x", "a/relative/../a/b/y", "a/dangling/z", "a/b/../../out/q", "/"):
         full = os.path.join(tree, path)
         assert Disk().look(f"{full}/_")[0] == os.path.realpath(full)
+
+
+@needs_root
+def test_where_mounts_cannot_be_told_there_may_be_one(tmp_path: Path) -> None:
+    source = "import sys; from tmpwarden.oskit.look import Disk; print(Disk().holds_mount(sys.argv[1]))"
+    words = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
+    words += [sys.executable, "-c", source, str(tmp_path)]
+    assert subprocess.run(words, capture_output=True, text=True, check=True).stdout == "True\n"

@@ -1,6 +1,7 @@
 """What the guard may ask about the disk: where a path's parent really is, and whether the name exists. Hot path."""
 
 import posix
+import sys
 from posix import lstat, readlink, scandir
 
 MAX_ENTRIES = 500  # of a directory that is looked into: an allow is not worth more time
@@ -58,7 +59,7 @@ class Disk:
             finally:
                 posix.close(fd)
         except OSError:
-            return False
+            return sys.platform == "linux"  # not measured is never no
         below = b" " + _escaped(path) + b"/"
         return any(below in line.partition(b" - ")[0] for line in b"".join(pieces).split(b"\n"))
 
