@@ -54,6 +54,25 @@ def test_bash_runs_nothing_that_we_do_not_say_100_000_times(tmp_path: Path, part
         assert judged(jail, seed)[0] == []
 
 
+BETWEEN_PARENTHESES = (
+    "case a in a) c1;; esac", "case a in (a) c1;; esac", "c1 $(case a in a) c2;; esac)", "c1 ${x:-)}", "c1 # )", "c1 # (",
+    "c1 # it's", "c1 ')'", 'c1 "("', 'c1 "$(c2 ")")"', "c1 $'it\\'s'", "c1 'a\\\nb'", "c1 \\)", "c1 a b", "c1 # plain",
+)  # fmt: skip
+ARITHMETIC = (
+    "echo $(( c9 + $(%\n) ))", 'echo "$(( c9 * $(%\n) ))"', ": <<E\n$(( c9 + $(%\n) ))\nE", "x=$(( c9 `%\n` + 1 ))",
+    "echo ${v:-$(( c9 $(%\n) ))}", "(( c9 + $(%\n) ))", "echo $(( x[$(%\n)] ))", "echo $(( c9 ${x:-)} + ${y:-(} ))",
+    'echo $(( c9 "(" + ${y:-)} ))',
+)  # fmt: skip
+
+
+def test_arithmetic_that_bash_takes_for_commands_is_never_taken_for_arithmetic(tmp_path: Path) -> None:
+    lines = [around.replace("%", inside) for around in ARITHMETIC for inside in BETWEEN_PARENTHESES]
+    ran = Jail(tmp_path / "jail").run(lines)
+    assert sum(["c9" in argv[:1] for one in ran for argv in one.argv]) > 10  # bash does run it
+    found = [(line, mistakes(line, one, f"/w/{at}")) for at, (line, one) in enumerate(zip(lines, ran, strict=True))]
+    assert [row for row in found if row[1]] == []
+
+
 def test_the_jail_has_no_programs_and_tells_what_was_asked_for(tmp_path: Path) -> None:
     text = "rm -rf / --no-preserve-root; /bin/ls; c1 > f; echo $(c2 'a b')"
     (ran,) = Jail(tmp_path / "jail").run([text])

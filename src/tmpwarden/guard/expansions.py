@@ -6,6 +6,9 @@ from .parameters import SPECIAL_NAMES, Parameters
 from .scanner import NAME, NAME_START
 from .syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, Part, Sequence, Unreadable
 
+# what bash writes otherwise when it reads a substitution within arithmetic a second time
+REWRITTEN = ("esac", "$'", "\\\n")
+
 
 class Expansions(Parameters):
     """Adds substitutions; the commands inside are left to the Reader."""
@@ -51,10 +54,13 @@ class Expansions(Parameters):
             try:
                 self.pos = start + 3
                 self._arithmetic_part(parts, start, "))", around)
-                return
             except Unreadable:
                 self.no_arithmetic(start)
                 self.back_to(mark)
+            else:
+                if _is_ambiguous(self.text[start + 3 : self.pos - 2]):
+                    raise Unreadable("arithmetic that bash may run as commands")
+                return
         part = Part(COMMAND, "", start, start, around)
         self.pos = start + 2
         part.body = self._inner()
@@ -185,3 +191,38 @@ class Expansions(Parameters):
         meaning = "" if c == "\n" else c if c in ("\\", "$", "`") else "\\" + c
         parts.append(Part(LITERAL, meaning, pos, pos + 2, '"'))
         self.pos = min(pos + 2, self.end)
+
+
+def _is_ambiguous(inside: str) -> bool:
+    """bash counts the parentheses between $(( and )) again; if they do not match, it runs all of it as commands."""
+    if not _is_balanced(inside) or (("'" in inside or '"' in inside) and not _is_balanced(_without_quoted(inside))):
+        return True
+    if "$(" not in inside and "`" not in inside:
+        return False
+    comments = [line.partition(" #")[2] for line in inside.replace("\t", " ").replace(";", " ").split("\n")]
+    return any(mark in inside for mark in REWRITTEN) or any(c in comment for comment in comments for c in "()'\"`")
+
+
+def _is_balanced(text: str) -> bool:
+    depth = 0
+    for c in text:
+        depth += (c == "(") - (c == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _without_quoted(text: str) -> str:
+    bare, at = [], 0
+    while at < len(text):
+        c = text[at]
+        at += 1
+        if c == "\\":
+            at += 1
+        elif c in "'\"":
+            while at < len(text) and text[at] != c:
+                at += 2 if c == '"' and text[at] == "\\" else 1
+            at += 1
+        else:
+            bare.append(c)
+    return "".join(bare)
