@@ -19,6 +19,9 @@ HARMLESS = {
         "print unless $seen{$_}++",
         "next if /^#/; print",
         'print join(",", sort keys %h)',
+        "s{/tmp/x}{/y}g",
+        'print "$h{a}{$b}[0]"',
+        "s/[a-z][0-9]+$/x/",
     ],
     "node": [
         'console.log("a".replace(/x/g, "y"))',
@@ -36,6 +39,16 @@ HARMLESS = {
 }
 NOT_HARMLESS = {
     "perl": [
+        'print "$x[system(q(id))]"',
+        "s/a/$x{system(1)}/",
+        "print if /$x[system(1)]/",
+        'print "$x[unlink]"',
+        'print "@x[system(1)]"',
+        'print "$h{a}[0]{system(1)}"',
+        'print "$#{[system 1]}"',
+        "s{a}{system(1)}e",
+        "s{a}{b}; system(1)",
+        "s{a} {system(1)}e",
         "unlink 'x'",
         "system 'x'",
         "`rm`",

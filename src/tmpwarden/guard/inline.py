@@ -21,29 +21,29 @@ NODE = names(
     "replace match test includes indexOf toUpperCase toLowerCase padStart padEnd sort concat find some "
     "every name"
 )
-PERL = names(
-    "print printf say if unless else elsif and or not next last while for foreach my our local qw lc uc ucfirst "
-    "lcfirst length split join sort reverse map grep keys values push pop shift unshift chomp chop defined scalar "
-    "substr index rindex sprintf exists delete int abs sqrt hex oct ord chr eof exit BEGIN END x eq ne lt gt le ge cmp"
-)
-LANGUAGES = {"python": PYTHON, "node": NODE, "perl": PERL}
-QUOTES = {"python": "'\"", "node": "'\"`", "perl": "'\""}
+MAX_LENGTH = 2000
+LANGUAGES = {"python": PYTHON, "node": NODE}
+QUOTES = {"python": "'\"", "node": "'\"`"}
 
 
 def is_harmless(language: str, code: str) -> bool:
     """Only for small code: what is long is not harmless to us."""
     known = LANGUAGES.get(language)
-    if known is None or len(code) > 2000:
+    if len(code) > MAX_LENGTH:
         return False
     if language == "perl":
-        return _is_harmless_perl(code)
+        from .perl import is_harmless_perl
+
+        return is_harmless_perl(code)
+    if known is None:
+        return False
     bare = _without_strings(code, QUOTES[language], has_patterns=language == "node")
     if bare is None or "${" in code or "\\" in bare or (language == "node" and _is_indexed(bare)):
         return False
-    return _only(known, bare)
+    return only_known(known, bare)
 
 
-def _only(known: frozenset[str], bare: str, sigils: str = "") -> bool:
+def only_known(known: frozenset[str], bare: str, sigils: str = "") -> bool:
     """Are all names in it known ones? Behind a sigil any will do."""
     name, before = "", ""
     for c in bare + " ":
@@ -73,7 +73,7 @@ def _without_strings(code: str, quotes: str, has_patterns: bool = False) -> str 
             continue
         if code.startswith(c * 3, at):
             return None
-        stop = _closing(code, at + 1, c)
+        stop = closing(code, at + 1, c)
         if stop < 0:
             return None
         if bare[-1:] in ("f", "F"):
@@ -87,7 +87,7 @@ def _without_strings(code: str, quotes: str, has_patterns: bool = False) -> str 
     return bare
 
 
-def _closing(code: str, at: int, quote: str) -> int:
+def closing(code: str, at: int, quote: str) -> int:
     while at < len(code) and code[at] != quote:
         at += 2 if code[at] == "\\" else 1
     return at if at < len(code) else -1
@@ -101,71 +101,6 @@ def _is_indexed(bare: str) -> bool:
         if is_index and not bare[at + 1 : bare.find("]", at)].strip().isdigit():
             return True
     return False
-
-
-def _is_harmless_perl(code: str) -> bool:
-    """Patterns and strings without code in them, and names that only print and count."""
-    if any(mark in code for mark in ("@{", "${", "(?", "`", "<", "->", "%{", "&{", "=>", "__")):
-        return False
-    bare, at = "", 0
-    while at < len(code):
-        c = code[at]
-        if c in "'\"":
-            stop = _closing(code, at + 1, c)
-        elif c in "/|{,!#" and bare[-1:] in ("s", "m", "y", "r") and _is_operator(bare):
-            stop = _perl_operator(code, at, 1 if bare[-1:] == "m" else 2)
-            bare += " 0"
-        elif c == "/" and _expects_pattern(bare.rstrip()):
-            stop = _closing(code, at + 1, "/")
-        else:
-            bare += c
-            at += 1
-            continue
-        if stop < 0:
-            return False
-        at = stop + 1
-        flags = ""
-        while code[at : at + 1].isalpha() and c not in "'\"":
-            flags += code[at]
-            at += 1
-        if flags.strip("gimsxor"):
-            return False  # /e runs what it puts in
-        bare += " "
-    bare = bare.replace("||", " ").replace("&&", " ")
-    return (
-        not any(c in bare for c in "|&\\")
-        and ">" not in bare.replace(">=", "")
-        and _only(PERL | {"s", "m", "y", "tr"}, bare, "$@%")
-    )
-
-
-def _expects_pattern(bare: str) -> bool:
-    """Is a slash behind this the start of a pattern, and no division?"""
-    if bare[-1:] in ("", "(", "~", "!", "{", ";", "&", "|", ","):
-        return True
-    word = bare[len(bare.rstrip("abcdefghijklmnopqrstuvwxyz")) :]
-    before = bare[: len(bare) - len(word)][-1:]
-    return word in ("if", "unless", "and", "or", "not", "split", "grep") and before in ("", " ", "(", ";", "{")
-
-
-def _is_operator(bare: str) -> bool:
-    """Is the last word s, m, y or tr itself, and no variable?"""
-    words = bare.rstrip("smytr")
-    return (
-        bare[len(words) :] in ("s", "m", "y", "tr") and words[-1:] not in ("$", "@", "%") and not words[-1:].isalnum()
-    )
-
-
-def _perl_operator(code: str, at: int, count: int) -> int:
-    """Where s/.../.../ ends; only with one and the same delimiter."""
-    delimiter = code[at]
-    if delimiter == "{":
-        return -1
-    for _ in range(count):
-        at = _closing(code, at + 1, delimiter)
-        if at < 0:
-            return -1
-    return at
 
 
 def awk_writes(program: str) -> bool:
