@@ -5,7 +5,7 @@ from __future__ import annotations
 from .analysis import ANY, APPEND, CODE, CREATE, DELETE, READ, WRITE
 from .fields import Field
 from .options import Argument, by_spec, copied, is_elsewhere, parse, plain_arguments
-from .programs import FILE_TESTS, PROGRAMS, REMOTE, SPECIAL_AS
+from .programs import FILE_COMPARISONS, FILE_TESTS, PROGRAMS, REMOTE, SPECIAL_AS
 
 
 def arguments(name: str, fields: list[Field]) -> list[Argument]:
@@ -85,6 +85,7 @@ def _tar(fields: list[Field]) -> list[Argument]:
             argument.mode = WRITE if extracts else READ
         elif argument.mode == ANY:
             argument.mode = WRITE if creates else READ
+            argument.is_glued = argument.is_glued and (argument.field.stem or "")[argument.offset - 1] != "f"
     _tar_actions(fields, parsed.found)
     if creates:
         sources = DELETE if parsed.has("", "remove-files") else READ
@@ -120,6 +121,15 @@ def _with_files(fields: list[Field]) -> list[Argument]:
     return by_spec(PROGRAMS[name], fields) + at_files(fields)
 
 
+def _gh(fields: list[Field]) -> list[Argument]:
+    """Its words are text, but for what is uploaded."""
+    found = _with_files(fields)
+    if [field.text for field in fields[1:3]] in (["release", "upload"], ["gist", "create"]):
+        plain = parse("A d:f:R: desc: filename: repo:", fields).plain[2:]
+        found += [Argument(field, 0, READ) for field in plain if (field.stem or "").startswith("/")]
+    return found
+
+
 def _jq(fields: list[Field]) -> list[Argument]:
     """--arg and its kin take two values."""
     found, kept, at = [], fields[:1], 1
@@ -140,7 +150,7 @@ def _test(fields: list[Field]) -> list[Argument]:
     for at, field in enumerate(fields):
         if field.text in FILE_TESTS and at + 1 < len(fields) and fields[at + 1].text != "]":
             found.append(Argument(fields[at + 1], 0, READ))
-        elif field.text in ("-nt", "-ot", "-ef") and 1 < at < len(fields) - 1:
+        elif field.text in FILE_COMPARISONS and 1 < at < len(fields) - 1:
             found += [Argument(fields[at - 1], 0, READ), Argument(fields[at + 1], 0, READ)]
     return found
 
@@ -184,7 +194,7 @@ SPECIAL = {
     "tar": _tar,
     "[": _test,
     "curl": _with_files,
-    "gh": _with_files,
+    "gh": _gh,
     "jq": _jq,
     "test": _test,
     "perl": _perl,

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from .lists import Lists
-from .programs import FILE_TESTS
-from .syntax import Expression, Node, Part, Unreadable
+from .programs import FILE_COMPARISONS, FILE_TESTS
+from .syntax import Expression, Node, Part, Unreadable, Word
 
 
 class Conditions(Lists):
@@ -16,6 +16,7 @@ class Conditions(Lists):
         self.pos = self.bare_end
         text = self.text
         before = ""
+        last: Word | None = None
         while True:
             self.skip_lines()
             if self.pos >= self.end:
@@ -33,8 +34,11 @@ class Conditions(Lists):
             else:
                 operand = self.word()
                 node.parts += operand.parts
-                if before in FILE_TESTS:
+                if before in FILE_TESTS or before in FILE_COMPARISONS:
                     node.files.append(operand)
+                elif word in FILE_COMPARISONS and last is not None:
+                    node.files.append(last)
+                last = operand
             before = word
 
     def _pattern(self, parts: list[Part]) -> None:

@@ -28,6 +28,21 @@ CONTAINER_VALUES = (
     "--namespace",
 )
 
+SWITCHES = (
+    "-d",
+    "-i",
+    "-t",
+    "-it",
+    "-ti",
+    "-dit",
+    "-P",
+    "--rm",
+    "--detach",
+    "--init",
+    "--interactive",
+    "--privileged",
+    "--tty",
+)
 
 # as in programs.py
 LOCAL = {
@@ -52,6 +67,8 @@ class Elsewhere(Interpreters):
         at = 1
         while at < len(fields) and (fields[at].text or "").startswith("-"):
             text = fields[at].text or ""
+            if text in ("-i", "-F") and at + 1 < len(fields):
+                self.touch(Argument(fields[at + 1], 0, "read"), state, f"ssh {text}")
             at += 2 if any(c in SSH_VALUES for c in text[1:]) and text[-1] in SSH_VALUES else 1
         remote = fields[at + 1 :]
         if remote and all(field.text is not None for field in remote):
@@ -93,6 +110,8 @@ class Elsewhere(Interpreters):
         found = by_spec(spec, call.fields[1:]) if spec else []
         if command in ("run", "create") and name not in ("kubectl", "oc"):
             found += _mounted(call.fields)
+        if command in ("run", "compose"):
+            found += _told_by_options(call.fields)
         return [use for argument in found for use in self.touch(argument, state, f"{name} {command}")]
 
     def _executed_elsewhere(self, call: Call, name: str, state: State) -> None:
@@ -112,6 +131,18 @@ class Elsewhere(Interpreters):
         except Unreadable:
             pass
         self.is_remote, self.opaque, self.in_text = before, opaque, in_text
+
+
+def _told_by_options(fields: list[Field]) -> list[Argument]:
+    """--env-file FILE, and compose -f FILE, in front of the image or the subcommand."""
+    telling = ("--env-file", "-f", "--file") if fields[1].text == "compose" else ("--env-file",)
+    found, at = [], 2
+    while at + 1 < len(fields) and (fields[at].text or "").startswith("-"):
+        text = fields[at].text or ""
+        if text in telling:
+            found.append(Argument(fields[at + 1], 0, "read"))
+        at += 1 if text in SWITCHES or "=" in text else 2
+    return found
 
 
 def _mounted(fields: list[Field]) -> list[Argument]:

@@ -13,6 +13,7 @@ from .wrappers import Wrappers, joined
 XARGS = "A a<d:E:e?I:i?L:l?n:P:s: arg-file< delimiter: eof? max-args: max-procs: max-chars: max-lines? replace?"
 PARALLEL = "A a<j:N:n:S:I:d:C: arg-file< jobs: max-args: colsep: delimiter: joblog> results> tmpdir> workdir/ wd/"
 WRITING_TESTS = ("-fprint", "-fprint0", "-fprintf", "-fls")
+READING_TESTS = ("-newer", "-anewer", "-cnewer", "-samefile", "-newermm", "-neweraa", "-newercc")
 EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
 MAX_INPUTS = 8
 # without any of these find comes to everything, the start itself among it
@@ -57,8 +58,10 @@ class Finders(Wrappers):
         for start in starts:
             paths += self.touch(Argument(start, 0, READ), state, "find")
         for at in range(1, len(expression)):
-            if expression[at - 1].text in WRITING_TESTS:
-                paths += self.touch(Argument(expression[at], 0, WRITE), state, "find")
+            test = expression[at - 1].text
+            if test in WRITING_TESTS or test in READING_TESTS:
+                mode = WRITE if test in WRITING_TESTS else READ
+                paths += self.touch(Argument(expression[at], 0, mode), state, "find")
         self.emit(call, paths, state)
         below = [_below(start, follows) for start in starts]
         if not _is_narrowed(expression):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from .call import Call
+from .calls import LISTS
 from .fields import Field
 from .follow import Ways
 from .shells import Shells
 from .state import State
-from .wrappers import WRAPPERS
+from .wrappers import WRAPPERS, is_name
 
 SHOWING = ("-v", "-V", "-h", "-i", "--version", "--help")
 # options of an interpreter that are followed by code
@@ -117,7 +118,11 @@ class Interpreters(Shells):
         return self.tell(call, state)
 
     def make(self, call: Call, state: State) -> Ways:
-        """make -f -: the recipes are on its input."""
+        """make -f -: the recipes are on its input. NAME=VALUE is an assignment, as in front of a command."""
+        for field in call.fields[1:]:
+            name, equals, _ = (field.stem or "").partition("=")
+            if equals and is_name(name) and field.word is not None and self.in_text:
+                self.site(field.word, len(name) + 1, "", name.endswith(LISTS)).modes.add("any")
         texts = [field.text for field in call.fields]
         if any(text in ("-f-", "--file=-", "--makefile=-") for text in texts) or ("-" in texts and "-f" in texts):
             self.refuse("make is given recipes on its input")

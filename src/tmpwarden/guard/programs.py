@@ -61,8 +61,8 @@ perl ruby|R e:E:I:M:r:F:i?
 tar gtar bsdtar|A f=C^X<T<b:H:I$F$ file= directory^ exclude: exclude-from< files-from< transform: strip-components: \
 format: to-command$ use-compress-program$ info-script$ new-volume-script$ rsh-command$ one-top-level^
 unzip|R.lptvZ d^x:
-curl|T+O,remote-name,remote-name-all o>D>c>K<T<E<b: output> output-dir^ dump-header> cookie-jar> config< upload-file< \
-cacert< cert< key< trace> trace-ascii> stderr> etag-save>
+curl|T+O,remote-name,remote-name-all o>D>c>K<T<E<b< output> output-dir^ dump-header> cookie-jar> config< upload-file< \
+cookie< cacert< cert< key< trace> trace-ascii> stderr> etag-save>
 wget|T.O,spider,output-document O^P^o>a>i< output-document^ directory-prefix^ output-file> append-output> input-file< \
 save-cookies>
 make gmake ninja|T C=f<I< directory= file< makefile< eval$
@@ -77,7 +77,7 @@ mount|A t:o:
 mktemp|C p> tmpdir? suffix:
 patch|W. p:i<d^o^ input< directory^ output^
 mkfs mke2fs mkswap wipefs|W t:L:b:m:O:T:U:
-gh|T F<D> body-file< dir>"""
+gh|T F<D>O> body-file< dir> output> notes-file<"""
 PROGRAMS = {
     name: spec for heads, _, spec in [row.partition("|") for row in _TABLE.split("\n")] for name in heads.split()
 }
@@ -85,7 +85,7 @@ SPECIAL_AS = {"gsed": "sed", "gawk": "awk", "mawk": "awk", "nawk": "awk", "gtar"
 # options of any program whose value is a pattern, a message or an address
 TEXT_OPTIONS = names(
     "exclude include glob iglob pattern format message grep filter ignore regex url data exclude-dir body title "
-    "header query expr eval define env label name description text"
+    "header query expr eval define env label name description text xpath"
 )
 # programs whose paths lie on another machine or in a container
 REMOTE = names("docker podman nerdctl kubectl oc lxc vagrant adb ssh mosh")
@@ -97,4 +97,5 @@ NEVER_REWRITTEN = REMOTE | names(
 # names that change files, for the words behind a program that nobody knows
 CHANGING = names("rm rmdir unlink shred mv cp ln dd tee truncate chmod chown rsync find xargs mkfs rimraf")
 FILE_TESTS = names("-b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S")  # of test and [[: a file is looked at
+FILE_COMPARISONS = names("-nt -ot -ef")
 TRUSTED_DIRECTORIES = names("/bin /usr/bin /usr/local/bin /sbin /usr/sbin /usr/local/sbin /opt/homebrew/bin")

@@ -83,6 +83,8 @@ def _paths(site: Site, root: TempRoot) -> list[tuple[int, str]]:
     starts = [site.offset]
     if site.is_list:
         starts += [at + 1 for at, c in enumerate(shown) if c == ":" and at >= site.offset]
+    elif ":/" in shown and any(root.end_of_root(path) >= 0 for path in shown[site.offset :].split(":")[1:]):
+        return []  # two paths, or one: half of them must not go
     found = []
     for start in starts:
         path = shown[start:].partition(":")[0] if site.is_list else shown[start:]

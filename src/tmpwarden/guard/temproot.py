@@ -51,7 +51,9 @@ class TempRoot:
         first = rest.partition("/")[0]
         if not first or first.startswith(HIDDEN):
             return False
-        if first == f"claude-{self.uid}" or first in self.keep or self._is_shared(first):
+        if first.startswith("claude-") and first[7:].isdigit():
+            return True  # an agent's own directory, whoever's it is
+        if first in self.keep or self._is_shared(first):
             return True
         return any(first == kept or (kept[-1] == "*" and first.startswith(kept[:-1])) for kept in KEPT.split(" "))
 

@@ -37,6 +37,7 @@ openssl|T -out> -keyout> -in< -inkey< -key= -CAfile< -signkey< -certout> -writer
 perf|A o>i<e: output> input<
 pg_dump pg_dumpall mysqldump|T f>r> file> result-file>
 pg_restore|A d:f> file>
+redis-cli|T rdb> functions-rdb> eval< cacert< cert< key<
 rename prename perl-rename file-rename|H
 setfacl|W m:x:M<X<
 split|P n:l:b:a:

@@ -78,6 +78,8 @@ RUNNERS = frozenset([name.partition(":")[0] for name in WRAPPERS if ":" in name]
 IN_SHELL = frozenset(("command", "builtin", "exec", "time"))
 MOVING = frozenset(("chroot", "nsenter", "systemd-run", "pkexec"))  # leave the directory
 
+OTHER_ROOTS = frozenset(("chroot", "nsenter"))  # a /tmp in there is not ours: judged, never rewritten
+
 
 class Wrappers(Builtins):
     """Adds the opening of wrappers."""
@@ -106,7 +108,11 @@ class Wrappers(Builtins):
             inner_state = inner_state.forgetting()  # TMPDIR and others may be gone
         if name in MOVING:
             inner_state = inner_state.at((None,))
-        ways = self.call(call.inside(name.replace(":", " "), rest), inner_state)
+        in_text, self.in_text = self.in_text, self.in_text and name not in OTHER_ROOTS
+        try:
+            ways = self.call(call.inside(name.replace(":", " "), rest), inner_state)
+        finally:
+            self.in_text = in_text
         if name in IN_SHELL and inner_state is state and "/" not in (call.fields[0].text or ""):
             return ways
         return state, state
