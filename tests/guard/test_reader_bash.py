@@ -55,7 +55,8 @@ def test_bash_runs_nothing_that_we_do_not_say_100_000_times(tmp_path: Path, part
 
 
 BETWEEN_PARENTHESES = (
-    "case a in a) c1;; esac", "case a in (a) c1;; esac", "c1 $(case a in a) c2;; esac)", "c1 ${x:-)}", "c1 # )", "c1 # (",
+    "case a in a) c1;; esac", "case a in (a) c1;; esac", "c1 $(case a in a) c2;; esac)", "c1 ${x:-)}",
+    "c1 # )", "c1 # (",
     "c1 # it's", "c1 ')'", 'c1 "("', 'c1 "$(c2 ")")"', "c1 $'it\\'s'", "c1 'a\\\nb'", "c1 \\)", "c1 a b", "c1 # plain",
 )  # fmt: skip
 ARITHMETIC = (
