@@ -149,7 +149,7 @@ class Calls(Loops):
             if op in (">&", "<&") and _is_descriptor(field.text):
                 continue
             mode = READ if op == "<&" else REDIRECT_MODES[op]
-            if not (field.text or "").startswith("/dev/fd/"):
+            if not ((field.text or "").startswith("/dev/fd/") and (field.text or "")[8:].isdigit()):
                 found += self.touch(Argument(field, 0, mode), state, "")
         return found
 
