@@ -73,6 +73,8 @@ class Elsewhere(Interpreters):
         remote = fields[at + 1 :]
         if remote and all(field.text is not None for field in remote):
             self._remote_code(" ".join([field.text or "" for field in remote]), "ssh", state)
+        if call.body is not None and (not remote or (remote[0].text or "").rpartition("/")[2] in SHELLS):
+            self._remote_code(call.body.body or call.body.target.text or "", "ssh", state)
         return state, state
 
     def _remote_code(self, text: str, around: str, state: State) -> None:
