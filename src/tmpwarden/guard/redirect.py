@@ -83,8 +83,8 @@ def _paths(site: Site, root: TempRoot) -> list[tuple[int, str]]:
     starts = [site.offset]
     if site.is_list:
         starts += [at + 1 for at, c in enumerate(shown) if c == ":" and at >= site.offset]
-    elif ":/" in shown and any(root.end_of_root(path) >= 0 for path in shown[site.offset :].split(":")[1:]):
-        return []  # two paths, or one: half of them must not go
+    elif _holds_more(shown[site.offset :], root):
+        return []
     found = []
     for start in starts:
         path = shown[start:].partition(":")[0] if site.is_list else shown[start:]
@@ -92,6 +92,13 @@ def _paths(site: Site, root: TempRoot) -> list[tuple[int, str]]:
         if rest is not None:
             found.append((start, rest))
     return found
+
+
+def _holds_more(text: str, root: TempRoot) -> bool:
+    """Several paths in one word that nobody calls a list: half of them must not go."""
+    for separator in " \t\n,;":
+        text = text.replace(separator, ":")
+    return any(root.end_of_root(path) >= 0 for path in text.split(":")[1:])
 
 
 def _edits(site: Site, root: TempRoot, command: str) -> list[Edit]:
