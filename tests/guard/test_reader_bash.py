@@ -74,6 +74,22 @@ def test_arithmetic_that_bash_takes_for_commands_is_never_taken_for_arithmetic(t
     assert [row for row in found if row[1]] == []
 
 
+ODD_CHARACTERS = (
+    "x=$'a\\u00a0b'; c1 $x", "x=$'a\\x0cb\\x0b c'; c1 $x", "x=$'a\\u3000b  c'; c1 q$x",
+    "c1 {1_0..1_2}", "c1 {\u03b1..\u03b3}",
+    "c1 {\u0661..\u0663}", "c1 {+1..3} {-01..2} {a..e..-2} {1..a}", "c1 >&\u0663", "c1 \u0663>out1",
+    "c1 >&3--", "c1 $\u0661",
+)  # fmt: skip
+
+
+def test_digits_and_blanks_of_other_scripts_are_none_to_bash_and_to_us(tmp_path: Path) -> None:
+    ran = Jail(tmp_path / "jail").run(ODD_CHARACTERS)
+    rows = zip(ODD_CHARACTERS, ran, strict=True)
+    assert [(line, mistakes(line, one, f"/w/{at}")) for at, (line, one) in enumerate(rows)] == [
+        (line, []) for line in ODD_CHARACTERS
+    ]
+
+
 def test_the_jail_has_no_programs_and_tells_what_was_asked_for(tmp_path: Path) -> None:
     text = "rm -rf / --no-preserve-root; /bin/ls; c1 > f; echo $(c2 'a b')"
     (ran,) = Jail(tmp_path / "jail").run([text])

@@ -73,7 +73,7 @@ def _alternatives(atoms: list[Atom], opening: int) -> tuple[list[list[Atom]], in
 
 def _range(text: str) -> list[list[Atom]] | None:
     ends = text.split("..")
-    if len(ends) not in (2, 3) or not all(ends):
+    if len(ends) not in (2, 3) or not all(ends) or "_" in text or not text.isascii():
         return None
     try:
         if len(ends[0]) == len(ends[1]) == 1 and ends[0].isalpha() and ends[1].isalpha():

@@ -10,6 +10,7 @@ from .follow import Ways, as_value
 from .loops import Loops
 from .options import Argument
 from .paths import is_within, uses
+from .places import is_descriptor
 from .programs import TRUSTED_DIRECTORIES
 from .state import UNKNOWN, Site, State, Value, merged
 from .syntax import LITERAL, Assignment, Node, Redirect, SimpleCommand, Word
@@ -146,10 +147,10 @@ class Calls(Loops):
                 continue
             fields = self.fields(target, state)
             field = fields[0] if len(fields) == 1 else Field(None, target)
-            if op in (">&", "<&") and _is_descriptor(field.text):
+            if op in (">&", "<&") and _is_number(field.text):
                 continue
             mode = READ if op == "<&" else REDIRECT_MODES[op]
-            if not ((field.text or "").startswith("/dev/fd/") and (field.text or "")[8:].isdigit()):
+            if not is_descriptor(field.text or ""):
                 found += self.touch(Argument(field, 0, mode), state, "")
         return found
 
@@ -218,8 +219,9 @@ class Calls(Loops):
         raise NotImplementedError
 
 
-def _is_descriptor(text: str | None) -> bool:
-    return text is not None and (text == "-" or text.rstrip("-").isdigit())
+def _is_number(text: str | None) -> bool:
+    """Of a descriptor, with a dash behind it if that one is closed."""
+    return text is not None and (text == "-" or (text.removesuffix("-").isdigit() and text.isascii()))
 
 
 def _without(after: State | None, assignments: list[Assignment], before: State) -> State | None:

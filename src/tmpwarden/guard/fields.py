@@ -85,7 +85,8 @@ class Builder:
         """An unquoted value: blanks in it part the fields, patterns in it are patterns."""
         if text[:1] in (" ", "\t", "\n"):
             self.close()
-        for at, piece in enumerate(text.split()):
+        pieces = [piece for piece in text.replace("\t", " ").replace("\n", " ").split(" ") if piece]
+        for at, piece in enumerate(pieces):  # only these three part words: a no-break space does not
             if at:
                 self.close()
             self.add(piece, is_pattern=True)

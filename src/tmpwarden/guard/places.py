@@ -23,7 +23,12 @@ SINKS = (
 
 def is_sink(path: str) -> bool:
     """Devices that keep nothing; they are never outside."""
-    return path in SINKS or (path.startswith("/dev/fd/") and path[8:].isdigit())
+    return path in SINKS or is_descriptor(path)
+
+
+def is_descriptor(path: str) -> bool:
+    """/dev/fd/NUMBER. Digits of other scripts are none to bash."""
+    return path.startswith("/dev/fd/") and path[8:].isdigit() and path.isascii()
 
 
 def is_inside(path: str, root: str) -> bool:
