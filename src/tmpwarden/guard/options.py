@@ -174,7 +174,10 @@ def plain_arguments(kind: str, parsed: Parsed) -> list[Argument]:
         return copied(kind, parsed)
     if kind == "Z":
         return [Argument(plain[0], 0, WRITE)] + [Argument(field, 0, READ) for field in plain[1:]]
-    return [Argument(field, 0, MODES[kind]) for field in plain if field.text != "-" and not is_url(field)]
+    if kind in "DC":  # to rm and mkdir - is a file, and a://b a path
+        return [Argument(field, 0, MODES[kind]) for field in plain]
+    files = [field for field in plain if field.text != "-"]
+    return [Argument(field, 0, MODES[kind]) for field in files if kind == "W" or not is_url(field)]
 
 
 def copied(kind: str, parsed: Parsed) -> list[Argument]:

@@ -50,9 +50,9 @@ def _options_are_safe(simple: Simple) -> bool:
     plain, valued, long = _SAFE_OPTIONS[simple.name or ""]
     skip = False
     for word in simple.argv[1:]:
-        if word is None:
-            return False
-        if skip or word == "-" or not word.startswith("-"):
+        if word is None or word == "-":
+            return False  # - is whatever its output is, to touch
+        if skip or not word.startswith("-"):
             if word[:1] in ("*", "?", "[") and simple.name != "rm":
                 return False  # may match a file that has the name of an option
             skip = False
