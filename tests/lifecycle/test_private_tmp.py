@@ -16,6 +16,7 @@ from support import mounts
 from support.litter import later
 from support.user import OrdinaryUser, make_base
 from support.wrapped import FORMS, eventually, left_behind, outcome
+from tmpwarden.lifecycle import private_tmp
 from tmpwarden.model.sweep import Keep
 from tmpwarden.sweep.compose import scan
 
@@ -190,3 +191,33 @@ def test_where_the_kernel_refuses_it_says_so_and_offers_the_plain_form(
     assert "`tmpwarden run -- COMMAND` works without" in done.stderr
     assert not (own_world / "ran").exists()
     assert subprocess.run([*denied, *FORMS[0], "sh", "-c", "exit 3"], check=False).returncode == 3
+
+
+@mounts.needs_root
+def test_what_becomes_a_link_after_it_was_looked_at_is_shown_as_it_was(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In the shared /tmp another user may swap a directory of his for a link to anywhere."""
+    offered, secret, place = tmp_path / "tmux-1", tmp_path / "secret", tmp_path / "place"
+    for folder in (offered, secret):
+        folder.mkdir()
+    (offered / "socket").touch()
+    (secret / "key").touch()
+
+    def swap(_: str) -> None:
+        offered.rename(tmp_path / "moved")
+        offered.symlink_to(secret)
+
+    monkeypatch.setattr(private_tmp, "_race_window", swap)
+    told, tell = os.pipe()
+    if os.fork() == 0:
+        try:
+            private_tmp._unshare()
+            private_tmp._mount("none", "/", private_tmp._MS_REC | private_tmp._MS_PRIVATE)
+            private_tmp._show(str(offered), str(place))
+            os.write(tell, " ".join(os.listdir(place)).encode())
+        finally:
+            os._exit(0)
+    os.close(tell)
+    with open(told, "rb") as answer:
+        assert answer.read() == b"socket"

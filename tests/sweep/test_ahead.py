@@ -1,6 +1,7 @@
 """Two walkers see what one sees, leave nothing behind, and neither needs the other."""
 
 import os
+import resource
 import signal
 import socket
 import subprocess
@@ -116,6 +117,25 @@ def test_a_host_that_reaps_every_child_is_not_disturbed(prepared: Prepared) -> N
         assert seen(prepared.surveyed()) == seen(prepared.verdicts())
     finally:
         signal.signal(signal.SIGCHLD, before)
+
+
+def test_where_it_cannot_be_followed_it_ends_at_once(prepared: Prepared) -> None:
+    batch = batch_of(prepared)
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    highest = os.open("/dev/null", os.O_RDONLY)
+    taken = [os.dup(highest) for _ in range(3)]
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(taken) + 1, hard))
+    os.close(taken.pop())
+    os.close(taken.pop())  # two are left: for a pipe, and none for the process
+    try:
+        with SecondWalker(batch, prepared.measure) as second:
+            second.set_out(0)
+            assert second.measure(len(batch) - 1) is None
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+        for fd in (*taken, highest):
+            os.close(fd)
+    assert children() == []
 
 
 def test_a_small_look_is_for_one(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import fnmatch
 import os
+import stat
 import sys
 from collections.abc import Iterator
 from contextlib import suppress
@@ -173,17 +174,31 @@ def _names(directory: str) -> list[str]:
 
 
 def _show(original: str, place: str) -> None:
-    """Make one entry of the shared /tmp visible in the private one; what cannot be shown is left out."""
+    """Make one entry of the shared /tmp visible in the private one; what cannot be shown is left out.
+
+    Mounted is what was looked at, by its descriptor: the name may be another user's link by then."""
     try:
-        if os.path.islink(original):
+        pin = os.open(original, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+    except OSError:
+        return
+    try:
+        mode = os.fstat(pin).st_mode
+        if stat.S_ISLNK(mode):
             return
-        if os.path.isdir(original):
+        _race_window("looked at, not yet shown")
+        if stat.S_ISDIR(mode):
             os.mkdir(place, 0o700)
         else:
             os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        _mount(original, place, _MS_BIND | _MS_REC)
+        _mount(f"/proc/self/fd/{pin}", place, _MS_BIND | _MS_REC)
     except OSError:
         return
+    finally:
+        os.close(pin)
+
+
+def _race_window(name: str) -> None:
+    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""
 
 
 def _unshare() -> None:

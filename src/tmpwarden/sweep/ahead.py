@@ -64,12 +64,21 @@ class SecondWalker:
             child = os.fork()
             if child == 0:
                 self._walk(writing)
-            self._pidfd = os.pidfd_open(child)
-            os.set_blocking(self._pipe, False)
-        except OSError:  # no process to be had, or it was reaped at once: then alone
+            self._follow(child)
+        except OSError:  # no process to be had
             os.close(self._pipe)
         finally:
             os.close(writing)
+
+    def _follow(self, child: int) -> None:
+        """Where it cannot be followed (a host has reaped it, or no descriptor is left) it ends with its pipe."""
+        try:
+            self._pidfd = os.pidfd_open(child)
+            os.set_blocking(self._pipe, False)
+        except OSError:
+            os.close(self._pipe)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(child, 0)
 
     def measure(self, number: int) -> Measure | None:
         """What the second walker saw of a unit, or None: then look yourself. Waits if it is there right now."""
