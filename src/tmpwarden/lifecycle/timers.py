@@ -14,6 +14,7 @@ CARRIED = (
     "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME",
 )  # fmt: skip
 CRON_MARK = "# tmpwarden"
+_CRON_TICK = "tick.py"  # without it, the line is a remark of the user's
 
 
 def carried(environ: Mapping[str, str]) -> dict[str, str]:
@@ -58,7 +59,8 @@ def launchd_plist(command: list[str], environ: Mapping[str, str]) -> str:
 
 def crontab(existing: str, command: list[str] | None, environ: Mapping[str, str]) -> str:
     """The crontab with our one line in it, or without it; every other line stays as it is."""
-    kept = [line for line in existing.splitlines() if not line.endswith(CRON_MARK)]
+    lines = existing.removesuffix("\n").split("\n") if existing else []  # not splitlines: a form feed ends no line here
+    kept = [line for line in lines if not (line.endswith(CRON_MARK) and _CRON_TICK in line)]
     if command is not None:
         variables = [f"{name}={value}" for name, value in environ.items()]
         line = shlex.join(["env", *variables, *command] if variables else command)

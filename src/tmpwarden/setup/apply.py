@@ -11,7 +11,7 @@ from ..errors import BrokenSettings
 from ..oskit import places
 from . import record, runtime
 from .agents import TARGETS, Target, Wish, find
-from .edits import Edit, read
+from .edits import Edit, read, resolved
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,9 +42,11 @@ class Seen:
 def install(name: str, *, guard: bool = False, observe: bool = False, dry_run: bool = False) -> Done:
     target = find(name)
     wanted = runtime.planned()
-    edits = target.edits(Wish(wanted, guard, observe))  # reads and checks everything before anything is written
+    wish = Wish(wanted, guard, observe)
+    edits = target.edits(wish)  # reads and checks everything before anything is written
     if not dry_run:
         runtime.put(wanted)
+        edits = target.edits(wish)  # that took a second, and a running agent writes its settings too
         _write(target, edits, guard, observe)
         remove_unused_runtimes()
     return Done(target, tuple(edits), target.advice(), wanted.directory)
@@ -55,8 +57,8 @@ def uninstall(name: str, *, dry_run: bool = False) -> Done:
     known = record.load(target.id)
     edits = [_restored(edit, known) for edit in target.edits(Wish(None))]
     done = {edit.path for edit in edits}
-    others = [changed for changed in known.files if changed.path not in done] if known else []
-    edits += [_restored(Edit(changed.path, read(changed.path), None), known) for changed in others]
+    others = {resolved(changed.path) for changed in known.files} - done if known else set()
+    edits += [_restored(target.edit(path, Wish(None)), known) for path in sorted(others)]
     if not dry_run:
         for edit in edits:
             if edit.changes:

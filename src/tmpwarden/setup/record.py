@@ -7,7 +7,9 @@ import json
 import os
 from dataclasses import dataclass
 
+from ..errors import SetupFailed
 from ..oskit import atomic, places, purge, walk
+from ..text import shown
 from .edits import Edit, read
 
 
@@ -70,6 +72,11 @@ def apply(edit: Edit, earlier: Changed | None, without_us: bytes | None) -> Chan
 
 
 def put(edit: Edit) -> None:
+    """Make the file what the edit says. Raises SetupFailed if it is not any more what the edit was made for."""
+    if read(edit.path) != edit.before:
+        raise SetupFailed(
+            f"somebody else has just changed {shown(edit.path)}; it was left as it is", hint="run it again"
+        )
     if edit.after is None:
         remove(edit.path)
         return

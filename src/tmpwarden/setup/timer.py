@@ -19,6 +19,7 @@ from .edits import Edit, read
 
 Call = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
 TARGET = "timer"
+_OURS = (b"what ended coding agents left", b"tmpwarden/lifecycle/tick.py", b"# tmpwarden clears these itself")
 SYSTEM_UNITS, TMPFILES = "/etc/systemd/system", "/etc/tmpfiles.d/tmpwarden.conf"
 
 
@@ -56,7 +57,7 @@ def install(*, system: bool = False, dry_run: bool = False, kind: str = "", call
         files = {changed.path: changed for changed in known.files} if known else {}
         for edit in edits:
             if edit.changes and edit.path.startswith("/"):
-                files[edit.path] = record.apply(edit, files.get(edit.path), edit.before)
+                files[edit.path] = record.apply(edit, files.get(edit.path), _theirs(edit.before))
         record.save(record.Record(TARGET, __version__, files=tuple(files.values())))
         _enable(kind, edits, system, call)
     return Scheduled(kind, tuple(edits), _advice(system))
@@ -65,7 +66,7 @@ def install(*, system: bool = False, dry_run: bool = False, kind: str = "", call
 def uninstall(*, dry_run: bool = False, kind: str = "", call: Call | None = None) -> Scheduled:
     kind, call = kind or scheduler(), call or _call
     known = record.load(TARGET)
-    edits = [Edit(changed.path, read(changed.path), None) for changed in known.files] if known else []
+    edits = [_former(changed) for changed in known.files] if known else []
     if kind == "cron":
         edits += _cron_edits(None, call)
     if not dry_run:
@@ -129,10 +130,30 @@ def _edit(path: str, text: str) -> Edit:
     return Edit(path, read(path), text.encode())
 
 
+def _former(changed: record.Changed) -> Edit:
+    """Out again: what stood there before we came, if anything did."""
+    return Edit(changed.path, read(changed.path), read(changed.backup) if changed.backup else None)
+
+
+def _theirs(content: bytes | None) -> bytes | None:
+    """What uninstall is to bring back: no file that an earlier version of ours wrote."""
+    return None if content is None or any(mark in content for mark in _OURS) else content
+
+
 def _cron_edits(command: list[str] | None, call: Call) -> list[Edit]:
-    before = call(["crontab", "-l"]).stdout
+    before = _crontab(call)
     after = timers.crontab(before, command, timers.carried(os.environ))
-    return [Edit("crontab", before.encode(), after.encode())]
+    old, new = (text.encode("utf-8", "surrogateescape") for text in (before, after))
+    return [Edit("crontab", old, new)]
+
+
+def _crontab(call: Call) -> str:
+    """What the user has. Raises SetupFailed where that cannot be told: what we write replaces all of it."""
+    said = call(["crontab", "-l"])
+    is_empty = any(words in said.stderr.lower() for words in ("no crontab", "no such file"))
+    if said.returncode and not is_empty:
+        raise SetupFailed(f"`crontab -l` failed: {said.stderr.strip() or said.returncode}")
+    return "" if said.returncode else said.stdout
 
 
 def _enable(kind: str, edits: list[Edit], system: bool, call: Call) -> None:
@@ -162,7 +183,7 @@ def _disable(kind: str, edits: list[Edit], call: Call) -> None:
 
 def _set_crontab(edit: Edit, call: Call) -> None:
     draft = os.path.join(record.directory(), "crontab.new")
-    record.put(Edit(draft, None, edit.after))
+    record.put(Edit(draft, read(draft), edit.after))
     try:
         _must(call, ["crontab", draft])
     finally:
@@ -183,6 +204,8 @@ def _must(call: Call, argv: Sequence[str]) -> None:
 
 def _call(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
     try:
-        return subprocess.run(list(argv), capture_output=True, text=True, timeout=60, check=False)
+        done = subprocess.run(list(argv), capture_output=True, timeout=60, check=False)
+        said = [part.decode("utf-8", "surrogateescape") for part in (done.stdout, done.stderr)]  # to the byte
+        return subprocess.CompletedProcess(done.args, done.returncode, *said)
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(list(argv), 1, "", str(error))

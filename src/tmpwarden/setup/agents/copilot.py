@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ..edits import Document, Edit, read, resolved, spell
+from ..edits import Document, Edit, read, spell
 from ..runtime import Runtime
 from .target import Target, Wish, below_home
 
@@ -22,14 +22,13 @@ class Copilot(Target):
     def settings(self) -> str:
         return os.path.join(self.home(), "hooks", "tmpwarden.json")
 
-    def edits(self, wish: Wish) -> list[Edit]:
-        path = resolved(self.settings())
+    def edit(self, path: str, wish: Wish) -> Edit:
         before = read(path)
         groups = self.groups(wish)
         if not groups:
-            return [Edit(path, before, None)]
+            return Edit(path, before, None)
         whole: Document = {"version": 1, "hooks": {event: [group] for event, group in groups.items()}}
-        return [Edit(path, before, spell(whole, None))]
+        return Edit(path, before, spell(whole, None))
 
     def group(self, runtime: Runtime, event: str, matcher: str | None, observe: bool) -> Document:
         return {"type": "command", "bash": runtime.command(self.id, event, observe=observe), "timeoutSec": 10}

@@ -74,6 +74,10 @@ class OpenCode(Target):
         path = _plugin_path(wish.runtime)
         return [Edit(path, read(path), _plugin(wish).encode()), *made]
 
+    def edit(self, path: str, wish: Wish) -> Edit:
+        """The plugin's own file is all ours."""
+        return Edit(path, read(path), None) if _is_ours(f"file://{path}") else super().edit(path, wish)
+
     def check(self, path: str, content: bytes | None, document: Document) -> None:
         if not isinstance(document.get("plugin", []), list):
             raise BrokenSettings(shown(path), f"{line_of(content, 'plugin')}: 'plugin' is not a list")

@@ -46,14 +46,17 @@ class Target:
         return os.path.isdir(self.home()) or any(shutil.which(program) for program in self.programs)
 
     def edits(self, wish: Wish) -> list[Edit]:
-        path = resolved(self.settings())
+        return [self.edit(resolved(self.settings()), wish)]
+
+    def edit(self, path: str, wish: Wish) -> Edit:
+        """What the wish makes of one file, which may also be where the settings were at an earlier install."""
         before = read(path)
         document = parse(path, before)
         self.check(path, before, document)
         wanted = self.merged(document, wish)
         if wanted == document:
-            return [Edit(path, before, before)]
-        return [Edit(path, before, spell(wanted, before))]
+            return Edit(path, before, before)
+        return Edit(path, before, spell(wanted, before))
 
     def document(self) -> Document:
         """The settings as they are. Raises BrokenSettings."""
@@ -145,8 +148,17 @@ def _commands(value: object) -> list[str]:
 
 def _with(groups: list[object], wanted: Document | None) -> list[object]:
     """`groups` with our one in its old place, or last; without it if it is not wanted."""
-    places_of_ours = [index for index, group in enumerate(groups) if is_ours(group)]
-    kept = [group for group in groups if not is_ours(group)]
+    first = next((index for index, group in enumerate(groups) if is_ours(group)), len(groups))
+    kept = [rest for group in groups if (rest := _without_us(group)) is not None]
     if wanted is not None:
-        kept.insert(places_of_ours[0] if places_of_ours else len(kept), wanted)
+        kept.insert(first, wanted)
     return kept
+
+
+def _without_us(group: object) -> object | None:
+    """The group as it is, or what somebody put into ours beside our hook; None if there is nothing else in it."""
+    if not is_ours(group):
+        return group
+    hooks = group.get("hooks") if isinstance(group, dict) else None
+    theirs = [hook for hook in hooks if not is_ours(hook)] if isinstance(hooks, list) else []
+    return group | {"hooks": theirs} if theirs and isinstance(group, dict) else None
