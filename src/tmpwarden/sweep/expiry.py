@@ -48,7 +48,8 @@ def destroy(journal: Journal, entries: Iterable[Stored]) -> list[Purged]:
     gone = []
     for entry in entries:
         purged = quarantine.destroy(entry)
-        journal.note("expired", id=entry.name, freed=purged.freed_bytes)
+        if purged.entries or purged.left:
+            journal.note("expired", id=entry.name, freed=purged.freed_bytes)
         gone.append(purged)
     return gone
 

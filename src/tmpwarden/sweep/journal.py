@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -33,6 +33,10 @@ class Intent:
     inode: int
     count: int = 1  # members of a swarm
     newest_ns: int = 0  # the unit's newest date when it was judged: what is younger came later
+
+
+_INTENT = {name: int if name in ("mode", "device", "inode", "count", "newest_ns") else str for name in Intent.__slots__}
+_RESTORABLE = {"id": str, "run": str, "path": str, "root": str, "bytes": int, "entries": int}
 
 
 @dataclass(slots=True)
@@ -123,7 +127,8 @@ def restorable(state: str) -> dict[str, dict[str, Any]]:
     for entry in entries(state):
         token = str(entry.get("id", ""))
         if entry.get("t") == "receipt" and entry.get("outcome") == Outcome.QUARANTINED.value:
-            kept[token] = entry
+            if _is_whole(entry, _RESTORABLE):
+                kept[token] = entry
         elif entry.get("t") in ("undone", "expired", "receipt"):
             kept.pop(token, None)
     return kept
@@ -168,16 +173,19 @@ def _receipt_fields(receipt: Receipt) -> dict[str, object]:
 def _decoded(line: str) -> dict[str, Any] | None:
     try:
         entry = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     return entry if isinstance(entry, dict) else None
 
 
 def _decoded_intent(entry: dict[str, Any]) -> Intent | None:
-    try:
-        return Intent(**{name: entry[name] for name in Intent.__slots__ if name in entry})
-    except TypeError:
-        return None
+    fields = {name: entry[name] for name in Intent.__slots__ if name in entry}
+    return Intent(**fields) if _is_whole({"count": 1, "newest_ns": 0} | fields, _INTENT) else None
+
+
+def _is_whole(entry: dict[str, Any], kinds: Mapping[str, type]) -> bool:
+    """Every field is there and what it should be: a line that somebody edited must stop no later run."""
+    return all(isinstance(entry.get(name), kind) for name, kind in kinds.items())
 
 
 def _rotate(path: str) -> None:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ..errors import UnsafeScratch
 from ..model.sweep import Worth
-from ..oskit import atomic, places, purge, walk
+from ..oskit import atomic, places, purge, take, walk
 
 KEPT, DOOMED, PINNED, UNDECIDED = ".k", ".x", ".p", ".u"
 _FOR_GOOD = (PINNED, UNDECIDED)
@@ -121,12 +121,22 @@ def stored(directory: str) -> Iterator[Stored]:
 
 
 def destroy(entry: Stored) -> purge.Purged:
-    """Give the entry's space back for good."""
+    """Give the entry's space back for good. Doomed by its name first: undo must never bring back half of it."""
     fd = walk.open_dir(entry.directory)
     try:
-        return purge.purge(fd, entry.name)
+        doomed = renamed(entry.name, DOOMED)
+        try:
+            take.rename_within(fd, entry.name, doomed)
+        except FileNotFoundError:
+            return purge.Purged(0, 0, (), 0)  # undo was faster
+        _race_window("doomed, not yet purged")
+        return purge.purge(fd, doomed)
     finally:
         os.close(fd)
+
+
+def _race_window(name: str) -> None:
+    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""
 
 
 def is_expired(entry: Stored, now_ns: int, expiry_s: int = EXPIRY_S) -> bool:

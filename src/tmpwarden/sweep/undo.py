@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import os
 import shutil
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ..errors import NameTaken, NotFound, UnsafeRoot
-from ..oskit import places, purge, take, walk
-from ..text import shown
+from ..errors import NameTaken, NotFound, TmpwardenError, UnsafeRoot
+from ..oskit import places, take, walk
+from ..text import plural, shown
+from . import quarantine
 from .journal import Journal, restorable
 
 
@@ -28,15 +30,30 @@ def undo(token: str | None = None, to: str | None = None) -> tuple[Restored, ...
     chosen = _chosen(known, token)
     if not chosen:
         raise NotFound(_nothing(token), hint="`tmpwarden log` lists what was removed and what can come back")
-    return tuple(_bring_back(journal, entry, to) for entry in chosen)
+    return tuple(_each(journal, chosen, to))
+
+
+def _each(journal: Journal, chosen: list[dict[str, Any]], to: str | None) -> Iterator[Restored]:
+    """One that cannot come back keeps no other from coming; the first such is told once all were tried."""
+    problems: list[TmpwardenError | OSError] = []
+    for entry in chosen:
+        try:
+            yield _bring_back(journal, entry, to)
+        except (TmpwardenError, OSError) as problem:
+            problems.append(problem)
+    if problems:
+        first, others = problems[0], len(chosen) - len(problems)
+        if others and isinstance(first, TmpwardenError):
+            first.hint = f"{plural(others, 'other item')} came back; {first.hint}"
+        raise first
 
 
 def _chosen(known: dict[str, dict[str, Any]], token: str | None) -> list[dict[str, Any]]:
     if token is not None:
         found = [entry for name, entry in known.items() if name.startswith(token) and token]
         return found if len(found) == 1 else []
-    last = next(reversed(known.values()), None)
-    return [entry for entry in known.values() if last and entry["run"] == last["run"]]
+    there = [entry for entry in known.values() if _directory_of(entry)]
+    return [entry for entry in there if entry["run"] == there[-1]["run"]]
 
 
 def _nothing(token: str | None) -> str:
@@ -48,6 +65,8 @@ def _nothing(token: str | None) -> str:
 def _bring_back(journal: Journal, entry: dict[str, Any], to: str | None) -> Restored:
     token, path = str(entry["id"]), str(entry["path"])
     directory = _directory_of(entry)
+    if not directory:
+        raise NotFound(f"{shown(path)} is not in quarantine any more")
     target = os.path.join(to, os.path.basename(path)) if to else path
     fd = walk.open_dir(directory)
     try:
@@ -57,7 +76,7 @@ def _bring_back(journal: Journal, entry: dict[str, Any], to: str | None) -> Rest
             parent_fd = _parent(str(entry["root"]), os.path.dirname(path))
             try:
                 if not take.put_back(fd, token, parent_fd, os.path.basename(path)):
-                    raise NameTaken(shown(path))
+                    raise _refusal(entry)
             finally:
                 os.close(parent_fd)
     finally:
@@ -68,12 +87,18 @@ def _bring_back(journal: Journal, entry: dict[str, Any], to: str | None) -> Rest
 
 
 def _directory_of(entry: dict[str, Any]) -> str:
-    """The quarantine that holds the entry; NotFound if it has expired there."""
+    """The quarantine that holds the entry; empty if it has expired there."""
     root = str(entry["root"])
     for directory in (places.quarantine(root), f"{places.state_dir()}/q"):
         if os.path.lexists(f"{directory}/{entry['id']}"):
             return directory
-    raise NotFound(f"{shown(str(entry['path']))} is not in quarantine any more")
+    return ""
+
+
+def _refusal(entry: dict[str, Any]) -> TmpwardenError:
+    """Two may bring back the same unit at once, or its time may be over just now: then nobody has its name."""
+    path = shown(str(entry["path"]))
+    return NameTaken(path) if _directory_of(entry) else NotFound(f"{path} is not in quarantine any more")
 
 
 def _parent(root: str, directory: str) -> int:
@@ -112,4 +137,4 @@ def _move(fd: int, directory: str, token: str, target: str) -> None:
         shutil.copytree(source, target, symlinks=True)
     else:
         shutil.copy2(source, target, follow_symlinks=False)
-    purge.purge(fd, token)
+    quarantine.destroy(quarantine.Stored(directory, token, 0))
