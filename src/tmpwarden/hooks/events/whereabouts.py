@@ -55,8 +55,6 @@ def _noted(call: Call) -> str:
 def remember(call: Call, path: str, *, is_tmpdir: bool = False) -> None:
     """Write down where it is; an empty path means that nothing of it was left to lose."""
     note = path + _IS_TMPDIR if is_tmpdir else path
-    if note and note == _noted(call):
-        return  # not written anew: on a full disk nothing would be left of it
     try:
         notebook.make(call.notes)
         flags = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_CLOEXEC | posix.O_NOFOLLOW
