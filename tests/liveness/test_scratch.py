@@ -2,12 +2,16 @@
 
 import json
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
+from support.mounts import fill_bytes, needs_root, tmpfs
 from tmpwarden.errors import UnsafeScratch
 from tmpwarden.leases import scratch
+from tmpwarden.leases.lease_state import live_pids, state_of
+from tmpwarden.model.sweep import OwnerState
 from tmpwarden.oskit import namespaces, procs
 
 ME = os.getpid()
@@ -101,3 +105,29 @@ def test_an_adopted_process_owns_it_too(tmp_path: Path) -> None:
     scratch.adopt(made.lease, 1)
     (lease,) = scratch.read_all((str(tmp_path),))
     assert lease.others == ((1, procs.start_ticks(1)),)
+
+
+def test_two_living_processes_of_one_session_own_its_scratch_together(tmp_path: Path) -> None:
+    with subprocess.Popen(["sleep", "60"]) as other:
+        made = scratch.open_scratch(str(tmp_path), "claude", "s-1", pid=other.pid)
+        scratch.open_scratch(str(tmp_path), "claude", "s-1", pid=ME)
+        lease = scratch.read(made.path)
+        assert lease is not None
+        assert lease.others == ((other.pid, procs.start_ticks(other.pid)),)
+        assert set(live_pids(lease)) == {ME, other.pid}
+        again = scratch.open_scratch(str(tmp_path), "claude", "s-1", pid=other.pid).lease
+        assert again.others == ((ME, procs.start_ticks(ME)),)
+        other.kill()
+    assert scratch.open_scratch(str(tmp_path), "claude", "s-1", pid=ME).lease.others == ()
+
+
+@needs_root
+def test_a_session_that_goes_on_where_nothing_fits_is_not_taken_for_a_dead_one(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "small", "256k") as root:
+        with subprocess.Popen(["sleep", "60"]) as other:
+            made = scratch.open_scratch(str(root), "claude", "s-1", pid=other.pid)
+            other.kill()
+        fill_bytes(root)
+        scratch.open_scratch(str(root), "claude", "s-1", pid=ME)
+        lease = scratch.read(made.path)
+        assert lease is None or state_of(lease) is OwnerState.ALIVE

@@ -189,11 +189,13 @@ def _now_s() -> float:
 
 
 def _write_beside(path: str, lease: Lease, is_new: bool) -> None:
-    """A full disk must not cost a session the scratch it has: the old lease then stays as it is."""
+    """A full disk must not cost a session the scratch it has. The old lease then goes all the same: that gives room for
+    the new one, and without any the owner is unknown, which spares the scratch; one that is dead would not."""
     known = read(path)
     if known is not None and _same_owner(known, lease):
         lease.created, lease.others = known.created, known.others
         return
+    lease.others = _others_alive(known, lease) if known is not None else ()
     try:
         atomic.write(path + _ENDING, record.encode(lease))
     except OSError:
@@ -202,6 +204,25 @@ def _write_beside(path: str, lease: Lease, is_new: bool) -> None:
             raise
         if known is None:
             raise
+        own_files.remove_file(path + _ENDING)
+        _write_again(lease)
+
+
+def _write_again(lease: Lease) -> None:
+    try:
+        atomic.write(lease.path + _ENDING, record.encode(lease))
+    except OSError:
+        pass
+
+
+def _others_alive(known: Lease, lease: Lease) -> tuple[tuple[int, int | None], ...]:
+    """Two processes may go on with one session: the end of one must not take the scratch from the other."""
+    if (known.boot, known.machine, known.pidns) != (lease.boot, lease.machine, lease.pidns):
+        return ()
+    owners = ((known.pid, known.start), *known.others)
+    return tuple(
+        (pid, start) for pid, start in owners if start and pid != lease.pid and procs.start_ticks(pid) == start
+    )
 
 
 def _same_owner(known: Lease, lease: Lease) -> bool:
