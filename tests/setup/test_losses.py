@@ -1,6 +1,7 @@
 """What is not ours survives install, upgrade and uninstall: others' hooks, moved files, a crontab we cannot read."""
 
 import json
+import os
 import shutil
 import subprocess
 from collections.abc import Sequence
@@ -8,7 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from tmpwarden.errors import SetupFailed
+from support.mounts import needs_root
+from tmpwarden.errors import PermissionDenied, SetupFailed
 from tmpwarden.lifecycle import timers
 from tmpwarden.setup import apply, runtime, timer
 
@@ -141,3 +143,13 @@ def test_a_file_that_stood_where_the_timers_goes_comes_back(own_world: Path, mon
     timer.uninstall(kind="systemd", call=call)
     assert unit.read_text() == "[Unit]\nDescription=mine\n"
     assert not (unit.parent / "tmpwarden.timer").exists()
+
+
+@needs_root
+def test_root_does_not_make_another_users_settings_its_own(own_world: Path) -> None:
+    path = settings(own_world / "home" / ".claude")
+    os.chown(path, 65534, 65534)
+    with pytest.raises(PermissionDenied) as told:
+        apply.install("claude")
+    assert "uid 65534" in told.value.hint
+    assert (path.stat().st_uid, path.read_text()) == (65534, '{"model": "opus"}')

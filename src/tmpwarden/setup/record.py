@@ -7,7 +7,7 @@ import json
 import os
 from dataclasses import dataclass
 
-from ..errors import SetupFailed
+from ..errors import PermissionDenied, SetupFailed
 from ..oskit import atomic, places, purge, walk
 from ..text import shown
 from .edits import Edit, read
@@ -77,11 +77,22 @@ def put(edit: Edit) -> None:
         raise SetupFailed(
             f"somebody else has just changed {shown(edit.path)}; it was left as it is", hint="run it again"
         )
+    _refuse_strangers(edit.path)
     if edit.after is None:
         remove(edit.path)
         return
     os.makedirs(os.path.dirname(edit.path), 0o700, exist_ok=True)
     atomic.write(edit.path, edit.after, _mode(edit.path), durable=True)
+
+
+def _refuse_strangers(path: str) -> None:
+    """`sudo -E` leads root here. A file that we write anew is ours, and its owner could not read it any more."""
+    try:
+        owner = os.stat(path).st_uid
+    except OSError:
+        return
+    if owner != os.geteuid():
+        raise PermissionDenied(shown(path), hint=f"it belongs to uid {owner}: run it as that user")
 
 
 def remove(path: str) -> None:
