@@ -60,7 +60,7 @@ _MAY_GO = {
 }
 
 _AGES = {Reason.TOO_YOUNG, Reason.RESUMABLE}
-_SPEAKS_FOR_ITSELF = {Reason(kind.value) for kind in WitnessKind} | {
+_SPEAKS_FOR_ITSELF = {Reason(kind.value) for kind in WitnessKind if kind is not WitnessKind.NOT_MEASURED} | {
     Reason.ASK_ONLY,
     Reason.BACKLOG,
     Reason.STICKY,
@@ -150,6 +150,7 @@ _WITNESS_WORDS: dict[WitnessKind, str] = {
     WitnessKind.REGISTRY: "is listed by its agent in",
     WitnessKind.MOUNT: "mounted:",
     WitnessKind.MOUNT_SOURCE: "mounted elsewhere:",
+    WitnessKind.NOT_MEASURED: "not measured:",
 }
 
 

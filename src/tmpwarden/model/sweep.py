@@ -62,6 +62,7 @@ class WitnessKind(Enum):
     REGISTRY = "agent-registry"
     MOUNT = "mount-point"
     MOUNT_SOURCE = "mount-source"
+    NOT_MEASURED = "not-measured"  # nobody could be looked at: law 1 takes that for somebody
 
 
 class Reason(Enum):

@@ -9,7 +9,10 @@ from .evidence import World, listens
 
 def user_of(verdict: Remove, world: World, quarantine_fd: int, directory: str, token: str) -> Witness | None:
     """The first witness of life for what lies in quarantine as `token` (a unit, or one member of a swarm), or None."""
-    if held := world.holders.within(f"{directory}/{token}"):
+    held = world.holders.within(f"{directory}/{token}")
+    if held is None:
+        return Witness(WitnessKind.NOT_MEASURED, "processes could not be looked at")
+    if held:
         return held[0]
     if not verdict.finding.members and (named := _named(verdict, world)):
         return named
