@@ -153,3 +153,9 @@ def test_root_does_not_make_another_users_settings_its_own(own_world: Path) -> N
         apply.install("claude")
     assert "uid 65534" in told.value.hint
     assert (path.stat().st_uid, path.read_text()) == (65534, '{"model": "opus"}')
+
+
+def test_an_escape_that_is_no_character_leaves_the_file_text(own_world: Path) -> None:
+    path = settings(own_world / "home" / ".claude", '{"prompt": "\\ud83d"}')
+    apply.install("claude")
+    assert json.loads(path.read_bytes().decode())["prompt"] == "\ud83d"

@@ -95,9 +95,15 @@ def spell(document: Document, like: bytes | None) -> bytes:
     indent: str | int = inside[: len(inside) - len(inside.lstrip())] or 2
     ending = "" if text.strip() and not text.endswith("\n") else "\n"
     spelled = json.dumps(document, indent=indent, ensure_ascii=False) + ending
+    if not _is_text(spelled):  # half a pair, as an escape: it has no bytes of its own
+        spelled = json.dumps(document, indent=indent) + ending
     if "\r\n" in text:
         spelled = spelled.replace("\n", "\r\n")
-    return (_BOM if (like or b"").startswith(_BOM) else b"") + spelled.encode("utf-8", "surrogatepass")
+    return (_BOM if (like or b"").startswith(_BOM) else b"") + spelled.encode("utf-8")
+
+
+def _is_text(spelled: str) -> bool:
+    return not any("\ud800" <= char <= "\udfff" for char in spelled)
 
 
 def resolved(path: str) -> str:
