@@ -148,7 +148,8 @@ def test_a_timer_that_the_scheduler_does_not_know_any_more_is_named(
     tools = own_world / "bin"
     tools.mkdir()
     (tools / "crontab").write_text(
-        f'#!/bin/sh\nif [ "$1" = -l ]; then cat {own_world}/tab 2>/dev/null; else cat "$1" >{own_world}/tab; fi\n'
+        f"#!/bin/sh\ncd {own_world}\n"
+        '[ "$1" != -l ] && exec cat "$1" >tab\ncat tab 2>/dev/null && exit\necho no crontab for you >&2\nexit 1\n'
     )
     (tools / "crontab").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")

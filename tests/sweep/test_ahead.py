@@ -6,6 +6,7 @@ import signal
 import socket
 import subprocess
 import threading
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -39,8 +40,15 @@ def prepared(own_world: Path) -> Prepared:
     return prepare(Request(), now_ns=later(100))
 
 
-def children() -> list[str]:
-    return Path(f"/proc/self/task/{os.getpid()}/children").read_text().split()
+def all_children() -> set[str]:
+    return set(Path(f"/proc/self/task/{os.getpid()}/children").read_text().split())
+
+
+@pytest.fixture(autouse=True)
+def children() -> Callable[[], list[str]]:
+    """Those that came with this test: whoever ran before in this process may have left some."""
+    before = all_children()
+    return lambda: sorted(all_children() - before)
 
 
 def seen(verdicts: object) -> list[tuple[object, ...]]:
@@ -51,12 +59,12 @@ def batch_of(prepared: Prepared) -> list[Finding]:
     return list(prepared.finder.find())
 
 
-def test_both_ways_of_looking_see_the_same(prepared: Prepared) -> None:
+def test_both_ways_of_looking_see_the_same(prepared: Prepared, children: Callable[[], list[str]]) -> None:
     assert seen(prepared.surveyed()) == seen(prepared.verdicts())
     assert children() == []
 
 
-def test_the_last_units_come_from_the_second_walker(prepared: Prepared) -> None:
+def test_the_last_units_come_from_the_second_walker(prepared: Prepared, children: Callable[[], list[str]]) -> None:
     batch = batch_of(prepared)
     with SecondWalker(batch, prepared.measure) as second:
         second.set_out(0)
@@ -68,7 +76,9 @@ def test_the_last_units_come_from_the_second_walker(prepared: Prepared) -> None:
     assert children() == []
 
 
-def test_a_second_walker_that_was_killed_costs_nothing_but_time(prepared: Prepared) -> None:
+def test_a_second_walker_that_was_killed_costs_nothing_but_time(
+    prepared: Prepared, children: Callable[[], list[str]]
+) -> None:
     whole = seen(prepared.verdicts())
     found = []
     for number, verdict in enumerate(prepared.surveyed()):
@@ -79,7 +89,7 @@ def test_a_second_walker_that_was_killed_costs_nothing_but_time(prepared: Prepar
     assert found == whole
 
 
-def test_who_stops_looking_leaves_no_process(prepared: Prepared) -> None:
+def test_who_stops_looking_leaves_no_process(prepared: Prepared, children: Callable[[], list[str]]) -> None:
     verdicts = prepared.surveyed()
     for _ in range(UNITS - 2):
         next(verdicts)
@@ -100,7 +110,7 @@ def test_a_unit_that_vanished_and_one_that_cannot_be_told_are_looked_at_by_the_f
         assert [second.measure(number) for number in range(len(batch))] == [None] * len(batch)
 
 
-def test_a_host_with_threads_is_not_forked(prepared: Prepared) -> None:
+def test_a_host_with_threads_is_not_forked(prepared: Prepared, children: Callable[[], list[str]]) -> None:
     done = threading.Event()
     thread = threading.Thread(target=done.wait)
     thread.start()
@@ -119,7 +129,7 @@ def test_a_host_that_reaps_every_child_is_not_disturbed(prepared: Prepared) -> N
         signal.signal(signal.SIGCHLD, before)
 
 
-def test_where_it_cannot_be_followed_it_ends_at_once(prepared: Prepared) -> None:
+def test_where_it_cannot_be_followed_it_ends_at_once(prepared: Prepared, children: Callable[[], list[str]]) -> None:
     batch = batch_of(prepared)
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     highest = os.open("/dev/null", os.O_RDONLY)
