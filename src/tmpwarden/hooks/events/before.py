@@ -11,7 +11,7 @@ from ...oskit.look import Disk
 from .. import notebook
 from ..dialects.spoken import Answer
 from . import Call
-from .whereabouts import inherited, is_tmpdir, scratch_of
+from .whereabouts import inherited, scratch_of
 
 
 def before(call: Call) -> Answer | None:
@@ -87,10 +87,10 @@ def _temp(call: Call) -> tuple[str | None, dict[str, str]]:
     """The scratch, and what the agent's shell is known to have: an allow for `$TMPDIR/x` rests on it."""
     if not call.dialect.reaches_commands and (named := inherited(call)):
         return named, {"TMPDIR": named}
-    path = scratch_of(call)
-    if path is not None:
-        return path, {"TMPDIR": path} if is_tmpdir(call) else {}
-    return _made(call), {}
+    path, is_tmpdir = scratch_of(call)
+    if path is None:
+        return _made(call), {}
+    return path, {"TMPDIR": path} if is_tmpdir else {}
 
 
 def _made(call: Call) -> str | None:

@@ -60,7 +60,7 @@ def _scratch(call: Call) -> tuple[str, dict[str, str]]:
 
         envfile.write(env_file, call.session, made.path)
     if reaches_commands:
-        remember(call, made.path, is_tmpdir=True)
+        remember(call, made.path, is_tmpdir=True)  # only now: had the file not been written, nobody would have it
     named = f"$TMPDIR ({made.path})" if reaches_commands else made.path
     return _guidance(named) + (f" {GONE}" if is_lost else ""), made.env
 

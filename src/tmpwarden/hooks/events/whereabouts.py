@@ -8,21 +8,19 @@ from . import Call
 _IS_TMPDIR = "\0TMPDIR"  # behind the path: the session's commands have it as theirs
 
 
-def scratch_of(call: Call) -> str | None:
-    """The scratch of this session if it is there and ours; None where there is none."""
-    path = remembered(call)
+def scratch_of(call: Call) -> tuple[str | None, bool]:
+    """The scratch of this session if it is there and ours, else None; and whether the start of this session gave it to
+    its commands as TMPDIR: one that was made later could not."""
+    note = _noted(call)
+    path = note.removesuffix(_IS_TMPDIR)
     if not path:
-        return None
+        return None, False
     try:
         status = posix.lstat(path)
     except OSError:
-        return None
-    return path if status.st_uid == posix.geteuid() and status.st_mode & 0o170000 == 0o040000 else None
-
-
-def is_tmpdir(call: Call) -> bool:
-    """Whether the start of this session gave its commands that TMPDIR: one that came later could not."""
-    return _noted(call).endswith(_IS_TMPDIR)
+        return None, False
+    is_ours = status.st_uid == posix.geteuid() and status.st_mode & 0o170000 == 0o040000
+    return (path, path != note) if is_ours else (None, False)
 
 
 def inherited(call: Call) -> str:
