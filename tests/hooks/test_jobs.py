@@ -166,6 +166,12 @@ def ended(world: Path, agent: "subprocess.Popen[bytes]") -> None:
     wait_for_jobs(world)
 
 
+def told_by(world: Path) -> list[str]:
+    """What a job that did not do its work has written down about it."""
+    state = world / "state" / "tmpwarden"
+    return [file.read_text()[-2000:] for file in (state / "journal.jsonl", state / "hooks" / "log") if file.exists()]
+
+
 @pytest.fixture
 def agents():  # type: ignore[no-untyped-def]
     """Processes that stand for agents."""
@@ -184,7 +190,7 @@ def test_a_scratch_with_files_is_quarantined_and_a_resumed_session_has_it_back(
     kept = Path(mktemp(own_world))
     kept.write_text("work")
     ended(own_world, agents[0])
-    assert scratches(own_world) == []
+    assert scratches(own_world) == [], told_by(own_world)
     told = start(own_world, agents[1], source="resume")
     assert kept.read_text() == "work"
     assert "is gone" not in told
@@ -194,7 +200,7 @@ def test_an_empty_scratch_is_no_loss(own_world: Path, agents: "list[subprocess.P
     put_off(own_world)
     start(own_world, agents[0])
     ended(own_world, agents[0])
-    assert scratches(own_world) == []
+    assert scratches(own_world) == [], told_by(own_world)
     assert "is gone" not in start(own_world, agents[1], source="resume")
 
 
