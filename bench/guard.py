@@ -117,7 +117,7 @@ def _evaluation(count: int) -> Iterator[Line]:
     from tmpwarden.guard.context import Context
     from tmpwarden.guard.evaluate import evaluate
     from tmpwarden.model.hot import ToolCall
-    from tmpwarden.oskit.look import Disk
+    from tmpwarden.oskit.files.disk import Disk
 
     rules = load(()).rules
     commands = (corpus(count) * 2)[:count]

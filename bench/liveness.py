@@ -11,7 +11,7 @@ import time
 from collections.abc import Iterator
 
 from bench.frame import Line
-from tmpwarden.oskit.holders import Holders
+from tmpwarden.oskit.proc.holders import Holders
 
 _SLEEPERS = """
 import os, sys

@@ -18,8 +18,8 @@ from pathlib import Path
 
 from bench.soak_life import HOUR_NS, Clock, Life, Session
 from tmpwarden.model.sweep import Request, Thresholds
-from tmpwarden.sweep import quarantine
 from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.store import quarantine
 
 _SCALE = 16  # a sixteenth of the story: 64 MB and 4,300 inodes
 _LIMIT_BYTES, _LIMIT_INODES = (1 << 30) // _SCALE, 69_000 // _SCALE

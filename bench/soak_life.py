@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from tmpwarden.leases.scratch import open_scratch
-from tmpwarden.oskit.procs import start_ticks
+from tmpwarden.oskit.proc.procs import start_ticks
 
 HOUR_NS = 3600 * 10**9
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)

@@ -14,10 +14,10 @@ CLICK = {"click", "enum", "inspect", "re", "typing", "dataclasses"}  # what clic
 BUDGET: list[tuple[str, set[str]]] = [
     ("import tmpwarden", set()),
     ("import tmpwarden.errors, tmpwarden.text, tmpwarden.model.hot", set()),
-    ("from tmpwarden.oskit import atomic, inplace, places, purge, take, walk", set()),
+    ("from tmpwarden.oskit.files import atomic, inplace, places, purge, take, walk", set()),
     ("import tmpwarden.sweep.compose", {"dataclasses", "enum", "inspect", "json", "re", "tomllib", "typing"}),
     (
-        "import tmpwarden.sweep.compose, sys; assert 'tmpwarden.sweep.act' not in sys.modules",
+        "import tmpwarden.sweep.compose, sys; assert 'tmpwarden.sweep.take.act' not in sys.modules",
         {"dataclasses", "enum", "inspect", "json", "re", "tomllib", "typing"},
     ),
     ("from tmpwarden.cli.main import main; main(['--version'])", CLICK),
@@ -26,7 +26,7 @@ BUDGET: list[tuple[str, set[str]]] = [
     ("from tmpwarden.cli.main import main; main(['clean', '--force'])", CLICK | {"json", "tomllib"}),
     (
         "from tmpwarden.cli.main import main; main(['teardown', '--session', 'x', '--json']);"
-        " assert 'tmpwarden.cli.render' not in sys.modules and 'tmpwarden.sweep.act' not in sys.modules",
+        " assert 'tmpwarden.cli.render' not in sys.modules and 'tmpwarden.sweep.take.act' not in sys.modules",
         CLICK | {"json", "tomllib"},
     ),
     (

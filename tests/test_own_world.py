@@ -11,20 +11,20 @@ MACHINE = {"/tmp", "/var/tmp", "/dev/shm"}
 
 
 def test_every_temp_root_lies_in_the_test(own_world: Path) -> None:
-    from tmpwarden.oskit import places
+    from tmpwarden.oskit.files import places
 
     assert set(places.temp_roots()) == {str(own_world / "tmp")}
 
 
 def test_home_state_and_config_lie_in_the_test(own_world: Path) -> None:
-    from tmpwarden.oskit import places
+    from tmpwarden.oskit.files import places
 
     for place in (places.home(), places.state_dir(), places.config_dir(), places.data_dir()):
         assert place.startswith(str(own_world)), place
 
 
 def test_a_child_process_inherits_it(own_world: Path) -> None:
-    code = "from tmpwarden.oskit import places; print(*places.temp_roots(), places.home(), places.state_dir())"
+    code = "from tmpwarden.oskit.files import places; print(*places.temp_roots(), places.home(), places.state_dir())"
     said = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()
     assert said
     assert all(place.startswith(str(own_world)) for place in said)

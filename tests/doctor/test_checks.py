@@ -20,7 +20,7 @@ from tmpwarden.doctor.checks import consumers, ghosts, hooks, inherited, journal
 from tmpwarden.doctor.patient import HookState, Patient
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.model.sweep import Diagnosis, Request
-from tmpwarden.sweep.journal import Intent, Journal
+from tmpwarden.sweep.store.journal import Intent, Journal
 
 BIG = 101 << 20
 

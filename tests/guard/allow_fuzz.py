@@ -17,7 +17,7 @@ from tmpwarden.guard.config import load
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.evaluate import evaluate
 from tmpwarden.model.hot import ToolCall
-from tmpwarden.oskit.look import Disk
+from tmpwarden.oskit.files.disk import Disk
 
 UID = 65534
 SCRATCH, PROJECT, OUTSIDE, HOME = "/tmp/agent-s1", "/srv/project", "/srv/outside", "/srv/home"

@@ -250,7 +250,7 @@ def test_the_seeds_example_of_two_targets_holds() -> None:
 def test_importing_the_guard_costs_no_more_than_it_must() -> None:
     """What a hook may import before it answers. `re` alone costs a whole interpreter."""
     code = "import sys; import tmpwarden.guard.evaluate, tmpwarden.guard.compiled, tmpwarden.guard.audit, "
-    code += "tmpwarden.guard.filetools, tmpwarden.oskit.look; print(*sys.modules)"
+    code += "tmpwarden.guard.filetools, tmpwarden.oskit.files.disk; print(*sys.modules)"
     source = str(Path(__file__).parents[2] / "src")
     done = subprocess.run(
         [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {source!r}); {code}"],

@@ -11,7 +11,7 @@ from tmpwarden.guard.config import load
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.evaluate import evaluate
 from tmpwarden.model.hot import ToolCall
-from tmpwarden.oskit.look import Disk
+from tmpwarden.oskit.files.disk import Disk
 
 RULES = load((), preset="sandbox").rules
 

@@ -30,10 +30,10 @@ if len(sys.argv) > 1:
 def sample(tmp_path: Path) -> Path:
     """A tmpwarden of our own, with one package more than the real one."""
     package = tmp_path / "lib" / "tmpwarden"
-    for name in ("hooks", "oskit", "sample"):
-        (package / name).mkdir(parents=True)
+    for name in ("hooks", "oskit", "oskit/files", "sample"):
+        (package / name).mkdir(parents=True, exist_ok=True)
         (package / name / "__init__.py").write_text("")
-    for name in ("__init__.py", "hooks/pack.py", "hooks/packing.py", "oskit/atomic.py", "errors.py"):
+    for name in ("__init__.py", "hooks/pack.py", "hooks/packing.py", "oskit/files/atomic.py", "errors.py"):
         (package / name).write_text((SOURCE / "tmpwarden" / name).read_text())
     sources = {
         "__init__": "from . import other\n",

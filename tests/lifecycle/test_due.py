@@ -11,8 +11,8 @@ from support.litter import cwd_markers
 from tmpwarden.cli import all_users
 from tmpwarden.lifecycle import tick
 from tmpwarden.lifecycle.users import User
-from tmpwarden.oskit import places
-from tmpwarden.sweep import consent
+from tmpwarden.oskit.files import places
+from tmpwarden.sweep.weigh import consent
 
 
 @pytest.fixture

@@ -18,7 +18,7 @@ from support.wrapped import FORMS, NAMES, RUN, eventually, in_quarantine, left_b
 from tmpwarden.lifecycle.run import environment
 from tmpwarden.model.sweep import Keep
 from tmpwarden.sweep.compose import clean, scan
-from tmpwarden.sweep.undo import undo
+from tmpwarden.sweep.store.undo import undo
 
 BYTES = bytes(range(256)) * 300
 C_PROGRAM = b'#include <stdio.h>\nint main(void) { puts("built"); return 9; }\n'

@@ -16,10 +16,10 @@ from support.litter import claude_session, cwd_markers, later, snapshot
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import teardown as module
 from tmpwarden.model.sweep import Reason, Request
-from tmpwarden.sweep import named
 from tmpwarden.sweep.compose import clean
-from tmpwarden.sweep.named import NamedTake
-from tmpwarden.sweep.undo import undo
+from tmpwarden.sweep.store.undo import undo
+from tmpwarden.sweep.take import by_name
+from tmpwarden.sweep.take.by_name import NamedTake
 
 SESSION = "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"
 
@@ -82,7 +82,7 @@ def test_one_that_opens_it_in_the_window_gets_it_back(root: Path, monkeypatch: p
         held.__enter__()
         running.append(held)
 
-    monkeypatch.setattr(named, "_race_window", strike)
+    monkeypatch.setattr(by_name, "_race_window", strike)
     try:
         result = tmpwarden.teardown(session=session, wait=True)
         assert [r.reason for r in result.kept] == [Reason.WORKING_DIRECTORY]
@@ -145,7 +145,7 @@ def test_what_was_judged_and_not_yet_told_can_be_undone(root: Path, monkeypatch:
         if window == "decided, not yet written down":
             raise KeyboardInterrupt
 
-    monkeypatch.setattr(named, "_race_window", die)
+    monkeypatch.setattr(by_name, "_race_window", die)
     with pytest.raises(KeyboardInterrupt):
         tmpwarden.teardown(session=SESSION, wait=True)
     clean(Request())
@@ -163,7 +163,7 @@ def test_the_caller_waits_for_the_rename_only(root: Path, monkeypatch: pytest.Mo
     def measured(self: object) -> None:
         assert os.getpid() != ours
 
-    monkeypatch.setattr(named.NamedTake, "settle", measured)
+    monkeypatch.setattr(by_name.NamedTake, "settle", measured)
     result = tmpwarden.teardown(session=session)
     assert result.error is None
     assert not litter.exists()

@@ -11,7 +11,7 @@ from support.litter import claude_session
 from support.mounts import mounted, needs_root
 from support.user import OrdinaryUser
 from support.wrapped import eventually
-from tmpwarden.sweep.journal import open_intents
+from tmpwarden.sweep.store.journal import open_intents
 
 CALL = "result = tmpwarden.teardown(session=sys.argv[1])"
 TELL = "open(told, 'w').write(repr((result.error, len(result.removed))))"

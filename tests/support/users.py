@@ -13,7 +13,7 @@ from pathlib import Path
 from support.holding import process
 from tmpwarden.leases import scratch
 from tmpwarden.model.hot import Lease
-from tmpwarden.oskit import namespaces, procs
+from tmpwarden.oskit.proc import namespaces, procs
 
 Uses = Callable[[Path], contextlib.AbstractContextManager[object]]
 

@@ -13,8 +13,8 @@ import pytest
 
 from support.litter import claude_session, later
 from tmpwarden.model.sweep import Request
-from tmpwarden.sweep import act
 from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.take import act
 
 EXCHANGE = """
 import ctypes, os, sys

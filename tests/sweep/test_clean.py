@@ -11,7 +11,7 @@ from tmpwarden.errors import LockHeld, NameTaken, NotFound, UnknownAgent
 from tmpwarden.model.sweep import Keep, Outcome, Reason, Remove, Request, Thresholds
 from tmpwarden.sweep.compose import clean, scan, why
 from tmpwarden.sweep.lock import clean_lock
-from tmpwarden.sweep.undo import undo
+from tmpwarden.sweep.store.undo import undo
 
 
 @pytest.fixture

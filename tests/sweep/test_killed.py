@@ -10,8 +10,8 @@ import pytest
 from support.litter import claude_session, cwd_markers, later, snapshot
 from tmpwarden.model.sweep import Request
 from tmpwarden.sweep.compose import clean
-from tmpwarden.sweep.journal import entries, open_intents, restorable
-from tmpwarden.sweep.undo import undo
+from tmpwarden.sweep.store.journal import entries, open_intents, restorable
+from tmpwarden.sweep.store.undo import undo
 
 CHANGES = ("rename", "unlink", "rmdir", "write", "mkdir", "chmod")
 DAYS_LATER = later(100)

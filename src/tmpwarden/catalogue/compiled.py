@@ -14,7 +14,7 @@ from enum import Enum
 from typing import Any
 
 from ..model.sweep import Claim, Kind, Litter, Tier, Worth
-from ..oskit import atomic
+from ..oskit.files import atomic
 from .agent import Agent
 
 _HERE = os.path.dirname(os.path.abspath(__file__))

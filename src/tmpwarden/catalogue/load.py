@@ -9,7 +9,7 @@ from graphlib import CycleError
 
 from ..errors import UnknownAgent
 from ..model.sweep import Litter, Tier
-from ..oskit import places
+from ..oskit.files import places
 from ..text import shown
 from . import compiled, matcher
 from .agent import Agent

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from typing import Any
 
 from ..errors import BadConfig
-from ..oskit import places
+from ..oskit.files import places
 from ..text import shown
 from . import values
 from .files import read_text

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from ..errors import NeedsRoot, Partial, WouldAsk
 from ..lifecycle.users import User, become, users_of
-from ..oskit import places
+from ..oskit.files import places
 from ..text import shown, size
 from .call import Answer, Call
 from .envelope import describe

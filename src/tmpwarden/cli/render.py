@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..model.sweep import Finding, Keep, Reason, Remove, Space, Verdict
-from ..oskit.space import percent_of_bytes, percent_of_inodes, percent_of_quota
+from ..oskit.files.space import percent_of_bytes, percent_of_inodes, percent_of_quota
 from ..text import plural, shown, size
 from . import documents
 from .table import Column, Row, draw

@@ -11,7 +11,7 @@ from functools import cached_property
 
 from ..errors import UnsafeRoot
 from ..model.sweep import Request, Space, Verdict
-from ..oskit import places, space
+from ..oskit.files import places, space
 from ..sweep.compose import prepare
 from ..sweep.prepared import Prepared
 

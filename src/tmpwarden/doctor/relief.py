@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..errors import TmpwardenError
 from ..model.sweep import OwnerState, Remove, Space, Verdict
-from ..sweep.expiry import waiting
+from ..sweep.store.expiry import waiting
 from ..text import quoted
 from .patient import Patient
 

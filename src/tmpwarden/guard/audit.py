@@ -79,7 +79,7 @@ def _append(path: str, fields: "list[tuple[str, str]]") -> None:
     fd = _open(path)
     try:
         if posix.fstat(fd).st_size > MAX_BYTES:
-            from ..oskit.rotate import rotate
+            from ..oskit.files.rotate import rotate
 
             rotate(path, keep=KEEP)
             posix.close(fd)
@@ -93,7 +93,7 @@ def _open(path: str) -> int:
     try:
         return posix.open(path, _FLAGS, 0o600)
     except FileNotFoundError:
-        from ..oskit.atomic import make_private_dir
+        from ..oskit.files.atomic import make_private_dir
 
         make_private_dir(path.rpartition("/")[0])
         return posix.open(path, _FLAGS, 0o600)

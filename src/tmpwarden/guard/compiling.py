@@ -4,7 +4,7 @@ import json
 import os
 
 from ..errors import UnsafeScratch
-from ..oskit import atomic
+from ..oskit.files import atomic
 from .compiled import SCHEMA, InForce, _rules, stamp
 from .config import PRESETS_DIR, Loaded, load
 from .rules import Rules

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from ..model.hot import ALLOW, ASK, DENY, PASS
-from ..oskit.atomic import at_once
+from ..oskit.files.atomic import at_once
 from .decode import Table, prefix_rule, regex_rule, structured_rule
 from .positions import line_of, lines_of
 from .rules import SESSION, Rule, Rules

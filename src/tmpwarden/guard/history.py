@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterator
 from datetime import datetime
 
-from ..oskit.rotate import generations
+from ..oskit.files.rotate import generations
 from .audit import KEEP, log_path
 from .glob import matches
 

@@ -15,14 +15,14 @@ _LONGEST_LOG = 1 << 18
 
 
 def directory(environ: dict[bytes, bytes]) -> str:
-    """`<state>/hooks`, by the same rule as oskit.places.state_dir, without what that imports."""
+    """`<state>/hooks`, by the same rule as oskit.files.places.state_dir, without what that imports."""
     named = environ.get(b"XDG_STATE_HOME", b"")
     home = environ.get(b"HOME", b"")
     base = named if named.startswith(b"/") else home + b"/.local/state"
     if _is_ours(named if named.startswith(b"/") else home):
         state = base.decode("utf-8", "surrogateescape") + "/tmpwarden"
     else:
-        from ..oskit.places import state_dir
+        from ..oskit.files.places import state_dir
 
         state = state_dir()
     _refuse_strangers(state)

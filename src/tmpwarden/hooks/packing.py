@@ -5,7 +5,7 @@ import sys
 from importlib.util import find_spec
 from marshal import dumps
 
-from ..oskit.atomic import make_private_dir, write
+from ..oskit.files.atomic import make_private_dir, write
 from . import pack
 
 TYPE_CHECKING = False

@@ -6,8 +6,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 
-from ..oskit import proc_links, procs
-from ..oskit.namespaces import MountTable
+from ..oskit.proc import proc_links, procs
+from ..oskit.proc.namespaces import MountTable
 
 _INTERPRETERS = (b"node", b"bun", b"deno", b"npx", b"bunx", b"python", b"uv", b"uvx")
 

@@ -8,9 +8,9 @@ from typing import Protocol
 
 from ..model.hot import Lease
 from ..model.sweep import Claim, Finding, Owner, OwnerState, Witness, WitnessKind
-from ..oskit.holders import Holders
-from ..oskit.identity import identity_state
-from ..oskit.namespaces import MountTable
+from ..oskit.proc.holders import Holders
+from ..oskit.proc.identity import identity_state
+from ..oskit.proc.namespaces import MountTable
 from . import registries, scratch
 from .lease_state import live_pids, state_of
 from .roster import Living, Roster

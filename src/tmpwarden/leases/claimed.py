@@ -7,7 +7,7 @@ import stat
 from dataclasses import dataclass
 
 from ..model.sweep import OwnerState
-from ..oskit.identity import identity_state
+from ..oskit.proc.identity import identity_state
 from . import record
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..model.hot import Lease
 from ..model.sweep import OwnerState
-from ..oskit.identity import identity_state
+from ..oskit.proc.identity import identity_state
 
 
 def states(lease: Lease) -> tuple[tuple[int, OwnerState], ...]:

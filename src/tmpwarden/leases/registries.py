@@ -7,8 +7,8 @@ from collections.abc import Callable, Collection, Iterable
 
 from ..model.hot import Lease
 from ..model.sweep import OwnerState
-from ..oskit.holders import Holders
-from ..oskit.namespaces import MountTable
+from ..oskit.proc.holders import Holders
+from ..oskit.proc.namespaces import MountTable
 from . import claude_sessions, copilot_locks, opencode_locks
 from .claimed import Claimed
 

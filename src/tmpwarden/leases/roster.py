@@ -7,9 +7,9 @@ from functools import cached_property
 
 from ..model.hot import Lease
 from ..model.sweep import Owner, OwnerState, Witness, WitnessKind
-from ..oskit import procs
-from ..oskit.holders import Holders
-from ..oskit.identity import CLOCK_SLACK_S
+from ..oskit.proc import procs
+from ..oskit.proc.holders import Holders
+from ..oskit.proc.identity import CLOCK_SLACK_S
 from . import agents, registries
 from .claimed import Claimed
 from .lease_state import live_pids, state_of

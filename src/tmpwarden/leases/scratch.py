@@ -7,7 +7,8 @@ import os
 
 from ..errors import NoSpace
 from ..model.hot import Lease, Scratch
-from ..oskit import atomic, namespaces, own_files, procs
+from ..oskit.files import atomic, own_files
+from ..oskit.proc import namespaces, procs
 from . import record
 
 _ENDING = ".lease"

@@ -122,7 +122,7 @@ class Alone:
 
 def has_marker(shape: tuple[str, str]) -> bool:
     """Whether any temp root holds a name of this shape: the usual answer is no, and costs one listing."""
-    from ..oskit.places import temp_roots
+    from ..oskit.files.places import temp_roots
 
     prefix, suffix = shape
     for root in temp_roots():
@@ -148,8 +148,8 @@ def has_dead_scratch() -> bool:
     """Whether a process that a scratch was leased to is gone: a killed session said no good-bye."""
     from ..errors import TmpwardenError
     from ..leases.scratch import read_all
-    from ..oskit.places import temp_roots
-    from ..oskit.procs import start_ticks
+    from ..oskit.files.places import temp_roots
+    from ..oskit.proc.procs import start_ticks
 
     try:
         leases = read_all(tuple(temp_roots()))
@@ -174,8 +174,8 @@ def clear_the_dead(*, observe: bool = False) -> "Cleared":
 
     from ..catalogue.settings import load_settings
     from ..model.sweep import Keep, Reason, Request, Thresholds
-    from ..oskit.places import state_dir
-    from ..sweep.consent import is_due
+    from ..oskit.files.places import state_dir
+    from ..sweep.weigh.consent import is_due
     from ..text import plural, size
 
     settings = load_settings()
@@ -211,16 +211,16 @@ def _clean(request: "Request", observe: bool) -> "CleanResult":
     """Clean; or, observing, only write down what would have gone (`tmpwarden log --observed`)."""
     from ..errors import LockHeld
     from ..sweep.compose import clean
-    from ..sweep.journal import Journal
     from ..sweep.prepared import CleanResult
+    from ..sweep.store.journal import Journal
 
     try:
         result = clean(request, dry_run=observe)
     except LockHeld:
         return CleanResult(stopped="lock-held")  # somebody cleans right now: the next job is soon enough
     if observe and result.planned:
-        from ..oskit.places import state_dir
-        from ..sweep import observed
+        from ..oskit.files.places import state_dir
+        from ..sweep.store import observed
 
         journal = Journal(state_dir())
         journal.open()
@@ -233,7 +233,7 @@ def has_ended(pid: int, start: int | None, *, within_s: float = 10.0) -> bool:
     """Whether the process is gone, waiting a little for one that is about to end."""
     import time
 
-    from ..oskit.procs import start_ticks
+    from ..oskit.proc.procs import start_ticks
 
     until = time.monotonic() + within_s
     while start_ticks(pid) == start:

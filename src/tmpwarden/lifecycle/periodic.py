@@ -11,10 +11,10 @@ from types import TracebackType
 from ..catalogue.settings import load_settings
 from ..errors import LockHeld
 from ..model.sweep import Request, Thresholds
-from ..oskit import places
+from ..oskit.files import places
 from ..sweep.compose import clean
-from ..sweep.consent import is_due
 from ..sweep.prepared import CleanResult
+from ..sweep.weigh.consent import is_due
 from ..text import parse_duration
 
 _JITTER = 0.1  # of the interval, so that many hosts do not sweep in the same second

@@ -11,7 +11,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 
 from ..errors import NoNamespace
-from ..oskit import own_files
+from ..oskit.files import own_files
 
 _TMP = "/tmp"
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000

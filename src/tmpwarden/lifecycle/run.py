@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from ..errors import NoNamespace, NoSpace, UnsafeRoot, UnsafeScratch
 from ..leases.scratch import adopt, open_scratch
 from ..model.hot import Scratch
-from ..oskit import places
+from ..oskit.files import places
 from . import background, private_tmp
 from .signals import Signals
 

@@ -10,7 +10,7 @@ from contextlib import contextmanager
 from ..errors import UnsafeRoot
 from ..leases.scratch import adopt, open_scratch
 from ..model.hot import Scratch
-from ..oskit import places
+from ..oskit.files import places
 from .teardown import teardown
 
 

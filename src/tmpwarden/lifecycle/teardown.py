@@ -24,13 +24,13 @@ from ..model.sweep import (
     Tier,
     Worth,
 )
-from ..oskit.procs import process
+from ..oskit.proc.procs import process
 from ..sweep.compose import clean, prepare
-from ..sweep.consent import is_due
-from ..sweep.journal import Journal
-from ..sweep.named import NamedTake
 from ..sweep.prepared import Prepared
-from ..sweep.quarantine import Quarantines
+from ..sweep.store.journal import Journal
+from ..sweep.store.quarantine import Quarantines
+from ..sweep.take.by_name import NamedTake
+from ..sweep.weigh.consent import is_due
 from .background import detach
 
 _REST_LIMIT_S = 60.0
@@ -146,7 +146,7 @@ def _tear_down(
         leases = [lease for lease in leases if state_of(lease) is OwnerState.DEAD]
     result.session = result.session or (leases[0].session if leases else None)
     named = list(_named(prepared, wanted, leases))
-    prepared.trial.thresholds = Thresholds(named=frozenset(finding.path for finding in named), take_ask=True)
+    prepared.weigher.thresholds = Thresholds(named=frozenset(finding.path for finding in named), take_ask=True)
     taking = NamedTake(prepared, Journal(prepared.state), Quarantines(prepared.state, prepared.home_roots))
     givers = _givers()
     for lease in leases:
@@ -154,7 +154,7 @@ def _tear_down(
         owners = ((lease.pid, lease.start), *lease.others)
         scratch.disown(lease, tuple(owner for owner in owners if owner[0] in living and owner[0] not in givers))
     for finding in named:
-        refusal = taking.take(finding, *prepared.trial.world.owner_of(finding, None))
+        refusal = taking.take(finding, *prepared.weigher.world.owner_of(finding, None))
         if refusal is not None:
             result.receipts.append(refusal)
     result.receipts += taking.last_look()
@@ -234,7 +234,7 @@ def _names_its_agent_only(litter: Litter) -> bool:
 def _nobody_lives(prepared: Prepared, finding: Finding) -> bool:
     """No session of its agent, and we see everybody: what is asked of a unit that only its agent could own."""
     of_the_agent = replace(finding, litter=replace(finding.litter, owner=Claim.AGENT))
-    return prepared.trial.world.owner_of(of_the_agent, None)[0].state is OwnerState.ABSENT
+    return prepared.weigher.world.owner_of(of_the_agent, None)[0].state is OwnerState.ABSENT
 
 
 def _each(finding: Finding) -> Iterator[Finding]:

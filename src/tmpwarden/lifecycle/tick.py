@@ -12,7 +12,7 @@ def main(arguments: list[str]) -> int:
     if "--all-users" not in arguments:
         return _clear()
     from tmpwarden.lifecycle.users import users_of
-    from tmpwarden.oskit.places import temp_roots
+    from tmpwarden.oskit.files.places import temp_roots
 
     return max([_as(user) for user in users_of(temp_roots())], default=0)
 

@@ -8,12 +8,13 @@ import time
 from ..errors import NoSpace, UnsafeScratch
 from ..leases import record
 from ..model.hot import Lease
-from ..oskit import namespaces, own_files, portable, procs
+from ..oskit.files import own_files, portable
+from ..oskit.proc import namespaces, procs
 from . import locks
 from .private import HAS_DIR_FDS, Folder, explained, make_file, make_folder
 
 if HAS_DIR_FDS:
-    from ..oskit.purge import purge
+    from ..oskit.files.purge import purge
 
 _TRIES = 100  # a sweeper may take our directory before we have locked it; it is empty then, and we take another
 _HEX = frozenset("0123456789abcdef")

@@ -6,7 +6,8 @@ import os
 
 from ..leases import record
 from ..model.hot import Lease
-from ..oskit import namespaces, own_files
+from ..oskit.files import own_files
+from ..oskit.proc import namespaces
 from . import locks
 from .claim import is_session_name, lease_name, remove, remove_lease
 from .handover import OUT, expiry_s, session_of
@@ -121,7 +122,7 @@ def _is_used(path: str) -> bool:
     """Whether a child of the dead owner still works in there. Looked at only after a kill: it reads all of /proc."""
     if namespaces.boot_id() is None:
         return False
-    from ..oskit.holders import Holders
+    from ..oskit.proc.holders import Holders
 
     return Holders.look().within(path) != ()  # None: not measured, and that keeps it
 

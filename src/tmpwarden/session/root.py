@@ -7,7 +7,7 @@ import os
 import stat
 
 from ..errors import BadArgument, UnsafeScratch
-from ..oskit import own_files
+from ..oskit.files import own_files
 from ..text import shown
 from .private import Folder, explained, make_folder, open_folder
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from .. import __version__
 from ..errors import BrokenSettings
-from ..oskit import places
+from ..oskit.files import places
 from . import record, runtime
 from .agents import TARGETS, Target, Wish, find
 from .edits import Edit, read, resolved

@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 
 from ..errors import BrokenSettings
-from ..oskit.atomic import at_once
+from ..oskit.files.atomic import at_once
 from ..text import shown
 
 Document = dict[str, object]

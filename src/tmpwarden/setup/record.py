@@ -8,7 +8,7 @@ import os
 from dataclasses import dataclass
 
 from ..errors import PermissionDenied, SetupFailed
-from ..oskit import atomic, places, purge, walk
+from ..oskit.files import atomic, places, purge, walk
 from ..text import shown
 from .edits import Edit, read
 

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from .. import __version__
 from ..errors import SetupFailed
-from ..oskit import atomic, places
+from ..oskit.files import atomic, places
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _LEFT_OUT = {"__pycache__", "cli"}  # hooks need neither click nor what draws with it

@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from .. import __version__
 from ..errors import SetupFailed
 from ..lifecycle import timers
-from ..oskit import places
+from ..oskit.files import places
 from . import record, runtime
 from .apply import remove_unused_runtimes
 from .edits import Edit, read

@@ -8,14 +8,15 @@ from dataclasses import dataclass, field, replace
 from itertools import chain
 
 from ..model.sweep import Keep, Kind, Outcome, Reason, Receipt, Remove, Verdict, Worth
-from ..oskit.purge import Purged
-from . import consent, settle
-from .act import Actor
-from .expiry import destroy, expire, purge_all, waiting
-from .journal import Journal
+from ..oskit.files.purge import Purged
 from .prepared import CleanResult, Plan, Prepared
-from .purger import Purger
-from .quarantine import Quarantines
+from .store import settle
+from .store.expiry import destroy, expire, purge_all, waiting
+from .store.journal import Journal
+from .store.quarantine import Quarantines
+from .take.act import Actor
+from .take.purger import Purger
+from .weigh import consent
 
 Confirm = Callable[[Plan], bool]
 OnReceipt = Callable[[Receipt], None]
@@ -35,15 +36,15 @@ class Cleaning:
     _share: consent.Share | None = None  # an unattended run's
 
     def run(self, confirm: Confirm | None) -> CleanResult:
-        request, trial = self.prepared.request, self.prepared.trial
+        request, weigher = self.prepared.request, self.prepared.weigher
         if request.time_limit_s is not None:
             self._deadline = time.monotonic() + request.time_limit_s
         journal = Journal(self.prepared.state)
         quarantines = Quarantines(self.prepared.state, self.prepared.home_roots)
-        actor = Actor(trial, journal, quarantines, Purger(), keep_for_undo=request.quarantine)
+        actor = Actor(weigher, journal, quarantines, Purger(), keep_for_undo=request.quarantine)
         journal.open()
         try:
-            self.result.warnings += settle.settle(journal, trial)
+            self.result.warnings += settle.settle(journal, weigher)
             self.result.expired += expire(self.prepared, journal)
             self._sweep(actor, confirm)
             if request.empty_quarantine and self.result.confirmed:
@@ -76,7 +77,7 @@ class Cleaning:
             return
         if not self.prepared.request.unattended:
             consent.give(self.prepared.state)
-        self.prepared.trial.world.refresh()
+        self.prepared.weigher.world.refresh()
         ordinary = [
             v for v in (*plan.kept, *plan.removals) if not self._is_held_back(v, None) and isinstance(v, Remove)
         ]
@@ -176,7 +177,7 @@ class Cleaning:
 
     def _emptied_parents(self) -> Iterator[Remove]:
         """Directories that a row calls litter once they are empty, and that this run has emptied."""
-        touched = self.prepared.trial.world.untouched_ns
+        touched = self.prepared.weigher.world.untouched_ns
         if not touched or self.result.stopped:
             return
         finder = replace(self.prepared.finder, wanted=lambda litter: "empty-dir" in litter.checks)

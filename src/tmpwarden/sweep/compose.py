@@ -12,20 +12,21 @@ from ..catalogue.settings import Settings, load_settings
 from ..leases import scratch
 from ..leases.book import OwnerBook, variables_of
 from ..model.sweep import Claim, Evidence, Finding, Kind, Litter, Measure, Owner, Request, Witness
-from ..oskit import locks, places
-from ..oskit.holders import Holders
-from ..oskit.namespaces import MountTable
+from ..oskit.files import places
+from ..oskit.proc import locks
+from ..oskit.proc.holders import Holders
+from ..oskit.proc.namespaces import MountTable
 from ..text import shown
-from . import known_roots
-from .consent import Consent, note_first_run
-from .evidence import OwnerOf, World
 from .explain import explain
-from .judge import Standing
+from .find import known_roots
+from .find.scan import Finder
 from .lock import clean_lock
 from .prepared import CleanResult, Explained, Prepared, Survey
-from .pressure import Pressure
-from .scan import Finder
-from .trial import Trial
+from .weigh.consent import Consent, note_first_run
+from .weigh.evidence import OwnerOf, World
+from .weigh.judge import Standing
+from .weigh.pressure import Pressure
+from .weigh.weigher import Weigher
 
 if TYPE_CHECKING:
     from .cleaning import Confirm, OnReceipt, ShouldStop
@@ -88,11 +89,11 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     consent = Consent.read(state, now_ns())
     world = _world(catalogue, tuple(roots), finder)
     pressure = Pressure.of(roots, request, settings)
-    trial = Trial(world, request.thresholds, _standing(request, settings, consent), now_ns, pressure.roots)
+    weigher = Weigher(world, request.thresholds, _standing(request, settings, consent), now_ns, pressure.roots)
     warnings = [*settings.warnings, *catalogue.warnings, *roots.warnings]
     home_roots = frozenset(start.root for start in starts if start.is_home)
     return Prepared(
-        request, settings, tuple(roots), home_roots, finder, trial, state, now_ns, consent, pressure, warnings
+        request, settings, tuple(roots), home_roots, finder, weigher, state, now_ns, consent, pressure, warnings
     )
 
 

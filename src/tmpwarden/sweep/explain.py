@@ -19,7 +19,7 @@ def explain(path: str, prepared: Prepared) -> Explained:
         raise NotFound(f"there is nothing called {shown(path)}")
     verdict = _verdict(full, prepared)
     if verdict is None:
-        witnesses = prepared.trial.world.holders.within(full)
+        witnesses = prepared.weigher.world.holders.within(full)
         return Explained(full, None, Owner(OwnerState.UNKNOWN), witnesses, ())
     evidence = verdict.evidence
     return Explained(full, verdict, evidence.owner, evidence.witnesses, _would_lose(verdict))

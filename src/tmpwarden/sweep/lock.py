@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..errors import LockHeld
-from ..oskit import atomic, locks
+from ..oskit.files import atomic
+from ..oskit.proc import locks
 
 _POLL_S = 0.05
 

@@ -9,14 +9,14 @@ from itertools import islice
 
 from ..catalogue.settings import Settings
 from ..model.sweep import Finding, Measure, Outcome, Owner, Receipt, Remove, Request, Space, Verdict, Witness
-from ..oskit import space
-from ..oskit.purge import Purged
-from .ahead import BATCH, WORTH_A_FORK, SecondWalker
-from .consent import Consent
-from .evidence import measured
-from .pressure import Pressure
-from .scan import Finder, open_below
-from .trial import Trial
+from ..oskit.files import space
+from ..oskit.files.purge import Purged
+from .find.scan import Finder, open_below
+from .find.second_walker import BATCH, WORTH_A_FORK, SecondWalker
+from .weigh.consent import Consent
+from .weigh.evidence import measured
+from .weigh.pressure import Pressure
+from .weigh.weigher import Weigher
 
 
 @dataclass(slots=True)
@@ -26,7 +26,7 @@ class Prepared:
     roots: tuple[str, ...]
     home_roots: frozenset[str]  # bases of home rows
     finder: Finder
-    trial: Trial
+    weigher: Weigher
     state: str
     now_ns: Callable[[], int]
     consent: Consent
@@ -60,7 +60,7 @@ class Prepared:
         except OSError:
             return
         try:
-            yield from self.trial.verdicts(finding, dir_fd, measure)
+            yield from self.weigher.verdicts(finding, dir_fd, measure)
         finally:
             os.close(dir_fd)
 
@@ -70,7 +70,7 @@ class Prepared:
         except OSError:
             return None
         try:
-            return measured(finding, self.trial.world, dir_fd)
+            return measured(finding, self.weigher.world, dir_fd)
         except OSError:
             return None
         finally:

@@ -9,10 +9,11 @@ import click
 from ...catalogue.settings import load_settings
 from ...errors import BadArgument, LockHeld, WouldAsk
 from ...model.sweep import Receipt, Request, Thresholds
-from ...oskit import places
-from ...sweep import consent, journal
+from ...oskit.files import places
 from ...sweep.compose import clean
 from ...sweep.prepared import CleanResult, Plan
+from ...sweep.store import journal
+from ...sweep.weigh import consent
 from ...text import duration, plural, size
 from .. import ask, removal, render
 from ..call import Answer, Call

@@ -9,7 +9,7 @@ import click
 from ...catalogue.settings import load_settings
 from ...guard.compiled import config_files
 from ...guard.config import Loaded, load
-from ...oskit import places
+from ...oskit.files import places
 from ...text import duration, shown
 from ..call import Answer, Call
 from ..group import pass_call

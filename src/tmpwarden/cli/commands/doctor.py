@@ -13,7 +13,7 @@ from ...doctor.patient import HookState, Patient
 from ...doctor.run import examine
 from ...errors import TmpwardenError
 from ...model.sweep import Diagnosis, Request
-from ...oskit import places
+from ...oskit.files import places
 from ...setup import apply, timer
 from ...setup.agents import find
 from ..call import Answer, Call

@@ -19,8 +19,8 @@ from ...guard.evaluate import evaluate
 from ...guard.history import Entry, entries, is_wanted
 from ...guard.verify import verify as verified
 from ...model.hot import DENY, Decision, ToolCall
-from ...oskit import places
-from ...oskit.look import Disk
+from ...oskit.files import places
+from ...oskit.files.disk import Disk
 from ...text import shown
 from ..call import Answer, Call
 from ..group import pass_call

@@ -100,7 +100,7 @@ def _installed(name: str, agent: str, changed: bool, observe: bool, advice: tupl
 
 
 def _consent() -> None:
-    from ...oskit.places import state_dir
-    from ...sweep.consent import give
+    from ...oskit.files.places import state_dir
+    from ...sweep.weigh.consent import give
 
     give(state_dir())

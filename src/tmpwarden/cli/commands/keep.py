@@ -10,7 +10,7 @@ import click
 
 from ...catalogue.settings import load_settings
 from ...errors import NotFound
-from ...oskit import atomic, places
+from ...oskit.files import atomic, places
 from ...text import shown
 from ..call import Answer, Call
 from ..group import pass_call

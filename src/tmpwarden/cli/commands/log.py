@@ -11,9 +11,9 @@ from typing import Any
 import click
 
 from ...model.sweep import Reason
-from ...oskit import places
-from ...sweep import journal
-from ...sweep import observed as observations
+from ...oskit.files import places
+from ...sweep.store import journal
+from ...sweep.store import observed as observations
 from ...text import plural, shown, size
 from ..call import Answer, Call
 from ..group import pass_call

@@ -14,10 +14,11 @@ from ...errors import TmpwardenError
 from ...leases.book import OwnerBook, variables_of
 from ...leases.scratch import read_all
 from ...model.sweep import Space
-from ...oskit import places, space
-from ...oskit.holders import Holders
+from ...oskit.files import places, space
+from ...oskit.proc.holders import Holders
 from ...setup import apply, timer
-from ...sweep import consent, journal
+from ...sweep.store import journal
+from ...sweep.weigh import consent
 from ...text import duration, plural, shown, size
 from .. import documents, render
 from ..call import Answer, Call

@@ -12,7 +12,7 @@ from ...catalogue.settings import load_settings
 from ...errors import BadArgument, Partial, TeardownFailed, TmpwardenError
 from ...lifecycle.teardown import TeardownResult, teardown
 from ...model.sweep import Finding, Kind, Receipt, Worth
-from ...oskit import places
+from ...oskit.files import places
 from ...text import plural, shown
 from ..call import Answer, Call
 from ..group import pass_call

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from ...sweep.undo import Restored, undo
+from ...sweep.store.undo import Restored, undo
 from ...text import plural, shown, size
 from ..call import Answer
 

@@ -6,8 +6,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...model.sweep import Diagnosis, Space
-from ...oskit import procs
-from ...oskit.space import percent_used
+from ...oskit.files.space import percent_used
+from ...oskit.proc import procs
 from ...text import plural, shown, size
 from ..patient import Patient
 

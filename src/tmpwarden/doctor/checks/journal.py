@@ -4,8 +4,8 @@ import os
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis
-from ...oskit import space
-from ...sweep.journal import NAME, open_intents
+from ...oskit.files import space
+from ...sweep.store.journal import NAME, open_intents
 from ...text import plural, quoted, shown
 from ..patient import Patient
 

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis
-from ...oskit.namespaces import MountTable
+from ...oskit.proc.namespaces import MountTable
 from ...text import shown
 from ..patient import Patient
 

@@ -5,8 +5,8 @@ import os
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis, Space
-from ...oskit import own_files
-from ...oskit.space import percent_used
+from ...oskit.files import own_files
+from ...oskit.files.space import percent_used
 from ...text import quoted, shown
 from .. import relief
 from ..patient import Patient

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis, Space
-from ...oskit.space import percent_of_bytes, percent_of_inodes, percent_of_quota
+from ...oskit.files.space import percent_of_bytes, percent_of_inodes, percent_of_quota
 from ...text import shown, size
 from .. import relief
 from ..patient import Patient

@@ -5,7 +5,7 @@ import stat
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis
-from ...oskit import places
+from ...oskit.files import places
 from ...text import quoted, shown
 from ..patient import Patient
 

@@ -5,9 +5,9 @@ import time
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis
-from ...oskit import places
-from ...sweep import quarantine
-from ...sweep.expiry import directories
+from ...oskit.files import places
+from ...sweep.store import quarantine
+from ...sweep.store.expiry import directories
 from ...text import quoted, shown
 from ..patient import Patient
 

@@ -7,7 +7,7 @@ from ...guard.context import Context
 from ...guard.evaluate import evaluate
 from ...guard.rules import SESSION
 from ...model.hot import Decision, ToolCall
-from ...oskit.look import Disk
+from ...oskit.files.disk import Disk
 from .. import notebook
 from ..dialects.spoken import Answer
 from . import Call
@@ -44,7 +44,7 @@ def config_dir(environ: dict[bytes, bytes]) -> str:
 def _decision(call: Call, asked: ToolCall) -> Decision:
     rules = guard_rules(call).rules
     if rules.target != SESSION:
-        from ...oskit.atomic import make_private_dir
+        from ...oskit.files.atomic import make_private_dir
 
         make_private_dir(rules.target)  # a squatted name raises: nothing is led there
     decision = evaluate(asked, rules, _context(call, asked))

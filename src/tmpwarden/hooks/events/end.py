@@ -4,8 +4,8 @@ Not even an empty one goes at once: a command that outlives the agent would find
 """
 
 from ...leases import scratch
-from ...oskit.places import temp_roots
-from ...oskit.procs import start_ticks
+from ...oskit.files.places import temp_roots
+from ...oskit.proc.procs import start_ticks
 from .. import notebook
 from ..dialects.spoken import Answer
 from . import Call

@@ -67,7 +67,7 @@ def _old_notes(call: Call) -> str:
     import os
     import time
 
-    from ...oskit.own_files import remove_file
+    from ...oskit.files.own_files import remove_file
 
     for name in os.listdir(call.notes):
         path = f"{call.notes}/{name}"

@@ -20,9 +20,9 @@ def bring_back(call: Call) -> bool:
 
 
 def _undone(path: str) -> bool:
-    from ...oskit.places import state_dir
-    from ...sweep.journal import restorable
-    from ...sweep.undo import undo
+    from ...oskit.files.places import state_dir
+    from ...sweep.store.journal import restorable
+    from ...sweep.store.undo import undo
 
     receipts = [token for token, entry in restorable(state_dir()).items() if entry.get("path") == path]
     if receipts:

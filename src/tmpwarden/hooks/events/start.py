@@ -6,7 +6,7 @@ from ...errors import TmpwardenError
 from ...leases import scratch
 from ...lifecycle.background import has_dead_scratch
 from ...model.hot import Scratch
-from ...oskit.places import temp_roots
+from ...oskit.files.places import temp_roots
 from .. import notebook
 from ..dialects.spoken import Answer
 from ..entry import CLEAN_EVERY_S

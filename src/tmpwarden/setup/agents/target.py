@@ -8,7 +8,7 @@ import shutil
 from dataclasses import dataclass
 
 from ...errors import BrokenSettings
-from ...oskit import places
+from ...oskit.files import places
 from ...text import shown
 from ..edits import Document, Edit, line_of, parse, read, resolved, spell
 from ..runtime import Runtime

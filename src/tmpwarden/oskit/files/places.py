@@ -1,0 +1,225 @@
+"""Where things are: our own directories, the user's home, and the temp roots that may be swept."""
+
+import os
+import stat
+
+_ROOT_VARIABLES = ("TMPDIR", "CLAUDE_CODE_TMPDIR", "TEMP", "TMP")
+_COMMON_ROOTS = ("/tmp", "/var/tmp", "/dev/shm")
+_MOST_LINKS = 40
+
+
+class Roots(tuple[str, ...]):
+    """Temp roots, resolved and checked, with what was passed over on the way."""
+
+    confined: bool  # somebody named them: nothing outside them is looked at, so home rows are off
+    warnings: tuple[str, ...]
+
+    def __new__(cls, paths: tuple[str, ...] = (), confined: bool = False, warnings: tuple[str, ...] = ()) -> "Roots":
+        roots = super().__new__(cls, paths)
+        roots.confined = confined
+        roots.warnings = warnings
+        return roots
+
+
+def uid() -> int:
+    return os.geteuid()
+
+
+def home() -> str:
+    """$HOME if it is the effective user's, else the home that passwd names (sudo keeps the caller's HOME)."""
+    named = os.environ.get("HOME", "")
+    if os.path.isabs(named) and _owner(named) == uid():
+        return os.path.normpath(named)
+    return _passwd_home() or (os.path.normpath(named) if os.path.isabs(named) else "/")
+
+
+def state_dir() -> str:
+    return _own_dir("XDG_STATE_HOME", ".local/state")
+
+
+def config_dir() -> str:
+    return _own_dir("XDG_CONFIG_HOME", ".config")
+
+
+def data_dir() -> str:
+    return _own_dir("XDG_DATA_HOME", ".local/share")
+
+
+def ours(root: str) -> str:
+    """Where scratch directories and the quarantine of this user lie below a temp root."""
+    return os.path.join(root, f"tmpwarden-{uid()}")
+
+
+def quarantine(root: str) -> str:
+    return os.path.join(ours(root), "q")
+
+
+def is_protected(path: str) -> bool:
+    """Whether `path` is `/`, a home, an ancestor of one, or the root of a repository."""
+    return _protection(_plain(path), any_owner=True) is not None
+
+
+def temp_roots(explicit: tuple[str, ...] = (), extra: tuple[str, ...] = ()) -> Roots:
+    """The temp roots to look at. Roots that somebody named raise UnsafeRoot; others are passed over with a warning."""
+    named = explicit or tuple(filter(None, os.environ.get("TMPWARDEN_ROOTS", "").split(":")))
+    if named:
+        return Roots(tuple(dict.fromkeys(_checked(path) for path in named)), confined=True)
+    candidates = [os.environ.get(variable, "") for variable in _ROOT_VARIABLES]
+    return _usable(tuple(filter(os.path.isabs, candidates)) + _COMMON_ROOTS + extra)
+
+
+def _usable(candidates: tuple[str, ...]) -> Roots:
+    from ...errors import UnsafeRoot
+
+    found: dict[str, None] = {}
+    warnings: dict[str, None] = {}
+    for path in dict.fromkeys(candidates):
+        if not os.path.lexists(path):
+            continue
+        try:
+            found[_checked(_above_scratch(path))] = None
+        except UnsafeRoot as refused:
+            warnings[str(refused)] = None
+    return Roots(tuple(found), warnings=tuple(warnings))
+
+
+def _checked(path: str) -> str:
+    """`path` resolved, or UnsafeRoot with the reason why it must not be swept."""
+    from ...errors import NoSuchRoot, UnsafeRoot
+    from ...text import shown
+
+    try:
+        resolved, refusal = _resolve(path)
+    except FileNotFoundError:
+        raise NoSuchRoot(shown(path)) from None
+    refusal = refusal or _refusal(resolved)
+    if refusal:
+        raise UnsafeRoot(shown(path) or "''", refusal)
+    return resolved
+
+
+def _plain(path: str) -> str:
+    return "/" + os.path.abspath(path).lstrip("/")  # normpath lets `//` stand
+
+
+def _resolve(path: str) -> tuple[str, str | None]:
+    """Follow the links on the way that belong to root, as macOS has for /tmp. Anybody else's could lead anywhere."""
+    if "\0" in path or not path:
+        return path, "a path cannot hold a null character" if path else "its name is empty"
+    waiting = os.path.abspath(path).split("/")[::-1]
+    resolved, links = "/", 0
+    while waiting:
+        part = waiting.pop()
+        if part in ("", "."):
+            continue
+        if part == "..":
+            resolved = os.path.dirname(resolved)
+            continue
+        here = os.path.join(resolved, part)
+        try:
+            status = os.lstat(here)
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            return here, (error.strerror or "it cannot be looked at").lower()
+        if not stat.S_ISLNK(status.st_mode):
+            resolved = here
+            continue
+        links += 1
+        if status.st_uid != 0 or links > _MOST_LINKS:
+            return here, _link_refusal(here, status.st_uid, links)
+        target = os.readlink(here)
+        resolved = "/" if target.startswith("/") else resolved
+        waiting += target.split("/")[::-1]
+    return resolved, None
+
+
+def _link_refusal(path: str, owner: int, links: int) -> str:
+    from ...text import shown
+
+    if links > _MOST_LINKS:
+        return "too many symbolic links on the way"
+    return f"{shown(path)} is a symbolic link of uid {owner}, and only root's links are followed"
+
+
+def _refusal(path: str) -> str | None:
+    status = os.lstat(path)
+    if not stat.S_ISDIR(status.st_mode):
+        return "it is not a directory"
+    if status.st_uid not in (0, uid()) and not status.st_mode & stat.S_ISVTX:
+        return f"it belongs to another user (uid {status.st_uid})"
+    if not os.access(path, os.R_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
+        return "it cannot be read"
+    return _protection(path, any_owner=False)
+
+
+def _protection(path: str, *, any_owner: bool) -> str | None:
+    if path == "/":
+        return "it is the root of the file system"
+    for place in _homes():
+        if path == place:
+            return "it is a home directory"
+        if place.startswith(path + "/"):
+            return "a home directory lies below it"
+    git = os.path.join(path, ".git")
+    owner = _owner(git)
+    # any user can make /tmp/.git: only root's or our own may stop us from sweeping a root, and not an empty one,
+    # which a sandbox leaves in /tmp when its agent is killed (Codex 0.166.0)
+    if owner is not None and (any_owner or (owner in (0, uid()) and not _is_empty_dir(git))):
+        return "it is the root of a git repository"
+    return None
+
+
+def _is_empty_dir(path: str) -> bool:
+    """False too where it cannot be read."""
+    try:
+        with os.scandir(path) as entries:
+            return next(entries, None) is None
+    except OSError:
+        return False
+
+
+def _homes() -> set[str]:
+    named = {os.environ.get("HOME", ""), _passwd_home(), home()} - {"", "/"}
+    return {os.path.normpath(path) for path in named} | {os.path.realpath(path) for path in named}
+
+
+def _above_scratch(path: str) -> str:
+    """The temp root above a scratch of ours: /tmp for `/tmp/tmpwarden-1000/1a2b3c4d` or `/tmp/X-1000/tw/1a2b3c4d`."""
+    parts = os.path.normpath(path).split("/")
+    for at, part in enumerate(parts):
+        holds_ours = part.endswith(f"-{uid()}") and parts[at + 1 : at + 2] == ["tw"]
+        if part == f"tmpwarden-{uid()}" or holds_ours:
+            return "/".join(parts[:at]) or "/"
+    return path
+
+
+def _own_dir(variable: str, default: str) -> str:
+    """`$VARIABLE/tmpwarden`, unless it lies in somebody else's directory."""
+    named = os.environ.get(variable, "")
+    if os.path.isabs(named) and _owner_above(named) == uid():
+        return os.path.join(os.path.normpath(named), "tmpwarden")
+    return os.path.join(home(), default, "tmpwarden")
+
+
+def _owner_above(path: str) -> int | None:
+    """Who owns `path`, or what exists of the way to it."""
+    while _owner(path) is None and path not in ("/", ""):
+        path = os.path.dirname(path)
+    return _owner(path)
+
+
+def _owner(path: str) -> int | None:
+    try:
+        return os.lstat(path).st_uid
+    except (OSError, ValueError):
+        return None
+
+
+def _passwd_home() -> str:
+    import pwd
+
+    try:
+        return os.path.normpath(pwd.getpwuid(uid()).pw_dir or "/")
+    except (KeyError, OSError):
+        return ""

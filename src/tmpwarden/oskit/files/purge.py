@@ -1,0 +1,97 @@
+"""Remove what was taken: a file or a tree below a directory that only we can write to."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Sequence
+
+from .emptier import Purged, Purger
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...model.sweep import Measure
+
+__all__ = ["Purged", "Unlinked", "purge", "purge_detached", "unlink_same"]
+
+
+class Unlinked:
+    """How `unlink_same` ended."""
+
+    REMOVED = "removed"
+    VANISHED = "vanished"
+    CHANGED = "changed"  # the name leads to another file now; it was left alone
+    DENIED = "denied"
+
+
+def purge(dir_fd: int, name: str, *, measured: Measure | None = None) -> Purged:
+    """Remove `name`. A tree that was measured a moment ago and has no hard links is not looked at file by file."""
+    trusted = measured is not None and not (measured.at_least or measured.linked or measured.crosses_device)
+    purger = Purger(dir_fd, name, counts=not trusted)
+    purger.run()
+    done = purger.result()
+    if measured is not None and trusted:
+        done.freed_bytes = max(0, measured.bytes - (_bytes_left(dir_fd, name) if done.left else 0))
+    return done
+
+
+def unlink_same(dir_fd: int, name: str, pinned: int) -> str:
+    """Unlink `name` where it is, right after a look that it still is `pinned`; one of the words of Unlinked.
+
+    For the day when no quarantine can be made: no call unlinks by descriptor, so a moment remains.
+    """
+    _race_window("judged, not yet compared")
+    try:
+        now = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+        if not os.path.samestat(now, os.fstat(pinned)):
+            return Unlinked.CHANGED
+        if stat.S_ISDIR(now.st_mode):
+            os.rmdir(name, dir_fd=dir_fd)
+        else:
+            os.unlink(name, dir_fd=dir_fd)
+    except FileNotFoundError:
+        return Unlinked.VANISHED
+    except OSError:
+        return Unlinked.DENIED
+    return Unlinked.REMOVED
+
+
+def purge_detached(dir_fd: int, names: Sequence[str]) -> None:
+    """Purge `names` in a process of its own that outlives us and holds nothing of ours open."""
+    child = os.fork()
+    if child:
+        try:
+            os.waitpid(child, 0)
+        except ChildProcessError:  # a host that ignores SIGCHLD has none to wait for
+            pass
+        return
+    try:
+        os.setsid()
+        if os.fork() == 0:
+            _purge_alone(dir_fd, names)
+    finally:
+        os._exit(0)
+
+
+def _purge_alone(dir_fd: int, names: Sequence[str]) -> None:
+    null = os.open("/dev/null", os.O_RDWR)
+    for fd in (0, 1, 2):
+        os.dup2(null, fd)
+    os.closerange(3, dir_fd)  # a lock of the caller must not live on in us
+    os.closerange(dir_fd + 1, os.sysconf("SC_OPEN_MAX"))
+    for name in names:
+        try:
+            purge(dir_fd, name)
+        except OSError:
+            continue
+
+
+def _bytes_left(dir_fd: int, name: str) -> int:
+    from .walk import measure
+
+    rest = measure(dir_fd, name, uid=os.geteuid(), count_atime=False)
+    return rest.bytes if rest else 0
+
+
+def _race_window(name: str) -> None:
+    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""

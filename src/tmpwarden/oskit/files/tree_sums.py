@@ -1,0 +1,117 @@
+"""Add up what a walk sees of a tree: dates, bytes, and whatever is not simply a plain file of ours."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...model.sweep import Measure
+
+_MOST_LINKED = 200_000  # inodes with several names that are remembered; past that their bytes are not added
+_NEVER_NS = 1 << 62
+
+IsMarked = Callable[[str, str], bool]
+
+
+class TreeSums:
+    """The running totals of one walk and the way to where it is."""
+
+    def __init__(
+        self,
+        status: os.stat_result,
+        uid: int,
+        count_atime: bool,
+        locked: frozenset[tuple[int, int]],
+        is_marked: IsMarked | None,
+        limit: int | None,
+    ) -> None:
+        self.device, self.uid, self.count_atime = status.st_dev, uid, count_atime
+        self.locked, self.locked_inodes = locked, {inode for _, inode in locked}
+        self.is_marked = is_marked
+        self.room = 1 << 62 if limit is None else limit  # entries that may still be counted
+        self.at_top = True
+        self.names: list[str] = []  # the directories between the unit and where we are
+        self.newest_s, self.oldest_s = float("-inf"), float("inf")  # rounded as st_mtime is: cheap to compare
+        self.newest_ns, self.oldest_ns = -_NEVER_NS, _NEVER_NS
+        self.blocks = self.entries = self.unreadable = self.foreign = self.sticky = self.devices = self.linked = 0
+        self.stopped = self.crosses_device = False
+        self.seen_links: set[int] = set()
+        self.found_locked: list[str] = []
+        self.sockets: list[str] = []
+        self.git: list[str] = []
+        self.marked: list[str] = []
+
+    def add_entry(self, name: str, status: os.stat_result) -> None:
+        self.entries += 1
+        self.room -= 1
+        self.blocks += status.st_blocks
+        self.add_dates(status)
+        self.add_oddity(name, status)
+
+    def add_dates(self, status: os.stat_result) -> tuple[float, float]:
+        """Take the dates of one member in; newest and oldest so far, in rounded seconds."""
+        date_ns, date = max(status.st_mtime_ns, status.st_ctime_ns), max(status.st_mtime, status.st_ctime)
+        if self.count_atime:
+            date_ns, date = max(date_ns, status.st_atime_ns), max(date, status.st_atime)
+        if date_ns > self.newest_ns:
+            self.newest_ns, self.newest_s = date_ns, date
+        if date_ns < self.oldest_ns:
+            self.oldest_ns, self.oldest_s = date_ns, date
+        return self.newest_s, self.oldest_s
+
+    def add_oddity(self, name: str, status: os.stat_result) -> None:
+        """What is not simply a plain file of ours with one name."""
+        kind = stat.S_IFMT(status.st_mode)
+        self.foreign += status.st_uid != self.uid
+        self.sticky += bool(status.st_mode & stat.S_ISVTX) and kind != stat.S_IFDIR
+        self.devices += kind in (stat.S_IFBLK, stat.S_IFCHR)
+        self.crosses_device |= status.st_dev != self.device
+        if kind == stat.S_IFSOCK:
+            self.sockets.append(self.path(name))
+        if status.st_nlink > 1 and kind != stat.S_IFDIR:
+            self.add_link(status)
+        self.note_lock(name, status)
+
+    def add_link(self, status: os.stat_result) -> None:
+        """Count the bytes of an inode with several names once."""
+        self.linked += 1
+        if status.st_ino in self.seen_links:
+            self.blocks -= status.st_blocks
+        elif len(self.seen_links) < _MOST_LINKED:
+            self.seen_links.add(status.st_ino)
+        else:
+            self.blocks -= status.st_blocks
+            self.stopped = True
+
+    def note_lock(self, name: str, status: os.stat_result) -> None:
+        if (status.st_dev, status.st_ino) in self.locked:
+            self.found_locked.append(self.path(name))
+
+    def path(self, name: str) -> str:
+        return "" if self.at_top else "/".join((*self.names, name))
+
+    def result(self) -> Measure | None:
+        from ...model.sweep import Measure
+
+        if not self.entries:
+            return None
+        return Measure(
+            newest_ns=self.newest_ns,
+            oldest_ns=self.oldest_ns,
+            bytes=self.blocks * 512,
+            entries=self.entries,
+            at_least=self.stopped or self.unreadable > 0,
+            unreadable=self.unreadable,
+            foreign=self.foreign,
+            sticky=self.sticky,
+            devices=self.devices,
+            crosses_device=self.crosses_device,
+            locked=tuple(self.found_locked),
+            sockets=tuple(self.sockets),
+            git=tuple(self.git),
+            marked=tuple(self.marked),
+            linked=self.linked,
+        )

@@ -1,0 +1,1 @@
+"""Find what catalogue rows speak of: findings, and where to look for them."""

@@ -1,0 +1,33 @@
+"""Temp roots that earlier runs cleaned: a timer or another shell without their TMPDIR looks there too."""
+
+from __future__ import annotations
+
+import json
+import os
+
+from ...oskit.files import atomic, places
+
+_NAME, _MOST = "roots", 64
+
+
+def remembered() -> tuple[str, ...]:
+    """Those that still exist; none where the list cannot be read."""
+    try:
+        with open(f"{places.state_dir()}/{_NAME}", encoding="utf-8") as file:
+            listed = json.load(file)
+    except (OSError, ValueError):
+        return ()
+    paths = listed if isinstance(listed, list) else []
+    return tuple(path for path in paths if isinstance(path, str) and os.path.isabs(path) and os.path.isdir(path))
+
+
+def remember(roots: tuple[str, ...], home_roots: frozenset[str]) -> None:
+    """Add the roots of a run that was not confined to some (those look at home rows as well)."""
+    known = remembered()
+    if not home_roots or set(roots) <= set(known):
+        return
+    try:
+        atomic.make_private_dir(places.state_dir())
+        atomic.write(f"{places.state_dir()}/{_NAME}", json.dumps([*dict.fromkeys((*known, *roots))][-_MOST:]))
+    except OSError:
+        return  # a full disk: the next run tries again

@@ -1,0 +1,136 @@
+"""A second walker for a look at everything: it measures the last units first, and the two meet in the middle.
+
+Only for looks that end in no deed, or in one before which every unit is heard again: what it saw may be a second old.
+"""
+
+from __future__ import annotations
+
+import contextlib
+import marshal
+import os
+import signal
+import threading
+from collections.abc import Callable, Sequence
+from dataclasses import fields
+from types import TracebackType
+
+from ...model.sweep import Finding, Kind, Measure
+
+BATCH = 512  # units that are known before the walking starts; the rest has not even been looked for
+WORTH_A_FORK = 2000  # entries that one walker has seen
+_LENGTH = 4
+_CAN_FOLLOW = hasattr(os, "pidfd_open")  # a number alone may name another process by the time we end it
+_FIELDS = tuple(field.name for field in fields(Measure))
+
+MeasureOf = Callable[[Finding], Measure | None]
+
+
+class SecondWalker:
+    """Works through a batch from its end, in a forked process. Ask for the units in order."""
+
+    def __init__(self, batch: Sequence[Finding], measure_of: MeasureOf) -> None:
+        self.batch, self.measure_of = batch, measure_of
+        self.delivered = 0
+        self._order = [n for n, finding in enumerate(batch) if finding.kind is Kind.DIR][::-1]
+        self._known: dict[int, Measure | None] = {}
+        self._unread = b""
+        self._pidfd = self._pipe = -1
+        self._is_decided = False
+
+    def __enter__(self) -> SecondWalker:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        if self._pidfd < 0:
+            return
+        with contextlib.suppress(ProcessLookupError, ChildProcessError):  # a host may reap everybody's children
+            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
+            os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED)
+        os.close(self._pidfd)
+        os.close(self._pipe)
+
+    def set_out(self, number: int) -> None:
+        """Begin, once a batch, if there is enough ahead and a core for it. A host with threads is not forked."""
+        if self._is_decided:
+            return
+        self._is_decided = True
+        self._order = [other for other in self._order if other > number]
+        if len(self._order) < 2 or threading.active_count() > 1 or not _CAN_FOLLOW or _cores() < 2:
+            return
+        self._pipe, writing = os.pipe()
+        try:
+            child = os.fork()
+            if child == 0:
+                self._walk(writing)
+            self._follow(child)
+        except OSError:  # no process to be had
+            os.close(self._pipe)
+        finally:
+            os.close(writing)
+
+    def _follow(self, child: int) -> None:
+        """Where it cannot be followed (a host has reaped it, or no descriptor is left) it ends with its pipe."""
+        try:
+            self._pidfd = os.pidfd_open(child)
+            os.set_blocking(self._pipe, False)
+        except OSError:
+            os.close(self._pipe)
+            with contextlib.suppress(ChildProcessError):
+                os.waitpid(child, 0)
+
+    def measure(self, number: int) -> Measure | None:
+        """What the second walker saw of a unit, or None: then look yourself. Waits if it is there right now."""
+        self._read()
+        while self._pidfd >= 0 and self._is_at(number):
+            os.set_blocking(self._pipe, True)
+            arrived = self._read_once()
+            os.set_blocking(self._pipe, False)
+            if not arrived:
+                break
+        return self._known.pop(number, None)
+
+    def _is_at(self, number: int) -> bool:
+        return self.delivered < len(self._order) and self._order[self.delivered] == number
+
+    def _read(self) -> None:
+        with contextlib.suppress(BlockingIOError):
+            while self._pidfd >= 0 and self._read_once():
+                pass
+
+    def _read_once(self) -> bool:
+        """Take in what has arrived; False at the end."""
+        more = os.read(self._pipe, 1 << 16)
+        self._unread += more
+        while len(self._unread) >= _LENGTH:
+            end = _LENGTH + int.from_bytes(self._unread[:_LENGTH], "little")
+            if len(self._unread) < end:
+                break
+            values = marshal.loads(self._unread[_LENGTH:end])
+            self._known[self._order[self.delivered]] = Measure(*values) if values else None
+            self.delivered += 1
+            self._unread = self._unread[end:]
+        return bool(more)
+
+    def _walk(self, writing: int) -> None:
+        """The child: it looks and tells, and never comes back into the caller's code."""
+        try:
+            os.close(self._pipe)
+            for name in ("SIGINT", "SIGTERM"):
+                signal.signal(getattr(signal, name), signal.SIG_DFL)
+            for number in self._order:
+                seen = self.measure_of(self.batch[number])
+                told = marshal.dumps(tuple(getattr(seen, name) for name in _FIELDS) if seen else ())
+                _write(writing, len(told).to_bytes(_LENGTH, "little") + told)
+        finally:
+            os._exit(0)
+
+
+def _write(fd: int, data: bytes) -> None:
+    while data:
+        data = data[os.write(fd, data) :]
+
+
+def _cores() -> int:
+    return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1

@@ -1,0 +1,1 @@
+"""What is kept of a deed: the journal, the quarantine, and the way back."""

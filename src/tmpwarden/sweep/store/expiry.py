@@ -1,0 +1,58 @@
+"""When quarantine ends: after its time, at once when told to, and first of all when memory or disk is short."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+
+from ...model.sweep import Space
+from ...oskit.files import space
+from ...oskit.files.purge import Purged
+from ..prepared import Prepared
+from . import quarantine
+from .journal import Journal
+from .quarantine import Stored
+
+
+def expire(prepared: Prepared, journal: Journal) -> list[Purged]:
+    """Destroy what has waited long enough, or what a nearly full memory-backed root cannot afford."""
+    now_ns, expiry_s = prepared.now_ns(), prepared.settings.quarantine_s
+    gone: list[Purged] = []
+    for directory, root in directories(prepared):
+        entries = list(quarantine.stored(directory))
+        gone += destroy(journal, (e for e in entries if quarantine.is_expired(e, now_ns, expiry_s)))
+        if root and _is_short_of_memory(space.space_of(root), prepared.settings.pressure_high_percent):
+            rest = (e for e in quarantine.stored(directory) if e.may_go)
+            gone += destroy(journal, rest)
+    return gone
+
+
+def purge_all(prepared: Prepared, journal: Journal) -> list[Purged]:
+    """`clean --purge`: whatever can be destroyed, now."""
+    entries = (entry for directory, _ in directories(prepared) for entry in quarantine.stored(directory))
+    return destroy(journal, (entry for entry in entries if entry.may_go))
+
+
+def directories(prepared: Prepared) -> Iterator[tuple[str, str]]:
+    """(quarantine, temp root) of this run; the one of home rows has no root."""
+    for root in prepared.roots:
+        yield quarantine.beside(root), root
+    yield quarantine.of_home(prepared.state), ""
+
+
+def waiting(root: str) -> Iterator[Stored]:
+    """What may be destroyed in the quarantine of a root, oldest first."""
+    return (entry for entry in quarantine.stored(quarantine.beside(root)) if entry.may_go)
+
+
+def destroy(journal: Journal, entries: Iterable[Stored]) -> list[Purged]:
+    gone = []
+    for entry in entries:
+        purged = quarantine.destroy(entry)
+        if purged.entries or purged.left:
+            journal.note("expired", id=entry.name, freed=purged.freed_bytes)
+        gone.append(purged)
+    return gone
+
+
+def _is_short_of_memory(root: Space, high_percent: int) -> bool:
+    return root.memory_backed and space.percent_used(root) >= high_percent

@@ -1,0 +1,200 @@
+"""The journal: an intent before each deed, a receipt after it, one JSON line each, in the state directory."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from ...model.sweep import Outcome, Receipt
+from ...oskit.files import atomic
+
+_ROTATE_BYTES, _GENERATIONS = 10 << 20, 5
+NAME = "journal.jsonl"
+_RESERVE_BYTES = 256 << 10
+_LATELY_BYTES = 64 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A take that was begun. Without a receipt, the next run settles it."""
+
+    id: str  # the token in quarantine; for work in place, a token that names nothing there
+    path: str
+    root: str
+    row: str
+    quarantine: str  # directory; "" for work in place
+    worth: str
+    mode: int  # of the unit's root before we touched it
+    device: int
+    inode: int
+    count: int = 1  # members of a swarm
+    newest_ns: int = 0  # the unit's newest date when it was judged: what is younger came later
+
+
+_INTENT = {name: int if name in ("mode", "device", "inode", "count", "newest_ns") else str for name in Intent.__slots__}
+_RESTORABLE = {"id": str, "run": str, "path": str, "root": str, "bytes": int, "entries": int}
+
+
+@dataclass(slots=True)
+class Journal:
+    """Appends to `<state>/journal.jsonl`. `is_open` is False while not even a line can be written."""
+
+    state: str
+    run: str = field(default_factory=lambda: os.urandom(4).hex())
+    is_open: bool = False
+    _reserve: atomic.Reserve | None = None
+
+    @property
+    def path(self) -> str:
+        return f"{self.state}/{NAME}"
+
+    def open(self) -> bool:
+        """Make the state directory and its reserve; True if lines can be written. Cheap to try again."""
+        if self.is_open:
+            return True
+        try:
+            atomic.make_private_dir(self.state)
+            self._reserve = atomic.Reserve(f"{self.state}/reserve", _RESERVE_BYTES)
+            _rotate(self.path)
+            self.is_open = self._append({"t": "run", "pid": os.getpid()})
+        except OSError:
+            self.is_open = False
+        if self.is_open and self._reserve:
+            self._reserve.refill()
+        return self.is_open
+
+    def intend(self, intent: Intent) -> bool:
+        """Write what is about to be done; False if that cannot be written."""
+        return self._append({"t": "intent", **_intent_fields(intent)})
+
+    def record(self, receipt: Receipt) -> bool:
+        return self._append({"t": "receipt", **_receipt_fields(receipt)})
+
+    def note(self, kind: str, **fields: object) -> bool:
+        """A line of another kind: "undone", "settled", "observed"."""
+        return self._append({"t": kind, **fields})
+
+    def _append(self, fields: dict[str, object]) -> bool:
+        line = json.dumps({"time": _stamp(), "run": self.run, **fields}, separators=(",", ":"))
+        for _ in range(2):
+            try:
+                atomic.append_line(self.path, line)
+                return True
+            except OSError:
+                if self._reserve is None or not self._reserve.give_up():
+                    break
+        self.is_open = False
+        return False
+
+
+def entries(state: str) -> Iterator[dict[str, Any]]:
+    """Every readable line, oldest first; a torn or alien line is passed over."""
+    for generation in range(_GENERATIONS, -1, -1):
+        name = f"{state}/{NAME}" + (f".{generation}" if generation else "")
+        try:
+            with open(name, encoding="utf-8", errors="surrogateescape", opener=atomic.at_once) as lines:
+                yield from filter(None, map(_decoded, lines))
+        except OSError:
+            continue
+
+
+def open_intents(state: str) -> list[Intent]:
+    """Intents that no receipt, undo or settlement answers."""
+    if _ended_well(state):
+        return []
+    return list(_pending(entries(state)).values())
+
+
+def _pending(lines: Iterable[dict[str, Any]]) -> dict[str, Intent]:
+    pending: dict[str, Intent] = {}
+    for entry in lines:
+        if entry.get("t") == "intent":
+            intent = _decoded_intent(entry)
+            if intent:
+                pending[intent.id] = intent
+        elif entry.get("t") in ("receipt", "undone", "settled"):
+            pending.pop(str(entry.get("id")), None)
+    return pending
+
+
+def restorable(state: str) -> dict[str, dict[str, Any]]:
+    """Receipts of what went into quarantine and was neither brought back nor purged, by id."""
+    kept: dict[str, dict[str, Any]] = {}
+    for entry in entries(state):
+        token = str(entry.get("id", ""))
+        if entry.get("t") == "receipt" and entry.get("outcome") == Outcome.QUARANTINED.value:
+            if _is_whole(entry, _RESTORABLE):
+                kept[token] = entry
+        elif entry.get("t") in ("undone", "expired", "receipt"):
+            kept.pop(token, None)
+    return kept
+
+
+def _ended_well(state: str) -> bool:
+    """The last line says that its run came to its end, and no other run was under way beside it: a long history need
+    not be read again."""
+    try:
+        with open(f"{state}/{NAME}", "rb", opener=atomic.at_once) as file:
+            file.seek(max(0, file.seek(0, os.SEEK_END) - _LATELY_BYTES))
+            lines = file.read().decode(errors="surrogateescape").splitlines()
+    except OSError:
+        return False
+    lately = list(filter(None, map(_decoded, lines)))
+    return bool(lately) and lately[-1].get("t") == "end" and not _pending(lately)
+
+
+def _intent_fields(intent: Intent) -> dict[str, object]:
+    return {name: getattr(intent, name) for name in Intent.__slots__}
+
+
+def _receipt_fields(receipt: Receipt) -> dict[str, object]:
+    finding = receipt.finding
+    return {
+        "id": receipt.id,
+        "path": finding.path,
+        "row": finding.litter.key,
+        "agent": finding.litter.agent,
+        "root": finding.root,
+        "outcome": receipt.outcome.value,
+        "reason": receipt.reason.value,
+        "bytes": receipt.bytes,
+        "entries": receipt.entries,
+        "freed": receipt.freed_bytes,
+        "count": len(finding.members) or 1,
+        "undoable": receipt.undoable,
+        **({"detail": receipt.detail} if receipt.detail else {}),
+    }
+
+
+def _decoded(line: str) -> dict[str, Any] | None:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def _decoded_intent(entry: dict[str, Any]) -> Intent | None:
+    fields = {name: entry[name] for name in Intent.__slots__ if name in entry}
+    return Intent(**fields) if _is_whole({"count": 1, "newest_ns": 0} | fields, _INTENT) else None
+
+
+def _is_whole(entry: dict[str, Any], kinds: Mapping[str, type]) -> bool:
+    """Every field is there and what it should be: a line that somebody edited must stop no later run."""
+    return all(isinstance(entry.get(name), kind) for name, kind in kinds.items())
+
+
+def _rotate(path: str) -> None:
+    try:
+        if os.stat(path).st_size >= _ROTATE_BYTES:
+            atomic.rotate(path, _GENERATIONS)
+    except FileNotFoundError:
+        return
+
+
+def _stamp() -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())

@@ -1,0 +1,146 @@
+"""Quarantines: private directories, one per mount, in which taken units wait for undo or for their purge.
+
+The name of an entry says what may happen to it, so that the directory alone tells the truth when the journal is lost:
+`<16 hex>.k` can be brought back until it expires, `<16 hex>.x` is to be purged, `<16 hex>.p` could not be put back
+and stays, and so does `<16 hex>.u`: it was taken before it was judged, and no law has spoken about it yet.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ...errors import UnsafeScratch
+from ...model.sweep import Worth
+from ...oskit.files import atomic, places, purge, take, walk
+
+KEPT, DOOMED, PINNED, UNDECIDED = ".k", ".x", ".p", ".u"
+_FOR_GOOD = (PINNED, UNDECIDED)
+EXPIRY_S = 24 * 3600
+_IN_FLIGHT_S = 60  # a run with another state directory may still be looking for users of what it took
+
+
+def token(worth: Worth, *, quarantine: bool) -> str:
+    """A fresh, unguessable name."""
+    return os.urandom(8).hex() + (KEPT if quarantine and worth is Worth.SOME else DOOMED)
+
+
+def undecided() -> str:
+    """A name for what was taken before it was judged: no other run may purge it, however short of room it is."""
+    return os.urandom(8).hex() + UNDECIDED
+
+
+def renamed(name: str, ending: str) -> str:
+    return name[: name.rindex(".")] + ending
+
+
+def id_of(name: str) -> str:
+    """What journal and receipts call an entry: an undecided one by the name under which undo will find it."""
+    return renamed(name, KEPT) if name.endswith(UNDECIDED) else name
+
+
+@dataclass(frozen=True, slots=True)
+class Stored:
+    """One entry of a quarantine."""
+
+    directory: str
+    name: str
+    taken_ns: int  # ctime: the rename that brought it here set it, and nothing can set it back
+
+    @property
+    def path(self) -> str:
+        return f"{self.directory}/{self.name}"
+
+    @property
+    def may_go(self) -> bool:
+        return not self.name.endswith(_FOR_GOOD)
+
+
+@dataclass(slots=True)
+class Quarantines:
+    """Opens, once each, the quarantine on the same mount as a root."""
+
+    state: str
+    home_roots: frozenset[str] = frozenset()  # bases of rows that lie in the user's home and not below a temp root
+    refusals: dict[str, str] = field(default_factory=dict)  # root -> why nothing may be put beside it
+    _fds: dict[str, int] = field(default_factory=dict)
+
+    def directory(self, root: str) -> str:
+        """Where units below `root` go: beside them; home rows below the state directory if that is the same mount."""
+        return of_home(self.state) if root in self.home_roots else beside(root)
+
+    def open(self, root: str) -> int | None:
+        """A descriptor, or None where the quarantine cannot be made now (full disk, read-only, squatted)."""
+        path = self.directory(root)
+        if path not in self._fds:
+            try:
+                atomic.make_private_dir(os.path.dirname(path))
+                atomic.make_private_dir(path)
+                self._fds[path] = walk.open_dir(path)
+            except UnsafeScratch as squatted:
+                self.refusals[root] = str(squatted)
+                return None
+            except OSError:
+                return None
+        return self._fds[path]
+
+    def close(self) -> None:
+        for fd in self._fds.values():
+            os.close(fd)
+        self._fds.clear()
+
+
+def beside(root: str) -> str:
+    return places.quarantine(root)
+
+
+def of_home(state: str) -> str:
+    return f"{state}/q"
+
+
+def stored(directory: str) -> Iterator[Stored]:
+    """What lies in one quarantine, oldest first."""
+    try:
+        fd = walk.open_dir(directory)
+    except OSError:
+        return
+    try:
+        if os.fstat(fd).st_uid != places.uid():
+            return
+        found = []
+        for name in os.listdir(fd):
+            if name.endswith((KEPT, DOOMED, *_FOR_GOOD)):
+                try:
+                    found.append(Stored(directory, name, os.lstat(name, dir_fd=fd).st_ctime_ns))
+                except FileNotFoundError:
+                    continue
+    finally:
+        os.close(fd)
+    yield from sorted(found, key=lambda entry: entry.taken_ns)
+
+
+def destroy(entry: Stored) -> purge.Purged:
+    """Give the entry's space back for good. Doomed by its name first: undo must never bring back half of it."""
+    fd = walk.open_dir(entry.directory)
+    try:
+        doomed = renamed(entry.name, DOOMED)
+        try:
+            take.rename_within(fd, entry.name, doomed)
+        except FileNotFoundError:
+            return purge.Purged(0, 0, (), 0)  # undo was faster
+        _race_window("doomed, not yet purged")
+        return purge.purge(fd, doomed)
+    finally:
+        os.close(fd)
+
+
+def _race_window(name: str) -> None:
+    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""
+
+
+def is_expired(entry: Stored, now_ns: int, expiry_s: int = EXPIRY_S) -> bool:
+    """Doomed entries are leftovers of an interrupted run: the settling of intents has spoken for them already."""
+    if not entry.may_go:
+        return False
+    return now_ns - entry.taken_ns >= (_IN_FLIGHT_S if entry.name.endswith(DOOMED) else expiry_s) * 10**9

@@ -1,0 +1,140 @@
+"""Bring back what lies in quarantine, to where it was or elsewhere."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator
+from dataclasses import dataclass
+from typing import Any
+
+from ...errors import NameTaken, NotFound, TmpwardenError, UnsafeRoot
+from ...oskit.files import places, take, walk
+from ...text import plural, shown
+from . import quarantine
+from .journal import Journal, restorable
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    id: str
+    path: str  # where it is now
+    bytes: int
+    entries: int
+
+
+def undo(token: str | None = None, to: str | None = None) -> tuple[Restored, ...]:
+    """Bring back one unit by its id (a unique beginning will do), or all that the last run took."""
+    journal = Journal(places.state_dir())
+    known = restorable(journal.state)
+    chosen = _chosen(known, token)
+    if not chosen:
+        raise NotFound(_nothing(token), hint="`tmpwarden log` lists what was removed and what can come back")
+    return tuple(_each(journal, chosen, to))
+
+
+def _each(journal: Journal, chosen: list[dict[str, Any]], to: str | None) -> Iterator[Restored]:
+    """One that cannot come back keeps no other from coming; the first such is told once all were tried."""
+    problems: list[TmpwardenError | OSError] = []
+    for entry in chosen:
+        try:
+            yield _bring_back(journal, entry, to)
+        except (TmpwardenError, OSError) as problem:
+            problems.append(problem)
+    if problems:
+        first, others = problems[0], len(chosen) - len(problems)
+        if others and isinstance(first, TmpwardenError):
+            first.hint = f"{plural(others, 'other item')} came back; {first.hint}"
+        raise first
+
+
+def _chosen(known: dict[str, dict[str, Any]], token: str | None) -> list[dict[str, Any]]:
+    if token is not None:
+        found = [entry for name, entry in known.items() if name.startswith(token) and token]
+        return found if len(found) == 1 else []
+    there = [entry for entry in known.values() if _directory_of(entry)]
+    return [entry for entry in there if entry["run"] == there[-1]["run"]]
+
+
+def _nothing(token: str | None) -> str:
+    if token is None:
+        return "nothing is left to bring back"
+    return f"nothing that can be brought back is called {shown(token)}"
+
+
+def _bring_back(journal: Journal, entry: dict[str, Any], to: str | None) -> Restored:
+    token, path = str(entry["id"]), str(entry["path"])
+    directory = _directory_of(entry)
+    if not directory:
+        raise NotFound(f"{shown(path)} is not in quarantine any more")
+    target = os.path.join(to, os.path.basename(path)) if to else path
+    fd = walk.open_dir(directory)
+    try:
+        if to:
+            _move(fd, directory, token, target)
+        else:
+            parent_fd = _parent(str(entry["root"]), os.path.dirname(path))
+            try:
+                if not take.put_back(fd, token, parent_fd, os.path.basename(path)):
+                    raise _refusal(entry)
+            finally:
+                os.close(parent_fd)
+    finally:
+        os.close(fd)
+    journal.open()
+    journal.note("undone", id=token, path=target)
+    return Restored(token, target, int(entry["bytes"]), int(entry["entries"]))
+
+
+def _directory_of(entry: dict[str, Any]) -> str:
+    """The quarantine that holds the entry; empty if it has expired there."""
+    root = str(entry["root"])
+    for directory in (places.quarantine(root), f"{places.state_dir()}/q"):
+        if os.path.lexists(f"{directory}/{entry['id']}"):
+            return directory
+    return ""
+
+
+def _refusal(entry: dict[str, Any]) -> TmpwardenError:
+    """Two may bring back the same unit at once, or its time may be over just now: then nobody has its name."""
+    path = shown(str(entry["path"]))
+    return NameTaken(path) if _directory_of(entry) else NotFound(f"{path} is not in quarantine any more")
+
+
+def _parent(root: str, directory: str) -> int:
+    """Open the parent below its root, making again what went because it had become empty. No link is followed."""
+    fd = walk.open_dir(root)
+    for component in directory[len(root) :].split("/"):
+        if not component:
+            continue
+        try:
+            try:
+                deeper = walk.open_dir(component, dir_fd=fd)
+            except FileNotFoundError:
+                os.mkdir(component, 0o700, dir_fd=fd)
+                deeper = walk.open_dir(component, dir_fd=fd)
+        finally:
+            os.close(fd)
+        fd = deeper
+    if os.fstat(fd).st_uid not in (0, places.uid()):
+        os.close(fd)
+        raise UnsafeRoot(shown(directory), "it belongs to another user now")
+    return fd
+
+
+def _move(fd: int, directory: str, token: str, target: str) -> None:
+    """Into any directory the user names: a rename on the same file system, a copy and then a purge on another."""
+    if os.path.lexists(target):
+        raise NameTaken(shown(target), hint="choose another directory for --to")
+    parent_fd = os.open(os.path.dirname(target) or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        if take.put_back(fd, token, parent_fd, os.path.basename(target)):
+            return
+    finally:
+        os.close(parent_fd)
+    source = f"{directory}/{token}"
+    if os.path.isdir(source) and not os.path.islink(source):
+        shutil.copytree(source, target, symlinks=True)
+    else:
+        shutil.copy2(source, target, follow_symlinks=False)
+    quarantine.destroy(quarantine.Stored(directory, token, 0))

@@ -1,0 +1,192 @@
+"""Take units by name, at once: teardown says that their session is over, so the rename comes first and the walk after.
+
+The name's word replaces grace and freshness and nothing else. Holders are looked for before the rename and again after
+it; everything else is judged inside the quarantine, in a process that the caller does not wait for, and what is odd
+goes back.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field, replace
+
+from ...model.sweep import (
+    Evidence,
+    Finding,
+    Keep,
+    Measure,
+    Outcome,
+    Owner,
+    OwnerState,
+    Reason,
+    Receipt,
+    Remove,
+    Witness,
+    Worth,
+)
+from ...oskit.files import take, walk
+from ...oskit.files.take import Taken
+from ..find import scan
+from ..prepared import Prepared
+from ..store import quarantine
+from ..store.journal import Journal
+from ..store.quarantine import Quarantines
+from ..weigh.evidence import has_shape, inspect_git
+from .lastlook import bound_socket, user_of
+from .purger import Job, carried_out
+from .taking import Deed, is_empty_directory, pin_for_good, refused, take_unit
+
+
+@dataclass(slots=True)
+class NamedTake:
+    """One teardown. `take` each finding, then `settle`."""
+
+    prepared: Prepared
+    journal: Journal
+    quarantines: Quarantines
+    deeds: list[Deed] = field(default_factory=list)
+    stranded: list[Remove] = field(default_factory=list)  # neither a quarantine nor a line of journal could be made
+
+    def take(self, finding: Finding, owner: Owner, claims: tuple[Witness, ...]) -> Receipt | None:
+        """None when it is taken, waits for `make_room`, or is no litter; else the receipt that says why not."""
+        held = self.prepared.weigher.world.holders.within(finding.path)
+        used = claims or held
+        if used:
+            return Receipt(finding, Outcome.KEPT, Reason(used[0].kind.value), detail=used[0].detail)
+        if owner.state is OwnerState.ALIVE:
+            return Receipt(finding, Outcome.KEPT, Reason.OWNER_ALIVE, detail=owner.detail)
+        if held is None:
+            return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail="processes could not be looked at")
+        verdict = Remove(finding, Evidence(owner, held, None), Reason.TORN_DOWN)
+        quarantine_fd = self.quarantines.open(finding.root)
+        if quarantine_fd is None or not self.journal.open():
+            self.stranded.append(verdict)
+            return None
+        try:
+            dir_fd = scan.open_below(finding.root, finding.parent)
+        except OSError:
+            return refused(verdict, Taken.VANISHED)
+        shape = has_shape(finding.litter, dir_fd, finding.name)
+        if not shape:  # it only has the name of litter, may be a person's, and is not even moved
+            os.close(dir_fd)
+            detail = "its shape could not be checked"
+            return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail=detail) if shape is None else None
+        deed = Deed(verdict, dir_fd, quarantine_fd, self.quarantines.directory(finding.root))
+        result = take_unit(deed, self.journal, quarantine.undecided())
+        if result == Taken.TAKEN:
+            self.deeds.append(deed)
+            return None
+        os.close(dir_fd)
+        if result in (Taken.CROSS_DEVICE, Taken.NO_ROOM):
+            self.stranded.append(verdict)
+            return None
+        return result if isinstance(result, Receipt) else refused(verdict, result, deed.token)
+
+    def make_room(self) -> Iterator[Receipt]:
+        """Where nothing can be created the caller waits for the deed itself: judged first, single files before trees,
+        in place until a quarantine can be made again."""
+        if not self.stranded:
+            return
+        from ..cleaning import makes_room
+        from .act import Actor  # only here: a teardown with room starts without
+        from .purger import Purger
+
+        actor = Actor(
+            self.prepared.weigher,
+            self.journal,
+            self.quarantines,
+            Purger(),
+            keep_for_undo=self.prepared.request.quarantine,
+        )
+        for verdict in sorted(self.stranded, key=makes_room):
+            yield from actor.take(verdict)
+            yield from actor.last_look()
+        yield from actor.finish()
+
+    def last_look(self) -> Iterator[Receipt]:
+        """Who uses it at its new place: it goes back. The rest is taken."""
+        _race_window("taken by name, holders not yet looked for")
+        if self.deeds:
+            self.prepared.weigher.world.refresh()
+        deeds, self.deeds = self.deeds, []
+        for deed in deeds:
+            token = next(iter(deed.names))
+            user = user_of(deed.verdict, self.prepared.weigher.world, deed.quarantine_fd, deed.directory, token)
+            if user is None:
+                self.deeds.append(deed)
+                yield self._taken(deed, token)
+            else:
+                yield self._returned(deed, Reason(user.kind.value), user.detail)
+
+    @property
+    def descriptors(self) -> list[int]:
+        """What `settle` needs, wherever it runs."""
+        return [fd for deed in self.deeds for fd in (deed.dir_fd, deed.quarantine_fd)]
+
+    def settle(self) -> Iterator[Receipt]:
+        """Judge inside the quarantine; what a law keeps goes back, what is worthless is purged. Slow: detach it."""
+        for deed in self.deeds:
+            verdict = self._judged_inside(deed)
+            if isinstance(verdict, Keep):
+                yield self._returned(deed, verdict.reason, verdict.detail)
+            else:
+                yield self._finished(deed, verdict.evidence.measure)
+        self.journal.note("end")
+
+    def _finished(self, deed: Deed, measure: Measure | None) -> Receipt:
+        token = next(iter(deed.names))
+        size, entries = (measure.bytes, measure.entries) if measure else (0, 1)
+        receipt = replace(self._taken(deed, token), bytes=size, entries=entries)
+        if is_empty_directory(deed.verdict.finding, measure):
+            receipt = replace(receipt, outcome=Outcome.REMOVED, undoable=False)
+        decided = quarantine.renamed(token, quarantine.KEPT if receipt.undoable else quarantine.DOOMED)
+        take.rename_within(deed.quarantine_fd, token, decided)
+        _race_window("decided, not yet written down")
+        self.journal.record(receipt)
+        os.close(deed.dir_fd)
+        if receipt.undoable:
+            return receipt
+        done = carried_out(Job(deed.directory, (decided,), receipt, measure))
+        self.journal.note("purged", id=receipt.id, freed=done.freed_bytes, failed=done.detail)
+        return done
+
+    def _judged_inside(self, deed: Deed) -> Remove | Keep:
+        finding, weigher = deed.verdict.finding, self.prepared.weigher
+        token = next(iter(deed.names))
+        measure = walk.measure(
+            deed.quarantine_fd,
+            token,
+            uid=weigher.world.uid,
+            count_atime=False,
+            locked=weigher.world.locked or frozenset(),
+            is_marked=weigher.world.marks(finding),
+        )
+        evidence = replace(deed.verdict.evidence, measure=measure)
+        if measure and (socket := bound_socket(measure, deed.quarantine_fd, token)):
+            return Keep(finding, evidence, Reason.SOCKET, socket.detail)
+        if measure and measure.git:
+            evidence = inspect_git(replace(finding, name=token), evidence, deed.quarantine_fd)
+        return weigher.judge(finding, evidence)
+
+    def _taken(self, deed: Deed, token: str) -> Receipt:
+        finding = deed.verdict.finding
+        is_kept = self.prepared.request.quarantine and finding.litter.worth is Worth.SOME
+        outcome = Outcome.QUARANTINED if is_kept else Outcome.REMOVED
+        return Receipt(finding, outcome, Reason.TORN_DOWN, id=quarantine.id_of(token), undoable=is_kept)
+
+    def _returned(self, deed: Deed, reason: Reason, detail: str) -> Receipt:
+        token, name = next(iter(deed.names.items()))
+        finding, id_ = deed.verdict.finding, quarantine.id_of(token)
+        if take.put_back(deed.quarantine_fd, token, deed.dir_fd, name):
+            receipt = Receipt(finding, Outcome.KEPT, reason, id=id_, detail=detail)
+        else:
+            detail = f"its name was taken meanwhile; it is safe at {pin_for_good(deed, token)}"
+            receipt = Receipt(finding, Outcome.FAILED, Reason.CHANGED, id=id_, detail=detail)
+        self.journal.record(receipt)
+        os.close(deed.dir_fd)
+        return receipt
+
+
+def _race_window(name: str) -> None:
+    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""

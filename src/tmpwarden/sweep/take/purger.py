@@ -1,0 +1,116 @@
+"""Give back the space of doomed units, in a forked worker where that pays, while the sweep goes on."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import threading
+from collections.abc import Iterator
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from ...model.sweep import Measure, Outcome, Receipt
+from ...oskit.files import purge, walk
+
+_WORTH_A_FORK = 2000  # entries
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """Tokens of one receipt in one quarantine directory."""
+
+    directory: str
+    tokens: tuple[str, ...]
+    receipt: Receipt
+    measured: Measure | None = None  # of a single unit, a moment ago: saves a second look at every file
+
+
+@dataclass(slots=True)
+class Purger:
+    """At most one worker at a time: with two cores, one walks and one purges."""
+
+    _pid: int = 0
+    _pipe: int = -1
+    _jobs: list[Job] | None = None
+
+    @property
+    def workers(self) -> frozenset[int]:
+        return frozenset((self._pid,)) if self._jobs else frozenset()
+
+    def submit(self, jobs: list[Job]) -> Iterator[Receipt]:
+        """Start on `jobs`; yields the receipts of what was submitted before and is done now."""
+        yield from self.finish()
+        is_worth_it = sum(job.receipt.entries for job in jobs) >= _WORTH_A_FORK
+        is_alone = threading.active_count() == 1  # a fork in a threaded host could inherit a held lock
+        if not (is_worth_it and is_alone and self._fork(jobs)):
+            yield from map(carried_out, jobs)
+
+    def finish(self) -> Iterator[Receipt]:
+        """Wait for the worker; what it did not come to is done here."""
+        if not self._jobs:
+            return
+        jobs, self._jobs = self._jobs, None
+        with open(self._pipe, "rb") as pipe:
+            lines = pipe.read().splitlines()
+        with suppress(ChildProcessError):  # a host that ignores SIGCHLD has none to wait for
+            os.waitpid(self._pid, 0)
+        for job, line in zip(jobs, lines, strict=False):
+            freed, entries, failed = json.loads(line)
+            yield _receipt(job, freed, entries, failed)
+        yield from map(carried_out, jobs[len(lines) :])
+
+    def _fork(self, jobs: list[Job]) -> bool:
+        """False where no process is to be had."""
+        reading, writing = os.pipe()
+        try:
+            pid = os.fork()
+        except OSError:
+            os.close(reading)
+            os.close(writing)
+            return False
+        if pid == 0:
+            _work(jobs, reading, writing)
+        os.close(writing)
+        self._pid, self._pipe, self._jobs = pid, reading, jobs
+        return True
+
+
+def _work(jobs: list[Job], reading: int, writing: int) -> None:
+    """The worker: Ctrl-C is for the parent, which then waits for what is already doomed."""
+    status = 1
+    try:
+        os.close(reading)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        for job in jobs:
+            os.write(writing, json.dumps(_destroy(job)).encode() + b"\n")
+        status = 0
+    finally:
+        os._exit(status)
+
+
+def carried_out(job: Job) -> Receipt:
+    return _receipt(job, *_destroy(job))
+
+
+def _destroy(job: Job) -> tuple[int, int, str]:
+    freed, entries, failed = 0, 0, ""
+    fd = walk.open_dir(job.directory)
+    try:
+        for token in job.tokens:
+            purged = purge.purge(fd, token, measured=job.measured)
+            freed += purged.freed_bytes
+            entries += purged.entries
+            if purged.failed and not failed:
+                failed = ": ".join(purged.failed[0])
+    finally:
+        os.close(fd)
+    return freed, entries, failed
+
+
+def _receipt(job: Job, freed: int, entries: int, failed: str) -> Receipt:
+    if failed:
+        detail = f"{failed}; the rest of it is in {job.directory}/{job.tokens[0]}"
+        return replace(job.receipt, outcome=Outcome.FAILED, freed_bytes=freed, entries=entries, detail=detail)
+    return replace(job.receipt, freed_bytes=freed, entries=entries)

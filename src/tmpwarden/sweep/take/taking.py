@@ -1,0 +1,200 @@
+"""Take one unit, or the members of a swarm, out of the shared directory and into quarantine; or remove it in place."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from ...model.sweep import Finding, Kind, Measure, Outcome, Reason, Receipt, Remove, Worth
+from ...oskit.files import take, walk
+from ...oskit.files.inplace import purge_in_place
+from ...oskit.files.purge import Purged, Unlinked, unlink_same
+from ...oskit.files.take import Taken
+from ...oskit.proc import locks
+from ..store import quarantine
+from ..store.journal import Intent, Journal
+
+MayGo = Callable[[Finding, str, os.stat_result], bool]  # one member of a swarm, looked at through its pin
+
+_REFUSALS = {
+    Taken.CHANGED: (Outcome.KEPT, Reason.CHANGED, "another file had taken its name"),
+    Taken.BUSY: (Outcome.KEPT, Reason.MOUNT, "it is a mount point"),
+    Taken.VANISHED: (Outcome.VANISHED, Reason.CHANGED, ""),
+    Taken.DENIED: (Outcome.FAILED, Reason.CHANGED, "permission denied"),
+    Taken.NO_ROOM: (Outcome.FAILED, Reason.CHANGED, "not even a rename fits on the full file system"),
+    Taken.STUCK: (Outcome.FAILED, Reason.CHANGED, "could not be put back; it is safe in quarantine"),
+}
+
+
+@dataclass(slots=True)
+class Deed:
+    """What lies in quarantine and waits for the last look."""
+
+    verdict: Remove
+    dir_fd: int  # the parent it came from; the deed owns this descriptor
+    quarantine_fd: int
+    directory: str
+    names: dict[str, str] = field(default_factory=dict)  # token in quarantine -> name it had
+    member_bytes: int = 0  # of a swarm
+    token: str = ""  # the last one tried
+
+
+def take_unit(deed: Deed, journal: Journal, token: str) -> str | Receipt:
+    """TAKEN with `deed.names` filled, or why not."""
+    finding = deed.verdict.finding
+    try:
+        pinned = take.pin(deed.dir_fd, finding.name)
+    except OSError:
+        return Taken.VANISHED
+    lock_fd = -1
+    try:
+        status = os.fstat(pinned)
+        if (status.st_dev, status.st_ino) != (finding.device, finding.inode):
+            return Taken.CHANGED
+        if finding.kind is Kind.DIR:
+            lock_fd = _flocked(deed.dir_fd, finding.name)
+            if lock_fd < 0:
+                return Receipt(finding, Outcome.KEPT, Reason.LOCK, detail=finding.path)
+        deed.token = quarantine.id_of(token)
+        if not _intend(deed, journal, token, status) and finding.litter.worth is Worth.SOME:
+            return unwritten(deed.verdict)
+        result = take.take(deed.dir_fd, finding.name, pinned, quarantine_fd=deed.quarantine_fd, token=token)
+        if result == Taken.TAKEN:
+            deed.names[token] = finding.name
+        elif result == Taken.STUCK:
+            pin_for_good(deed, token)
+        return result
+    finally:
+        if lock_fd >= 0:
+            os.close(lock_fd)
+        os.close(pinned)
+
+
+def take_members(deed: Deed, journal: Journal, may_go: MayGo) -> str:
+    """Each member through its own pin. A swarm is worthless, so one intent stands for all of it."""
+    finding = deed.verdict.finding
+    token, result = quarantine.token(Worth.NONE, quarantine=False), Taken.VANISHED
+    deed.token = token
+    _intend(deed, journal, token, os.fstat(deed.dir_fd))
+    for name in finding.members:
+        try:
+            pinned = take.pin(deed.dir_fd, name)
+        except OSError:
+            continue
+        try:
+            status = os.fstat(pinned)
+            if not may_go(finding, name, status):
+                continue
+            result = take.take(deed.dir_fd, name, pinned, quarantine_fd=deed.quarantine_fd, token=token)
+        finally:
+            os.close(pinned)
+        if result == Taken.TAKEN:
+            deed.names[token] = name
+            deed.member_bytes += status.st_blocks * 512
+            token = quarantine.token(Worth.NONE, quarantine=False)
+        elif result == Taken.CROSS_DEVICE:
+            break
+    return Taken.TAKEN if deed.names else result
+
+
+def remove_in_place(verdict: Remove, dir_fd: int, journal: Journal, may_go: MayGo) -> Receipt:
+    """Where nothing can be renamed away: each name is compared with its pin right before its unlink."""
+    finding = verdict.finding
+    token = os.urandom(8).hex()
+    intent = _intent(verdict, token, "", os.fstat(dir_fd))
+    intent = intent if finding.members else replace(intent, device=finding.device, inode=finding.inode)
+    if not journal.intend(intent) and finding.litter.worth is Worth.SOME:
+        return unwritten(verdict)
+    freed = entries = 0
+    failed = ""
+    for name in finding.members or (finding.name,):
+        try:
+            pinned = take.pin(dir_fd, name)
+        except OSError:
+            continue
+        try:
+            status = os.fstat(pinned)
+            if finding.members and not may_go(finding, name, status):
+                continue
+            if not finding.members and (status.st_dev, status.st_ino) != (finding.device, finding.inode):
+                return refused(verdict, Taken.CHANGED, token)
+            purged = _gone_in_place(verdict, dir_fd, name, pinned, status)
+        finally:
+            os.close(pinned)
+        freed += purged.freed_bytes
+        entries += purged.entries
+        if purged.failed:
+            failed = ": ".join(purged.failed[0])
+    outcome = Outcome.FAILED if failed else Outcome.REMOVED if entries else Outcome.VANISHED
+    return Receipt(
+        finding, outcome, verdict.reason, id=token, bytes=freed, entries=entries, freed_bytes=freed, detail=failed
+    )
+
+
+def _gone_in_place(verdict: Remove, dir_fd: int, name: str, pinned: int, status: os.stat_result) -> Purged:
+    if not stat.S_ISDIR(status.st_mode):
+        size = status.st_blocks * 512 if status.st_nlink == 1 else 0
+        ending = unlink_same(dir_fd, name, pinned)
+        if ending == Unlinked.REMOVED:
+            return Purged(size, 1, (), 0)
+        return Purged(0, 0, ((name, ending),) if ending == Unlinked.DENIED else (), 0)
+    measure = verdict.evidence.measure
+    assert measure is not None  # what was not measured is never judged for removal
+    return purge_in_place(dir_fd, name, pinned, newest_ns=measure.newest_ns)
+
+
+def pin_for_good(deed: Deed, token: str) -> str:
+    """What can neither stay nor go back keeps a name that never expires."""
+    name = quarantine.renamed(token, quarantine.PINNED)
+    take.rename_within(deed.quarantine_fd, token, name)
+    return f"{deed.directory}/{name}"
+
+
+def refused(verdict: Remove, result: str, token: str = "") -> Receipt:
+    outcome, reason, detail = _REFUSALS[result]
+    return Receipt(verdict.finding, outcome, reason, id=token, detail=detail)
+
+
+def _flocked(dir_fd: int, name: str) -> int:
+    """A descriptor that holds the directory's lock, or -1 if somebody else does (or it cannot be opened)."""
+    try:
+        fd = walk.open_dir(name, dir_fd=dir_fd)
+    except OSError:
+        return -1
+    if locks.try_flock(fd):
+        return fd
+    os.close(fd)
+    return -1
+
+
+def is_empty_directory(finding: Finding, measure: Measure | None) -> bool:
+    """There is nothing in it to bring back."""
+    return finding.kind is Kind.DIR and measure is not None and measure.entries == 1
+
+
+def unwritten(verdict: Remove) -> Receipt:
+    detail = "its removal could not be written down, and it may be worth something"
+    return Receipt(verdict.finding, Outcome.FAILED, Reason.NO_JOURNAL, detail=detail)
+
+
+def _intend(deed: Deed, journal: Journal, token: str, status: os.stat_result) -> bool:
+    return journal.intend(_intent(deed.verdict, quarantine.id_of(token), deed.directory, status))
+
+
+def _intent(verdict: Remove, token: str, directory: str, status: os.stat_result) -> Intent:
+    finding = verdict.finding
+    return Intent(
+        id=token,
+        path=finding.path,
+        root=finding.root,
+        row=finding.litter.key,
+        quarantine=directory,
+        worth=finding.litter.worth.value,
+        mode=status.st_mode & 0o7777,
+        device=status.st_dev,
+        inode=status.st_ino,
+        count=len(finding.members) or 1,
+        newest_ns=verdict.evidence.measure.newest_ns if verdict.evidence.measure else 0,
+    )

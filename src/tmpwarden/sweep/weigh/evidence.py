@@ -1,0 +1,151 @@
+"""Gather facts about one unit: one walk, the processes that use it, its owner. Judges nothing, changes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from dataclasses import dataclass, field, replace
+
+from ...catalogue import checks
+from ...model.sweep import Evidence, Finding, Kind, Litter, Measure, Owner, Witness, WitnessKind
+from ...oskit.files import walk
+from ...oskit.proc import locks
+from ...oskit.proc.holders import Holders
+from ...oskit.proc.namespaces import MountTable
+
+OwnerOf = Callable[[Finding, Measure | None], tuple[Owner, tuple[Witness, ...]]]
+
+
+@dataclass(slots=True)
+class World:
+    """What is measured once per run (and again before units are taken), and shared by all units."""
+
+    uid: int
+    holders: Holders
+    locked: frozenset[tuple[int, int]] | None
+    mounts: MountTable | None
+    owner_of: OwnerOf
+    marks: Callable[[Finding], Callable[[str, str], bool] | None]
+    look: Callable[[frozenset[int]], tuple[Holders, OwnerOf]]  # at all processes but these, and at owners, again
+    workers: frozenset[int] = frozenset()  # forks of ours: they inherit descriptors without using them
+    # parents from which this very run took something: their newest date before we touched them
+    untouched_ns: dict[tuple[int, int], int] = field(default_factory=dict)
+    bound: frozenset[bytes] = field(default_factory=locks.bound_sockets)
+    newly_locked: frozenset[tuple[int, int]] = frozenset()  # between the last two looks
+    newly_bound: bool = False  # some socket, somewhere: its owner may have bound it by any name
+
+    def counts_atime(self, directory: str) -> bool:
+        return self.mounts is None or "noatime" not in self.mounts.options(directory)
+
+    def is_locked(self, status: os.stat_result) -> bool:
+        return self.locked is not None and (status.st_dev, status.st_ino) in self.locked
+
+    def refresh(self) -> None:
+        self.holders, self.owner_of = self.look(self.workers)
+        locked, bound = locks.locked_inodes(except_pids=(os.getpid(),)), locks.bound_sockets()
+        self.newly_locked = locks.newly_locked(self.locked, locked)
+        self.newly_bound = bool(bound - self.bound)
+        self.locked, self.bound = locked, bound
+        self.mounts = MountTable.of()
+
+
+def gather(finding: Finding, world: World, dir_fd: int, measure: Measure | None = None) -> Evidence | None:
+    """Evidence for a unit whose parent is open as `dir_fd`; None if it vanished or has not the shape of litter."""
+    measure = measure or measured(finding, world, dir_fd)
+    if measure is None:
+        return None
+    measure = _as_we_found_it(finding, measure, world)
+    owner, claims = world.owner_of(finding, measure)
+    witnesses = _witnesses(finding, measure, world, dir_fd)
+    return Evidence(
+        owner=owner,
+        witnesses=None if witnesses is None and not claims else claims + (witnesses or ()),
+        measure=measure,
+        has_shape=has_shape(finding.litter, dir_fd, finding.name),
+    )
+
+
+def measured(finding: Finding, world: World, dir_fd: int) -> Measure | None:
+    """One walk over a unit; None if it vanished or has not the shape of litter."""
+    if has_shape(finding.litter, dir_fd, finding.name) is False:
+        return None  # before the walk: a row for empty directories matches the roots of the biggest trees
+    measure = _measured(finding, world, dir_fd, count_atime=world.counts_atime(finding.parent))
+    if measure is not None and measure.git:  # git has no O_NOATIME: our own look at a clone must not make it younger
+        measure = _measured(finding, world, dir_fd, count_atime=False)
+    return measure
+
+
+def _measured(finding: Finding, world: World, dir_fd: int, *, count_atime: bool) -> Measure | None:
+    return walk.measure(
+        dir_fd,
+        finding.name,
+        uid=world.uid,
+        count_atime=count_atime,
+        locked=world.locked or frozenset(),
+        is_marked=world.marks(finding),
+    )
+
+
+def inspect_git(finding: Finding, evidence: Evidence, dir_fd: int) -> Evidence:
+    """The same evidence with what git work would be lost. Slow, so asked only of what may otherwise go."""
+    if not evidence.measure or not evidence.measure.git:
+        return evidence
+    from . import gitwork  # only here: it starts programs, and importing what that needs is a third of our start-up
+
+    losses: list[str] = []
+    for relative in evidence.measure.git:
+        found = gitwork.losses(dir_fd, f"{finding.name}/{relative}".rstrip("/"))
+        if found is None:
+            return replace(evidence, git_losses=None)
+        losses += found
+    return replace(evidence, git_losses=tuple(losses))
+
+
+def has_shape(litter: Litter, dir_fd: int, name: str) -> bool | None:
+    """Whether the entry is inside what its row says: None if that could not be looked at."""
+    if not litter.checks and litter.max_bytes is None:
+        return True
+    try:
+        status = os.lstat(name, dir_fd=dir_fd)
+    except OSError:
+        return None
+    return checks.has_shape(litter, dir_fd, name, status)
+
+
+def _as_we_found_it(finding: Finding, measure: Measure, world: World) -> Measure:
+    """Our own takes make a parent look young; an emptied one is as old as it was before."""
+    before = world.untouched_ns.get((finding.device, finding.inode))
+    return replace(measure, newest_ns=before) if before is not None and measure.entries == 1 else measure
+
+
+def _witnesses(finding: Finding, measure: Measure, world: World, dir_fd: int) -> tuple[Witness, ...] | None:
+    held = world.holders.within(finding.path)
+    if held:
+        return held
+    if world.locked is None and finding.kind is not Kind.DIR and locks.is_locked(dir_fd, finding.name):
+        return (Witness(WitnessKind.LOCK, finding.path),)
+    for relative in measure.sockets:
+        listening = listens(dir_fd, f"{finding.name}/{relative}".rstrip("/"))
+        if listening is None:
+            return None
+        if listening:
+            return (Witness(WitnessKind.SOCKET, relative or finding.name),)
+    return held
+
+
+def listens(dir_fd: int, relative: str) -> bool | None:
+    """Whether anybody has the socket bound that lies there, below an open directory."""
+    parent, _, name = relative.rpartition("/")
+    if not parent:
+        return locks.is_listening(dir_fd, name)
+    fd = os.dup(dir_fd)
+    try:
+        for component in parent.split("/"):
+            deeper = walk.open_dir(component, dir_fd=fd)
+            os.close(fd)
+            fd = deeper
+        return locks.is_listening(fd, name)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)

@@ -1,0 +1,176 @@
+"""Judge one unit by its evidence. Pure: the clock and the policy come in, a Verdict goes out."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+from ...model.sweep import (
+    Evidence,
+    Finding,
+    Keep,
+    Litter,
+    Measure,
+    OwnerState,
+    Reason,
+    Remove,
+    Thresholds,
+    Tier,
+    Verdict,
+    Worth,
+)
+
+DEFAULT_MAX_AGE_S = 72 * 3600
+HURRIED_S = 60
+HURRIED_UNKNOWN_S = 24 * 3600
+EPOCH_2015_NS = 1_420_070_400 * 10**9
+_SKEW_NS = 5 * 10**9  # a file written this instant may carry a date a little ahead of the clock we read before it
+
+_GONE = {
+    OwnerState.DEAD: Reason.OWNER_DEAD,
+    OwnerState.ABSENT: Reason.OWNER_ABSENT,
+    OwnerState.UNKNOWN: Reason.OUTLIVED,
+    OwnerState.NONE: Reason.UNOWNED,
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Standing:
+    """What the user and the place say about a unit, apart from its own evidence."""
+
+    is_protected: bool = False  # $HOME, /, a repository root, or an ancestor of one
+    keep_listed: str | None = None  # the entry of [keep] that names it
+    unread: str | None = None  # the file and line that may protect it and cannot be understood
+    is_backlog: bool = False  # unattended, worth something, older than our first run, nobody consented yet
+
+
+def judge(
+    finding: Finding, evidence: Evidence, *, thresholds: Thresholds, now_ns: int, standing: Standing | None = None
+) -> Verdict:
+    """The first law that speaks for keeping wins; where none does, the unit may go."""
+    standing = standing or Standing()
+    reason, detail = (
+        _kept_by_place(finding, evidence, standing)
+        or _kept_by_use(finding, evidence)
+        or _kept_by_members(evidence)
+        or _kept_by_age(finding, evidence, thresholds, now_ns)
+        or _kept_by_git(finding, evidence)
+        or _kept_by_consent(finding, thresholds, standing)
+        or (None, "")
+    )
+    if reason is not None:
+        return Keep(finding, evidence, reason, detail)
+    if finding.path in thresholds.named:
+        return Remove(finding, evidence, Reason.TORN_DOWN)
+    return Remove(finding, evidence, _GONE[evidence.owner.state])
+
+
+_Kept = tuple[Reason, str] | None
+
+
+def _kept_by_place(finding: Finding, evidence: Evidence, standing: Standing) -> _Kept:
+    if finding.litter.tier is Tier.NEVER:
+        return Reason.NEVER, finding.litter.why
+    if evidence.measure and evidence.measure.marked:
+        return Reason.NEVER, evidence.measure.marked[0]
+    if standing.is_protected:
+        return Reason.PROTECTED, finding.path
+    if standing.keep_listed is not None:
+        return Reason.KEEP_LIST, standing.keep_listed
+    if standing.unread is not None:
+        return Reason.NOT_MEASURED, f"{standing.unread} is broken and may say that it stays"
+    return None
+
+
+def _kept_by_use(finding: Finding, evidence: Evidence) -> _Kept:
+    if evidence.witnesses:
+        first = evidence.witnesses[0]
+        return Reason(first.kind.value), first.detail
+    if evidence.owner.state is OwnerState.ALIVE:
+        return Reason.OWNER_ALIVE, evidence.owner.detail
+    if evidence.witnesses is None and not _needs_no_witness(finding.litter, evidence):
+        return Reason.NOT_MEASURED, "processes could not be looked at"
+    return None
+
+
+def _needs_no_witness(litter: Litter, evidence: Evidence) -> bool:
+    """Where there is no /proc, only what is worthless and says itself that nobody owns it may still age."""
+    return litter.worth is Worth.NONE and evidence.owner.state is OwnerState.NONE
+
+
+def _kept_by_members(evidence: Evidence) -> _Kept:
+    measure = evidence.measure
+    if measure is None:
+        return Reason.NOT_MEASURED, "its contents could not be read"
+    if measure.foreign:
+        return Reason.FOREIGN, f"{measure.foreign} of its {measure.entries} entries"
+    if measure.crosses_device:
+        return Reason.MOUNT, "another file system is mounted inside"
+    if measure.locked:
+        return Reason.LOCK, measure.locked[0]
+    if measure.sticky:
+        return Reason.STICKY, "a file in it is marked to stay"
+    if measure.devices:
+        return Reason.DEVICE, "it holds a device node"
+    if measure.unreadable:
+        return Reason.NOT_MEASURED, f"{measure.unreadable} of its directories could not be read"
+    if evidence.has_shape is None:
+        return Reason.NOT_MEASURED, "its shape could not be checked"
+    if not evidence.has_shape:
+        return Reason.OTHER_SHAPE, ""
+    return None
+
+
+def _kept_by_age(finding: Finding, evidence: Evidence, thresholds: Thresholds, now_ns: int) -> _Kept:
+    measure = evidence.measure
+    assert measure is not None  # _kept_by_members spoke for that
+    if measure.newest_ns > now_ns + _SKEW_NS:
+        return Reason.NOT_MEASURED, "a date in it lies in the future"
+    if measure.oldest_ns < EPOCH_2015_NS:
+        return Reason.NOT_MEASURED, "a date in it lies before 2015"
+    if finding.path in thresholds.named:
+        return None
+    litter, state, age = finding.litter, evidence.owner.state, age_ns(measure, now_ns)
+    needed_s = threshold_s(litter, state, thresholds)
+    if age >= needed_s * 10**9:
+        return None
+    only_for_resume = litter.resume and age >= threshold_s(replace(litter, resume=False), state, thresholds) * 10**9
+    return (Reason.RESUMABLE if only_for_resume else Reason.TOO_YOUNG), str(needed_s)
+
+
+def _kept_by_git(finding: Finding, evidence: Evidence) -> _Kept:
+    if finding.litter.git_disposable:
+        return None
+    if evidence.git_losses is None:
+        return Reason.GIT_UNCLEAR, "a repository in it cannot be inspected safely"
+    if evidence.git_losses:
+        return Reason.GIT_WORK, "; ".join(evidence.git_losses)
+    return None
+
+
+def _kept_by_consent(finding: Finding, thresholds: Thresholds, standing: Standing) -> _Kept:
+    if finding.litter.tier is Tier.ASK and not thresholds.take_ask and finding.path not in thresholds.named:
+        return Reason.ASK_ONLY, "--tier ask"
+    if standing.is_backlog:
+        return Reason.BACKLOG, "tmpwarden clean"
+    return None
+
+
+def age_ns(measure: Measure, now_ns: int) -> int:
+    return max(0, now_ns - measure.newest_ns)
+
+
+def threshold_s(litter: Litter, state: OwnerState, thresholds: Thresholds) -> int:
+    """How old a unit must be, by the state of its owner, the row, and the user's word."""
+    floor = thresholds.min_age_s or 0
+    longest = litter.max_age_s
+    if thresholds.max_age_s is not None and longest >= DEFAULT_MAX_AGE_S:
+        longest = max(thresholds.max_age_s, floor)
+    if state is OwnerState.DEAD:
+        needed = HURRIED_S if thresholds.hurried else longest if litter.resume else litter.grace_s
+    elif state is OwnerState.ABSENT:
+        needed = HURRIED_S if thresholds.hurried else max(longest if litter.resume else 0, litter.min_age_s)
+    elif thresholds.hurried and litter.worth is Worth.NONE:
+        needed = min(longest, HURRIED_UNKNOWN_S)
+    else:
+        needed = longest
+    return max(needed, floor)

@@ -1,0 +1,68 @@
+"""A root that is nearly full: what is hurried, and when it is enough.
+
+Quarantine goes first, then what dead and absent owners left, oldest first, until the root is relieved. Nothing that is
+alive is touched and nothing is hurried below `high`; a budget is pressure that the user asked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from ...catalogue.settings import Settings
+from ...model.sweep import Remove, Request, Verdict
+from ...oskit.files import space
+from ...text import shown, size
+
+
+@dataclass(slots=True)
+class Pressure:
+    """Which roots are short at the start of a run, and which still are."""
+
+    low_percent: int
+    budget_bytes: int | None
+    roots: frozenset[str]
+    held_bytes: int = 0  # what was found below all roots, as long as a budget counts it
+    hurried: list[Remove] = field(default_factory=list)  # may go only because of the pressure
+
+    @classmethod
+    def of(cls, roots: Iterable[str], request: Request, settings: Settings) -> Pressure:
+        if request.budget_bytes is not None:
+            return cls(0, request.budget_bytes, frozenset(roots))
+        high, low = settings.pressure_high_percent, settings.pressure_low_percent
+        if request.budget_percent is not None:
+            high, low = request.budget_percent + 1, request.budget_percent
+        return cls(low, None, frozenset(root for root in roots if _percent(root) >= high))
+
+    def holds_back(self, verdict: Verdict, is_hurried: bool) -> bool:
+        """Count what was found; True for a removal that only the pressure asks for."""
+        if verdict.evidence.measure:
+            self.held_bytes += verdict.evidence.measure.bytes
+        if isinstance(verdict, Remove) and is_hurried:
+            self.hurried.append(verdict)
+            return True
+        return False
+
+    def is_relieved(self, root: str) -> bool:
+        if self.budget_bytes is not None:
+            return self.held_bytes <= self.budget_bytes
+        return _percent(root) <= self.low_percent
+
+    def oldest_first(self, root: str) -> list[Remove]:
+        here = [verdict for verdict in self.hurried if verdict.finding.root == root]
+        return sorted(here, key=lambda verdict: verdict.evidence.measure.newest_ns if verdict.evidence.measure else 0)
+
+    def complaint(self, root: str) -> str | None:
+        """Said when everything that may go is gone, and it was not enough."""
+        if self.is_relieved(root):
+            return None
+        left = size(self.held_bytes) if self.budget_bytes is not None else f"{_percent(root)} %"
+        goal = size(self.budget_bytes) if self.budget_bytes is not None else f"{self.low_percent} %"
+        return f"{shown(root)} still holds {left} (goal: {goal}), and nothing else may go; see `tmpwarden doctor`"
+
+
+def _percent(root: str) -> int:
+    try:
+        return space.percent_used(space.space_of(root))
+    except OSError:
+        return 0

@@ -1,0 +1,84 @@
+"""Swarms: single worthless files of one row in one directory, judged one by one and told together."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import replace
+
+from ...model.sweep import (
+    Evidence,
+    Finding,
+    Keep,
+    Measure,
+    Owner,
+    OwnerState,
+    Reason,
+    Remove,
+    Verdict,
+    Witness,
+    WitnessKind,
+)
+from .evidence import World, has_shape
+
+Judge = Callable[[Finding, Evidence], Verdict]
+
+
+def split(finding: Finding, world: World, dir_fd: int, judge: Judge) -> Iterator[Verdict]:
+    """One Remove for the members that may go, one Keep for each reason that keeps some. Other shapes are no litter."""
+    groups: dict[Reason | None, list[tuple[str, Evidence, str]]] = {}
+    for name in finding.members:
+        evidence = _member_evidence(finding, name, world, dir_fd)
+        if evidence is None or evidence.has_shape is False:
+            continue
+        verdict = judge(replace(finding, name=name, members=()), evidence)
+        reason, detail = (None, "") if isinstance(verdict, Remove) else (verdict.reason, verdict.detail)
+        groups.setdefault(reason, []).append((name, evidence, detail))
+    for reason, members in groups.items():
+        yield _together(finding, reason, members)
+
+
+def _member_evidence(finding: Finding, name: str, world: World, dir_fd: int) -> Evidence | None:
+    try:
+        status = os.lstat(name, dir_fd=dir_fd)
+    except OSError:
+        return None
+    held = world.holders.within(f"{finding.parent}/{name}")
+    if not held and world.is_locked(status):
+        held = (Witness(WitnessKind.LOCK, name),)
+    return Evidence(
+        owner=Owner(OwnerState.NONE),
+        witnesses=held,
+        measure=_measure(status, world),
+        has_shape=has_shape(finding.litter, dir_fd, name),
+    )
+
+
+def _measure(status: os.stat_result, world: World) -> Measure:
+    newest = max(status.st_mtime_ns, status.st_ctime_ns)
+    return Measure(
+        newest_ns=newest,
+        oldest_ns=newest,
+        bytes=status.st_blocks * 512,
+        entries=1,
+        foreign=int(status.st_uid != world.uid),
+        sticky=int(bool(status.st_mode & 0o1000)),
+    )
+
+
+def _together(finding: Finding, reason: Reason | None, members: list[tuple[str, Evidence, str]]) -> Verdict:
+    measures = [evidence.measure for _, evidence, _ in members if evidence.measure]
+    names = tuple(name for name, _, _ in members)
+    group = replace(finding, members=names)
+    evidence = replace(
+        members[0][1],
+        measure=Measure(
+            newest_ns=max(m.newest_ns for m in measures),
+            oldest_ns=min(m.oldest_ns for m in measures),
+            bytes=sum(m.bytes for m in measures),
+            entries=len(measures),
+        ),
+    )
+    if reason is None:
+        return Remove(group, evidence, Reason.UNOWNED)
+    return Keep(group, evidence, reason, members[0][2])

@@ -1,0 +1,72 @@
+"""Hear one finding: gather its evidence through an open directory, judge it, and look at git work last."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+
+from ...model.sweep import Evidence, Finding, Kind, Measure, OwnerState, Reason, Remove, Thresholds, Verdict
+from . import swarm
+from .evidence import World, gather, inspect_git
+from .judge import Standing, judge, threshold_s
+
+StandingOf = Callable[[Finding, Evidence], Standing]
+
+
+@dataclass(slots=True)
+class Weigher:
+    """The same hearing for scan, why, dry run and deed, so that a preview cannot differ from what is done."""
+
+    world: World
+    thresholds: Thresholds
+    standing_of: StandingOf
+    now_ns: Callable[[], int]
+    hurried_roots: frozenset[str] = frozenset()  # those under pressure
+
+    def verdicts(self, finding: Finding, dir_fd: int, measure: Measure | None = None) -> Iterator[Verdict]:
+        """What is decided about a unit or about the members of a swarm; nothing if it vanished or is no litter.
+
+        `measure`: what another walker has just seen of it."""
+        if finding.members:
+            yield from swarm.split(finding, self.world, dir_fd, self.judge)
+            return
+        try:
+            evidence = gather(finding, self.world, dir_fd, measure)
+        except OSError:
+            evidence = Evidence(self.world.owner_of(finding, None)[0], None, None, None)
+        if evidence is None or evidence.has_shape is False:
+            return
+        verdict = self.judge(finding, evidence)
+        if isinstance(verdict, Remove) and evidence.measure and evidence.measure.git:
+            verdict = self.judge(finding, inspect_git(finding, evidence, dir_fd))
+        yield verdict
+
+    def judge(self, finding: Finding, evidence: Evidence) -> Verdict:
+        standing, now_ns = self.standing_of(finding, evidence), self.now_ns()
+        verdict = judge(finding, evidence, thresholds=self.thresholds, now_ns=now_ns, standing=standing)
+        if isinstance(verdict, Remove) or finding.root not in self.hurried_roots:
+            return verdict
+        hurried = replace(self.thresholds, hurried=True)
+        sooner = judge(finding, evidence, thresholds=hurried, now_ns=now_ns, standing=standing)
+        return replace(sooner, reason=Reason.PRESSURE) if isinstance(sooner, Remove) else verdict
+
+    def again(self, finding: Finding, dir_fd: int) -> Iterator[Verdict]:
+        """The hearing before the deed: the entry must be the very one that was found."""
+        if not finding.members:
+            try:
+                status = os.lstat(finding.name, dir_fd=dir_fd)
+            except OSError:
+                return
+            if (status.st_dev, status.st_ino) != (finding.device, finding.inode):
+                finding = replace(finding, device=status.st_dev, inode=status.st_ino)
+                if (finding.kind is Kind.DIR) != (status.st_mode & 0o170000 == 0o040000):
+                    return
+        yield from self.verdicts(finding, dir_fd)
+
+    def member_may_go(self, finding: Finding, name: str, status: os.stat_result) -> bool:
+        """What is looked at again, through its pin, right before one member of a swarm is taken."""
+        is_plain = status.st_mode & 0o171000 == 0o100000 and status.st_uid == self.world.uid
+        needed_s = threshold_s(finding.litter, OwnerState.NONE, self.thresholds)
+        age_ns = self.now_ns() - max(status.st_mtime_ns, status.st_ctime_ns)
+        return is_plain and age_ns >= needed_s * 10**9 and not self.world.is_locked(status)

@@ -1,0 +1,199 @@
+"""Files are whole or not there, private directories are private, and a full disk does not silence us."""
+
+import errno
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from support.mounts import ext4, fill_bytes, fill_inodes, needs_root, tmpfs
+from tmpwarden.errors import UnsafeScratch
+from tmpwarden.oskit.files import atomic as mod
+from tmpwarden.oskit.files.atomic import Reserve, append_line, make_private_dir, open_private_dir, write
+
+
+def mode(path: Path) -> int:
+    return os.lstat(path).st_mode & 0o7777
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o777])
+def test_a_file_is_0600_whatever_the_umask(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        write(str(tmp_path / "f"), b"one")
+        write(str(tmp_path / "g"), "two", 0o644, durable=True)
+    finally:
+        os.umask(before)
+    assert (mode(tmp_path / "f"), mode(tmp_path / "g")) == (0o600, 0o644)
+    assert sorted(os.listdir(tmp_path)) == ["f", "g", "world"]
+
+
+def test_a_link_at_the_name_is_replaced_and_its_target_is_not_touched(tmp_path: Path) -> None:
+    (tmp_path / "victim").write_text("precious")
+    os.symlink("victim", tmp_path / "f")
+    write(str(tmp_path / "f"), "new")
+    assert (tmp_path / "victim").read_text() == "precious" and not (tmp_path / "f").is_symlink()
+
+
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(tmp_path: Path) -> None:
+    (tmp_path / "f").mkdir()
+    with pytest.raises(OSError, match="directory"):
+        write(str(tmp_path / "f"), "new")
+    assert sorted(os.listdir(tmp_path)) == ["f", "world"]
+
+
+def test_undecodable_names_are_written_as_they_were_read(tmp_path: Path) -> None:
+    write(str(tmp_path / "f"), "bad\udcff")
+    assert (tmp_path / "f").read_bytes() == b"bad\xff"
+
+
+def test_lines_of_many_processes_never_mix(tmp_path: Path) -> None:
+    source = (
+        "import sys; sys.path.insert(0, sys.argv[3])\nfrom tmpwarden.oskit.files.atomic import append_line\n"
+        "for n in range(200): append_line(sys.argv[1], sys.argv[2] * 300)"
+    )
+    library = str(Path(mod.__file__).parents[3])
+    writers = [
+        subprocess.Popen([sys.executable, "-I", "-c", source, tmp_path / "log", letter, library]) for letter in "abcd"
+    ]
+    assert [writer.wait() for writer in writers] == [0, 0, 0, 0]
+    lines = (tmp_path / "log").read_text().split()  # an empty line may stand where two met
+    assert len(lines) == 800 and {len(set(line)) for line in lines} == {1}
+    assert mode(tmp_path / "log") == 0o600
+
+
+def test_a_line_after_a_torn_one_starts_on_its_own(tmp_path: Path) -> None:
+    (tmp_path / "log").write_text("whole\nto")
+    append_line(str(tmp_path / "log"), "next\n")
+    assert (tmp_path / "log").read_text() == "whole\nto\nnext\n"
+
+
+def test_a_log_that_is_a_link_is_refused(tmp_path: Path) -> None:
+    os.symlink(tmp_path / "victim", tmp_path / "log")
+    with pytest.raises(OSError, match=os.strerror(errno.ELOOP)):
+        append_line(str(tmp_path / "log"), "x")
+    assert not (tmp_path / "victim").exists()
+
+
+@pytest.mark.parametrize("mask", [0o000, 0o022, 0o777])
+def test_a_private_directory_is_0700_whatever_the_umask(tmp_path: Path, mask: int) -> None:
+    before = os.umask(mask)
+    try:
+        make_private_dir(str(tmp_path / "d"))
+    finally:
+        os.umask(before)
+    assert mode(tmp_path / "d") == 0o700
+    make_private_dir(str(tmp_path / "d"))
+
+
+def test_its_parents_are_made_where_they_are_missing(tmp_path: Path) -> None:
+    os.close(open_private_dir(str(tmp_path / "a" / "b" / "c")))
+    assert mode(tmp_path / "a" / "b" / "c") == 0o700
+
+
+def test_a_readable_directory_of_ours_is_tightened(tmp_path: Path) -> None:
+    (tmp_path / "d").mkdir(mode=0o755)
+    make_private_dir(str(tmp_path / "d"))
+    assert mode(tmp_path / "d") == 0o700
+
+
+def squat_with_link(path: Path) -> None:
+    path.parent.joinpath("elsewhere").mkdir(mode=0o700)
+    os.symlink("elsewhere", path)
+
+
+def squat_with_dangling_link(path: Path) -> None:
+    os.symlink("nowhere", path)
+
+
+def squat_with_file(path: Path) -> None:
+    path.write_text("")
+
+
+def squat_with_open_directory(path: Path) -> None:
+    path.mkdir()
+    path.chmod(0o777)
+
+
+def squat_as_another_user(path: Path) -> None:
+    path.mkdir(mode=0o700)
+    os.chown(path, 65534, 65534)
+
+
+SQUATS = {
+    squat_with_link: "it is a symbolic link",
+    squat_with_dangling_link: "it is a symbolic link",
+    squat_with_file: "it is not a directory",
+    squat_with_open_directory: "other users can write to it (mode 0777)",
+    squat_as_another_user: "it belongs to another user (uid 65534)",
+}
+
+
+@needs_root
+@pytest.mark.parametrize("squat", SQUATS, ids=lambda squat: squat.__name__)
+def test_a_squatted_name_is_refused_with_a_reason(tmp_path: Path, squat: object) -> None:
+    assert callable(squat)
+    squat(tmp_path / "d")
+    before = os.lstat(tmp_path / "d")
+    with pytest.raises(UnsafeScratch) as caught:
+        make_private_dir(str(tmp_path / "d"))
+    assert str(caught.value) == f"cannot use {tmp_path}/d for temporary files: {SQUATS[squat]}"
+    assert os.lstat(tmp_path / "d") == before
+
+
+@needs_root
+def test_a_directory_exchanged_after_it_was_made_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def strike(_: str) -> None:
+        (tmp_path / "d").rmdir()
+        squat_as_another_user(tmp_path / "d")
+
+    monkeypatch.setattr(mod, "_race_window", strike)
+    with pytest.raises(UnsafeScratch):
+        make_private_dir(str(tmp_path / "d"))
+
+
+@needs_root
+@pytest.mark.parametrize("what", ["bytes", "inodes"])
+@pytest.mark.parametrize("file_system", ["tmpfs", "ext4"])
+def test_the_reserve_lets_us_write_on_a_full_disk(tmp_path: Path, what: str, file_system: str) -> None:
+    if file_system == "ext4":
+        mounted = ext4(tmp_path / "full", tmp_path / "image", megabytes=8)
+    else:
+        mounted = tmpfs(tmp_path / "full", size="2m", inodes=100)
+    with mounted as full:
+        reserve = Reserve(str(full / "reserve"), 64 * 1024)
+        assert reserve.refill()
+        append_line(str(full / "log"), "first")
+        fill_bytes(full) if what == "bytes" else fill_inodes(full)
+        with pytest.raises(OSError, match="space"):
+            write(str(full / "state"), "x" * 5000)
+        write(str(full / "state"), "x" * 5000, reserve=reserve)
+        append_line(str(full / "log"), "y" * 3000, reserve=reserve)
+        assert (full / "state").stat().st_size == 5000
+        assert (full / "log").read_text() == "first\n" + "y" * 3000 + "\n"
+        (full / "filler").unlink(missing_ok=True)
+        for filler in list(full.glob("inode-filler-*"))[:5]:
+            filler.unlink()
+        assert reserve.refill() and (full / "reserve").stat().st_blocks * 512 >= 64 * 1024
+
+
+@needs_root
+def test_a_line_that_does_not_fit_is_an_error_and_not_half_a_success(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "full", size="64k") as full:
+        append_line(str(full / "log"), "first")
+        fill_bytes(full)
+        with pytest.raises(OSError, match="space"):
+            append_line(str(full / "log"), "x" * 9000)
+        (full / "filler").unlink()
+        append_line(str(full / "log"), "last")
+        assert (full / "log").read_text().splitlines()[-1] == "last"
+
+
+@needs_root
+def test_a_reserve_that_does_not_fit_is_no_error(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "full", size="64k") as full:
+        assert not Reserve(str(full / "reserve"), 1 << 20).refill()
+        assert not Reserve(str(full / "nowhere" / "reserve")).refill()
+        assert not Reserve(str(full / "none")).give_up()

@@ -1,0 +1,242 @@
+"""Where no quarantine can be made a tree goes in place, name by name, and stops at whatever was not judged."""
+
+import os
+from collections.abc import Callable, Iterator
+from pathlib import Path
+
+import pytest
+
+from support.mounts import bind, fill_bytes, fill_inodes, needs_root, tmpfs
+from support.trees import chain
+from support.user import OrdinaryUser
+from tmpwarden.oskit.files import inplace as mod
+from tmpwarden.oskit.files.inplace import purge_in_place
+from tmpwarden.oskit.files.purge import Purged
+from tmpwarden.oskit.files.take import pin
+from tmpwarden.oskit.files.walk import measure
+
+WINDOWS = [
+    "judged, not yet opened",
+    "compared, not yet opened",
+    "judged, not yet compared",
+    "emptied, not yet removed",
+]
+Move = Callable[[Path], None]
+
+
+class Condemned:
+    """`shared/unit` with one member in one directory, judged."""
+
+    def __init__(self, shared: Path) -> None:
+        self.shared = shared
+        (shared / "unit" / "sub").mkdir(parents=True)
+        (shared / "unit" / "sub" / "member").write_bytes(b"x" * 8192)
+        self.fd = os.open(shared, os.O_RDONLY | os.O_DIRECTORY)
+        self.pinned = pin(self.fd, "unit")
+        seen = measure(self.fd, "unit", uid=os.geteuid(), count_atime=False)
+        assert seen
+        self.bytes, self.newest_ns = seen.bytes, seen.newest_ns
+        (shared / "tick").write_text("")
+        while os.lstat(shared / "tick").st_ctime_ns <= self.newest_ns:  # until the kernel's clock has moved on
+            os.utime(shared / "tick")
+
+    def purge(self) -> Purged:
+        return purge_in_place(self.fd, "unit", self.pinned, newest_ns=self.newest_ns)
+
+
+@pytest.fixture
+def condemned(tmp_path: Path) -> Iterator[Condemned]:
+    (tmp_path / "shared").mkdir()
+    unit = Condemned(tmp_path / "shared")
+    yield unit
+    os.close(unit.fd)
+    os.close(unit.pinned)
+
+
+def unit_becomes_a_link(shared: Path) -> None:
+    (shared / "victim" / "sub").mkdir(parents=True)
+    (shared / "victim" / "sub" / "member").write_text("precious")
+    os.rename(shared / "unit", shared / "moved")
+    os.symlink("victim", shared / "unit")
+
+
+def unit_becomes_another(shared: Path) -> None:
+    unit_becomes_a_link(shared)
+    os.unlink(shared / "unit")
+    os.rename(shared / "victim", shared / "unit")
+
+
+def directory_becomes_a_link(shared: Path) -> None:
+    (shared / "victim").mkdir()
+    (shared / "victim" / "member").write_text("precious")
+    os.rename(shared / "unit" / "sub", shared / "moved")
+    os.symlink(shared / "victim", shared / "unit" / "sub")
+
+
+def directory_becomes_another(shared: Path) -> None:
+    directory_becomes_a_link(shared)
+    os.unlink(shared / "unit" / "sub")
+    os.rename(shared / "victim", shared / "unit" / "sub")
+
+
+def member_is_written(shared: Path) -> None:
+    (shared / "unit" / "sub" / "member").write_text("precious")
+
+
+def member_is_replaced_by_an_older_file(shared: Path) -> None:
+    (shared / "old").write_text("precious")
+    os.utime(shared / "old", ns=(1, 1))
+    os.rename(shared / "old", shared / "unit" / "sub" / "member")
+
+
+def a_member_is_added(shared: Path) -> None:
+    (shared / "unit" / "sub" / "new").write_text("precious")
+
+
+MOVES: list[Move] = [
+    unit_becomes_a_link,
+    unit_becomes_another,
+    directory_becomes_a_link,
+    directory_becomes_another,
+    member_is_written,
+    member_is_replaced_by_an_older_file,
+    a_member_is_added,
+]
+
+
+@pytest.mark.parametrize("move", MOVES, ids=lambda move: move.__name__)
+@pytest.mark.parametrize("window", WINDOWS)
+def test_nothing_that_was_not_judged_goes(
+    condemned: Condemned, monkeypatch: pytest.MonkeyPatch, window: str, move: Move
+) -> None:
+    fired = []
+
+    def on_window(here: str) -> None:
+        if here == window and not fired:
+            fired.append(here)
+            move(condemned.shared)
+
+    monkeypatch.setattr(mod, "_race_window", on_window)
+    done = condemned.purge()
+    assert fired == [window]
+    kept = [path for path in condemned.shared.rglob("*") if path.is_file() and path.read_text() == "precious"]
+    assert len(kept) == 1
+    assert done.failed and done.left
+
+
+def test_another_unit_of_the_same_name_stays_however_old_it_is(condemned: Condemned) -> None:
+    unit_becomes_another(condemned.shared)
+    condemned.newest_ns += 10**18
+    assert condemned.purge().failed == (("", "it is not what was judged"),)
+    assert (condemned.shared / "unit" / "sub" / "member").read_text() == "precious"
+
+
+@pytest.mark.parametrize("name", ["unit", "unit/sub"])
+def test_an_empty_directory_that_took_the_name_stays(
+    condemned: Condemned, monkeypatch: pytest.MonkeyPatch, name: str
+) -> None:
+    emptied = []
+
+    def on_window(here: str) -> None:
+        if here == WINDOWS[-1]:
+            emptied.append(here)
+            if len(emptied) == (1 if name == "unit/sub" else 2):
+                os.rename(condemned.shared / name, condemned.shared / "moved")
+                (condemned.shared / name).mkdir()
+
+    monkeypatch.setattr(mod, "_race_window", on_window)
+    assert condemned.purge().left
+    assert (condemned.shared / name).is_dir()
+
+
+def test_a_tree_goes_and_its_bytes_are_counted(condemned: Condemned) -> None:
+    done = condemned.purge()
+    assert (done.freed_bytes, done.entries, done.failed) == (condemned.bytes, 3, ())
+    assert not (condemned.shared / "unit").exists()
+
+
+def test_a_stopped_one_is_resumed(condemned: Condemned) -> None:
+    """Whoever stopped it halfway, by a crash say, had made the directories younger."""
+    (condemned.shared / "unit" / "sub" / "member").unlink()
+    assert condemned.purge().failed == (("sub", "it changed after it was judged"),)
+    fd, pinned = condemned.fd, condemned.pinned
+    assert purge_in_place(fd, "unit", pinned, newest_ns=condemned.newest_ns, resuming=True).left == 0
+    assert not (condemned.shared / "unit").exists()
+
+
+def test_a_resumed_one_stops_at_what_came_since(condemned: Condemned) -> None:
+    (condemned.shared / "unit" / "sub" / "fresh").write_text("precious")
+    fd, pinned = condemned.fd, condemned.pinned
+    done = purge_in_place(fd, "unit", pinned, newest_ns=condemned.newest_ns, resuming=True)
+    assert done.failed == (("sub/fresh", "it changed after it was judged"),)
+    assert (condemned.shared / "unit" / "sub" / "fresh").read_text() == "precious"
+
+
+def test_an_empty_directory_that_was_made_since_stops_it(condemned: Condemned) -> None:
+    (condemned.shared / "unit" / "sub" / "fresh").mkdir()
+    assert condemned.purge().failed == (("sub", "it changed after it was judged"),)
+    assert (condemned.shared / "unit" / "sub" / "fresh").is_dir()
+
+
+def test_a_vanished_unit_is_no_failure(condemned: Condemned) -> None:
+    os.rename(condemned.shared / "unit", condemned.shared / "moved")
+    assert condemned.purge().failed == ()
+
+
+@needs_root
+@pytest.mark.parametrize("what", ["bytes", "inodes"])
+def test_it_works_where_nothing_can_be_made(tmp_path: Path, what: str) -> None:
+    with tmpfs(tmp_path / "full", size="1m", inodes=50) as full:
+        unit = Condemned(full)
+        fill_bytes(full) if what == "bytes" else fill_inodes(full)
+        assert unit.purge().left == 0
+        (full / "new").mkdir()
+        os.close(unit.fd)
+        os.close(unit.pinned)
+
+
+@needs_root
+def test_a_member_of_another_user_stops_it(condemned: Condemned) -> None:
+    os.chown(condemned.shared / "unit" / "sub" / "member", 65534, -1)
+    condemned.newest_ns += 10**18
+    assert condemned.purge().failed == (("sub/member", "it is not what was judged"),)
+
+
+@needs_root
+def test_a_bind_mount_stops_it(condemned: Condemned, tmp_path: Path) -> None:
+    (tmp_path / "victim").mkdir()
+    (tmp_path / "victim" / "file").write_text("precious")
+    (condemned.shared / "unit" / "sub" / "mount").mkdir()
+    with bind(tmp_path / "victim", condemned.shared / "unit" / "sub" / "mount"):
+        condemned.newest_ns += 10**18
+        assert condemned.purge().failed == (("sub/mount", "a file system is mounted here"),)
+        assert (tmp_path / "victim" / "file").read_text() == "precious"
+
+
+def test_a_chain_of_three_thousand_goes(condemned: Condemned) -> None:
+    top = os.open(condemned.shared / "unit", os.O_RDONLY)
+    chain(top, 3000)
+    os.close(top)
+    condemned.newest_ns += 10**18
+    assert condemned.purge().left == 0
+    assert not (condemned.shared / "unit").exists()
+
+
+_AS_USER = """
+import os
+from tmpwarden.oskit.files.inplace import purge_in_place
+from tmpwarden.oskit.files.take import pin
+os.makedirs("s/unit/a/b"); open("s/unit/a/b/c", "w").close()
+for path in ("s/unit/a/b", "s/unit/a", "s/unit"):
+    os.chmod(path, {mode})
+fd = os.open("s", os.O_RDONLY)
+print(purge_in_place(fd, "unit", pin(fd, "unit"), newest_ns=1 << 62), os.listdir("s"))
+"""
+
+
+@needs_root
+@pytest.mark.parametrize("mode", ["0o500", "0o000"])
+def test_read_only_directories_go_too(ordinary_user: OrdinaryUser, mode: str) -> None:
+    source = _AS_USER.replace("{mode}", mode)
+    result = ordinary_user.run([ordinary_user.python, "-c", source], cwd=ordinary_user.tmp)
+    assert result.stderr == "" and result.stdout.endswith(", 4, (), 0) []\n")
