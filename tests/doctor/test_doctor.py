@@ -3,7 +3,6 @@
 import contextlib
 import json
 import os
-import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -11,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support.command import AHEAD
 from support.holding import process
 from support.litter import claude_session
 from support.mounts import fill_bytes, fill_inodes, mounted, needs_root, tmpfs
@@ -46,12 +46,10 @@ def doctor(*args: str, env: dict[str, str] | None = None) -> "subprocess.Complet
 
 def repair(remedy: str, env: dict[str, str]) -> None:
     """Run the remedy as printed, two hours later: ctime cannot be set back, so the whole program runs ahead."""
-    if not shutil.which("faketime"):
-        pytest.skip("needs faketime")
     program, _, words = remedy.partition(" ")
     assert program == "tmpwarden"
-    ahead = ["faketime", "-f", "+2h", sys.executable, "-m", "tmpwarden", *words.split()]
-    subprocess.run(ahead, env={**os.environ, "NO_FAKE_STAT": "1", **env}, check=True, capture_output=True)
+    ahead = [sys.executable, AHEAD, "7200", "-m", "tmpwarden", *words.split()]
+    subprocess.run(ahead, env={**os.environ, **env}, check=True, capture_output=True)
 
 
 def test_a_fresh_machine_is_well(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -11,15 +11,15 @@ from pathlib import Path
 
 import pytest
 
+from support.command import AHEAD
 from support.mounts import fill_bytes, fill_inodes, mounted, needs_root, tmpfs
 from support.user import UID, OrdinaryUser
 from tmpwarden.doctor.checks import probe, rivals, squatted, tmpdir
 from tmpwarden.doctor.patient import Patient
 from tmpwarden.model.sweep import Request
 
-pytestmark = [needs_root, pytest.mark.skipif(not shutil.which("faketime"), reason="needs faketime")]
+pytestmark = needs_root
 SESSION = "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"
-LATER = ["faketime", "-f", "+2h"]  # ctime cannot be set back, so the program runs ahead
 
 
 class Machine:
@@ -29,9 +29,10 @@ class Machine:
         self.user = user
         tools = user.base / "bin"
         tools.mkdir()
-        (tools / "tmpwarden").write_text(f'#!/bin/sh\nexec {user.python} -m tmpwarden "$@"\n')
+        ahead = shutil.copy(AHEAD, tools)  # ctime cannot be set back, so the program runs two hours ahead
+        (tools / "tmpwarden").write_text(f'#!/bin/sh\nexec {user.python} {ahead} 7200 -m tmpwarden "$@"\n')
         (tools / "tmpwarden").chmod(0o755)
-        self.env = {"PATH": f"{tools}:{user.env['PATH']}", "NO_FAKE_STAT": "1", "TMPDIR": ""}
+        self.env = {"PATH": f"{tools}:{user.env['PATH']}", "TMPDIR": ""}
 
     def plant(self, sizes: list[int]) -> Path:
         unit = self.user.tmp / f"claude-{UID}" / "-work-shop" / SESSION
@@ -51,12 +52,12 @@ class Machine:
         return unit
 
     def doctor(self, *words: str) -> tuple[int, dict[str, str]]:
-        done = self.user.run([*LATER, "tmpwarden", "doctor", "--json", *words], env=self.env)
+        done = self.user.run(["tmpwarden", "doctor", "--json", *words], env=self.env)
         found = [d for d in json.loads(done.stdout)["data"]["diagnoses"] if d["check"] != "rivals"]
         return done.returncode, found[0]
 
     def repair(self, remedy: str) -> None:
-        done = self.user.run([*LATER, "sh", "-c", remedy], env=self.env)
+        done = self.user.run(["sh", "-c", remedy], env=self.env)
         assert done.returncode == 0, (remedy, done.stdout, done.stderr)
 
 

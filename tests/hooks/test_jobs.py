@@ -1,6 +1,6 @@
 """What hooks start in the background: stale markers, left-overs of the dead, the scratch of an ended session.
 
-Time is moved from outside, with libfaketime: a ctime cannot be set.
+Time is moved from outside (support/ahead.py): a ctime cannot be set.
 """
 
 import json
@@ -14,11 +14,9 @@ import pytest
 
 from hooks.calling import PYTHON, RUN, said
 from hooks.test_session import OTHER, SESSION, mktemp, payload, put_off, scratches, start
-from support.command import answer
+from support.command import AHEAD, answer
 from support.mounts import needs_root
 
-LIBRARY = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
-needs_faketime = pytest.mark.skipif(LIBRARY is None, reason="needs libfaketime")
 LATER_S = 120
 SEED_NAMES = {  # of seed 000: what its reviewers accepted and what they refused
     "claude-abcd-cwd": True,
@@ -33,10 +31,9 @@ SEED_NAMES = {  # of seed 000: what its reviewers accepted and what they refused
 
 def later(event: str, *, session: str = SESSION, seconds: int = LATER_S, **env: str) -> dict[str, object]:
     """Call a hook `seconds` from now."""
-    environ = {**os.environ, "LD_PRELOAD": str(LIBRARY), "FAKETIME": f"+{seconds}s", "NO_FAKE_STAT": "1", **env}
-    argv = [PYTHON, "-I", "-S", str(RUN), "claude", event]
+    argv = [PYTHON, "-I", "-S", AHEAD, str(seconds), str(RUN), "claude", event]
     raw = json.dumps(payload(event, session)).encode()
-    return said(subprocess.run(argv, input=raw, env=environ, capture_output=True, timeout=60, check=False))
+    return said(subprocess.run(argv, input=raw, env=os.environ | env, capture_output=True, timeout=60, check=False))
 
 
 def wait_for_jobs(world: Path) -> None:
@@ -63,7 +60,6 @@ def marker(world: Path, number: int, *, is_fresh: bool = False) -> Path:
     return path
 
 
-@needs_faketime
 @pytest.mark.parametrize("event", ["PostToolUse", "PostToolUseFailure", "Stop"])
 def test_fifteen_stale_markers_go_and_ten_fresh_ones_stay(own_world: Path, event: str) -> None:
     for number in range(15):
@@ -76,7 +72,6 @@ def test_fifteen_stale_markers_go_and_ten_fresh_ones_stay(own_world: Path, event
     assert later("PostToolUse", seconds=LATER_S + 2) == {}
 
 
-@needs_faketime
 def test_the_seven_names_of_the_report_are_judged_as_it_says(own_world: Path) -> None:
     for name in SEED_NAMES:
         (own_world / "tmp" / name).write_text("/home/agent/project\n")
@@ -87,7 +82,6 @@ def test_the_seven_names_of_the_report_are_judged_as_it_says(own_world: Path) ->
     }
 
 
-@needs_faketime
 def test_a_marker_that_is_a_link_a_directory_or_somebody_elses_stays(own_world: Path) -> None:
     precious = own_world / "home" / "precious"
     precious.write_text("x")
@@ -105,22 +99,18 @@ def test_a_marker_that_is_a_link_a_directory_or_somebody_elses_stays(own_world: 
     assert foreign.exists() or os.geteuid() != 0
 
 
-@needs_faketime
 def test_nothing_is_said_when_nothing_was_done(own_world: Path) -> None:
     later("PostToolUse")
     wait_for_jobs(own_world)
     assert later("PostToolUse", seconds=LATER_S + 1) == {}
 
 
-@needs_faketime
 def test_an_observing_hook_removes_nothing_and_writes_down_what_would_have_gone(own_world: Path) -> None:
     """Each thing is told once, with whether anybody has used it since."""
     spared, used = marker(own_world, 1), marker(own_world, 2)
-    environ = {**os.environ, "LD_PRELOAD": str(LIBRARY), "NO_FAKE_STAT": "1"}
-    argv = [PYTHON, "-I", "-S", str(RUN), "claude", "PostToolUse", "--observe"]
-    for later_s in (120, 240):  # the second job sees the same things again
-        raw = json.dumps(payload("PostToolUse")).encode()
-        subprocess.run(argv, input=raw, env=environ | {"FAKETIME": f"+{later_s}s"}, check=True)
+    for later_s in ("120", "240"):  # the second job sees the same things again
+        argv = [PYTHON, "-I", "-S", AHEAD, later_s, str(RUN), "claude", "PostToolUse", "--observe"]
+        subprocess.run(argv, input=json.dumps(payload("PostToolUse")).encode(), check=True)
         wait_for_jobs(own_world)
     assert spared.exists() and used.exists()
     told = observed()
@@ -140,7 +130,6 @@ def observed() -> dict[str, Any]:
     return data
 
 
-@needs_faketime
 @pytest.mark.parametrize("count", [300, pytest.param(200_000, marks=pytest.mark.long)])
 def test_a_backlog_makes_no_hook_wait_and_later_jobs_go_on(own_world: Path, count: int) -> None:
     for number in range(count):
@@ -226,7 +215,6 @@ def test_a_scratch_that_a_child_still_uses_stays(own_world: Path, agents: "list[
 
 
 @needs_root
-@needs_faketime
 @pytest.mark.parametrize("seconds", [pytest.param(100, id="no clean is due"), pytest.param(4000, id="a clean is due")])
 def test_the_next_start_clears_what_a_killed_session_left(
     own_world: Path, agents: "list[subprocess.Popen[bytes]]", seconds: int
@@ -241,7 +229,6 @@ def test_the_next_start_clears_what_a_killed_session_left(
     assert not left.exists()
 
 
-@needs_faketime
 def test_a_start_leaves_the_clean_to_whoever_has_just_done_it(own_world: Path) -> None:
     """A timer or a person: their stamp counts for hooks as well."""
     stamp = own_world / "state" / "tmpwarden" / "last-clean"

@@ -5,6 +5,7 @@ import os
 import stat
 import subprocess
 import time
+import uuid
 from pathlib import Path
 
 import pytest
@@ -13,8 +14,9 @@ from hooks.calling import RUN, hook, said
 from support.mounts import mounted
 from tmpwarden.leases.scratch import open_scratch
 
-SESSION = "4ccb12f1-61e7-48ad-9bec-1437a2f881f7"
-OTHER = "70968904-b2fc-4cda-a277-7d35cd3ebbce"
+# Of this test process alone: in another one a recorded payload's environment names its session, and whoever carries a
+# session's name keeps its scratch.
+SESSION, OTHER = str(uuid.uuid4()), str(uuid.uuid4())
 
 
 def payload(event: str, session: str = SESSION, **more: object) -> dict[str, object]:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support import mounts
+from support.command import AHEAD
 from support.litter import later
 from support.shell import InteractiveShell
 from support.user import UID, OrdinaryUser, make_base
@@ -104,7 +105,6 @@ def test_a_killed_wrapper_costs_the_command_nothing_and_the_next_clean_takes_wha
     assert left_behind(root) == []
 
 
-@pytest.mark.skipif(not shutil.which("faketime"), reason="needs faketime")
 def test_the_next_run_takes_what_a_killed_one_left(root: Path) -> None:
     """No clean is due, nobody asks for one: a record names the dead owner, and a minute has passed."""
     with started(RUN, WRITE_AND_WAIT) as (wrapper, command):
@@ -114,7 +114,7 @@ def test_the_next_run_takes_what_a_killed_one_left(root: Path) -> None:
     assert left_behind(root) != []
     subprocess.run([*RUN, "true"], check=True)
     assert left_behind(root) != [], "its owner has been dead for a moment only"
-    subprocess.run(["faketime", "-f", "+100s", *RUN, "true"], check=True)
+    subprocess.run([sys.executable, AHEAD, "100", *RUN[1:], "true"], check=True)
     assert eventually(lambda: left_behind(root) == [])
 
 

@@ -14,6 +14,7 @@ from typing import Any
 from tmpwarden.cli.main import main
 
 LATER = Path(__file__).parent / "later.py"
+AHEAD = str(Path(__file__).parent / "ahead.py")  # any Python program, its whole clock moved
 
 
 def tmpwarden(
