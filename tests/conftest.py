@@ -1,14 +1,14 @@
 """Every test lives below its own directory. Nothing here may look at the machine's real temp or home."""
 
-import contextlib
 import os
-import shutil
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from support.user import OrdinaryUser, make_base
+from support.bases import PREFIX, base_for_all, remove
+from support.user import OrdinaryUser
 
 _TEMP_VARIABLES = ("TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR")
 
@@ -42,17 +42,14 @@ def ordinary_user() -> Iterator[OrdinaryUser]:
     """A user who is not root, with a readable copy of the package."""
     if os.geteuid() != 0:
         pytest.skip("needs root to become another user")
-    base = make_base()
-    try:
+    with base_for_all() as base:
         yield OrdinaryUser(base)
-    finally:
-        shutil.rmtree(base, ignore_errors=True)
 
 
-def pytest_sessionfinish() -> None:
-    """libfaketime leaves its shared memory when a process ends by _exit, as hooks do; ours are those of dead pids."""
-    for path in Path("/dev/shm").glob("*faketime_*"):
-        pid = path.name.rpartition("_")[2]
-        if pid.isdecimal() and not Path("/proc", pid).exists():
-            with contextlib.suppress(OSError):
-                path.unlink()
+@pytest.hookimpl(tryfirst=True)
+def pytest_configure(config: pytest.Config) -> None:
+    """Everything lies below one directory that goes at the end. `--basetemp DIR`, outside, keeps it to look at."""
+    if config.option.basetemp is None and not hasattr(config, "workerinput"):
+        base = Path(tempfile.mkdtemp(prefix=PREFIX))
+        config.option.basetemp = str(base / "t")
+        config.add_cleanup(lambda: remove(base))

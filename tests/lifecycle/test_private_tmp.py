@@ -3,7 +3,6 @@
 import errno
 import os
 import platform
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -13,8 +12,9 @@ from pathlib import Path
 import pytest
 
 from support import mounts
+from support.bases import base_for_all
 from support.litter import later
-from support.user import OrdinaryUser, make_base
+from support.user import OrdinaryUser
 from support.wrapped import FORMS, eventually, left_behind, outcome
 from tmpwarden.lifecycle import private_tmp
 from tmpwarden.model.sweep import Keep
@@ -75,11 +75,8 @@ def test_a_working_directory_below_tmp_is_still_there(own_world: Path) -> None:
 @pytest.fixture
 def home_elsewhere() -> Iterator[str]:
     """A temp root that holds a home is no temp root, and pytest's own directories are below /tmp."""
-    base = make_base()
-    try:
+    with base_for_all() as base:
         yield str(base)
-    finally:
-        shutil.rmtree(base, ignore_errors=True)
 
 
 @mounts.needs_root
@@ -105,7 +102,7 @@ def test_a_program_that_lies_in_tmp_starts_as_without(how: str) -> None:
     with tempfile.TemporaryDirectory(prefix="twtest-", dir="/tmp") as place:
         program = Path(place) / "bin" / "twtest-program"
         program.parent.mkdir()
-        program.write_text("#!/bin/sh\necho ran; touch /tmp/twtest-left\n")
+        program.write_text(f"#!/bin/sh\necho ran; touch {place}-left\n")
         program.chmod(0o755)
         (Path(place) / "link").symlink_to(program)
         env = {**os.environ, "PATH": f"{program.parent}:{os.environ['PATH']}"}
@@ -118,12 +115,13 @@ def test_a_program_that_lies_in_tmp_starts_as_without(how: str) -> None:
         cwd = place if how == "beside us" else "/"
         done = subprocess.run([*PRIVATE, str(name[how])], env=env, cwd=cwd, capture_output=True, text=True, check=False)
         assert (done.returncode, done.stdout) == (0, "ran\n"), done.stderr
-    assert not os.path.exists("/tmp/twtest-left")
+    assert not os.path.exists(f"{place}-left")
 
 
 def test_one_inside_the_other_is_private_again(root: Path, home_elsewhere: str) -> None:
-    inner = [*PRIVATE, "sh", "-c", "ls /tmp; echo y >/tmp/inner"]
-    script = 'echo x >/tmp/outer; "$@"; ls /tmp | grep -v tmpwarden'
+    """Some of the machine's /tmp is shown on purpose (tmux, ssh-agent): only our own names are looked at."""
+    inner = [*PRIVATE, "sh", "-c", "ls /tmp | grep -x outer; echo y >/tmp/inner"]
+    script = 'echo x >/tmp/outer; "$@"; ls /tmp | grep -x -e outer -e inner'
     in_there = ["env", "TMPWARDEN_ROOTS=/tmp", f"XDG_STATE_HOME={home_elsewhere}", f"HOME={home_elsewhere}"]
     argv = [*PRIVATE, *in_there, "sh", "-c", script, "sh", *inner]
     done = subprocess.run(argv, cwd="/", stdout=subprocess.PIPE, text=True, check=True, timeout=120)

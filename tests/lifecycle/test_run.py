@@ -11,10 +11,11 @@ from pathlib import Path
 import pytest
 
 from support import mounts
+from support.bases import base_for_all
 from support.command import AHEAD
 from support.litter import later
 from support.shell import InteractiveShell
-from support.user import UID, OrdinaryUser, make_base
+from support.user import UID, OrdinaryUser
 from support.wrapped import FORMS, NAMES, RUN, eventually, in_quarantine, left_behind, outcome, started
 from tmpwarden.lifecycle.run import environment
 from tmpwarden.model.sweep import Keep
@@ -254,18 +255,17 @@ def test_even_with_json_stdout_is_the_commands_own() -> None:
 @pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not here")
 @pytest.mark.parametrize("form", FORMS, ids=NAMES)
 def test_inside_tmux_it_has_the_terminal_and_reaches_tmux(form: list[str], root: Path) -> None:
-    base = make_base()  # short: the socket's path has 107 bytes
-    try:
+    with base_for_all() as base:  # short: the socket's path has 107 bytes
         tmux = ["tmux", "-S", str(base / "s"), "-f", "/dev/null"]
         inside = f"test -t 0 && {shlex.join(tmux)} display-message -p reached >{base}/said"
         line = f"{shlex.join([*form, 'sh', '-c', inside])}; echo $? >{base}/status"
-        subprocess.run([*tmux, "new-session", "-d", "-c", "/", line, ";", "set", "exit-empty", "on"], check=True)
-        assert eventually(lambda: (base / "status").exists() and (base / "status").read_text() == "0\n")
-        assert (base / "said").read_text() == "reached\n"
-        assert eventually(lambda: left_behind(root) == [])
-    finally:
-        subprocess.run([*tmux, "kill-server"], check=False, capture_output=True)
-        shutil.rmtree(base, ignore_errors=True)
+        try:
+            subprocess.run([*tmux, "new-session", "-d", "-c", "/", line, ";", "set", "exit-empty", "on"], check=True)
+            assert eventually(lambda: (base / "status").exists() and (base / "status").read_text() == "0\n")
+            assert (base / "said").read_text() == "reached\n"
+            assert eventually(lambda: left_behind(root) == [])
+        finally:
+            subprocess.run([*tmux, "kill-server"], check=False, capture_output=True)
 
 
 @pytest.mark.parametrize("words", [["--agent", "claude", "--", "sh"], ["--", "{bin}/claude"]], ids=["told", "seen"])

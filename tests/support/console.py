@@ -87,6 +87,7 @@ def environment(world: Path) -> dict[str, str]:
     return kept | {
         "HOME": str(world / "home"),
         "PATH": f"{tools}:{os.environ['PATH']}",
+        "TMPDIR": str(world / "tmp"),
         "LATER_S": str(9 * 86400),
         "NO_COLOR": "1",
         "TERM": "xterm",

@@ -5,7 +5,6 @@ import shutil
 import subprocess
 import sys
 import sysconfig
-import tempfile
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -74,10 +73,3 @@ class OrdinaryUser:
 
     def code(self, source: str, *args: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         return self.run([self.python, "-c", source, *args], env=env)
-
-
-def make_base() -> Path:
-    """A directory that every user can reach (pytest's own are 0700); the caller removes it."""
-    base = Path(tempfile.mkdtemp(prefix="twtest-", dir="/var/tmp"))
-    base.chmod(0o755)
-    return base

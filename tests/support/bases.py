@@ -1,0 +1,54 @@
+"""Directories of the tests outside pytest's own, and how they go: when nobody works in them any more, and whole."""
+
+import contextlib
+import os
+import subprocess
+import tempfile
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+PREFIX = "twtest-"
+_JOBS_END_WITHIN_S = 30.0
+
+
+@contextlib.contextmanager
+def base_for_all() -> Iterator[Path]:
+    """A short path that every user can reach and that is not below /tmp; pytest's own directories are 0700."""
+    base = Path(tempfile.mkdtemp(prefix=PREFIX, dir="/var/tmp"))
+    base.chmod(0o755)
+    try:
+        yield base
+    finally:
+        remove(base)
+
+
+def remove(base: Path) -> None:
+    """A background job that is still at work there would make its directory anew."""
+    deadline = time.monotonic() + _JOBS_END_WITHIN_S
+    while users_of(base) and time.monotonic() < deadline:
+        time.sleep(0.02)
+    # trees deeper than Python's stack lie there, and directories without a mode
+    subprocess.run(["rm", "-rf", "--one-file-system", "--", str(base)], check=False, capture_output=True)
+
+
+def users_of(base: Path) -> list[int]:
+    """Processes other than this one and its ancestors whose environment leads below `base`."""
+    wanted, found, mine = os.fsencode(base), [], _line_of_descent()
+    for process in Path("/proc").glob("[0-9]*"):
+        with contextlib.suppress(OSError):
+            if int(process.name) not in mine and wanted in (process / "environ").read_bytes():
+                found.append(int(process.name))
+    return found
+
+
+def _line_of_descent() -> set[int]:
+    found, pid = set(), os.getpid()
+    while pid > 0 and pid not in found:
+        found.add(pid)
+        try:
+            stat = Path(f"/proc/{pid}/stat").read_text(errors="replace")
+        except OSError:
+            break
+        pid = int(stat.rpartition(")")[2].split()[1])
+    return found
