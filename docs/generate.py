@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import inspect
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -46,7 +45,7 @@ def errors_page() -> str:
     lines = [_NOTE, "# Errors\n\n`error.code` in JSON, the exit status, the sentence, and what to do.\n\n"]
     lines += ["| code | exit | sentence | hint |\n|---|---|---|---|\n"]
     for kind in _error_classes():
-        sentence = inspect.cleandoc(kind.__doc__ or "").replace("{0}", "...").replace("{1}", "...")
+        sentence = kind.wording.replace("{0}", "...").replace("{1}", "...")
         lines.append(f"| `{kind.code}` | {kind.exit_code} | {sentence} | {kind.hint} |\n")
     lines.append("\nExit 0 is done: a unit that a law keeps is done too. 130 and 143 follow SIGINT and SIGTERM.\n")
     return "".join(lines)

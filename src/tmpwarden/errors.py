@@ -2,8 +2,9 @@
 
 
 class TmpwardenError(Exception):
-    """{0}"""
+    """What every error of ours is. Its words are an attribute: a docstring is gone under -OO and in hooks/packing."""
 
+    wording = "{0}"
     code = "error"
     exit_code = 1
     hint = ""
@@ -14,97 +15,86 @@ class TmpwardenError(Exception):
         if hint is not None:
             self.hint = hint
 
+    def __init_subclass__(cls) -> None:
+        if "wording" not in cls.__dict__:
+            raise TypeError(f"{cls.__name__} has no words of its own: give it a `wording`")
+
     def __str__(self) -> str:
-        return (type(self).__doc__ or "{0}").format(*self.words)
+        return self.wording.format(*self.words)
 
 
 class UnsafeRoot(TmpwardenError):
-    """refusing to sweep {0}: {1}"""
-
+    wording = "refusing to sweep {0}: {1}"
     code, exit_code, hint = "unsafe-root", 7, "pass a directory you own, such as the one TMPDIR names"
 
 
 class NoSuchRoot(UnsafeRoot):
-    """there is no directory {0}"""
-
+    wording = "there is no directory {0}"
     code, exit_code = "no-such-root", 5
 
 
 class BadArgument(TmpwardenError):
-    """{0}"""
-
+    wording = "{0}"
     code, exit_code = "bad-argument", 3
 
 
 class UnknownAgent(TmpwardenError):
-    """no agent is called {0}"""
-
+    wording = "no agent is called {0}"
     code, exit_code, hint = "unknown-agent", 3, "`tmpwarden agents` lists them"
 
 
 class BadConfig(TmpwardenError):
-    """{0}: {1}"""
-
+    wording = "{0}: {1}"
     code, exit_code, hint = "bad-config", 3, "`tmpwarden config show` tells where each key comes from"
 
 
 class NotFound(TmpwardenError):
-    """{0}"""
-
+    wording = "{0}"
     code, exit_code = "not-found", 5
 
 
 class LockHeld(TmpwardenError):
-    """another tmpwarden is cleaning right now"""
-
+    wording = "another tmpwarden is cleaning right now"
     code, exit_code, hint = "lock-held", 6, "wait for it, or run again later"
 
 
 class NameTaken(TmpwardenError):
-    """cannot bring back {0}: something else has that name now"""
-
+    wording = "cannot bring back {0}: something else has that name now"
     code, exit_code, hint = "name-taken", 6, "`tmpwarden undo ID --to DIR` puts it elsewhere"
 
 
 class TeardownFailed(TmpwardenError):
-    """the teardown was not done: {0}"""
-
+    wording = "the teardown was not done: {0}"
     code, exit_code, hint = "teardown-failed", 1, "`tmpwarden clean` does later what it could not do now"
 
 
 class WouldAsk(TmpwardenError):
-    """this needs a yes or no, and there is no terminal to ask on; nothing was touched"""
-
+    wording = "this needs a yes or no, and there is no terminal to ask on; nothing was touched"
     code, exit_code, hint = "input-required", 4, "pass --yes, or --dry-run to look first"
 
 
 class UnsafeScratch(TmpwardenError):
-    """cannot use {0} for temporary files: {1}"""
-
+    wording = "cannot use {0} for temporary files: {1}"
     code, exit_code, hint = "unsafe-scratch", 7, "remove it, or point TMPDIR at a directory of your own"
 
 
 class NoSpace(TmpwardenError):
-    """cannot create temporary files in {0}: {1}"""
-
+    wording = "cannot create temporary files in {0}: {1}"
     code, exit_code, hint = "no-space", 1, "`tmpwarden doctor` tells what fills it"
 
 
 class TimeLimit(TmpwardenError):
-    """the time limit of {0} was reached; what was done is done, the rest is for the next run"""
-
+    wording = "the time limit of {0} was reached; what was done is done, the rest is for the next run"
     code, exit_code = "time-limit", 10
 
 
 class Partial(TmpwardenError):
-    """{0}"""
-
+    wording = "{0}"
     code, exit_code, hint = "partial", 2, "run it again; `tmpwarden why PATH` tells who is in the way"
 
 
 class Interrupted(TmpwardenError):
-    """stopped by {0}; what was done is done, the rest was left alone"""
-
+    wording = "stopped by {0}; what was done is done, the rest was left alone"
     code, exit_code = "interrupted", 130
 
     def __init__(self, signal_number: int) -> None:
@@ -113,42 +103,35 @@ class Interrupted(TmpwardenError):
 
 
 class Unexpected(TmpwardenError):
-    """something went wrong that should not have: {0}: {1}"""
-
+    wording = "something went wrong that should not have: {0}: {1}"
     code, exit_code, hint = "unexpected", 1, "run it again with TMPWARDEN_DEBUG=1 and send us what it prints"
 
 
 class NeedsRoot(TmpwardenError):
-    """{0} is for root only"""
-
+    wording = "{0} is for root only"
     code, exit_code, hint = "needs-root", 7, "leave it out: without it, your own files are cleaned"
 
 
 class BrokenSettings(TmpwardenError):
-    """cannot change {0}: {1}"""
-
+    wording = "cannot change {0}: {1}"
     code, exit_code, hint = "broken-settings", 4, "repair the file first; nothing was changed"
 
 
 class SetupFailed(TmpwardenError):
-    """{0}"""
-
+    wording = "{0}"
     code, exit_code = "setup-failed", 1
 
 
 class NoNamespace(TmpwardenError):
-    """this machine does not allow a private /tmp: {0}"""
-
+    wording = "this machine does not allow a private /tmp: {0}"
     code, exit_code, hint = "no-namespace", 4, "`tmpwarden run -- COMMAND` works without: it sets TMPDIR instead"
 
 
 class PermissionDenied(TmpwardenError):
-    """permission denied: {0}"""
-
+    wording = "permission denied: {0}"
     code, exit_code, hint = "permission-denied", 7, "look at its owner and mode; tmpwarden never changes them for you"
 
 
 class SystemRefused(TmpwardenError):
-    """the system refused: {0}: {1}"""
-
+    wording = "the system refused: {0}: {1}"
     code, exit_code, hint = "system", 1, "`tmpwarden doctor` tells whether the disk is full"
