@@ -14,7 +14,7 @@ LAYERS = [
     {"sweep", "session", "guard"},
     {"catalogue", "leases"},
     {"oskit"},
-    {"model", "errors", "text"},
+    {"model", "errors", "text", "small_json", "stamped"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 ROOT_MODULES = {"__init__", "__main__"}  # the lazy front door and `python -m`: they may name anything

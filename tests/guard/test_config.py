@@ -1,7 +1,6 @@
 """The guard's config: several files merged, every mistake with its file, line and key, compiled once."""
 
 import json
-import os
 from pathlib import Path
 
 import pytest
@@ -195,7 +194,7 @@ def places(own_world: Path) -> tuple[Path, Path]:
 
 def in_force(places: tuple[Path, Path]) -> tuple[list[str], str]:
     config, state = places
-    found = rules_in_force(config_files(str(config)), cache_path(str(state)), uid=os.geteuid())
+    found = rules_in_force(config_files(str(config)), cache_path(str(state)))
     return [" ".join(rule.operands) for rule in found.rules.of("prefix", "deny")], found.complaint
 
 
@@ -232,7 +231,7 @@ def test_a_broken_config_leaves_the_last_good_one_in_force_and_every_call_says_s
 def test_a_config_that_was_never_good_leaves_the_preset_in_force(places: tuple[Path, Path]) -> None:
     (places[0] / "config.toml").write_text("[guard\n")
     config, state = places
-    found = rules_in_force(config_files(str(config)), cache_path(str(state)), uid=os.geteuid())
+    found = rules_in_force(config_files(str(config)), cache_path(str(state)))
     assert [rule.label for rule in found.rules.rules] == [rule.label for rule in load(()).rules.rules]
     assert "config.toml:1" in found.complaint
 

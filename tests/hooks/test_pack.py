@@ -33,7 +33,14 @@ def sample(tmp_path: Path) -> Path:
     for name in ("hooks", "oskit", "oskit/files", "sample"):
         (package / name).mkdir(parents=True, exist_ok=True)
         (package / name / "__init__.py").write_text("")
-    for name in ("__init__.py", "hooks/pack.py", "hooks/packing.py", "oskit/files/atomic.py", "errors.py"):
+    for name in (
+        "__init__.py",
+        "hooks/pack.py",
+        "hooks/packing.py",
+        "oskit/files/atomic.py",
+        "errors.py",
+        "stamped.py",
+    ):
         (package / name).write_text((SOURCE / "tmpwarden" / name).read_text())
     sources = {
         "__init__": "from . import other\n",

@@ -15,19 +15,19 @@ from typing import Any
 
 from ..model.sweep import Claim, Kind, Litter, Tier, Worth
 from ..oskit.files import atomic
+from ..stamped import stamp
 from .agent import Agent
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _DECODERS = (_HERE, os.path.join(os.path.dirname(_HERE), "model"))  # a change of theirs may change the rows
-_Stamp = tuple[tuple[str, int, int], ...]
 
 
 def recall(directory: str) -> dict[str, Agent] | None:
     """Agents by file name as `remember` was given them, or None if anything has changed since."""
     try:
         with open(_path(), "rb", buffering=0) as file:
-            stamp, agents = marshal.loads(file.read())
-        if stamp == _stamp(directory):
+            stamps, agents = marshal.loads(file.read())
+        if stamps == stamp(_sources(directory)):
             return {name: _agent(plain) for name, plain in agents.items()}
     except (OSError, EOFError, ValueError, TypeError):
         pass
@@ -39,7 +39,7 @@ def remember(directory: str, agents: dict[str, Agent]) -> None:
         return
     plain = {name: (*_plain(agent), tuple(map(_plain, agent.rows))) for name, agent in agents.items()}
     with contextlib.suppress(OSError):  # read-only, or full
-        atomic.write(_path(), marshal.dumps((_stamp(directory), plain)), 0o644)
+        atomic.write(_path(), marshal.dumps((stamp(_sources(directory)), plain)), 0o644)
 
 
 def _path() -> str:
@@ -47,14 +47,14 @@ def _path() -> str:
     return os.path.splitext(__spec__.cached)[0] + ".rows"
 
 
-def _stamp(directory: str) -> _Stamp:
-    return tuple(
-        (entry.path, status.st_mtime_ns, status.st_size)
+def _sources(directory: str) -> list[str]:
+    """What the rows come from: the TOML files, and the modules that read them."""
+    return [
+        f"{place}/{name}"
         for place in (directory, *_DECODERS)
-        for entry in sorted(os.scandir(place), key=lambda entry: entry.name)
-        if entry.name.endswith((".toml", ".py"))
-        for status in [entry.stat()]
-    )
+        for name in sorted(os.listdir(place))
+        if name.endswith((".toml", ".py"))
+    ]
 
 
 def _plain(noun: Agent | Litter) -> tuple[object, ...]:

@@ -6,9 +6,9 @@ they did.
 
 import posix
 import time
-from _json import encode_basestring_ascii as quoted
 
 from ..model.hot import Decision, ToolCall
+from ..small_json import quoted
 
 MAX_BYTES = 10_000_000
 KEEP = 5  # generations beside the current one: audit.jsonl.1 ... .5

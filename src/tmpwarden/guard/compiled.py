@@ -5,6 +5,8 @@ A broken config leaves the last good file in force; what is wrong is handed back
 
 import posix
 
+from ..small_json import decode_object
+from ..stamped import read_private, stamp
 from .rules import Rules, from_row
 
 SCHEMA = 2  # raise it when a row means something else: what was compiled before is compiled anew
@@ -21,9 +23,9 @@ class InForce:
         self.complaint = complaint
 
 
-def rules_in_force(files: "tuple[str, ...]", cache: str, *, uid: int) -> InForce:
+def rules_in_force(files: "tuple[str, ...]", cache: str) -> InForce:
     """Rules from the compiled file `cache` if it still fits its sources, else compiled anew from `files`."""
-    document = _read(cache, uid)
+    document = _read(cache)
     if document is not None and document["stamp"] == stamp(_sources(files, document)):
         return InForce(_rules(document), str(document["complaint"]))
     from .compiling import compile_rules
@@ -37,56 +39,11 @@ def _sources(files: "tuple[str, ...]", document: "dict[str, object]") -> "tuple[
     return (*presets, *files)
 
 
-def stamp(paths: "tuple[str, ...]") -> "list[list[object]]":
-    """What the sources looked like. A file that is not there has a stamp too."""
-    found: list[list[object]] = [[SCHEMA]]
-    for path in paths:
-        try:
-            st = posix.stat(path)
-            found.append([path, st.st_mtime_ns, st.st_size, st.st_ino])
-        except OSError:
-            found.append([path, 0, 0, 0])
-    return found
-
-
-def _read(cache: str, uid: int) -> "dict[str, object] | None":
+def _read(cache: str) -> "dict[str, object] | None":
     """The compiled document; None if it is not there, not ours, or not readable as one."""
-    try:
-        fd = posix.open(cache, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW)
-    except OSError:
-        return None
-    try:
-        st = posix.fstat(fd)
-        if st.st_uid != uid or st.st_mode & 0o022 or st.st_size > MAX_BYTES:
-            return None
-        data = posix.read(fd, MAX_BYTES)
-    except OSError:
-        return None
-    finally:
-        posix.close(fd)
-    try:
-        document = _scan(data.decode())
-        return document if isinstance(document, dict) and document["schema"] == SCHEMA else None
-    # SystemError: the C scanner has no JSONDecodeError to raise for a torn text as long as nobody imported json
-    except (ValueError, StopIteration, KeyError, SystemError):
-        return None
-
-
-class _Plain:
-    """What the C scanner wants to be told; the `json` module would say the same and costs 2.3 interpreters."""
-
-    strict = True
-    object_hook = object_pairs_hook = None
-    parse_float = float
-    parse_int = int
-    parse_constant = None
-    memo: "dict[str, str]" = {}  # noqa: RUF012
-
-
-def _scan(text: str) -> object:
-    from _json import make_scanner
-
-    return make_scanner(_Plain)(text, 0)[0]  # type: ignore[arg-type]
+    data = read_private(cache, MAX_BYTES)
+    document = decode_object(data) if data is not None else None
+    return document if document is not None and document.get("schema") == SCHEMA else None
 
 
 def _rules(document: "dict[str, object]") -> Rules:

@@ -5,7 +5,8 @@ import os
 
 from ..errors import UnsafeScratch
 from ..oskit.files import atomic
-from .compiled import SCHEMA, InForce, _rules, stamp
+from ..stamped import stamp
+from .compiled import SCHEMA, InForce, _rules
 from .config import PRESETS_DIR, Loaded, load
 from .rules import Rules
 

@@ -65,7 +65,9 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
     event = arguments[1] if len(arguments) > 1 else ""
     if KINDS.get(event) == "after" and (plain := _leading_session(raw)) and is_quiet(notes, plain):
         return b""  # nothing else in the payload matters, and it may hold megabytes of output
-    payload = wire.decode(raw)
+    from ..small_json import decode_object  # not before: the many calls with nothing to do go without
+
+    payload = decode_object(raw) or {}
     if raw and not payload and KINDS.get(event) == "before":
         raise ValueError(f"a payload of {len(raw)} bytes or more that cannot be read")
     event = event or wire.word(payload, "hook_event_name")
@@ -109,10 +111,11 @@ def _unjudged(arguments: list[str], problem: str) -> bytes:
     if len(arguments) < 2 or KINDS.get(arguments[1]) != "before":
         return b""
     try:
+        from ..small_json import encode
         from .dialects import load
 
         said = load(arguments[0]).cannot_judge(arguments[1], problem)
-        return wire.encode(said).encode() if said else b""
+        return encode(said).encode() if said else b""
     except Exception:  # not even that much of us is left
         return b""
 

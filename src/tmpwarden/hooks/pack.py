@@ -3,9 +3,10 @@
 The file holds nothing that its sources do not say: if one of them has changed, or anything else is odd, it is not used.
 """
 
-import posix
 import sys
 from marshal import loads
+
+from ..stamped import are_unchanged, read_private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -23,11 +24,14 @@ def path_for(state: str, dialect: str) -> str:
 
 def use(path: str) -> bool:
     """Load everything in the pack at `path`; False if there is none that fits the sources and this interpreter."""
+    data = read_private(path, MAX_BYTES)
+    if data is None:
+        return False
     try:
-        kind, stamps, modules = loads(_read(path))
-        if kind != interpreter() or any(stamp(source) != (mtime, size) for source, mtime, size in stamps):
-            return False
-    except (OSError, ValueError, EOFError, TypeError):
+        kind, stamps, modules = loads(data)
+    except (ValueError, EOFError, TypeError):
+        return False
+    if kind != interpreter() or not are_unchanged(stamps):
         return False
     return _execute(modules)
 
@@ -35,11 +39,6 @@ def use(path: str) -> bool:
 def interpreter() -> str:
     """What compiled code is bound to."""
     return f"{sys.implementation.cache_tag} {sys.hexversion:x}"
-
-
-def stamp(source: str) -> "tuple[int, int]":
-    status = posix.stat(source)
-    return status.st_mtime_ns, status.st_size
 
 
 def _execute(modules: "list[tuple[str, str, bool, CodeType]]") -> bool:
@@ -64,14 +63,3 @@ def _execute(modules: "list[tuple[str, str, bool, CodeType]]") -> bool:
             del ready[name]
         return False
     return True
-
-
-def _read(path: str) -> bytes:
-    fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW)
-    try:
-        status = posix.fstat(fd)
-        if status.st_uid != posix.geteuid() or status.st_mode & 0o022 or status.st_size > MAX_BYTES:
-            raise ValueError("not ours")
-        return posix.read(fd, status.st_size)
-    finally:
-        posix.close(fd)

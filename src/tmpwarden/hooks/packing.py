@@ -6,6 +6,7 @@ from importlib.util import find_spec
 from marshal import dumps
 
 from ..oskit.files.atomic import make_private_dir, write
+from ..stamped import stamp
 from . import pack
 
 TYPE_CHECKING = False
@@ -23,7 +24,7 @@ def make(path: str, roots: "tuple[str, ...]", loaded: "frozenset[str]") -> None:
     seen = set(loaded)
     for root in roots:
         modules += _in_order(root, seen)
-    stamps = [(source, *pack.stamp(source)) for _, source, _, _ in modules]
+    stamps = stamp(source for _, source, _, _ in modules)
     make_private_dir(path.rpartition("/")[0])
     write(path, dumps((pack.interpreter(), stamps, modules)))
 

@@ -1,24 +1,9 @@
-"""JSON in and out without the json module, which alone costs more than the whole hook."""
+"""What an agent hands to a hook: everything on stdin, and the first of several words in it."""
 
 import posix
 
 LONGEST_PAYLOAD = 32 << 20
 MOST_DRAINED = 16 * LONGEST_PAYLOAD
-
-
-class _Plain:
-    """What the C scanner asks its decoder for."""
-
-    strict = False
-    object_hook = None
-    object_pairs_hook = None
-    parse_float = float
-    parse_int = int
-    memo: dict[str, str] = {}  # noqa: RUF012 - the scanner clears it after each document
-
-    @staticmethod
-    def parse_constant(_name: str) -> None:
-        return None
 
 
 def read_all(descriptor: int = 0) -> bytes:
@@ -37,36 +22,6 @@ def read_all(descriptor: int = 0) -> bytes:
     except OSError:
         return b""
     return b"".join(parts)
-
-
-def decode(raw: bytes) -> dict[str, object]:
-    """The object in `raw`. Anything else, broken or not, is an empty one: the caller then has no opinion."""
-    import _json  # a shared library: the many calls with nothing to do go without
-
-    try:
-        scan = _json.make_scanner(_Plain)  # type: ignore[arg-type]
-        value, _ = scan(raw.decode().lstrip(), 0)
-    # SystemError: the C scanner has no JSONDecodeError to raise for a torn text as long as nobody imported json
-    except (ValueError, StopIteration, RecursionError, MemoryError, SystemError):
-        return {}
-    return value if isinstance(value, dict) else {}
-
-
-def encode(value: object) -> str:
-    """JSON text in ASCII of what `decode` gives."""
-    if isinstance(value, str):
-        import _json
-
-        return _json.encode_basestring_ascii(value)
-    if value is None or value is True or value is False:
-        return {None: "null", True: "true", False: "false"}[value]
-    if isinstance(value, dict):
-        return "{" + ",".join(f"{encode(str(key))}:{encode(item)}" for key, item in value.items()) + "}"
-    if isinstance(value, (list, tuple)):
-        return "[" + ",".join(map(encode, value)) + "]"
-    if isinstance(value, int):
-        return repr(value)
-    return repr(value) if isinstance(value, float) and abs(value) < float("inf") else "null"
 
 
 def word(payload: dict[str, object], *keys: str) -> str:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 
 from ..model.sweep import OwnerState
 from ..oskit.proc.identity import identity_state
+from ..small_json import decode_object
 from . import record
 
 
@@ -45,7 +46,7 @@ def read_own_file(path: str) -> tuple[bytes, float] | None:
 def read_object(path: str) -> tuple[dict[str, object], float] | None:
     """(JSON object, mtime) of such a file."""
     found = read_own_file(path)
-    fields = record.decode_object(found[0].decode("utf-8", "surrogateescape")) if found else None
+    fields = decode_object(found[0].decode("utf-8", "surrogateescape")) if found else None
     return None if found is None or fields is None else (fields, found[1])
 
 

@@ -1,66 +1,25 @@
-"""A lease as text and back. Hand-written because importing json costs a hook more than everything else it does."""
+"""A lease as text and back."""
 
 from __future__ import annotations
 
+from .. import small_json
 from ..model.hot import Lease
 
-try:
-    from _json import encode_basestring_ascii, make_scanner
-except ImportError:  # an interpreter without the C scanner
-    from json.encoder import encode_basestring_ascii
-    from json.scanner import make_scanner
-
 LONGEST = 1 << 16
-
-
-class _Plain:
-    """What the C scanner asks of a decoder."""
-
-    strict = True
-    object_hook = None
-    object_pairs_hook = None
-    parse_float = float
-    parse_int = int
-    parse_constant = float
-    memo: dict[str, str] = {}  # noqa: RUF012
-
-
-_scan = make_scanner(_Plain)  # type: ignore[arg-type]
+_FIELDS = ("path", "agent", "session", "machine", "pid", "start", "boot", "pidns", "config_home", "created")
 
 
 def encode(lease: Lease) -> str:
     """One JSON object on one line."""
-    fields = (
-        ("path", lease.path),
-        ("agent", lease.agent),
-        ("session", lease.session),
-        ("machine", lease.machine),
-        ("pid", lease.pid),
-        ("start", lease.start),
-        ("boot", lease.boot),
-        ("pidns", lease.pidns),
-        ("config_home", lease.config_home),
-        ("created", lease.created),
-    )
-    words = [f'"{name}": {_value(value)}' for name, value in fields]
+    fields: dict[str, object] = {name: getattr(lease, name) for name in _FIELDS}
     if lease.others:
-        words.append('"others": [' + ", ".join(f"[{pid}, {_value(start)}]" for pid, start in lease.others) + "]")
-    return "{" + ", ".join(words) + "}\n"
-
-
-def decode_object(text: str) -> dict[str, object] | None:
-    """A JSON object, or None for anything else. Never raises: the file may be anybody's idea of a record."""
-    try:
-        found, _ = _scan(text, len(text) - len(text.lstrip()))
-    # SystemError: the C scanner has no JSONDecodeError to raise for a torn text as long as nobody imported json
-    except (StopIteration, ValueError, RecursionError, SystemError):
-        return None
-    return found if isinstance(found, dict) else None
+        fields["others"] = lease.others
+    return small_json.encode(fields) + "\n"
 
 
 def decode(text: str, path: str) -> Lease | None:
     """The lease of the scratch at `path` (where it lies counts, not what it says), or None if this is no lease."""
-    fields = decode_object(text)
+    fields = small_json.decode_object(text)
     if fields is None:
         return None
     agent, session, pid = fields.get("agent"), fields.get("session"), fields.get("pid")
@@ -102,9 +61,3 @@ def _others(value: object) -> tuple[tuple[int, int | None], ...]:
         return ()
     pairs = [pair for pair in value if isinstance(pair, list) and len(pair) == 2 and is_pid(pair[0])]
     return tuple((pid, whole_number(start)) for pid, start in pairs)
-
-
-def _value(value: str | float | None) -> str:
-    if value is None:
-        return "null"
-    return encode_basestring_ascii(value) if isinstance(value, str) else repr(value)

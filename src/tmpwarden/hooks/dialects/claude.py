@@ -2,6 +2,7 @@
 
 import posix
 
+from ...small_json import decode_object
 from .. import wire
 from .spoken import Answer, Dialect
 
@@ -63,7 +64,7 @@ def _settings(path: bytes) -> Answer:
     except (OSError, ValueError):
         return {}
     try:
-        return wire.decode(wire.read_all(fd))
+        return decode_object(wire.read_all(fd)) or {}
     finally:
         posix.close(fd)
 
@@ -79,7 +80,9 @@ def _settings_argument(pid: bytes) -> Answer:
     finally:
         posix.close(fd)
     given = words[words.index(b"--settings") + 1] if b"--settings" in words[:-1] else b""
-    return wire.decode(given) if given.lstrip().startswith(b"{") else _settings(given) if given else {}
+    if given.lstrip().startswith(b"{"):
+        return decode_object(given) or {}
+    return _settings(given) if given else {}
 
 
 DIALECT = Claude()

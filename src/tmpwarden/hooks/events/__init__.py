@@ -1,5 +1,6 @@
 """The moments of a session: start, before and after a tool call, stop, end."""
 
+from ...small_json import encode
 from .. import wire
 from ..dialects import load
 from ..dialects.spoken import Answer
@@ -41,7 +42,7 @@ class Call:
 def answer(call: Call) -> bytes:
     """Hand the call to its moment and spell out what that says."""
     said = _moment(call)
-    return wire.encode(said).encode() if said else b""
+    return encode(said).encode() if said else b""
 
 
 def _moment(call: Call) -> Answer | None:

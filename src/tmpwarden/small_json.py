@@ -1,0 +1,66 @@
+"""JSON without the json module, which alone costs more than a whole hook. Hot path: `_json` is loaded when asked for.
+
+One reader for payloads, leases, compiled rules and package.json: what any of them could trip over, none does.
+"""
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+
+class _Lenient:
+    """What the C scanner asks its decoder for. Agents put control characters into strings, and NaN is no number."""
+
+    strict = False
+    object_hook = None
+    object_pairs_hook = None
+    parse_float = float
+    parse_int = int
+    memo: "dict[str, str]" = {}  # noqa: RUF012 - the scanner clears it after each document
+
+    @staticmethod
+    def parse_constant(_name: str) -> None:
+        return None
+
+
+def decode_object(given: "str | bytes") -> "dict[str, object] | None":
+    """The object at the head of a text, or None for anything else: torn, deep, not UTF-8. Never raises."""
+    try:
+        text = given.decode() if isinstance(given, bytes) else given
+        value, _ = _scanner()(text, len(text) - len(text.lstrip()))
+    # SystemError: the C scanner has no JSONDecodeError to raise for a torn text as long as nobody imported json
+    except (ValueError, StopIteration, RecursionError, MemoryError, SystemError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def _scanner() -> "Callable[[str, int], tuple[object, int]]":
+    try:
+        from _json import make_scanner
+    except ImportError:  # an interpreter without the C scanner
+        from json.scanner import make_scanner
+    return make_scanner(_Lenient)  # type: ignore[arg-type]
+
+
+def quoted(text: str) -> str:
+    """A JSON string in ASCII, with its quotes."""
+    try:
+        from _json import encode_basestring_ascii
+    except ImportError:
+        from json.encoder import encode_basestring_ascii
+    return encode_basestring_ascii(text)
+
+
+def encode(value: object) -> str:
+    """JSON text in ASCII of what `decode_object` gives."""
+    if isinstance(value, str):
+        return quoted(value)
+    if value is None or value is True or value is False:
+        return {None: "null", True: "true", False: "false"}[value]
+    if isinstance(value, dict):
+        return "{" + ",".join(f"{quoted(str(key))}:{encode(item)}" for key, item in value.items()) + "}"
+    if isinstance(value, (list, tuple)):
+        return "[" + ",".join(map(encode, value)) + "]"
+    if isinstance(value, int):
+        return repr(value)
+    return repr(value) if isinstance(value, float) and abs(value) < float("inf") else "null"
