@@ -12,7 +12,7 @@ LAYERS = [
     {"hooks", "setup"},
     {"lifecycle", "doctor"},
     {"sweep", "session", "guard"},
-    {"catalogue", "leases"},
+    {"catalogue", "leases", "repos"},
     {"oskit"},
     {"model", "errors", "text", "small_json", "stamped"},
 ]

@@ -28,7 +28,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.STICKY: "holds a file whose sticky bit asks to keep it",
     Reason.DEVICE: "holds a device node",
     Reason.NEVER: "never removed",
-    Reason.PROTECTED: "protected: home, /, a repository, or a directory above one",
+    Reason.PROTECTED: "protected: home, / or a directory above",
     Reason.KEEP_LIST: "on your keep list",
     Reason.GIT_WORK: "holds git work that exists nowhere else",
     Reason.GIT_UNCLEAR: "holds a git repository that could not be inspected",

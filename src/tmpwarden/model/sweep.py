@@ -191,7 +191,7 @@ class Measure:
     crosses_device: bool = False
     locked: tuple[str, ...] = ()  # members (relative) whose (device, inode) is in the set of locked ones handed in
     sockets: tuple[str, ...] = ()  # relative to the unit, "" is the unit itself
-    git: tuple[str, ...] = ()  # directories (relative) that hold a .git
+    git: tuple[str, ...] = ()  # directories (relative) that hold a .git or look like a bare repository
     marked: tuple[str, ...] = ()  # members that a `never` row protects (relative)
     linked: int = 0  # members with more than one name: removing one of these may free nothing
 
@@ -213,6 +213,13 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
+class Unclear:
+    """A repository that could not be inspected."""
+
+    why: str  # the key of its configuration, or what git said
+
+
+@dataclass(frozen=True, slots=True)
 class Evidence:
     """Facts about one Finding. None means "could not measure" and never reads as "no"."""
 
@@ -220,7 +227,8 @@ class Evidence:
     witnesses: tuple[Witness, ...] | None
     measure: Measure | None
     has_shape: bool | None = True  # the row's checks
-    git_losses: tuple[str, ...] | None = ()  # what would be lost; None: uninspectable
+    git_losses: tuple[str, ...] | Unclear = ()  # what would be lost
+    git_entries: tuple[str, ...] = ()  # repositories elsewhere that will still list a worktree that goes with it
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,6 +263,7 @@ class Receipt:
     held_open_bytes: int = 0  # unlinked but still open somewhere
     detail: str = ""  # the error, or what was kept
     undoable: bool = False
+    git_entries: tuple[str, ...] = ()  # repositories elsewhere that still list a worktree that was in it
 
 
 @dataclass(frozen=True, slots=True)

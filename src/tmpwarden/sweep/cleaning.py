@@ -9,6 +9,7 @@ from itertools import chain
 
 from ..model.sweep import Keep, Kind, Outcome, Reason, Receipt, Remove, Verdict, Worth
 from ..oskit.files.purge import Purged
+from .explain import still_listed
 from .prepared import CleanResult, Plan, Prepared
 from .store import settle
 from .store.expiry import destroy, expire, purge_all, waiting
@@ -188,6 +189,7 @@ class Cleaning:
     def _collect(self, receipts: Iterable[Receipt]) -> None:
         for receipt in receipts:
             self.result.receipts.append(receipt)
+            self.result.warnings += (still_listed(each) for each in receipt.git_entries)
             if self.on_receipt:
                 self.on_receipt(receipt)
 

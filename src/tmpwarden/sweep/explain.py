@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 
 from ..errors import NotFound
-from ..model.sweep import Owner, OwnerState, Verdict
-from ..text import plural, shown
+from ..model.sweep import Owner, OwnerState, Unclear, Verdict
+from ..text import plural, quoted, shown
 from ..text import size as in_words
 from .prepared import Explained, Prepared
 
@@ -25,6 +25,11 @@ def explain(path: str, prepared: Prepared) -> Explained:
     return Explained(full, verdict, evidence.owner, evidence.witnesses, _would_lose(verdict))
 
 
+def still_listed(repository: str) -> str:
+    """What is left for the user to do: the repository is theirs, and nothing in it is changed by a clean."""
+    return f"a worktree of {shown(repository)} went; `git -C {quoted(repository)} worktree prune` makes it forget"
+
+
 def _verdict(path: str, prepared: Prepared) -> Verdict | None:
     found = prepared.finder.unit_of(path)
     finding = prepared.finder.finding_at(*found) if found else None
@@ -37,5 +42,6 @@ def _would_lose(verdict: Verdict) -> tuple[str, ...]:
     if measure:
         at_least = "at least " if measure.at_least else ""
         contents.append(f"{at_least}{in_words(measure.bytes)} in {plural(measure.entries, 'entry', 'entries')}")
-    git = ["git work that could not be inspected"] if losses is None else list(losses)
-    return (*contents, *git)
+    if isinstance(losses, Unclear):
+        return *contents, f"git work that could not be inspected: {losses.why}"
+    return *contents, *losses

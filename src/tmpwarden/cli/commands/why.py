@@ -65,6 +65,8 @@ def _lines(told: Explained, now_ns: int) -> Iterator[str]:
     yield from _witnesses(told)
     for each in told.would_lose[1:]:
         yield _fact("would lose", shown(each))
+    for each in verdict.evidence.git_entries:
+        yield _fact("note", f"a worktree of {shown(each)}, whose list of worktrees a clean leaves alone")
     yield _fact("verdict", f"{'can go' if isinstance(verdict, Remove) else 'kept'}: {explained(verdict)}")
 
 

@@ -55,8 +55,8 @@ def quarantine(root: str) -> str:
 
 
 def is_protected(path: str) -> bool:
-    """Whether `path` is `/`, a home, an ancestor of one, or the root of a repository."""
-    return _protection(_plain(path), any_owner=True) is not None
+    """Whether `path` is `/`, a home or an ancestor of one."""
+    return _personal(_plain(path)) is not None
 
 
 def temp_roots(explicit: tuple[str, ...] = (), extra: tuple[str, ...] = ()) -> Roots:
@@ -150,10 +150,10 @@ def _refusal(path: str) -> str | None:
         return f"it belongs to another user (uid {status.st_uid})"
     if not os.access(path, os.R_OK | os.X_OK, effective_ids=os.access in os.supports_effective_ids):
         return "it cannot be read"
-    return _protection(path, any_owner=False)
+    return _personal(path) or _worked_in(path)
 
 
-def _protection(path: str, *, any_owner: bool) -> str | None:
+def _personal(path: str) -> str | None:
     if path == "/":
         return "it is the root of the file system"
     for place in _homes():
@@ -161,11 +161,16 @@ def _protection(path: str, *, any_owner: bool) -> str | None:
             return "it is a home directory"
         if place.startswith(path + "/"):
             return "a home directory lies below it"
+    return None
+
+
+def _worked_in(path: str) -> str | None:
+    """A root is not inspected as a unit is: that it is a repository is enough."""
     git = os.path.join(path, ".git")
     owner = _owner(git)
     # any user can make /tmp/.git: only root's or our own may stop us from sweeping a root, and not an empty one,
     # which a sandbox leaves in /tmp when its agent is killed (Codex 0.166.0)
-    if owner is not None and (any_owner or (owner in (0, uid()) and not _is_empty_dir(git))):
+    if owner in (0, uid()) and not _is_empty_dir(git):
         return "it is the root of a git repository"
     return None
 

@@ -90,6 +90,11 @@ class TreeSums:
         if (status.st_dev, status.st_ino) in self.locked:
             self.found_locked.append(self.path(name))
 
+    def note_repository(self, name: str) -> None:
+        """`.git`, or the HEAD of what may be a bare repository. Inside a `.git` both are its own."""
+        if ".git" not in self.names:
+            self.git.append("/".join(self.names))
+
     def path(self, name: str) -> str:
         return "" if self.at_top else "/".join((*self.names, name))
 
@@ -111,7 +116,7 @@ class TreeSums:
             crosses_device=self.crosses_device,
             locked=tuple(self.found_locked),
             sockets=tuple(self.sockets),
-            git=tuple(self.git),
+            git=tuple(dict.fromkeys(self.git)),
             marked=tuple(self.marked),
             linked=self.linked,
         )

@@ -209,8 +209,8 @@ class _Walk(TreeSums):
                 if count >= room:
                     self.stopped = True
                     break
-                if name == ".git":
-                    self.git.append("/".join(self.names))
+                if name == ".git" or name == "HEAD":
+                    self.note_repository(name)
                 if is_marked is not None and is_marked(here, name):
                     self.marked.append(self.path(name))
                 if entry.is_dir(follow_symlinks=False):

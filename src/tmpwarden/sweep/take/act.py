@@ -182,7 +182,8 @@ def _receipt(deed: Deed) -> Receipt:
     token = next(iter(deed.names))
     is_kept = token.endswith(quarantine.KEPT)
     outcome = Outcome.QUARANTINED if is_kept else Outcome.REMOVED
-    return Receipt(finding, outcome, deed.verdict.reason, id=token, bytes=size, entries=entries, undoable=is_kept)
+    receipt = Receipt(finding, outcome, deed.verdict.reason, id=token, bytes=size, entries=entries, undoable=is_kept)
+    return replace(receipt, git_entries=deed.verdict.evidence.git_entries)
 
 
 def _race_window(name: str) -> None:

@@ -166,7 +166,7 @@ class NamedTake:
         if measure and (socket := bound_socket(measure, deed.quarantine_fd, token)):
             return Keep(finding, evidence, Reason.SOCKET, socket.detail)
         if measure and measure.git:
-            evidence = inspect_git(replace(finding, name=token), evidence, deed.quarantine_fd)
+            evidence = inspect_git(finding, evidence, deed.quarantine_fd, token)
         return weigher.judge(finding, evidence)
 
     def _taken(self, deed: Deed, token: str) -> Receipt:

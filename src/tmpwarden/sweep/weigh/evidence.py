@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ...catalogue import checks
-from ...model.sweep import Evidence, Finding, Kind, Litter, Measure, Owner, Witness, WitnessKind
+from ...model.sweep import Evidence, Finding, Kind, Litter, Measure, Owner, Unclear, Witness, WitnessKind
 from ...oskit.files import walk
 from ...oskit.proc import locks
 from ...oskit.proc.holders import Holders
@@ -86,19 +86,25 @@ def _measured(finding: Finding, world: World, dir_fd: int, *, count_atime: bool)
     )
 
 
-def inspect_git(finding: Finding, evidence: Evidence, dir_fd: int) -> Evidence:
-    """The same evidence with what git work would be lost. Slow, so asked only of what may otherwise go."""
+def inspect_git(finding: Finding, evidence: Evidence, dir_fd: int, name: str | None = None) -> Evidence:
+    """The same evidence with what git work would be lost. Slow, so asked only of what may otherwise go.
+
+    `name`: what the unit is called now, in quarantine."""
     if not evidence.measure or not evidence.measure.git:
         return evidence
-    from . import gitwork  # only here: it starts programs, and importing what that needs is a third of our start-up
+    from ...repos import run, work  # only here: it starts programs, and what that needs is a third of our start-up
 
     losses: list[str] = []
+    entries: list[str] = []
     for relative in evidence.measure.git:
-        found = gitwork.losses(dir_fd, f"{finding.name}/{relative}".rstrip("/"))
-        if found is None:
-            return replace(evidence, git_losses=None)
-        losses += found
-    return replace(evidence, git_losses=tuple(losses))
+        try:
+            found = work.inspect(dir_fd, name or finding.name, relative, was=finding.path)
+        except run.Unclear as unclear:
+            where = f"{relative}: " if relative else ""
+            return replace(evidence, git_losses=Unclear(f"{where}{unclear}"))
+        losses += found.losses
+        entries += [found.worktree_of] if found.worktree_of else []
+    return replace(evidence, git_losses=tuple(losses), git_entries=tuple(dict.fromkeys(entries)))
 
 
 def has_shape(litter: Litter, dir_fd: int, name: str) -> bool | None:

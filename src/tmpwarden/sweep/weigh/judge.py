@@ -15,6 +15,7 @@ from ...model.sweep import (
     Remove,
     Thresholds,
     Tier,
+    Unclear,
     Verdict,
     Worth,
 )
@@ -37,7 +38,7 @@ _GONE = {
 class Standing:
     """What the user and the place say about a unit, apart from its own evidence."""
 
-    is_protected: bool = False  # $HOME, /, a repository root, or an ancestor of one
+    is_protected: bool = False  # $HOME, / or an ancestor of it
     keep_listed: str | None = None  # the entry of [keep] that names it
     unread: str | None = None  # the file and line that may protect it and cannot be understood
     is_backlog: bool = False  # unattended, worth something, older than our first run, nobody consented yet
@@ -140,8 +141,8 @@ def _kept_by_age(finding: Finding, evidence: Evidence, thresholds: Thresholds, n
 def _kept_by_git(finding: Finding, evidence: Evidence) -> _Kept:
     if finding.litter.git_disposable:
         return None
-    if evidence.git_losses is None:
-        return Reason.GIT_UNCLEAR, "a repository in it cannot be inspected safely"
+    if isinstance(evidence.git_losses, Unclear):
+        return Reason.GIT_UNCLEAR, evidence.git_losses.why
     if evidence.git_losses:
         return Reason.GIT_WORK, "; ".join(evidence.git_losses)
     return None

@@ -13,27 +13,14 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from support.litter import later
+from support.repos import commit, git, lost
 from support.users import session_directory
 from tmpwarden.model.sweep import Keep, Reason
+from tmpwarden.repos import config, run
 from tmpwarden.sweep.compose import clean, scan, why
-from tmpwarden.sweep.weigh import gitconfig, gitrun
-from tmpwarden.sweep.weigh.gitconfig import is_harmless
-from tmpwarden.sweep.weigh.gitwork import losses
 
 GIT = shutil.which("git")
 pytestmark = pytest.mark.skipif(GIT is None, reason="needs git")
-
-
-def git(where: Path, *words: str) -> str:
-    settings = ("-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "protocol.file.allow=always")
-    done = subprocess.run(["git", *settings, *words], cwd=where, check=True, capture_output=True, text=True)
-    return done.stdout.strip()
-
-
-def commit(where: Path, name: str = "file", content: str = "x") -> None:
-    (where / name).write_text(content)
-    git(where, "add", name)
-    git(where, "commit", "-qm", f"change {name}")
 
 
 @pytest.fixture(scope="module")
@@ -47,6 +34,7 @@ def template(tmp_path_factory: pytest.TempPathFactory) -> Path:
     commit(origin, ".gitignore", "build/\n")
     git(origin, "tag", "v1")
     git(place, "clone", "-q", str(origin), "clone")
+    git(place / "clone", "remote", "set-url", "origin", "https://git.example/origin.git")
     return place
 
 
@@ -60,14 +48,6 @@ def clone(tmp_path: Path, template: Path) -> Path:
     """Dates are copied too, so the clone's index is as fresh as after a clone."""
     (tmp_path / "unit").mkdir()
     return Path(shutil.copytree(template / "clone", tmp_path / "unit" / "clone", symlinks=True))
-
-
-def lost(clone: Path) -> tuple[str, ...] | None:
-    fd = os.open(clone.parent, os.O_RDONLY | os.O_DIRECTORY)
-    try:
-        return losses(fd, clone.name)
-    finally:
-        os.close(fd)
 
 
 def modify(clone: Path) -> None:
@@ -170,7 +150,7 @@ def test_work_that_exists_only_here_is_named(
 def push(clone: Path) -> None:
     git(clone, "checkout", "-qb", "pushed")
     commit(clone, "more")
-    git(clone, "push", "-q", "origin", "pushed")
+    git(clone, "update-ref", "refs/remotes/origin/pushed", "HEAD")
 
 
 def build(clone: Path) -> None:
@@ -198,18 +178,14 @@ def test_a_shallow_or_tagged_clone_of_a_remote_has_nothing_of_its_own(
 ) -> None:
     git(tmp_path, "clone", "-q", *words, f"file://{origin}", "unit/clone")
     clone = tmp_path / "unit" / "clone"
+    git(clone, "remote", "set-url", "origin", "ssh://git@git.example/origin")
     if "--no-checkout" in words:
         git(clone, "read-tree", "--empty")
         assert lost(clone) == ("2 modified files",)
         return
     assert lost(clone) == ()
-    commit(clone, "of-this-test-alone")  # "more" is pushed to the template by another test, perhaps in this very second
+    commit(clone, "more")
     assert lost(clone) in (("detached HEAD with 1 commit that no remote has",), ONE_ON_MAIN)
-
-
-def test_a_worktree_of_a_repository_elsewhere_is_named(tmp_path: Path, origin: Path) -> None:
-    git(origin, "worktree", "add", "-q", "-b", "side", str(tmp_path / "unit"))
-    assert lost(tmp_path / "unit") == (f"worktree of {origin}",)
 
 
 def configure(name: str, value: str) -> Callable[[Path], None]:
@@ -265,7 +241,6 @@ def append_to_config(text: str) -> Callable[[Path], None]:
 TRAP = "touch {trap}; true"
 DANGERS = [
     configure("core.fsmonitor", TRAP),
-    configure("core.hooksPath", "/tmp/hooks"),
     configure("core.sshCommand", TRAP),
     configure("core.worktree", "/"),
     configure("core.attributesFile", "/tmp/attributes"),
@@ -276,11 +251,7 @@ DANGERS = [
     configure("credential.helper", TRAP),
     configure("include.path", "/tmp/more"),
     configure("includeIf.gitdir:/.path", "/tmp/more"),
-    configure("remote.origin.promisor", "true"),
-    configure("remote.origin.partialclonefilter", "blob:none"),
     configure("remote.origin.uploadpack", TRAP),
-    configure("extensions.worktreeConfig", "true"),
-    configure("extensions.partialClone", "origin"),
     configure("alias.status", "!" + TRAP),
     configure("gpg.program", TRAP),
     configure("url.ext::sh.insteadOf", "https://"),
@@ -290,7 +261,7 @@ DANGERS = [
     append_to_config("not a setting at all!\n"),
     write(".git/objects/info/alternates", "/tmp/objects\n"),
     write(".git/commondir", "../elsewhere\n"),
-    write(".git/config.worktree", "[core]\n"),
+    write(".git/config.worktree", "[core]\n\tfsmonitor = touch {trap}\n"),
     write(".git/modules/sub/HEAD", "ref: refs/heads/main\n"),
     link_the_objects,
     link_the_repository,
@@ -306,21 +277,23 @@ def test_what_could_run_a_program_or_hide_work_makes_it_uninspectable(
 ) -> None:
     (clone / ".gitattributes").write_text("* filter=x diff=x\n")
     danger(clone)
-    config = clone / ".git/config"
-    config.write_text(config.read_text().replace("{trap}", str(tmp_path / "trap")))
+    for name in ("config", "config.worktree"):
+        file = clone / ".git" / name
+        if file.exists():
+            file.write_text(file.read_text().replace("{trap}", str(tmp_path / "trap")))
     modify(clone)
     assert lost(clone) is None
     assert not (tmp_path / "trap").exists()
 
 
 def test_without_git_nothing_is_known(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tmpwarden.sweep.weigh.gitrun._PROGRAMS", ())
+    monkeypatch.setattr("tmpwarden.repos.run._PROGRAMS", ())
     monkeypatch.setenv("PATH", "/nowhere")
     assert lost(clone) is None
 
 
 def test_a_pipe_in_the_repository_does_not_hang_us(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tmpwarden.sweep.weigh.gitrun.TIME_LIMIT_S", 0.5)
+    monkeypatch.setattr("tmpwarden.repos.run.TIME_LIMIT_S", 0.5)
     (clone / ".git/index").unlink()
     os.mkfifo(clone / ".git/index")
     assert lost(clone) is None
@@ -361,14 +334,13 @@ WORDS = [
 @given(st.lists(st.sampled_from(WORDS), max_size=14).map("".join))
 def test_git_never_reads_a_key_in_a_configuration_that_we_read_as_harmless(tmp_path: Path, text: str) -> None:
     """git itself is the oracle: whatever it finds in a text that we accept is on our list."""
-    if not is_harmless(text):
+    read = config.parse(text)
+    if read.objection:
         return
     (tmp_path / "config").write_text(text, newline="")
     words = ["git", "config", "--no-includes", "--list", "--name-only", "-z", "--file", str(tmp_path / "config")]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    for key in filter(None, done.stdout.split("\0")):
-        section, *_, name = key.split(".")
-        assert gitconfig._is_allowed(section, name), key
+    assert list(filter(None, done.stdout.split("\0"))) == [setting.name for setting in read.settings]
 
 
 # Through the whole sweep
@@ -414,21 +386,24 @@ def test_an_uninspectable_repository_keeps_its_unit(own_world: Path, clone: Path
 @pytest.mark.parametrize("word", ["rev-parse", "symbolic-ref", "rev-list", "status"])
 def test_a_git_that_fails_has_not_said_no(clone: Path, monkeypatch: pytest.MonkeyPatch, word: str, status: int) -> None:
     commit_detached(clone)
-    real = gitrun.Git._run
+    real = run.Git._run
 
-    def failing(self: gitrun.Git, words: tuple[str, ...]) -> tuple[int, bytes]:
-        return (status, b"") if word in words else real(self, words)
+    def failing(self: run.Git, words: tuple[str, ...], given: bytes | None = None) -> tuple[int, bytes]:
+        return (status, b"") if word in words else real(self, words, given)
 
-    monkeypatch.setattr(gitrun.Git, "_run", failing)
+    monkeypatch.setattr(run.Git, "_run", failing)
     assert lost(clone) is None
 
 
 _A_HOST_WITHOUT_CHILDREN = """
 import os, signal, sys
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-from tmpwarden.sweep.weigh.gitwork import losses
+from tmpwarden.repos import run, work
 fd = os.open(sys.argv[1], os.O_RDONLY)
-print(losses(fd, "clone"))
+try:
+    print(work.inspect(fd, "clone").losses)
+except run.Unclear:
+    print(None)
 """
 
 

@@ -1,0 +1,192 @@
+"""Open a repository that may be hostile: what kind it is, where its parts lie, and whether git may be let near it.
+
+A clone has its `.git`, a bare repository is one itself, a linked worktree and a submodule name theirs in a file. That
+name is believed only if the place it leads to names this very directory in turn.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from dataclasses import dataclass, field
+from enum import Enum
+
+from . import config
+from .config import Config
+from .gitdir import Directory, open_below
+from .run import Git, Unclear
+
+# Its presence means that other places hold a part of this repository.
+_REFUSED = ("objects/info/alternates", "objects/info/http-alternates")
+_OF_A_SUBMODULE = frozenset(("core.worktree",))  # overridden by GIT_WORK_TREE in all of our calls
+
+
+class Shape(Enum):
+    CLONE = "clone"
+    BARE = "bare"
+    WORKTREE = "worktree"
+    SUBMODULE = "submodule"
+
+
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A tree that holds repositories, and where it was when they were made: paths in them speak of that place."""
+
+    dir_fd: int  # of its parent
+    name: str
+    was: str
+
+    def now(self, path: str) -> str:
+        """Where to find what had this absolute path: the unit may lie in quarantine."""
+        if path != self.was and not path.startswith(f"{self.was}/"):
+            return path
+        return f"{os.readlink(f'/proc/self/fd/{self.dir_fd}')}/{self.name}{path[len(self.was) :]}"
+
+
+@dataclass(slots=True)
+class Repository:
+    """One repository with its parts open, its configuration read and found harmless."""
+
+    shape: Shape
+    path: str  # of the directory that holds it, as it was when it was made
+    unit: Unit
+    tree: Directory  # where its work tree is, or for a bare repository itself
+    own: Directory  # HEAD, index and what is going on
+    common: Directory  # objects, refs and configuration: the same as `own` but in a linked worktree
+    config: Config
+    git: Git
+    _open: ExitStack = field(repr=False, default_factory=ExitStack)
+
+    def close(self) -> None:
+        self._open.close()
+
+    @property
+    def main(self) -> str:
+        """What to give to `git -C`: the directory of the repository that a worktree belongs to."""
+        path = self.common.path
+        return path.removesuffix("/.git")
+
+    @property
+    def is_detached(self) -> bool:
+        return not self.own.line("HEAD").startswith("ref: ")
+
+
+@contextmanager
+def opened(unit: Unit, inside: str = "") -> Iterator[Repository | None]:
+    """The repository in `inside` the unit. None: only a placeholder or a chance name, nothing can be lost with it.
+
+    Raises Unclear, with the reason, if it must not or cannot be looked at."""
+    with ExitStack() as stack:
+        fd = _closing(stack, open_below(unit.dir_fd, f"{unit.name}/{inside}"))
+        tree = Directory(fd)
+        path = f"{unit.was}/{inside}".rstrip("/")
+        mode = tree.mode(".git")
+        if mode is None:
+            yield _bare(unit, path, tree, stack)
+        elif stat.S_ISREG(mode):
+            yield _named_elsewhere(unit, path, tree, stack)
+        elif not stat.S_ISDIR(mode):
+            raise Unclear("its .git is neither a directory nor a file")
+        elif not tree.names(".git"):
+            yield None  # a placeholder, such as sandboxes make
+        else:
+            own = Directory(_closing(stack, open_below(fd, ".git")))
+            yield _checked(Repository(Shape.CLONE, path, unit, tree, own, own, _config(own), Git(fd)))
+
+
+def _bare(unit: Unit, path: str, tree: Directory, stack: ExitStack) -> Repository | None:
+    if not (tree.has("HEAD") and tree.has_directory("objects") and tree.has_directory("refs")):
+        return None
+    git = Git(tree.fd, directory=".", work_tree=None)
+    return _checked(Repository(Shape.BARE, path, unit, tree, tree, tree, _config(tree), git))
+
+
+def _named_elsewhere(unit: Unit, path: str, tree: Directory, stack: ExitStack) -> Repository:
+    """A linked worktree or a submodule: its git directory lies elsewhere, and must know about it."""
+    word, _, target = tree.line(".git").partition(" ")
+    if word != "gitdir:" or not target:
+        raise Unclear("its .git names no repository")
+    own = _reached(stack, unit, os.path.normpath(os.path.join(path, target)), "the repository that its .git names")
+    git = Git(tree.fd, directory=own.path)
+    if not own.has("commondir"):
+        return _submodule(unit, path, tree, own, git)
+    named = os.path.normpath(os.path.join(path, target, own.line("commondir")))
+    common = _reached(stack, unit, named, "the repository that it is a worktree of")
+    if os.path.dirname(os.path.dirname(own.path)) != common.path or not own.path.startswith(
+        f"{common.path}/worktrees/"
+    ):
+        raise Unclear("its .git names no worktree of that repository")
+    if not _is_same(os.path.join(path, target, own.line("gitdir")), f"{path}/.git"):
+        raise Unclear(f"{own.path} is the entry of another worktree")
+    settings = _config(common, own if own.has("config.worktree") else None)
+    return _checked(Repository(Shape.WORKTREE, path, unit, tree, own, common, settings, git))
+
+
+def _submodule(unit: Unit, path: str, tree: Directory, own: Directory, git: Git) -> Repository:
+    settings = _config(own, allowed=_OF_A_SUBMODULE)
+    back = settings.value("core.worktree")
+    origin = os.path.normpath(os.path.join(path, tree.line(".git").partition(" ")[2]))
+    if back is None or not _is_same(os.path.join(origin, back.strip('"')), path):
+        raise Unclear("the repository that its .git names does not name it in turn")
+    return _checked(Repository(Shape.SUBMODULE, path, unit, tree, own, own, settings, git))
+
+
+def module(unit: Unit, path: str, directory: Directory) -> Repository:
+    """The repository of a submodule by itself, whether it is checked out or not: commits only, no work tree."""
+    settings = _config(directory, allowed=_OF_A_SUBMODULE)
+    git = Git(directory.fd, directory=".", work_tree=".")  # bare and core.worktree would contradict each other
+    return _checked(Repository(Shape.BARE, path, unit, directory, directory, directory, settings, git))
+
+
+def _reached(stack: ExitStack, unit: Unit, path: str, what: str) -> Directory:
+    try:
+        fd = os.open(unit.now(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    except OSError as error:
+        raise Unclear(f"{what} cannot be opened: {error.strerror}") from None
+    directory = Directory(_closing(stack, fd))
+    if os.fstat(fd).st_uid != os.geteuid():
+        raise Unclear(f"{what} belongs to another user")
+    return directory
+
+
+def _is_same(one: str, other: str) -> bool:
+    """Two names of one place; as texts first, because what was taken is not there any more."""
+    one, other = os.path.normpath(one), os.path.normpath(other)
+    if one == other or os.path.realpath(one) == os.path.realpath(other):
+        return True
+    try:
+        return os.path.samefile(one, other)
+    except OSError:
+        return False
+
+
+def _checked(repository: Repository) -> Repository:
+    """Raise unless git can be let near it."""
+    common = repository.common
+    for name in _REFUSED:
+        if common.says_something(name):
+            raise Unclear(f"parts of it lie elsewhere ({name})")
+    if repository.shape is not Shape.WORKTREE and common.has("commondir"):
+        raise Unclear("parts of it lie elsewhere (commondir)")
+    for name in ("objects", "refs"):
+        if not common.has_directory(name):
+            raise Unclear(f"its {name} are no directory")
+    if repository.config.objection:
+        raise Unclear(repository.config.objection)
+    return repository
+
+
+def _config(common: Directory, own: Directory | None = None, *, allowed: frozenset[str] = frozenset()) -> Config:
+    """The configuration with, for a worktree, its own part of it."""
+    files = [(common, "config")]
+    if own is not None or common.has("config.worktree"):
+        files.append((own or common, "config.worktree"))
+    texts = [directory.read(name).decode("utf-8", "surrogateescape") for directory, name in files]
+    return sum((config.parse(text, allowed) for text in texts), Config())
+
+
+def _closing(stack: ExitStack, fd: int) -> int:
+    stack.callback(os.close, fd)
+    return fd

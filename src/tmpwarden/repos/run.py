@@ -1,0 +1,126 @@
+"""Run git in a repository that may be hostile: without the user's settings or environment, writing nothing, in time."""
+
+from __future__ import annotations
+
+import os
+import re
+import shutil
+import subprocess
+import time
+from dataclasses import dataclass, field
+
+TIME_LIMIT_S = 20.0  # for all questions about one repository
+_PROGRAMS = ("/usr/bin/git", "/usr/local/bin/git", "/bin/git", "/opt/homebrew/bin/git")
+_SETTINGS = (
+    "core.fsmonitor=false", "core.hooksPath=/dev/null", "core.untrackedCache=false", "core.excludesFile=/dev/null",
+    "core.attributesFile=/dev/null", "core.checkStat=default", "core.trustctime=true", "core.pager=cat",
+    "core.sshCommand=false", "core.askPass=false", "credential.helper=", "diff.external=", "protocol.allow=never",
+    "status.showUntrackedFiles=no", "status.aheadBehind=false", "gc.auto=0", "filter.lfs.clean=", "filter.lfs.smudge=",
+    "filter.lfs.process=", "filter.lfs.required=false", "log.showSignature=false", "submodule.recurse=false",
+)  # fmt: skip
+# The default branch of a remote was renamed: git says so, and nothing is wrong with what it tells.
+_NO_COMPLAINT = re.compile(rb"warning: ignoring dangling symref refs/remotes/[^\n]+/HEAD\n?")
+_LONGEST_TOLD = 160
+
+
+class Unclear(Exception):
+    """Could not be inspected; its text says why."""
+
+
+@dataclass(slots=True)
+class Git:
+    """Questions to one repository. Its configuration must have been found harmless before."""
+
+    fd: int  # the directory that git starts in
+    directory: str = ".git"  # GIT_DIR, seen from there
+    work_tree: str | None = "."
+    environment: dict[str, str] = field(default_factory=dict)
+    deadline: float = field(default_factory=lambda: time.monotonic() + TIME_LIMIT_S)
+
+    def succeeds(self, *words: str) -> bool:
+        """Yes or no, as git says them: 0 or 1. Anything else is no answer."""
+        status, _ = self._run(words)
+        if status not in (0, 1):
+            raise Unclear(f"git {words[0]} ended with status {status}")
+        return status == 0
+
+    def output(self, *words: str, given: bytes | None = None) -> bytes:
+        """What it prints. Raises Unclear if it fails, complains or takes too long."""
+        status, output = self._run(words, given)
+        if status != 0:
+            raise Unclear(f"git {words[0]} ended with status {status}")
+        return output
+
+    def _run(self, words: tuple[str, ...], given: bytes | None = None) -> tuple[int, bytes]:
+        settings = [*_SETTINGS, f"core.bare={'false' if self.work_tree else 'true'}"]
+        options = [word for setting in settings for word in ("-c", setting)]
+        try:
+            with _Child(
+                [program(), "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs", *options, *words],
+                cwd=f"/proc/self/fd/{self.fd}",
+                env=self._environment(),
+                stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
+                stdout=subprocess.PIPE,
+                stderr=subprocess.PIPE,
+            ) as child:
+                try:
+                    output, complaint = child.communicate(given, timeout=max(0.1, self.deadline - time.monotonic()))
+                finally:
+                    child.kill()
+        except subprocess.TimeoutExpired:
+            raise Unclear(f"git {words[0]} took too long") from None
+        except (OSError, subprocess.SubprocessError) as error:
+            raise Unclear(f"git could not be run: {error}") from None
+        if child.was_taken_away:
+            raise Unclear("how git ended could not be told")
+        if complaint := _NO_COMPLAINT.sub(b"", complaint).strip():
+            raise Unclear(f"git says: {_told(complaint)}")
+        return child.returncode, output
+
+    def _environment(self) -> dict[str, str]:
+        where = {"GIT_DIR": self.directory} | ({"GIT_WORK_TREE": self.work_tree} if self.work_tree else {})
+        return environment() | where | self.environment
+
+
+class _Child(subprocess.Popen[bytes]):
+    """Knows when its status is a guess: in a host that ignores SIGCHLD, or reaps every child itself, the standard
+    library answers 0, and a git that failed would have said that nothing is lost."""
+
+    was_taken_away = False
+
+    def _try_wait(self, wait_flags: int) -> tuple[int, int]:
+        try:
+            return os.waitpid(self.pid, wait_flags)
+        except ChildProcessError:
+            self.was_taken_away = True
+            return self.pid, 0
+
+
+def _told(complaint: bytes) -> str:
+    """The first line of what git said: the reason, not the advice after it."""
+    line = complaint.split(b"\n")[0].decode("utf-8", "replace")
+    return line if len(line) <= _LONGEST_TOLD else f"{line[:_LONGEST_TOLD]}..."
+
+
+def program() -> str:
+    found = next((path for path in _PROGRAMS if os.access(path, os.X_OK)), None) or shutil.which("git")
+    if found is None:
+        raise Unclear("there is no git to ask")
+    return found
+
+
+def environment() -> dict[str, str]:
+    """Nothing of ours: no settings, helpers, pagers, traces or repositories that the user's environment names."""
+    return {
+        "PATH": os.defpath,
+        "HOME": "/nonexistent",
+        "LC_ALL": "C",
+        "GIT_CONFIG_NOSYSTEM": "1",
+        "GIT_CONFIG_SYSTEM": "/dev/null",
+        "GIT_CONFIG_GLOBAL": "/dev/null",
+        "GIT_ATTR_NOSYSTEM": "1",
+        "GIT_OPTIONAL_LOCKS": "0",
+        "GIT_NO_LAZY_FETCH": "1",
+        "GIT_ALLOW_PROTOCOL": "",
+        "GIT_TERMINAL_PROMPT": "0",
+    }

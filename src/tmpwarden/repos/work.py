@@ -1,0 +1,228 @@
+"""What would be lost with a repository: work that exists nowhere else."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from .gitdir import Directory, open_below
+from .repository import Repository, Shape, Unit, module, opened
+from .run import Unclear
+
+_MOST_BRANCHES_TOLD = 5
+_MOST_MODULES = 200
+_UNFINISHED = {
+    "MERGE_HEAD": "merge",
+    "CHERRY_PICK_HEAD": "cherry-pick",
+    "REVERT_HEAD": "revert",
+    "rebase-merge": "rebase",
+    "rebase-apply": "rebase",
+    "BISECT_LOG": "bisect",
+}
+_OWN_REFS = ("refs/worktree/", "refs/bisect/", "refs/rewritten/")  # they go with the entry of their worktree
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """What an inspection saw."""
+
+    losses: tuple[str, ...] = ()  # sentences about what exists only here
+    worktree_of: str | None = None  # a repository elsewhere that keeps an administrative entry of what goes
+
+
+def inspect(dir_fd: int, name: str, inside: str = "", *, was: str | None = None) -> Found:
+    """What exists only in the repository `inside` the unit `name` of an open directory; raises Unclear, which keeps it.
+
+    `was`: the path that the unit had, if it was moved. Files that a .gitignore in the tree covers do not count: they
+    are what builds and installs leave. What only a private exclude file hides does count.
+    """
+    unit = Unit(dir_fd, name, was or f"{os.readlink(f'/proc/self/fd/{dir_fd}')}/{name}")
+    try:
+        with opened(unit, inside) as repository:
+            if repository is None:
+                return Found()
+            entry = repository.main if repository.shape is Shape.WORKTREE and _lies_outside(repository) else None
+            return Found(tuple(_losses(repository)), entry)
+    except (OSError, ValueError) as error:
+        raise Unclear(str(error)) from None
+
+
+def _lies_outside(repository: Repository) -> bool:
+    now = repository.unit.now(repository.unit.was)
+    return not f"{repository.common.path}/".startswith(f"{now}/")
+
+
+def _losses(repository: Repository) -> Iterator[str]:
+    yield from unfinished(repository)
+    if repository.shape is not Shape.BARE:
+        yield from uncommitted(repository)
+    if repository.shape is Shape.WORKTREE:
+        yield from _only_of_this_worktree(repository)
+    else:
+        yield from _needed_elsewhere(repository)
+        yield from _stashes(repository)
+        yield from _unpublished(repository)
+    yield from _in_modules(repository)
+
+
+def unfinished(repository: Repository) -> Iterator[str]:
+    for name in sorted({work for mark, work in _UNFINISHED.items() if repository.own.has(mark)}):
+        yield f"an unfinished {name}"
+
+
+def uncommitted(repository: Repository) -> Iterator[str]:
+    git = repository.git
+    repository.own.check_index()
+    lines = git.output("status", "--porcelain=v2", "-z", "--ignore-submodules=all", "--no-renames").split(b"\0")
+    if changed := sum(line[:1] in (b"1", b"2", b"u") for line in lines):
+        yield counted(changed, "modified file")
+    others = git.output("ls-files", "-z", "--others", "--exclude-per-directory=.gitignore", "--directory")
+    if count := others.count(b"\0"):
+        yield counted(count, "untracked file")
+    check_flags(repository)
+
+
+def check_flags(repository: Repository) -> None:
+    """Unclear where git was told not to look; what a sparse checkout left out is not there and cannot be lost."""
+    for line in filter(None, repository.git.output("ls-files", "-v", "-z").split(b"\0")):
+        flag, name = line[:1], os.fsdecode(line[2:])
+        if flag.islower():
+            raise Unclear(f"git was told not to look at {name} (assume-unchanged)")
+        if flag == b"S" and repository.tree.has(name):
+            raise Unclear(f"git was told not to look at {name} (skip-worktree)")
+
+
+def _only_of_this_worktree(repository: Repository) -> Iterator[str]:
+    """Its branch and stashes are the main repository's, and stay there."""
+    if repository.own.has("locked"):
+        yield f"a worktree that {repository.main} has locked"
+    kept = ("--not", "--branches", "--tags", "--remotes")
+    if is_detached(repository) and (count := commits(repository, "HEAD", *kept)):
+        yield f"detached HEAD with {counted(count, 'commit')} that no branch has"
+    own = [name for name in refs(repository) if name.startswith(_OWN_REFS)]
+    if own and (count := commits(repository, *own, *kept)):
+        yield f"{counted(count, 'commit')} that only this worktree's own refs have"
+
+
+def _needed_elsewhere(repository: Repository) -> Iterator[str]:
+    """Worktrees outside the unit. One that is gone needs nothing; one inside goes or stays with it."""
+    entries = [Directory(open_below(repository.common.fd, f"worktrees/{name}"))
+               for name in repository.common.names("worktrees")]  # fmt: skip
+    try:
+        count = sum(_is_used_elsewhere(repository, entry) for entry in entries)
+    finally:
+        for entry in entries:
+            os.close(entry.fd)
+    if count:
+        yield f"{counted(count, 'worktree')} elsewhere that need{'s' if count == 1 else ''} this repository"
+
+
+def _is_used_elsewhere(repository: Repository, entry: Directory) -> bool:
+    path = os.path.normpath(os.path.join(entry.path, entry.line("gitdir")))
+    if entry.has("locked"):
+        return True  # perhaps on a medium that is not mounted now
+    return not f"{path}/".startswith(f"{repository.unit.was}/") and os.path.lexists(path)
+
+
+def _stashes(repository: Repository) -> Iterator[str]:
+    common = repository.common
+    if common.has("logs/refs/stash"):
+        count = common.read("logs/refs/stash").count(b"\n")
+    else:
+        count = int(common.has("refs/stash"))
+    if count:
+        yield "1 stash" if count == 1 else f"{count} stashes"
+
+
+def _unpublished(repository: Repository) -> Iterator[str]:
+    """Commits that no tracking ref of a remote elsewhere reaches."""
+    known = published(repository)
+    if is_detached(repository) and (count := commits(repository, "HEAD", *known, "--branches")):
+        yield f"detached HEAD with {counted(count, 'commit')} that no remote has"
+    own = [name for name in refs(repository) if not name.startswith(("refs/remotes/", "refs/stash"))]
+    own += _heads_of_worktrees(repository)
+    if not own or not commits(repository, *own, *known):
+        return
+    told = [(name, count) for name in own[:200] if (count := commits(repository, name, *known))]
+    for name, count in told[:_MOST_BRANCHES_TOLD]:
+        yield f"{counted(count, 'commit')} on {_spoken(name)} that no remote has"
+    if len(told) > _MOST_BRANCHES_TOLD:
+        more = counted(len(told) - _MOST_BRANCHES_TOLD, "more branch", "more branches")
+        yield f"commits on {more} that no remote has"
+
+
+def _heads_of_worktrees(repository: Repository) -> list[str]:
+    """Detached ones: what they hold may have no other name."""
+    entries = [f"worktrees/{name}/HEAD" for name in repository.common.names("worktrees")]
+    return [name for name in entries if not repository.common.line(name).startswith("ref: ")]
+
+
+def published(repository: Repository) -> list[str]:
+    """Words for rev-list that leave out what lies on another machine. The edge of a shallow clone was fetched too."""
+    remotes = repository.config.published_by()
+    if not remotes:
+        return ["--not"]
+    return ["--not", *(f"--remotes={name}" for name in remotes), *_shallow_commits(repository)]
+
+
+def _shallow_commits(repository: Repository) -> list[str]:
+    if not repository.common.has("shallow"):
+        return []
+    words = repository.common.read("shallow").decode("ascii", "replace").split()
+    if len(words) > 1000 or not all(set(word) <= set("0123456789abcdef") for word in words):
+        raise Unclear("its list of shallow commits is odd")
+    return words
+
+
+def is_detached(repository: Repository) -> bool:
+    return repository.git.succeeds("rev-parse", "-q", "--verify", "HEAD") and not repository.git.succeeds(
+        "symbolic-ref", "-q", "HEAD"
+    )
+
+
+def refs(repository: Repository) -> list[str]:
+    names = repository.git.output("for-each-ref", "--format=%(refname)").decode("utf-8", "surrogateescape")
+    return [name for name in names.split("\n") if name]
+
+
+def commits(repository: Repository, *revisions: str) -> int:
+    return int(repository.git.output("rev-list", "--count", *revisions, "--"))
+
+
+def _in_modules(repository: Repository) -> Iterator[str]:
+    """Repositories of submodules lie in the git directory, also of such that are not checked out just now."""
+    found = list(_modules(repository.own, "modules"))
+    if len(found) > _MOST_MODULES:
+        raise Unclear(f"it has more than {_MOST_MODULES} submodules")
+    for name in found:
+        directory = Directory(open_below(repository.own.fd, name))
+        try:
+            inner = module(repository.unit, f"{repository.path}/.git/{name}", directory)
+            for sentence in (*_stashes(inner), *_unpublished(inner)):
+                yield f"{sentence} in submodule {name.removeprefix('modules/')}"
+        finally:
+            os.close(directory.fd)
+
+
+def _modules(directory: Directory, name: str) -> Iterator[str]:
+    for each in directory.names(name):
+        below = f"{name}/{each}"
+        if directory.has(f"{below}/HEAD") and directory.has_directory(f"{below}/objects"):
+            yield below
+            yield from _modules(directory, f"{below}/modules")
+        elif directory.has_directory(below):
+            yield from _modules(directory, below)
+        else:
+            raise Unclear(f"{below} in it is no submodule")
+
+
+def counted(count: int, one: str, many: str | None = None) -> str:
+    return f"{count} {one if count == 1 else many or one + 's'}"
+
+
+def _spoken(ref: str) -> str:
+    for prefix, word in (("refs/heads/", "branch "), ("refs/tags/", "tag ")):
+        if ref.startswith(prefix):
+            return word + ref.removeprefix(prefix)
+    return ref
