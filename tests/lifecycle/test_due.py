@@ -90,7 +90,6 @@ def test_for_all_users_it_is_asked_for_each(own_world: Path, monkeypatch: pytest
     """One user, who stays who we are: the real ones have real homes."""
     me = User(os.geteuid(), os.getegid(), "me", str(own_world / "home"))
     monkeypatch.setattr(all_users, "users_of", lambda roots: [me])
-    monkeypatch.setattr(all_users, "become", lambda user: None)
     found = [answer("clean", "--all-users", "--if-due", "1h", "--yes")[1]["data"]["users"] for _ in range(2)]
     assert [users[0]["data"].get("skipped") for users in found] == [None, "not-due"]
 

@@ -6,9 +6,11 @@ import time
 
 from tmpwarden.cli.main import main
 
+_AHEAD_NS = int(float(os.environ.get("LATER_S", "0")) * 1e9)  # read once: a child for another user has no such thing
+
 
 def now_ns() -> int:
-    return time.time_ns() + int(float(os.environ.get("LATER_S", "0")) * 1e9)
+    return time.time_ns() + _AHEAD_NS
 
 
 if __name__ == "__main__":

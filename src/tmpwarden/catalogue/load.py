@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
+from functools import cache
 from graphlib import CycleError
 
 from ..errors import UnknownAgent
@@ -75,23 +76,27 @@ def default_dirs() -> tuple[str, ...]:
 
 def load(dirs: Iterable[str] | None = None, overrides: Mapping[str, Override] | None = None) -> Catalogue:
     """Built-in agents, then those in `dirs` (None: `default_dirs()`), then the user's word on single rows."""
-    agents, warnings = _built_in()
-    ours = frozenset(agents)
+    built_in, complaints = _built_in()
+    agents, warnings, ours = dict(built_in), [*complaints], frozenset(built_in)
     for directory in default_dirs() if dirs is None else dirs:
         for name in _toml_names(directory):
             warnings += _drop_in(agents, name, os.path.join(directory, name))
     # Where two rows want the same name and neither beats the other, the first one wins: let that be the built-in one.
     names = sorted(agents, key=lambda name: (name not in ours, name))
-    listed, complaints = apply(tuple(agents[name] for name in names), overrides or {})
-    catalogue = Catalogue(listed, (*warnings, *complaints))
+    listed, unfit = apply(tuple(agents[name] for name in names), overrides or {})
+    catalogue = Catalogue(listed, (*warnings, *unfit))
     return _without_circles(catalogue)
 
 
-def _built_in() -> tuple[dict[str, Agent], list[str]]:
-    """A built-in file that does not decode is a bug of ours; still, the others work."""
+@cache
+def _built_in() -> tuple[Mapping[str, Agent], tuple[str, ...]]:
+    """A built-in file that does not decode is a bug of ours; still, the others work.
+
+    Once for a process: a child that has become another user cannot read an install below /root.
+    """
     known = compiled.recall(BUILT_IN)
     if known is not None:
-        return known, []
+        return known, ()
     agents: dict[str, Agent] = {}
     warnings: list[str] = []
     for name in _toml_names(BUILT_IN):
@@ -101,7 +106,7 @@ def _built_in() -> tuple[dict[str, Agent], list[str]]:
             agents[name] = agent
     if not warnings:
         compiled.remember(BUILT_IN, agents)
-    return agents, warnings
+    return agents, tuple(warnings)
 
 
 def read(path: str, *, builtin: bool = False, trusted: bool = False) -> tuple[Agent | None, tuple[str, ...]]:

@@ -1,73 +1,139 @@
-"""`clean --all-users`: root forks one child for each user with litter; the child becomes that user before it looks."""
+"""`--all-users`: root forks one child for each user; the child becomes that user before it looks, and answers."""
 
 from __future__ import annotations
 
 import json
 import os
-import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
-from ..errors import NeedsRoot, Partial, WouldAsk
-from ..lifecycle.users import User, become, users_of
+from ..errors import Interrupted, NeedsRoot, Partial, TmpwardenError, WouldAsk
+from ..lifecycle.per_user import as_user
+from ..lifecycle.preload import preload
+from ..lifecycle.users import User, has_agents, has_own_home, users_of
 from ..oskit.files import places
-from ..text import shown, size
+from ..text import shown
 from .call import Answer, Call
 from .envelope import describe
+from .progress import Progress
+from .stopping import Stop, stopping
+
+LIMIT_S = 600.0  # for one user; clean stops by itself before, between two units
+_LAST_WORDS_S = 30.0
+_NO_HOME = "has no home of its own, where what can be undone would be written down"
+Ask = Callable[[], Answer]
 
 
-def for_each_user(call: Call, clean: Callable[[], Answer], *, yes: bool) -> Answer:
-    """Run `clean` as each user in turn. Root itself never sweeps what belongs to another uid."""
+@dataclass(frozen=True, slots=True)
+class Told:
+    """What the child of one user reported: the envelope's fields, and the lines a person would have read."""
+
+    user: User
+    exit_code: int
+    data: object = None
+    error: dict[str, str] | None = None
+    warnings: tuple[str, ...] = ()
+    lines: tuple[str, ...] = ()
+    skipped: str = ""
+
+    @property
+    def document(self) -> dict[str, object]:
+        named = {"user": self.user.name, "uid": self.user.uid, "exit_code": self.exit_code, "data": self.data}
+        skipped = {"skipped": self.skipped} if self.skipped else {}
+        return named | {"error": self.error, "warnings": list(self.warnings)} | skipped
+
+
+def for_each_user(call: Call, ask: Ask, *, yes: bool = True, limit_s: float = LIMIT_S) -> Answer:
+    """Let `ask` answer as each user in turn. Root itself never sweeps what belongs to another uid."""
     if os.geteuid() != 0:
         raise NeedsRoot("--all-users")
     if not yes:
         raise WouldAsk(hint="--all-users cannot ask each user: pass --yes, or --dry-run to look first")
-    told = [(user, _as_user(user, clean)) for user in users_of(places.temp_roots(call.roots))]
-    failed = [user.name for user, report in told if report["exit_code"]]
-    error = Partial(f"it did not work out for {', '.join(failed)}") if failed else None
-    data = {"users": [{"user": user.name, "uid": user.uid, **report} for user, report in told]}
-    return Answer(data, lambda: _lines(told), error.exit_code if error else 0, error)
+    call.roots = tuple(map(os.path.abspath, call.roots))
+    users = users_of(places.temp_roots(call.roots))
+    preload()
+    with stopping(is_removing=True) as stop, Progress(wanted=not call.json) as progress:
+        told = list(_heard(call, ask, users, limit_s + _LAST_WORDS_S, stop, progress))
+    _warn(call, told)
+    error = _problem(told, stop)
+    status = error.exit_code if error else max((each.exit_code for each in told), default=0)
+    return Answer({"users": [each.document for each in told]}, lambda: _lines(told), status, error)
 
 
-def _as_user(user: User, clean: Callable[[], Answer]) -> dict[str, object]:
-    """What a child that has become `user` reports. A child that dies reports a failure."""
-    reading, writing = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        status = 1
-        try:
-            os.close(reading)
-            become(user)
-            answer = clean()
-            with os.fdopen(writing, "w") as pipe:
-                json.dump(_report(answer), pipe)
-            status = 0
-        except BaseException as error:
-            print(f"tmpwarden: as {user.name}: {error}", file=sys.stderr, flush=True)
-        finally:
-            os._exit(status)
-    os.close(writing)
-    with os.fdopen(reading) as pipe:
-        text = pipe.read()
-    os.waitpid(pid, 0)
-    report: dict[str, object] = json.loads(text) if text else {"exit_code": 1, "data": None, "error": None}
-    return report
+def _heard(
+    call: Call, ask: Ask, users: Sequence[User], limit_s: float, stop: Stop, progress: Progress
+) -> Iterator[Told]:
+    for number, user in enumerate(users, 1):
+        if stop.wanted():
+            return
+        progress.tell(f"{shown(user.name)}, {number} of {len(users)} users ...")
+        heard = as_user(user, lambda user=user: _report(call, ask, user), limit_s=limit_s, wanted=stop.number)  # type: ignore[misc]
+        if heard.why:
+            error = {"code": "child-failed", "message": heard.why, "suggestion": "", "hint": ""}
+            yield Told(user, 1, error=error)
+            continue
+        report = json.loads(heard.answer)
+        talk = tuple(heard.talk.splitlines())
+        if report is not None:
+            yield Told(user, **report | {"warnings": (*report["warnings"], *talk), "lines": tuple(report["lines"])})
 
 
-def _report(answer: Answer) -> dict[str, object]:
+def _report(call: Call, ask: Ask, user: User) -> str:
+    """In the child. `null` for a user whom nothing here concerns."""
+    from ..catalogue.load import load
+
+    if not user.has_temp and not has_agents(user, (row.place for row in load().rows)):
+        return "null"
+    if not has_own_home(user):
+        return json.dumps(_fields(Answer(), []) | {"skipped": "no-home"})
+    try:
+        answer = ask()
+    except TmpwardenError as error:
+        answer = Answer(exit_code=error.exit_code, error=error)
+    return json.dumps(_fields(answer, call.warnings))
+
+
+def _fields(answer: Answer, warnings: Iterable[str]) -> dict[str, object]:
     return {
         "exit_code": answer.exit_code,
         "data": answer.data() if callable(answer.data) else answer.data,
         "error": describe(answer.error) if answer.error else None,
+        "warnings": list(warnings),
+        "lines": list(answer.text()) if answer.text else [],
     }
 
 
-def _lines(told: list[tuple[User, dict[str, object]]]) -> Iterator[str]:
-    for user, report in told:
-        data = report["data"]
-        if not isinstance(data, dict):
-            yield f"{user.name}: failed"
+def _warn(call: Call, told: Sequence[Told]) -> None:
+    """What children complain of is shown with their names; what all of them say, once."""
+    sentences: dict[str, list[str]] = {}
+    for each in told:
+        for sentence in each.warnings:
+            sentences.setdefault(sentence, []).append(shown(each.user.name))
+        if each.skipped:
+            call.warn(f"{shown(each.user.name)} was left out: it {_NO_HOME}")
+    for sentence, names in sentences.items():
+        call.warn(sentence if len(names) == len(told) else f"{', '.join(names)}: {sentence}")
+
+
+def _problem(told: Sequence[Told], stop: Stop) -> TmpwardenError | None:
+    if stop.signal_number is not None:
+        return Interrupted(stop.signal_number)
+    failed = [each for each in told if each.error]
+    if not failed:
+        return None  # an exit status without an error, as doctor's 2, is passed on as it is
+    reasons = "; ".join(f"{shown(each.user.name)}: {each.error['message']}" for each in failed if each.error)
+    hints = dict.fromkeys(each.error["hint"] for each in failed if each.error and each.error["hint"])
+    return Partial(f"it did not work out for {reasons}", hint="; ".join(hints))
+
+
+def _lines(told: Sequence[Told]) -> Iterator[str]:
+    for number, each in enumerate(told):
+        if each.skipped:
             continue
-        verb = "would remove" if data["effect"] == "would_delete" else "removed"
-        units = data["removed"]
-        amount = sum(unit["bytes"] or 0 for unit in units)
-        yield f"{shown(user.name)}: {verb} {len(units)} units, {size(amount)}; kept {len(data['kept'])}"
+        if number:
+            yield ""
+        yield f"{shown(each.user.name)} (uid {each.user.uid})"
+        for line in each.lines:
+            yield f"  {line}".rstrip()
+        if each.error:
+            yield f"  failed: {each.error['message']}"

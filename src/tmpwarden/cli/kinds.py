@@ -37,6 +37,9 @@ def agent_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--agent", "wanted", multiple=True, metavar="A", shell_complete=_agent_ids, help=text)(function)
 
 
+all_users_option = click.option("--all-users", is_flag=True, help="Root only: for each user, as that user.")
+
+
 def _agent_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
     from ..catalogue.load import load
 

@@ -21,6 +21,10 @@ class Stop:
     def wanted(self) -> bool:
         return self.signal_number is not None
 
+    def number(self) -> int:
+        """The signal to pass on to a child, 0 for none."""
+        return self.signal_number or 0
+
     def note(self, number: int, _: FrameType | None) -> None:
         is_second, self.signal_number = self.signal_number is not None, self.signal_number or number
         if is_second or not self.is_removing:

@@ -1,4 +1,4 @@
-"""The users of this machine who own something in its temp roots, and how root becomes one of them."""
+"""The users of this machine whom a run for all concerns, and how root becomes one of them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,10 @@ import pwd
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-_OF_ANOTHER = ("XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME", "XDG_RUNTIME_DIR")
+_PEOPLE = range(1000, 60_000)  # as Debian, Fedora and Arch give uids to people; services have others
+_NO_LOGIN = ("nologin", "false")
+# What root's shell may say to a child of another user. All else stays behind: git shows its environment to that user.
+_PASSED_ON = ("PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "NO_COLOR", "TMPWARDEN_ROOTS", "TMPWARDEN_DEBUG")
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,10 +19,11 @@ class User:
     gid: int
     name: str
     home: str
+    has_temp: bool = True  # owns something in a temp root; else only the home may hold what an agent left
 
 
 def users_of(roots: Iterable[str]) -> list[User]:
-    """Everybody who owns something right below a root and has an account; lowest uid first."""
+    """Everybody with an account who owns something right below a root, and everybody who may log in; root first."""
     uids = {os.geteuid()}
     for root in roots:
         with os.scandir(root) as entries:
@@ -28,25 +32,47 @@ def users_of(roots: Iterable[str]) -> list[User]:
                     uids.add(entry.stat(follow_symlinks=False).st_uid)
                 except OSError:
                     continue
-    return list(_accounts(sorted(uids)))
-
-
-def _accounts(uids: Iterable[int]) -> Iterator[User]:
+    accounts = {account.pw_uid: account for account in pwd.getpwall() if _is_a_person(account)}
     for uid in uids:
         try:
-            account = pwd.getpwuid(uid)
+            accounts[uid] = pwd.getpwuid(uid)  # of a directory service, too, which need not list its people
         except KeyError:
             continue  # no home to keep its journal in: nobody could undo
-        yield User(uid, account.pw_gid, account.pw_name, account.pw_dir)
+    return list(_users(accounts, uids))
+
+
+def _is_a_person(account: pwd.struct_passwd) -> bool:
+    return account.pw_uid in _PEOPLE and os.path.basename(account.pw_shell) not in _NO_LOGIN
+
+
+def _users(accounts: dict[int, pwd.struct_passwd], seen: set[int]) -> Iterator[User]:
+    for uid, account in sorted(accounts.items()):
+        yield User(uid, account.pw_gid, account.pw_name, account.pw_dir, uid in seen)
 
 
 def become(user: User) -> None:
-    """Drop every privilege for good, and see the world with that user's home."""
+    """Drop every privilege for good, and see the world with that user's home. Whoever we are already, we stay."""
+    os.chdir("/")
+    if user.uid == os.geteuid():
+        return
     os.setgroups([])
     os.initgroups(user.name, user.gid)
     os.setresgid(user.gid, user.gid, user.gid)
     os.setresuid(user.uid, user.uid, user.uid)
-    for name in _OF_ANOTHER:
-        os.environ.pop(name, None)
-    os.environ |= {"HOME": user.home, "USER": user.name, "LOGNAME": user.name}
-    os.chdir("/")
+    passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
+    os.environ.clear()
+    os.environ.update(passed_on | {"HOME": user.home, "USER": user.name, "LOGNAME": user.name})
+
+
+def has_own_home(user: User) -> bool:
+    """Asked by a child that has become `user`: a journal needs a place of that user's, or nothing can be undone."""
+    try:
+        return user.uid == os.stat(user.home).st_uid and os.access(user.home, os.W_OK | os.X_OK)
+    except OSError:
+        return False
+
+
+def has_agents(user: User, places: Iterable[str]) -> bool:
+    """Whether a place that a row names (`{home}/.codex/...`) begins at that user's home."""
+    words = {place.removeprefix("{home}/").split("/")[0] for place in places if place.startswith("{home}/")}
+    return any(os.path.lexists(os.path.join(user.home, word)) for word in words if "*" not in word and "{" not in word)

@@ -18,10 +18,11 @@ from ...text import duration, plural, size
 from .. import ask, removal, render
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import age, agent_option, budget
+from ..kinds import age, agent_option, all_users_option, budget
 from ..progress import Progress
 from ..stopping import Stop, stopping
 
+_MOST_FOR_ONE_S = 600  # of all users: the others wait
 _MOST_LISTED = 40  # lines a person reads before a question
 
 
@@ -38,7 +39,7 @@ _MOST_LISTED = 40  # lines a person reads before a question
 @click.option("--purge", is_flag=True, help="Empty the quarantine too; nothing can be undone then.")
 @click.option("--if-due", type=age, help="Only if the last clean is at least this long ago; held to law 11.")
 @click.option("--time-limit", type=age, help="Stop between two units after this time (exit 10).")
-@click.option("--all-users", is_flag=True, help="Root only: for each user, as that user.")
+@all_users_option
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 @pass_call
 def command(
@@ -65,6 +66,8 @@ def command(
     """
     if min_age is not None and max_age is not None and max_age < min_age:
         raise BadArgument("--max-age is below --min-age", hint="--min-age is a floor for everything")
+    if all_users and time_limit is None:
+        time_limit = _MOST_FOR_ONE_S
     request = Request(
         roots=call.roots,
         agents=wanted,
@@ -81,7 +84,7 @@ def command(
     if all_users:
         from ..all_users import for_each_user
 
-        return for_each_user(call, run.answer, yes=yes or dry_run)
+        return for_each_user(call, run.answer, yes=yes or dry_run, limit_s=time_limit or _MOST_FOR_ONE_S)
     return run.answer()
 
 

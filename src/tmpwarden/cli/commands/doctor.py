@@ -18,6 +18,7 @@ from ...setup import apply, timer
 from ...setup.agents import find
 from ..call import Answer, Call
 from ..group import pass_call
+from ..kinds import all_users_option
 
 _MARKS = {"fail": "FAIL", "warn": "warn", "unknown": "?", "ok": "ok"}
 
@@ -25,13 +26,22 @@ _MARKS = {"fail": "FAIL", "warn": "warn", "unknown": "?", "ok": "ok"}
 @click.command()
 @click.option("--no-probe", is_flag=True, help="Do not make the test write of 64 KiB.")
 @click.option("-v", "--verbose", is_flag=True, help="Also tell what is in order.")
+@all_users_option
 @pass_call
-def command(call: Call, no_probe: bool, verbose: bool) -> Answer:
+def command(call: Call, no_probe: bool, verbose: bool, all_users: bool) -> Answer:
     """Why does my agent fail: one sentence of cause, one command to run, the worst first.
 
     Works with a full temp directory. The only thing it writes is a test file of 64 KiB, gone at once (--no-probe).
     Exit status 2 when something fails.
     """
+    if all_users:
+        from ..all_users import for_each_user
+
+        return for_each_user(call, lambda: _answer(call, no_probe, verbose))
+    return _answer(call, no_probe, verbose)
+
+
+def _answer(call: Call, no_probe: bool, verbose: bool) -> Answer:
     if call.roots:
         places.temp_roots(call.roots)  # what the call itself got wrong is its error, and no finding
     patient = Patient(

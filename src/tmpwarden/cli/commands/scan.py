@@ -12,7 +12,7 @@ from ...text import plural, shown
 from .. import documents, render
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import age, agent_option
+from ..kinds import age, agent_option, all_users_option
 from ..progress import Progress
 
 
@@ -22,23 +22,36 @@ from ..progress import Progress
 @click.option("--min-age", type=age, help="Judge as if nothing younger than this could go.")
 @click.option("--max-age", type=age, help="Judge with this age limit instead of the rows' own.")
 @click.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
+@all_users_option
 @pass_call
 def command(
-    call: Call, each: bool, wanted: tuple[str, ...], min_age: int | None, max_age: int | None, take_ask: bool
+    call: Call,
+    each: bool,
+    wanted: tuple[str, ...],
+    min_age: int | None,
+    max_age: int | None,
+    take_ask: bool,
+    all_users: bool,
 ) -> Answer:
     """What agents left behind, grouped by agent and litter, biggest first.
 
     Nothing is touched. Every row says why it can go or is kept.
     """
-    survey = scan(
-        Request(
-            roots=call.roots,
-            agents=wanted,
-            thresholds=Thresholds(min_age_s=min_age, max_age_s=max_age, take_ask=take_ask),
-            config_file=call.config_file,
-        ),
-        now_ns=call.now_ns,
-    )
+    limits = Thresholds(min_age_s=min_age, max_age_s=max_age, take_ask=take_ask)
+
+    def answer() -> Answer:
+        request = Request(roots=call.roots, agents=wanted, thresholds=limits, config_file=call.config_file)
+        return _answer(call, request, each)
+
+    if all_users:
+        from ..all_users import for_each_user
+
+        return for_each_user(call, answer)
+    return answer()
+
+
+def _answer(call: Call, request: Request, each: bool) -> Answer:
+    survey = scan(request, now_ns=call.now_ns)
     with Progress(wanted=not call.json) as progress:
         verdicts = list(_told(survey, progress))
     now_ns = call.now_ns()

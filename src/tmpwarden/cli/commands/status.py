@@ -23,6 +23,7 @@ from ...text import duration, plural, shown, size
 from .. import documents, render
 from ..call import Answer, Call
 from ..group import pass_call
+from ..kinds import all_users_option
 
 _FULL_PERCENT = 80
 
@@ -55,9 +56,18 @@ class Status:
 
 
 @click.command()
+@all_users_option
 @pass_call
-def command(call: Call) -> Answer:
+def command(call: Call, all_users: bool) -> Answer:
     """How full, live sessions and their scratch, hooks, last clean, next step."""
+    if all_users:
+        from ..all_users import for_each_user
+
+        return for_each_user(call, lambda: _answer(call))
+    return _answer(call)
+
+
+def _answer(call: Call) -> Answer:
     settings = load_settings(call.config_file)
     catalogue = load(overrides=settings.rows)
     roots = places.temp_roots(call.roots)
