@@ -1,15 +1,19 @@
 # Two commands for a newcomer: `make scan` and `make test`. Everything they need they install into .venv.
+SUITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
 PYTHON ?= $(shell for p in /usr/bin/python3 python3.14 python3.13 python3.12 python3.11 python3; do \
-	"$$p" -c 'import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))' 2>/dev/null && { echo "$$p"; break; }; done)
+	"$$p" -c '$(SUITS)' 2>/dev/null && { echo "$$p"; break; }; done)
 BIN := .venv/bin
+NEEDED := tmpwarden needs Python 3.11 or newer with its venv module (on Debian and Ubuntu: apt install python3-venv)
+PYTEST := $(BIN)/python -m pytest
 
-.PHONY: scan venv dev test test-long test-clients lint bench docs soak clean
+.PHONY: scan venv dev test test-long test-clients lint bench docs soak
 scan: venv
 	$(BIN)/tmpwarden scan
 
 venv: $(BIN)/tmpwarden
 $(BIN)/tmpwarden: pyproject.toml
-	$(PYTHON) -m venv .venv
+	@"$(PYTHON)" -c '$(SUITS)' 2>/dev/null || { echo "$(NEEDED)$(if $(PYTHON),; $(PYTHON) is not one)." >&2; exit 1; }
+	"$(PYTHON)" -m venv .venv
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
 	@$(BIN)/python -m compileall -q src  # as pip does for a package that is not editable
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'from tmpwarden.catalogue.load import load; load(dirs=())'
@@ -21,13 +25,13 @@ dev: .venv/dev.stamp
 	@touch $@
 
 test: dev
-	$(BIN)/python -m pytest -n 2 -m "not long and not clients"
+	$(PYTEST) -n 2 -m "not long and not clients" $(if $(ACCEPT_SKIPS),--accept-skips=$(ACCEPT_SKIPS))
 
 test-long: dev
-	$(BIN)/python -m pytest -n 2 -m "long"
+	$(PYTEST) -n 2 -m "long"
 
 test-clients: dev
-	$(BIN)/python -m pytest -n 2 -m "clients" -p no:cacheprovider
+	$(PYTEST) -n 2 -m "clients" -p no:cacheprovider
 
 lint: dev
 	$(BIN)/ruff check .

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.bases import PREFIX, base_for_all, remove
+from support.skips import KINDS, Skips
 from support.user import OrdinaryUser
 
 _TEMP_VARIABLES = ("TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR")
@@ -46,6 +47,11 @@ def ordinary_user() -> Iterator[OrdinaryUser]:
         yield OrdinaryUser(base)
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    kinds = ", ".join(KINDS)
+    parser.addoption("--accept-skips", metavar="KINDS", help=f"fail when a test is skipped for none of these: {kinds}")
+
+
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Everything lies below one directory that goes at the end. `--basetemp DIR`, outside, keeps it to look at."""
@@ -53,3 +59,5 @@ def pytest_configure(config: pytest.Config) -> None:
         base = Path(tempfile.mkdtemp(prefix=PREFIX))
         config.option.basetemp = str(base / "t")
         config.add_cleanup(lambda: remove(base))
+    if config.option.accept_skips is not None and not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Skips(config.option.accept_skips))

@@ -256,7 +256,7 @@ WRITES = re.compile(
 )
 
 
-@pytest.mark.skipif(not shutil.which("strace"), reason="needs strace")
+@pytest.mark.skipif(not shutil.which("strace"), reason="needs the program strace")
 @pytest.mark.parametrize(("words", "is_silent"), [(["--no-probe"], True), ([], False)])
 def test_no_probe_writes_nothing_at_all(own_world: Path, words: list[str], is_silent: bool) -> None:
     """Asked of the kernel; and the same trace does see the test write."""

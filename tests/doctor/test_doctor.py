@@ -99,7 +99,7 @@ def quota(tmp_path: Path) -> Iterator[Path]:
     try:
         subprocess.run(["mkfs.btrfs", "-q", str(image)], check=True, capture_output=True)
     except (OSError, subprocess.CalledProcessError) as error:
-        pytest.skip(f"needs btrfs-progs: {error}")
+        pytest.skip(f"needs the program mkfs.btrfs: {error}")
     with mounted(tmp_path / "disk", "-o", "loop", str(image)) as disk:
         volume = disk / "v"
         for words in (["quota", "enable", disk], ["subvolume", "create", volume], ["qgroup", "limit", "2M", volume]):

@@ -111,7 +111,7 @@ def tmpfs_quota(root: Path) -> Iterator[None]:
         with mounted(root, *words):
             yield
     except subprocess.CalledProcessError as error:
-        pytest.skip(f"needs Linux 6.6: {error.stderr!r}")
+        pytest.skip(f"this kernel has no quota on tmpfs: {error.stderr!r}")
 
 
 @contextlib.contextmanager
@@ -121,7 +121,7 @@ def ext4_quota(root: Path) -> Iterator[None]:
         file.truncate(64 << 20)
     for tool in ("mkfs.ext4", "setquota"):
         if not shutil.which(tool):
-            pytest.skip(f"needs {tool}")
+            pytest.skip(f"needs the program {tool}")
     make = ["mkfs.ext4", "-q", "-F", "-O", "quota", "-E", "quotatype=usrquota", str(image)]
     subprocess.run(make, check=True, capture_output=True)
     try:
@@ -131,7 +131,7 @@ def ext4_quota(root: Path) -> Iterator[None]:
             subprocess.run(["setquota", "-u", *limits, str(root)], check=True, capture_output=True)
             yield
     except subprocess.CalledProcessError as error:
-        pytest.skip(f"needs a quota format in the kernel: {error.stderr!r}")
+        pytest.skip(f"this kernel has no quota format: {error.stderr!r}")
 
 
 @pytest.mark.parametrize("limited", [tmpfs_quota, ext4_quota])
@@ -149,7 +149,7 @@ def qgroup(machine: Machine) -> Iterator[Machine]:
     """A btrfs subvolume whose group may hold 16 MB: only a write tells."""
     image, disk = machine.user.base / "image", machine.user.base / "disk"
     if not shutil.which("mkfs.btrfs"):
-        pytest.skip("needs btrfs-progs")
+        pytest.skip("needs the program mkfs.btrfs")
     with image.open("wb") as file:
         file.truncate(256 << 20)
     subprocess.run(["mkfs.btrfs", "-q", str(image)], check=True, capture_output=True)

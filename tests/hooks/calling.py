@@ -5,9 +5,11 @@ import os
 import subprocess
 from pathlib import Path
 
+from support import interpreters
+
 REPOSITORY = Path(__file__).parents[2]
 RUN = REPOSITORY / "src" / "tmpwarden" / "hooks" / "run.py"
-PYTHON = "/usr/bin/python3"
+PYTHON = interpreters.plain()
 PAYLOADS = sorted((Path(__file__).parent / "payloads").glob("*/*.json"))
 LONGEST = 1024
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shlex
 import shutil
 import subprocess
 from pathlib import Path
@@ -101,9 +102,10 @@ def test_a_read_only_checkout_keeps_its_compiled_modules_with_our_state(ordinary
 ])  # fmt: skip
 def test_without_python_the_agent_goes_on_and_one_message_says_so(event: str, source: str, speaks: bool) -> None:
     """Every Python on this machine is hidden behind /bin/false, in a mount namespace of the test's own."""
-    real = os.path.realpath("/usr/bin/python3")
+    pythons = {path.resolve() for place in ("/usr/bin", "/usr/sbin") for path in Path(place).glob("python3*")}
+    hidden = " && ".join(f"mount --bind /bin/false {shlex.quote(str(path))}" for path in sorted(pythons))
     payload = json.dumps(PAYLOAD | {"source": source}, separators=(",", ":"))
-    script = f"mount --bind /bin/false {real} && {command_of(event)}"
+    script = f"{hidden} && {command_of(event)}"
     environ = {**os.environ, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "CLAUDE_PLUGIN_ROOT": str(REPOSITORY)}
     result = subprocess.run(
         ["unshare", "-m", "sh", "-c", script], input=payload, capture_output=True, text=True, env=environ, check=False

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from hooks.calling import RUN, hook, said
+from hooks.calling import PYTHON, RUN, hook, said
 from support.mounts import mounted
 from tmpwarden.leases.scratch import open_scratch
 
@@ -213,7 +213,7 @@ def test_a_second_copy_of_us_is_inert(world: Path, agent: "subprocess.Popen[byte
     start(world, agent)
     raw = json.dumps(payload("SessionStart", source="startup")).encode()
     again = subprocess.run(
-        ["/usr/bin/python3", "-I", "-S", str(copy / "tmpwarden" / "hooks" / "run.py"), "claude", "SessionStart"],
+        [PYTHON, "-I", "-S", str(copy / "tmpwarden" / "hooks" / "run.py"), "claude", "SessionStart"],
         input=raw,
         env={**os.environ, "CLAUDE_PID": str(agent.pid)},
         capture_output=True,
@@ -239,7 +239,7 @@ def test_a_sandboxed_session_gets_a_scratch_where_its_commands_can_write(
 def test_the_owner_is_the_first_ancestor_that_is_no_shell(world: Path) -> None:
     """Codex, Gemini and Qwen do not name themselves: this test process stands for the agent."""
     raw = json.dumps(payload("SessionStart", source="startup"))
-    command = f"sh -c \"/usr/bin/python3 -I -S '{RUN}' codex SessionStart; :\"; :"
+    command = f"sh -c \"{PYTHON} -I -S '{RUN}' codex SessionStart; :\"; :"
     subprocess.run(["bash", "-c", command], input=raw, text=True, capture_output=True, check=True)
     (lease,) = (world / "tmp").glob("tmpwarden-*/*.lease")
     assert json.loads(lease.read_text())["pid"] == os.getpid()
@@ -302,7 +302,7 @@ def test_huge_json_is_passed(world: Path) -> None:
 
 
 def test_closed_streams_are_passed(world: Path) -> None:
-    command = f"/usr/bin/python3 -I -S '{RUN}' claude SessionStart <&- >&- 2>&-"
+    command = f"{PYTHON} -I -S '{RUN}' claude SessionStart <&- >&- 2>&-"
     assert subprocess.run(["sh", "-c", command], check=False).returncode == 0
 
 

@@ -85,7 +85,7 @@ def test_a_job_for_one_row_is_no_clean(root: Path) -> None:
     assert consent.last_clean_ns(places.state_dir()) is None
 
 
-@pytest.mark.skipif(os.geteuid() != 0, reason="only root may ask for all users")
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to ask for all users")
 def test_for_all_users_it_is_asked_for_each(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """One user, who stays who we are: the real ones have real homes."""
     me = User(os.geteuid(), os.getegid(), "me", str(own_world / "home"))

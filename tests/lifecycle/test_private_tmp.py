@@ -64,12 +64,12 @@ def test_literal_paths_land_in_the_scratch_and_not_in_the_machines_tmp(root: Pat
     assert eventually(lambda: left_behind(root) == [])
 
 
-def test_a_working_directory_below_tmp_is_still_there(own_world: Path) -> None:
+def test_a_working_directory_below_tmp_is_still_there() -> None:
     """Nobody who stands in /tmp/project and builds wants an empty directory."""
-    if not str(own_world).startswith("/tmp/"):
-        pytest.skip("the test's own directory is not below /tmp")
-    (own_world / "here").write_text("source")
-    assert outcome([*PRIVATE, "sh", "-c", "cat here; pwd"], b"", own_world) == (0, f"source{own_world}\n".encode())
+    with tempfile.TemporaryDirectory(prefix="twtest-", dir="/tmp") as project:
+        Path(project, "here").write_text("source")
+        told = outcome([*PRIVATE, "sh", "-c", "cat here; pwd"], b"", Path(project))
+    assert told == (0, f"source{project}\n".encode())
 
 
 @pytest.fixture
@@ -148,7 +148,7 @@ def test_where_namespaces_are_denied_it_says_so_and_offers_the_plain_form(ordina
     inside = ["unshare", "--user", "--map-root-user", "sh", "-c", denied, "sh"]
     done = ordinary_user.run([*inside, *ours, "--private-tmp", "--", "touch", str(ordinary_user.tmp / "ran")])
     if "unshare failed" in done.stderr or "setpriv" in done.stderr:
-        pytest.skip(done.stderr)
+        pytest.skip(f"this machine has no user namespaces: {done.stderr}")
     assert done.returncode == 4
     assert "this machine does not allow a private /tmp: " in done.stderr
     assert "`tmpwarden run -- COMMAND` works without" in done.stderr
@@ -169,7 +169,7 @@ os.execvp(sys.argv[3], sys.argv[3:])
 """
 
 
-@pytest.mark.skipif(platform.machine() != "x86_64", reason="knows only the numbers of x86_64")
+@pytest.mark.skipif(platform.machine() != "x86_64", reason="this machine is no x86_64, whose numbers it knows")
 @pytest.mark.parametrize(
     ("call", "number", "said"),
     [

@@ -57,7 +57,7 @@ def root(own_world: Path) -> Path:
 def test_a_program_ends_and_speaks_as_without(name: str, form: list[str], root: Path, own_world: Path) -> None:
     argv, stdin = PROGRAMS[name]
     if shutil.which(argv[0]) is None or (name == "gcc" and shutil.which("gcc") is None):
-        pytest.skip(f"{name} is not here")
+        pytest.skip(f"needs the program {name}")
     cwd = own_world / "work"
     cwd.mkdir()
     bare = ["env", f"TMPDIR={cwd}", *argv]  # what it leaves there is its own
@@ -252,7 +252,7 @@ def test_even_with_json_stdout_is_the_commands_own() -> None:
     assert outcome([*RUN, "--json", "--", "echo", "hi"], b"", Path("/")) == (0, b"hi\n")
 
 
-@pytest.mark.skipif(shutil.which("tmux") is None, reason="tmux is not here")
+@pytest.mark.skipif(shutil.which("tmux") is None, reason="needs the program tmux")
 @pytest.mark.parametrize("form", FORMS, ids=NAMES)
 def test_inside_tmux_it_has_the_terminal_and_reaches_tmux(form: list[str], root: Path) -> None:
     with base_for_all() as base:  # short: the socket's path has 107 bytes
@@ -336,7 +336,7 @@ def test_an_ordinary_user_needs_no_privilege(ordinary_user: OrdinaryUser, option
 
 
 @mounts.needs_root
-@pytest.mark.skipif(shutil.which("sudo") is None, reason="sudo is not here")
+@pytest.mark.skipif(shutil.which("sudo") is None, reason="needs the program sudo")
 @pytest.mark.parametrize("form", FORMS, ids=NAMES)
 def test_under_sudo_it_is_the_target_users_and_leaves_nothing(form: list[str], root: Path, own_world: Path) -> None:
     """sudo keeps a terminal, resets the environment and may run its command on a pty of its own."""
@@ -344,6 +344,6 @@ def test_under_sudo_it_is_the_target_users_and_leaves_nothing(form: list[str], r
     argv = ["sudo", "-n", "env", *kept, *form, "sh", "-c", 'id -u; stat -c %u "$TMPDIR"; echo x >"$TMPDIR/x"; exit 5']
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60, cwd="/")
     if "sudo:" in done.stderr:
-        pytest.skip(done.stderr)
+        pytest.skip(f"this machine lets nobody use sudo: {done.stderr}")
     assert (done.returncode, done.stdout) == (5, "0\n0\n")
     assert eventually(lambda: left_behind(root) == [])

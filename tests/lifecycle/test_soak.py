@@ -18,7 +18,7 @@ def test_without_us_writes_fail_about_day_ten() -> None:
 
 
 @needs_root
-@pytest.mark.skipif(shutil.which("mkfs.btrfs") is None, reason="btrfs-progs are not here")
+@pytest.mark.skipif(shutil.which("mkfs.btrfs") is None, reason="needs the program mkfs.btrfs")
 @pytest.mark.long
 def test_a_true_quota_bites_in_the_same_way() -> None:
     result = soak.replay("nothing", "btrfs with a quota", limit_bytes=32 << 20, step_hours=6)

@@ -20,7 +20,7 @@ from tmpwarden.repos import config, run
 from tmpwarden.sweep.compose import clean, scan, why
 
 GIT = shutil.which("git")
-pytestmark = pytest.mark.skipif(GIT is None, reason="needs git")
+pytestmark = pytest.mark.skipif(GIT is None, reason="needs the program git")
 
 
 @pytest.fixture(scope="module")

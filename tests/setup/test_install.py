@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support import interpreters
 from tmpwarden import __version__
 from tmpwarden.errors import BrokenSettings, UnknownAgent
 from tmpwarden.setup import apply, runtime
@@ -215,11 +216,11 @@ def test_a_hook_whose_parts_are_gone_passes_in_silence(gone: str, own_world: Pat
 def test_a_shim_or_a_venv_is_no_interpreter(tmp_path: Path) -> None:
     shim = tmp_path / "shims" / "python3"
     shim.parent.mkdir()
-    shim.symlink_to("/usr/bin/python3")
+    shim.symlink_to(interpreters.plain())
     assert not runtime.suits(str(shim))
     venv = tmp_path / "venv" / "bin" / "python3"
     venv.parent.mkdir(parents=True)
-    venv.symlink_to("/usr/bin/python3")
+    venv.symlink_to(interpreters.plain())
     (tmp_path / "venv" / "pyvenv.cfg").touch()
     assert not runtime.suits(str(venv))
 

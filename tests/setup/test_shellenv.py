@@ -27,7 +27,7 @@ def programs(tmp_path: Path) -> Path:
 @pytest.mark.parametrize("is_there", [True, False])
 def test_the_agent_starts_under_run_and_without_us_by_itself(shell: str, is_there: bool, programs: Path) -> None:
     if not shutil.which(shell):
-        pytest.skip(f"needs {shell}")
+        pytest.skip(f"needs the program {shell}")
     own = programs / "tmpwarden"
     if not is_there:
         own = own.with_name("gone")
@@ -43,7 +43,7 @@ def test_the_agent_starts_under_run_and_without_us_by_itself(shell: str, is_ther
 def test_an_alias_of_the_same_name_is_no_error(shell: str, programs: Path) -> None:
     """It comes first when typed; the function waits behind it."""
     if not shutil.which(shell):
-        pytest.skip(f"needs {shell}")
+        pytest.skip(f"needs the program {shell}")
     text = functions(shell, str(programs / "tmpwarden"), (("claude", "claude"),))
     (programs / "profile").write_text(f"alias claude='echo aliased'\n{text}")
     script = f". '{programs}/profile'\neval 'claude a'\nunalias claude\neval 'claude b'"

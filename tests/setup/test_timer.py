@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support import interpreters
 from support.mounts import needs_root
 from support.user import OrdinaryUser
 from tmpwarden.lifecycle import timers
@@ -38,7 +39,7 @@ class Machine:
         return subprocess.CompletedProcess(argv, 0, self.crontab if argv[-1] == "-l" else "", "")
 
 
-@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs systemd")
+@pytest.mark.skipif(not shutil.which("systemd-analyze"), reason="needs the program systemd-analyze")
 def test_systemd_accepts_the_units(tmp_path: Path) -> None:
     script = tmp_path / "a b" / "tick.py"
     script.parent.mkdir()
@@ -66,7 +67,7 @@ def test_cron_runs_what_was_meant_and_keeps_other_lines() -> None:
     assert timers.crontab(text, None, ENVIRON) == "# mine\n0 5 * * * backup\n"
 
 
-@pytest.mark.skipif(not shutil.which("systemd-tmpfiles"), reason="needs systemd")
+@pytest.mark.skipif(not shutil.which("systemd-tmpfiles"), reason="needs the program systemd-tmpfiles")
 def test_the_drop_in_keeps_the_systems_ageing_off_our_directories_and_nothing_else(tmp_path: Path) -> None:
     for name in ("tmpwarden-0/1a2b3c4d", "other"):
         (tmp_path / name).mkdir(parents=True)
@@ -104,7 +105,9 @@ def test_a_timer_comes_and_goes(kind: str, monkeypatch: pytest.MonkeyPatch, own_
 
 def test_what_the_timer_starts_cleans_with_the_standard_library_alone(own_world: Path) -> None:
     tick = Path(timers.__file__).with_name("tick.py")
-    result = subprocess.run(["/usr/bin/python3", "-I", "-S", str(tick)], capture_output=True, text=True, env=os.environ)
+    result = subprocess.run(
+        [interpreters.plain(), "-I", "-S", str(tick)], capture_output=True, text=True, env=os.environ
+    )
     assert (result.returncode, result.stderr) == (0, "")
     assert (own_world / "state" / "tmpwarden").is_dir()
 
@@ -117,7 +120,7 @@ def test_a_timer_for_all_users_clears_each_as_that_user(ordinary_user: OrdinaryU
     os.chown(ordinary_user.tmp / "mine", 65534, 65534)
     ordinary_user.tmp.chmod(0o1777)
     environ = {**ordinary_user.env, "HOME": os.environ["HOME"]}
-    argv = ["/usr/bin/python3", "-I", "-S", str(tick), "--all-users"]
+    argv = [ordinary_user.python, "-I", "-S", str(tick), "--all-users"]
     result = subprocess.run(argv, capture_output=True, text=True, env=environ, check=False)
     assert "Traceback" not in result.stderr
     assert not list(ordinary_user.tmp.glob("tmpwarden-0/q/*"))

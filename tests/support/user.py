@@ -3,12 +3,12 @@
 import os
 import shutil
 import subprocess
-import sys
 import sysconfig
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import tmpwarden
+from support import interpreters
 
 UID = 65534
 _DEPENDENCIES = ("click", "rich", "pygments", "markdown_it", "mdurl")
@@ -32,11 +32,7 @@ class OrdinaryUser:
         for name in _DEPENDENCIES:
             if (site / name).is_dir():
                 shutil.copytree(site / name, self.library / name, ignore=shutil.ignore_patterns("__pycache__"))
-        self.python = (
-            "/usr/bin/python3"
-            if sys.executable.startswith("/root") or Path("/usr/bin/python3").exists()
-            else sys.executable
-        )
+        self.python = interpreters.for_everybody()
 
     @property
     def env(self) -> dict[str, str]:

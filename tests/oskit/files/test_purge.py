@@ -267,7 +267,7 @@ def test_what_will_not_go_is_named_and_the_rest_goes(ours: tuple[Path, int]) -> 
     (path / "unit" / "stuck" / "immutable").write_text("x")
     (path / "unit" / "other").write_text("x")
     if os.system(f"chattr +i {path}/unit/stuck/immutable 2>/dev/null"):
-        pytest.skip("no immutable files here")
+        pytest.skip("this file system knows no immutable files")
     try:
         seen = measure(fd, "unit", uid=os.geteuid(), count_atime=False)
         done = purge(fd, "unit", measured=seen)

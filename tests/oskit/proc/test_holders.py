@@ -140,7 +140,7 @@ def test_an_image_behind_a_loop_device_is_in_use_though_no_process_has_it_open(u
     image.write_bytes(b"\0" * (1 << 20))
     device = subprocess.run(["losetup", "-f", "--show", image], capture_output=True, text=True, check=False)
     if device.returncode:
-        pytest.skip("no loop devices here")
+        pytest.skip("this machine has no loop devices")
     try:
         assert kinds(unit) == {WitnessKind.MOUNT_SOURCE}
     finally:
@@ -155,7 +155,7 @@ def test_the_layers_of_an_overlay_are_in_use(unit: Path, tmp_path: Path) -> None
     options = f"lowerdir={tmp_path / 'lower'},upperdir={unit / 'upper'},workdir={unit / 'work'}"
     done = subprocess.run(["mount", "-t", "overlay", "-o", options, "overlay", tmp_path / "lower"], check=False)
     if done.returncode:
-        pytest.skip("no overlay file system here")
+        pytest.skip("this kernel has no overlay file system")
     try:
         assert kinds(unit / "upper") == {WitnessKind.MOUNT_SOURCE}
     finally:

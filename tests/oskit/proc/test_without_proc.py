@@ -28,7 +28,6 @@ def test_without_psutil_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> 
 
 @pytest.mark.usefixtures("without_proc")
 def test_with_psutil_users_are_seen_but_absence_is_never_known(tmp_path: Path) -> None:
-    pytest.importorskip("psutil")
     unit = fill(tmp_path / "unit")
     with process(OPEN, str(unit / "deep" / "file"), env={"SOME_SESSION": "s-1", "TMPDIR": str(unit / "deep")}) as user:
         holders = Holders.look(("SOME_SESSION",))

@@ -19,7 +19,7 @@ from tmpwarden.sweep.find import second_walker
 from tmpwarden.sweep.find.second_walker import SecondWalker
 from tmpwarden.sweep.prepared import Prepared
 
-pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="one core: nobody walks beside us")
+pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine has one core only")
 UNITS = 12
 
 

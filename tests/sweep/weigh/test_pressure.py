@@ -105,6 +105,6 @@ def test_an_unattended_run_keeps_to_its_share_under_pressure_too(tmp_path: Path)
             (units[-1] / "big").write_bytes(b"x" * HALF_A_MEGABYTE)
         owners = {v.evidence.owner.state for v in scan(request, now_ns=later(0.5))}
         if owners != {OwnerState.ABSENT}:
-            pytest.skip("an agent of the same kind runs here, so nobody is provably absent")
+            pytest.skip("this machine runs an agent of the same kind, so nobody is provably absent")
         clean(Request(roots=(str(root),), unattended=True), now_ns=later(0.5))
         assert sum(unit.exists() for unit in units) >= 4, "a guess never takes more than half"
