@@ -113,9 +113,9 @@ def corpus(count: int) -> list[str]:
 
 
 def _evaluation(count: int) -> Iterator[Line]:
-    from tmpwarden.guard.config import load
     from tmpwarden.guard.context import Context
-    from tmpwarden.guard.evaluate import evaluate
+    from tmpwarden.guard.decide.evaluate import evaluate
+    from tmpwarden.guard.rules.config import load
     from tmpwarden.model.hot import ToolCall
     from tmpwarden.oskit.files.disk import Disk
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tmpwarden.guard import audit
+from tmpwarden.guard.log import audit
 from tmpwarden.model.hot import Decision, ToolCall
 
 

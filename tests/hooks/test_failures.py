@@ -60,7 +60,7 @@ def test_closed_and_full_descriptors_are_no_failure(event: str, closed: str, own
     assert (done.returncode, done.stderr) == (0, b"")
 
 
-@pytest.mark.parametrize("missing", ["guard", "guard/evaluate.py", "hooks/events", "hooks/dialects", "model"])
+@pytest.mark.parametrize("missing", ["guard", "guard/decide/evaluate.py", "hooks/events", "hooks/dialects", "model"])
 def test_a_runtime_with_a_hole_asks_or_passes(missing: str, tmp_path: Path, own_world: Path) -> None:
     root = tmp_path / "lib" / "tmpwarden"
     shutil.copytree(REPOSITORY / "src" / "tmpwarden", root, ignore=shutil.ignore_patterns("__pycache__"))

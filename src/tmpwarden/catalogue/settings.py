@@ -18,7 +18,7 @@ from .files import read_text
 from .overrides import Override
 
 SYSTEM = "/etc/tmpwarden/config.toml"
-_ELSEWHERE = {"guard", "redirect"}  # guard/config.py reads these parts of the same files
+_ELSEWHERE = {"guard", "redirect"}  # guard/rules/config.py reads these parts of the same files
 _ROW_AGES = ("grace", "min_age", "max_age")
 
 

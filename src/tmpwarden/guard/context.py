@@ -4,7 +4,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from .rules import Rules
+    from .rules.rule import Rules
 
     Look = Callable[[str], tuple[str | None, bool]]
 

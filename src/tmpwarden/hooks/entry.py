@@ -31,7 +31,7 @@ KINDS = {
 MARKERS_EVERY_S = 60.0
 CLEAN_EVERY_S = 3600.0
 _FIRST = b'{"session_id":"'
-_AUDIT, _COMPILER = "tmpwarden.guard.audit", "tmpwarden.guard.compiling"
+_AUDIT, _COMPILER = "tmpwarden.guard.log.audit", "tmpwarden.guard.rules.compiling"
 
 
 def main(arguments: list[str]) -> None:

@@ -115,7 +115,7 @@ def take_note(notes: str, session: str) -> str:
 
 
 def was_told_lately(notes: str) -> bool:
-    """Whether the guard has given anybody another input within the last quarter of an hour (guard/audit.py)."""
+    """Whether the guard has given anybody another input within the last quarter of an hour (guard/log/audit.py)."""
     try:
         return time.time() - posix.stat(f"{notes.rpartition('/')[0]}/guard/told").st_mtime < _TOLD_LATELY_S
     except OSError:

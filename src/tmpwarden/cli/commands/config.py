@@ -7,8 +7,8 @@ from dataclasses import asdict, is_dataclass
 import click
 
 from ...catalogue.settings import load_settings
-from ...guard.compiled import config_files
-from ...guard.config import Loaded, load
+from ...guard.rules.compiled import config_files
+from ...guard.rules.config import Loaded, load
 from ...oskit.files import places
 from ...text import duration, shown
 from ..call import Answer, Call

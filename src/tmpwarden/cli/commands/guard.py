@@ -12,12 +12,12 @@ import click
 
 from ...errors import BadArgument, BadConfig, UnknownAgent
 from ...guard.agents import abilities, context_keywords
-from ...guard.compiled import config_files
-from ...guard.config import NO_PRESET, Loaded, load, preset_names
 from ...guard.context import Context
-from ...guard.evaluate import evaluate
-from ...guard.history import Entry, entries, is_wanted
-from ...guard.verify import verify as verified
+from ...guard.decide.evaluate import evaluate
+from ...guard.log.history import Entry, entries, is_wanted
+from ...guard.rules.compiled import config_files
+from ...guard.rules.config import NO_PRESET, Loaded, load, preset_names
+from ...guard.rules.verify import verify as verified
 from ...model.hot import DENY, Decision, ToolCall
 from ...oskit.files import places
 from ...oskit.files.disk import Disk

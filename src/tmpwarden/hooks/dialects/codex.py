@@ -19,7 +19,7 @@ class Codex(Dialect):
         """
         call = super().tool_call(payload, session)
         if call.tool == "patch":
-            from ...guard.filetools import patch_paths
+            from ...guard.decide.filetools import patch_paths
 
             call.paths = patch_paths("\n".join(text for text in call.tool_input.values() if isinstance(text, str)))
         return call

@@ -33,7 +33,7 @@ def after(call: Call) -> Answer | None:
 
 def _note_a_dropped_rewrite(call: Call) -> None:
     """An agent that was given another input may have run its own all the same; the audit then says so."""
-    from ...guard.audit import check_ran
+    from ...guard.log.audit import check_ran
 
     try:
         check_ran(call.state, call.dialect.tool_call(call.payload, call.session))

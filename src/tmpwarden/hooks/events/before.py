@@ -2,10 +2,10 @@
 
 import posix
 
-from ...guard.compiled import InForce, cache_path, config_files, rules_in_force
 from ...guard.context import Context
-from ...guard.evaluate import evaluate
-from ...guard.rules import SESSION
+from ...guard.decide.evaluate import evaluate
+from ...guard.rules.compiled import InForce, cache_path, config_files, rules_in_force
+from ...guard.rules.rule import SESSION
 from ...model.hot import Decision, ToolCall
 from ...oskit.files.disk import Disk
 from .. import notebook
@@ -49,7 +49,7 @@ def _decision(call: Call, asked: ToolCall) -> Decision:
         make_private_dir(rules.target)  # a squatted name raises: nothing is led there
     decision = evaluate(asked, rules, _context(call, asked))
     try:
-        from ...guard.audit import record
+        from ...guard.log.audit import record
 
         record(call.state, asked, decision)
     except OSError:

@@ -1,0 +1,109 @@
+"""The guard's word on one tool call: rewrite, judge the text that will really run, and say what the agent can take.
+
+Pure: the disk is seen only through `context.look`. Errors never become a deny; the caller turns them into an ask.
+"""
+
+from ...model.hot import ALLOW, ASK, DENY, PASS, Decision, ToolCall
+from ..context import Context
+from ..follow.meaning import analyse
+from ..nouns.analysis import Simple
+from ..rules.rule import Rules
+from .judge import Judged, judge
+from .redirect import rewrite
+from .scope import Scope
+
+_RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
+
+
+def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
+    """allow, ask, deny or pass; `rewritten` and `paths` are what will really run, None where nothing changes."""
+    if call.command is None:
+        from .filetools import judge_file_tool
+
+        return judge_file_tool(call, rules, context)
+    rewritten = _rewritten(call.command, rules, context)
+    if rewritten is None:
+        return _for_agent(_judged(call.command, rules, context), None, context)
+    decision = _judged(rewritten, rules, context)
+    if decision.verdict == DENY or (decision.verdict == ASK and context.has_ask):
+        decision.rewritten = rewritten
+        return decision
+    return _for_agent(_without_rewrite(decision, call.command, rewritten, rules, context), rewritten, context)
+
+
+def _rewritten(command: str, rules: Rules, context: Context) -> str | None:
+    scratch = rules.scratch(context.scratch)
+    if not rules.redirect_tmp or scratch is None:
+        return None
+    return rewrite(
+        command,
+        scratch=scratch,
+        cwd=context.cwd,
+        home=context.home,
+        variables=context.variables,
+        look=context.look,
+        tmp_roots=context.tmp_roots,
+        uid=context.uid,
+        keep=context.names_to_keep(),
+    )
+
+
+def _without_rewrite(decision: Decision, command: str, rewritten: str, rules: Rules, context: Context) -> Decision:
+    """What is said must hold if the agent drops the rewrite (or never applies it)."""
+    applied = decision.verdict == ALLOW or context.applies_rewrite_without_allow
+    if context.keeps_rewrite and applied:
+        decision.rewritten = rewritten
+        return decision
+    original = _judged(command, rules, context)
+    if not applied:  # the text that runs is the one that was sent
+        if _RANK[original.verdict] <= _RANK[PASS]:
+            return Decision(PASS, commands=original.commands)
+        original.reason = f"{original.reason} Run instead: {rewritten}"
+        original.rewritten = rewritten
+        return original
+    decision.rewritten = rewritten
+    if decision.verdict == ALLOW and original.verdict != ALLOW:
+        decision.verdict = ASK if context.has_ask else DENY
+        decision.rule = original.rule
+        decision.reason = f"this is safe only in the scratch. Run instead: {rewritten}"
+    return decision
+
+
+def _for_agent(decision: Decision, rewritten: str | None, context: Context) -> Decision:
+    """An agent that cannot ask is told no, with the way out."""
+    if decision.verdict == ASK and not context.has_ask:
+        decision.verdict = DENY
+        remedy = f" Run instead: {rewritten}" if rewritten and "Run instead" not in decision.reason else ""
+        decision.reason = f"{decision.reason}{remedy} (this agent cannot ask; the user may run it by hand)"
+    return decision
+
+
+def _judged(command: str, rules: Rules, context: Context) -> Decision:
+    """Rules over every simple command of one line; the most restrictive word wins."""
+    analysis = analyse(command, cwd=context.cwd, home=context.home, variables=context.variables, look=context.look)
+    scope = Scope(rules, context, analysis.commands)
+    each = [(simple, judge(simple, rules, scope)) for simple in analysis.commands]
+    worst = _worst(each, analysis.opaque, rules)
+    commands = tuple((_shown(simple), judged.verdict, judged.rule) for simple, judged in each)
+    return Decision(worst.verdict, worst.reason, rule=worst.rule, commands=commands)
+
+
+def _worst(each: "list[tuple[Simple, Judged]]", opaque: str | None, rules: Rules) -> Judged:
+    words = [judged for simple, judged in each if not _says_nothing(simple, judged)]
+    if opaque is not None:
+        words.append(Judged(rules.on_error, "on_error", f"this command cannot be read with certainty: {opaque}"))
+    worst = Judged(PASS)
+    if words:
+        worst = max(words, key=lambda judged: _RANK[judged.verdict])
+    if worst.verdict == ALLOW and opaque is not None:
+        return Judged(PASS)
+    return worst
+
+
+def _says_nothing(simple: Simple, judged: Judged) -> bool:
+    """An assignment alone runs nothing: it neither earns nor spoils an allow."""
+    return not simple.argv and not simple.redirects and not simple.doubts and judged.verdict == PASS
+
+
+def _shown(simple: Simple) -> "tuple[str, ...]":
+    return tuple("$?" if word is None else word for word in simple.argv)

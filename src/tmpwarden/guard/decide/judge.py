@@ -1,0 +1,239 @@
+"""One simple command against the rules: deny > scoped allow > ask > allow > default, first match within a tier."""
+
+from ...model.hot import ALLOW, ASK, DENY
+from ..nouns.analysis import ANY, APPEND, DELETE, READ, WRITING, PathUse, Simple
+from ..nouns.places import is_inside, is_sink, landing
+from ..programs.table import REMOTE
+from ..rules.glob import matches
+from ..rules.prefixes import MAYBE, YES, is_prefix
+from ..rules.rule import Rule, Rules
+from .scope import Scope
+
+TWO_TARGETS = ("cp", "mv", "ln", "rsync", "install", "scp")
+CONTAINERS = ("docker", "podman", "nerdctl", "lxc")  # their disks are made to be thrown away
+
+
+class Judged:
+    """The word on one simple command, and the rule that spoke."""
+
+    __slots__ = ("reason", "rule", "verdict")
+
+    def __init__(self, verdict: str, rule: str = "", reason: str = "") -> None:
+        self.verdict = verdict
+        self.rule = rule
+        self.reason = reason
+
+
+def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
+    doubts: list[Judged] = []
+    for rule in rules.rules:
+        if rule.decision == DENY:
+            hit = _hit(rule, simple, scope)
+            if hit == YES:
+                return _spoken(rule, simple)
+            if hit == MAYBE:
+                doubts.append(Judged(rules.on_error, rule.label, _not_proven(simple)))
+    may_allow = scope.may_allow(simple)
+    if may_allow:
+        for rule in rules.rules:
+            if rule.decision == ALLOW and rule.kind != "prefix" and _allows(rule, simple, scope):
+                return Judged(ALLOW, rule.label, rule.description)
+    for rule in rules.rules:
+        if rule.decision == ASK and (hit := _hit(rule, simple, scope)) is not None:
+            return (
+                _spoken(rule, simple) if hit == YES or simple.remote else Judged(ASK, rule.label, _not_proven(simple))
+            )
+    if doubts:
+        return doubts[0]
+    if may_allow:
+        for rule in rules.rules:
+            if rule.decision == ALLOW and rule.kind == "prefix" and _allows(rule, simple, scope):
+                return Judged(ALLOW, rule.label, rule.description)
+    return Judged(rules.default)
+
+
+def _spoken(rule: Rule, simple: Simple) -> Judged:
+    reason = rule.description or f"{rule.decision} rule {rule.label}: {simple.text or simple.name or 'redirect'}"
+    return Judged(rule.decision, rule.label, f"{reason} Instead: {rule.alternative}." if rule.alternative else reason)
+
+
+def _not_proven(simple: Simple) -> str:
+    unknown = next((use.raw for use in (*simple.redirects, *simple.paths) if use.path is None), "")
+    return f"where {unknown or simple.text or 'this'} leads cannot be told before it runs"
+
+
+def _hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
+    """YES, MAYBE (not proven either way) or None, for the rules that hold something back."""
+    if rule.kind == "prefix":
+        return is_prefix(rule.operands, simple)
+    if rule.kind == "check":
+        return scope.check(rule, simple) if simple.argv else None
+    if rule.kind == "arguments":
+        return _argument_hit(rule, simple, scope)
+    if rule.kind == "redirects":
+        hit = _worst(rule, simple.redirects, scope)
+        return hit if hit is None or not _is_elsewhere(simple) else None if _is_in_container(simple) else MAYBE
+    return None
+
+
+def _is_elsewhere(simple: Simple) -> bool:
+    """Run by ssh or docker: its files are not ours. Those of ssh itself are."""
+    return simple.remote and any(wrapper in REMOTE for wrapper in simple.wrappers)
+
+
+def _is_in_container(simple: Simple) -> bool:
+    return any(wrapper.split()[0] in CONTAINERS for wrapper in simple.wrappers)
+
+
+def _argument_hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
+    if simple.name is None:
+        return MAYBE if simple.argv else None
+    if not rule.names(simple.name):
+        return None
+    if simple.remote:
+        return None if _is_in_container(simple) or "*" in rule.patterns else MAYBE
+    uses = [use for use in simple.paths if _counts(rule, use)]
+    if rule.test == "any_outside":
+        return _worst(rule, tuple(uses), scope)
+    if rule.test == "all_inside":
+        roots = scope.roots(rule.operands)
+        return YES if uses and all(_inside(use, roots, scope) for use in uses) else None
+    return _match_hit(rule, simple, uses, scope)
+
+
+def _counts(rule: Rule, use: PathUse) -> bool:
+    """A path whose use is not known counts as written only against an allow: else every tool would have to ask."""
+    if use.mode == ANY and rule.mode != "any":
+        return rule.decision == ALLOW
+    return _is_of_mode(rule.mode, use)
+
+
+def _match_hit(rule: Rule, simple: Simple, uses: "list[PathUse]", scope: Scope) -> str | None:
+    """Globs over what the arguments say and over where the paths lead."""
+    globs = scope.globs(rule.operands)
+    found = [
+        any(matches(glob, text) for glob in globs for text in (use.raw, use.path, use.resolved) if text is not None)
+        for use in uses
+        if not use.is_glob or _takes_all(use)
+    ]
+    if rule.mode != "any":
+        return YES if found and (any if rule.test == "any_match" else all)(found) else None
+    found += [
+        any(matches(glob, word) for glob in globs)
+        for word in simple.argv[1:]
+        if word is not None and not any(use.raw == word for use in uses)
+    ]
+    if rule.test == "all_match":
+        return YES if found and all(found) and None not in simple.argv else None
+    if any(found):
+        return YES
+    return MAYBE if None in simple.argv else None
+
+
+def _takes_all(use: PathUse) -> bool:
+    """`rm -rf .git/*` leaves nothing of the history. `rm -rf *` in a project leaves it: a star sees nothing hidden."""
+    return use.mode == DELETE and use.raw.endswith("/*") and (use.path or "").endswith("/.git")
+
+
+def _worst(rule: Rule, uses: "tuple[PathUse, ...]", scope: Scope) -> str | None:
+    hits = [_outside(rule, use, scope) for use in uses]
+    return YES if YES in hits else MAYBE if MAYBE in hits else None
+
+
+def _outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
+    """Does this path fall under the rule: outside its roots, or one that its glob names?"""
+    if not _is_of_mode(rule.mode, use) or (use.path is not None and is_sink(use.path)):
+        return None
+    place = landing(use)
+    if rule.test == "glob":
+        texts = [text for text in (use.raw, use.path, place) if text is not None]
+        if any(matches(glob, text) for glob in scope.globs(rule.operands) for text in texts):
+            return YES
+        return MAYBE if place is None else None
+    if place is not None and is_sink(place):
+        return None
+    inside = place is not None and any(is_inside(place, root) for root in scope.roots(rule.operands))
+    if rule.test == "inside":
+        return YES if inside else None
+    if place is not None:
+        return None if inside else YES
+    # a pattern or a word nobody can expand yet: surely outside only if what is known of it already is
+    known = use.resolved
+    if known is not None and not any(_related(known, root) for root in scope.roots(rule.operands)):
+        return YES
+    return MAYBE
+
+
+def _related(path: str, root: str) -> bool:
+    return is_inside(path, root) or is_inside(root, path)
+
+
+def _is_of_mode(mode: str, use: PathUse) -> bool:
+    if mode == "any":
+        return True
+    if mode == "read":
+        return use.mode in (READ, "any")
+    if mode == "append":
+        return use.mode == APPEND
+    if mode == "delete":
+        return use.mode == DELETE
+    return use.mode in WRITING
+
+
+def _inside(use: PathUse, roots: "tuple[str, ...]", scope: Scope) -> bool:
+    place = landing(use) or _seen(use, scope)
+    return place is not None and any(is_inside(place, root) for root in roots)
+
+
+def _seen(use: PathUse, scope: Scope) -> str | None:
+    """Where a pattern leads that is read or written: nowhere else, if its directory holds no link."""
+    if not use.is_glob or use.resolved is None or not scope.is_plain(use.resolved, False):
+        return None
+    return use.resolved
+
+
+def _allows(rule: Rule, simple: Simple, scope: Scope) -> bool:
+    """An allow speaks only for what is proven in full: the words, the program, every path and every redirect."""
+    if simple.name is None or not simple.argv or None in simple.argv:
+        return False
+    if rule.kind == "redirects" or rule.kind == "files":
+        return False
+    if rule.kind == "arguments":
+        hit = _argument_hit(rule, simple, scope) == YES and scope.stays_inside(simple, scope.roots(rule.operands))
+    elif rule.kind == "check":
+        hit = scope.check(rule, simple) == YES and _has_one_target(simple)
+    else:
+        hit = is_prefix(rule.operands, simple) == YES
+    roots = scope.roots(("@scratch", *(rule.operands if rule.test == "all_inside" else ())))
+    return hit and all(_redirect_is_covered(use, roots, scope) for use in simple.redirects)
+
+
+def _has_one_target(simple: Simple) -> bool:
+    """A regex sees letters: it confines one path, and only one that does not climb."""
+    if simple.name in TWO_TARGETS or len([use for use in simple.paths if use.mode != READ]) > 1:
+        return False
+    return not any("../" in (word or "") or (word or "").endswith("..") for word in simple.argv)
+
+
+def _redirect_is_covered(use: PathUse, roots: "tuple[str, ...]", scope: Scope) -> bool:
+    """An allow of a command says nothing about its redirects: each must go inside, nowhere, or have its own allow."""
+    if use.path is not None and is_sink(use.path):
+        return True
+    if _inside(use, roots, scope):
+        return True
+    return any(_outside(rule, use, scope) == YES for rule in scope.redirect_allows)
+
+
+def judge_file(use: PathUse, rules: Rules, scope: Scope) -> Judged:
+    """One path of a file tool against `[[guard.files]]`, in the same tiers."""
+    for decision in (DENY, ALLOW, ASK):
+        for rule in rules.of("files", decision):
+            hit = _outside(rule, use, scope)
+            if hit == YES or (hit == MAYBE and decision == ASK):
+                reason = rule.description or f"{decision} rule {rule.label}: {use.raw}"
+                return Judged(
+                    decision, rule.label, f"{reason} Instead: {rule.alternative}." if rule.alternative else reason
+                )
+            if hit == MAYBE and decision == DENY:
+                return Judged(rules.on_error, rule.label, f"where {use.raw} leads cannot be told")
+    return Judged(rules.default)

@@ -1,0 +1,159 @@
+"""Is a command that names only places inside really bound to stay there? Options, links in the way, and earlier traps.
+
+Writing goes through symlinks. Those on the disk can be seen; those that an earlier command of the same line moves or
+copies into the way cannot. What is not proven here is not denied, it only gets no allow.
+"""
+
+from ..nouns.analysis import DELETE, READ, PathUse, Simple
+from ..nouns.places import is_inside, real
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    Look = Callable[[str], tuple[str | None, bool]]
+    IsPlain = Callable[[str, bool], bool]
+
+# short options without and with a value, long options: those that do not widen what is touched. `rmdir -p` climbs,
+# `cp --parents` rebuilds a path below the target, `cp -s` makes links
+_SAFE_OPTIONS = {
+    "rm": ("rRfiIvd", "", ("recursive", "force", "verbose", "dir", "one-file-system", "interactive", "preserve-root")),
+    "rmdir": ("v", "", ("verbose", "ignore-fail-on-non-empty")),
+    "mkdir": ("pv", "m", ("parents", "verbose", "mode")),
+    "touch": ("acmfh", "dtr", ("no-create", "date", "time", "reference", "no-dereference")),
+    "mv": ("finuvbT", "t", ("force", "no-clobber", "update", "verbose", "target-directory", "no-target-directory")),
+    "cp": (
+        "finuvprRadPLHTx",
+        "t",
+        (
+            *("force", "no-clobber", "update", "verbose", "recursive", "archive", "preserve", "dereference"),
+            *("no-dereference", "target-directory", "no-target-directory", "remove-destination", "one-file-system"),
+        ),
+    ),
+}
+_KEEPS_LINKS = "rRadP"  # options with which cp may carry a symlink over
+_MAKES_NO_LINKS = ("rm", "rmdir", "mkdir", "touch", "cd", "pushd", "popd", "pwd", "echo", "printf", "true", ":", "ls")
+
+
+def stays_inside(
+    simple: Simple, line: "tuple[Simple, ...]", roots: "tuple[str, ...]", look: "Look", is_plain: "IsPlain"
+) -> bool:
+    """All paths of `simple` are inside `roots`, says the rule; does that hold when it runs?"""
+    if simple.name in _SAFE_OPTIONS and not _options_are_safe(simple):
+        return False
+    if simple.name == "cp" and not _copy_lands_inside(simple, roots, look, is_plain):
+        return False
+    return not any(_lays_trap(other, simple, look) for other in line if other is not simple)
+
+
+def _options_are_safe(simple: Simple) -> bool:
+    plain, valued, long = _SAFE_OPTIONS[simple.name or ""]
+    skip = False
+    for word in simple.argv[1:]:
+        if word is None or word == "-":
+            return False  # - is whatever its output is, to touch
+        if skip or not word.startswith("-"):
+            if word[:1] in ("*", "?", "[") and simple.name != "rm":
+                return False  # may match a file that has the name of an option
+            skip = False
+        elif word == "--":
+            return True
+        elif word.startswith("--"):
+            if word[2:].partition("=")[0] not in long:
+                return False
+            skip = "=" not in word and word[2:] in ("mode", "date", "time", "reference", "target-directory")
+        else:
+            rest = word[1:].lstrip(plain)
+            if rest and rest[0] not in valued:
+                return False
+            skip = len(rest) == 1
+    return True
+
+
+def _copy_lands_inside(simple: Simple, roots: "tuple[str, ...]", look: "Look", is_plain: "IsPlain") -> bool:
+    """cp writes through a symlink that already has the target's name, at any depth of a recursive copy."""
+    targets = [use for use in simple.paths if use.mode != READ]
+    if len(targets) != 1 or targets[0].resolved is None:
+        return False
+    target, is_deep = targets[0].resolved, _keeps_links(simple)
+    if (
+        any(is_inside(target, root) for root in roots)
+        and is_plain(target, is_deep)
+        and not (is_deep and _may_lay_own_trap(simple, is_plain))
+    ):
+        return True  # whatever the copies are called, there is no link that they could go through
+    if any(_names_no_entry(word) for word in simple.argv):
+        return False
+    for use in simple.paths:
+        if use.mode == READ and not _lands_inside(_name_of_copy(use, target, look), is_deep, roots, look):
+            return False
+    return True
+
+
+def _may_lay_own_trap(simple: Simple, is_plain: "IsPlain") -> bool:
+    """Of several sources the first may bring a link that the second is written through."""
+    sources = [use for use in simple.paths if use.mode == READ]
+    if len(sources) == 1 and not sources[0].is_glob:
+        return False
+    return not all(use.resolved is not None and is_plain(use.resolved, True) for use in sources)
+
+
+def _names_no_entry(word: str | None) -> bool:
+    """`cp -r d/. e` copies what is in d, under names that we do not know."""
+    return word is None or word in (".", "..") or word.endswith(("/.", "/.."))
+
+
+def _name_of_copy(source: PathUse, target: str, look: "Look") -> str | None:
+    if source.path is None or source.is_glob:
+        return None
+    _, is_dir = look(target + "/.")
+    return f"{target}/{source.path.rpartition('/')[2]}" if is_dir else target
+
+
+def _lands_inside(copy: str | None, is_deep: bool, roots: "tuple[str, ...]", look: "Look") -> bool:
+    if copy is None:
+        return False
+    _, exists = look(copy)
+    if exists and is_deep:
+        return False  # what lies below may hold links
+    place = real(copy, look)
+    return place is not None and any(is_inside(place, root) for root in roots)
+
+
+def _keeps_links(simple: Simple) -> bool:
+    return any(
+        word is None
+        or word in ("--recursive", "--archive", "--no-dereference", "--preserve=links", "--preserve=all")
+        or (word[:1] == "-" and word[:2] != "--" and any(letter in word for letter in _KEEPS_LINKS))
+        for word in simple.argv[1:]
+    )
+
+
+def _lays_trap(other: Simple, simple: Simple, look: "Look") -> bool:
+    """Could `other` put a symlink where `simple` walks? Order does not count: there are loops and `&`."""
+    if not other.argv or other.name in _MAKES_NO_LINKS or (other.name == "cp" and not _keeps_links(other)):
+        return False
+    if other.name not in ("cp", "mv"):
+        return True
+    laid = [use.resolved for use in other.paths if use.mode not in (READ, DELETE)]
+    if not laid or None in laid or simple.cwd is None:
+        return True
+    return any(_walks_over(place or "", simple) for place in laid)
+
+
+def _walks_over(place: str, simple: Simple) -> bool:
+    uses = (*simple.paths, *simple.redirects)
+    if is_inside(simple.cwd or "", place) or any(
+        word is None or ".." in word or word[-1:] == "/" for word in simple.argv
+    ):
+        return True
+    return any(_touches(place, use) for use in uses)
+
+
+def _touches(place: str, use: PathUse) -> bool:
+    """Removing or renaming the very name is safe: that acts on the link itself."""
+    if use.resolved is None:
+        return True
+    if use.resolved == place:
+        return use.mode != DELETE or use.is_glob
+    return is_inside(use.resolved, place)

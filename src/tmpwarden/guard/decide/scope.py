@@ -1,0 +1,71 @@
+"""What one decision is judged against: the roots behind `@scratch` and its friends, and what the disk shows."""
+
+from ..nouns.analysis import Simple
+from ..nouns.places import expand
+from ..rules.prefixes import MAYBE, YES
+from .proof import stays_inside
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..context import Context
+    from ..rules.rule import Rule, Rules
+
+# all others may write files of their own (`time -o`, `flock`, `nohup`), raise rights or read start-up files
+ALLOWED_THROUGH = ("command", "builtin", "exec", "eval", "env", "nice", "timeout", "setsid", "stdbuf", "find")
+
+
+class Scope:
+    """Lives for one decision. Roots and regexes are worked out once."""
+
+    __slots__ = ("_mounted", "_roots", "commands", "holds_mount", "is_plain", "look", "redirect_allows", "tokens")
+
+    def __init__(self, rules: "Rules", context: "Context", commands: "tuple[Simple, ...]" = ()) -> None:
+        self.look = context.look
+        self.is_plain = context.is_plain
+        self.holds_mount = context.holds_mount
+        self._mounted: dict[str, bool] = {}
+        self.tokens = context.tokens(rules)
+        self.commands = commands  # the whole line: one command may lay a trap for the next
+        self.redirect_allows: list[Rule] = rules.of("redirects", "allow")
+        self._roots: dict[tuple[str, ...], tuple[str, ...]] = {}
+
+    def roots(self, operands: "tuple[str, ...]") -> "tuple[str, ...]":
+        if operands not in self._roots:
+            self._roots[operands] = expand(operands, self.tokens, self.look)
+        return self._roots[operands]
+
+    def globs(self, operands: "tuple[str, ...]") -> "tuple[str, ...]":
+        """Patterns with `@scratch`, `@project`, `.` and `~` at their head replaced."""
+        found: list[str] = []
+        for glob in operands:
+            head, slash, rest = glob.partition("/")
+            bases = self.tokens.get(head, ()) if head else ()
+            found += [base + slash + rest for base in bases] if bases else [glob]
+        return tuple(found)
+
+    def check(self, rule: "Rule", simple: Simple) -> str | None:
+        """The regex against the whole command, words joined by blanks: YES, MAYBE (not proven, or too long) or None."""
+        import re  # only a config with checks pays for it
+
+        text = " ".join("$?" if word is None else word for word in simple.argv)
+        regex, limit = rule.operands
+        if len(text) > int(limit):
+            return MAYBE
+        if re.fullmatch(regex, text, re.DOTALL):
+            return MAYBE if None in simple.argv else YES
+        return None
+
+    def may_allow(self, simple: Simple) -> bool:
+        return not simple.doubts and not simple.remote and all(w in ALLOWED_THROUGH for w in simple.wrappers)
+
+    def is_mounted_in(self, roots: "tuple[str, ...]") -> bool:
+        """Something lies in there that belongs elsewhere: what walks over the tree would walk into it."""
+        for root in roots if self.holds_mount is not None else ():
+            if root not in self._mounted:
+                self._mounted[root] = self.holds_mount(root)  # type: ignore[misc]
+        return any(self._mounted.get(root, False) for root in roots)
+
+    def stays_inside(self, simple: Simple, roots: "tuple[str, ...]") -> bool:
+        if self.is_mounted_in(roots):
+            return False
+        return stays_inside(simple, self.commands, roots, self.look, self.is_plain)

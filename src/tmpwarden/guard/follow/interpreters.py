@@ -1,0 +1,172 @@
+"""Code of other languages on the command line: not understood, so harmless only where that can be seen."""
+
+from __future__ import annotations
+
+from ..nouns.call import Call
+from ..nouns.fields import Field
+from ..nouns.state import State
+from .calls import LISTS
+from .shells import Shells
+from .walk import Ways
+from .wrappers import WRAPPERS, is_name
+
+SHOWING = ("-v", "-V", "-h", "-i", "--version", "--help")
+# options of an interpreter that are followed by code
+CODE_OPTIONS = {
+    "python": ("c", ()),
+    "node": ("ep", ("--eval", "--print")),
+    "perl": ("eE", ()),
+    "ruby": ("e", ()),
+    "php": ("rBRE", ()),
+    "lua": ("e", ()),
+    "osascript": ("e", ()),
+    "Rscript": ("e", ()),
+    "bun": ("e", ("--eval",)),
+    "deno": ("", ()),
+    "tclsh": ("", ()),
+}
+# programs that run what they are told: the options that tell them ('' where their input does), options that only show
+CODE_READERS = {
+    **dict.fromkeys(("at", "batch"), ("", ("-l", "-c", "-d", "-r"))),
+    "crontab": ("", ("-l",)),
+    **dict.fromkeys(("ed", "ex"), ("", ())),
+    **dict.fromkeys(("vim", "vi", "nvim", "view", "gvim"), ("-c -s -S -e -E -es -u --cmd --headless +", ())),
+    "emacs": ("--batch -batch --eval -eval -l --load --script -f --funcall", ()),
+    "expect": ("-c", ()),
+    "gdb": ("-ex -x -ix -iex -batch --batch --command --eval-command", ()),
+    "socat": ("EXEC: SYSTEM: exec: system:", ()),
+}
+
+
+class Interpreters(Shells):
+    """Adds python, awk, sed and their kin."""
+
+    def interpreter(self, call: Call, state: State) -> Ways:
+        name = interpreter_of((call.fields[0].text or "").rpartition("/")[2])
+        if len(call.fields) > 1 and f"{name}:{call.fields[1].text}" in WRAPPERS:
+            return self.wrapped(call, state)  # bun x
+        letters, longs = CODE_OPTIONS[name]
+        code = self._code(call, letters, longs)
+        if code is not None and not (_is_harmless(name, code.text) and not _is_opened_oddly(name, call.fields)):
+            self.refuse(f"{name} is given code")
+        return self.tell(call, state)
+
+    def _code(self, call: Call, letters: str, longs: tuple[str, ...]) -> Field | None:
+        fields = call.fields
+        for at in range(1, len(fields)):
+            text = fields[at].text
+            if text is None:
+                return fields[at]
+            if text == "-":
+                break
+            if not text.startswith("-"):
+                is_eval = text == "eval" and fields[0].text == "deno"
+                return (fields[-1] if at + 1 < len(fields) else Field(None, None)) if is_eval else None
+            if text == "-m" or (text in SHOWING and at == len(fields) - 1):
+                return None
+            if text.startswith("--"):
+                name, equals, value = text.partition("=")
+                if name in longs and equals:
+                    return Field(value, None)
+            is_code = text in longs if text.startswith("--") else any(c in letters for c in text[1:])
+            if is_code:
+                return fields[at + 1] if at + 1 < len(fields) and text[-1] in letters else Field(None, None)
+        body = call.body
+        return Field(body.body if body is not None and body.parts is None else None, None)
+
+    def awk(self, call: Call, state: State) -> Ways:
+        from ..programs.inline import awk_writes  # rare, and every hook pays for each module
+
+        for at in range(1, len(call.fields)):
+            text = call.fields[at].text
+            before = call.fields[at - 1].text or ""
+            if text is not None and text.startswith("-") and text != "-":
+                if text.startswith(("-f", "-E", "--file", "--exec")):
+                    break  # a script, as any other
+                if text.startswith(("-e", "--source")):
+                    self.refuse("awk is given a program that is not known")
+                continue
+            if len(before) == 2 and before[0] == "-" and before[1] in "Fvi" and at > 1:
+                continue
+            if text is None or awk_writes(text):
+                self.refuse("awk may write files or run programs")
+            break
+        return self.tell(call, state)
+
+    def sed(self, call: Call, state: State) -> Ways:
+        from ..programs.inline import sed_writes
+
+        scripts: list[str | None] = []
+        plain: list[str | None] = []
+        fields = iter(call.fields[1:])
+        for field in fields:
+            text = field.text
+            if text in ("-e", "--expression"):
+                scripts.append(getattr(next(fields, None), "text", None))
+            elif text is not None and text.startswith("--expression="):
+                scripts.append(text[13:])
+            elif text is not None and text.startswith("-") and text != "-":
+                if text.endswith("e") and not text.startswith(("--", "-i")):
+                    scripts.append(getattr(next(fields, None), "text", None))
+                elif text.startswith(("-f", "--file")):
+                    scripts.append(None)
+            else:
+                plain.append(text)
+        scripts = scripts or [text for text in plain if text != ""][:1]
+        if any(script is None or sed_writes(script) for script in scripts):
+            self.refuse("sed may write files or run programs")
+        return self.tell(call, state)
+
+    def make(self, call: Call, state: State) -> Ways:
+        """make -f -: the recipes are on its input. NAME=VALUE is an assignment, as in front of a command."""
+        for field in call.fields[1:]:
+            name, equals, _ = (field.stem or "").partition("=")
+            if equals and is_name(name) and field.word is not None and self.in_text:
+                self.site(field.word, len(name) + 1, "", name.endswith(LISTS)).modes.add("any")
+        texts = [field.text for field in call.fields]
+        if any(text in ("-f-", "--file=-", "--makefile=-") for text in texts) or ("-" in texts and "-f" in texts):
+            self.refuse("make is given recipes on its input")
+        return self.tell(call, state)
+
+    def reads_code(self, call: Call, state: State) -> Ways:
+        """Editors, schedulers and debuggers: with a script they may do anything, else they are ordinary programs."""
+        name = (call.fields[0].text or "").rpartition("/")[2]
+        options, showing = CODE_READERS[name]
+        texts = [field.text for field in call.fields[1:]]
+        tells = tuple(options.split())
+        if not any(text in showing for text in texts) and (
+            not tells or any(text is None or text in tells or _begins(text, tells) for text in texts)
+        ):
+            self.refuse(f"{name} may run anything")
+        return self.tell(call, state)
+
+
+def _begins(text: str, tells: tuple[str, ...]) -> bool:
+    """--cmd=..., +cmd and EXEC:... carry their code with them."""
+    return any(text.startswith(word + "=") or (word[-1] in "+:" and text.startswith(word)) for word in tells)
+
+
+def _is_harmless(language: str, code: str | None) -> bool:
+    from ..programs.inline import is_harmless
+
+    return code is not None and is_harmless(language, code)
+
+
+def _is_opened_oddly(language: str, fields: list[Field]) -> bool:
+    """perl -n opens a file whose name ends in a bar by running it."""
+    return language == "perl" and any(
+        (field.text or "|").strip(" \t")[:1] in ("|", ">", "+") or (field.text or "|").strip(" \t")[-1:] == "|"
+        for field in fields
+    )
+
+
+def interpreter_of(name: str) -> str:
+    """python3.11 is python."""
+    for known in ("python", "pypy"):
+        if name.startswith(known):
+            return "python"
+    if name.startswith("perl"):
+        return "perl"
+    if name.startswith("lua"):
+        return "lua"
+    return "node" if name == "nodejs" else name

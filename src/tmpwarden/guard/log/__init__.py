@@ -1,0 +1,1 @@
+"""Every decision, written down and read back."""

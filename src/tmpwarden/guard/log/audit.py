@@ -1,0 +1,129 @@
+"""Every decision as one JSON line in a private, rotated file. Hot path: one open, one write.
+
+A second small file remembers what agents were told to run instead, so that the hook after the call can tell whether
+they did.
+"""
+
+import posix
+import time
+
+from ...model.hot import Decision, ToolCall
+from ...small_json import quoted
+
+MAX_BYTES = 10_000_000
+KEEP = 5  # generations beside the current one: audit.jsonl.1 ... .5
+MAX_TOLD_BYTES = 1 << 18
+MAX_INPUT = 100_000  # characters of one input: a command of megabytes is told by its head
+_FLAGS = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC
+
+
+def log_path(state_dir: str) -> str:
+    return f"{state_dir}/guard/audit.jsonl"
+
+
+def record(state_dir: str, call: ToolCall, decision: Decision, *, now_s: float | None = None) -> None:
+    """Write one decision down. Raises OSError when that cannot be done; a hook goes on without."""
+    before, after = _before(call), _after(decision)
+    _write(state_dir, call, after, decision, now_s)
+    if after is not None and decision.verdict != "deny":
+        _remember(state_dir, call.session, before, after)
+
+
+def check_ran(state_dir: str, call: ToolCall, *, now_s: float | None = None) -> bool:
+    """After the call: did the agent run what it was told? False, and a line in the audit, if it ran its own text."""
+    ran = _before(call)
+    if not ran or _told(call.session, ran, "") not in _read_told(state_dir):
+        return True
+    _write(state_dir, call, None, Decision("mismatch", "the agent ran its own input, not the rewritten one"), now_s)
+    return False
+
+
+def _write(state_dir: str, call: ToolCall, after: str | None, decision: Decision, now_s: float | None) -> None:
+    fields = [
+        ("time", quoted(_iso(time.time() if now_s is None else now_s))),
+        ("session", _text(call.session)),
+        ("agent", quoted(call.agent)),
+        ("tool", quoted(call.tool)),
+        ("cwd", quoted(call.cwd)),
+        ("before", _text(_before(call))),
+        ("after", _text(after)),
+        ("decision", quoted(decision.verdict)),
+        ("rule", _text(decision.rule or None)),
+        ("reason", _text(decision.reason or None)),
+    ]
+    _append(log_path(state_dir), fields)
+
+
+def _before(call: ToolCall) -> str:
+    return call.command if call.command is not None else "\n".join(call.paths)
+
+
+def _after(decision: Decision) -> str | None:
+    if decision.rewritten is not None:
+        return decision.rewritten
+    return "\n".join(decision.paths) if decision.paths is not None else None
+
+
+def _text(value: str | None) -> str:
+    if value is None:
+        return "null"
+    return quoted(value if len(value) <= MAX_INPUT else value[:MAX_INPUT] + "...")
+
+
+def _iso(seconds: float) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds % 1 * 1000):03d}Z"
+
+
+def _append(path: str, fields: "list[tuple[str, str]]") -> None:
+    line = "{" + ", ".join([f'"{key}": {value}' for key, value in fields]) + "}\n"
+    fd = _open(path)
+    try:
+        if posix.fstat(fd).st_size > MAX_BYTES:
+            from ...oskit.files.rotate import rotate
+
+            rotate(path, keep=KEEP)
+            posix.close(fd)
+            fd = _open(path)
+        posix.write(fd, line.encode())
+    finally:
+        posix.close(fd)
+
+
+def _open(path: str) -> int:
+    try:
+        return posix.open(path, _FLAGS, 0o600)
+    except FileNotFoundError:
+        from ...oskit.files.atomic import make_private_dir
+
+        make_private_dir(path.rpartition("/")[0])
+        return posix.open(path, _FLAGS, 0o600)
+
+
+def _told_path(state_dir: str) -> str:
+    return f"{state_dir}/guard/told"
+
+
+def _told(session: str | None, before: str, rest: str) -> bytes:
+    """One line of the memory; without its end it finds every line that starts so."""
+    return f"\n{_text(session)} {_text(before)} {rest}".encode()
+
+
+def _remember(state_dir: str, session: str | None, before: str, after: str) -> None:
+    fd = _open(_told_path(state_dir))
+    try:
+        if posix.fstat(fd).st_size > MAX_TOLD_BYTES:
+            posix.ftruncate(fd, 0)
+        posix.write(fd, _told(session, before, _text(after)))
+    finally:
+        posix.close(fd)
+
+
+def _read_told(state_dir: str) -> bytes:
+    try:
+        fd = posix.open(_told_path(state_dir), posix.O_RDONLY | posix.O_NOFOLLOW | posix.O_CLOEXEC)
+    except OSError:
+        return b""
+    try:
+        return posix.read(fd, 2 * MAX_TOLD_BYTES + MAX_INPUT * 12)
+    finally:
+        posix.close(fd)

@@ -1,0 +1,1 @@
+"""What the guard talks about: words with their values, paths and their uses, commands, what a shell knows."""

@@ -1,0 +1,111 @@
+"""One argument of a program, and how it is put together from the pieces of a word."""
+
+from __future__ import annotations
+
+from ..shell.syntax import PARAMETER, Part, Word
+from .state import Site, Value
+
+MAX_TEXT = 20_000
+
+
+class Field:
+    """One argument. `text` None: not known. `pattern_at`: where in `stem` a part begins that may be any name."""
+
+    __slots__ = ("declares", "pattern_at", "sites", "stem", "text", "word")
+
+    def __init__(self, text: str | None, word: Word | None, sites: tuple[Site, ...] = ()) -> None:
+        self.text = text
+        self.stem = text  # as text, but numbers that are not known stand as ? in it
+        self.word = word
+        self.sites = sites
+        self.pattern_at = -1
+        self.declares: tuple[str, Value] | None = None  # NAME=value behind export
+
+
+class Builder:
+    """Collects the fields of one word."""
+
+    __slots__ = (
+        "fields",
+        "is_known",
+        "is_open",
+        "is_single",
+        "pattern_at",
+        "pieces",
+        "sites",
+        "size",
+        "stem_only",
+        "word",
+    )
+
+    def __init__(self, word: Word | None) -> None:
+        self.fields: list[Field] = []
+        self.word = word
+        self.is_single = False  # as in an assignment: "$@" is one text
+        self._reset()
+
+    def _reset(self) -> None:
+        self.pieces: list[str] = []
+        self.size = 0
+        self.sites: tuple[Site, ...] = ()
+        self.is_open = False  # a field exists even if it is empty
+        self.is_known = True
+        self.stem_only = False
+        self.pattern_at = -1
+
+    def add(self, text: str, is_pattern: bool = False) -> None:
+        if is_pattern and self.pattern_at < 0:
+            for at, c in enumerate(text):
+                if c in "*?[":
+                    self.pattern_at = self.size + at
+                    break
+        self.pieces.append(text)
+        self.size += len(text)
+        self.is_open = True
+        if self.size > MAX_TEXT:  # A=$A$A doubles each time
+            self.pieces, self.is_known = [], False
+
+    def add_number(self) -> None:
+        if self.pattern_at < 0:
+            self.pattern_at = self.size
+        self.add("?")
+        self.stem_only = True
+
+    def add_stem(self, stem: str, pattern_at: int) -> None:
+        if self.pattern_at < 0:
+            self.pattern_at = self.size + pattern_at
+        self.add(stem)
+        self.stem_only = True
+
+    def add_unknown(self) -> None:
+        self.is_known = False
+        self.is_open = True
+
+    def split(self, text: str) -> None:
+        """An unquoted value: blanks in it part the fields, patterns in it are patterns."""
+        if text[:1] in (" ", "\t", "\n"):
+            self.close()
+        pieces = [piece for piece in text.replace("\t", " ").replace("\n", " ").split(" ") if piece]
+        for at, piece in enumerate(pieces):  # only these three part words: a no-break space does not
+            if at:
+                self.close()
+            self.add(piece, is_pattern=True)
+        if text[-1:] in (" ", "\t", "\n"):
+            self.close()
+
+    def close(self) -> None:
+        if not self.is_open:
+            return
+        joined = "".join(self.pieces)
+        field = Field(joined if self.is_known and not self.stem_only else None, self.word, self.sites)
+        field.stem = joined if self.is_known else None
+        field.pattern_at = self.pattern_at if self.is_known else -1
+        self.fields.append(field)
+        self._reset()
+
+
+def is_other_in_zsh(before: Part | None, part: Part) -> bool:
+    """$X[1] and $X:h are a character and the directory of X to zsh, which agents use where it is the user's shell."""
+    if before is None or before.kind != PARAMETER or before.end - before.start != len(before.text) + 1:
+        return False
+    return part.text[0:1] == "[" or (part.text[0:1] == ":" and part.text[1:2].isalpha())

@@ -1,0 +1,205 @@
+"""Read the arguments of a program: which of them are paths, from where in the word, and for what."""
+
+from __future__ import annotations
+
+from ..nouns.analysis import ANY, APPEND, CODE, CREATE, DELETE, READ, WRITE
+from ..nouns.fields import Field
+from .options import Argument, by_spec, copied, is_elsewhere, parse, plain_arguments
+from .table import FILE_COMPARISONS, FILE_TESTS, PROGRAMS, REMOTE, SPECIAL_AS
+
+
+def arguments(name: str, fields: list[Field]) -> list[Argument]:
+    """The paths that `name` is given in fields[1:]."""
+    name = SPECIAL_AS.get(name, name)
+    if name.startswith("python3"):
+        name = "python"
+    special = SPECIAL.get(name)
+    if special is not None:
+        return special(fields)
+    if name in REMOTE:
+        return []
+    if name in PROGRAMS:
+        return by_spec(PROGRAMS[name], fields)
+    from .uncommon import uncommon  # rare, and every hook pays for each module
+
+    return uncommon(name, fields) + at_files(fields)
+
+
+def _install(fields: list[Field]) -> list[Argument]:
+    parsed = parse(PROGRAMS["install"], fields)
+    if parsed.has("d", "directory"):
+        return parsed.found + [Argument(field, 0, CREATE) for field in parsed.plain]
+    return parsed.found + copied("P", parsed)
+
+
+def _tee(fields: list[Field]) -> list[Argument]:
+    parsed = parse("W", fields)
+    mode = APPEND if parsed.has("a", "append") else WRITE
+    return [Argument(field, 0, mode) for field in parsed.plain]
+
+
+def _sed(fields: list[Field]) -> list[Argument]:
+    given = [Field("-i", None) if (field.text or "").startswith("-i") else field for field in fields]
+    parsed = parse(PROGRAMS["sed"], given)
+    in_place = parsed.has("i", "in-place")
+    if in_place and parsed.plain and parsed.plain[0].text == "":  # as BSD wants it: sed -i '' script file
+        parsed.plain.pop(0)
+    files = plain_arguments("G", parsed)
+    for argument in files:
+        argument.mode = WRITE if in_place else READ
+    return parsed.found + files
+
+
+def _awk(fields: list[Field]) -> list[Argument]:
+    in_place = any(field.text in ("inplace", "-iinplace") for field in fields)
+    found = by_spec(PROGRAMS["awk"], fields)
+    if in_place:
+        for argument in found:
+            argument.mode = WRITE
+    return found
+
+
+def _dd(fields: list[Field]) -> list[Argument]:
+    found = []
+    for field in fields[1:]:
+        text = field.stem
+        if text is None:
+            found.append(Argument(field, 0, WRITE))
+        elif text.startswith(("of=", "if=")):
+            found.append(Argument(field, 3, WRITE if text[0] == "o" else READ))
+    return found
+
+
+def _tar(fields: list[Field]) -> list[Argument]:
+    first = fields[1] if len(fields) > 1 else None
+    given = fields
+    if first is not None and first.text and not first.text.startswith("-"):  # tar xzf file
+        dashed = Field("-" + first.text, None)
+        given = [fields[0], dashed, *fields[2:]]
+    parsed = parse(PROGRAMS["tar"], given)
+    flags = parsed.flags
+    extracts = "x" in flags or parsed.has("", "extract", "get")
+    creates = not extracts and ("c" in flags or "r" in flags or "u" in flags or parsed.has("", "create", "append"))
+    for argument in parsed.found:
+        if argument.field is parsed.into:
+            argument.mode = WRITE if extracts else READ
+        elif argument.mode == ANY:
+            argument.mode = WRITE if creates else READ
+            argument.is_glued = argument.is_glued and (argument.field.stem or "")[argument.offset - 1] != "f"
+    _tar_actions(fields, parsed.found)
+    if creates:
+        sources = DELETE if parsed.has("", "remove-files") else READ
+        return parsed.found + [Argument(field, 0, sources) for field in parsed.plain]
+    if extracts and ("P" in flags or parsed.has("", "absolute-names")):
+        parsed.found.append(Argument(Field(None, None), 0, WRITE))  # the archive says where
+    elif extracts and parsed.into is None and "O" not in flags:
+        parsed.found.append(Argument(Field(".", None), 0, WRITE))
+    return parsed.found
+
+
+def _tar_actions(fields: list[Field], found: list[Argument]) -> None:
+    """--checkpoint-action=exec=CODE."""
+    for field in fields:
+        text = field.text or ""
+        if text.startswith("--checkpoint-a") and "exec=" in text:
+            found.append(Argument(Field(text.partition("exec=")[2], None), 0, CODE))
+
+
+def at_files(fields: list[Field]) -> list[Argument]:
+    """@FILE and name=@FILE, as curl, gh and compilers read them."""
+    found = []
+    for field in fields[1:]:
+        text = field.stem or ""
+        at = 0 if text.startswith("@/") else text.find("=@/") + 1
+        if (at or text.startswith("@/")) and ";" not in text:
+            found.append(Argument(field, at + 1, READ))
+    return found
+
+
+def _with_files(fields: list[Field]) -> list[Argument]:
+    name = (fields[0].text or "").rpartition("/")[2]
+    return by_spec(PROGRAMS[name], fields) + at_files(fields)
+
+
+def _gh(fields: list[Field]) -> list[Argument]:
+    """Its words are text, but for what is uploaded."""
+    found = _with_files(fields)
+    if [field.text for field in fields[1:3]] in (["release", "upload"], ["gist", "create"]):
+        plain = parse("A d:f:R: desc: filename: repo:", fields).plain[2:]
+        found += [Argument(field, 0, READ) for field in plain if (field.stem or "").startswith("/")]
+    return found
+
+
+def _jq(fields: list[Field]) -> list[Argument]:
+    """--arg and its kin take two values."""
+    found, kept, at = [], fields[:1], 1
+    while at < len(fields):
+        text = fields[at].text
+        if text in ("--arg", "--argjson", "--slurpfile", "--rawfile"):
+            found += [Argument(field, 0, READ) for field in fields[at + 2 : at + 3] if text.endswith("file")]
+            at += 3
+        else:
+            kept.append(fields[at])
+            at += 1
+    return found + by_spec(PROGRAMS["jq"], kept)
+
+
+def _test(fields: list[Field]) -> list[Argument]:
+    """What -f and its kin look at; the operands of = are no paths."""
+    found = []
+    for at, field in enumerate(fields):
+        if field.text in FILE_TESTS and at + 1 < len(fields) and fields[at + 1].text != "]":
+            found.append(Argument(fields[at + 1], 0, READ))
+        elif field.text in FILE_COMPARISONS and 1 < at < len(fields) - 1:
+            found += [Argument(fields[at - 1], 0, READ), Argument(fields[at + 1], 0, READ)]
+    return found
+
+
+def _perl(fields: list[Field]) -> list[Argument]:
+    """-i edits in place."""
+    parsed = parse(PROGRAMS["perl"], fields)
+    mode = WRITE if "i" in parsed.flags else READ
+    return parsed.found + [Argument(field, 0, mode) for field in parsed.plain]
+
+
+def _rsync(fields: list[Field]) -> list[Argument]:
+    found = _copy_between_machines(fields)
+    if any((field.text or "").startswith("--remove-s") for field in fields):
+        for argument in found:
+            argument.mode = DELETE if argument.mode == READ else argument.mode
+    return found
+
+
+def _mktemp(fields: list[Field]) -> list[Argument]:
+    """Without a directory it goes where TMPDIR says."""
+    parsed = parse(PROGRAMS["mktemp"], fields)
+    for field in fields[1:]:
+        if (field.stem or "").startswith("--tmpdir="):
+            parsed.take(">", field, 9)
+    goes_to_tmp = parsed.has("tp", "tmpdir")
+    return parsed.found + [Argument(field, 0, CREATE) for field in parsed.plain if not goes_to_tmp]
+
+
+def _copy_between_machines(fields: list[Field]) -> list[Argument]:
+    found = by_spec(PROGRAMS[fields[0].text.rsplit("/", 1)[-1] if fields[0].text else "scp"], fields)
+    return [argument for argument in found if not is_elsewhere(argument.field)]
+
+
+SPECIAL = {
+    "install": _install,
+    "tee": _tee,
+    "sed": _sed,
+    "awk": _awk,
+    "dd": _dd,
+    "tar": _tar,
+    "[": _test,
+    "curl": _with_files,
+    "gh": _gh,
+    "jq": _jq,
+    "test": _test,
+    "perl": _perl,
+    "ruby": _perl,
+    "mktemp": _mktemp,
+    "scp": _copy_between_machines,
+    "rsync": _rsync,
+}

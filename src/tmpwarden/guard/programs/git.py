@@ -1,0 +1,173 @@
+"""git: which tree a subcommand works on, whether it changes it, which arguments are paths and which are code."""
+
+from __future__ import annotations
+
+from ..nouns.analysis import ANY, CREATE, READ, WRITE
+from ..nouns.fields import Field
+from .options import Argument, Parsed, is_elsewhere, option, parse, plain_arguments
+from .table import names
+
+# as in programs.py, for the words behind git; those that are not here have any paths and -m TEXT
+_TABLE = """\
+clone|C b:o:c:u$ branch: origin: depth: config: reference< template< separate-git-dir> jobs: filter: upload-pack$
+init|C b: template< separate-git-dir> initial-branch:
+commit|A m:F<c:C:t< message: file< author: date: fixup: squash: template< pathspec-from-file<
+tag merge|T m:F< message: file<
+config|T f= file=
+log show diff|A S:G:n:L: grep: author: committer: since: until: after: before: format? pretty? output>
+grep|G e!f@ max-depth:
+archive|A o> output> prefix: format: remote: exec$
+apply am|R p: directory=
+worktree|A b:B:
+format-patch|T o> output-directory>
+stash|A m: message:
+push|A o: push-option: receive-pack$ exec$
+fetch pull ls-remote|A upload-pack$
+rebase|A x$s:X: exec$ onto: strategy: strategy-option:
+filter-branch|T d= tree-filter$ index-filter$ env-filter$ msg-filter$ commit-filter$ tag-name-filter$ \
+parent-filter$ setup$
+difftool mergetool|A x$t: extcmd$ tool:
+bundle|Z"""
+_ROWS = {name: spec for heads, _, spec in [row.partition("|") for row in _TABLE.split("\n")] for name in heads.split()}
+_READING = names(
+    "status log diff show blame annotate grep ls-files ls-tree ls-remote rev-parse rev-list describe cat-file shortlog "
+    "whatchanged for-each-ref name-rev merge-base check-ignore check-attr check-mailmap count-objects fsck var version "
+    "help show-ref diff-tree diff-index diff-files range-diff cherry archive bundle format-patch request-pull "
+    "verify-commit verify-tag fetch push send-email interpret-trailers column show-branch hash-object difftool "
+    "--version --help"
+)
+# those that only tell when they are given no name, one of these options, or one of these words first
+_TELLING = {
+    "branch": ("l", "list contains no-contains merged no-merged points-at show-current", ""),
+    "tag": ("lnv", "list contains points-at verify", ""),
+    "config": ("l", "list get get-all get-regexp get-urlmatch show-origin", "get list"),
+    "remote": ("", "", "show get-url"),
+    "stash": ("", "", "list show"),
+    "worktree": ("", "", "list"),
+    "notes": ("", "", "list show"),
+    "bisect": ("", "", "log view visualize"),
+    "submodule": ("", "", "status summary"),
+    "reflog": ("", "", "show exists list"),
+    "sparse-checkout": ("", "", "list"),
+    "lfs": ("", "", "ls-files env status version"),
+}
+_NAMELESS = ("branch", "tag", "remote", "notes", "submodule", "reflog", "worktree", "lfs")  # tell when they stand alone
+# changes nothing that was there: an unknown directory is no reason to ask
+SOFT = names("add stage commit tag branch config remote notes init clone")
+# settings and variables whose value git hands to a shell
+_RUN_KEYS = ("core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.askpass", "sequence.editor")
+_RUN_ENDS = (".cmd", ".textconv", ".external", ".program", ".clean", ".smudge", ".process", ".driver", ".command")
+VARIABLES = (
+    *("GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS"),
+    *("GIT_SSH", "GIT_PROXY_COMMAND", "EDITOR", "VISUAL", "PAGER"),
+)
+
+
+class Git:
+    """One call of git, taken apart."""
+
+    __slots__ = ("arguments", "at", "code", "command", "is_global", "moves", "tree")
+
+    def __init__(self, fields: list[Field]) -> None:
+        self.arguments: list[Argument] = []  # seen from the directory that -C leads to
+        self.code: list[Field] = []
+        self.moves: list[Field] = []
+        self.tree: Field | None = None  # --work-tree or --git-dir
+        self.is_global = False  # git config --global
+        self.at = self._options(fields)
+        self.command = fields[self.at].text if 0 <= self.at < len(fields) else ""
+        if self.at < 0:  # an option that is not known stands before the command
+            self.command = None
+            self.arguments = [Argument(field, 0, ANY) for field in fields[1:]]
+        elif self.command:
+            self._command(self.command, fields[self.at :])
+
+    def _options(self, fields: list[Field]) -> int:
+        """Those in front of the command; where that stands, -1 if it cannot be told."""
+        at = 1
+        while at < len(fields):
+            text = fields[at].text
+            if text is None:
+                return -1
+            if not text.startswith("-"):
+                break
+            follower = fields[at + 1] if at + 1 < len(fields) else None
+            parsed = Parsed("A C/c! git-dir^ work-tree^ exec-path: namespace: config-env:")
+            takes = option(parsed, fields[at], text, follower)
+            if parsed.moves is not None:
+                self.moves.append(_rest(*parsed.moves))
+            for argument in parsed.found:
+                self.tree = _rest(argument.field, argument.offset)
+                self.arguments.append(Argument(argument.field, argument.offset, READ))
+            if text.startswith("-c"):
+                self._setting(follower if takes else Field(text[2:], None))
+            at += 2 if takes else 1
+        return at
+
+    def _setting(self, field: Field | None) -> None:
+        """-c KEY=VALUE: some values are run."""
+        key, _, value = (field.text or "").partition("=") if field is not None else ("", "", "")
+        key = key.lower()
+        if key.startswith("alias.") or key == "credential.helper" or key.endswith(".helper"):
+            if value.startswith("!"):
+                self.code.append(Field(value[1:], None))
+        elif key in _RUN_KEYS or key.startswith("pager.") or key.endswith(_RUN_ENDS):
+            self.code.append(Field(value, None))
+
+    def _command(self, command: str, fields: list[Field]) -> None:
+        spec = _ROWS.get(command, "A m: message:")
+        parsed = parse(spec, fields)
+        for argument in parsed.found:
+            if argument.mode == "code":
+                self.code.append(_rest(argument.field, argument.offset))
+            else:
+                self.arguments.append(argument)
+        self._plain(command, spec, parsed, fields)
+        self.is_global = command == "config" and parsed.has("", "global", "system")
+        if not self.is_global and self._changes(command, parsed):
+            self.arguments.append(Argument(self.tree or Field(".", None), 0, WRITE))
+
+    def _plain(self, command: str, spec: str, parsed: Parsed, fields: list[Field]) -> None:
+        plain = parsed.plain
+        first = plain[0].text if plain else ""
+        if command == "clone":
+            self.arguments += [Argument(field, 0, READ) for field in plain[:1] if not is_elsewhere(field)]
+            self.arguments += [Argument(field, 0, CREATE) for field in plain[1:]]
+        elif command == "bundle":
+            mode = WRITE if first == "create" else READ
+            self.arguments += [Argument(field, 0, mode) for field in plain[1:2]]
+        elif command == "worktree":
+            self.arguments += [Argument(field, 0, WRITE) for field in plain[1:2] if first != "list"]
+        elif command == "bisect" and first == "run":
+            self.code.append(_joined(fields[2:]))
+        elif command == "submodule" and first == "foreach":
+            self.code.append(_joined(plain[1:]))
+        else:
+            self.arguments += plain_arguments(spec[0], parsed)
+
+    def _changes(self, command: str, parsed: Parsed) -> bool:
+        """Does it change the tree or its history?"""
+        if command in _READING or command in ("init", "worktree") or (command == "clone" and len(parsed.plain) > 1):
+            return False
+        telling = _TELLING.get(command)
+        if telling is None:
+            return True
+        letters, options, words = telling
+        first = parsed.plain[0].text if parsed.plain else None
+        if first is None:
+            return bool(parsed.plain) or not (command in _NAMELESS or parsed.has(letters, *options.split()))
+        if command == "config" and len(parsed.plain) == 1 and not parsed.has("e", "unset", "edit", "remove-section"):
+            return False
+        return not (parsed.has(letters, *options.split()) or first in words.split())
+
+
+def _rest(field: Field, offset: int) -> Field:
+    """The value that starts within a word."""
+    if not offset:
+        return field
+    return Field(None if field.text is None else field.text[offset:], None, field.sites)
+
+
+def _joined(fields: list[Field]) -> Field:
+    known = all(field.text is not None for field in fields)
+    return Field(" ".join([field.text or "" for field in fields]) if known else None, None)

@@ -1,0 +1,1 @@
+"""What the user wants: the config's rules, decoded, compiled, verified."""

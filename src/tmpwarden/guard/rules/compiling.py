@@ -1,0 +1,52 @@
+"""Compile the guard's config. The slow half of `compiled`: runs only when a source has changed."""
+
+import json
+import os
+
+from ...errors import UnsafeScratch
+from ...oskit.files import atomic
+from ...stamped import stamp
+from .compiled import SCHEMA, InForce, _rules
+from .config import PRESETS_DIR, Loaded, load
+from .rule import Rules
+
+
+def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, object] | None) -> InForce:
+    """Read every source; the result is written to `cache` and comes into force unless a source is broken."""
+    presets = tuple(sorted(os.path.join(PRESETS_DIR, name) for name in os.listdir(PRESETS_DIR)))
+    seen = stamp((*presets, *files))  # before reading: a change while we read makes it stale, not wrong
+    loaded = load(files)
+    complaint = _complaint(loaded)
+    rules = loaded.rules
+    if loaded.is_broken:
+        rules = _rules(last_good) if last_good is not None else load(()).rules
+    try:
+        atomic.make_private_dir(os.path.dirname(cache))
+        atomic.write(cache, json.dumps(_document(rules, seen, presets, complaint)))
+    except (OSError, UnsafeScratch):
+        pass  # a full disk: the next hook compiles again
+    return InForce(rules, complaint)
+
+
+def _complaint(loaded: Loaded) -> str:
+    fatal = [mistake for mistake in loaded.mistakes if mistake.fatal]
+    if not fatal:
+        return ""
+    more = f" (and {len(fatal) - 1} more)" if len(fatal) > 1 else ""
+    return (
+        f"the guard's config is broken, the last good one stays in force: {fatal[0]}{more} (`tmpwarden guard verify`)"
+    )
+
+
+def _document(rules: Rules, seen: list[list[object]], presets: tuple[str, ...], complaint: str) -> dict[str, object]:
+    return {
+        "schema": SCHEMA,
+        "stamp": seen,
+        "presets": list(presets),
+        "complaint": complaint,
+        "rules": [rule.row() for rule in rules.rules],
+        "redirect_tmp": rules.redirect_tmp,
+        "target": rules.target,
+        "on_error": rules.on_error,
+        "default": rules.default,
+    }

@@ -1,0 +1,1 @@
+"""Text to syntax: reads a command line as bash does, with the place of every word."""

@@ -1,0 +1,370 @@
+"""Runs inside a disposable mount, pid and network namespace: builds commands, asks the guard, runs what it allows.
+
+`python allow_fuzz.py SEED RUNS` prints one JSON object: how many commands were asked about and run, and each one that
+changed something outside the scratch. Everything but three private tmpfs is read-only there.
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+from tmpwarden.guard.context import Context
+from tmpwarden.guard.decide.evaluate import evaluate
+from tmpwarden.guard.rules.config import load
+from tmpwarden.model.hot import ToolCall
+from tmpwarden.oskit.files.disk import Disk
+
+UID = 65534
+SCRATCH, PROJECT, OUTSIDE, HOME = "/tmp/agent-s1", "/srv/project", "/srv/outside", "/srv/home"
+RULES = load(()).rules
+CWDS = (
+    PROJECT,
+    PROJECT,
+    SCRATCH,
+    SCRATCH,
+    f"{PROJECT}/sub",
+    OUTSIDE,
+    f"{SCRATCH}/sub",
+    f"{SCRATCH}/out_dir",
+    "/tmp",
+    "/",
+)
+NAMES = (
+    *("a", "b", "c", "new", "sub", "sub/x", "sub/deep", "sub/deep/y", "full", "full/f1", "full/f2", "empty"),
+    *(
+        "out_file",
+        "out_dir",
+        "out_dir/file",
+        "dangling",
+        "up",
+        "up/b",
+        "sub/out",
+        "full/out_file",
+        "self",
+        "'a b'",
+        "./-rf",
+    ),
+    *("to_project", "twin", "to_project/file", "sub/..", "out_dir/..", "up/..", "."),
+)
+GLOBS = (
+    "*",
+    "a*",
+    "full/*",
+    "*/f1",
+    "out_d*",
+    "?",
+    "[ab]",
+    "{a,b}",
+    "{a,sub/x}",
+    "sub/{deep,../..}/z",
+    "*/",
+    ".*",
+    "**",
+)
+FLAGS = {
+    "rm": ("-rf", "-r", "-f", "-rfv", "-d", "", "--recursive --force", "-i", "--no-preserve-root -rf"),
+    "rmdir": ("", "-v", "-p", "--ignore-fail-on-non-empty"),
+    "mkdir": ("-p", "", "-m 700", "-pv", "--mode=755", "-p --"),
+    "touch": ("", "-c", "-d yesterday", "-t 202001010000", "-r {p}", "-h", "--date=2020-01-01", "-am"),
+    "mv": ("", "-f", "-n", "-T", "-t {p}", "-v", "-u", "--target-directory={p}", "-b", "-S .bak"),
+    "cp": (
+        "",
+        "-r",
+        "-a",
+        "-f",
+        "-R",
+        "-T",
+        "-t {p}",
+        "-d",
+        "-P",
+        "-rL",
+        "-u",
+        "-p",
+        "--parents",
+        "-s",
+        "-l",
+        "-n",
+        "-rT",
+    ),
+    "ln": ("-s", "-sf", "", "-sfn", "-st {p}"),
+    "cd": ("", "-P", "-L", "--"),
+}
+
+
+class Maker:
+    """Commands from a grammar, mostly about the six programs that the preset allows, mostly inside the scratch."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+
+    def one(self, *of: str) -> str:
+        return self.random.choice(of)
+
+    def chance(self, percent: int) -> bool:
+        return self.random.randrange(100) < percent
+
+    def line(self, depth: int = 0) -> str:
+        if depth > 2 or self.chance(45):
+            return self.simple()
+        left, right = self.line(depth + 1), self.line(depth + 1)
+        return self.one(
+            f"{left} && {right}",
+            f"{left} && {right}",
+            f"{left}; {right}",
+            f"{left} || {right}",
+            f"{left} | {right}",
+            f"{left} & {right}",
+            f"({left}); {right}",
+            f"{{ {left}; }} && {right}",
+            f"if {left}; then {right}; fi",
+            f"for i in {self.path()} {self.path()}; do {self.simple('$i')}; done",
+            f"for i in 1 2; do {left}; {right}; done",
+            f"f() {{ {left}; }}; {right}; f",
+            f"{self.assignment()}; {right}",
+            f"while {left}; do {right}; break; done",
+            f"cd {self.path()} && {right}",
+            f"cd {self.path()}; {right}",
+        )
+
+    def assignment(self) -> str:
+        value = self.one(self.path(), self.path(), "'a b'", "/srv/outside", "", "-rf", "..")
+        return f"{self.one('D', 'D', 'TMPDIR', 'PATH', 'IFS', 'HOME', 'CDPATH', 'i')}={value}"
+
+    def simple(self, extra: str = "") -> str:
+        if self.chance(12):
+            return self.odd()
+        program = self.one("rm", "rm", "rmdir", "mkdir", "touch", "mv", "cp", "cp", "mv", "cd")
+        count = 1 if program == "cd" else 2 if program in ("mv", "cp") else self.random.choice((1, 1, 1, 2, 3))
+        flags = self.one(*FLAGS[program]).replace("{p}", self.path()) if self.chance(60) else ""
+        paths = " ".join([self.path() for _ in range(count)] + ([extra] if extra else []))
+        words = " ".join(filter(None, (self.wrapper(), self.spelled(program), flags, paths)))
+        return words + (f" {self.redirect()}" if self.chance(12) else "")
+
+    def wrapper(self) -> str:
+        return (
+            self.one("command", "env", "nice", "timeout 3", "time", "LC_ALL=C", "sudo", "\\") if self.chance(6) else ""
+        )
+
+    def spelled(self, program: str) -> str:
+        return (
+            self.one(program, program, f"/bin/{program}", f"\\{program}", f'"{program}"')
+            if self.chance(10)
+            else program
+        )
+
+    def odd(self) -> str:
+        path, other = self.path(), self.path()
+        return self.one(
+            f"ln {self.one(*FLAGS['ln']).replace('{p}', other)} {path} {other}",
+            f"find {path} -name {self.one('f1', 'x', repr('*'))} -delete",
+            f"find {path} -exec rm -rf {{}} +",
+            f"find {path} -type f -exec cp {{}} {other} \\;",
+            f"echo {path} | xargs rm -rf",
+            f"ls {path} | xargs -I{{}} rm -rf {other}/{{}}",
+            f"eval 'rm -rf {path}'".replace("''", "'"),
+            f'sh -c "rm -rf {path}"',
+            f"echo x > {path}",
+            f"echo x >> {path}",
+            f"echo x | tee {path}",
+            f"pushd {path}; rm -rf {other}; popd",
+            "rm -rf $UNKNOWN/x",
+            f"rm -rf $(echo {path})",
+            f"export D={path}",
+            f"set -- {path}; rm -rf $1",
+            f"alias rm=touch; rm {path}",
+            f"rm -rf -- {path}",
+            f"mkdir -p {path} && cd {path} && rm -rf ../{other}".replace("'", ""),
+            f"cp {path} {other} && touch {other}/x",
+            f"mv {path} {other} && touch {other} && rm -rf {other}/file",
+            f"cp -a {path} {other}; cd {other}; rm -rf ../a ./file",
+            f"cd {path} && mv {self.one('*', './*', '-- *')} {other}",
+            f"cp {self.one(*FLAGS['cp']).replace('{p}', other)} "
+            f"{SCRATCH}/{self.one('full', 'sub', 'empty', 'plain', '.')}/* "
+            f"{SCRATCH}/{self.one('empty', 'plain', 'plain/in', 'sub/deep', 'full')}",
+            f"cp -r {path} {other} {SCRATCH}/{self.one('empty', 'plain')}",
+            f"cp -r {path}/. {SCRATCH}/{self.one('empty', 'plain', 'full')}",
+            f"cd {path} && rmdir {self.one('*', '?*')}",
+            f"declare -{self.one('u', 'l', 'r', 'g', 'x')} D; D={path}; rm -rf $D",
+            f"readonly D={path}; {self.one('export', 'declare', 'read')} D={other}; rm -rf $D",
+            f"D={path}; {self.changed()}; rm -rf $D",
+            f"D={path}; mkdir {other}; {self.changed()}; rm -rf $D/x",
+        )
+
+    def changed(self) -> str:
+        return self.one(
+            "((D=5))", "a[D=5]=1", "coproc D { rm -rf x; }", "rm -f x {D}>/dev/null", "unset D", "unset -f D", "D+=/..",
+            "for D in /srv/outside; do rm -f x; done", "trap 'D=/srv/outside' DEBUG", "D=/srv/outside rm -f x",
+            "(D=..)",
+            "f() { D=/srv/outside; }; f", "f() { local D=/srv/outside; unset D; }; f", "[[ $((D=5)) ]]",
+            "D=(/srv/outside)",
+        )  # fmt: skip
+
+    def redirect(self) -> str:
+        return self.one("> ", ">> ", "2> ", "&> ", "< ", ">| ", "<> ", "2>/dev/null ", ">&") + self.path()
+
+    def path(self) -> str:
+        name = self.one(*GLOBS) if self.chance(10) else self.one(*NAMES)
+        if self.chance(8):
+            name += self.one("/", "/.", "//", "/..", "/../b", "/new")
+        base = self.one(
+            *(f"{SCRATCH}/" for _ in range(40)),
+            *(
+                "/tmp/",
+                "/tmp/",
+                "",
+                "",
+                "$TMPDIR/",
+                '"$TMPDIR"/',
+                "${TMPDIR:-/tmp}/",
+                "./",
+                "../",
+                "$D/",
+                '"$D"/',
+                "~/",
+            ),
+            *(
+                f"{SCRATCH}/../",
+                "/tmp/agent-s1x/",
+                f"{OUTSIDE}/",
+                f"{PROJECT}/",
+                "//tmp/",
+                f"'{SCRATCH}'/",
+                "/tm[p]/",
+                "$PWD/",
+            ),
+        )
+        return base + name
+
+
+def build() -> None:
+    """The world as it is before every run: real work and traps in the scratch, and things that must not change."""
+    for place in (SCRATCH, "/tmp/victim", "/tmp/agent-s1x", PROJECT, OUTSIDE, HOME):
+        shutil.rmtree(place, ignore_errors=True)
+    for place in (SCRATCH, "/tmp/victim", "/tmp/agent-s1x", PROJECT, OUTSIDE, HOME):
+        for name in ("", "sub/deep", "full", "empty"):
+            os.makedirs(f"{place}/{name}", exist_ok=True)
+        for name in ("a", "b", "file", "sub/x", "sub/deep/y", "full/f1", "full/f2", "a b"):
+            with open(f"{place}/{name}", "w") as file:
+                file.write(f"{place} {name}")
+    links = {"out_file": f"{OUTSIDE}/file", "out_dir": f"{OUTSIDE}/sub", "dangling": f"{OUTSIDE}/made", "self": "self"}
+    links |= {"up": "..", "sub/out": f"{OUTSIDE}/full", "full/out_file": f"{OUTSIDE}/a", "to_project": PROJECT}
+    os.link("/tmp/victim/b", f"{SCRATCH}/twin")
+    os.makedirs(f"{SCRATCH}/plain/in")  # a place without any trap
+    shutil.copy(f"{SCRATCH}/a", f"{SCRATCH}/plain/in/f1")
+    for name in ("--target-directory=..", "-t..", "-p"):  # a pattern may make an option of them
+        for place in (SCRATCH, f"{SCRATCH}/full", f"{SCRATCH}/sub"):
+            os.close(os.open(f"{place}/{name}", os.O_CREAT | os.O_WRONLY))
+    for name, target in links.items():
+        os.symlink(target, f"{SCRATCH}/{name}")
+    for top in ("/tmp", "/srv"):
+        for directory, _, files in os.walk(top):
+            for name in ("", *files):
+                os.chown(os.path.join(directory, name), UID, UID, follow_symlinks=False)
+
+
+def seen() -> dict[str, tuple[object, ...]]:
+    """All that must stay: everything below /tmp and /srv that is not in the scratch."""
+    found: dict[str, tuple[object, ...]] = {}
+    for top in ("/tmp", "/srv"):
+        for directory, names, files in os.walk(top):
+            if directory == "/tmp":
+                names[:] = [name for name in names if f"/tmp/{name}" != SCRATCH]
+            for name in (*names, *files):
+                path = os.path.join(directory, name)
+                status = os.lstat(path)
+                content = _content(path) if name in files else b""
+                found[path] = (status.st_mode, status.st_ino, status.st_uid, status.st_mtime_ns, content)
+    return found
+
+
+def _content(path: str) -> bytes:
+    if os.path.islink(path):
+        return os.readlink(path).encode()
+    with open(path, "rb") as file:
+        return file.read()
+
+
+def run(command: str, cwd: str) -> None:
+    environ = {"HOME": HOME, "TMPDIR": SCRATCH, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+    process = subprocess.Popen(
+        ["bash", "-c", command],
+        cwd=cwd if os.path.isdir(cwd) else "/",
+        env=environ,
+        stdin=subprocess.DEVNULL,
+        stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL,
+        user=UID,
+        group=UID,
+        extra_groups=[],
+        start_new_session=True,
+    )
+    try:
+        process.wait(5)
+    except subprocess.TimeoutExpired:
+        pass
+    until = time.monotonic() + 2  # what went to the background may still be at work
+    while time.monotonic() < until and _is_alive(process.pid):
+        time.sleep(0.002)
+    if _is_alive(process.pid):
+        os.killpg(process.pid, signal.SIGKILL)
+    process.poll()
+
+
+def _is_alive(group: int) -> bool:
+    try:
+        while os.waitpid(-1, os.WNOHANG)[0]:
+            pass
+    except ChildProcessError:
+        pass
+    try:
+        os.killpg(group, 0)
+    except ProcessLookupError:
+        return False
+    return True
+
+
+def main(seed: int, runs: int) -> dict[str, object]:
+    maker = Maker(seed)
+    asked = ran = 0
+    bad: list[dict[str, object]] = []
+    verdicts: dict[str, int] = {}
+    programs: dict[str, int] = {}
+    build()
+    before = seen()
+    while ran < runs and asked < runs * 60:
+        asked += 1
+        command, cwd, keeps = maker.line(), maker.one(*CWDS), maker.chance(75)
+        variables = {"TMPDIR": SCRATCH} if maker.chance(80) else {}
+        context = Context(
+            scratch=SCRATCH, project=PROJECT, cwd=cwd, home=HOME, uid=UID, look=Disk().look, keeps_rewrite=keeps,
+            variables=variables, is_plain=Disk().is_plain,
+        )  # fmt: skip
+        decision = evaluate(ToolCall("fuzz", "shell", command=command, cwd=cwd), RULES, context)
+        verdicts[decision.verdict] = verdicts.get(decision.verdict, 0) + 1
+        if decision.verdict != "allow":
+            continue
+        ran += 1
+        for argv, _, _ in decision.commands:
+            if argv:
+                programs[argv[0]] = programs.get(argv[0], 0) + 1
+        # an agent that may drop the rewrite is played by one that does
+        run(decision.rewritten or command if keeps else command, cwd)
+        after = seen()
+        if after != before:
+            changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
+            bad.append(
+                {"command": command, "rewritten": decision.rewritten, "cwd": cwd, "kept": keeps, "changed": changed}
+            )
+        build()
+        before = seen()
+    return {"asked": asked, "ran": ran, "verdicts": verdicts, "programs": programs, "bad": bad}
+
+
+if __name__ == "__main__":
+    assert os.getpid() == 1, "only in a pid namespace of its own"
+    print(json.dumps(main(int(sys.argv[1]), int(sys.argv[2]))))

@@ -1,0 +1,263 @@
+"""The guard's word on a whole call: the most restrictive wins, every command earns the allow, a rewrite earns none."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tmpwarden.guard.context import Context
+from tmpwarden.guard.decide.evaluate import evaluate
+from tmpwarden.guard.rules.config import load
+from tmpwarden.model.hot import Decision, ToolCall
+
+SCRATCH, PROJECT, HOME = "/tmp/agent-s1", "/home/u/proj", "/home/u"
+RULES = load(()).rules
+
+
+def look(path: str) -> tuple[str | None, bool]:
+    """A disk without symlinks, on which nothing exists."""
+    return path.rpartition("/")[0] or "/", False
+
+
+def context(**changed: object) -> Context:
+    values: dict[str, object] = {
+        "scratch": SCRATCH,
+        "project": PROJECT,
+        "cwd": PROJECT,
+        "home": HOME,
+        "uid": 1000,
+        "look": look,
+    }
+    return Context(**(values | changed))  # type: ignore[arg-type]
+
+
+def said(command: str, **changed: object) -> Decision:
+    return evaluate(ToolCall("claude", "shell", command=command, cwd=PROJECT), RULES, context(**changed))
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("rm -rf /tmp/agent-s1/build", "allow"),
+        ("rm -rf /tmp/agent-s1/build /etc", "ask"),
+        ("rm -rf /etc", "ask"),
+        ("rm -rf build", "pass"),
+        ("rm -rf /home/u/proj", "ask"),
+        ("rm -rf .git", "ask"),
+        ("mv /tmp/agent-s1/x .", "pass"),
+        ("ls -l", "pass"),
+        ("cd /tmp/agent-s1 && rm -rf build", "allow"),
+        ("mkdir -p /tmp/agent-s1/a && touch /tmp/agent-s1/a/f && cp /tmp/agent-s1/a/f /tmp/agent-s1/b", "allow"),
+        ("mv /tmp/agent-s1/a /tmp/agent-s1/b", "allow"),
+        ("rmdir /tmp/agent-s1/a", "allow"),
+        ("cp /etc/passwd /tmp/agent-s1/x", "pass"),
+        ("cp /tmp/agent-s1/x /etc/passwd", "ask"),
+        ("touch /dev/shm/x", "ask"),
+        ("echo x > out.txt", "pass"),
+        ("echo x > /dev/null 2>&1", "pass"),
+        ("echo x > /etc/hosts", "deny"),
+        ('echo x > "$UNKNOWN"', "ask"),
+        ("mount --bind a b", "ask"),
+        ("ssh host rm -rf /x", "ask"),
+        ("docker exec c rm -rf /x", "pass"),
+        ("ssh host 'cat > /etc/x'", "ask"),
+        ("ssh host 'ls 2>/dev/null'", "pass"),
+        ("timeout 5 ssh host ls > /etc/x", "deny"),
+        ("docker exec c sh -c 'echo > /etc/x'", "pass"),
+        ("[ -f x ] && ls", "pass"),
+        ("mv /tmp/agent-s1/l /tmp/agent-s1/e; rm -rf /tmp/agent-s1/e/*", "ask"),
+        ("mkfs.ext4 /dev/sda", "ask"),
+        ("patch /etc/x < p", "ask"),
+        ("patch -p1 < p", "pass"),
+        ("mktemp -p /etc", "ask"),
+        ("fakeroot rm -rf /etc/x", "ask"),
+        ("unshare -r rm -rf /etc/x", "ask"),
+        ("if [ -z x ]; then rm -rf /etc; fi", "ask"),
+        ("ls; echo x > /etc/hosts; rm -rf /etc", "deny"),
+    ],
+)
+def test_each_command_meets_the_rule_that_is_meant_for_it(command: str, verdict: str) -> None:
+    assert said(command).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        "rm -rf /tmp/agent-s1/x; ls",
+        "rm -rf /tmp/agent-s1/x || make",
+        "rm -rf /tmp/agent-s1/x $(ls)",
+        "rm -rf /tmp/agent-s1/$UNKNOWN",
+        "rm -rf /tmp/agent-s1/*/x",
+        "rm -rf /tmp/agent-s1/.*",
+        'rm -rf "$@" /tmp/agent-s1/x',
+        "sudo rm -rf /tmp/agent-s1/x",
+        "/usr/bin/time -o /etc/x rm /tmp/agent-s1/x",
+        "nohup rm /tmp/agent-s1/x",
+        "flock /etc/x rm /tmp/agent-s1/x",
+        "bash -ic 'rm /tmp/agent-s1/x'",
+        "ssh host rm /tmp/agent-s1/x",
+        "ls | xargs rm /tmp/agent-s1/x",
+        "PATH=/x rm /tmp/agent-s1/x",
+        "LD_PRELOAD=/x.so rm /tmp/agent-s1/x",
+        "env LD_PRELOAD=/x.so rm /tmp/agent-s1/x",
+        "export PATH=/x; rm /tmp/agent-s1/x",
+        "hash -p /x rm; rm /tmp/agent-s1/x",
+        "rm() { /bin/rm -rf /etc; }; rm /tmp/agent-s1/x",
+        "alias rm='rm /etc'; rm /tmp/agent-s1/x",
+        "./rm /tmp/agent-s1/x",
+        "/tmp/agent-s1/rm /tmp/agent-s1/x",
+        "rm /tmp/agent-s1/x > notes",
+        "rm /tmp/agent-s1/x >> /var/log/x",
+        "rm /tmp/agent-s1/x < /etc/shadow",
+        "rmdir -p /tmp/agent-s1/a/b",
+        "cp --parents /tmp/agent-s1/a /tmp/agent-s1/b",
+        "cp -s /tmp/agent-s1/a /tmp/agent-s1/b",
+        "cp -r /tmp/agent-s1/a/. /tmp/agent-s1/b",
+        "mv /tmp/agent-s1/l /tmp/agent-s1/x && touch /tmp/agent-s1/x",
+        "mv /tmp/agent-s1/l /tmp/agent-s1/x && rm -rf /tmp/agent-s1/x/passwd",
+        "cp -a /tmp/agent-s1/l /tmp/agent-s1/x && cd /tmp/agent-s1/x && rm -rf ../y",
+        "mv /tmp/agent-s1/l /tmp/agent-s1/x & touch /tmp/agent-s1/x",
+        "touch /tmp/agent-s1/x & mv /tmp/agent-s1/l /tmp/agent-s1/x",
+        "touch /tmp/agent-s1/x | mv /tmp/agent-s1/l /tmp/agent-s1/x",
+        "while touch /tmp/agent-s1/x; do mv /tmp/agent-s1/l /tmp/agent-s1/x; done",
+        "ln -s /etc /tmp/agent-s1/e && rm -rf /tmp/agent-s1/e/",
+        "TMPDIR=/etc; rm -rf $TMPDIR/x",
+        "FUNCNAME=tmp/agent-s1/x; rm -rf /$FUNCNAME",  # bash ignores it: rm -rf /
+        "GROUPS=tmp/agent-s1/x; rm -rf /$GROUPS",
+        "_=/tmp/agent-s1/x; rm -rf $_",
+        "OLDPWD=/tmp/agent-s1/x; cd /tmp/agent-s1; rm -rf $OLDPWD",
+        "touch -r /etc/passwd /tmp/agent-s1/x",
+        "rm -rf /tmp/agent-s1/x\u00a0/etc",
+        "rm -rf /tmp/agent-s1/x\0",
+        "rm -rf '/tmp/agent-s1/x",
+    ],
+)
+def test_what_is_not_proven_in_full_is_never_allowed(command: str) -> None:
+    assert said(command, variables={"TMPDIR": SCRATCH}).verdict != "allow"
+
+
+@pytest.mark.parametrize("wrapper", ["env -i", "env -u TMPDIR", "sudo"])
+def test_a_wrapper_that_drops_tmpdir_makes_it_unknown(wrapper: str) -> None:
+    assert said(f"{wrapper} sh -c 'rm -rf \"$TMPDIR\"/etc'", variables={"TMPDIR": SCRATCH}).verdict == "ask"
+
+
+def test_a_link_on_the_disk_is_followed_where_writing_follows_it() -> None:
+    def disk(path: str) -> tuple[str | None, bool]:
+        parent = path.rpartition("/")[0]
+        link = "/tmp/agent-s1/link"
+        if parent == link or parent.startswith(link + "/"):
+            parent = "/etc" + parent[len(link) :]
+        return parent or "/", path == link
+
+    assert said("rm -rf /tmp/agent-s1/link", look=disk).verdict == "allow"
+    for command in ("touch", "rm -rf /tmp/agent-s1/x", "mv /tmp/agent-s1/a", "cp /tmp/agent-s1/a", "mkdir -p"):
+        assert said(f"{command} /tmp/agent-s1/link/", look=disk).verdict == "ask", command
+    assert said("touch /tmp/agent-s1/link", look=disk).verdict == "ask"
+    assert said("echo x > /tmp/agent-s1/link", look=disk).verdict == "deny"
+
+
+def test_a_rewrite_grants_nothing() -> None:
+    decision = said("curl -o /tmp/x https://example.com/")
+    assert (decision.verdict, decision.rewritten) == ("pass", "curl -o /tmp/agent-s1/x https://example.com/")
+
+
+def test_the_text_that_will_run_is_the_one_that_is_judged() -> None:
+    decision = said("rm -rf /tmp/build")
+    assert (decision.verdict, decision.rewritten) == ("allow", "rm -rf /tmp/agent-s1/build")
+    assert decision.commands == ((("rm", "-rf", "/tmp/agent-s1/build"), "allow", "sandbox:arguments[0]"),)
+
+
+@pytest.mark.parametrize(("has_ask", "verdict"), [(True, "ask"), (False, "deny")])
+def test_an_allow_that_rests_on_the_rewrite_is_not_given_to_an_agent_that_may_drop_it(
+    has_ask: bool, verdict: str
+) -> None:
+    decision = said("rm -rf /tmp/build", keeps_rewrite=False, has_ask=has_ask)
+    assert decision.verdict == verdict
+    assert "rm -rf /tmp/agent-s1/build" in decision.reason
+    assert said("rm -rf /tmp/agent-s1/build", keeps_rewrite=False, has_ask=has_ask).verdict == "allow"
+
+
+def test_an_agent_that_applies_a_rewrite_only_with_allow_is_left_alone_or_told_what_to_run() -> None:
+    codex = {"has_ask": False, "applies_rewrite_without_allow": False}
+    assert said("rm -rf /tmp/build", **codex).verdict == "allow"
+    left = said("cat /tmp/log.txt", **codex)
+    assert (left.verdict, left.rewritten) == ("pass", None)
+    denied = said("echo x > /tmp/out", **codex)
+    assert denied.verdict == "deny"
+    assert "echo x > /tmp/agent-s1/out" in denied.reason
+
+
+def test_a_rule_that_asks_denies_where_nobody_can_be_asked_and_says_why() -> None:
+    decision = said("rm -rf /etc", has_ask=False)
+    assert decision.verdict == "deny"
+    assert "outside the scratch" in decision.reason
+    assert "cannot ask" in decision.reason
+
+
+def test_without_a_scratch_nothing_is_rewritten_and_nothing_is_inside() -> None:
+    assert said("rm -rf /tmp/x", scratch=None).verdict == "ask"
+    assert said("rm -rf /tmp/x", scratch=None).rewritten is None
+
+
+def test_a_project_that_is_the_whole_disk_makes_nothing_inside() -> None:
+    assert said("rm -rf /etc", project="/").verdict == "ask"
+
+
+def test_the_agents_own_directories_are_neither_rewritten_nor_outside() -> None:
+    own = {"own": ("/tmp/claude-1000", "/home/u/.claude")}
+    for command in ("echo x > /tmp/claude-1000/p/scratchpad/x", "mkdir /tmp/claude-1000/p", "touch /home/u/.claude/x"):
+        decision = said(command, **own)
+        assert (decision.verdict, decision.rewritten) == ("pass", None), command
+
+
+def test_a_shared_target_takes_the_place_of_the_sessions_scratch(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[redirect]\ntmp = true\ntarget = "/tmp/claude"\n')
+    rules = load((str(config),)).rules
+    call = ToolCall("claude", "shell", command="rm -rf /tmp/foo", cwd=PROJECT)
+    decision = evaluate(call, rules, context())
+    assert (decision.verdict, decision.rewritten) == ("allow", "rm -rf /tmp/claude/foo")
+
+
+# the table of the seed, word for word: input path, rewritten to (None: unchanged)
+SEED = [
+    ("/tmp/foo", "/tmp/claude/foo"),
+    ("/tmp", "/tmp/claude"),
+    ("/tmp/claude/foo", None),
+    ("/var/tmp/x", None),
+    ("/tmpfile", None),
+]
+
+
+@pytest.mark.parametrize(("path", "becomes"), SEED)
+def test_the_seeds_table_holds_for_commands_and_for_file_tools(tmp_path: Path, path: str, becomes: str | None) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[redirect]\ntmp = true\ntarget = "/tmp/claude"\n')
+    rules = load((str(config),)).rules
+    shell = evaluate(ToolCall("claude", "shell", command=f"rm -rf {path}", cwd=PROJECT), rules, context())
+    assert shell.rewritten == (becomes and f"rm -rf {becomes}")
+    for tool in ("read", "write", "notebook"):
+        decision = evaluate(ToolCall("claude", tool, paths=(path,), cwd=PROJECT), rules, context())
+        assert decision.paths == (becomes and (becomes,)), tool
+
+
+def test_the_seeds_example_of_two_targets_holds() -> None:
+    assert said("rm -rf /tmp/agent-s1/build").verdict == "allow"
+    assert said("rm -rf /tmp/agent-s1/build /etc").verdict == "ask"
+
+
+def test_importing_the_guard_costs_no_more_than_it_must() -> None:
+    """What a hook may import before it answers. `re` alone costs a whole interpreter."""
+    code = "import sys; import tmpwarden.guard.decide.evaluate, tmpwarden.guard.rules.compiled\n"
+    code += "import tmpwarden.guard.log.audit, tmpwarden.guard.decide.filetools, tmpwarden.oskit.files.disk\n"
+    code += "print(*sys.modules)"
+    source = str(Path(__file__).parents[3] / "src")
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", "-c", f"import sys; sys.path.insert(0, {source!r}); {code}"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    heavy = {"re", "json", "pathlib", "dataclasses", "enum", "typing", "subprocess", "tempfile", "shutil", "fnmatch"}
+    assert heavy & set(done.stdout.split()) == set()

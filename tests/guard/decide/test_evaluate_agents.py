@@ -1,0 +1,98 @@
+"""What `guard check --agent` assumes of an agent is what its hooks do."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from tmpwarden.guard.agents import abilities, context_keywords
+from tmpwarden.guard.decide.filetools import patch_paths
+from tmpwarden.guard.log import audit
+from tmpwarden.hooks.dialects import load
+
+RUN = str(Path(__file__).parents[3] / "src" / "tmpwarden" / "hooks" / "run.py")
+SESSION = "4ccb12f1-61e7-48ad-9bec-1437a2f881f7"
+
+
+@pytest.mark.parametrize("agent", sorted(abilities()))
+def test_the_table_of_agents_says_what_their_dialects_do(agent: str) -> None:
+    dialect, row = load(agent), context_keywords(agent, home="/home/u", uid=1000)
+    assert row.get("has_ask", True) == dialect.can_ask
+    assert row.get("applies_rewrite_without_allow", True) == dialect.rewrites_without_allow
+    assert row.get("rewrites_edits", False) == dialect.rewrites_edits
+    assert abilities()[agent].get("reaches_commands", False) == dialect.reaches_commands
+    assert row.get("keeps_rewrite", True) == dialect.keeps_rewrite({b"AI_AGENT": b"claude-code_2-1-325_harness"})
+    assert row["own"] == (*dialect.own_directories(1000), f"/home/u/{dialect.home_directory}")
+
+
+def test_a_patch_is_judged_by_every_file_it_names() -> None:
+    patch = "*** Begin Patch\n*** Add File: a\n+x\n*** Update File: /etc/hosts\n*** Move to: b c\n*** Delete File: a\n"
+    assert patch_paths(patch) == ("a", "/etc/hosts", "b c")
+
+
+def hook(agent: str, event: str, tool: str, tool_input: dict[str, object], cwd: Path) -> dict[str, object]:
+    payload = {
+        "session_id": SESSION,
+        "cwd": str(cwd),
+        "hook_event_name": event,
+        "tool_name": tool,
+        "tool_input": tool_input,
+    }
+    done = subprocess.run(
+        [sys.executable, "-I", "-S", RUN, agent, event],
+        input=json.dumps(payload | {"source": "startup"}),
+        env={**os.environ, "AI_AGENT": "claude-code_2-1-325_harness", "CLAUDE_PID": str(os.getpid())},
+        capture_output=True,
+        text=True,
+        check=True,
+        timeout=60,
+    )
+    answer = json.loads(done.stdout) if done.stdout.strip() else {}
+    return answer.get("hookSpecificOutput", answer)  # type: ignore[no-any-return]
+
+
+def test_codex_may_not_patch_a_file_outside(own_world: Path) -> None:
+    patch = "*** Begin Patch\n*** Add File: /etc/x\n+1\n*** End Patch"
+    assert hook("codex", "PreToolUse", "apply_patch", {"command": patch}, own_world)["permissionDecision"] == "deny"
+    inside = patch.replace("/etc/x", "src/x")
+    assert hook("codex", "PreToolUse", "apply_patch", {"command": inside}, own_world) == {}
+
+
+def test_an_agent_that_ignores_rewrites_is_told_what_to_run(own_world: Path) -> None:
+    hook("qwen", "SessionStart", "", {}, own_world)
+    said = hook("qwen", "PreToolUse", "run_shell_command", {"command": "echo x > /tmp/out"}, own_world)
+    assert said["permissionDecision"] == "deny"
+    assert "Run instead: echo x > " in str(said["permissionDecisionReason"])
+
+
+def test_a_hook_after_the_call_notes_an_agent_that_ran_its_own_text(own_world: Path) -> None:
+    hook("claude", "SessionStart", "", {}, own_world)
+    said = hook("claude", "PreToolUse", "Bash", {"command": "cat x > /tmp/out"}, own_world)
+    told = said["updatedInput"]
+    assert isinstance(told, dict)
+    hook("claude", "PostToolUse", "Bash", told, own_world)
+    log = Path(audit.log_path(str(own_world / "state" / "tmpwarden")))
+    assert "mismatch" not in log.read_text()
+    hook("claude", "PostToolUse", "Bash", {"command": "cat x > /tmp/out"}, own_world)
+    assert json.loads(log.read_text().splitlines()[-1])["decision"] == "mismatch"
+
+
+def test_a_shared_target_is_made_private_and_a_squatted_one_is_not_used(own_world: Path) -> None:
+    target = f"/tmp/twtest-{os.getpid()}"
+    config = own_world / "config" / "tmpwarden" / "config.toml"
+    config.parent.mkdir()
+    config.write_text(f'[redirect]\ntmp = true\ntarget = "{target}"\n')
+    try:
+        said = hook("claude", "PreToolUse", "Bash", {"command": "rm -rf /tmp/x"}, own_world)
+        assert said["updatedInput"] == {"command": f"rm -rf {target}/x"}
+        assert os.stat(target).st_mode & 0o777 == 0o700
+        os.rmdir(target)
+        os.symlink("/etc", target)
+        said = hook("claude", "PreToolUse", "Bash", {"command": "rm -rf /tmp/x"}, own_world)
+        assert said["permissionDecision"] == "ask"
+        assert "updatedInput" not in said
+    finally:
+        os.unlink(target) if os.path.islink(target) else os.rmdir(target)

@@ -1,0 +1,55 @@
+"""Whatever the guard allows changes nothing outside the scratch: real bash, real files, a namespace to throw away."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+SOURCE = Path(__file__).parents[3] / "src"
+WORKER = Path(__file__).with_name("allow_fuzz.py")
+# private tmpfs where work is done; everything else read-only, so that a mistake of ours cannot reach the machine
+JAIL = """
+set -e
+mount --make-rprivate /
+mount -o remount,bind,ro /
+for d in /tmp /var/tmp /srv /dev/shm /run; do mount -t tmpfs -o mode=1777 tmpfs $d; done
+exec "$@"
+"""
+
+
+def fuzz(seed: int, runs: int) -> dict[str, object]:
+    jail = ["unshare", "--mount", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", JAIL, "jail"]
+    done = subprocess.run(
+        [*jail, sys.executable, str(WORKER), str(seed), str(runs)],
+        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=3000,
+    )
+    assert done.returncode == 0, done.stderr[-2000:]
+    return json.loads(done.stdout)  # type: ignore[no-any-return]
+
+
+def check(result: dict[str, object], runs: int) -> None:
+    assert result["bad"] == []
+    assert result["ran"] == runs, result  # else the guard allows hardly anything, and this shows nothing
+    programs = result["programs"]
+    assert isinstance(programs, dict)
+    assert {"rm", "rmdir", "mkdir", "touch", "mv", "cp"} <= set(programs)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a mount namespace")
+@pytest.mark.parametrize("seed", [1, 2])
+def test_nothing_outside_the_scratch_changes_by_a_command_that_was_allowed(seed: int) -> None:
+    check(fuzz(seed, 150), 150)
+
+
+@pytest.mark.long
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a mount namespace")
+@pytest.mark.parametrize("seed", range(100, 110))
+def test_nothing_outside_the_scratch_changes_by_thousands_of_commands_that_were_allowed(seed: int) -> None:
+    check(fuzz(seed, 3000), 3000)

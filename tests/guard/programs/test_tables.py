@@ -1,0 +1,84 @@
+"""Every row of the tables of wrappers and programs, with every option of it, in every way to write it."""
+
+import pytest
+
+from tmpwarden.guard.context import Context
+from tmpwarden.guard.decide.evaluate import evaluate
+from tmpwarden.guard.follow.wrappers import WRAPPERS
+from tmpwarden.guard.programs.table import PROGRAMS
+from tmpwarden.guard.programs.uncommon import UNCOMMON
+from tmpwarden.guard.rules.config import load
+from tmpwarden.model.hot import ToolCall
+
+RULES = load((), preset="sandbox").rules
+VALUED = ":<>/"
+
+
+def look(path: str) -> tuple[str, bool]:
+    return path.rpartition("/")[0] or "/", False
+
+
+def said(command: str) -> str:
+    context = Context(scratch="/s", project="/p", cwd="/p", home="/h", uid=1000, look=look)
+    return evaluate(ToolCall("claude", "shell", command=command, cwd="/p"), RULES, context).verdict
+
+
+def forms(options: str) -> list[str]:
+    """The options of a row, one at a time: apart, glued, with = and cut short."""
+    words = options.split()
+    shorts = words.pop(0) if words and words[0][1:2] in (*VALUED, "$", "?") else ""
+    found = [""]
+    for letter, kind in zip(shorts[0::2], shorts[1::2], strict=True):
+        found += [f"-{letter} 1", f"-{letter}1"] if kind in VALUED else []
+    for word in words:
+        found += [f"--{word[:-1]} 1", f"--{word[:-1]}=1", f"--{word[:-2]}=1"] if word[-1] in VALUED else []
+    return found
+
+
+@pytest.mark.parametrize("name", WRAPPERS)
+def test_what_a_wrapper_runs_is_judged_behind_all_its_options(name: str) -> None:
+    plain, options = WRAPPERS[name]
+    before = " ".join("1" for kind in plain if kind in ":>")
+    run = "'rm -rf /etc/x'" if plain.endswith("&") else "rm -rf /etc/x"
+    lines = [" ".join(filter(None, (name.replace(":", " "), form, before, run))) for form in forms(options)]
+    assert [line for line in lines if said(line) != "ask"] == []
+
+
+@pytest.mark.parametrize("name", [name for name in WRAPPERS if name != "runuser"])  # that needs a user
+def test_a_wrapper_by_itself_is_no_reason_to_ask(name: str) -> None:
+    plain, _ = WRAPPERS[name]
+    before = " ".join("1" for kind in plain if kind in ":>")
+    assert said(" ".join(filter(None, (name.replace(":", " "), before, "ls")))) == "pass"
+
+
+ROWS = {**PROGRAMS, **UNCOMMON}
+
+
+def written(spec: str) -> list[str]:
+    """The options of a row whose value is written."""
+    words = spec.split(" ")[1:]
+    shorts = words.pop(0) if words and words[0][1:2] in (*VALUED, "=", "^", "!", "@", "$", "?") else ""
+    found = []
+    for letter, kind in zip(shorts[0::2], shorts[1::2], strict=True):
+        found += [f"-{letter} /etc/x", f"-{letter}/etc/x"] if kind in ">^" else []
+    for word in words:
+        if word[-1] not in ">^":
+            continue
+        dashes = "" if word.startswith("-") else "--"
+        found += [f"{dashes}{word[:-1]} /etc/x", f"{dashes}{word[:-1]}=/etc/x"]
+        is_unique = sum(other.startswith(word[:-2]) for other in words) == 1
+        found += [f"{dashes}{word[:-2]}=/etc/x"] if is_unique else []
+    return found
+
+
+@pytest.mark.parametrize("name", [name for name, spec in ROWS.items() if written(spec)])
+def test_an_option_that_is_written_is_asked_about_in_every_spelling(name: str) -> None:
+    first = {"tar": "-x", "gtar": "-x", "bsdtar": "-x"}.get(name, "")
+    lines = [" ".join(filter(None, (name, first, form, "a"))) for form in written(ROWS[name])]
+    assert [line for line in lines if said(line) != "ask"] == []
+
+
+@pytest.mark.parametrize("name", [name for name, spec in ROWS.items() if spec[0] in "DCWPML"])
+def test_a_plain_argument_that_is_written_is_asked_about(name: str) -> None:
+    assert said(f"{name} a /etc/x") == "ask"
+    assert said(f"{name} a b") in ("pass", "allow")

@@ -1,0 +1,36 @@
+"""Every hook pays for what the guard imports."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+SRC = Path(__file__).parents[3] / "src"
+HEAVY = {
+    "re",
+    "json",
+    "dataclasses",
+    "enum",
+    "typing",
+    "pathlib",
+    "functools",
+    "collections",
+    "os",
+    "argparse",
+    "subprocess",
+}
+
+
+def test_reading_and_rewriting_import_nothing_heavy() -> None:
+    code = (
+        f"import sys; sys.path.insert(0, {str(SRC)!r}); before = set(sys.modules)\n"
+        "from tmpwarden.guard.decide.redirect import rewrite\n"
+        "rewrite('rm /tmp/a', scratch='/tmp/s', cwd='/', home='/h', variables={}, look=lambda p: ('/', False))\n"
+        "print(' '.join(set(sys.modules) - before))"
+    )
+    out = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True).stdout
+    loaded = set(out.split())
+    assert not loaded & HEAVY
+    assert not loaded & (
+        {"tmpwarden.guard.follow.braces", "tmpwarden.guard.shell.escapes"}
+        | {f"tmpwarden.guard.programs.{name}" for name in ("inline", "uncommon", "git")}
+    )
