@@ -20,6 +20,7 @@ NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _MOST_AT_ONCE = 3
 _LONG_LIVED_HOURS = 150  # one session that nobody closes for six days
 _WORKING_HOURS = range(8, 21)
+_DOMINANT_HOURS = 6
 _WANTED_HOURS = 48  # what a command left in a directory that all sessions share, and nobody opened since
 
 
@@ -50,6 +51,7 @@ class Session:
     temp: Path
     hours_left: int
     weight: int
+    is_forgotten: bool = False  # killed, and its agent's next start drops its record: nobody can say that it is dead
     files: dict[Path, int] = field(default_factory=dict)  # and the hour in which it was written
 
 
@@ -63,6 +65,8 @@ class Life:
     bytes_per_day: int
     file_bytes: int
     has_hooks: bool = False
+    dominant_bytes: int = 0  # what one session writes in its first hour, before it is killed and forgotten
+    dominant: Session | None = None
     dice: random.Random = field(default_factory=lambda: random.Random(957))
     live: list[Session] = field(default_factory=list)
     number: int = 0
@@ -74,6 +78,10 @@ class Life:
         self.number = number
         if number == 0:
             self._begin(_LONG_LIVED_HOURS, weight=1)
+        if self.dominant_bytes and self.dominant is None and number >= _WORKING_HOURS[0]:
+            self.dominant = self._begin(_DOMINANT_HOURS, weight=0)
+            self.dominant.is_forgotten = True
+            self._work(self.dominant, self.dominant_bytes)
         is_daytime = number % 24 in _WORKING_HOURS
         while is_daytime and len(self.live) < _MOST_AT_ONCE:
             self._begin(self.dice.randint(1, 9), weight=8)
@@ -104,7 +112,7 @@ class Life:
             session.process.kill()
             session.process.wait()
 
-    def _begin(self, hours: int, *, weight: int) -> None:
+    def _begin(self, hours: int, *, weight: int) -> Session:
         name = str(uuid.UUID(int=self.dice.getrandbits(128), version=4))
         process = subprocess.Popen(["sleep", "86400"], cwd="/", env={"CLAUDE_CODE_SESSION_ID": name, "PATH": "/bin"})
         start = start_ticks(process.pid)
@@ -123,7 +131,9 @@ class Life:
                 temp = Path(open_scratch(str(self.root), "claude", name, pid=process.pid, now_s=now_s).path)
         except OSError as error:
             self._count(error)
-        self.live.append(Session(name, process, record, outputs, temp, hours, weight))
+        session = Session(name, process, record, outputs, temp, hours, weight)
+        self.live.append(session)
+        return session
 
     def _work(self, session: Session, amount: int) -> None:
         """Outputs of commands, and what the commands themselves put into their temp directory."""
@@ -158,7 +168,9 @@ class Life:
             self.live.remove(session)
             session.process.kill()
             session.process.wait()
-            if self.dice.random() < 0.67:
+            if session.is_forgotten:
+                session.record.unlink()
+            elif self.dice.random() < 0.67:
                 session.record.unlink(missing_ok=True)
                 ended.append(session)
         return ended

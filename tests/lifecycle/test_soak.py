@@ -33,6 +33,18 @@ def test_with_us_it_stays_bounded_and_no_live_session_loses_a_file(mode: str, da
     assert soak.is_as_promised(result), (result.highest, result.failed_writes, result.lost)
 
 
+@needs_root
+def test_one_session_that_left_more_than_all_others_goes_by_itself_in_time() -> None:
+    result = soak.replay("hourly", days=4, limit_bytes=SMALL["limit_bytes"], step_hours=3, is_dominated=True)
+    assert soak.is_as_promised(result), (result.dominant_gone_hour, result.highest, result.lost)
+
+
+@pytest.mark.parametrize(("gone_hour", "is_kept"), [(80, True), (97, False), (None, False)])
+def test_the_promise_about_a_dominant_session_can_be_broken(gone_hour: int | None, is_kept: bool) -> None:
+    result = soak.Result("hourly", "tmpfs", [60.0], is_dominated=True, dominant_gone_hour=gone_hour)
+    assert soak.is_as_promised(result) == is_kept
+
+
 @pytest.mark.parametrize(
     ("mode", "percent", "lost", "is_kept"),
     [

@@ -36,7 +36,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.OTHER_SHAPE: "has the name, but not the content of such litter",
     Reason.ASK_ONLY: "only when you say so: tmpwarden clean --all",
     Reason.BACKLOG: "older than tmpwarden here: waits for your first tmpwarden clean",
-    Reason.RUN_LIMIT: "more than one unattended run may take",
+    Reason.RUN_LIMIT: "left for the next unattended run: one takes the oldest, and more only within its share",
     Reason.CHANGED: "changed since it was judged",
     Reason.NO_JOURNAL: "the journal cannot be written, so it could not be undone",
     Reason.NO_QUARANTINE: "its quarantine is not safe to use, so it could not be undone",

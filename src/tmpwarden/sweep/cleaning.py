@@ -5,11 +5,11 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
-from itertools import chain
 
-from ..model.sweep import Keep, Kind, Outcome, Reason, Receipt, Remove, Verdict, Worth
+from ..model.sweep import Outcome, Reason, Receipt, Remove, Verdict, Worth
 from ..oskit.files.purge import Purged
 from .explain import still_listed
+from .plan import make_plan, makes_room
 from .prepared import CleanResult, Plan, Prepared
 from .store import settle
 from .store.expiry import destroy, expire, purge_all, waiting
@@ -23,6 +23,7 @@ Confirm = Callable[[Plan], bool]
 OnReceipt = Callable[[Receipt], None]
 ShouldStop = Callable[[], bool]  # asked between two units
 _BATCH_UNITS, _BATCH_ENTRIES = 64, 16_384
+_WENT = (Outcome.REMOVED, Outcome.QUARANTINED)
 
 
 @dataclass(slots=True)
@@ -64,15 +65,12 @@ class Cleaning:
         unattended = self.prepared.request.unattended
         if not unattended and confirm is None:
             consent.give(self.prepared.state)
-        if confirm is None and self._has_room(actor):
-            share = self._share = self._new_share()
-            self._take_all(actor, self._streamed(share), is_fresh=True)
-            if share is not None:
-                self._take_all(actor, self._removals(share.limited()), is_fresh=False)
+        if confirm is None:
+            self._take_unasked(actor, self._new_share())
             return
         plan = make_plan(self.prepared)
         self.result.kept += plan.kept
-        if plan.removals and confirm is not None and not confirm(plan):
+        if plan.removals and not confirm(plan):
             self.result.confirmed = False
             self.result.planned = plan.removals
             return
@@ -83,6 +81,38 @@ class Cleaning:
             v for v in (*plan.kept, *plan.removals) if not self._is_held_back(v, None) and isinstance(v, Remove)
         ]
         self._take_all(actor, iter(self._easiest_first(ordinary, actor)), is_fresh=False)
+
+    def _take_unasked(self, actor: Actor, share: consent.Share | None) -> None:
+        """As it is judged; where nothing can be written, what makes room goes first. Guesses come last."""
+        self._share = share
+        if self._has_room(actor):
+            self._take_all(actor, self._streamed(share), is_fresh=True)
+        else:
+            found = list(self._streamed(share))
+            self.prepared.weigher.world.refresh()
+            self._take_all(actor, self._easiest_first(found, actor), is_fresh=False)
+        for guesses in share.by_root() if share else ():
+            self._take_guesses(actor, guesses)
+
+    def _take_guesses(self, actor: Actor, guesses: list[Remove]) -> None:
+        """The oldest by itself: only when one has really gone is the rest held to what is left of the share."""
+        assert self._share is not None
+        waiting = iter(guesses)
+        for first in waiting:
+            if self._takes(actor, first):
+                break
+        self._take_all(actor, self._removals(map(self._share.admitted, waiting)), is_fresh=False)
+
+    def _takes(self, actor: Actor, verdict: Remove) -> bool:
+        """Whether it really went. What stayed uses up nothing of an unattended run's share."""
+        share, seen = self._share, len(self.result.receipts)
+        admitted = share.admitted(verdict) if share else verdict
+        self._take_all(actor, self._removals((admitted,)), is_fresh=False)
+        self._collect(actor.finish())
+        went = any(each.outcome in _WENT for each in self.result.receipts[seen:])
+        if share is not None and isinstance(admitted, Remove) and not went:
+            share.give_back(verdict)
+        return went
 
     def _has_room(self, actor: Actor) -> bool:
         """The journal and every quarantine can be written: nothing has to be removed first to make room for them."""
@@ -149,9 +179,7 @@ class Cleaning:
                 if pressure.is_relieved(root) or self._why_stop():
                     break
                 before = self.result.freed_bytes
-                admitted = self._share.admitted(verdict) if self._share else verdict
-                self._take_all(actor, self._removals((admitted,)), is_fresh=False)
-                self._collect(actor.finish())
+                self._takes(actor, verdict)
                 pressure.held_bytes -= self.result.freed_bytes - before
             if complaint := pressure.complaint(root):
                 self.result.warnings.append(complaint)
@@ -209,22 +237,3 @@ class Cleaning:
                 consent.note_clean(self.prepared.state)
         elif self.result.removed:
             self.result.warnings.append("the journal could not be written: what was removed is told here only")
-
-
-def make_plan(prepared: Prepared) -> Plan:
-    """Judge everything, act on nothing. An unattended run is held to its share of what it found."""
-    share = consent.Share(prepared.settings.automatic_max_percent) if prepared.request.unattended else None
-    plan = Plan([], [])
-    certain = (v for v in prepared.surveyed() if share is None or not share.holds_back(v))
-    for verdict in chain(certain, share.limited() if share else ()):
-        if isinstance(verdict, Keep):
-            plan.kept.append(verdict)
-        else:
-            plan.removals.append(verdict)
-    return plan
-
-
-def makes_room(verdict: Remove) -> tuple[bool, bool, bool]:
-    """False sorts first: secrets, then worthless things, single files before trees."""
-    finding = verdict.finding
-    return finding.litter.worth is not Worth.SECRET, finding.litter.worth is Worth.SOME, finding.kind is Kind.DIR

@@ -53,7 +53,8 @@ def clean(
 
     Raises LockHeld if another clean of this user does not end within 5 seconds; an unattended run does not wait.
     """
-    from .cleaning import Cleaning, make_plan  # a scan starts without what removes
+    from .cleaning import Cleaning  # a scan starts without what removes
+    from .plan import make_plan
 
     request = request or Request()
     prepared = prepare(request, now_ns=now_ns)

@@ -88,7 +88,7 @@ class NamedTake:
         in place until a quarantine can be made again."""
         if not self.stranded:
             return
-        from ..cleaning import makes_room
+        from ..plan import makes_room
         from .act import Actor  # only here: a teardown with room starts without
         from .purger import Purger
 

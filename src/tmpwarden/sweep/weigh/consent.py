@@ -57,22 +57,20 @@ def is_due(state: str, every_s: float, now_ns: int) -> bool:
 
 @dataclass(slots=True)
 class Share:
-    """At most `percent` of the bytes and of the entries that were found below a root go in one unattended run.
+    """What goes by a guess in one unattended run: of each root the oldest unit, and more up to `percent` of it.
 
     Proven deaths are exempt: a record names their owner. So are worthless units. What is left over is a guess by
-    absence or age, and a guess that is wrong about everything must not take everything.
+    absence or age, and a guess that is wrong about everything must not take everything; but a root that one unit fills
+    has to get better all the same, so the first one goes whatever its size.
     """
 
     percent: int
     held: dict[str, list[int]] = field(default_factory=dict)  # root -> bytes, entries
     guesses: list[Remove] = field(default_factory=list)
-    taken: dict[str, list[int]] = field(default_factory=dict)  # of the guesses, in the same form
+    taken: dict[str, list[int]] = field(default_factory=dict)  # of the guesses, in the same form; no key: none yet
 
     def count(self, verdict: Verdict) -> None:
-        size, entries = _weight(verdict)
-        total = self.held.setdefault(verdict.finding.root, [0, 0])
-        total[0] += size
-        total[1] += entries
+        _add(self.held, verdict, 1)
 
     def holds_back(self, verdict: Verdict) -> bool:
         """Count what was found; True for a removal that has to wait until everything is counted."""
@@ -82,22 +80,48 @@ class Share:
         self.guesses.append(verdict)
         return True
 
+    def by_root(self) -> Iterator[list[Remove]]:
+        """The guesses of each root, oldest first."""
+        for root in dict.fromkeys(verdict.finding.root for verdict in self.guesses):
+            yield sorted((each for each in self.guesses if each.finding.root == root), key=_newest_ns)
+
     def limited(self) -> Iterator[Verdict]:
-        """The guesses, as far as they fit into the share."""
-        return (self.admitted(verdict) for verdict in self.guesses)
+        """The guesses, as far as they may go in this run."""
+        return (self.admitted(verdict) for here in self.by_root() for verdict in here)
 
     def admitted(self, verdict: Remove) -> Verdict:
-        """The removal, if it fits into what is left of its root's share; else that it stays."""
+        """The removal, if it is the first of its root or fits into what is left of the share; else that it waits."""
         if not _is_guess(verdict):
             return verdict
-        size, entries = _weight(verdict)
-        taken = self.taken.setdefault(verdict.finding.root, [0, 0])
-        most = [count * self.percent // 100 for count in self.held[verdict.finding.root]]
-        if taken[0] + size > most[0] or taken[1] + entries > most[1]:
+        root = verdict.finding.root
+        if root in self.taken and not self._fits(verdict):
             return Keep(verdict.finding, verdict.evidence, Reason.RUN_LIMIT, f"{self.percent}%")
-        taken[0] += size
-        taken[1] += entries
+        _add(self.taken, verdict, 1)
         return verdict
+
+    def give_back(self, verdict: Remove) -> None:
+        """It stayed after all, and must not stand in the way of the next one."""
+        _add(self.taken, verdict, -1)
+        if self.taken[verdict.finding.root] == [0, 0]:
+            del self.taken[verdict.finding.root]
+
+    def _fits(self, verdict: Remove) -> bool:
+        root = verdict.finding.root
+        most = (count * self.percent // 100 for count in self.held[root])
+        return all(
+            taken + more <= limit for taken, more, limit in zip(self.taken[root], _weight(verdict), most, strict=True)
+        )
+
+
+def _add(sums: dict[str, list[int]], verdict: Verdict, times: int) -> None:
+    sums[verdict.finding.root] = [
+        total + times * more
+        for total, more in zip(sums.get(verdict.finding.root, (0, 0)), _weight(verdict), strict=True)
+    ]
+
+
+def _newest_ns(verdict: Verdict) -> int:
+    return verdict.evidence.measure.newest_ns if verdict.evidence.measure else 0
 
 
 def _is_guess(verdict: Remove) -> bool:
