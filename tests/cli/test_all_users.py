@@ -12,7 +12,7 @@ from typing import Any
 
 import pytest
 
-from support import planted
+from support import interpreters, planted
 from support.accounts import Account, Machine
 from support.bases import base_for_all
 from support.command import tmpwarden
@@ -193,7 +193,11 @@ def test_the_memory_of_a_child_was_roots_and_stays_closed_to_its_user() -> None:
     source = "import sys; open(f'/proc/{sys.argv[1]}/mem', 'rb')"
 
     def try_it() -> str:
-        return str(subprocess.run(["/usr/bin/python3", "-c", source, str(os.getpid())], capture_output=True).returncode)
+        return str(
+            subprocess.run(
+                [interpreters.for_everybody(), "-c", source, str(os.getpid())], capture_output=True
+            ).returncode
+        )
 
     assert said(try_it).answer == "1"
 

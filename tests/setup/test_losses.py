@@ -12,7 +12,7 @@ import pytest
 from support.mounts import needs_root
 from tmpwarden.errors import PermissionDenied, SetupFailed
 from tmpwarden.lifecycle import timers
-from tmpwarden.setup import apply, runtime, timer
+from tmpwarden.setup import apply, bus, runtime, timer
 
 TICK = ["/usr/bin/python3", "/x/tmpwarden/lifecycle/tick.py"]
 
@@ -108,7 +108,7 @@ def test_no_crontab_is_an_empty_one(own_world: Path) -> None:
     calls: list[list[str]] = []
     with pytest.raises(SetupFailed, match=r"crontab\.new"):  # the same answer to the write
         timer.install(kind="cron", call=answering(1, "", "no crontab for me", calls))
-    assert len(calls) == 2
+    assert [argv[1:2] == ["-l"] for argv in calls] == [True, False, True]  # read, written, looked at again
 
 
 def test_a_draft_of_a_killed_install_is_no_obstacle(own_world: Path) -> None:
@@ -128,7 +128,7 @@ def test_every_line_of_the_users_crontab_stays_to_the_byte(line: str) -> None:
 
 
 def test_the_scheduler_is_heard_to_the_byte() -> None:
-    said = timer._call(["printf", r"caf\351\r\n"])
+    said = bus.call(["printf", r"caf\351\r\n"])
     assert said.stdout.encode("utf-8", "surrogateescape") == b"caf\xe9\r\n"
 
 
@@ -140,7 +140,7 @@ def test_a_file_that_stood_where_the_timers_goes_comes_back(own_world: Path, mon
     call = answering(0, "", "", [])
     timer.install(kind="systemd", call=call)
     timer.install(kind="systemd", call=call)
-    timer.uninstall(kind="systemd", call=call)
+    timer.uninstall(call=call)
     assert unit.read_text() == "[Unit]\nDescription=mine\n"
     assert not (unit.parent / "tmpwarden.timer").exists()
 

@@ -1,20 +1,25 @@
 """The timer in the words of systemd, launchd and cron, and the tools' own opinion of them."""
 
+import json
 import os
 import plistlib
 import shlex
 import shutil
 import subprocess
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
-from support import interpreters
+from support import ahead, interpreters, planted
+from support.accounts import Machine as Accounts
+from support.bases import base_for_all
 from support.mounts import needs_root
 from support.user import OrdinaryUser
+from tmpwarden import __version__
+from tmpwarden.errors import SetupFailed
 from tmpwarden.lifecycle import timers
-from tmpwarden.setup import runtime, timer
+from tmpwarden.setup import bus, runtime, schedulers, timer
 
 COMMAND = ["/usr/bin/python3", "-I", "-S", "/home/a b/50%/$x/tick.py"]
 ENVIRON = {"TMPDIR": "/scratch dir", "CLAUDE_CONFIG_DIR": '/home/a\'b/"c"'}
@@ -96,7 +101,7 @@ def test_a_timer_comes_and_goes(kind: str, monkeypatch: pytest.MonkeyPatch, own_
     before = {path for path in own_world.rglob("*") if path.is_file() and "data" not in path.parts}
     timer.install(kind=kind, call=machine)
     assert timer.state() == "installed"
-    timer.uninstall(kind=kind, call=machine)
+    timer.uninstall(call=machine)
     assert timer.state() == "absent"
     assert machine.crontab == "0 5 * * * backup\n"
     after = {path for path in own_world.rglob("*") if path.is_file() and "data" not in path.parts}
@@ -112,24 +117,189 @@ def test_what_the_timer_starts_cleans_with_the_standard_library_alone(own_world:
     assert (own_world / "state" / "tmpwarden").is_dir()
 
 
+@pytest.fixture
+def machine() -> Iterator[Accounts]:
+    if os.geteuid() != 0:
+        pytest.skip("needs root to become other users")
+    with base_for_all() as base:
+        yield Accounts(base)
+
+
+def ticked(
+    machine: Accounts, *, later_s: int = 0, env: Mapping[str, str] | None = None
+) -> "subprocess.CompletedProcess[str]":
+    """The system's timer fires; its code lies where only root can read it."""
+    tick = str(machine.library / "tmpwarden" / "lifecycle" / "tick.py")
+    argv = [interpreters.plain(), "-I", "-S", str(ahead.__file__), str(later_s), tick, "--all-users"]
+    return machine.run(*argv, env=env)
+
+
+def test_a_timer_for_all_users_clears_each_as_that_user(machine: Accounts) -> None:
+    theirs = [each.owns(planted.marker(machine.tmp, each.uid)) for each in (machine.alice, machine.bob)]
+    machine.web.owns(planted.marker(machine.tmp, machine.web.uid))  # it has no home: it costs nobody a failure
+    result = ticked(machine, later_s=planted.DAYS)
+    assert (result.returncode, result.stderr) == (0, "")
+    assert [path for path in theirs if path.exists()] == []
+    assert "alice: cleared 1 left-over item" in result.stdout
+    assert not list(machine.tmp.glob("tmpwarden-0/q/*"))
+
+
+def test_a_timer_that_failed_says_for_whom_and_why_in_the_journal_and_in_status(machine: Accounts) -> None:
+    closed = machine.base / "closed"
+    closed.mkdir()
+    os.chown(closed, 0, machine.bob.uid)
+    closed.chmod(0o750)
+    machine.alice.owns(planted.marker(machine.tmp))
+    machine.bob.owns(planted.marker(machine.tmp, 0x2B3C))
+    result = ticked(machine, env={"TMPWARDEN_ROOTS": f"{machine.tmp}:{closed}"})
+    assert result.returncode == 1
+    assert result.stderr == f"tmpwarden: alice: refusing to sweep {closed}: it cannot be read\n"
+    status = machine.tmpwarden("status").stdout
+    assert "FAILED for alice: refusing to sweep" in status
+    document = json.loads(machine.tmpwarden("status", "--json").stdout)
+    assert list(document["data"]["timer_last_run"]["failed"]) == ["alice"]
+
+
+@pytest.fixture
+def for_all(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """/usr/local/lib, /etc/systemd/system and /etc/tmpfiles.d of this test."""
+    monkeypatch.setattr(runtime, "FOR_ALL", str(tmp_path / "lib" / "tmpwarden"))
+    for module in (schedulers, timer):
+        monkeypatch.setattr(module, "SYSTEM_UNITS", str(tmp_path / "units"))
+    monkeypatch.setattr(timer, "TMPFILES", str(tmp_path / "tmpfiles.d" / "tmpwarden.conf"))
+    return tmp_path
+
+
 @needs_root
-def test_a_timer_for_all_users_clears_each_as_that_user(ordinary_user: OrdinaryUser) -> None:
-    """nobody has an account here, and a home that is not his: his state must not become root's."""
-    tick = ordinary_user.library / "tmpwarden" / "lifecycle" / "tick.py"
-    (ordinary_user.tmp / "mine").touch()
-    os.chown(ordinary_user.tmp / "mine", 65534, 65534)
-    ordinary_user.tmp.chmod(0o1777)
-    environ = {**ordinary_user.env, "HOME": os.environ["HOME"]}
-    argv = [ordinary_user.python, "-I", "-S", str(tick), "--all-users"]
-    result = subprocess.run(argv, capture_output=True, text=True, env=environ, check=False)
-    assert "Traceback" not in result.stderr
-    assert not list(ordinary_user.tmp.glob("tmpwarden-0/q/*"))
+def test_the_timer_of_all_users_runs_what_all_can_read_whatever_roots_umask_is(for_all: Path) -> None:
+    os.umask(0o077)
+    timer.install(system=True, kind="systemd", call=Machine())
+    service = (for_all / "units" / "tmpwarden.service").read_text()
+    tick = for_all / "lib" / "tmpwarden" / __version__ / "tmpwarden" / "lifecycle" / "tick.py"
+    assert f"-I -S {tick} --all-users\n" in service
+    made = [*(for_all / "lib" / "tmpwarden").rglob("*"), for_all / "lib" / "tmpwarden"]
+    assert {path.stat().st_mode & 0o777 for path in made} == {0o755, 0o644}
+    written = [for_all / "units" / "tmpwarden.timer", for_all / "tmpfiles.d" / "tmpwarden.conf"]
+    assert [path.stat().st_mode & 0o777 for path in written] == [0o644, 0o644]
+    timer.uninstall(call=Machine())
+    assert [path for path in for_all.rglob("*") if path.is_file() and "tmpwarden" in path.name] == []
+    assert not (for_all / "lib" / "tmpwarden").exists()
+
+
+@needs_root
+@pytest.mark.parametrize("squat", ["file", "link", "writable", "foreign"])
+def test_root_runs_nothing_from_where_somebody_else_can_write(for_all: Path, squat: str) -> None:
+    base = for_all / "lib" / "tmpwarden"
+    base.parent.mkdir()
+    if squat == "file":
+        base.touch()
+    elif squat == "link":
+        base.symlink_to(for_all)
+    else:
+        base.mkdir()
+        base.chmod(0o777 if squat == "writable" else 0o755)
+        os.chown(base, 65534 if squat == "foreign" else 0, 0)
+    with pytest.raises(SetupFailed, match="only root can write"):
+        timer.install(system=True, kind="systemd", call=Machine())
+
+
+def test_a_user_cannot_install_for_all(ordinary_user: OrdinaryUser) -> None:
+    result = ordinary_user.tmpwarden("install", "timer", "--system")
+    assert (result.returncode, "for root only" in result.stderr) == (7, True)
+
+
+@needs_root
+def test_a_user_sees_the_timer_that_root_installed(for_all: Path) -> None:
+    assert timer.state() == "absent"
+    (for_all / "units").mkdir()
+    (for_all / "units" / "tmpwarden.timer").touch()
+    assert timer.state() == "installed by root, for all users"
+    assert timer.activity(Machine()) == "installed"
+
+
+@pytest.fixture
+def no_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A machine with systemd, called from su, sudo -u or cron. Programs are those of `bin`; sessions lie in `user`."""
+    (tmp_path / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(tmp_path / "bin"))
+    program(tmp_path, "systemctl")
+    monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
+    monkeypatch.setattr(bus, "_RUNTIME_DIRS", str(tmp_path / "user"))
+    monkeypatch.setattr(schedulers, "_BOOTED", str(tmp_path))
+    return tmp_path
+
+
+def program(world: Path, name: str, script: str = "exit 0") -> None:
+    (world / "bin" / name).write_text(f"#!/bin/sh\n{script}\n")
+    (world / "bin" / name).chmod(0o755)
+
+
+def session_of(world: Path, uid: int) -> Path:
+    """What systemd makes for a user who is logged in or lingers."""
+    directory = world / "user" / str(uid)
+    (directory / "systemd").mkdir(parents=True)
+    (directory / "systemd" / "private").touch()
+    os.chown(directory, uid, -1) if os.geteuid() == 0 else None
+    return directory
+
+
+def test_the_users_systemd_is_found_where_the_environment_does_not_name_it(no_session: Path) -> None:
+    directory = session_of(no_session, os.geteuid())
+    program(no_session, "systemctl", 'printf %s "$XDG_RUNTIME_DIR"')
+    assert schedulers.best(system=False) == "systemd"
+    assert bus.call(["systemctl", "--user"]).stdout == str(directory)
+
+
+@needs_root
+def test_a_runtime_directory_that_su_left_in_the_environment_is_not_ours(
+    no_session: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    theirs, ours = session_of(no_session, 65534), session_of(no_session, 0)
+    monkeypatch.setenv("XDG_RUNTIME_DIR", str(theirs))
+    assert bus.runtime_dir() == str(ours)
+
+
+def test_without_a_systemd_of_the_users_cron_does_it_and_the_way_to_one_is_told(no_session: Path) -> None:
+    program(no_session, "crontab")
+    assert schedulers.best(system=False) == "cron"
+    assert schedulers.best(system=True) == "systemd"
+    assert "loginctl enable-linger" in schedulers.advice("cron", system=False)[0]
+
+
+def test_without_cron_either_the_error_says_what_helps(no_session: Path) -> None:
+    with pytest.raises(SetupFailed, match="no systemd of") as failed:
+        schedulers.best(system=False)
+    assert "loginctl enable-linger" in failed.value.hint
+
+
+@pytest.mark.parametrize("kind", ["systemd", "launchd"])
+def test_a_timer_that_cannot_be_started_leaves_nothing(
+    kind: str, own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(timer, "TMPFILES", str(own_world / "tmpfiles.conf"))
+
+    def refuse(argv: Sequence[str]) -> "subprocess.CompletedProcess[str]":
+        return subprocess.CompletedProcess(argv, 1, "", "Failed to connect to bus: No medium found")
+
+    with pytest.raises(SetupFailed, match="No medium found"):
+        timer.install(kind=kind, call=refuse)
+    assert timer.state() == "absent"
+    assert [path for path in own_world.rglob("tmpwarden.*") if path.is_file()] == []
+
+
+def test_what_cron_did_is_taken_over_by_something_better(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timer, "TMPFILES", str(own_world / "tmpfiles.conf"))
+    machine = Machine("0 5 * * * backup\n")
+    timer.install(kind="cron", call=machine)
+    assert "tick.py" in machine.crontab
+    timer.install(kind="systemd", call=machine)
+    assert machine.crontab == "0 5 * * * backup\n"
 
 
 def test_the_runtime_goes_with_the_timer_that_alone_needed_it(own_world: Path) -> None:
     machine = Machine()
     timer.install(kind="cron", call=machine)
     assert list((own_world / "data" / "tmpwarden").iterdir())
-    timer.uninstall(kind="cron", call=machine)
+    timer.uninstall(call=machine)
     assert list((own_world / "data" / "tmpwarden").iterdir()) == []
     assert machine.crontab == ""

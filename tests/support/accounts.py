@@ -3,13 +3,13 @@
 import os
 import shutil
 import subprocess
-import sys
 import sysconfig
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
 import tmpwarden
+from support import interpreters
 
 _ENTER = 'mount --bind "$0" /etc/passwd && exec "$@"'
 
@@ -75,11 +75,7 @@ class Machine:
         self, *args: str, later_s: float = 0, env: Mapping[str, str] | None = None
     ) -> "subprocess.CompletedProcess[str]":
         start = [str(Path(__file__).with_name("later.py"))] if later_s else ["-m", "tmpwarden"]
-        return self.run(_python(), *start, *args, env={"LATER_S": str(later_s), **(env or {})})
+        return self.run(interpreters.plain(), *start, *args, env={"LATER_S": str(later_s), **(env or {})})
 
     def code(self, source: str, *args: str) -> "subprocess.CompletedProcess[str]":
-        return self.run(_python(), "-c", source, *args)
-
-
-def _python() -> str:
-    return "/usr/bin/python3" if Path("/usr/bin/python3").exists() else sys.executable
+        return self.run(interpreters.plain(), "-c", source, *args)

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
     from ..model.sweep import Request
     from ..sweep.prepared import CleanResult
+    from .cleared import Cleared
 
 MARKER_LIMIT_S = 8.0  # a backlog of any size: the next job goes on
 CLEAN_LIMIT_S = 60.0
@@ -173,38 +174,19 @@ def clear_the_dead(*, observe: bool = False) -> "Cleared":
     import time
 
     from ..catalogue.settings import load_settings
-    from ..model.sweep import Keep, Reason, Request, Thresholds
+    from ..model.sweep import Request, Thresholds
     from ..oskit.files.places import state_dir
     from ..sweep.weigh.consent import is_due
-    from ..text import plural, size
+    from .cleared import Cleared
 
     settings = load_settings()
-    done = Cleared(float(settings.periodic_every_s))
-    if not settings.periodic_enabled or not is_due(state_dir(), done.every_s * JUST_DONE, time.time_ns()):
-        return done
+    every_s = float(settings.periodic_every_s)
+    if not settings.periodic_enabled or not is_due(state_dir(), every_s * JUST_DONE, time.time_ns()):
+        return Cleared(every_s)
     limits = Thresholds(max_age_s=settings.periodic_max_age_s)
     with Deadline(CLEAN_LIMIT_S + 10):
         result = _clean(Request(unattended=True, thresholds=limits, time_limit_s=CLEAN_LIMIT_S), observe)
-    if result.removed:
-        amount = size(result.freed_bytes + result.quarantined_bytes)
-        undo = " (`tmpwarden undo` brings back what is in quarantine)" if result.quarantined_bytes else ""
-        done.said = f"cleared {plural(len(result.removed), 'left-over item')} of ended sessions, {amount}{undo}"
-    held = [kept for kept in result.kept if isinstance(kept, Keep) and kept.reason is Reason.BACKLOG]
-    if held:
-        amount = size(sum(kept.evidence.measure.bytes for kept in held if kept.evidence.measure))
-        done.held_back = f"{plural(len(held), 'older left-over')}, {amount}, wait for one `tmpwarden clean`"
-    return done
-
-
-class Cleared:
-    """What a clean did, what it held back until somebody says yes, and when the next one is due."""
-
-    __slots__ = ("every_s", "held_back", "said")
-
-    def __init__(self, every_s: float) -> None:
-        self.every_s = every_s
-        self.said = ""
-        self.held_back = ""
+    return Cleared.of(result, every_s)
 
 
 def _clean(request: "Request", observe: bool) -> "CleanResult":

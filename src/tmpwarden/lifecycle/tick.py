@@ -1,52 +1,98 @@
-"""What a timer starts: `python3 -I -S .../tick.py [--all-users]`. One unattended clean; standard library only."""
+"""What a timer starts: `python3 -I -S .../tick.py [--all-users]`. One unattended clean; standard library only.
 
-import os
+What it did and why it failed goes to the journal of the system, and into our state for `tmpwarden status`.
+"""
+
 import sys
 
 if __package__ in (None, ""):
     sys.path.insert(0, __file__.rsplit("/", 3)[0])
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from tmpwarden.lifecycle.users import User
+
+_LAST_WORDS_S = 30.0
+_Said = tuple[list[str], str]  # what to tell; why it failed, "" if it did not
+
 
 def main(arguments: list[str]) -> int:
     """0, or 1 if it did not work out for somebody."""
-    if "--all-users" not in arguments:
-        return _clear()
-    from tmpwarden.lifecycle.users import users_of
-    from tmpwarden.oskit.files.places import temp_roots
+    from tmpwarden.lifecycle import last_run
 
-    return max([_as(user) for user in users_of(temp_roots())], default=0)
+    if "--all-users" in arguments:
+        failed = _for_everybody()
+    else:
+        said, why = _clear()
+        _print("", said, why)
+        failed = {_name(): why} if why else {}
+    last_run.note(failed)
+    return 1 if failed else 0
 
 
-def _clear() -> int:
+def _clear() -> _Said:
     from tmpwarden.errors import TmpwardenError
     from tmpwarden.lifecycle.background import clear_the_dead
 
     try:
-        clear_the_dead()
+        done = clear_the_dead()
     except (TmpwardenError, OSError) as problem:
-        print(f"tmpwarden: {problem}", file=sys.stderr)
-        return 1
-    return 0
+        return [], str(problem)
+    return [sentence for sentence in (done.said, done.held_back, *done.warnings) if sentence], done.failed
 
 
-def _as(user: "User") -> int:
-    """The same in a child that has become `user`: root itself never sweeps what belongs to another uid."""
-    from tmpwarden.lifecycle.users import become
+def _for_everybody() -> dict[str, str]:
+    """The same as each user: root itself never sweeps what belongs to another uid."""
+    import json
 
-    child = os.fork()
-    if child:
-        return os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
-    status = 1
+    from tmpwarden.lifecycle.background import CLEAN_LIMIT_S
+    from tmpwarden.lifecycle.per_user import as_user
+    from tmpwarden.lifecycle.preload import preload
+    from tmpwarden.lifecycle.users import users_of
+    from tmpwarden.oskit.files.places import temp_roots
+
+    preload()
+    failed: dict[str, str] = {}
+    for user in users_of(temp_roots()):
+        heard = as_user(user, lambda user=user: _as(user), limit_s=CLEAN_LIMIT_S + _LAST_WORDS_S)  # type: ignore[misc]
+        said, why = ([], heard.why) if heard.why else json.loads(heard.answer)
+        _print(f"{user.name}: ", said, why)
+        if why:
+            failed[user.name] = why
+    return failed
+
+
+def _as(user: "User") -> str:
+    """In the child that has become `user`."""
+    import json
+
+    from tmpwarden.catalogue.load import load
+    from tmpwarden.lifecycle import last_run
+    from tmpwarden.lifecycle.users import has_agents, has_own_home
+
+    if not has_own_home(user) or not (user.has_temp or has_agents(user, (row.place for row in load().rows))):
+        return json.dumps([[], ""])  # nothing here concerns it, or nothing could be undone
+    said, why = _clear()
+    last_run.note({user.name: why} if why else {})
+    return json.dumps([said, why])
+
+
+def _print(whose: str, said: list[str], why: str) -> None:
+    for sentence in said:
+        print(f"{whose}{sentence}", flush=True)
+    if why:
+        print(f"tmpwarden: {whose}{why}", file=sys.stderr, flush=True)
+
+
+def _name() -> str:
+    import os
+    import pwd
+
     try:
-        become(user)
-        status = _clear()
-    finally:
-        os._exit(status)
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())
 
-
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from tmpwarden.lifecycle.users import User
 
 if __name__ == "__main__":
     sys.exit(main(sys.argv[1:]))

@@ -26,7 +26,7 @@ def systemd_service(command: list[str], environ: Mapping[str, str]) -> str:
     variables = "".join(f"Environment={_systemd_word(f'{name}={value}')}\n" for name, value in environ.items())
     return (
         "[Unit]\nDescription=Clear what ended coding agents left in temp directories\n\n"
-        f"[Service]\nType=oneshot\nNice=10\nIOSchedulingClass=idle\n{variables}"
+        f"[Service]\nType=oneshot\nNice=10\nIOSchedulingClass=idle\nSyslogIdentifier=tmpwarden\n{variables}"
         f"ExecStart={' '.join(_systemd_word(word.replace('$', '$$')) for word in command)}\n"
     )
 

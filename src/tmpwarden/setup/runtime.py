@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import stat
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -12,9 +13,12 @@ from dataclasses import dataclass
 from .. import __version__
 from ..errors import SetupFailed
 from ..oskit.files import atomic, places
+from ..text import shown
+from . import record
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _LEFT_OUT = {"__pycache__", "cli"}  # hooks need neither click nor what draws with it
+FOR_ALL = "/usr/local/lib/tmpwarden"  # root's, and readable by everybody: what the timer of all users runs
 _NAMES = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")
 
 
@@ -22,6 +26,7 @@ _NAMES = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")
 class Runtime:
     directory: str  # <data>/<version>
     interpreter: str  # absolute, neither a shim nor of a venv
+    for_all: bool = False
 
     @property
     def script(self) -> str:
@@ -34,20 +39,23 @@ class Runtime:
         return f"[ -x {python} ] && [ -f {script} ] && {python} -I -S {script} {agent} {event}{flag}; exit 0"
 
 
-def planned() -> Runtime:
+def planned(*, for_all: bool = False) -> Runtime:
     """Where the runtime of this version belongs, whether or not it is there."""
-    return Runtime(os.path.join(places.data_dir(), __version__), find_interpreter())
+    base = FOR_ALL if for_all else places.data_dir()
+    return Runtime(os.path.join(base, __version__), find_interpreter(for_all=for_all), for_all)
 
 
 def put(runtime: Runtime) -> bool:
     """Copy the package there and compile it with the interpreter that will run it. False if it was there already."""
+    if runtime.for_all:
+        _refuse_what_others_can_change(os.path.dirname(runtime.directory))
     changed = False
     target = os.path.join(runtime.directory, "tmpwarden")
     for relative, content in _sources():
         path = os.path.join(target, relative)
         if _read(path) == content:
             continue
-        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
+        _make_dirs(os.path.dirname(path), 0o755 if runtime.for_all else 0o700)
         atomic.write(path, content, 0o644)
         changed = True
     if changed or not os.path.isdir(os.path.join(target, "hooks", "__pycache__")):
@@ -55,13 +63,60 @@ def put(runtime: Runtime) -> bool:
     return changed
 
 
-def find_interpreter() -> str:
+def remove_others(runtime: Runtime | None) -> None:
+    """Of what everybody runs, every version but this one; with None all of it."""
+    kept = runtime.directory if runtime else None
+    try:
+        versions = [os.path.join(FOR_ALL, name) for name in os.listdir(FOR_ALL)]
+    except OSError:
+        return
+    for path in versions if kept else [FOR_ALL]:
+        if path != kept:
+            record.remove(path)
+
+
+def _refuse_what_others_can_change(base: str) -> None:
+    """Root will run what lies there."""
+    for path in (base, os.path.join(base, __version__)):
+        try:
+            status = os.lstat(path)
+        except FileNotFoundError:
+            return
+        if not stat.S_ISDIR(status.st_mode) or status.st_uid != 0 or status.st_mode & 0o022:
+            raise SetupFailed(f"{shown(path)} is not a directory that only root can write", hint="remove it first")
+
+
+def _make_dirs(path: str, mode: int) -> None:
+    """With this mode, whatever the umask."""
+    if os.path.isdir(path):
+        return
+    _make_dirs(os.path.dirname(path), mode)
+    os.mkdir(path, 0o700)
+    os.chmod(path, mode)
+
+
+def find_interpreter(*, for_all: bool = False) -> str:
     """A Python >= 3.11 that will still be there tomorrow: the system's first, ours last."""
     own = getattr(sys, "_base_executable", None) or sys.executable
     for path in dict.fromkeys(("/usr/bin/python3", *_on_path(), os.path.realpath(own))):
-        if suits(path):
+        if suits(path) and (not for_all or _is_of_the_system(path)):
             return path
-    raise SetupFailed("no Python 3.11 or newer was found for the hooks to run with")
+    whose = " of root's that every user may run" if for_all else ""
+    raise SetupFailed(f"no Python 3.11 or newer{whose} was found")
+
+
+def _is_of_the_system(path: str) -> bool:
+    """Root runs it every hour: nobody else may be able to put another in its place."""
+    checked: set[str] = set()
+    for each in (path, os.path.realpath(path)):
+        while each not in checked:
+            checked.add(each)
+            each = os.path.dirname(each)
+    return all(_is_roots_and_for_all(os.stat(each)) for each in checked)
+
+
+def _is_roots_and_for_all(status: os.stat_result) -> bool:
+    return status.st_uid == 0 and bool(status.st_mode & stat.S_IXOTH) and not status.st_mode & stat.S_IWOTH
 
 
 def suits(path: str) -> bool:
@@ -97,7 +152,7 @@ def _compile(runtime: Runtime, target: str) -> None:
     """Best effort: without it the first hook compiles what it needs."""
     argv = [runtime.interpreter, "-I", "-m", "compileall", "-q", "-f", target]
     try:
-        subprocess.run(argv, capture_output=True, timeout=120, check=False)
+        subprocess.run(argv, capture_output=True, timeout=120, check=False, umask=0o022 if runtime.for_all else -1)
     except (OSError, subprocess.TimeoutExpired):
         pass
 

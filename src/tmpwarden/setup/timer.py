@@ -2,25 +2,25 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
-import subprocess
-import sys
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from .. import __version__
-from ..errors import SetupFailed
+from ..errors import NeedsRoot, SetupFailed
 from ..lifecycle import timers
 from ..oskit.files import places
-from . import record, runtime
+from . import bus, record, runtime, schedulers
 from .apply import remove_unused_runtimes
+from .bus import Call
 from .edits import Edit, read
+from .schedulers import CRON, LAUNCHD, SYSTEM_AGENTS, SYSTEM_UNITS
 
-Call = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
 TARGET = "timer"
 _OURS = (b"what ended coding agents left", b"tmpwarden/lifecycle/tick.py", b"# tmpwarden clears these itself")
-SYSTEM_UNITS, TMPFILES = "/etc/systemd/system", "/etc/tmpfiles.d/tmpwarden.conf"
+TMPFILES = "/etc/tmpfiles.d/tmpwarden.conf"
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,74 +34,92 @@ class Scheduled:
         return tuple(edit for edit in self.edits if edit.changes)
 
 
-def scheduler() -> str:
-    """What this machine has, the best first."""
-    if os.path.isdir("/run/systemd/system") and shutil.which("systemctl"):
-        return "systemd"
-    if sys.platform == "darwin" and shutil.which("launchctl"):
-        return "launchd"
-    if shutil.which("crontab"):
-        return "cron"
-    raise SetupFailed(
-        "this machine has neither systemd nor launchd nor cron", hint="call `tmpwarden clean --if-due 1h --yes`"
-    )
-
-
 def install(*, system: bool = False, dry_run: bool = False, kind: str = "", call: Call | None = None) -> Scheduled:
-    kind, call = kind or scheduler(), call or _call
-    wanted = runtime.planned()
+    if system and os.geteuid() != 0:
+        raise NeedsRoot("install timer --system")
+    kind, call = kind or schedulers.best(system=system), call or bus.call
+    wanted = runtime.planned(for_all=system)
     edits = _edits(kind, _command(wanted, system), system, call)
     if not dry_run:
         runtime.put(wanted)
-        known = record.load(TARGET)
-        files = {changed.path: changed for changed in known.files} if known else {}
-        for edit in edits:
-            if edit.changes and edit.path.startswith("/"):
-                files[edit.path] = record.apply(edit, files.get(edit.path), _theirs(edit.before))
-        record.save(record.Record(TARGET, __version__, files=tuple(files.values())))
-        _enable(kind, edits, system, call)
-    return Scheduled(kind, tuple(edits), _advice(system))
+        _write(edits)
+        try:
+            schedulers.enable(kind, edits, call)
+        except SetupFailed:
+            with contextlib.suppress(SetupFailed):  # half a timer would be called installed, and never run
+                uninstall(call=call)
+            raise
+        if system:
+            runtime.remove_others(wanted)
+    return Scheduled(kind, tuple(edits), (*schedulers.advice(kind, system=system), *_advice(system)))
 
 
-def uninstall(*, dry_run: bool = False, kind: str = "", call: Call | None = None) -> Scheduled:
-    kind, call = kind or scheduler(), call or _call
-    known = record.load(TARGET)
+def uninstall(*, dry_run: bool = False, call: Call | None = None) -> Scheduled:
+    known, call = record.load(TARGET), call or bus.call
     edits = [_former(changed) for changed in known.files] if known else []
-    if kind == "cron":
-        edits += _cron_edits(None, call)
+    kind = schedulers.kind_of([edit.path for edit in edits])
+    edits += [schedulers.crontab_edit(None, {}, call)] if kind == CRON else schedulers.former_line(call)
     if not dry_run:
-        _disable(kind, edits, call)
+        schedulers.disable(kind, edits, call)
         for edit in edits:
             if edit.changes and edit.path.startswith("/"):
                 record.put(edit)
+        schedulers.forget(edits, call)
         record.forget(TARGET)
         remove_unused_runtimes()
+        if any(schedulers.is_of_the_machine(edit.path) for edit in edits):
+            runtime.remove_others(None)
     return Scheduled(kind, tuple(edits))
 
 
 def state() -> str:
     known = record.load(TARGET)
     if known is None:
-        return "absent"
+        return "absent" if _of_the_machine() is None else "installed by root, for all users"
     return "installed" if known.version == __version__ else "outdated"
 
 
 def activity(call: Call | None = None) -> str:
     """As `state`, but the scheduler itself is asked: "installed" only if it will really call us."""
-    known, call = record.load(TARGET), call or _call
-    if known is None or state() != "installed":
-        return state() if known is None else "of an older version"
+    known, call = record.load(TARGET), call or bus.call
+    if known is None:
+        theirs = _of_the_machine()
+        if theirs is None:
+            return "absent"
+        return "installed" if schedulers.is_active([theirs], call) else "not active"
+    if state() != "installed":
+        return "of an older version"
     paths = [changed.path for changed in known.files]
     if any(not os.path.exists(path) for path in paths):
         return "its files are gone"
-    if any(path.endswith(".timer") for path in paths):
-        scope = [] if any(path.startswith(SYSTEM_UNITS) for path in paths) else ["--user"]
-        is_active = call(["systemctl", *scope, "is-active", "--quiet", "tmpwarden.timer"]).returncode == 0
-    elif any(path.endswith(".plist") for path in paths):
-        is_active = call(["launchctl", "list", "tmpwarden"]).returncode == 0
-    else:
-        is_active = "tick.py" in call(["crontab", "-l"]).stdout
-    return "installed" if is_active else "not active"
+    return "installed" if schedulers.is_active(paths, call) else "not active"
+
+
+def _of_the_machine() -> str | None:
+    """The timer that root has installed for everybody."""
+    places_of_root = (f"{SYSTEM_UNITS}/tmpwarden.timer", f"{SYSTEM_AGENTS}/tmpwarden.plist")
+    return next((path for path in places_of_root if os.path.exists(path)), None)
+
+
+def _write(edits: Sequence[Edit]) -> None:
+    known = record.load(TARGET)
+    files = {changed.path: changed for changed in known.files} if known else {}
+    for edit in edits:
+        if edit.changes and edit.path.startswith("/"):
+            _make_readable_parent(edit.path)
+            files[edit.path] = record.apply(edit, files.get(edit.path), _theirs(edit.before))
+            if _is_public(edit.path):
+                os.chmod(edit.path, 0o644)  # systemd complains of a unit that others cannot read
+    record.save(record.Record(TARGET, __version__, files=tuple(files.values())))
+
+
+def _is_public(path: str) -> bool:
+    return path == TMPFILES or schedulers.is_of_the_machine(path)
+
+
+def _make_readable_parent(path: str) -> None:
+    if _is_public(path):
+        os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
 
 
 def _command(wanted: runtime.Runtime, system: bool) -> list[str]:
@@ -111,11 +129,12 @@ def _command(wanted: runtime.Runtime, system: bool) -> list[str]:
 
 def _edits(kind: str, command: list[str], system: bool, call: Call) -> list[Edit]:
     environ = timers.carried({} if system else os.environ)
-    if kind == "cron":
-        return _cron_edits(command, call)
-    if kind == "launchd":
-        path = os.path.join(places.home(), "Library/LaunchAgents/tmpwarden.plist")
-        return [_edit(path, timers.launchd_plist(command, environ))]
+    if kind == CRON:
+        return [schedulers.crontab_edit(command, environ, call)]
+    former = schedulers.former_line(call)  # of a time when there was nothing better
+    if kind == LAUNCHD:
+        base = SYSTEM_AGENTS if system else os.path.join(places.home(), "Library/LaunchAgents")
+        return [_edit(f"{base}/tmpwarden.plist", timers.launchd_plist(command, environ)), *former]
     base = SYSTEM_UNITS if system else os.path.join(os.path.dirname(places.config_dir()), "systemd/user")
     edits = [
         _edit(os.path.join(base, "tmpwarden.service"), timers.systemd_service(command, environ)),
@@ -123,7 +142,7 @@ def _edits(kind: str, command: list[str], system: bool, call: Call) -> list[Edit
     ]
     if os.geteuid() == 0:
         edits.append(_edit(TMPFILES, timers.tmpfiles(("/tmp", "/var/tmp"))))
-    return edits
+    return [*edits, *former]
 
 
 def _edit(path: str, text: str) -> Edit:
@@ -140,72 +159,7 @@ def _theirs(content: bytes | None) -> bytes | None:
     return None if content is None or any(mark in content for mark in _OURS) else content
 
 
-def _cron_edits(command: list[str] | None, call: Call) -> list[Edit]:
-    before = _crontab(call)
-    after = timers.crontab(before, command, timers.carried(os.environ))
-    old, new = (text.encode("utf-8", "surrogateescape") for text in (before, after))
-    return [Edit("crontab", old, new)]
-
-
-def _crontab(call: Call) -> str:
-    """What the user has. Raises SetupFailed where that cannot be told: what we write replaces all of it."""
-    said = call(["crontab", "-l"])
-    is_empty = any(words in said.stderr.lower() for words in ("no crontab", "no such file"))
-    if said.returncode and not is_empty:
-        raise SetupFailed(f"`crontab -l` failed: {said.stderr.strip() or said.returncode}")
-    return "" if said.returncode else said.stdout
-
-
-def _enable(kind: str, edits: list[Edit], system: bool, call: Call) -> None:
-    if kind == "systemd":
-        scope = [] if system else ["--user"]
-        _must(call, ["systemctl", *scope, "daemon-reload"])
-        _must(call, ["systemctl", *scope, "enable", "--now", "tmpwarden.timer"])
-    elif kind == "launchd":
-        call(["launchctl", "unload", edits[0].path])
-        _must(call, ["launchctl", "load", "-w", edits[0].path])
-    else:
-        _set_crontab(edits[0], call)
-
-
-def _disable(kind: str, edits: list[Edit], call: Call) -> None:
-    if kind == "systemd":
-        is_system = any(edit.path.startswith(SYSTEM_UNITS) for edit in edits)
-        call(["systemctl", *([] if is_system else ["--user"]), "disable", "--now", "tmpwarden.timer"])
-    elif kind == "launchd":
-        for edit in edits:
-            call(["launchctl", "unload", "-w", edit.path])
-    else:
-        for edit in edits:
-            if edit.path == "crontab" and edit.changes:
-                _set_crontab(edit, call)
-
-
-def _set_crontab(edit: Edit, call: Call) -> None:
-    draft = os.path.join(record.directory(), "crontab.new")
-    record.put(Edit(draft, read(draft), edit.after))
-    try:
-        _must(call, ["crontab", draft])
-    finally:
-        record.remove(draft)
-
-
 def _advice(system: bool) -> tuple[str, ...]:
-    if system or os.geteuid() == 0 or not shutil.which("systemd-tmpfiles"):
+    if system or os.geteuid() == 0 or os.path.exists(TMPFILES) or not shutil.which("systemd-tmpfiles"):
         return ()
     return (f"For root, once: `echo 'x /tmp/tmpwarden-*' > {TMPFILES}` keeps the system's ageing off live scratches.",)
-
-
-def _must(call: Call, argv: Sequence[str]) -> None:
-    done = call(argv)
-    if done.returncode:
-        raise SetupFailed(f"`{' '.join(argv)}` failed: {done.stderr.strip() or done.returncode}")
-
-
-def _call(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
-    try:
-        done = subprocess.run(list(argv), capture_output=True, timeout=60, check=False)
-        said = [part.decode("utf-8", "surrogateescape") for part in (done.stdout, done.stderr)]  # to the byte
-        return subprocess.CompletedProcess(done.args, done.returncode, *said)
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return subprocess.CompletedProcess(list(argv), 1, "", str(error))

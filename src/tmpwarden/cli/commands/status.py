@@ -13,6 +13,8 @@ from ...catalogue.settings import load_settings
 from ...errors import TmpwardenError
 from ...leases.book import OwnerBook, variables_of
 from ...leases.scratch import read_all
+from ...lifecycle import last_run
+from ...lifecycle.last_run import LastRun
 from ...model.sweep import Space
 from ...oskit.files import places, space
 from ...oskit.proc.holders import Holders
@@ -42,6 +44,7 @@ class Status:
     sessions: tuple[Session, ...]
     hooks: tuple[tuple[str, str], ...]  # agent, state
     timer: str
+    last_run: LastRun | None  # of a timer
     last_clean_s: float | None  # how long ago
     waiting: int  # units in quarantine
     waiting_bytes: int
@@ -80,7 +83,8 @@ def _answer(call: Call) -> Answer:
         sessions=_sessions(catalogue, tuple(roots)),
         hooks=_hooks(call),
         timer=timer.state(),
-        last_clean_s=None if last_ns is None else max(0.0, (time.time_ns() - last_ns) / 1e9),
+        last_run=last_run.read(),
+        last_clean_s=None if last_ns is None else _ago_s(last_ns),
         waiting=len(waiting),
         waiting_bytes=sum(int(each.get("bytes", 0)) for each in waiting),
     )
@@ -119,6 +123,7 @@ def _document(status: Status) -> documents.Document:
         ],
         "hooks": dict(status.hooks),
         "timer": status.timer,
+        "timer_last_run": _run_document(status.last_run),
         "last_clean_seconds": None if status.last_clean_s is None else round(status.last_clean_s),
         "quarantine": {"units": status.waiting, "bytes": status.waiting_bytes},
         "next": status.next_step,
@@ -134,12 +139,27 @@ def _lines(status: Status) -> Iterator[str]:
         name = f"{session.agent}, pid {session.pid}" + (f", session {shown(session.id)}" if session.id else "")
         yield _fact("session", name + (f", scratch {shown(session.scratch)}" if session.scratch else ""))
     yield _fact("hooks", ", ".join(f"{agent} {state}" for agent, state in status.hooks) or "no agent found here")
-    yield _fact("timer", status.timer)
+    yield _fact("timer", f"{status.timer}{_run_words(status.last_run)}")
     ago = "never" if status.last_clean_s is None else f"{duration(status.last_clean_s)} ago"
     yield _fact("last clean", ago)
     if status.waiting:
         yield _fact("undo", f"{plural(status.waiting, 'unit')}, {size(status.waiting_bytes)}, can be brought back")
     yield _fact("next", status.next_step)
+
+
+def _run_document(run: LastRun | None) -> documents.Document | None:
+    return None if run is None else {"seconds_ago": round(_ago_s(run.at_ns)), "failed": dict(run.failed)}
+
+
+def _run_words(run: LastRun | None) -> str:
+    if run is None:
+        return ""
+    reasons = "; ".join(f"{shown(user)}: {shown(why)}" for user, why in run.failed.items())
+    return f", last run {duration(_ago_s(run.at_ns))} ago" + (f", FAILED for {reasons}" if reasons else "")
+
+
+def _ago_s(at_ns: int) -> float:
+    return max(0.0, (time.time_ns() - at_ns) / 1e9)
 
 
 def _fact(name: str, words: str) -> str:

@@ -1,0 +1,48 @@
+"""What an unattended clean did, in sentences for whoever reads a session's first message or a timer's journal."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from ..model.sweep import Keep, Reason
+from ..sweep.prepared import CleanResult
+from ..text import plural, shown, size
+
+
+@dataclass(frozen=True, slots=True)
+class Cleared:
+    """ "" where there is nothing to tell."""
+
+    every_s: float  # until the next one is due
+    said: str = ""
+    held_back: str = ""  # until somebody says yes
+    failed: str = ""
+    warnings: tuple[str, ...] = ()
+
+    @classmethod
+    def of(cls, result: CleanResult, every_s: float) -> Cleared:
+        return cls(every_s, _said(result), _held_back(result), _failed(result), tuple(result.warnings))
+
+
+def _said(result: CleanResult) -> str:
+    if not result.removed:
+        return ""
+    amount = size(result.freed_bytes + result.quarantined_bytes)
+    undo = " (`tmpwarden undo` brings back what is in quarantine)" if result.quarantined_bytes else ""
+    return f"cleared {plural(len(result.removed), 'left-over item')} of ended sessions, {amount}{undo}"
+
+
+def _held_back(result: CleanResult) -> str:
+    held = [kept for kept in result.kept if isinstance(kept, Keep) and kept.reason is Reason.BACKLOG]
+    if not held:
+        return ""
+    amount = size(sum(kept.evidence.measure.bytes for kept in held if kept.evidence.measure))
+    return f"{plural(len(held), 'older left-over')}, {amount}, wait for one `tmpwarden clean`"
+
+
+def _failed(result: CleanResult) -> str:
+    if not result.failed:
+        return ""
+    first = result.failed[0]
+    items = plural(len(result.failed), "unit")
+    return f"{items} could not be removed, such as {shown(first.finding.path)}: {first.detail}"

@@ -1,0 +1,145 @@
+"""systemd, launchd and cron: which one this machine has for us, and how each is told to start and to stop."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Sequence
+
+from ..errors import SetupFailed
+from ..lifecycle import timers
+from . import bus, record
+from .bus import Call
+from .edits import Edit, read
+
+SYSTEMD, LAUNCHD, CRON = "systemd", "launchd", "cron"
+SYSTEM_UNITS, SYSTEM_AGENTS = "/etc/systemd/system", "/Library/LaunchDaemons"
+CRONTAB = "crontab"  # the path of an edit that is no file
+_BOOTED = "/run/systemd/system"  # only where systemd is pid 1
+_UNIT = "tmpwarden.timer"
+
+
+def best(*, system: bool) -> str:
+    """What will really call us. A user's systemd runs only while that user is logged in, or lingers."""
+    has_systemd = os.path.isdir(_BOOTED) and shutil.which("systemctl")
+    if has_systemd and (system or bus.runtime_dir()):
+        return SYSTEMD
+    if sys.platform == "darwin" and shutil.which("launchctl"):
+        return LAUNCHD
+    if shutil.which("crontab"):
+        return CRON
+    if has_systemd:
+        hint = f"as root: `loginctl enable-linger {bus.user_name()}`, then run this again"
+        raise SetupFailed(f"no systemd of {bus.user_name()} is running, and this machine has no cron", hint=hint)
+    hint = "call `tmpwarden clean --if-due 1h --yes`"
+    raise SetupFailed("this machine has neither systemd nor launchd nor cron", hint=hint)
+
+
+def advice(kind: str, *, system: bool) -> tuple[str, ...]:
+    """What a person should know about the choice."""
+    if kind == CRON and shutil.which("systemctl") and not system:
+        start_one = f"`loginctl enable-linger {bus.user_name()}`, as root, starts one"
+        return (f"No systemd of {bus.user_name()} is running ({start_one}): cron does it.",)
+    if kind == SYSTEMD and not system and not bus.lingers():
+        return ("It runs while you are logged in; `loginctl enable-linger` keeps it running after that.",)
+    return ()
+
+
+def kind_of(paths: Sequence[str]) -> str:
+    """What an earlier install used, by the files that it wrote."""
+    if any(path.endswith(".timer") for path in paths):
+        return SYSTEMD
+    return LAUNCHD if any(path.endswith(".plist") for path in paths) else CRON
+
+
+def is_of_the_machine(path: str) -> bool:
+    return path.startswith((f"{SYSTEM_UNITS}/", f"{SYSTEM_AGENTS}/"))
+
+
+def _scopes(edits: Sequence[Edit]) -> list[list[str]]:
+    """Of the timers among these files: the machine's systemd, this user's, or (an install after another) both."""
+    units = [edit.path for edit in edits if edit.path.endswith(".timer")]
+    is_system = {is_of_the_machine(path) for path in units}
+    return [[] if system else ["--user"] for system in sorted(is_system)]
+
+
+def enable(kind: str, edits: Sequence[Edit], call: Call) -> None:
+    if kind == SYSTEMD:
+        [scope] = _scopes(edits)
+        _must(call, ["systemctl", *scope, "daemon-reload"])
+        _must(call, ["systemctl", *scope, "enable", "--now", _UNIT])
+    elif kind == LAUNCHD:
+        call(["launchctl", "unload", edits[0].path])
+        _must(call, ["launchctl", "load", "-w", edits[0].path])
+    set_crontab(edits, call)
+
+
+def disable(kind: str, edits: Sequence[Edit], call: Call) -> None:
+    for scope in _scopes(edits):
+        call(["systemctl", *scope, "disable", "--now", _UNIT])
+    if kind == LAUNCHD:
+        for edit in edits:
+            call(["launchctl", "unload", "-w", edit.path])
+    set_crontab(edits, call)
+
+
+def forget(edits: Sequence[Edit], call: Call) -> None:
+    """After the files are gone: systemd would go on naming them, and remember that they once failed."""
+    for scope in _scopes(edits):
+        call(["systemctl", *scope, "daemon-reload"])
+        call(["systemctl", *scope, "reset-failed", "tmpwarden.service", _UNIT])
+
+
+def is_active(paths: Sequence[str], call: Call) -> bool:
+    kind = kind_of(paths)
+    if kind == SYSTEMD:
+        scope = [] if any(map(is_of_the_machine, paths)) else ["--user"]
+        return call(["systemctl", *scope, "is-active", "--quiet", _UNIT]).returncode == 0
+    if kind == LAUNCHD:
+        return call(["launchctl", "list", "tmpwarden"]).returncode == 0
+    return "tick.py" in call(["crontab", "-l"]).stdout
+
+
+def crontab_edit(command: list[str] | None, environ: dict[str, str], call: Call) -> Edit:
+    """Our line in, or out; every other one stays."""
+    before = _crontab(call)
+    after = timers.crontab(before, command, environ)
+    old, new = (text.encode("utf-8", "surrogateescape") for text in (before, after))
+    return Edit(CRONTAB, old, new)
+
+
+def former_line(call: Call) -> list[Edit]:
+    """Our line out, where something better does it now. A crontab that we cannot read has none of ours."""
+    try:
+        edit = crontab_edit(None, {}, call)
+    except SetupFailed:
+        return []
+    return [edit] if edit.changes else []
+
+
+def _crontab(call: Call) -> str:
+    """What the user has. Raises SetupFailed where that cannot be told: what we write replaces all of it."""
+    said = call(["crontab", "-l"])
+    is_empty = any(words in said.stderr.lower() for words in ("no crontab", "no such file"))
+    if said.returncode and not is_empty:
+        raise SetupFailed(f"`crontab -l` failed: {said.stderr.strip() or said.returncode}")
+    return "" if said.returncode else said.stdout
+
+
+def set_crontab(edits: Sequence[Edit], call: Call) -> None:
+    for edit in edits:
+        if edit.path != CRONTAB or not edit.changes:
+            continue
+        draft = os.path.join(record.directory(), "crontab.new")
+        record.put(Edit(draft, read(draft), edit.after))
+        try:
+            _must(call, ["crontab", draft])
+        finally:
+            record.remove(draft)
+
+
+def _must(call: Call, argv: Sequence[str]) -> None:
+    done = call(argv)
+    if done.returncode:
+        raise SetupFailed(f"`{' '.join(argv)}` failed: {done.stderr.strip() or done.returncode}")
