@@ -5,7 +5,8 @@ import sys
 from importlib.util import find_spec
 from marshal import dumps
 
-from ..oskit.files.atomic import make_private_dir, write
+from ..oskit.files.atomic import write
+from ..oskit.files.own_dirs import make_private_dir
 from ..stamped import stamp
 from . import pack
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
-import stat
 from dataclasses import dataclass
 
 from ..model.sweep import OwnerState
+from ..oskit.files.own_files import read_small
 from ..oskit.proc.identity import identity_state
 from ..small_json import decode_object
 from . import record
@@ -26,26 +26,9 @@ class Claimed:
         return identity_state(self.pid, self.start, None, self.machine, self.pidns, self.recorded_s)
 
 
-def read_own_file(path: str) -> tuple[bytes, float] | None:
-    """(content, mtime) of a small regular file of ours; None for anything else."""
-    try:
-        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return None
-    try:
-        status = os.fstat(fd)
-        if not stat.S_ISREG(status.st_mode) or status.st_uid != os.geteuid():
-            return None
-        return os.read(fd, record.LONGEST), status.st_mtime
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
-
-
 def read_object(path: str) -> tuple[dict[str, object], float] | None:
-    """(JSON object, mtime) of such a file."""
-    found = read_own_file(path)
+    """(JSON object, mtime) of a small file of ours."""
+    found = read_small(path, record.LONGEST)
     fields = decode_object(found[0].decode("utf-8", "surrogateescape")) if found else None
     return None if found is None or fields is None else (fields, found[1])
 

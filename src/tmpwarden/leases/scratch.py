@@ -7,16 +7,15 @@ import os
 
 from ..errors import NoSpace
 from ..model.hot import Lease, Scratch
-from ..oskit.files import atomic, own_files
+from ..oskit.files import atomic, own_dirs, own_files
 from ..oskit.proc import namespaces, procs
-from . import record
+from . import lease_files, record
 
-_ENDING = ".lease"
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _TRIES = 16
 _DISPOSABLE = "r"
 # Below a temp root: where our directories are, and where they are for an agent whose sandbox may write nowhere else.
-_PLACES = ("tmpwarden-{uid}", "claude-{uid}/tw")
+_PLACES = ("tmpwarden-{uid}", f"claude-{{uid}}/{lease_files.SHARED}")
 
 
 def open_scratch(
@@ -36,14 +35,18 @@ def open_scratch(
     `pid` is the agent's process. `sandboxed`: only the agent's own directory below the root can be written.
     `disposable`: nobody will want it back; its name says so, and whoever finds it without an owner destroys it.
     """
+    base = _bases(root)[1 if sandboxed else 0]
     try:
-        base = _private_base(root, sandboxed)
-        name = _free_name(base, agent, session, _DISPOSABLE if disposable else "")
-        path = f"{base}/{name}"
-        lease = _lease_for(path, agent, session, pid, start, config_home, now_s)
-        is_new = not os.path.lexists(path)
-        atomic.make_private_dir(path)
-        _write_beside(path, lease, is_new)
+        fd = lease_files.open_holder(base, make=True)
+        try:
+            name = _free_name(fd, base, agent, session, _DISPOSABLE if disposable else "")
+            path = f"{base}/{name}"
+            lease = _lease_for(path, agent, session, pid, start, config_home, now_s)
+            is_new = not own_files.exists(name, fd)
+            os.close(own_dirs.open_child(fd, name, path, make=True))
+            _write_beside(fd, name, lease, is_new)
+        finally:
+            os.close(fd)
     except OSError as error:
         if error.errno in _NO_ROOM:
             raise NoSpace(root, error.strerror) from None
@@ -59,40 +62,21 @@ def environment(path: str) -> dict[str, str]:
 def find(root: str, agent: str, session: str) -> Lease | None:
     """The lease of this session below `root`, if it has one."""
     for base in _bases(root):
-        for name in _names(agent, session):
-            lease = read(f"{base}/{name}")
-            if lease is not None and (lease.agent, lease.session) == (agent, session):
+        for lease in lease_files.leases_in(base, _names(agent, session)):
+            if (lease.agent, lease.session) == (agent, session):
                 return lease
     return None
 
 
 def read(path: str) -> Lease | None:
     """The lease of the scratch at `path`; None if there is none, or it is broken or not ours."""
-    try:
-        fd = os.open(path + _ENDING, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except (OSError, ValueError):
-        return None
-    try:
-        if os.fstat(fd).st_uid != os.geteuid():
-            return None
-        text = os.read(fd, record.LONGEST)
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
-    return record.decode(text.decode("utf-8", "surrogateescape"), path)
+    base, name = os.path.split(path)
+    return next(iter(lease_files.leases_in(base, [name])), None)
 
 
 def read_all(roots: tuple[str, ...]) -> tuple[Lease, ...]:
     """Every lease below these temp roots. One that cannot be read is passed over: its scratch has no known owner."""
-    found = []
-    for base in [base for root in roots for base in _bases(root)]:
-        try:
-            names = os.listdir(base)
-        except OSError:
-            continue
-        found += [f"{base}/{name.removesuffix(_ENDING)}" for name in sorted(names) if name.endswith(_ENDING)]
-    return tuple(lease for path in found if (lease := read(path)))
+    return tuple(lease for root in roots for base in _bases(root) for lease in lease_files.leases_in(base))
 
 
 def adopt(lease: Lease, pid: int, start: int | None = None) -> Lease:
@@ -100,7 +84,7 @@ def adopt(lease: Lease, pid: int, start: int | None = None) -> Lease:
     start = procs.start_ticks(pid) if start is None else start
     if (pid, start) not in ((lease.pid, lease.start), *lease.others):
         lease.others = (*lease.others, (pid, start))
-        atomic.write(lease.path + _ENDING, record.encode(lease))
+        lease_files.write(lease)
     return lease
 
 
@@ -113,29 +97,21 @@ def disown(lease: Lease, staying: tuple[tuple[int, int | None], ...] = ()) -> No
     else:
         lease.start, lease.others = 0, ()
     try:
-        atomic.write(lease.path + _ENDING, record.encode(lease))
+        lease_files.write(lease)
     except OSError:
         if not staying:
-            own_files.remove_file(lease.path + _ENDING)
+            lease_files.remove(lease.path)
 
 
 def forget(path: str) -> None:
     """Remove the lease of a scratch that is no more."""
     if not os.path.lexists(path):
-        own_files.remove_file(path + _ENDING)
+        lease_files.remove(path)
 
 
 def _bases(root: str) -> tuple[str, ...]:
     uid = os.geteuid()
     return tuple(f"{root.rstrip('/')}/{place.format(uid=uid)}" for place in _PLACES)
-
-
-def _private_base(root: str, sandboxed: bool) -> str:
-    base = _bases(root)[1 if sandboxed else 0]
-    if sandboxed:
-        atomic.make_private_dir(os.path.dirname(base))
-    atomic.make_private_dir(base)
-    return base
 
 
 def _names(agent: str, session: str, prefix: str = "") -> list[str]:
@@ -152,11 +128,11 @@ def _hash(text: str) -> int:
     return value
 
 
-def _free_name(base: str, agent: str, session: str, prefix: str) -> str:
+def _free_name(fd: int, base: str, agent: str, session: str, prefix: str) -> str:
     """The name this session has, else the first that no other session's lease has taken."""
     free = []
     for name in _names(agent, session, prefix):
-        lease = read(f"{base}/{name}")
+        lease = lease_files.read_at(fd, name, f"{base}/{name}")
         if lease is None:
             free.append(name)
         elif (lease.agent, lease.session) == (agent, session):
@@ -189,29 +165,29 @@ def _now_s() -> float:
     return time.time()
 
 
-def _write_beside(path: str, lease: Lease, is_new: bool) -> None:
+def _write_beside(fd: int, name: str, lease: Lease, is_new: bool) -> None:
     """A full disk must not cost a session the scratch it has. The old lease then goes all the same: that gives room for
     the new one, and without any the owner is unknown, which spares the scratch; one that is dead would not."""
-    known = read(path)
+    known = lease_files.read_at(fd, name, lease.path)
     if known is not None and _same_owner(known, lease):
         lease.created, lease.others = known.created, known.others
         return
     lease.others = _others_alive(known, lease) if known is not None else ()
     try:
-        atomic.write(path + _ENDING, record.encode(lease))
+        atomic.write(name + lease_files.ENDING, record.encode(lease), dir_fd=fd)
     except OSError:
         if is_new:
-            own_files.remove_empty_dir(path)
+            own_files.remove_empty_dir(name, fd)
             raise
         if known is None:
             raise
-        own_files.remove_file(path + _ENDING)
-        _write_again(lease)
+        own_files.remove_file(name + lease_files.ENDING, fd)
+        _write_again(fd, name, lease)
 
 
-def _write_again(lease: Lease) -> None:
+def _write_again(fd: int, name: str, lease: Lease) -> None:
     try:
-        atomic.write(lease.path + _ENDING, record.encode(lease))
+        atomic.write(name + lease_files.ENDING, record.encode(lease), dir_fd=fd)
     except OSError:
         pass
 

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from ..errors import NoNamespace
 from ..oskit.files import own_files
+from ..oskit.race import race_window as _race_window
 
 _TMP = "/tmp"
 _CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
@@ -195,10 +196,6 @@ def _show(original: str, place: str) -> None:
         return
     finally:
         os.close(pin)
-
-
-def _race_window(name: str) -> None:
-    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""
 
 
 def _unshare() -> None:

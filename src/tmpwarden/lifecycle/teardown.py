@@ -27,6 +27,7 @@ from ..model.sweep import (
 from ..oskit.proc.procs import process
 from ..sweep.compose import clean, prepare
 from ..sweep.prepared import Prepared
+from ..sweep.store import quarantine
 from ..sweep.store.journal import Journal
 from ..sweep.store.quarantine import Quarantines
 from ..sweep.take.by_name import NamedTake
@@ -195,8 +196,8 @@ def _rest(taking: NamedTake, leases: list[Lease], now_ns: Callable[[], int]) -> 
 
 def _as_it_is_now(receipt: Receipt, taking: NamedTake) -> Receipt:
     """Quarantine goes first when a root is short: then undo has nothing any more, and its bytes are free."""
-    place = f"{taking.quarantines.directory(receipt.finding.root)}/{receipt.id}"
-    if receipt.outcome is not Outcome.QUARANTINED or os.path.lexists(place):
+    directory = taking.quarantines.directory(receipt.finding.root)
+    if receipt.outcome is not Outcome.QUARANTINED or quarantine.holds(directory, receipt.id):
         return receipt
     return replace(receipt, outcome=Outcome.REMOVED, undoable=False, freed_bytes=receipt.bytes)
 

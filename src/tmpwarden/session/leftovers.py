@@ -8,16 +8,13 @@ from ..leases import record
 from ..model.hot import Lease
 from ..oskit.files import own_files
 from ..oskit.proc import namespaces
+from ..oskit.race import race_window as _race_window
 from . import locks
 from .claim import is_session_name, lease_name, remove, remove_lease
 from .handover import OUT, expiry_s, session_of
 from .private import Folder, open_folder
 
 _READ = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
-
-
-def _race_window(name: str) -> None:
-    """The tests strike here."""
 
 
 def clear(root: Folder, *, now_s: float) -> None:
@@ -84,16 +81,8 @@ def _clear_orphaned_lease(root: Folder, name: str) -> None:
 
 def _read_lease(root: Folder, session_name: str) -> Lease | None:
     """None: there is none that can be read."""
-    try:
-        fd = os.open(lease_name(session_name), os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK, dir_fd=root.fd)
-    except OSError:
-        return None
-    try:
-        return record.decode(os.read(fd, record.LONGEST).decode("utf-8", "replace"), root.join(session_name))
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
+    found = own_files.read_small(root.at(lease_name(session_name)), record.LONGEST, root.fd)
+    return record.decode(found[0].decode("utf-8", "replace"), root.join(session_name)) if found else None
 
 
 def _is_over(lease: Lease) -> bool:

@@ -7,11 +7,10 @@ import os
 import stat
 
 from ..errors import BadArgument, NoSpace, UnsafeScratch
+from ..oskit.files import own_dirs
 from ..text import shown
 
 HAS_DIR_FDS = os.mkdir in os.supports_dir_fd and hasattr(os, "O_DIRECTORY")
-_LOOK = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
-_READ = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
 _CREATE = os.O_RDWR | os.O_CREAT | os.O_EXCL | getattr(os, "O_NOFOLLOW", 0)
 _FULL = (errno.ENOSPC, getattr(errno, "EDQUOT", errno.ENOSPC))
 
@@ -79,48 +78,8 @@ def open_folder(parent: Folder, name: str) -> Folder:
     path = parent.join(name)
     if not HAS_DIR_FDS:
         return Folder(path, None)  # Windows: the user's own temp directory is private by inheritance
-    try:
-        pinned = os.open(parent.at(name), _LOOK, dir_fd=parent.fd)
-    except (NotADirectoryError, OSError) as error:
-        if error.errno in (errno.ENOTDIR, errno.ELOOP):
-            raise UnsafeScratch(shown(path), _kind(parent, name)) from None
-        raise
-    try:
-        _verify(os.fstat(pinned), path, pinned)
-        return Folder(path, os.open(".", _READ, dir_fd=pinned))
-    finally:
-        os.close(pinned)
-
-
-def _verify(found: os.stat_result, path: str, pinned: int) -> None:
-    if found.st_uid != os.geteuid():
-        raise UnsafeScratch(shown(path), f"it belongs to another user (uid {found.st_uid})")
-    mode = stat.S_IMODE(found.st_mode) & 0o777
-    if mode & 0o077:
-        raise UnsafeScratch(
-            shown(path),
-            f"others can get in (mode {mode:04o}, must be 0700)",
-            hint=f"look who put what there, then chmod 700 {shown(path)}, or point TMPDIR at a directory of your own",
-        )
-    if mode != 0o700:  # the umask took bits of the owner's, in this run or in one that was killed right then
-        _restore_owner_bits(pinned, path)
-        if stat.S_IMODE(os.fstat(pinned).st_mode) & 0o777 != 0o700:
-            raise UnsafeScratch(shown(path), "its file system does not keep private modes")
-
-
-def _restore_owner_bits(pinned: int, path: str) -> None:
-    # fchmod refuses an O_PATH descriptor; its name in /proc cannot be swapped by anybody
-    try:
-        os.chmod(f"/proc/self/fd/{pinned}", 0o700)
-    except FileNotFoundError:
-        os.chmod(path, 0o700)
-
-
-def _kind(parent: Folder, name: str) -> str:
-    found = parent.look(name)
-    if found is not None and stat.S_ISLNK(found.st_mode):
-        return "it is a symbolic link"
-    return "it is not a directory"
+    assert parent.fd is not None
+    return Folder(path, own_dirs.open_child(parent.fd, name, path, forbidden=own_dirs.OPEN_TO_OTHERS))
 
 
 def make_file(parent: Folder, name: str) -> int:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 
-from ..errors import BadArgument, UnsafeScratch
-from ..oskit.files import own_files
+from ..errors import BadArgument, NoSpace, UnsafeScratch
+from ..oskit.files import own_dirs, own_files
 from ..text import shown
-from .private import Folder, explained, make_folder, open_folder
+from .private import HAS_DIR_FDS, Folder, explained, make_folder, open_folder
 
 _APP_CHARACTERS = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-")
 _LONGEST_APP = 32  # an AF_UNIX path has 107 bytes; most of them are for the author's socket
@@ -49,8 +48,7 @@ def root_name(app: str) -> str:
 
 def open_root(app: str, tmp: str) -> tuple[Folder, bool]:
     """The verified root, and whether this call made it."""
-    parent = Folder(tmp, None)
-    _refuse_free_for_all(tmp)
+    parent = _open_temp(tmp)
     name = root_name(app)
     try:
         try:
@@ -59,22 +57,40 @@ def open_root(app: str, tmp: str) -> tuple[Folder, bool]:
             return open_folder(parent, name), False
     except OSError as error:
         raise explained(error, parent.join(name)) from None
+    finally:
+        parent.close()
 
 
 def forget_root(app: str, tmp: str) -> None:
     """Take an empty root away again: entering failed, and it was not there before."""
-    own_files.remove_empty_dir(os.path.join(tmp, root_name(app)))
-
-
-def _refuse_free_for_all(tmp: str) -> None:
-    """Where everybody may rename everything, no check of ours lasts longer than the moment it is made."""
     try:
-        mode = os.stat(tmp).st_mode
+        parent = _open_temp(tmp)
+    except (NoSpace, UnsafeScratch):
+        return
+    own_files.remove_empty_dir(parent.at(root_name(app)), parent.fd)
+    parent.close()
+
+
+def _open_temp(tmp: str) -> Folder:
+    """The temp directory, which others share. Windows has no directory descriptors, and a temp directory per user."""
+    if not HAS_DIR_FDS:
+        return Folder(tmp, None)
+    try:
+        folder = Folder(tmp, own_dirs.open_base(tmp))
     except OSError as error:
         raise explained(error, tmp) from None
-    if os.name == "posix" and not stat.S_ISDIR(mode):
-        raise explained(OSError(errno.ENOTDIR, os.strerror(errno.ENOTDIR)), tmp)
-    if os.name == "posix" and mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
+    try:
+        _refuse_free_for_all(tmp, folder)
+    except UnsafeScratch:
+        folder.close()
+        raise
+    return folder
+
+
+def _refuse_free_for_all(tmp: str, folder: Folder) -> None:
+    """Where everybody may rename everything, no check of ours lasts longer than the moment it is made."""
+    mode = os.fstat(folder.fd).st_mode if folder.fd is not None else 0
+    if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
         raise UnsafeScratch(
             shown(tmp),
             "everybody may rename what lies in it (mode 0777 without the sticky bit)",

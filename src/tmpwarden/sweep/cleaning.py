@@ -12,7 +12,7 @@ from .explain import still_listed
 from .plan import make_plan, makes_room
 from .prepared import CleanResult, Plan, Prepared
 from .store import settle
-from .store.expiry import destroy, expire, purge_all, waiting
+from .store.expiry import complaints, destroy, expire, purge_all, waiting
 from .store.journal import Journal
 from .store.quarantine import Quarantines
 from .take.act import Actor
@@ -47,6 +47,7 @@ class Cleaning:
         journal.open()
         try:
             self.result.warnings += settle.settle(journal, weigher)
+            self.result.warnings += complaints(self.prepared)
             self.result.expired += expire(self.prepared, journal)
             self._sweep(actor, confirm)
             if request.empty_quarantine and self.result.confirmed:

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..errors import LockHeld
-from ..oskit.files import atomic
+from ..oskit.files import own_dirs, walk
 from ..oskit.proc import locks
 
 _POLL_S = 0.05
@@ -35,8 +35,8 @@ def clean_lock(state: str, wait_s: float) -> Iterator[None]:
 def _open(state: str) -> int:
     """The state directory itself carries the lock; where it cannot be made, what exists of the way to it."""
     try:
-        atomic.make_private_dir(state)
+        return own_dirs.open_private_dir(state)
     except OSError:
         while not os.path.isdir(state):
             state = os.path.dirname(state) or "/"
-    return os.open(state, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    return walk.open_dir(state)

@@ -1,4 +1,4 @@
-"""Files are whole or not there, private directories are private, and a full disk does not silence us."""
+"""Files are whole or not there, and a full disk does not silence us."""
 
 import errno
 import os
@@ -9,9 +9,8 @@ from pathlib import Path
 import pytest
 
 from support.mounts import ext4, fill_bytes, fill_inodes, needs_root, tmpfs
-from tmpwarden.errors import UnsafeScratch
 from tmpwarden.oskit.files import atomic as mod
-from tmpwarden.oskit.files.atomic import Reserve, append_line, make_private_dir, open_private_dir, write
+from tmpwarden.oskit.files.atomic import Reserve, append_line, write
 
 
 def mode(path: Path) -> int:
@@ -75,83 +74,6 @@ def test_a_log_that_is_a_link_is_refused(tmp_path: Path) -> None:
     with pytest.raises(OSError, match=os.strerror(errno.ELOOP)):
         append_line(str(tmp_path / "log"), "x")
     assert not (tmp_path / "victim").exists()
-
-
-@pytest.mark.parametrize("mask", [0o000, 0o022, 0o777])
-def test_a_private_directory_is_0700_whatever_the_umask(tmp_path: Path, mask: int) -> None:
-    before = os.umask(mask)
-    try:
-        make_private_dir(str(tmp_path / "d"))
-    finally:
-        os.umask(before)
-    assert mode(tmp_path / "d") == 0o700
-    make_private_dir(str(tmp_path / "d"))
-
-
-def test_its_parents_are_made_where_they_are_missing(tmp_path: Path) -> None:
-    os.close(open_private_dir(str(tmp_path / "a" / "b" / "c")))
-    assert mode(tmp_path / "a" / "b" / "c") == 0o700
-
-
-def test_a_readable_directory_of_ours_is_tightened(tmp_path: Path) -> None:
-    (tmp_path / "d").mkdir(mode=0o755)
-    make_private_dir(str(tmp_path / "d"))
-    assert mode(tmp_path / "d") == 0o700
-
-
-def squat_with_link(path: Path) -> None:
-    path.parent.joinpath("elsewhere").mkdir(mode=0o700)
-    os.symlink("elsewhere", path)
-
-
-def squat_with_dangling_link(path: Path) -> None:
-    os.symlink("nowhere", path)
-
-
-def squat_with_file(path: Path) -> None:
-    path.write_text("")
-
-
-def squat_with_open_directory(path: Path) -> None:
-    path.mkdir()
-    path.chmod(0o777)
-
-
-def squat_as_another_user(path: Path) -> None:
-    path.mkdir(mode=0o700)
-    os.chown(path, 65534, 65534)
-
-
-SQUATS = {
-    squat_with_link: "it is a symbolic link",
-    squat_with_dangling_link: "it is a symbolic link",
-    squat_with_file: "it is not a directory",
-    squat_with_open_directory: "other users can write to it (mode 0777)",
-    squat_as_another_user: "it belongs to another user (uid 65534)",
-}
-
-
-@needs_root
-@pytest.mark.parametrize("squat", SQUATS, ids=lambda squat: squat.__name__)
-def test_a_squatted_name_is_refused_with_a_reason(tmp_path: Path, squat: object) -> None:
-    assert callable(squat)
-    squat(tmp_path / "d")
-    before = os.lstat(tmp_path / "d")
-    with pytest.raises(UnsafeScratch) as caught:
-        make_private_dir(str(tmp_path / "d"))
-    assert str(caught.value) == f"cannot use {tmp_path}/d for temporary files: {SQUATS[squat]}"
-    assert os.lstat(tmp_path / "d") == before
-
-
-@needs_root
-def test_a_directory_exchanged_after_it_was_made_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def strike(_: str) -> None:
-        (tmp_path / "d").rmdir()
-        squat_as_another_user(tmp_path / "d")
-
-    monkeypatch.setattr(mod, "_race_window", strike)
-    with pytest.raises(UnsafeScratch):
-        make_private_dir(str(tmp_path / "d"))
 
 
 @needs_root

@@ -10,7 +10,7 @@ import click
 
 from ...catalogue.settings import load_settings
 from ...errors import NotFound
-from ...oskit.files import atomic, places
+from ...oskit.files import atomic, own_dirs, places
 from ...text import shown
 from ..call import Answer, Call
 from ..group import pass_call
@@ -53,7 +53,7 @@ def _own_lines() -> list[str]:
 
 
 def _add(wanted: Iterable[str]) -> None:
-    atomic.make_private_dir(places.config_dir())
+    own_dirs.make_private_dir(places.config_dir())
     known = _own_lines()
     for path in wanted:
         line = json.dumps(path)

@@ -93,7 +93,7 @@ def _open(path: str) -> int:
     try:
         return posix.open(path, _FLAGS, 0o600)
     except FileNotFoundError:
-        from ...oskit.files.atomic import make_private_dir
+        from ...oskit.files.own_dirs import make_private_dir
 
         make_private_dir(path.rpartition("/")[0])
         return posix.open(path, _FLAGS, 0o600)

@@ -4,7 +4,7 @@ import json
 import os
 
 from ...errors import UnsafeScratch
-from ...oskit.files import atomic
+from ...oskit.files import atomic, own_dirs
 from ...stamped import stamp
 from .compiled import SCHEMA, InForce, _rules
 from .config import PRESETS_DIR, Loaded, load
@@ -21,7 +21,7 @@ def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, ob
     if loaded.is_broken:
         rules = _rules(last_good) if last_good is not None else load(()).rules
     try:
-        atomic.make_private_dir(os.path.dirname(cache))
+        own_dirs.make_private_dir(os.path.dirname(cache))
         atomic.write(cache, json.dumps(_document(rules, seen, presets, complaint)))
     except (OSError, UnsafeScratch):
         pass  # a full disk: the next hook compiles again

@@ -44,7 +44,7 @@ def config_dir(environ: dict[bytes, bytes]) -> str:
 def _decision(call: Call, asked: ToolCall) -> Decision:
     rules = guard_rules(call).rules
     if rules.target != SESSION:
-        from ...oskit.files.atomic import make_private_dir
+        from ...oskit.files.own_dirs import make_private_dir
 
         make_private_dir(rules.target)  # a squatted name raises: nothing is led there
     decision = evaluate(asked, rules, _context(call, asked))

@@ -1,4 +1,4 @@
-"""Small files that are whole or not there, private directories, and a reserve for the day the disk is full.
+"""Small files that are whole or not there, and a reserve for the day the disk is full.
 
 Hooks run this before every tool call: nothing but os and errno is imported.
 """
@@ -7,7 +7,7 @@ import errno
 import os
 
 _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
-_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_KIND, _PLAIN, _ENDLESS = 0o170000, 0o100000, (0o010000, 0o020000, 0o060000)
 
 
 class Reserve:
@@ -44,21 +44,28 @@ class Reserve:
 
 
 def write(
-    path: str, data: bytes | str, mode: int = 0o600, *, durable: bool = False, reserve: Reserve | None = None
+    path: str,
+    data: bytes | str,
+    mode: int = 0o600,
+    *,
+    durable: bool = False,
+    reserve: Reserve | None = None,
+    dir_fd: int | None = None,
 ) -> None:
-    """Replace `path` by `data` in one step; a reader sees the old file or the new one, never half of one."""
+    """Replace `path` (with `dir_fd`: a name in it) by `data` in one step; a reader sees the old file or the new one,
+    never half of one."""
     content = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
     try:
-        _write(path, content, mode, durable)
+        _write(path, content, mode, durable, dir_fd)
     except OSError as error:
         if error.errno not in _NO_ROOM or reserve is None or not reserve.give_up():
             raise
-        _write(path, content, mode, durable)
+        _write(path, content, mode, durable, dir_fd)
 
 
-def _write(path: str, content: bytes, mode: int, durable: bool) -> None:
+def _write(path: str, content: bytes, mode: int, durable: bool, dir_fd: int | None) -> None:
     draft = f"{path}.{os.getpid():x}{os.urandom(3).hex()}~"
-    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode)
+    fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=dir_fd)
     try:
         try:
             os.fchmod(fd, mode)  # whatever the umask
@@ -67,18 +74,20 @@ def _write(path: str, content: bytes, mode: int, durable: bool) -> None:
                 os.fsync(fd)
         finally:
             os.close(fd)
-        os.rename(draft, path)
+        os.rename(draft, path, src_dir_fd=dir_fd, dst_dir_fd=dir_fd)
     except BaseException:
-        os.unlink(draft)
+        os.unlink(draft, dir_fd=dir_fd)
         raise
     if durable:
-        _sync_directory(os.path.dirname(path) or ".")
+        _sync_directory(os.path.dirname(path) or ".", dir_fd)
 
 
 def at_once(path: str, flags: int) -> int:
-    """An opener for `open`: a fifo in the place of a file would keep us for ever, and is refused."""
+    """An opener for `open`: a fifo or a device in the place of a file would keep us for ever, and is refused."""
     fd = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
-    if os.fstat(fd).st_mode & 0o170000 == 0o010000:
+    status = os.fstat(fd)
+    is_null = status.st_rdev == os.makedev(1, 3)  # /dev/null: how a file is masked
+    if status.st_mode & _KIND in _ENDLESS and not is_null:
         os.close(fd)
         raise OSError(errno.EINVAL, "is not a file", path)
     return fd
@@ -91,8 +100,10 @@ def append_line(path: str, line: bytes | str, *, reserve: Reserve | None = None,
     """
     content = line.encode("utf-8", "surrogateescape") if isinstance(line, str) else line
     content = content.rstrip(b"\n") + b"\n"
-    fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+    fd = os.open(path, os.O_RDWR | os.O_APPEND | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, 0o600)
     try:
+        if os.fstat(fd).st_mode & _KIND != _PLAIN:
+            raise OSError(errno.EINVAL, "is not a file", path)
         try:
             _append(fd, content)
         except OSError as error:
@@ -113,72 +124,6 @@ def _append(fd: int, content: bytes) -> None:
         raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
-def rotate(path: str, generations: int) -> None:
-    """`path` becomes `path.1`, that one `path.2`, and the oldest falls off. Needs no free space."""
-    for number in range(generations - 1, -1, -1):
-        try:
-            os.rename(f"{path}.{number}" if number else path, f"{path}.{number + 1}")
-        except FileNotFoundError:
-            continue
-
-
-def make_private_dir(path: str) -> None:
-    """A directory only we can enter. Raises UnsafeScratch if the name is squatted, OSError if there is no room."""
-    os.close(open_private_dir(path))
-
-
-def open_private_dir(path: str) -> int:
-    """`make_private_dir`, and the descriptor through which it was checked."""
-    try:
-        os.mkdir(path, 0o700)
-    except FileExistsError:
-        pass
-    except FileNotFoundError:
-        os.makedirs(os.path.dirname(path), 0o700, exist_ok=True)
-        try:
-            os.mkdir(path, 0o700)
-        except FileExistsError:
-            pass
-    _race_window("made, not yet checked")
-    try:
-        fd = os.open(path, _DIRECTORY)
-    except OSError as error:
-        raise _unsafe(path, _refusal(path, error)) from None
-    try:
-        _check_private(path, fd)
-    except BaseException:
-        os.close(fd)
-        raise
-    return fd
-
-
-def _check_private(path: str, fd: int) -> None:
-    status = os.fstat(fd)
-    if status.st_uid != os.geteuid():
-        raise _unsafe(path, f"it belongs to another user (uid {status.st_uid})")
-    if status.st_mode & 0o022:  # what lies in it may be anybody's: tightening it now would bless that
-        raise _unsafe(path, f"other users can write to it (mode {status.st_mode & 0o777:04o})")
-    if status.st_mode & 0o777 != 0o700:
-        os.fchmod(fd, 0o700)
-
-
-def _refusal(path: str, error: OSError) -> str:
-    if os.path.islink(path):
-        return "it is a symbolic link"
-    if error.errno == errno.ENOTDIR:
-        return "it is not a directory"
-    if error.errno == errno.EACCES:
-        return "it cannot be opened: it belongs to another user, or its mode forbids it"
-    return (error.strerror or "it cannot be opened").lower()
-
-
-def _unsafe(path: str, why: str) -> Exception:
-    from ...errors import UnsafeScratch
-    from ...text import shown
-
-    return UnsafeScratch(shown(path), why)
-
-
 def _allocate(fd: int, size_bytes: int) -> None:
     if hasattr(os, "posix_fallocate"):
         os.posix_fallocate(fd, 0, size_bytes)
@@ -192,13 +137,9 @@ def _write_all(fd: int, content: bytes) -> None:
         view = view[os.write(fd, view) :]
 
 
-def _sync_directory(path: str) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+def _sync_directory(path: str, dir_fd: int | None) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=dir_fd)
     try:
         os.fsync(fd)
     finally:
         os.close(fd)
-
-
-def _race_window(name: str) -> None:
-    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""

@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 
 from ..proc.mountinfo import parse_mount
+from ..race import race_window as _race_window
 from .walk import open_dir
 
 _MOST_OPEN = 64  # levels that stay open; deeper directories are moved up to the top of their tree
@@ -241,7 +242,3 @@ def _mounts_below(dir_fd: int, name: str) -> frozenset[str]:
         return frozenset()
     points = [mount.point for mount in map(parse_mount, lines) if mount is not None]
     return frozenset(point[len(top) + 1 :] for point in points if f"{point}/".startswith(f"{top}/"))
-
-
-def _race_window(name: str) -> None:
-    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""

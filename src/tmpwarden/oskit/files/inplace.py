@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
+from ..race import race_window as _race_window
 from .emptier import MOVED_UP, Level, Purged, Purger
 
 
@@ -94,7 +95,3 @@ class _Careful(Purger):
         if not os.path.samestat(os.stat(level.name, dir_fd=dir_fd, follow_symlinks=False), os.fstat(level.fd)):
             raise OSError(errno.ESTALE, "it was exchanged for another directory")
         super().remove(level)
-
-
-def _race_window(name: str) -> None:
-    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""

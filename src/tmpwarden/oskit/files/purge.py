@@ -6,6 +6,7 @@ import os
 import stat
 from collections.abc import Sequence
 
+from ..race import race_window as _race_window
 from .emptier import Purged, Purger
 
 TYPE_CHECKING = False
@@ -91,7 +92,3 @@ def _bytes_left(dir_fd: int, name: str) -> int:
 
     rest = measure(dir_fd, name, uid=os.geteuid(), count_atime=False)
     return rest.bytes if rest else 0
-
-
-def _race_window(name: str) -> None:
-    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""

@@ -4,6 +4,8 @@ import errno
 import os
 import stat
 
+from ..race import race_window as _race_window
+
 _RENAME_NOREPLACE = 1  # renameat2 on Linux
 _RENAME_EXCL = 4  # renameatx_np on macOS
 _PINNED = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -174,7 +176,3 @@ def _move_onto_empty(from_fd: int, token: str, to_fd: int, name: str) -> bool:
         os.rmdir(name, dir_fd=to_fd)  # ours, or it is not empty and stays
         return False
     return True
-
-
-def _race_window(name: str) -> None:
-    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 
-from ...oskit.files import atomic, places
+from ...oskit.files import atomic, own_dirs, places
 
 _NAME, _MOST = "roots", 64
 
@@ -27,7 +27,7 @@ def remember(roots: tuple[str, ...], home_roots: frozenset[str]) -> None:
     if not home_roots or set(roots) <= set(known):
         return
     try:
-        atomic.make_private_dir(places.state_dir())
+        own_dirs.make_private_dir(places.state_dir())
         atomic.write(f"{places.state_dir()}/{_NAME}", json.dumps([*dict.fromkeys((*known, *roots))][-_MOST:]))
     except OSError:
         return  # a full disk: the next run tries again

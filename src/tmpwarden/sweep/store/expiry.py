@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from ...model.sweep import Space
 from ...oskit.files import space
 from ...oskit.files.purge import Purged
+from ...text import shown
 from ..prepared import Prepared
 from . import quarantine
 from .journal import Journal
@@ -24,6 +25,18 @@ def expire(prepared: Prepared, journal: Journal) -> list[Purged]:
             rest = (e for e in quarantine.stored(directory) if e.may_go)
             gone += destroy(journal, rest)
     return gone
+
+
+def complaints(prepared: Prepared) -> Iterator[str]:
+    """What in our quarantines is not ours, and is left alone: told by every run."""
+    for directory, _ in directories(prepared):
+        seen = quarantine.contents(directory)
+        if seen.refusal:
+            yield seen.refusal
+        if seen.strangers:
+            names = ", ".join(shown(name) for name in seen.strangers[:3])
+            names += ", ..." if len(seen.strangers) > 3 else ""
+            yield f"{shown(directory)} holds what tmpwarden did not put there, and leaves it alone: {names}"
 
 
 def purge_all(prepared: Prepared, journal: Journal) -> list[Purged]:

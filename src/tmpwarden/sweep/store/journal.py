@@ -10,7 +10,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...model.sweep import Outcome, Receipt
-from ...oskit.files import atomic
+from ...oskit.files import atomic, own_dirs
+from ...oskit.files.rotate import generations, rotate
 
 _ROTATE_BYTES, _GENERATIONS = 10 << 20, 5
 NAME = "journal.jsonl"
@@ -57,7 +58,7 @@ class Journal:
         if self.is_open:
             return True
         try:
-            atomic.make_private_dir(self.state)
+            own_dirs.make_private_dir(self.state)
             self._reserve = atomic.Reserve(f"{self.state}/reserve", _RESERVE_BYTES)
             _rotate(self.path)
             self.is_open = self._append({"t": "run", "pid": os.getpid()})
@@ -93,8 +94,7 @@ class Journal:
 
 def entries(state: str) -> Iterator[dict[str, Any]]:
     """Every readable line, oldest first; a torn or alien line is passed over."""
-    for generation in range(_GENERATIONS, -1, -1):
-        name = f"{state}/{NAME}" + (f".{generation}" if generation else "")
+    for name in generations(f"{state}/{NAME}", keep=_GENERATIONS):
         try:
             with open(name, encoding="utf-8", errors="surrogateescape", opener=atomic.at_once) as lines:
                 yield from filter(None, map(_decoded, lines))
@@ -191,7 +191,7 @@ def _is_whole(entry: dict[str, Any], kinds: Mapping[str, type]) -> bool:
 def _rotate(path: str) -> None:
     try:
         if os.stat(path).st_size >= _ROTATE_BYTES:
-            atomic.rotate(path, _GENERATIONS)
+            rotate(path, keep=_GENERATIONS)
     except FileNotFoundError:
         return
 

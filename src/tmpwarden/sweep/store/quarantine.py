@@ -8,15 +8,16 @@ and stays, and so does `<16 hex>.u`: it was taken before it was judged, and no l
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...errors import UnsafeScratch
 from ...model.sweep import Worth
-from ...oskit.files import atomic, places, purge, take, walk
+from ...oskit.files import own_dirs, own_files, places, purge, take
+from ...oskit.race import race_window as _race_window
 
 KEPT, DOOMED, PINNED, UNDECIDED = ".k", ".x", ".p", ".u"
 _FOR_GOOD = (PINNED, UNDECIDED)
+_HEX = frozenset("0123456789abcdef")
 EXPIRY_S = 24 * 3600
 _IN_FLIGHT_S = 60  # a run with another state directory may still be looking for users of what it took
 
@@ -29,6 +30,11 @@ def token(worth: Worth, *, quarantine: bool) -> str:
 def undecided() -> str:
     """A name for what was taken before it was judged: no other run may purge it, however short of room it is."""
     return os.urandom(8).hex() + UNDECIDED
+
+
+def is_token(name: str) -> bool:
+    """Whether a name is one of ours, to the letter: nothing else in a quarantine is ever touched."""
+    return name[16:] in (KEPT, DOOMED, *_FOR_GOOD) and _HEX.issuperset(name[:16])
 
 
 def renamed(name: str, ending: str) -> str:
@@ -75,9 +81,7 @@ class Quarantines:
         path = self.directory(root)
         if path not in self._fds:
             try:
-                atomic.make_private_dir(os.path.dirname(path))
-                atomic.make_private_dir(path)
-                self._fds[path] = walk.open_dir(path)
+                self._fds[path] = opened(path, make=True)
             except UnsafeScratch as squatted:
                 self.refusals[root] = str(squatted)
                 return None
@@ -99,30 +103,73 @@ def of_home(state: str) -> str:
     return f"{state}/q"
 
 
-def stored(directory: str) -> Iterator[Stored]:
-    """What lies in one quarantine, oldest first."""
+def opened(directory: str, *, make: bool = False) -> int:
+    """A descriptor of a quarantine, `<temp root>/tmpwarden-<uid>/q` or `<state>/q`: its last two components are ours.
+
+    Raises UnsafeScratch where they are not, FileNotFoundError where there is none.
+    """
+    above, name = os.path.split(directory)
+    base, ours = os.path.split(above)
+    return own_dirs.open_ours(base, ours, name, make=make)
+
+
+def is_quarantine(directory: str, state: str) -> bool:
+    """Whether a path that was read somewhere can be one of ours at all."""
+    root = os.path.dirname(os.path.dirname(directory))
+    return directory in (beside(root), of_home(state))
+
+
+@dataclass(frozen=True, slots=True)
+class Contents:
+    """What lies in one quarantine: our own entries, oldest first, and what is none of ours and left alone."""
+
+    entries: tuple[Stored, ...] = ()
+    strangers: tuple[str, ...] = ()
+    refusal: str = ""  # why nothing in there is touched
+
+
+def contents(directory: str) -> Contents:
     try:
-        fd = walk.open_dir(directory)
+        fd = opened(directory)
+    except UnsafeScratch as unsafe:
+        return Contents(refusal=str(unsafe))
     except OSError:
-        return
+        return Contents()
     try:
-        if os.fstat(fd).st_uid != places.uid():
-            return
-        found = []
-        for name in os.listdir(fd):
-            if name.endswith((KEPT, DOOMED, *_FOR_GOOD)):
-                try:
-                    found.append(Stored(directory, name, os.lstat(name, dir_fd=fd).st_ctime_ns))
-                except FileNotFoundError:
-                    continue
+        names = os.listdir(fd)
+        found = [_looked_at(fd, directory, name) for name in names if is_token(name)]
     finally:
         os.close(fd)
-    yield from sorted(found, key=lambda entry: entry.taken_ns)
+    entries = sorted((entry for entry in found if entry is not None), key=lambda entry: entry.taken_ns)
+    return Contents(tuple(entries), tuple(sorted(name for name in names if not is_token(name))))
+
+
+def _looked_at(fd: int, directory: str, name: str) -> Stored | None:
+    try:
+        return Stored(directory, name, os.lstat(name, dir_fd=fd).st_ctime_ns)
+    except FileNotFoundError:
+        return None
+
+
+def stored(directory: str) -> tuple[Stored, ...]:
+    """What lies in one quarantine, oldest first."""
+    return contents(directory).entries
+
+
+def holds(directory: str, name: str) -> bool:
+    try:
+        fd = opened(directory)
+    except (OSError, UnsafeScratch):
+        return False
+    try:
+        return is_token(name) and own_files.exists(name, fd)
+    finally:
+        os.close(fd)
 
 
 def destroy(entry: Stored) -> purge.Purged:
     """Give the entry's space back for good. Doomed by its name first: undo must never bring back half of it."""
-    fd = walk.open_dir(entry.directory)
+    fd = opened(entry.directory)
     try:
         doomed = renamed(entry.name, DOOMED)
         try:
@@ -133,10 +180,6 @@ def destroy(entry: Stored) -> purge.Purged:
         return purge.purge(fd, doomed)
     finally:
         os.close(fd)
-
-
-def _race_window(name: str) -> None:
-    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""
 
 
 def is_expired(entry: Stored, now_ns: int, expiry_s: int = EXPIRY_S) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
+from ...errors import UnsafeScratch
 from ...model.sweep import Measure, Outcome, Reason
 from ...oskit.files import take, walk
 from ...oskit.files.inplace import purge_in_place
@@ -19,7 +20,7 @@ _JUDGING_NS = 120 * 10**9  # how long a teardown may take to judge what it took,
 def settle(journal: Journal, weigher: Weigher) -> Iterator[str]:
     """Finish the work of a run that was killed; yields a sentence for each thing a person should know."""
     for intent in open_intents(journal.state):
-        ending = _in_place(intent, weigher) if not intent.quarantine else _taken(intent, weigher)
+        ending = _in_place(intent, weigher) if not intent.quarantine else _taken(intent, weigher, journal.state)
         if ending == _UNDER_WAY:
             continue
         if ending == _QUARANTINED:
@@ -33,7 +34,7 @@ def settle(journal: Journal, weigher: Weigher) -> Iterator[str]:
 
 
 def _measure(intent: Intent) -> Measure | None:
-    fd = walk.open_dir(intent.quarantine)
+    fd = quarantine.opened(intent.quarantine)
     try:
         return walk.measure(fd, intent.id, uid=os.geteuid(), count_atime=False)
     finally:
@@ -62,11 +63,13 @@ def _write_receipt(journal: Journal, intent: Intent, measure: Measure | None) ->
     )
 
 
-def _taken(intent: Intent, weigher: Weigher) -> str:
+def _taken(intent: Intent, weigher: Weigher, state: str) -> str:
     """The unit lies in quarantine, or the rename never happened."""
+    if not (quarantine.is_quarantine(intent.quarantine, state) and quarantine.is_token(intent.id)):
+        return "not ours"  # somebody edited the line
     try:
-        fd = walk.open_dir(intent.quarantine)
-    except OSError:
+        fd = quarantine.opened(intent.quarantine)
+    except (OSError, UnsafeScratch):
         return "gone"
     try:
         if not _exists(fd, intent.id):

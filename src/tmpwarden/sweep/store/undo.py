@@ -68,7 +68,7 @@ def _bring_back(journal: Journal, entry: dict[str, Any], to: str | None) -> Rest
     if not directory:
         raise NotFound(f"{shown(path)} is not in quarantine any more")
     target = os.path.join(to, os.path.basename(path)) if to else path
-    fd = walk.open_dir(directory)
+    fd = quarantine.opened(directory)
     try:
         if to:
             _move(fd, directory, token, target)
@@ -89,8 +89,8 @@ def _bring_back(journal: Journal, entry: dict[str, Any], to: str | None) -> Rest
 def _directory_of(entry: dict[str, Any]) -> str:
     """The quarantine that holds the entry; empty if it has expired there."""
     root = str(entry["root"])
-    for directory in (places.quarantine(root), f"{places.state_dir()}/q"):
-        if os.path.lexists(f"{directory}/{entry['id']}"):
+    for directory in (quarantine.beside(root), quarantine.of_home(places.state_dir())):
+        if quarantine.holds(directory, str(entry["id"])):
             return directory
     return ""
 

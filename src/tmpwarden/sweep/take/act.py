@@ -13,6 +13,7 @@ from dataclasses import dataclass, field, replace
 from ...model.sweep import Keep, Outcome, Reason, Receipt, Remove, Worth
 from ...oskit.files import take
 from ...oskit.files.take import Taken
+from ...oskit.race import race_window as _race_window
 from ..find import scan
 from ..store import quarantine
 from ..store.journal import Journal
@@ -184,7 +185,3 @@ def _receipt(deed: Deed) -> Receipt:
     outcome = Outcome.QUARANTINED if is_kept else Outcome.REMOVED
     receipt = Receipt(finding, outcome, deed.verdict.reason, id=token, bytes=size, entries=entries, undoable=is_kept)
     return replace(receipt, git_entries=deed.verdict.evidence.git_entries)
-
-
-def _race_window(name: str) -> None:
-    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""

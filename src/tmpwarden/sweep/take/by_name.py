@@ -27,6 +27,7 @@ from ...model.sweep import (
 )
 from ...oskit.files import take, walk
 from ...oskit.files.take import Taken
+from ...oskit.race import race_window as _race_window
 from ..find import scan
 from ..prepared import Prepared
 from ..store import quarantine
@@ -186,7 +187,3 @@ class NamedTake:
         self.journal.record(receipt)
         os.close(deed.dir_fd)
         return receipt
-
-
-def _race_window(name: str) -> None:
-    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""

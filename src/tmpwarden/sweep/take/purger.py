@@ -11,7 +11,8 @@ from contextlib import suppress
 from dataclasses import dataclass, replace
 
 from ...model.sweep import Measure, Outcome, Receipt
-from ...oskit.files import purge, walk
+from ...oskit.files import purge
+from ..store import quarantine
 
 _WORTH_A_FORK = 2000  # entries
 
@@ -96,7 +97,7 @@ def carried_out(job: Job) -> Receipt:
 
 def _destroy(job: Job) -> tuple[int, int, str]:
     freed, entries, failed = 0, 0, ""
-    fd = walk.open_dir(job.directory)
+    fd = quarantine.opened(job.directory)
     try:
         for token in job.tokens:
             purged = purge.purge(fd, token, measured=job.measured)

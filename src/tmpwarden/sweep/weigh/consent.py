@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field
 
 from ...model.sweep import Evidence, Finding, Keep, OwnerState, Reason, Remove, Verdict, Worth
-from ...oskit.files import atomic, places
+from ...oskit.files import atomic, own_dirs, places
 
 _FIRST_RUN, _CONSENT, _LAST_CLEAN = "first-run", "consent", "last-clean"
 
@@ -142,7 +142,7 @@ def _stamp_ns(path: str) -> int | None:
 
 def _touch(state: str, name: str) -> bool:
     try:
-        atomic.make_private_dir(state)
+        own_dirs.make_private_dir(state)
         atomic.write(f"{state}/{name}", b"")
     except OSError:
         return False

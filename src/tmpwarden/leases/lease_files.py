@@ -1,0 +1,62 @@
+"""Lease files: read, written and removed through the directory that holds them, which must be ours. Hot path."""
+
+from __future__ import annotations
+
+import os
+
+from ..errors import UnsafeScratch
+from ..model.hot import Lease
+from ..oskit.files import atomic, own_dirs, own_files
+from . import record
+
+ENDING = ".lease"
+SHARED = "tw"  # ours below an agent's own directory
+
+
+def leases_in(base: str, names: list[str] | None = None) -> list[Lease]:
+    """The readable leases of these scratch directories (or of all) in a directory that must be ours."""
+    try:
+        fd = open_holder(base)
+    except (OSError, ValueError, UnsafeScratch):
+        return []
+    try:
+        if names is None:
+            names = sorted(name.removesuffix(ENDING) for name in os.listdir(fd) if name.endswith(ENDING))
+        return [lease for name in names if (lease := read_at(fd, name, f"{base}/{name}"))]
+    except OSError:
+        return []
+    finally:
+        os.close(fd)
+
+
+def read_at(fd: int, name: str, path: str) -> Lease | None:
+    found = own_files.read_small(name + ENDING, record.LONGEST, fd)
+    return record.decode(found[0].decode("utf-8", "surrogateescape"), path) if found else None
+
+
+def write(lease: Lease) -> None:
+    base, name = os.path.split(lease.path)
+    fd = open_holder(base)
+    try:
+        atomic.write(name + ENDING, record.encode(lease), dir_fd=fd)
+    finally:
+        os.close(fd)
+
+
+def remove(path: str) -> None:
+    base, name = os.path.split(path)
+    try:
+        fd = open_holder(base)
+    except (OSError, UnsafeScratch):
+        return
+    own_files.remove_file(name + ENDING, fd)
+    os.close(fd)
+
+
+def open_holder(base: str, *, make: bool = False) -> int:
+    """The directory that holds scratch directories: its last component is ours, and below an agent's the last two."""
+    root, name = os.path.split(base)
+    if name == SHARED:
+        root, above = os.path.split(root)
+        return own_dirs.open_ours(root, above, name, make=make)
+    return own_dirs.open_ours(root, name, make=make)

@@ -1,0 +1,165 @@
+"""Open directories that are ours and nobody else's. The only module of the house that does.
+
+A name in a temp root is anybody's to take, and where the kernel does not protect us (`fs.protected_symlinks = 0`, no
+sticky bit) a link of that name leads wherever its maker likes. So every directory of ours is reached one component at a
+time, none of them followed, and owner, kind and mode are looked at through the descriptor that is then used.
+
+Hooks run this before every tool call: nothing but os and errno is imported.
+"""
+
+import errno
+import os
+
+from ..race import race_window as _race_window
+
+_LOOK = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
+_LOOK |= getattr(os, "O_CLOEXEC", 0)
+_READ = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_KIND, _LINK, _STICKY = 0o170000, 0o120000, 0o1000
+_MOST_LINKS = 40
+WRITABLE_BY_OTHERS, OPEN_TO_OTHERS = 0o022, 0o077
+
+
+def open_ours(base: str, *names: str, make: bool = False) -> int:
+    """Open `base/names[0]/names[1]...`, where `base` may be shared and each name below it must be ours alone.
+
+    Raises UnsafeScratch where a name is squatted, FileNotFoundError where there is none and `make` is not set.
+    """
+    fd, path = open_base(base), base.rstrip("/")
+    for name in names:
+        path = f"{path}/{name}"
+        try:
+            deeper = open_child(fd, name, path, make=make)
+        finally:
+            os.close(fd)
+        fd = deeper
+    return fd
+
+
+def open_child(dir_fd: int, name: str, path: str, *, make: bool = False, forbidden: int = WRITABLE_BY_OTHERS) -> int:
+    """Open `name` below a directory of ours (or a base). `path` is for words only; `forbidden` are mode bits."""
+    if make:
+        try:
+            os.mkdir(name, 0o700, dir_fd=dir_fd)
+        except FileExistsError:
+            pass
+    _race_window("made, not yet checked")
+    try:
+        pinned = os.open(name, _LOOK, dir_fd=dir_fd)
+    except FileNotFoundError:
+        raise
+    except OSError as error:
+        raise _unsafe(path, _refusal(dir_fd, name, error)) from None
+    try:
+        _check(path, pinned, make or forbidden == OPEN_TO_OTHERS, forbidden)
+        return os.open(".", _READ, dir_fd=pinned)
+    except PermissionError as error:
+        raise _unsafe(path, (error.strerror or "it cannot be opened").lower()) from None
+    finally:
+        os.close(pinned)
+
+
+def make_private_dir(path: str) -> None:
+    """A directory only we can enter. Raises UnsafeScratch if the name is squatted, OSError if there is no room."""
+    os.close(open_private_dir(path))
+
+
+def open_private_dir(path: str, *, make: bool = True) -> int:
+    """Our directory at `path`, made where it is missing (and what leads to it)."""
+    base, name = os.path.split(path)
+    try:
+        return open_ours(base, name, make=make)
+    except FileNotFoundError:
+        if not make or os.path.isdir(base):
+            raise
+    os.makedirs(base, 0o700, exist_ok=True)
+    return open_ours(base, name, make=True)
+
+
+def open_base(path: str) -> int:
+    """Open a directory that may be shared, one component at a time; good for names below it, not for reading.
+
+    A link on the way is followed only if root or we made it, where nobody else could have put another in its place.
+    """
+    waiting = os.path.abspath(path).split("/")[::-1]
+    fd, links = os.open("/", _LOOK), 0
+    try:
+        while waiting:
+            part = waiting.pop()
+            if not part:
+                continue
+            try:
+                deeper = os.open(part, _LOOK, dir_fd=fd)
+            except OSError as error:
+                links += 1
+                target = _trusted_target(fd, part, links, error)
+                waiting += target.split("/")[::-1]
+                deeper = os.open("/" if target.startswith("/") else ".", _LOOK, dir_fd=fd)
+            os.close(fd)
+            fd = deeper
+    except BaseException:
+        os.close(fd)
+        raise
+    return fd
+
+
+def _trusted_target(fd: int, name: str, links: int, error: OSError) -> str:
+    """Where a link leads that is safe to follow; else `error`, which opening it as a directory gave."""
+    if error.errno not in (errno.ELOOP, errno.ENOTDIR) or links > _MOST_LINKS:
+        raise error
+    link, around = os.stat(name, dir_fd=fd, follow_symlinks=False), os.fstat(fd)
+    is_free_for_all = around.st_mode & 0o002 and not around.st_mode & _STICKY
+    if link.st_mode & _KIND != _LINK or link.st_uid not in (0, os.geteuid()) or is_free_for_all:
+        raise error
+    return os.readlink(name, dir_fd=fd)
+
+
+def _check(path: str, pinned: int, may_mend: bool, forbidden: int) -> None:
+    status = os.fstat(pinned)
+    mode = status.st_mode & 0o777
+    if status.st_uid != os.geteuid():
+        raise _unsafe(path, f"it belongs to another user (uid {status.st_uid})")
+    if mode & forbidden:  # what lies in it may be anybody's: tightening it now would bless that
+        raise _too_open(path, mode, forbidden)
+    if may_mend and mode != 0o700:  # the umask took bits of the owner's, or others could look
+        _tighten(path, pinned)
+
+
+def _tighten(path: str, pinned: int) -> None:
+    # fchmod refuses an O_PATH descriptor; its name in /proc cannot be swapped by anybody
+    try:
+        os.chmod(f"/proc/self/fd/{pinned}" if hasattr(os, "O_PATH") else path, 0o700)
+    except FileNotFoundError:
+        os.chmod(path, 0o700)  # no /proc here
+    if os.fstat(pinned).st_mode & 0o777 != 0o700:
+        raise _unsafe(path, "its file system does not keep private modes")
+
+
+def _too_open(path: str, mode: int, forbidden: int) -> Exception:
+    if forbidden == WRITABLE_BY_OTHERS:
+        return _unsafe(path, f"other users can write to it (mode {mode:04o})")
+    from ...text import shown
+
+    hint = f"look who put what there, then chmod 700 {shown(path)}, or point TMPDIR at a directory of your own"
+    return _unsafe(path, f"others can get in (mode {mode:04o}, must be 0700)", hint)
+
+
+def _refusal(dir_fd: int, name: str, error: OSError) -> str:
+    try:
+        is_link = os.stat(name, dir_fd=dir_fd, follow_symlinks=False).st_mode & _KIND == _LINK
+    except OSError:
+        is_link = False
+    if is_link:
+        return "it is a symbolic link"
+    if error.errno == errno.ENOTDIR:
+        return "it is not a directory"
+    if error.errno == errno.EACCES:
+        return "it cannot be opened: it belongs to another user, or its mode forbids it"
+    return (error.strerror or "it cannot be opened").lower()
+
+
+def _unsafe(path: str, why: str, hint: str = "") -> Exception:
+    from ...errors import UnsafeScratch
+    from ...text import shown
+
+    return UnsafeScratch(shown(path), why, hint=hint) if hint else UnsafeScratch(shown(path), why)
