@@ -7,7 +7,7 @@ import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from ..oskit.files import atomic, places
+from ..oskit.files import atomic, own_dirs, places
 
 _NAME = "last-timer"
 
@@ -20,7 +20,7 @@ class LastRun:
 
 def note(failed: Mapping[str, str]) -> None:
     try:
-        atomic.make_private_dir(places.state_dir())
+        own_dirs.make_private_dir(places.state_dir())
         atomic.write(_path(), json.dumps({"failed": dict(failed)}))
     except OSError:
         return  # a full disk: the journal of the system has it
