@@ -68,7 +68,7 @@ def test_an_answer_that_cannot_be_written_is_one_sentence_and_exit_1() -> None:
 @pytest.mark.parametrize("closed", ["<&-", ">&-", "2>&-", "<&- >&- 2>&-"])
 def test_closed_standard_streams_are_no_crash(closed: str) -> None:
     result = subprocess.run(
-        f"{sys.executable} -m tmpwarden scan {closed}", shell=True, capture_output=True, text=True, check=False
+        f"'{sys.executable}' -m tmpwarden scan {closed}", shell=True, capture_output=True, text=True, check=False
     )
     assert "Traceback" not in result.stderr + result.stdout
     assert result.returncode == 0
@@ -76,6 +76,6 @@ def test_closed_standard_streams_are_no_crash(closed: str) -> None:
 
 def test_a_closed_pipe_is_silent() -> None:
     result = subprocess.run(
-        f"{sys.executable} -m tmpwarden --help | true", shell=True, capture_output=True, text=True, check=False
+        f"'{sys.executable}' -m tmpwarden --help | true", shell=True, capture_output=True, text=True, check=False
     )
     assert result.stderr == ""

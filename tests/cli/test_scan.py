@@ -70,7 +70,7 @@ def test_each_lists_every_unit_with_its_path_last(own_world: Path) -> None:
 
 def test_names_from_disk_are_escaped_for_people_and_exact_for_programs(own_world: Path) -> None:
     name = "moat-claude-staging-\x1b[31m\n\udcff"
-    os.mkdir(os.fsencode(root_of(own_world) / "x").replace(b"x", os.fsencode(name)))
+    os.mkdir(os.path.join(os.fsencode(root_of(own_world)), os.fsencode(name)))
     said = tmpwarden("scan", "--each", later_s=planted.DAYS).stdout
     assert "\x1b" not in said
     assert len(said.splitlines()) == len(tmpwarden("scan", "--each", later_s=planted.DAYS).stdout.split("\n")) - 1

@@ -5,6 +5,7 @@ Time is moved from outside (support/ahead.py): a ctime cannot be set.
 
 import json
 import os
+import re
 import subprocess
 import time
 from pathlib import Path
@@ -139,7 +140,7 @@ def test_a_backlog_makes_no_hook_wait_and_later_jobs_go_on(own_world: Path, coun
     for turn in range(20):
         later("PostToolUse", seconds=LATER_S * (turn + 1))
         wait_for_jobs(own_world)
-        left = [name for name in os.listdir(own_world / "tmp") if len(name) == len("claude-0000-cwd")]
+        left = [name for name in os.listdir(own_world / "tmp") if re.fullmatch("claude-[0-9a-f]{4}-cwd", name)]
         if not left:
             break
     assert left == []

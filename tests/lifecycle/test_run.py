@@ -144,7 +144,7 @@ def test_a_child_that_outlives_the_command_keeps_the_scratch_until_it_ends(form:
 
 @pytest.mark.parametrize("form", FORMS, ids=NAMES)
 def test_job_control_works_as_without(form: list[str]) -> None:
-    words = " ".join(form)
+    words = shlex.join(form)
     with InteractiveShell() as shell:
         shell.write(f'{words} sh -c \'echo sta""rted; read line; echo "got:$line"; exec sleep 600\'\n')
         shell.wait_for("started")
@@ -163,7 +163,7 @@ def test_job_control_works_as_without(form: list[str]) -> None:
 @pytest.mark.parametrize("form", FORMS, ids=NAMES)
 def test_an_interactive_shell_inside_has_job_control_of_its_own(form: list[str]) -> None:
     with InteractiveShell() as shell:
-        shell.write(f"{' '.join(form)} env PS1=in''ner'> ' bash --norc -i\n")
+        shell.write(f"{shlex.join(form)} env PS1=in''ner'> ' bash --norc -i\n")
         shell.wait_for("inner> ")
         shell.write("sh -c 'echo u''p; read line; echo got:$line; exec sleep 600'\n")
         shell.wait_for("up\r\n")
@@ -191,7 +191,7 @@ def test_an_interactive_shell_inside_has_job_control_of_its_own(form: list[str])
 def test_the_size_of_the_terminal_and_its_change_reach_the_command() -> None:
     watch = "trap 'stty size' WINCH; echo sta\"\"rted; while :; do sleep 0.05; done"
     with InteractiveShell() as shell:
-        shell.write(f"{' '.join(RUN)} -- bash -c {shlex.quote(watch)}\n")
+        shell.write(f"{shlex.join(RUN)} -- bash -c {shlex.quote(watch)}\n")
         shell.wait_for("started")
         shell.resize(33, 77)
         shell.wait_for("33 77")
@@ -200,7 +200,7 @@ def test_the_size_of_the_terminal_and_its_change_reach_the_command() -> None:
 def test_a_command_that_does_not_stop_keeps_the_terminal() -> None:
     """A wrapper that stopped alone would leave two readers on one terminal."""
     with InteractiveShell() as shell:
-        shell.write(f'{" ".join(RUN)} -- sh -c \'trap "" TSTP; echo sta""rted; read line; echo "got:$line"\'\n')
+        shell.write(f'{shlex.join(RUN)} -- sh -c \'trap "" TSTP; echo sta""rted; read line; echo "got:$line"\'\n')
         shell.wait_for("started")
         shell.write("\x1a")
         shell.write("hello\n")
@@ -256,7 +256,7 @@ def test_even_with_json_stdout_is_the_commands_own() -> None:
 @pytest.mark.parametrize("form", FORMS, ids=NAMES)
 def test_inside_tmux_it_has_the_terminal_and_reaches_tmux(form: list[str], root: Path) -> None:
     with base_for_all() as base:  # short: the socket's path has 107 bytes
-        tmux = ["tmux", "-S", str(base / "s"), "-f", "/dev/null"]
+        tmux = ["env", "SHELL=/bin/sh", "tmux", "-S", str(base / "s"), "-f", "/dev/null"]  # nobody's is nologin
         inside = f"test -t 0 && {shlex.join(tmux)} display-message -p reached >{base}/said"
         line = f"{shlex.join([*form, 'sh', '-c', inside])}; echo $? >{base}/status"
         try:

@@ -70,7 +70,8 @@ class Jail:
                 (self.root / "w" / str(at) / name).mkdir(parents=True)
             (self.root / "c" / str(at)).write_bytes(command.encode("utf-8", "surrogateescape") + b"\0")
         own = [] if os.geteuid() == 0 else ["--user", "--map-root-user"]
-        inside = ["chroot", str(self.root), BASH, "--norc", "--noprofile", "/driver"]
+        chroot = shutil.which("chroot", path=f"{os.environ['PATH']}:/usr/sbin:/sbin") or "chroot"
+        inside = [chroot, str(self.root), BASH, "--norc", "--noprofile", "/driver"]
         subprocess.run(
             ["unshare", *own, "--mount", "--net", "--pid", "--fork", "--kill-child", *inside],
             env={"COUNT": str(len(commands)), "PATH": os.environ["PATH"], "LC_ALL": "C.UTF-8"},

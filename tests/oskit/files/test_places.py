@@ -1,5 +1,6 @@
 """Temp roots are resolved once, and what must not be swept is refused with its reason."""
 
+import contextlib
 import os
 import pwd
 from pathlib import Path
@@ -94,8 +95,9 @@ def test_a_root_is_refused_with_its_reason(tmp_path: Path, monkeypatch: pytest.M
     assert refused(tmp_path / "world").endswith(": a home directory lies below it")
     assert refused("bad\0name").endswith(": a path cannot hold a null character")
     assert refused(tmp_path / "new\nline").startswith("there is no directory $'")
-    home = pwd.getpwuid(os.geteuid()).pw_dir
-    assert refused(home).endswith("home directory")
+    with contextlib.suppress(KeyError):  # a user without an account
+        home = pwd.getpwuid(os.geteuid()).pw_dir
+        assert refused(home).endswith("home directory") or not os.path.isdir(home)
 
 
 def test_an_empty_name_is_not_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
