@@ -10,7 +10,7 @@ SRC = Path(__file__).parents[1] / "src" / "tmpwarden"
 LAYERS = [
     {"cli"},
     {"hooks", "setup"},
-    {"lifecycle", "doctor"},
+    {"lifecycle", "doctor", "worktrees"},
     {"sweep", "session", "guard"},
     {"catalogue", "leases", "repos"},
     {"oskit"},

@@ -93,6 +93,11 @@ class Partial(TmpwardenError):
     code, exit_code, hint = "partial", 2, "run it again; `tmpwarden why PATH` tells who is in the way"
 
 
+class NotProven(Partial):
+    wording = "it is not proven that nothing would be lost with {0}: {1}"
+    hint = "see to what it names, or `tmpwarden rescue PATH` saves what is unique"
+
+
 class Interrupted(TmpwardenError):
     wording = "stopped by {0}; what was done is done, the rest was left alone"
     code, exit_code = "interrupted", 130

@@ -39,7 +39,7 @@ def decode(
 
 
 def _agent(data: dict[str, Any], reading: Reading) -> Agent:
-    for key in data.keys() - {"schema", "agent", "litter"}:
+    for key in data.keys() - {"schema", "agent", "litter", "worktree"}:
         reading.complain(key, "is not known here")
     if data.get("schema") != SCHEMA:
         reading.complain("schema", f"must be {SCHEMA}")
@@ -51,6 +51,10 @@ def _agent(data: dict[str, Any], reading: Reading) -> Agent:
         reading.complain(key, "is not known in [agent]")
     agent_id = fields.identifier(head, reading)
     rows = _rows(data.get("litter", []), agent_id, reading)
+    if "worktree" in data:
+        from . import worktrees  # which reads these tables again when somebody asks for them: few runs do
+
+        worktrees.decode(data["worktree"], agent_id, reading)
     return Agent(
         agent_id,
         fields.text(head, "name", reading) or agent_id,

@@ -8,7 +8,7 @@ import stat
 _LARGEST = 1 << 20
 
 
-def read_text(path: str) -> str:
+def read_text(path: str, largest: int = _LARGEST) -> str:
     """Raises OSError, UnicodeDecodeError, or ValueError with a sentence. /dev/null, the usual mask, reads as empty."""
     fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
     try:
@@ -17,8 +17,8 @@ def read_text(path: str) -> str:
             return ""
         if not stat.S_ISREG(status.st_mode):
             raise ValueError("is not a file")
-        if status.st_size > _LARGEST:
-            raise ValueError("is larger than 1 MB")
-        return os.read(fd, _LARGEST).decode()
+        if status.st_size > largest:
+            raise ValueError(f"is larger than {largest >> 20} MB")
+        return os.read(fd, largest).decode()
     finally:
         os.close(fd)

@@ -56,11 +56,11 @@ class Catalogue:
         """Where to start looking. Without `home` its rows are off (and those of the XDG directories)."""
         bases = {"tmp": tuple(dict.fromkeys(roots))}
         if home is not None:
-            bases |= {"home": (home,), **_xdg(home, os.environ if environ is None else environ)}
+            bases |= {"home": (home,), **xdg(home, os.environ if environ is None else environ)}
         return matcher.places(self.rows, bases, os.geteuid() if uid is None else uid)
 
 
-def _xdg(home: str, environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+def xdg(home: str, environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     defaults = {"cache": ".cache", "config": ".config", "data": ".local/share", "state": ".local/state"}
     found: dict[str, tuple[str, ...]] = {}
     for kind, below_home in defaults.items():

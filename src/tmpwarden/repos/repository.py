@@ -114,9 +114,7 @@ def _named_elsewhere(unit: Unit, path: str, tree: Directory, stack: ExitStack) -
         return _submodule(unit, path, tree, own, git)
     named = os.path.normpath(os.path.join(path, target, own.line("commondir")))
     common = _reached(stack, unit, named, "the repository that it is a worktree of")
-    if os.path.dirname(os.path.dirname(own.path)) != common.path or not own.path.startswith(
-        f"{common.path}/worktrees/"
-    ):
+    if os.path.dirname(own.path) != f"{common.path}/worktrees":
         raise Unclear("its .git names no worktree of that repository")
     if not _is_same(os.path.join(path, target, own.line("gitdir")), f"{path}/.git"):
         raise Unclear(f"{own.path} is the entry of another worktree")

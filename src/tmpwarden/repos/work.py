@@ -6,9 +6,11 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from .derived import first_unique
 from .gitdir import Directory, open_below
 from .repository import Repository, Shape, Unit, module, opened
 from .run import Unclear
+from .status import status_of
 
 _MOST_BRANCHES_TOLD = 5
 _MOST_MODULES = 200
@@ -20,6 +22,7 @@ _UNFINISHED = {
     "rebase-apply": "rebase",
     "BISECT_LOG": "bisect",
 }
+STAYS = ("--branches", "--tags", "--remotes", "--glob=refs/tmpwarden/")  # refs that outlive a worktree
 _OWN_REFS = ("refs/worktree/", "refs/bisect/", "refs/rewritten/")  # they go with the entry of their worktree
 
 
@@ -60,10 +63,10 @@ def _losses(repository: Repository) -> Iterator[str]:
     if repository.shape is Shape.WORKTREE:
         yield from _only_of_this_worktree(repository)
     else:
-        yield from _needed_elsewhere(repository)
-        yield from _stashes(repository)
-        yield from _unpublished(repository)
-    yield from _in_modules(repository)
+        yield from needed_elsewhere(repository)
+        yield from stashes(repository)
+        yield from unpublished(repository)
+    yield from in_modules(repository)
 
 
 def unfinished(repository: Repository) -> Iterator[str]:
@@ -73,12 +76,11 @@ def unfinished(repository: Repository) -> Iterator[str]:
 
 def uncommitted(repository: Repository) -> Iterator[str]:
     git = repository.git
-    repository.own.check_index()
-    lines = git.output("status", "--porcelain=v2", "-z", "--ignore-submodules=all", "--no-renames").split(b"\0")
-    if changed := sum(line[:1] in (b"1", b"2", b"u") for line in lines):
+    if changed := len(status_of(repository).changed):
         yield counted(changed, "modified file")
     others = git.output("ls-files", "-z", "--others", "--exclude-per-directory=.gitignore", "--directory")
-    if count := others.count(b"\0"):
+    names = [os.fsdecode(name).rstrip("/") for name in others.split(b"\0") if name]
+    if count := sum(first_unique(f"/proc/self/fd/{repository.tree.fd}/{name}") is not None for name in names):
         yield counted(count, "untracked file")
     check_flags(repository)
 
@@ -97,15 +99,19 @@ def _only_of_this_worktree(repository: Repository) -> Iterator[str]:
     """Its branch and stashes are the main repository's, and stay there."""
     if repository.own.has("locked"):
         yield f"a worktree that {repository.main} has locked"
-    kept = ("--not", "--branches", "--tags", "--remotes")
-    if is_detached(repository) and (count := commits(repository, "HEAD", *kept)):
+    if is_detached(repository) and (count := commits(repository, "HEAD", "--not", *STAYS)):
         yield f"detached HEAD with {counted(count, 'commit')} that no branch has"
+    yield from own_refs(repository)
+
+
+def own_refs(repository: Repository) -> Iterator[str]:
+    """Refs that go with the entry of their worktree, if they hold what no other has."""
     own = [name for name in refs(repository) if name.startswith(_OWN_REFS)]
-    if own and (count := commits(repository, *own, *kept)):
+    if own and (count := commits(repository, *own, "--not", *STAYS)):
         yield f"{counted(count, 'commit')} that only this worktree's own refs have"
 
 
-def _needed_elsewhere(repository: Repository) -> Iterator[str]:
+def needed_elsewhere(repository: Repository) -> Iterator[str]:
     """Worktrees outside the unit. One that is gone needs nothing; one inside goes or stays with it."""
     entries = [Directory(open_below(repository.common.fd, f"worktrees/{name}"))
                for name in repository.common.names("worktrees")]  # fmt: skip
@@ -125,7 +131,7 @@ def _is_used_elsewhere(repository: Repository, entry: Directory) -> bool:
     return not f"{path}/".startswith(f"{repository.unit.was}/") and os.path.lexists(path)
 
 
-def _stashes(repository: Repository) -> Iterator[str]:
+def stashes(repository: Repository) -> Iterator[str]:
     common = repository.common
     if common.has("logs/refs/stash"):
         count = common.read("logs/refs/stash").count(b"\n")
@@ -135,7 +141,7 @@ def _stashes(repository: Repository) -> Iterator[str]:
         yield "1 stash" if count == 1 else f"{count} stashes"
 
 
-def _unpublished(repository: Repository) -> Iterator[str]:
+def unpublished(repository: Repository) -> Iterator[str]:
     """Commits that no tracking ref of a remote elsewhere reaches."""
     known = published(repository)
     if is_detached(repository) and (count := commits(repository, "HEAD", *known, "--branches")):
@@ -190,7 +196,7 @@ def commits(repository: Repository, *revisions: str) -> int:
     return int(repository.git.output("rev-list", "--count", *revisions, "--"))
 
 
-def _in_modules(repository: Repository) -> Iterator[str]:
+def in_modules(repository: Repository) -> Iterator[str]:
     """Repositories of submodules lie in the git directory, also of such that are not checked out just now."""
     found = list(_modules(repository.own, "modules"))
     if len(found) > _MOST_MODULES:
@@ -199,7 +205,7 @@ def _in_modules(repository: Repository) -> Iterator[str]:
         directory = Directory(open_below(repository.own.fd, name))
         try:
             inner = module(repository.unit, f"{repository.path}/.git/{name}", directory)
-            for sentence in (*_stashes(inner), *_unpublished(inner)):
+            for sentence in (*stashes(inner), *unpublished(inner)):
                 yield f"{sentence} in submodule {name.removeprefix('modules/')}"
         finally:
             os.close(directory.fd)

@@ -12,6 +12,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("Look", "log", "What was removed, when and why."),
     ("Clear", "clean", "Remove what is left by owners that are gone. Asks first."),
     ("Clear", "undo", "Bring back what the last clean put into quarantine."),
+    ("Clear", "worktrees", "Worktrees that agents made, with a proof; let the finished ones go."),
     ("Clear", "keep", "Never remove this path."),
     ("Clear", "teardown", "What an orchestrator calls when an agent ends."),
     ("Prevent", "run", "Run any command with a private scratch directory."),

@@ -6,20 +6,25 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from ...sweep.store.undo import Restored, undo
+from ...sweep.store.undo import Restored
 from ...text import plural, shown, size
-from ..call import Answer
+from ...worktrees.comeback import undo_with_entries
+from ..call import Answer, Call
+from ..group import pass_call
 
 
 @click.command()
 @click.argument("token", metavar="[ID]", required=False)
 @click.option("--to", "directory", metavar="DIR", type=click.Path(file_okay=False, exists=True), help="Put it there.")
-def command(token: str | None, directory: str | None) -> Answer:
+@pass_call
+def command(call: Call, token: str | None, directory: str | None) -> Answer:
     """Bring back what the last clean put into quarantine, or the one unit with ID.
 
     `tmpwarden log` lists the ids; their first few characters are enough. What was purged cannot come back.
     """
-    restored = undo(token, directory)
+    restored, warnings = undo_with_entries(token, directory)
+    for warning in warnings:
+        call.warn(warning)
     return Answer(
         {"restored": [{"id": e.id, "path": e.path, "bytes": e.bytes, "entries": e.entries} for e in restored]},
         lambda: _lines(restored),

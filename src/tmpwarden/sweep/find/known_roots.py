@@ -7,18 +7,36 @@ import os
 
 from ...oskit.files import atomic, own_dirs, places
 
-_NAME, _MOST = "roots", 64
+_NAME, _QUARANTINES, _MOST = "roots", "quarantines", 64
 
 
 def remembered() -> tuple[str, ...]:
     """Those that still exist; none where the list cannot be read."""
+    return _listed(_NAME)
+
+
+def _listed(name: str) -> tuple[str, ...]:
     try:
-        with open(f"{places.state_dir()}/{_NAME}", encoding="utf-8") as file:
+        with open(f"{places.state_dir()}/{name}", encoding="utf-8") as file:
             listed = json.load(file)
     except (OSError, ValueError):
         return ()
     paths = listed if isinstance(listed, list) else []
     return tuple(path for path in paths if isinstance(path, str) and os.path.isabs(path) and os.path.isdir(path))
+
+
+def note_quarantine(root: str) -> None:
+    """A quarantine had to be made beside something that is no temp root: it must be emptied in time all the same."""
+    known = quarantined()
+    if root in known:
+        return
+    own_dirs.make_private_dir(places.state_dir())
+    atomic.write(f"{places.state_dir()}/{_QUARANTINES}", json.dumps([*known, root][-_MOST:]))
+
+
+def quarantined() -> tuple[str, ...]:
+    """Directories, no temp roots, beside whose contents a quarantine of ours may lie."""
+    return _listed(_QUARANTINES)
 
 
 def remember(roots: tuple[str, ...], home_roots: frozenset[str]) -> None:

@@ -8,6 +8,7 @@ from ...model.sweep import Space
 from ...oskit.files import space
 from ...oskit.files.purge import Purged
 from ...text import shown
+from ..find import known_roots
 from ..prepared import Prepared
 from . import quarantine
 from .journal import Journal
@@ -50,6 +51,8 @@ def directories(prepared: Prepared) -> Iterator[tuple[str, str]]:
     for root in prepared.roots:
         yield quarantine.beside(root), root
     yield quarantine.of_home(prepared.state), ""
+    for root in known_roots.quarantined() if prepared.home_roots else ():
+        yield quarantine.beside(root), ""
 
 
 def waiting(root: str) -> Iterator[Stored]:

@@ -42,6 +42,7 @@ class Actor:
     quarantines: Quarantines
     purger: Purger
     keep_for_undo: bool = True
+    only_into_quarantine: bool = False  # undo was promised: what cannot be moved stays
     pending: list[Deed] = field(default_factory=list)
 
     def take(self, verdict: Remove, *, is_fresh: bool = False) -> Iterator[Receipt]:
@@ -123,6 +124,9 @@ class Actor:
 
     def _remove_in_place(self, verdict: Remove, dir_fd: int) -> Receipt:
         """There will be no last look, so everybody is looked at now, and the unit is heard once more."""
+        if self.only_into_quarantine:
+            detail = "it cannot be moved into quarantine, and nothing else can be undone"
+            return Receipt(verdict.finding, Outcome.FAILED, Reason.NO_QUARANTINE, detail=detail)
         _race_window("judged, to be removed in place")
         self.weigher.world.refresh()
         heard = sorted(self.weigher.again(verdict.finding, dir_fd), key=lambda part: isinstance(part, Keep))

@@ -1,0 +1,158 @@
+"""Where agents and orchestrators put worktrees and clones: the `[[worktree]]` tables of the catalogue's files.
+
+    [[worktree]]
+    id = "project-worktrees"
+    in = ["{project}/.claude/worktrees"]        # {home} {tmp} {xdg_data} {xdg_cache} {project}; * is one component
+    projects = ["{home}/.claude.json"]          # files that name projects: every absolute path in them, key or value
+    why = "worktrees that the agent made beside the project"
+    seen = ["anthropics/claude-code#55435"]
+
+A row tells where to look, never what may go: that is for the proof of each worktree alone.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import tomllib
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from . import fields
+from .fields import Reading
+from .files import read_text
+from .load import BUILT_IN, default_dirs, xdg
+
+_KEYS = {"id", "in", "projects", "why", "seen"}
+_PLACEHOLDERS = ("{home}", "{tmp}", "{xdg_data}", "{xdg_cache}", "{project}")
+_LARGEST = 64 << 20
+_MOST_PROJECTS = 5000
+
+Bases = Mapping[str, tuple[str, ...]]
+
+
+@dataclass(frozen=True, slots=True)
+class WorktreeRow:
+    agent: str
+    id: str
+    places: tuple[str, ...]
+    projects: tuple[str, ...]
+    why: str
+    seen: tuple[str, ...]
+
+    @property
+    def key(self) -> str:
+        return f"{self.agent}.{self.id}"
+
+    def known_projects(self, bases: Bases) -> tuple[str, ...]:
+        """Directories that the agent's own settings name as projects."""
+        return tuple(project for file in self.projects for project in _projects(_expanded(file, bases)))
+
+    def directories(self, bases: Bases) -> Iterator[str]:
+        """Directories that exist now and in which each entry may be a worktree."""
+        known = {**bases, "project": self.known_projects(bases)}
+        for place in self.places:
+            yield from _expanded(place, known)
+
+
+def bases(roots: Iterable[str], home: str | None) -> dict[str, tuple[str, ...]]:
+    """What the placeholders stand for; without a home only temp roots are looked at."""
+    found = {"tmp": tuple(dict.fromkeys(roots))}
+    return found if home is None else found | {"home": (home,), **xdg(home, os.environ)}
+
+
+def rows() -> tuple[WorktreeRow, ...]:
+    """Of the built-in files and of the user's; a later file masks an earlier one of the same name. Broken ones have
+    been told of by `load`."""
+    files: dict[str, str] = {}
+    for directory in (BUILT_IN, *default_dirs()):
+        try:
+            files |= {name: os.path.join(directory, name) for name in sorted(os.listdir(directory))}
+        except OSError:
+            continue
+    return tuple(row for name, path in sorted(files.items()) if name.endswith(".toml") for row in _read(path))
+
+
+def _read(path: str) -> tuple[WorktreeRow, ...]:
+    try:
+        text = read_text(path)
+        data = tomllib.loads(text) if "[[worktree]]" in text else {}
+    except (OSError, ValueError, RecursionError):
+        return ()
+    head = data.get("agent")
+    reading = Reading(text, path, builtin=False, trusted=False)
+    found = decode(data.get("worktree", []), str(head.get("id", "")) if isinstance(head, dict) else "", reading)
+    return () if reading.complaints else found
+
+
+def decode(tables: object, agent: str, reading: Reading) -> tuple[WorktreeRow, ...]:
+    """The rows in the `worktree` part of a file; what is wrong with them goes to `reading`."""
+    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
+        reading.complain("worktree", "must be a list of tables, [[worktree]]")
+        return ()
+    return tuple(_row(table, agent, reading) for table in tables)
+
+
+def _row(table: dict[str, Any], agent: str, reading: Reading) -> WorktreeRow:
+    for key in table.keys() - _KEYS:
+        reading.complain(key, "is not known in [[worktree]]")
+    row = WorktreeRow(
+        agent,
+        fields.identifier(table, reading),
+        fields.texts(table, "in", reading),
+        fields.texts(table, "projects", reading),
+        fields.text(table, "why", reading),
+        fields.texts(table, "seen", reading),
+    )
+    if not (row.places or row.projects) or not row.seen:
+        reading.complain("seen" if row.places or row.projects else "in", "needs at least one")
+    for place in (*row.places, *row.projects):
+        start, _, rest = place.partition("/")
+        if start not in _PLACEHOLDERS or not rest or {"..", ".", ""} & set(rest.split("/")):
+            reading.complain("in", f"{place!r} must be a path below one of {' '.join(_PLACEHOLDERS)}")
+    if any(place.startswith("{project}") for place in row.places) and not row.projects:
+        reading.complain("projects", "names the files that {project} comes from")
+    return row
+
+
+def _expanded(place: str, bases: Bases) -> list[str]:
+    """Paths that exist; links are not followed below the base."""
+    start, _, rest = place.partition("/")
+    found = list(bases.get(start.strip("{}"), ()))
+    for component in rest.split("/"):
+        names = ((path, name) for path in found for name in (_names(path) if component == "*" else [component]))
+        found = [f"{path}/{name}" for path, name in names if not os.path.islink(f"{path}/{name}")]
+    return [path for path in found if os.path.exists(path)]
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []
+
+
+def _projects(files: list[str]) -> list[str]:
+    """Directories that a settings file names, as keys or values: the formats differ, absolute paths do not."""
+    named: dict[str, None] = {}
+    for path in files:
+        try:
+            text = read_text(path, _LARGEST)
+            data = tomllib.loads(text) if path.endswith(".toml") else json.loads(text)
+            named |= dict.fromkeys(_absolute(data))
+        except (OSError, ValueError, RecursionError):
+            continue
+    return [path for path in list(named)[:_MOST_PROJECTS] if os.path.isdir(path)]
+
+
+def _absolute(data: object) -> Iterator[str]:
+    if isinstance(data, dict):
+        for key, value in data.items():
+            yield from _absolute(key)
+            yield from _absolute(value)
+    elif isinstance(data, list):
+        for value in data:
+            yield from _absolute(value)
+    elif isinstance(data, str) and data.startswith("/") and "\0" not in data and len(data) < 4096:
+        yield os.path.normpath(data)

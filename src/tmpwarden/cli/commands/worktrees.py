@@ -1,0 +1,124 @@
+"""`tmpwarden worktrees`: worktrees and clones that agents made, each with a proof, and how to let them go."""
+
+from __future__ import annotations
+
+import click
+
+from ...errors import NotProven, Partial, WouldAsk
+from ...model.sweep import Outcome
+from ...repos.merged import Merged
+from ...text import plural, shown, size
+from ...worktrees.compose import Wish, proven, remove, survey
+from ...worktrees.proof import Holds
+from ...worktrees.removal import Gone
+from ...worktrees.tree import Tree
+from .. import ask, kinds
+from .. import worktrees_told as told
+from ..call import Answer, Call
+from ..group import pass_call
+
+
+@click.group(invoke_without_command=True)
+@click.option("--min-age", type=kinds.age, metavar="D", help="How long nothing may have changed (1h).")
+@pass_call
+def command(call: Call, min_age: int | None) -> Answer | None:
+    """Worktrees and clones that agents made, and which of them could go without losing anything.
+
+    Found in the places that the catalogue knows, and in the list of worktrees of every repository met there or here.
+    """
+    if click.get_current_context().invoked_subcommand is not None:
+        return None
+    trees, warnings = survey(Wish((), call.roots, call.config_file, min_age), now_ns=call.now_ns)
+    for warning in warnings:
+        call.warn(warning)
+    return Answer({"worktrees": [told.document(tree) for tree in trees]}, lambda: told.table(trees, call))
+
+
+@command.command("proof")
+@click.argument("path", metavar="PATH")
+@pass_call
+def proof(call: Call, path: str) -> Answer:
+    """Every item of the proof that nothing would be lost with PATH. Exit 0: provably nothing; 2: not proven."""
+    tree = proven(path, Wish((), call.roots, call.config_file), now_ns=call.now_ns)
+    error = None if tree.is_proven else NotProven(shown(tree.path), shown(tree.failing.detail if tree.failing else ""))
+    return Answer(
+        told.document(tree),
+        lambda: told.proof(tree),
+        exit_code=error.exit_code if error else 0,
+        error=error,
+    )
+
+
+@command.command("clean")
+@click.argument("paths", metavar="[PATH]...", nargs=-1)
+@click.option("--merged", is_flag=True, help="Only those whose work has been merged (also squashed or rebased).")
+@click.option("--derived-only", is_flag=True, help="Only node_modules, target, .venv and the like; the rest stays.")
+@click.option("--branches", is_flag=True, help="Delete the branch too, where it is merged.")
+@click.option("--min-age", type=kinds.age, metavar="D", help="How long nothing may have changed (1h; named: 0).")
+@click.option("-n", "--dry-run", is_flag=True, help="Show what would go, touch nothing.")
+@click.option("-y", "--yes", "-f", "--force", "yes", is_flag=True, help="Do not ask. Skips the question, never a law.")
+@pass_call
+def clean(
+    call: Call,
+    paths: tuple[str, ...],
+    merged: bool,
+    derived_only: bool,
+    branches: bool,
+    min_age: int | None,
+    dry_run: bool,
+    yes: bool,
+) -> Answer:
+    """Let worktrees go with which nothing would be lost, and their entries in the repository. Asks first.
+
+    They wait in quarantine, and `tmpwarden undo` brings them back whole. Without PATH: those that agents made.
+    The branch stays, and a detached HEAD is given a reference under refs/tmpwarden/.
+    """
+    wish = Wish(paths, call.roots, call.config_file, min_age)
+    trees, warnings = survey(wish, now_ns=call.now_ns)
+    for warning in warnings:
+        call.warn(warning)
+    chosen = [tree for tree in trees if _may_go(tree, derived_only=derived_only) and (not merged or _is_merged(tree))]
+    chosen = chosen if paths else [tree for tree in chosen if tree.maker]
+    kept = [tree for tree in trees if tree not in chosen]
+    if dry_run or not chosen:
+        return Answer(
+            told.summary([], kept, chosen),
+            lambda: told.plan(chosen, kept, derived_only, call),
+        )
+    if not yes and not _agreed(chosen, kept, derived_only, call):
+        return Answer(told.summary([], kept, []), lambda: ["Nothing was removed."])
+    gone = remove(chosen, wish, only_derived=derived_only, branches=branches, now_ns=call.now_ns)
+    return outcome(call, gone, kept)
+
+
+def outcome(call: Call, gone: list[Gone], kept: list[Tree]) -> Answer:
+    for each in gone:
+        if each.warning:
+            call.warn(each.warning)
+    failed = [each for each in gone if each.receipt.outcome is Outcome.FAILED]
+    error = Partial(f"{plural(len(failed), 'item')} could not be removed") if failed else None
+    return Answer(
+        told.summary(gone, kept, []),
+        lambda: told.done(gone),
+        exit_code=error.exit_code if error else 0,
+        error=error,
+    )
+
+
+def _may_go(tree: Tree, *, derived_only: bool) -> bool:
+    if not derived_only:
+        return tree.is_proven or tree.lacks_only_a_name
+    in_the_way = {"unused", "idle", "inspectable"}
+    return bool(tree.derived) and not any(i.holds is not Holds.YES and i.name in in_the_way for i in tree.items)
+
+
+def _is_merged(tree: Tree) -> bool:
+    return tree.merged in (Merged.REACHABLE, Merged.SAME_PATCH)
+
+
+def _agreed(chosen: list[Tree], kept: list[Tree], derived_only: bool, call: Call) -> bool:
+    if not call.can_ask:
+        raise WouldAsk()
+    ask.say(told.plan(chosen, kept, derived_only, call))
+    what = "what can be made again in " if derived_only else ""
+    return ask.yes(f"Remove {what}{plural(len(chosen), 'worktree')}, {size(told.amount(chosen, derived_only))}?")

@@ -1,0 +1,178 @@
+"""Worktrees as programs and people are told of them: documents, the table, the proof item by item."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator, Sequence
+
+from ..model.sweep import Outcome
+from ..repos.merged import Merged
+from ..text import duration, plural, shown, size
+from ..worktrees.proof import Holds, Item
+from ..worktrees.removal import Gone
+from ..worktrees.tree import Tree
+from . import documents
+from .call import Call
+from .table import Column, Row, draw
+
+_COLUMNS = (
+    Column("SIZE", right=True),
+    Column("DERIVED", right=True),
+    Column("BRANCH"),
+    Column("COMMIT", right=True),
+    Column("UNPUSHED", right=True),
+    Column("MERGED"),
+    Column("VERDICT"),
+)
+_HOLDS = {Holds.YES: True, Holds.NO: False, Holds.NOT_MEASURED: None}
+_TITLES = {
+    "inspectable": "can be inspected",
+    "clean": "clean, untracked files included",
+    "reached": "its commits have a ref that stays",
+    "own-refs": "no refs of its own",
+    "stash": "no stash of its own",
+    "unfinished": "no merge, rebase or bisect going on",
+    "locked": "not locked",
+    "needed": "no other worktree needs it",
+    "ignored": "ignored files can be made again",
+    "submodules": "nothing unique in submodules",
+    "unused": "nobody uses it",
+    "idle": "idle",
+}
+
+
+def document(tree: Tree) -> documents.Document:
+    merged = tree.merged
+    return {
+        "path": tree.path,
+        "made_by": tree.maker,
+        "repository": tree.repository,
+        "linked": tree.is_linked,
+        "branch": tree.branch or None,
+        "head": tree.head or None,
+        "committed": _moment(tree.committed_s),
+        "dirty": tree.is_dirty,
+        "unpushed": tree.unpushed,
+        "merged": None if merged is None else merged is not Merged.NO,
+        "merged_how": merged.value if merged in (Merged.REACHABLE, Merged.SAME_PATCH) else None,
+        "held_by": [documents.witness(each) for each in tree.held_by],
+        "bytes": tree.measure.bytes if tree.measure else None,
+        "derived_bytes": tree.derived_bytes,
+        "verdict": "remove" if tree.is_proven else "keep",
+        "reason": tree.reason,
+        "detail": tree.failing.detail if tree.failing else "",
+        "items": [_item(item) for item in tree.items],
+    }
+
+
+def _item(item: Item) -> documents.Document:
+    return {"item": item.name, "holds": _HOLDS[item.holds], "detail": item.detail}
+
+
+def summary(gone: list[Gone], kept: list[Tree], planned: list[Tree]) -> documents.Document:
+    removed = [each for each in gone if each.is_gone]
+    return {
+        "effect": "would_delete" if planned else "deleted",
+        "removed": [documents.receipt(each.receipt) | _followers(each) for each in removed]
+        or [document(tree) for tree in planned],
+        "kept": [{"path": tree.path, "reason": tree.reason} for tree in kept]
+        + [_spared(each) for each in gone if each.receipt.outcome is Outcome.KEPT],
+        "failed": [_spared(each) for each in gone if each.receipt.outcome is Outcome.FAILED],
+        "freed_bytes": sum(each.receipt.freed_bytes for each in removed),
+        "quarantined_bytes": sum(e.receipt.bytes for e in removed if e.receipt.outcome is Outcome.QUARANTINED),
+    }
+
+
+def _followers(gone: Gone) -> documents.Document:
+    return {"reference": gone.reference or None, "branch_deleted": gone.branch or None}
+
+
+def _spared(gone: Gone) -> documents.Document:
+    return {"path": gone.receipt.finding.path, "reason": gone.receipt.reason.value, "detail": gone.receipt.detail}
+
+
+def table(trees: list[Tree], call: Call) -> Iterator[str]:
+    if not trees:
+        yield "No worktree of an agent was found. `tmpwarden worktrees proof PATH` looks at any."
+        return
+    yield from draw(_COLUMNS, [_row(tree, call) for tree in trees], for_a_person=call.for_a_person)
+    done = [tree for tree in trees if tree.is_proven]
+    derived = sum(tree.derived_bytes for tree in trees)
+    yield f"{plural(len(trees), 'worktree')}, {size(amount(trees, False))}, of that {size(derived)} can be made again."
+    if done:
+        yield f"With {len(done)} of them nothing would be lost: tmpwarden worktrees clean"
+
+
+def _row(tree: Tree, call: Call) -> Row:
+    age = "" if tree.committed_s is None else _age(call.now_ns() // 10**9 - tree.committed_s)
+    words = "nothing to lose" if tree.is_proven else f"kept: {_why(tree)}"
+    cells = (
+        size(tree.measure.bytes) if tree.measure else "?",
+        size(tree.derived_bytes),
+        shown(tree.branch) if tree.branch else "(detached)" if tree.head else "?",
+        age,
+        "?" if tree.unpushed is None else str(tree.unpushed),
+        tree.merged.value if tree.merged else "?",
+        words,
+    )
+    return Row(cells, shown(tree.path), style="" if not tree.is_proven else "green")
+
+
+def _why(tree: Tree) -> str:
+    failing = tree.failing
+    return "" if failing is None else shown(failing.detail or tree.reason)
+
+
+def proof(tree: Tree) -> Iterator[str]:
+    yield shown(tree.path)
+    if tree.repository:
+        yield f"  {'of':<12}  {shown(tree.repository)}, {shown(tree.branch) or 'detached HEAD'}"
+    for item in tree.items:
+        word = {Holds.YES: "yes", Holds.NO: "no", Holds.NOT_MEASURED: "not measured"}[item.holds]
+        yield f"  {word:<12}  {_TITLES[item.name]}" + (f": {shown(item.detail)}" if item.detail else "")
+    yield "Nothing would be lost." if tree.is_proven else "Not proven."
+
+
+def plan(chosen: list[Tree], kept: list[Tree], derived_only: bool, call: Call) -> Iterator[str]:
+    if chosen:
+        yield from draw(_COLUMNS, [_row(tree, call) for tree in chosen], for_a_person=call.for_a_person)
+    for tree in kept[:20]:
+        if not tree.is_proven:
+            yield f"Kept {shown(tree.path)}: {_why(tree)}"
+    if not chosen:
+        yield "Nothing to remove."
+    elif derived_only:
+        yield f"{size(amount(chosen, True))} in them can be made again."
+
+
+def done(gone: list[Gone]) -> Iterator[str]:
+    removed = [each for each in gone if each.is_gone]
+    for each in gone:
+        if not each.is_gone:
+            yield f"Kept {shown(each.receipt.finding.path)}: {shown(each.receipt.detail or each.receipt.reason.value)}"
+        elif each.reference:
+            yield f"Its commits are kept as {each.reference} in {shown(each.tree.repository or '')}"
+        elif each.branch:
+            yield f"Branch {shown(each.branch)} was deleted with {shown(each.receipt.finding.path)}"
+    if not removed:
+        yield "Nothing was removed."
+        return
+    waiting = [each for each in removed if each.receipt.outcome is Outcome.QUARANTINED]
+    yield f"Removed {plural(len(removed), 'item')}, {size(sum(each.receipt.bytes for each in removed))}."
+    if freed := sum(each.receipt.freed_bytes for each in removed):
+        yield f"Freed {size(freed)}."
+    if waiting:
+        yield "They wait in quarantine and fill the disk until it expires: tmpwarden undo brings them back."
+
+
+def amount(trees: Sequence[Tree], derived_only: bool) -> int:
+    return sum(tree.derived_bytes if derived_only else tree.measure.bytes if tree.measure else 0 for tree in trees)
+
+
+def _age(seconds: int) -> str:
+    """In one unit: days are enough to tell an old branch from a young one."""
+    return f"{seconds // 86400}d" if seconds >= 86400 else duration(max(0, seconds) // 60 * 60 or 1)
+
+
+def _moment(seconds: int | None) -> str | None:
+    return None if seconds is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))

@@ -1,0 +1,92 @@
+"""Which worktrees belong to which repository, read from the files that link them. Believes nobody: whoever acts on
+what is found here opens it with `repository.opened`, which checks both directions."""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from .gitdir import Directory
+from .run import Unclear
+
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+
+
+def is_checkout(path: str) -> bool:
+    """Whether something is checked out here: there is a `.git` in it."""
+    try:
+        mode = os.lstat(f"{path}/.git").st_mode
+    except OSError:
+        return False
+    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+
+
+def is_linked(path: str) -> bool:
+    """Whether it is a linked worktree (or a submodule), and no repository of its own."""
+    try:
+        return stat.S_ISREG(os.lstat(f"{path}/.git").st_mode)
+    except OSError:
+        return False
+
+
+def common_directory(path: str) -> str | None:
+    """The git directory of the repository that `path` is a checkout of; None if there is none that can be read."""
+    try:
+        if os.path.isdir(f"{path}/.git"):
+            return os.path.realpath(f"{path}/.git")
+        word, _, target = _line(path, ".git").partition(" ")
+        own = os.path.realpath(os.path.join(path, target))
+        return os.path.realpath(os.path.join(own, _line(own, "commondir"))) if word == "gitdir:" else None
+    except (OSError, Unclear, ValueError):
+        return None
+
+
+def linked_worktrees(common: str) -> list[str]:
+    """Paths that a repository has entries for and where something is checked out now."""
+    found = []
+    for name in _names(f"{common}/worktrees"):
+        try:
+            path = os.path.dirname(
+                os.path.join(common, "worktrees", name, _line(f"{common}/worktrees/{name}", "gitdir"))
+            )
+        except (OSError, Unclear, ValueError):
+            continue
+        path = os.path.realpath(path)
+        if is_linked(path) and common_directory(path) == common:
+            found.append(path)
+    return found
+
+
+def own_directory(path: str) -> str | None:
+    """The git directory of a checkout itself: for a linked worktree its entry in the repository."""
+    try:
+        if os.path.isdir(f"{path}/.git"):
+            return os.path.realpath(f"{path}/.git")
+        word, _, target = _line(path, ".git").partition(" ")
+        return os.path.realpath(os.path.join(path, target)) if word == "gitdir:" else None
+    except (OSError, Unclear, ValueError):
+        return None
+
+
+def entries(common: str) -> list[str]:
+    """The administrative directories of all worktrees that a repository knows."""
+    return [f"{common}/worktrees/{name}" for name in _names(f"{common}/worktrees")]
+
+
+def head_of(directory: str) -> str:
+    return _line(directory, "HEAD")
+
+
+def _line(directory: str, name: str) -> str:
+    fd = os.open(directory, _DIRECTORY)
+    try:
+        return Directory(fd).line(name)
+    finally:
+        os.close(fd)
+
+
+def _names(path: str) -> list[str]:
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []

@@ -1,0 +1,60 @@
+"""What git says about a work tree in one call: where it stands, what changed, what it does not know or ignores."""
+
+from __future__ import annotations
+
+import os
+from dataclasses import dataclass
+
+from . import derived, lfs
+from .repository import Repository
+
+_WORDS = ("status", "--porcelain=v2", "-z", "--branch", "--untracked-files=normal", "--ignored=traditional",
+          "--ignore-submodules=all", "--no-renames")  # fmt: skip
+
+
+@dataclass(frozen=True, slots=True)
+class Status:
+    """`head` is "" before the first commit, `branch` "" where HEAD is detached. Names are relative to the tree."""
+
+    head: str
+    branch: str
+    changed: tuple[str, ...]  # modified, added, deleted, in conflict
+    untracked: tuple[str, ...]  # derived ones left out; "data/" is a whole directory
+    ignored: tuple[str, ...]  # those that cannot be made again: the first such in each that git names
+
+    @property
+    def is_clean(self) -> bool:
+        return not self.changed and not self.untracked
+
+
+def status_of(repository: Repository) -> Status:
+    """Raises Unclear as every question to git. Files that a private exclude file hides count as ignored."""
+    repository.own.check_index()
+    head, branch = "", ""
+    changed: list[str] = []
+    untracked: list[str] = []
+    ignored: list[str] = []
+    for line in os.fsdecode(repository.git.output(*_WORDS)).split("\0"):
+        kind, _, rest = line.partition(" ")
+        if kind == "#":
+            key, _, value = rest.partition(" ")
+            head = value if key == "branch.oid" and value != "(initial)" else head
+            branch = value if key == "branch.head" and value != "(detached)" else branch
+        elif kind in ("1", "u") and not _is_checked_out_by_lfs(repository, kind, rest):
+            changed.append(rest.split(" ", 7 if kind == "1" else 9)[-1])
+        elif kind == "?" and derived.first_unique(_path(repository, rest)) is not None:
+            untracked.append(rest)
+        elif kind == "!" and (unique := derived.first_unique(_path(repository, rest))) is not None:
+            ignored.append(os.path.relpath(unique, _path(repository, "")))
+    return Status(head, branch, tuple(changed), tuple(untracked), tuple(ignored))
+
+
+def _is_checked_out_by_lfs(repository: Repository, kind: str, rest: str) -> bool:
+    if kind != "1" or not rest.startswith(".M"):
+        return False
+    *_, blob, name = rest.split(" ", 7)
+    return lfs.is_same(repository.git, repository.tree, blob, name)
+
+
+def _path(repository: Repository, name: str) -> str:
+    return f"/proc/self/fd/{repository.tree.fd}/{name}".rstrip("/")

@@ -1,0 +1,116 @@
+"""Join the catalogue, the sweep and git into one look at worktrees, or into one deed."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ..catalogue import worktrees as catalogue
+from ..errors import NotFound
+from ..model.sweep import Request, Thresholds
+from ..oskit.files import own_dirs, places, purge
+from ..repos import links
+from ..sweep.compose import prepare
+from ..sweep.lock import clean_lock
+from ..text import shown
+from .find import Candidate, find
+from .removal import Gone, Removal
+from .survey import Surveyor
+from .tree import Tree
+
+_A_PERSON_WAITS_S = 5.0
+IDLE_S = 3600
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What was asked for."""
+
+    paths: tuple[str, ...] = ()  # these only; else all that can be found
+    roots: tuple[str, ...] = ()
+    config_file: str | None = None
+    min_idle_s: int | None = None  # None: an hour for what was found, nothing for what was named
+
+
+Clock = Callable[[], int]
+
+
+@contextmanager
+def looking(wish: Wish, *, now_ns: Clock = time.time_ns) -> Iterator[tuple[Surveyor, list[Candidate], list[str]]]:
+    """A surveyor, what it should look at, and warnings."""
+    request = Request(roots=wish.roots, config_file=wish.config_file, thresholds=Thresholds(take_ask=True))
+    prepared = prepare(request, now_ns=now_ns)
+    idle_s = wish.min_idle_s if wish.min_idle_s is not None else 0 if wish.paths else IDLE_S
+    with _objects(prepared.state) as objects:
+        yield Surveyor(prepared, objects, min_idle_s=idle_s), _candidates(wish, prepared.roots), prepared.warnings
+
+
+def survey(wish: Wish, *, now_ns: Clock = time.time_ns) -> tuple[list[Tree], list[str]]:
+    """Every worktree that was named or can be found, biggest first."""
+    with looking(wish, now_ns=now_ns) as (surveyor, candidates, warnings):
+        trees = list(surveyor.look(candidates))
+    return sorted(trees, key=lambda tree: -(tree.measure.bytes if tree.measure else 0)), list(warnings)
+
+
+def proven(path: str, wish: Wish, *, now_ns: Clock = time.time_ns) -> Tree:
+    """The proof for one."""
+    trees, _ = survey(Wish((path,), wish.roots, wish.config_file, wish.min_idle_s), now_ns=now_ns)
+    return trees[0]
+
+
+def remove(
+    trees: Iterable[Tree],
+    wish: Wish,
+    *,
+    only_derived: bool = False,
+    branches: bool = False,
+    now_ns: Clock = time.time_ns,
+) -> list[Gone]:
+    """Take those into quarantine that still are what their proof says."""
+    with looking(wish, now_ns=now_ns) as (surveyor, _, _), clean_lock(surveyor.prepared.state, _A_PERSON_WAITS_S):
+        removal = Removal(surveyor.prepared, surveyor, with_branches=branches)
+        return removal.take_derived(trees) if only_derived else removal.take(trees)
+
+
+def _candidates(wish: Wish, roots: tuple[str, ...]) -> list[Candidate]:
+    home = None if wish.roots or os.environ.get("TMPWARDEN_ROOTS") else places.home()
+    rows = catalogue.rows()
+    if not wish.paths:
+        return find(rows, catalogue.bases(roots, home), beside=(os.getcwd(),) if home else ())
+    known = {candidate.path: candidate for candidate in find(rows, catalogue.bases(roots, home))}
+    named = [_named(path) for path in wish.paths]
+    return [known.get(path, Candidate(path)) for path in dict.fromkeys(named)]
+
+
+def _named(path: str) -> str:
+    full = os.path.realpath(os.path.expanduser(path))
+    if not os.path.lexists(full):
+        raise NotFound(f"there is nothing called {shown(path)}")
+    if not links.is_checkout(full):
+        raise NotFound(
+            f"{shown(path)} is neither a worktree nor a clone", hint="name the directory that holds its .git"
+        )
+    return full
+
+
+@contextmanager
+def _objects(state: str) -> Iterator[str]:
+    """A private directory for objects that git makes to compare; empty if none can be made."""
+    name = f"objects-{os.urandom(4).hex()}"
+    try:
+        own_dirs.make_private_dir(state)
+        own_dirs.make_private_dir(f"{state}/{name}")
+    except OSError:
+        yield ""
+        return
+    try:
+        yield f"{state}/{name}"
+    finally:
+        fd = own_dirs.open_private_dir(state)
+        try:
+            purge.purge(fd, name)
+        finally:
+            os.close(fd)

@@ -1,0 +1,60 @@
+"""Find worktrees and clones that agents made, and every other worktree of the repositories met on the way."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from ..catalogue.worktrees import Bases, WorktreeRow
+from ..oskit.files import places
+from ..repos import links
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One checkout that may be an agent's. `maker` is the row that found it; None: only its repository lists it."""
+
+    path: str
+    maker: str | None = None
+
+
+def find(rows: Iterable[WorktreeRow], bases: Bases, beside: Iterable[str] = ()) -> list[Candidate]:
+    """All candidates, each once. `beside`: directories whose repositories are looked at as well."""
+    found: dict[str, Candidate] = {}
+    repositories: dict[str, None] = {}
+    for row in rows:
+        for path in _checkouts(row.directories(bases)):
+            found.setdefault(path, Candidate(path, row.key))
+        repositories |= dict.fromkeys(_repositories(row.known_projects(bases)))
+    repositories |= dict.fromkeys(_repositories((*found, *beside)))
+    for repository in repositories:
+        for path in links.linked_worktrees(repository):
+            found.setdefault(path, Candidate(path))
+    return [found[path] for path in sorted(found)]
+
+
+def _checkouts(directories: Iterable[str]) -> Iterator[str]:
+    for directory in directories:
+        try:
+            names = sorted(os.listdir(directory))
+        except OSError:
+            continue
+        for name in names:
+            path = f"{directory}/{name}"
+            if not os.path.islink(path) and links.is_checkout(path) and _is_ours(path):
+                yield os.path.realpath(path)
+
+
+def _repositories(paths: Iterable[str]) -> Iterator[str]:
+    for path in paths:
+        common = links.common_directory(path)
+        if common and _is_ours(common):
+            yield common
+
+
+def _is_ours(path: str) -> bool:
+    try:
+        return os.lstat(path).st_uid == places.uid()
+    except OSError:
+        return False

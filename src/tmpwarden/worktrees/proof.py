@@ -1,0 +1,150 @@
+"""The proof that nothing would be lost with a worktree: a list of items, each yes, no, or not measured, with words."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterable, Iterator
+from dataclasses import dataclass
+from enum import Enum
+
+from ..repos import work
+from ..repos.repository import Repository, Shape
+from ..repos.run import Unclear
+from ..repos.status import Status
+from ..text import plural
+
+_MOST_NAMED = 3
+
+
+class Holds(Enum):
+    YES = "yes"
+    NO = "no"
+    NOT_MEASURED = "not-measured"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One thing that must be so."""
+
+    name: str
+    holds: Holds
+    detail: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What the items are asked about."""
+
+    repository: Repository
+    status: Status
+    branches: frozenset[str]  # of its repository, short names
+    nested: tuple[str, ...]  # directories in it that hold repositories of their own
+    stashes: tuple[str, ...]  # what the repository's stashes were made on, as their messages say
+
+
+Check = Callable[[Subject], str]  # "" if it holds, else why not
+
+
+def items(subject: Subject) -> Iterator[Item]:
+    """Every item that git and the files can answer, in the order in which they are told."""
+    for name, check in CHECKS.items():
+        try:
+            wrong = check(subject)
+        except Unclear as unclear:
+            yield Item(name, Holds.NOT_MEASURED, str(unclear))
+        except OSError as error:
+            yield Item(name, Holds.NOT_MEASURED, str(error))
+        else:
+            yield Item(name, Holds.NO if wrong else Holds.YES, wrong)
+
+
+def _is_clean(subject: Subject) -> str:
+    status = subject.status
+    parts = [_named("modified file", status.changed), _named("untracked file", status.untracked)]
+    if not any(parts):
+        work.check_flags(subject.repository)
+    return "; ".join(filter(None, parts))
+
+
+def _has_only_derived_files(subject: Subject) -> str:
+    return _named("ignored file", subject.status.ignored, " that cannot be made again")
+
+
+def _is_reached(subject: Subject) -> str:
+    """HEAD by a ref that stays when the worktree is gone; in a clone everything by another machine."""
+    repository, status = subject.repository, subject.status
+    if repository.shape is not Shape.WORKTREE:
+        return "; ".join(work.unpublished(repository))
+    if not status.head or status.branch in subject.branches:
+        return ""
+    count = work.commits(repository, status.head, "--not", *work.STAYS)
+    return f"detached HEAD with {work.counted(count, 'commit')} that no branch has" if count else ""
+
+
+def _has_no_refs_of_its_own(subject: Subject) -> str:
+    return "; ".join(work.own_refs(subject.repository)) if subject.repository.own.names("refs") else ""
+
+
+def _has_no_stash(subject: Subject) -> str:
+    """A clone's are lost with it; a worktree's stay in the repository, but tell that somebody means to come back."""
+    if subject.repository.shape is not Shape.WORKTREE:
+        return "; ".join(work.stashes(subject.repository))
+    branch = subject.status.branch or "(no branch)"
+    count = sum(made_on == branch for made_on in subject.stashes)
+    return f"{plural(count, 'stash', 'stashes')} made on {branch}" if count else ""
+
+
+def _is_finished(subject: Subject) -> str:
+    return "; ".join(work.unfinished(subject.repository))
+
+
+def _is_not_locked(subject: Subject) -> str:
+    own = subject.repository.own
+    if subject.repository.shape is not Shape.WORKTREE or not own.has("locked"):
+        return ""
+    return f"locked: {own.line('locked')}".removesuffix(": ")
+
+
+def _is_needed_by_nobody(subject: Subject) -> str:
+    if subject.repository.shape is Shape.WORKTREE:
+        return ""
+    return "; ".join(work.needed_elsewhere(subject.repository))
+
+
+def _nested_have_nothing(subject: Subject) -> str:
+    """Submodules and other repositories inside, and submodules that are not checked out just now."""
+    unit = subject.repository.unit
+    found = [f"{sentence} in {inside}" for inside in subject.nested
+             for sentence in work.inspect(unit.dir_fd, unit.name, inside, was=unit.was).losses]  # fmt: skip
+    return "; ".join((*found, *work.in_modules(subject.repository)))
+
+
+CHECKS: dict[str, Check] = {
+    "clean": _is_clean,
+    "reached": _is_reached,
+    "own-refs": _has_no_refs_of_its_own,
+    "stash": _has_no_stash,
+    "unfinished": _is_finished,
+    "locked": _is_not_locked,
+    "needed": _is_needed_by_nobody,
+    "ignored": _has_only_derived_files,
+    "submodules": _nested_have_nothing,
+}
+
+
+def stash_origins(log: bytes) -> tuple[str, ...]:
+    """The branch that each line of the stash's log was made on: `WIP on topic: 1a2b3c4 subject`, `On topic: words`."""
+    found = []
+    for line in os.fsdecode(log).splitlines():
+        message = line.partition("\t")[2]
+        _, _, rest = message.partition("on " if message.startswith("WIP on ") else "On ")
+        found.append(rest.partition(":")[0])
+    return tuple(found)
+
+
+def _named(what: str, names: Iterable[str], more: str = "") -> str:
+    names = tuple(names)
+    if not names:
+        return ""
+    told = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
+    return f"{plural(len(names), what)}{more}: {told}"

@@ -1,0 +1,215 @@
+"""Let worktrees go: proven once more, taken into quarantine with their entries, written down for undo."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+
+from ..model.sweep import (
+    Evidence,
+    Finding,
+    Litter,
+    Outcome,
+    Owner,
+    OwnerState,
+    Reason,
+    Receipt,
+    Remove,
+    Worth,
+)
+from ..oskit.files import mount_ids
+from ..repos import links
+from ..repos.merged import Merged
+from ..repos.run import Unclear
+from ..sweep.find import known_roots
+from ..sweep.find.scan import kind_of
+from ..sweep.prepared import Prepared
+from ..sweep.store import settle
+from ..sweep.store.journal import Journal
+from ..sweep.store.quarantine import Quarantines
+from ..sweep.take.act import Actor
+from ..sweep.take.purger import Purger
+from . import repository_changes as changes
+from .find import Candidate
+from .survey import LITTER, Surveyor
+from .tree import Tree
+
+# The repositories of submodules in an entry were looked at with the worktree, whose proof came a moment before.
+ENTRY = replace(LITTER, id="worktree-entry", git_disposable=True, why="what a repository keeps about a worktree")
+DERIVED = replace(LITTER, id="derived", worth=Worth.NONE, why="what a build or an install makes again")
+NOTE = "worktree"  # the kind of line in the journal that ties a directory to its entry
+_UNASKED = Evidence(Owner(OwnerState.NONE), (), None)  # every take of ours hears the unit again
+_BATCH = 64
+
+
+@dataclass(slots=True)
+class Gone:
+    """What happened to one worktree, or to one derived directory of it."""
+
+    tree: Tree
+    receipt: Receipt
+    reference: str = ""  # a ref of ours that keeps its commits
+    branch: str = ""  # the branch that was deleted with it
+    warning: str = ""
+
+    @property
+    def is_gone(self) -> bool:
+        return self.receipt.outcome in (Outcome.REMOVED, Outcome.QUARANTINED)
+
+
+@dataclass(slots=True)
+class _Plan:
+    """One worktree on its way: the directory that goes, and what is to follow it."""
+
+    tree: Tree
+    finding: Finding
+    entry: Finding | None = None
+    reference: str = ""
+
+
+@dataclass(slots=True)
+class Removal:
+    """One run, inside the clean lock."""
+
+    prepared: Prepared
+    surveyor: Surveyor
+    with_branches: bool = False
+    gone: list[Gone] = field(default_factory=list)
+
+    def take(self, trees: Iterable[Tree]) -> list[Gone]:
+        """Whole worktrees with their entries. Whatever happens to one, the others are tried."""
+        plans = [_Plan(tree, tree.finding, _entry(tree)) for tree in trees if tree.finding]
+        findings = [finding for plan in plans for finding in (plan.finding, plan.entry) if finding]
+        with self._acting(findings, keep_for_undo=True) as (actor, journal, placed):
+            for batch in (plans[at : at + _BATCH] for at in range(0, len(plans), _BATCH)):
+                self._take_batch([_placed(plan, placed) for plan in batch], actor, journal)
+        return self.gone
+
+    def take_derived(self, trees: Iterable[Tree]) -> list[Gone]:
+        """What can be made again, of each; the rest of it stays."""
+        pairs = [(tree, finding) for tree in trees for finding in _derived(tree)]
+        with self._acting([finding for _, finding in pairs], keep_for_undo=False) as (actor, _, placed):
+            for batch in (pairs[at : at + _BATCH] for at in range(0, len(pairs), _BATCH)):
+                of = {finding.path: tree for tree, finding in batch}
+                wanted = [placed[finding.path] for _, finding in batch]
+                receipts = [r for finding in wanted for r in actor.take(Remove(finding, _UNASKED, Reason.TORN_DOWN))]
+                receipts += actor.finish()
+                self.gone += [Gone(of[receipt.finding.path], receipt) for receipt in receipts]
+        return self.gone
+
+    @contextmanager
+    def _acting(self, findings: list[Finding], *, keep_for_undo: bool) -> Iterator[_Acting]:
+        journal = Journal(self.prepared.state)
+        journal.open()
+        roots = {finding.path: _root(finding, self.prepared) for finding in findings}
+        at_home = frozenset(root for root, is_home in roots.values() if is_home)
+        quarantines = Quarantines(self.prepared.state, at_home)
+        actor = Actor(self.prepared.weigher, journal, quarantines, Purger(), keep_for_undo, only_into_quarantine=True)
+        try:
+            list(settle.settle(journal, self.prepared.weigher))
+            yield actor, journal, {each.path: replace(each, root=roots[each.path][0]) for each in findings}
+        finally:
+            list(actor.finish())
+            quarantines.close()
+            journal.note("end")
+
+    def _take_batch(self, plans: list[_Plan], actor: Actor, journal: Journal) -> None:
+        """First all directories and one look for their users; then the entries of those that went."""
+        taken: dict[str, _Plan] = {}
+        for plan in plans:
+            if (why_not := self._still_proven(plan)) is not None:
+                self.gone.append(why_not)
+                continue
+            taken[plan.finding.path] = plan
+            refused = list(actor.take(Remove(plan.finding, _UNASKED, Reason.TORN_DOWN)))
+            self.gone += [Gone(plan.tree, receipt) for receipt in refused]
+        directories = [(taken[receipt.finding.path], receipt) for receipt in actor.last_look()]
+        for plan, receipt in directories:
+            if receipt.outcome is Outcome.QUARANTINED and plan.entry:
+                list(actor.take(Remove(plan.entry, _UNASKED, Reason.TORN_DOWN)))
+        entries = {receipt.finding.path: receipt for receipt in actor.last_look()}
+        for plan, receipt in directories:
+            self.gone.append(self._followed(plan, receipt, entries, journal))
+
+    def _still_proven(self, plan: _Plan) -> Gone | None:
+        """None if it may be taken; a detached HEAD has its reference by then."""
+        tree = self.surveyor.examine(Candidate(plan.tree.path, plan.tree.maker))
+        if not tree.is_proven and not tree.lacks_only_a_name:
+            detail = tree.failing.detail if tree.failing else ""
+            return Gone(tree, Receipt(plan.finding, Outcome.KEPT, Reason.CHANGED, detail=detail))
+        if tree.is_linked and tree.head and not tree.branch:
+            common = links.common_directory(tree.path) or ""
+            try:
+                plan.reference = changes.give_reference(common, plan.finding.name, tree.head)
+            except (Unclear, OSError) as error:
+                return Gone(tree, Receipt(plan.finding, Outcome.FAILED, Reason.GIT_UNCLEAR, detail=str(error)))
+        plan.tree = tree
+        return None
+
+    def _followed(self, plan: _Plan, receipt: Receipt, entries: dict[str, Receipt], journal: Journal) -> Gone:
+        """Write down what belongs together, and see to the branch."""
+        tree, gone = plan.tree, Gone(plan.tree, receipt, plan.reference)
+        if receipt.outcome is not Outcome.QUARANTINED or plan.entry is None:
+            return gone
+        entry = entries.get(plan.entry.path)
+        common = os.path.dirname(os.path.dirname(plan.entry.path))
+        if entry is None or entry.outcome is not Outcome.QUARANTINED:
+            gone.warning = f"{tree.repository} still lists it: {entry.detail if entry else 'its entry changed'}"
+        if self.with_branches and tree.branch and tree.merged in (Merged.REACHABLE, Merged.SAME_PATCH):
+            gone.branch = tree.branch if changes.delete_branch(common, tree.branch, tree.head) else ""
+        journal.note(
+            NOTE,
+            id=receipt.id,
+            entry=entry.id if entry else "",
+            common=common,
+            head=tree.head,
+            reference=plan.reference,
+            branch=gone.branch,
+        )
+        return gone
+
+
+_Acting = tuple[Actor, Journal, dict[str, Finding]]
+
+
+def _placed(plan: _Plan, placed: dict[str, Finding]) -> _Plan:
+    return replace(plan, finding=placed[plan.finding.path], entry=placed[plan.entry.path] if plan.entry else None)
+
+
+def _entry(tree: Tree) -> Finding | None:
+    """The administrative entry of a linked worktree in its repository."""
+    if not tree.is_linked or (path := links.own_directory(tree.path)) is None:
+        return None
+    return _finding(ENTRY, path)
+
+
+def _derived(tree: Tree) -> Iterator[Finding]:
+    for path, _ in tree.derived:
+        if finding := _finding(DERIVED, path):
+            yield finding
+
+
+def _finding(litter: Litter, path: str) -> Finding | None:
+    parent, name = os.path.split(path)
+    try:
+        status = os.lstat(path)
+    except OSError:
+        return None
+    return Finding(litter, parent, parent, name, kind_of(status.st_mode), status.st_dev, status.st_ino)
+
+
+def _root(finding: Finding, prepared: Prepared) -> tuple[str, bool]:
+    """Below which directory its quarantine lies, and whether that is the one in the state directory. Always on the
+    mount of the unit itself: what cannot be renamed cannot be undone."""
+    parent, mount = finding.parent, mount_ids.mount_id(finding.parent)
+    for root in prepared.roots:
+        if f"{parent}/".startswith(f"{root}/") and mount_ids.mount_id(root) == mount:
+            return root, False
+    if mount_ids.mount_id(prepared.state) == mount:
+        return (os.path.dirname(parent) if finding.litter is ENTRY else parent), True
+    highest = mount_ids.highest_own_directory(parent)
+    if highest is not None:
+        known_roots.note_quarantine(highest)
+    return highest or parent, False

@@ -1,0 +1,204 @@
+"""Look at worktrees: who uses them, what git says of them, what they weigh. Changes nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field, replace
+from threading import Lock
+
+from ..model.sweep import Claim, Evidence, Finding, Keep, Kind, Litter, Reason, Tier, WitnessKind, Worth
+from ..oskit.files import walk
+from ..repos import work
+from ..repos.derived import derived_directories
+from ..repos.merged import Merged, merged_into
+from ..repos.repository import Repository, Shape, Unit, opened
+from ..repos.run import Unclear
+from ..repos.status import Status, status_of
+from ..sweep.find.scan import kind_of
+from ..sweep.prepared import Prepared
+from ..sweep.weigh.evidence import gather
+from ..text import duration
+from .find import Candidate
+from .proof import Holds, Item, Subject, items, stash_origins
+from .tree import Tree
+
+# No row of the catalogue: its age is judged here, by whoever asks.
+LITTER = Litter("git", "worktree", "", "", Kind.DIR, Tier.ASK, Worth.SOME, Claim.NONE, 0, 0, 0, why="a worktree")
+_IN_USE = {Reason(kind.value) for kind in WitnessKind} | {Reason.OWNER_ALIVE}
+_WORKERS = 4
+_MOST_DERIVED = 2000  # names on one command line
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What all worktrees of one repository share; asked once."""
+
+    refs: dict[str, str]  # ref -> object name
+    dates: dict[str, int]  # object name of a ref -> when it was committed
+    stashes: tuple[str, ...]
+
+    @property
+    def branches(self) -> frozenset[str]:
+        return frozenset(name.removeprefix("refs/heads/") for name in self.refs if name.startswith("refs/heads/"))
+
+
+@dataclass(slots=True)
+class Surveyor:
+    """One look at many worktrees."""
+
+    prepared: Prepared
+    objects: str  # a private directory of ours, for what git must write to compare a squash merge
+    min_idle_s: int = 0  # what changed more recently is somebody's
+    with_sizes: bool = True
+    _known: dict[str, Known] = field(default_factory=dict)
+    _lock: Lock = field(default_factory=Lock)
+
+    def look(self, candidates: Iterable[Candidate]) -> Iterator[Tree]:
+        """In their order; several at once, because most of the time is git's."""
+        with ThreadPoolExecutor(_WORKERS) as pool:
+            yield from pool.map(self.examine, candidates)
+
+    def examine(self, candidate: Candidate) -> Tree:
+        """Everything about one."""
+        parent, name = os.path.split(candidate.path)
+        try:
+            dir_fd = walk.open_dir(parent)
+        except OSError as error:
+            return Tree(candidate.path, candidate.maker, (Item("inspectable", Holds.NOT_MEASURED, str(error)),))
+        try:
+            return self._examined(candidate, dir_fd, parent, name)
+        except OSError as error:
+            return Tree(candidate.path, candidate.maker, (Item("inspectable", Holds.NOT_MEASURED, str(error)),))
+        finally:
+            os.close(dir_fd)
+
+    def _examined(self, candidate: Candidate, dir_fd: int, parent: str, name: str) -> Tree:
+        status = os.lstat(name, dir_fd=dir_fd)
+        finding = Finding(LITTER, parent, parent, name, kind_of(status.st_mode), status.st_dev, status.st_ino)
+        evidence = gather(finding, self.prepared.weigher.world, dir_fd)
+        if evidence is None or evidence.measure is None:
+            what = Item("inspectable", Holds.NOT_MEASURED, "its contents could not be read")
+            return Tree(candidate.path, candidate.maker, (what,), finding)
+        tree = Tree(candidate.path, candidate.maker, (), finding, measure=evidence.measure)
+        tree = replace(tree, held_by=evidence.witnesses or ())
+        used = self._used(finding, evidence)
+        try:
+            with opened(Unit(dir_fd, name, candidate.path)) as repository:
+                if repository is None or repository.shape is Shape.BARE:
+                    raise Unclear("there is no checkout in it")
+                tree = self._told_by_git(tree, repository)
+        except (Unclear, OSError, ValueError) as unclear:
+            items = (Item("inspectable", Holds.NOT_MEASURED, str(unclear)), used)
+            return replace(tree, items=items)
+        return replace(tree, items=(Item("inspectable", Holds.YES), *tree.items, used, *self._idle(tree)))
+
+    def _used(self, finding: Finding, evidence: Evidence) -> Item:
+        """No process, lease or session in it, and no other law that keeps it; git is asked elsewhere."""
+        verdict = self.prepared.weigher.judge(finding, evidence)
+        if not isinstance(verdict, Keep):
+            return Item("unused", Holds.YES)
+        answer = Holds.NOT_MEASURED if verdict.reason is Reason.NOT_MEASURED else Holds.NO
+        what = "in use" if verdict.reason in _IN_USE else verdict.reason.value
+        return Item("unused", answer, f"{what}: {_who(evidence) or verdict.detail}".removesuffix(": "))
+
+    def _idle(self, tree: Tree) -> Iterator[Item]:
+        if not self.min_idle_s or tree.measure is None:
+            return
+        age_s = max(0, self.prepared.now_ns() - tree.measure.newest_ns) // 10**9
+        is_idle = age_s >= self.min_idle_s
+        words = (
+            "" if is_idle else f"changed {duration(age_s)} ago, and it may be wanted for {duration(self.min_idle_s)}"
+        )
+        yield Item("idle", Holds.YES if is_idle else Holds.NO, words)
+
+    def _told_by_git(self, tree: Tree, repository: Repository) -> Tree:
+        status, known = status_of(repository), self._known_of(repository)
+        nested = tuple(inside for inside in (tree.measure.git if tree.measure else ()) if inside)
+        subject = Subject(repository, status, known.branches, nested, known.stashes)
+        return replace(
+            tree,
+            repository=repository.main,
+            is_linked=repository.shape is Shape.WORKTREE,
+            branch=status.branch,
+            head=status.head,
+            committed_s=_committed(repository, status, known),
+            is_dirty=not status.is_clean,
+            unpushed=_unpushed(repository, status),
+            merged=self._merged(repository, status, known),
+            items=tuple(items(subject)),
+            derived=self._derived(repository, tree.path),
+        )
+
+    def _merged(self, repository: Repository, status: Status, known: Known) -> Merged | None:
+        if not status.head:
+            return None
+        try:
+            return merged_into(repository, status.head, status.branch, self.objects, known.refs)
+        except Unclear:
+            return None
+
+    def _known_of(self, repository: Repository) -> Known:
+        path = repository.common.path
+        with self._lock:
+            if path not in self._known:
+                self._known[path] = _known(repository)
+            return self._known[path]
+
+    def _derived(self, repository: Repository, path: str) -> tuple[tuple[str, int], ...]:
+        """Directories that can be made again; one with a file that git tracks was put there on purpose."""
+        found = list(derived_directories(path)) if self.with_sizes else []
+        if not found:
+            return ()
+        names = [os.path.relpath(directory, path) for directory in found]
+        tracked = os.fsdecode(repository.git.output("ls-files", "-z", "--", *names[:_MOST_DERIVED])).split("\0")
+        kept = [name for name in names[:_MOST_DERIVED] if not any(file.startswith(f"{name}/") for file in tracked)]
+        return tuple((f"{path}/{name}", self._bytes(f"{path}/{name}")) for name in kept)
+
+    def _bytes(self, path: str) -> int:
+        parent, name = os.path.split(path)
+        try:
+            fd = walk.open_dir(parent)
+        except OSError:
+            return 0
+        try:
+            measure = walk.measure(fd, name, uid=self.prepared.weigher.world.uid, count_atime=False)
+        finally:
+            os.close(fd)
+        return measure.bytes if measure else 0
+
+
+def _known(repository: Repository) -> Known:
+    form = "%(refname)%00%(objectname)%00%(committerdate:unix)"
+    refs: dict[str, str] = {}
+    dates: dict[str, int] = {}
+    for line in os.fsdecode(repository.git.output("for-each-ref", f"--format={form}")).splitlines():
+        name, oid, date = line.split("\0")
+        refs[name] = oid
+        if date.isdecimal():
+            dates[oid] = int(date)
+    log = repository.common.read("logs/refs/stash") if repository.common.has("logs/refs/stash") else b""
+    return Known(refs, dates, stash_origins(log))
+
+
+def _committed(repository: Repository, status: Status, known: Known) -> int | None:
+    if not status.head:
+        return None
+    if status.head in known.dates:
+        return known.dates[status.head]
+    return int(repository.git.output("rev-list", "--max-count=1", "--timestamp", status.head, "--").split()[0])
+
+
+def _unpushed(repository: Repository, status: Status) -> int | None:
+    if not status.head or not repository.config.published_by():
+        return None
+    return work.commits(repository, status.head, *work.published(repository))
+
+
+def _who(evidence: Evidence) -> str:
+    """`node (4711)`: the first process that uses it."""
+    first = next(iter(evidence.witnesses or ()), None)
+    if first is None or first.pid is None:
+        return ""
+    return f"{first.command or 'a process'} ({first.pid})"

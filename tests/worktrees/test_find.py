@@ -1,0 +1,117 @@
+"""Worktrees are found where the catalogue says, and through the repositories met there."""
+
+import json
+import os
+from pathlib import Path
+
+import pytest
+
+from support.command import data
+from support.repos import git
+from tmpwarden.catalogue import worktrees as catalogue
+from tmpwarden.catalogue.fields import Reading
+from worktrees import shapes
+
+
+@pytest.fixture
+def home(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """No root is named, so that places in the home count."""
+    monkeypatch.delenv("TMPWARDEN_ROOTS")
+    monkeypatch.setattr("tmpwarden.oskit.files.places._COMMON_ROOTS", ())
+    monkeypatch.chdir(own_world)
+    return own_world / "home"
+
+
+def listed(*arguments: str, later_s: float = 0) -> dict[str, str | None]:
+    trees = data("worktrees", *arguments, later_s=later_s)["worktrees"]
+    return {each["path"]: each["made_by"] for each in trees}
+
+
+def known_to_claude(home: Path, project: Path) -> None:
+    (home / ".claude.json").write_text(json.dumps({"projects": {str(project): {}}, "other": [1, "/nowhere"]}))
+
+
+def test_worktrees_of_known_projects_and_in_known_places_are_found(home: Path, tmp_path: Path) -> None:
+    main = shapes.project(tmp_path)
+    known_to_claude(home, main)
+    git(main, "worktree", "add", "-q", "-b", "a", str(main / ".claude" / "worktrees" / "a"))
+    git(main, "worktree", "add", "-q", "-b", "b", str(home / ".codex" / "worktrees" / "1a2b" / "project"))
+    git(main, "worktree", "add", "-q", "-b", "c", str(tmp_path / "mine"))
+    git(home, "clone", "-q", str(main), ".t3/worktrees/x")
+    (home / ".t3" / "worktrees" / "empty").mkdir()
+    assert listed() == {
+        str(main / ".claude" / "worktrees" / "a"): "claude.project-worktrees",
+        str(home / ".codex" / "worktrees" / "1a2b" / "project"): "codex.worktrees",
+        str(home / ".t3" / "worktrees" / "x"): "orchestrators.t3",
+        str(tmp_path / "mine"): None,
+    }
+
+
+def test_the_repository_one_stands_in_counts(home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = shapes.plain(tmp_path)
+    assert listed() == {}
+    monkeypatch.chdir(tmp_path / "project")
+    assert listed() == {str(tree): None}
+
+
+def test_vibe_kanbans_worktrees_in_a_temp_root_are_found(own_world: Path, tmp_path: Path) -> None:
+    main = shapes.project(tmp_path)
+    tree = own_world / "tmp" / "vibe-kanban" / "worktrees" / "x"
+    git(main, "worktree", "add", "-q", "-b", "x", str(tree))
+    assert listed() == {str(tree): "orchestrators.vibe-kanban"}
+
+
+def test_a_link_in_a_known_place_is_not_followed(home: Path, tmp_path: Path) -> None:
+    tree = shapes.plain(tmp_path)
+    (home / ".t3").mkdir()
+    (home / ".t3" / "worktrees").symlink_to(tree.parent)
+    (home / ".grok" / "worktrees").mkdir(parents=True)
+    (home / ".grok" / "worktrees" / "x").symlink_to(tree)
+    assert listed() == {}
+
+
+def test_what_changed_within_the_hour_and_what_no_agent_made_is_left_unless_it_is_named(
+    home: Path, tmp_path: Path
+) -> None:
+    main = shapes.project(tmp_path)
+    known_to_claude(home, main)
+    made, mine = main / ".claude" / "worktrees" / "a", tmp_path / "mine"
+    git(main, "worktree", "add", "-q", "-b", "a", str(made))
+    git(main, "worktree", "add", "-q", "-b", "b", str(mine))
+    assert data("worktrees", "clean", "-y")["removed"] == []
+    data("worktrees", "clean", "-y", later_s=3700)
+    assert (made.exists(), mine.exists()) == (False, True)
+    data("worktrees", "clean", "-y", str(mine))
+    assert not mine.exists()
+
+
+def test_nothing_is_written_into_a_repository_by_looking(home: Path, tmp_path: Path) -> None:
+    tree = shapes.squash_merged(tmp_path)
+    before = {path: path.lstat().st_mtime_ns for path in (tmp_path / "project" / ".git").rglob("*")}
+    data("worktrees", "proof", str(tree))
+    assert {path: path.lstat().st_mtime_ns for path in (tmp_path / "project" / ".git").rglob("*")} == before
+    assert [name for name in os.listdir(os.environ["XDG_STATE_HOME"] + "/tmpwarden") if "objects" in name] == []
+
+
+@pytest.mark.parametrize(
+    ("table", "key"),
+    [
+        ({"id": "x", "in": ["/abs"], "why": "w", "seen": ["s"]}, "in"),
+        ({"id": "x", "in": ["{home}/../x"], "why": "w", "seen": ["s"]}, "in"),
+        ({"id": "x", "in": ["{project}/x"], "why": "w", "seen": ["s"]}, "projects"),
+        ({"id": "x", "in": ["{home}/x"], "why": "w"}, "seen"),
+        ({"id": "x", "why": "w", "seen": ["s"]}, "in"),
+        ({"id": "x", "in": ["{home}/x"], "why": "w", "seen": ["s"], "tier": "auto"}, "tier"),
+    ],
+)
+def test_a_row_that_says_nothing_sensible_is_told(table: dict[str, object], key: str) -> None:
+    reading = Reading("", "x.toml", builtin=False, trusted=False)
+    catalogue.decode([table], "x", reading)
+    assert len(reading.complaints) == 1
+    assert f"key {key}:" in reading.complaints[0]
+
+
+def test_every_built_in_row_is_read() -> None:
+    assert {row.agent for row in catalogue.rows()} >= {"claude", "codex", "cline", "quadwork", "opencode"}
+    names = {row.id for row in catalogue.rows() if row.agent == "orchestrators"}
+    assert names >= {"vibe-kanban", "claude-squad", "conductor", "t3", "grok", "gastown"}
