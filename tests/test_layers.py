@@ -11,7 +11,7 @@ LAYERS = [
     {"cli"},
     {"hooks", "setup"},
     {"lifecycle", "doctor", "worktrees"},
-    {"sweep", "session", "guard"},
+    {"sweep", "session", "guard", "processes"},
     {"catalogue", "leases", "repos"},
     {"oskit"},
     {"model", "errors", "text", "small_json", "stamped"},

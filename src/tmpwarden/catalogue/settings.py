@@ -16,6 +16,7 @@ from ..text import shown
 from . import values
 from .files import read_text
 from .overrides import Override
+from .process_rows import KINDS
 
 SYSTEM = "/etc/tmpwarden/config.toml"
 _ELSEWHERE = {"guard", "redirect"}  # guard/rules/config.py reads these parts of the same files
@@ -33,6 +34,13 @@ class Settings:
     pressure_high_percent: int = 80
     pressure_low_percent: int = 60
     quarantine_s: int = 24 * 3600
+    orphans_end: tuple[str, ...] = ()  # kinds that an unattended run may end
+    orphans_after_s: int = 12 * 3600
+    orphans_at_end: bool = False
+    brake_max_file_bytes: int | None = None
+    brake_max_session_bytes: int | None = None
+    brake_min_free_percent: int | None = None
+    brake_action: str = "warn"
     rows: Mapping[str, Override] = field(default_factory=lambda: MappingProxyType({}))
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # "periodic.every" -> "file:line"
     warnings: tuple[str, ...] = ()
@@ -238,4 +246,11 @@ _KEYS: dict[str, tuple[str, Callable[[object], Any]]] = {
     "pressure.high": ("pressure_high_percent", values.percent),
     "pressure.low": ("pressure_low_percent", values.percent),
     "quarantine.keep": ("quarantine_s", values.age),
+    "orphans.end": ("orphans_end", values.words_of(KINDS)),
+    "orphans.after": ("orphans_after_s", values.age),
+    "orphans.at_end": ("orphans_at_end", values.flag),
+    "brake.max_file": ("brake_max_file_bytes", values.size),
+    "brake.max_session": ("brake_max_session_bytes", values.size),
+    "brake.min_free": ("brake_min_free_percent", values.percent),
+    "brake.action": ("brake_action", values.word_of(("warn", "stop", "end"))),
 }

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Callable, Collection
 
-from ..text import parse_duration
+from ..text import parse_duration, parse_size
 
 
 def flag(value: object) -> bool:
@@ -47,3 +48,32 @@ def paths(value: object) -> tuple[str, ...]:
     if not all(os.path.isabs(path) and "\0" not in path for path in found):
         raise ValueError("must be absolute paths, or start with ~/")
     return found
+
+
+def size(value: object) -> int:
+    if not isinstance(value, str):
+        raise ValueError('must be a size in quotes, such as "20G"')
+    return parse_size(value)
+
+
+def word_of(known: Collection[str]) -> Callable[[object], str]:
+    """A decoder for one of these words."""
+
+    def decode(value: object) -> str:
+        if not isinstance(value, str) or value not in known:
+            raise ValueError(f"must be one of {', '.join(known)}")
+        return value
+
+    return decode
+
+
+def words_of(known: Collection[str]) -> Callable[[object], tuple[str, ...]]:
+    """A decoder for a list of these words."""
+    one = word_of(known)
+
+    def decode(value: object) -> tuple[str, ...]:
+        if not isinstance(value, list):
+            raise ValueError(f"must be a list of {', '.join(known)}")
+        return tuple(one(item) for item in value)
+
+    return decode

@@ -6,7 +6,7 @@ from .. import small_json
 from ..model.hot import Lease
 
 LONGEST = 1 << 16
-_FIELDS = ("path", "agent", "session", "machine", "pid", "start", "boot", "pidns", "config_home", "created")
+_FIELDS = ("path", "agent", "session", "machine", "pid", "start", "boot", "pidns", "config_home", "created", "cgroup")
 
 
 def encode(lease: Lease) -> str:
@@ -37,6 +37,7 @@ def decode(text: str, path: str) -> Lease | None:
         config_home=_words(fields.get("config_home")),
         created=_seconds(fields.get("created")),
         others=_others(fields.get("others")),
+        cgroup=_words(fields.get("cgroup")),
     )
 
 

@@ -156,6 +156,7 @@ def _lease_for(
         pidns=namespaces.pid_namespace(),
         config_home=config_home,
         created=now_s or _now_s(),
+        cgroup=procs.cgroup(pid),
     )
 
 

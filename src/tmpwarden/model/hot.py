@@ -57,6 +57,7 @@ class Lease:
     __slots__ = (
         "agent",
         "boot",
+        "cgroup",
         "config_home",
         "created",
         "machine",
@@ -82,6 +83,7 @@ class Lease:
         config_home: str | None = None,
         created: float = 0.0,
         others: tuple[tuple[int, int | None], ...] = (),
+        cgroup: str | None = None,
     ) -> None:
         self.path = path  # the scratch directory
         self.agent = agent
@@ -93,6 +95,7 @@ class Lease:
         self.pidns = pidns  # readlink /proc/PID/ns/pid
         self.config_home = config_home  # where the agent keeps its registry, e.g. CLAUDE_CONFIG_DIR
         self.created = created  # seconds since the epoch
+        self.cgroup = cgroup  # of the agent: what else runs there was started by it
         self.others = others  # (pid, start) of further processes it belongs to, in the same boot and namespace
 
 

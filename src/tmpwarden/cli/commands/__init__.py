@@ -14,6 +14,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("Clear", "undo", "Bring back what the last clean put into quarantine."),
     ("Clear", "worktrees", "Worktrees that agents made, with a proof; let the finished ones go."),
     ("Clear", "keep", "Never remove this path."),
+    ("Clear", "orphans", "Processes that outlived their agent: see them, end them."),
     ("Clear", "teardown", "What an orchestrator calls when an agent ends."),
     ("Prevent", "run", "Run any command with a private scratch directory."),
     ("Prevent", "shellenv", "Shell functions that start the agents found here under `tmpwarden run`."),

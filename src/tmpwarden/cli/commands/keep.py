@@ -10,6 +10,7 @@ import click
 
 from ...catalogue.settings import load_settings
 from ...errors import NotFound
+from ...leases import kept_processes
 from ...oskit.files import atomic, own_dirs, places
 from ...text import shown
 from ..call import Answer, Call
@@ -23,15 +24,31 @@ from ..group import pass_call
 def command(call: Call, paths: tuple[str, ...], forget: bool) -> Answer:
     """Never remove PATH, nor what lies in it, nor what it lies in. Without PATH: the list.
 
-    Kept in the file `keep` beside config.toml; the key `paths` of [keep] in config.toml counts as well.
+    Kept in the file `keep` beside config.toml; the key `paths` of [keep] in config.toml counts as well. `pid:1234`
+    keeps `tmpwarden orphans` from ending that process, `process:GLOB` from ending any whose command line matches.
     """
-    wanted = [_absolute(path) for path in paths]
+    programs = [path for path in paths if path.startswith(kept_processes.PREFIXES)]
+    _keep_processes(programs, forget)
+    wanted = [_absolute(path) for path in paths if path not in programs]
     if forget:
         _forget(wanted)
     elif wanted:
         _add(wanted)
     listed = load_settings(call.config_file).keep_paths
-    return Answer({"paths": list(listed)}, lambda: _lines(wanted, listed, forget))
+    kept = kept_processes.read()
+    data = {"paths": list(listed), "processes": list(kept)}
+    return Answer(data, lambda: _lines([*wanted, *programs], (*listed, *kept), forget))
+
+
+def _keep_processes(words: Iterable[str], forget: bool) -> None:
+    for word in words:
+        if forget:
+            if not kept_processes.forget(word):
+                raise NotFound(f"{shown(word)} is not on the keep list", hint="`tmpwarden keep` shows the list")
+        elif (entry := kept_processes.entry_for(word)) is None:
+            raise NotFound(f"{shown(word)}: there is no such process", hint="`tmpwarden orphans` lists them")
+        else:
+            kept_processes.add(entry)
 
 
 def _absolute(path: str) -> str:

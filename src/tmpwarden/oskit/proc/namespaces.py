@@ -166,7 +166,7 @@ class MountTable:
             if part in ("", ".", ".."):
                 continue
             step = f"{here.rstrip('/')}/{part}"
-            if links > _MOST_LINKS or self._may_hang(step):
+            if links > _MOST_LINKS or self.may_hang(step):
                 return "/".join([step, *left[::-1]])
             try:
                 target = os.readlink(step)
@@ -178,7 +178,7 @@ class MountTable:
             here = "/" if target.startswith("/") else here
         return here
 
-    def _may_hang(self, path: str) -> bool:
+    def may_hang(self, path: str) -> bool:
         filesystem = self.filesystem(path) or "autofs"
         return filesystem in NETWORK_FILESYSTEMS or filesystem == "autofs" or filesystem.startswith("fuse")
 

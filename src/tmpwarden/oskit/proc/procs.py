@@ -138,6 +138,22 @@ def ancestors(pid: int, known: dict[int, Process]) -> list[int]:
     return line
 
 
+def cgroup(pid: int) -> str | None:
+    """Where the process is accounted for, or None where that cannot be read."""
+    text = read_whole(f"/proc/{pid}/cgroup")
+    return None if text is None else cgroup_in(text) or None
+
+
+def cgroup_in(text: bytes) -> str:
+    """The path in the one hierarchy of cgroup 2; with cgroup 1, the one that systemd names processes by."""
+    for line in text.splitlines():
+        number, _, rest = line.partition(b":")
+        controller, _, path = rest.partition(b":")
+        if (number == b"0" and not controller) or controller == b"name=systemd":
+            return os.fsdecode(path)
+    return ""
+
+
 def boot_time_s() -> float | None:
     """When this kernel started, by the clock of now."""
     for line in (read_whole("/proc/stat") or b"").split(b"\n"):

@@ -1,0 +1,153 @@
+"""`tmpwarden orphans`: processes of agent sessions that are gone; `orphans end` ends them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+import click
+
+from ...errors import NotFound, Partial, PermissionDenied, TmpwardenError, WouldAsk
+from ...lifecycle import orphans
+from ...model.processes import Ended, Fate, Orphan
+from ...text import duration, plural, shown, size
+from .. import ask
+from ..call import Answer, Call
+from ..group import pass_call
+from ..table import Column, Row, draw
+
+_COLUMNS = (
+    Column("PID", right=True),
+    Column("AGENT"),
+    Column("AGE", right=True),
+    Column("MEMORY", right=True),
+    Column("TEMP", right=True),
+    Column("PORTS"),
+    Column("VERDICT"),
+    Column("WHY"),
+)
+_LONGEST_COMMAND = 100
+
+
+@click.group(invoke_without_command=True)
+@pass_call
+def command(call: Call) -> Answer | None:
+    """Processes that outlived their agent: tool servers, headless browsers, dev servers, and what they hold.
+
+    A process is listed when it carries a session that is not alive. `end` stands where the session is proven dead and
+    the program is a known kind of left-over; the rest is kept, and can be ended by naming it.
+
+    \b
+    tmpwarden orphans                 look
+    tmpwarden orphans end             end all that may end; asks first
+    tmpwarden orphans end 4711        end this one
+    tmpwarden keep pid:4711           never end this one
+    """
+    if click.get_current_context().invoked_subcommand is not None:
+        return None
+    found = orphans.look(call.roots, config_file=call.config_file)
+    return Answer({"processes": [document(one) for one in found]}, lambda: _lines(found, call.for_a_person))
+
+
+@command.command("end")
+@click.argument("pids", metavar="[PID]...", nargs=-1, type=click.IntRange(2))
+@click.option("-n", "--dry-run", is_flag=True, help="Show what would end and touch nothing.")
+@click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask.")
+@pass_call
+def end(call: Call, pids: tuple[int, ...], dry_run: bool, yes: bool) -> Answer:
+    """End what may end, or the processes named by PID: TERM, five seconds, then KILL.
+
+    What somebody may still need is refused even by its number: another user's, one at a terminal or in tmux, a
+    service, a database, an agent, anything of a live session. Each refusal says why.
+    """
+    doomed = _chosen(call, pids)
+    if dry_run or not doomed:
+        data = {"effect": "would_end", "ended": [document(one) for one in doomed]}
+        return Answer(data, lambda: _lines(doomed, call.for_a_person))
+    if not yes and not _is_confirmed(call, doomed):
+        return Answer({"effect": "ended", "ended": []}, lambda: ["Nothing was ended."])
+    judged_again = {one.pid: one for one in _chosen(call, pids)}
+    still = [one for one in doomed if (again := judged_again.get(one.pid)) and again.start == one.start]
+    ended = orphans.end(still)
+    stayed = [one for one in ended if one.outcome == "stayed"]
+    error = Partial(f"{plural(len(stayed), 'process', 'processes')} did not end") if stayed else None
+    data = {"effect": "ended", "ended": [_ended_document(one) for one in ended]}
+    return Answer(data, lambda: _ended_lines(ended), 2 if error else 0, error)
+
+
+def _chosen(call: Call, pids: tuple[int, ...]) -> list[Orphan]:
+    """Without numbers all that may end; with them just those, or an error that says why not."""
+    found = {one.pid: one for one in orphans.look(call.roots, named=pids, config_file=call.config_file)}
+    if not pids:
+        return [one for one in found.values() if one.fate is Fate.END]
+    for pid in pids:
+        if pid not in found:
+            raise NotFound(f"there is no process {pid}", hint="`tmpwarden orphans` lists them")
+        if found[pid].fate is Fate.NEVER:
+            raise _refusal(found[pid])
+    return [found[pid] for pid in dict.fromkeys(pids)]
+
+
+def _refusal(one: Orphan) -> TmpwardenError:
+    words = f"process {one.pid} ({_short(one.command)}) is not ended: {one.reason}"
+    return PermissionDenied(words, hint="end it yourself if you are sure")
+
+
+def _is_confirmed(call: Call, doomed: Sequence[Orphan]) -> bool:
+    if not call.can_ask:
+        raise WouldAsk
+    ask.say(_lines(doomed, for_a_person=call.for_a_person))
+    memory = size(sum(one.memory_bytes for one in doomed))
+    return ask.yes(f"End {plural(len(doomed), 'process', 'processes')}, {memory} of memory?")
+
+
+def document(one: Orphan) -> dict[str, object]:
+    return {
+        "pid": one.pid,
+        "start": one.start,
+        "agent": one.binding.agent if one.binding else None,
+        "session": one.binding.session if one.binding else None,
+        "kind": one.row.kind if one.row else None,
+        "command": one.command,
+        "age_seconds": round(one.age_s),
+        "cpu_seconds": round(one.cpu_s, 2),
+        "memory_bytes": one.memory_bytes,
+        "ports": list(one.ports),
+        "held_bytes": one.held_bytes,
+        "verdict": "end" if one.fate is Fate.END else "keep",
+        "can_be_named": one.fate is not Fate.NEVER,
+        "reason": one.reason,
+    }
+
+
+def _ended_document(one: Ended) -> dict[str, object]:
+    return {"pid": one.pid, "command": one.command, "outcome": one.outcome}
+
+
+def _lines(found: Sequence[Orphan], for_a_person: bool) -> Iterable[str]:
+    if not found:
+        return ["No process has outlived its agent here."]
+    return draw(_COLUMNS, [_row(one) for one in found], for_a_person=for_a_person)
+
+
+def _row(one: Orphan) -> Row:
+    cells = (
+        str(one.pid),
+        one.binding.agent if one.binding else "?",
+        duration(one.age_s),
+        size(one.memory_bytes),
+        size(one.held_bytes) if one.held_bytes else "",
+        ",".join(map(str, one.ports)),
+        "end" if one.fate is Fate.END else "keep",
+        shown(one.reason),
+    )
+    return Row(cells, _short(one.command), "" if one.fate is Fate.END else "dim")
+
+
+def _short(command: str) -> str:
+    return shown(command if len(command) <= _LONGEST_COMMAND else command[: _LONGEST_COMMAND - 1] + "…")
+
+
+def _ended_lines(ended: Sequence[Ended]) -> Iterator[str]:
+    words = {"ended": "ended", "killed": "ended, by KILL", "gone": "had ended already", "stayed": "DID NOT END"}
+    for one in ended:
+        yield f"{one.pid}  {words[one.outcome]}: {_short(one.command)}"

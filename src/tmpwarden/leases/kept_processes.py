@@ -1,0 +1,57 @@
+"""Processes that the user wants left alone: `tmpwarden keep pid:1234`, or a pattern of command lines."""
+
+from __future__ import annotations
+
+import json
+
+from ..oskit.files import atomic, places
+from ..oskit.proc import namespaces, procs
+
+PREFIXES = ("pid:", "process:")
+
+
+def path() -> str:
+    return f"{places.config_dir()}/keep-processes"
+
+
+def read() -> tuple[str, ...]:
+    """`pid:PID:START:BOOT`, or a glob for a whole command line. A line that is none is passed over."""
+    try:
+        with open(path(), encoding="utf-8", opener=atomic.at_once) as lines:
+            found = [_decoded(line) for line in lines]
+    except OSError:
+        return ()
+    return tuple(entry for entry in found if entry)
+
+
+def entry_for(word: str) -> str | None:
+    """What is kept for `pid:1234` (that very process, of this boot) or `process:GLOB`; None: no such process."""
+    if word.startswith("process:"):
+        return word.removeprefix("process:") or None
+    number = word.removeprefix("pid:")
+    start = procs.start_ticks(int(number)) if number.isascii() and number.isdecimal() else None
+    return None if start is None else f"pid:{number}:{start}:{namespaces.boot_id()}"
+
+
+def add(entry: str) -> None:
+    if entry not in read():
+        atomic.make_private_dir(places.config_dir())
+        atomic.append_line(path(), json.dumps(entry))
+
+
+def forget(word: str) -> bool:
+    """False if nothing on the list is called so."""
+    known = read()
+    staying = [entry for entry in known if not (entry.startswith(word + ":") or entry == word.removeprefix("process:"))]
+    if len(staying) == len(known):
+        return False
+    atomic.write(path(), "".join(f"{json.dumps(entry)}\n" for entry in staying))
+    return True
+
+
+def _decoded(line: str) -> str | None:
+    try:
+        entry = json.loads(line)
+    except ValueError:
+        return None
+    return entry if isinstance(entry, str) and entry else None

@@ -1,0 +1,86 @@
+"""Processes of dead sessions: find them with everything we know, end what may end, and write it down."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable
+
+from ..catalogue.load import load
+from ..catalogue.settings import Settings, load_settings
+from ..leases import kept_processes, scratch
+from ..model.processes import Ended, Fate, Orphan
+from ..oskit.files import places
+from ..processes import end as ending
+from ..processes import find as finding
+from ..sweep.store.journal import Journal
+
+KIND = "process"  # of a journal line
+
+
+def look(
+    roots: tuple[str, ...] = (),
+    *,
+    named: Iterable[int] = (),
+    sessions: Iterable[str] = (),
+    config_file: str | None = None,
+) -> tuple[Orphan, ...]:
+    """Every process that carries a session which is not alive, and those that are named."""
+    found = tuple(places.temp_roots(roots))
+    catalogue = load(overrides=load_settings(config_file).rows)
+    question = finding.Question(
+        agents=catalogue.agents,
+        leases=scratch.read_all(found),
+        roots=found,
+        home=places.home(),
+        kept=kept_processes.read(),
+        named=frozenset(named),
+        sessions=frozenset(sessions),
+    )
+    return finding.find(question)
+
+
+def end(doomed: Collection[Orphan]) -> list[Ended]:
+    """End them and leave a receipt of each. The caller has judged them a moment ago."""
+    journal, told = Journal(places.state_dir()), []
+    journal.open()
+    by_pid = {one.pid: one for one in doomed}
+
+    def tell(ended: Ended) -> None:
+        told.append(ended)
+        journal.note(KIND, **_receipt(ended, by_pid.get(ended.pid)))
+
+    ending.end(tuple(doomed), tell=tell)
+    return told
+
+
+def end_unattended(settings: Settings) -> list[Ended]:
+    """What `[orphans] end` names and has been at it for `after`. Nothing by default."""
+    if not settings.orphans_end:
+        return []
+    doomed = [
+        one
+        for one in look()
+        if one.fate is Fate.END
+        and one.row is not None
+        and one.row.kind in settings.orphans_end
+        and one.age_s >= settings.orphans_after_s
+    ]
+    return end(doomed) if doomed else []
+
+
+def end_of_session(session: str, settings: Settings) -> list[Ended]:
+    """At the end of a session, where `[orphans] at_end` wants it: what is certainly its own."""
+    if not settings.orphans_at_end or not session:
+        return []
+    doomed = [one for one in look(sessions=(session,)) if one.fate is Fate.END]
+    return end(doomed) if doomed else []
+
+
+def _receipt(ended: Ended, orphan: Orphan | None) -> dict[str, object]:
+    return {
+        "pid": ended.pid,
+        "command": ended.command[:200],
+        "outcome": ended.outcome,
+        "agent": orphan.binding.agent if orphan and orphan.binding else None,
+        "session": orphan.binding.session if orphan and orphan.binding else None,
+        "reason": orphan.reason if orphan else "a child of one that was ended",
+    }

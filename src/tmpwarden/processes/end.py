@@ -1,0 +1,68 @@
+"""End processes that were judged: each by a grip of its own, topmost first, TERM before KILL, no group signalled."""
+
+from __future__ import annotations
+
+import signal
+import time
+from collections.abc import Callable, Sequence
+
+from ..model.processes import Ended, Orphan
+from ..oskit.proc import vitals
+from ..oskit.proc.grip import Grip, take_hold
+from .census import Census
+
+PATIENCE_S = 5.0
+
+
+def end(doomed: Sequence[Orphan], *, tell: Callable[[Ended], None]) -> None:
+    """`doomed`: judged a moment ago. A supervisor ends before what it would start again; what a doomed process started
+    after it was judged ends with it."""
+    census = Census.take()
+    commands = {one.pid: one.command for one in doomed}
+    held: dict[int, Grip] = {}
+    for one in sorted(doomed, key=lambda one: len(census.ancestors(one.pid))):
+        if (grip := take_hold(one.pid, one.start)) is None:
+            tell(Ended(one.pid, one.command, "gone"))
+        else:
+            held[one.pid] = grip
+    try:
+        for pid in list(held):
+            held[pid].send(signal.SIGTERM)
+        _wait(held, PATIENCE_S)
+        _hold_newborn(held, commands)
+        slow = [pid for pid, grip in held.items() if not grip.has_ended()]
+        for pid in slow:
+            held[pid].send(signal.SIGKILL)
+        _wait(held, PATIENCE_S)
+        for pid, grip in held.items():
+            outcome = "stayed" if not grip.has_ended() else "killed" if pid in slow else "ended"
+            tell(Ended(pid, commands[pid], outcome))
+    finally:
+        for grip in held.values():
+            grip.close()
+
+
+def _hold_newborn(held: dict[int, Grip], commands: dict[int, str]) -> None:
+    """Children that a doomed process started while it was being ended. One whose parent has ended already has been
+    adopted, and is left to the next look: from here nothing proves whose it is."""
+    census = Census.take()
+    for pid in [pid for pid, grip in held.items() if not grip.has_ended()]:
+        for child in census.descendants(pid):
+            one = census.known.get(child)
+            if child in held or one is None or one.has_terminal:
+                continue
+            if (grip := take_hold(child, one.start)) is not None:
+                grip.send(signal.SIGTERM)
+                held[child], commands[child] = grip, " ".join(one.arguments) or one.name
+
+
+def _wait(held: dict[int, Grip], patience_s: float) -> None:
+    until = time.monotonic() + patience_s
+    for grip in held.values():
+        grip.has_ended(within_s=max(0.0, until - time.monotonic()))
+
+
+def identity_of(pid: int) -> tuple[int, int] | None:
+    """(pid, start) of a process now, for the keep list."""
+    found = vitals.look_at(pid)
+    return found.identity if isinstance(found, vitals.Vitals) else None

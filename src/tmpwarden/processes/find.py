@@ -1,0 +1,117 @@
+"""Find the processes that carry a session, and say of each whether it may end. Looks only."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+
+from ..catalogue import process_rows
+from ..leases.book import AgentFacts
+from ..model.hot import Lease
+from ..model.processes import Fate, Orphan
+from ..model.sweep import OwnerState
+from ..oskit.proc import namespaces, procs, vitals
+from ..oskit.proc.connections import Connections
+from ..oskit.proc.namespaces import MountTable
+from ..oskit.proc.open_files import open_files
+from .census import Census
+from .exclusions import Suspect, World, reason_to_spare
+from .sessions import Sessions
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """Everything a look needs to know beside /proc."""
+
+    agents: tuple[AgentFacts, ...]
+    leases: tuple[Lease, ...]
+    roots: tuple[str, ...]
+    home: str
+    kept: tuple[str, ...] = ()
+    named: frozenset[int] = frozenset()  # processes that the user named: told of even if nothing binds them
+    sessions: frozenset[str] = field(default_factory=frozenset)  # only these; empty: all
+
+
+def find(question: Question) -> tuple[Orphan, ...]:
+    """What may end first, then the biggest. Processes of live sessions are nobody's left-over and are not told of,
+    unless they are named."""
+    census = Census.take()
+    own = census.own()
+    sessions = Sessions(question.agents, process_rows.markers(), question.leases, own, question.home)
+    suspects = {one.pid: Suspect(one, process_rows.row_of(one.arguments), sessions.binding_of(one)) for one in own}
+    for pid in question.named - suspects.keys():
+        if (one := census.known.get(pid)) is not None:
+            suspects[pid] = Suspect(one, None, None)
+    ids = tuple(agent.id for agent in question.agents if agent.session_env)  # the catalogue knows tools too
+    world = World(census, suspects, Connections(suspects), ids, question.kept, namespaces.boot_id())
+    told = [suspect for suspect in suspects.values() if _is_worth_telling(suspect, question)]
+    table = MountTable.of()
+    found = [_orphan(suspect, world, question.roots, table) for suspect in told]
+    return tuple(sorted(found, key=lambda one: (one.fate is not Fate.END, -one.memory_bytes, one.pid)))
+
+
+def _is_worth_telling(suspect: Suspect, question: Question) -> bool:
+    if suspect.vitals.pid in question.named:
+        return True
+    binding = suspect.binding
+    if binding is None or binding.state is OwnerState.ALIVE:
+        return False
+    return not question.sessions or binding.session in question.sessions
+
+
+def _orphan(suspect: Suspect, world: World, roots: Sequence[str], table: MountTable | None) -> Orphan:
+    one = suspect.vitals
+    fate, reason = _fate(suspect, world)
+    started_s = procs.start_time_s(one.start)
+    held = {file.identity: file.allocated_bytes for file in open_files(one.pid, roots, table)}
+    return Orphan(
+        one.pid,
+        one.start,
+        " ".join(one.arguments) or one.name,
+        max(0.0, time.time() - started_s) if started_s is not None else 0.0,
+        one.cpu_s,
+        vitals.proportional_bytes(one.pid) or one.memory_bytes,
+        world.connections.ports(one.pid),
+        sum(held.values()),
+        suspect.row,
+        suspect.binding,
+        fate,
+        reason,
+    )
+
+
+def _fate(suspect: Suspect, world: World) -> tuple[Fate, str]:
+    """`end` needs both: a session proven dead, and a row that knows the program. One of them is not enough."""
+    if words := reason_to_spare(suspect, world):
+        return Fate.NEVER, words
+    binding, row = suspect.binding, suspect.row
+    if binding is None:
+        return Fate.KEEP, "nothing binds it to a session"
+    if binding.state is not OwnerState.DEAD:
+        return Fate.KEEP, f"its session is not proven dead: {binding.proof}"
+    if row is None:
+        return Fate.KEEP, f"its session is dead, but no known kind of left-over runs as {suspect.vitals.name}"
+    if suspect.vitals.pid in world.connections.unreadable:
+        return Fate.KEEP, "whether somebody is connected to it could not be measured"
+    if parent := _parent_that_is_none(suspect, world):
+        return Fate.KEEP, parent
+    return Fate.END, f"{row.why}; {binding.proof} is gone ({binding.by})"
+
+
+def _parent_that_is_none(suspect: Suspect, world: World) -> str | None:
+    """A daemon that an agent happened to start hands its environment to every later child: whatever is between this
+    process and init must be a left-over itself."""
+    for pid in world.census.ancestors(suspect.vitals.pid):
+        parent = world.census.known.get(pid)
+        if parent is None or pid == 1 or parent.uid != os.geteuid() or _is_manager(parent.arguments, parent.name):
+            return None
+        if not world.is_left_over(pid):
+            return f"its parent {pid} ({parent.name}) is no left-over of that session"
+    return None
+
+
+def _is_manager(arguments: tuple[str, ...], name: str) -> bool:
+    """Who adopts orphans: the user's systemd, or a reaper of a container. That alone says nothing."""
+    return name in ("systemd", "tini", "dumb-init", "catatonit", "docker-init")

@@ -1,0 +1,262 @@
+"""A process ends only if its session is proven dead and its program is a known left-over; everything else stays."""
+
+import json
+import os
+import shlex
+import socket
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+
+from processes.leftovers import SESSION, WAIT, carrying, dead_process, program, scratch_of_the_dead, told
+from support.command import data, tmpwarden
+from tmpwarden.catalogue import process_rows
+from tmpwarden.leases.scratch import open_scratch
+from tmpwarden.lifecycle import orphans
+from tmpwarden.model.processes import Fate, Orphan
+
+MCP = ["node", "node_modules/.bin/playwright-mcp", "--headless"]
+LISTENS = """
+import socket
+server = socket.create_server(("127.0.0.1", 0))
+print(server.getsockname()[1], file=open(__file__ + ".port", "w"), flush=True)
+"""
+OWNS_A_CHILD = """
+import subprocess
+child = subprocess.Popen([{name!r}, {script!r}], executable={python!r}, env={env!r}, stdin=subprocess.DEVNULL)
+print(child.pid, file=open(__file__ + '.child', 'w'), flush=True)
+"""
+
+
+@pytest.fixture
+def root(own_world: Path) -> Path:
+    return own_world / "tmp"
+
+
+def seen(pid: int) -> Orphan:
+    found = told(orphans.look(named=[pid]), pid)
+    assert found is not None
+    return found
+
+
+@pytest.mark.parametrize("row", process_rows.rows(), ids=lambda row: row.id)
+def test_every_row_takes_its_examples_and_spares_the_others(row: process_rows.ProcessRow) -> None:
+    assert row.matches and row.spares and row.seen and row.why
+    for line in row.matches:
+        assert process_rows.is_match(row, shlex.split(line)), line
+    for line in row.spares:
+        assert not process_rows.is_match(row, shlex.split(line)), line
+
+
+def test_a_tool_server_of_a_dead_session_may_end_and_is_told_with_its_port(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    with program(tmp_path, MCP, carrying(), LISTENS + WAIT) as server:
+        one = told(orphans.look(), server.pid)
+        assert one is not None
+        assert one.fate is Fate.END, one.reason
+        assert (one.row and one.row.kind, one.binding and one.binding.session) == ("mcp", SESSION)
+        port = int((tmp_path / (MCP[1] + ".port")).read_text())
+        assert one.ports == (port,)
+        assert one.memory_bytes > 1 << 20
+
+
+def test_an_agents_own_registry_proves_a_death_too(tmp_path: Path, root: Path) -> None:
+    pid, start = dead_process()
+    registry = Path(os.environ["HOME"]) / ".claude" / "sessions"
+    registry.mkdir(parents=True)
+    (registry / f"{pid}.json").write_text(f'{{"pid": {pid}, "sessionId": "{SESSION}", "procStart": "{start}"}}')
+    with program(tmp_path, MCP, carrying()) as server:
+        assert seen(server.pid).fate is Fate.END
+
+
+@pytest.mark.parametrize("way", ["TMPDIR", "cwd"])
+def test_a_scratch_binds_as_a_session_id_does(tmp_path: Path, root: Path, way: str) -> None:
+    scratch = scratch_of_the_dead(root)
+    env = {"PATH": os.environ["PATH"]} | ({"TMPDIR": scratch.path} if way == "TMPDIR" else {})
+    source = WAIT if way == "TMPDIR" else f"import os; os.chdir({scratch.path!r})\n{WAIT}"
+    with program(tmp_path, MCP, env, source) as server:
+        one = seen(server.pid)
+        assert one.fate is Fate.END and one.binding and one.binding.session == SESSION
+
+
+def test_nothing_is_told_of_a_session_that_lives(tmp_path: Path, root: Path) -> None:
+    open_scratch(str(root), "claude", SESSION, pid=os.getpid())
+    with program(tmp_path, MCP, carrying()) as server:
+        assert told(orphans.look(), server.pid) is None
+        assert seen(server.pid).fate is Fate.NEVER
+
+
+def test_a_session_that_nothing_written_names_is_not_proven_dead(tmp_path: Path, root: Path) -> None:
+    with program(tmp_path, MCP, carrying("nobody-wrote-this-down")) as server:
+        one = told(orphans.look(), server.pid)
+        assert one is not None
+        assert one.fate is Fate.KEEP
+
+
+def test_a_name_alone_proves_nothing(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    with program(tmp_path, MCP, {"PATH": os.environ["PATH"]}) as server:
+        assert told(orphans.look(), server.pid) is None
+        assert seen(server.pid).fate is Fate.KEEP
+
+
+def test_an_environment_alone_proves_nothing(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    with program(tmp_path, ["gradle", "daemon.py"], carrying()) as daemon:
+        assert seen(daemon.pid).fate is Fate.KEEP
+
+
+def test_what_a_daemon_starts_later_is_not_the_dead_sessions(tmp_path: Path, root: Path) -> None:
+    """An emacs that an agent started gives its environment to every vite that its user starts from it."""
+    scratch_of_the_dead(root)
+    script = tmp_path / "node_modules" / ".bin" / "vite"
+    script.parent.mkdir(parents=True)
+    script.write_text("import signal; signal.pause()")
+    source = OWNS_A_CHILD.format(name="node", script=str(script), env=carrying(), python=sys.executable) + WAIT
+    with program(tmp_path, ["emacs", "daemon.py"], carrying(), source):
+        child = int((tmp_path / "daemon.py.child").read_text())
+        one = seen(child)
+        assert one.fate is Fate.KEEP
+        assert "emacs" in one.reason or "parent" in one.reason
+
+
+def test_one_with_a_terminal_is_never_ended(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    first = "import fcntl, pty, termios; os.setsid(); a, b = pty.openpty(); os.set_inheritable(a, True)"
+    first += "; fcntl.ioctl(b, termios.TIOCSCTTY, 0)"
+    with program(tmp_path, MCP, carrying(), first=first) as server:
+        one = seen(server.pid)
+        assert (one.fate, one.reason) == (Fate.NEVER, "it has a terminal")
+
+
+def test_one_that_was_told_to_outlive_its_shell_is_never_ended(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    with program(tmp_path, MCP, carrying(), first="signal.signal(signal.SIGHUP, signal.SIG_IGN)") as server:
+        assert "nohup" in seen(server.pid).reason
+        assert seen(server.pid).fate is Fate.NEVER
+
+
+def test_a_server_that_somebody_uses_is_never_ended(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    with program(tmp_path, MCP, carrying(), LISTENS + WAIT) as server:
+        port = int((tmp_path / (MCP[1] + ".port")).read_text())
+        with socket.create_connection(("127.0.0.1", port)):
+            assert seen(server.pid).fate is Fate.NEVER
+
+
+def test_a_supervisor_is_spared_for_a_child_that_is_no_left_over(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    script = tmp_path / "work.py"
+    script.write_text("import signal; signal.pause()")
+    source = OWNS_A_CHILD.format(name="make", script=str(script), env=carrying(), python=sys.executable) + WAIT
+    with program(tmp_path, MCP, carrying(), source) as server:
+        assert "is no left-over" in seen(server.pid).reason
+        assert seen(server.pid).fate is Fate.NEVER
+
+
+def test_an_agent_is_never_ended(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    with program(tmp_path, ["claude", "x.py"], carrying()) as agent:
+        assert seen(agent.pid).reason == "it is claude itself"
+
+
+def test_a_database_is_never_ended(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    with program(tmp_path, ["postgres", "x.py"], carrying()) as database:
+        assert seen(database.pid).fate is Fate.NEVER
+
+
+def test_what_another_user_runs_is_refused_by_its_number() -> None:
+    answer = tmpwarden("orphans", "end", "1", "--yes", "--json")
+    assert answer.returncode == 3  # init is never meant
+    if os.geteuid() == 0:
+        stranger = subprocess.Popen(["sleep", "60"], user=65534)
+        try:
+            refused = tmpwarden("orphans", "end", str(stranger.pid), "--yes")
+            assert refused.returncode == 7
+            assert stranger.poll() is None
+        finally:
+            stranger.kill()
+            stranger.wait()
+
+
+def test_end_without_a_terminal_touches_nothing(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    with program(tmp_path, MCP, carrying()) as server:
+        assert tmpwarden("orphans", "end").returncode == 4
+        assert server.is_alive()
+
+
+def test_end_ends_all_that_may_end_and_leaves_a_receipt(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    with program(tmp_path, MCP, carrying()) as server, program(tmp_path, ["make", "w.py"], carrying()) as other:
+        answer = tmpwarden("orphans", "end", "--yes", "--json")
+        assert answer.returncode == 0, answer.stdout
+        assert [one["outcome"] for one in json.loads(answer.stdout)["data"]["ended"]] == ["ended"]
+        assert not server.is_alive(for_s=10)
+        assert other.is_alive()
+    lines = (Path(os.environ["XDG_STATE_HOME"]) / "tmpwarden" / "journal.jsonl").read_text()
+    assert f'"pid":{server.pid}' in lines and SESSION in lines
+
+
+def test_one_that_ignores_term_is_killed_and_one_that_was_named_ends(
+    tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("tmpwarden.processes.end.PATIENCE_S", 0.2)
+    scratch_of_the_dead(root)
+    deaf = "import signal; signal.signal(signal.SIGTERM, signal.SIG_IGN)\n" + WAIT
+    with program(tmp_path, ["make", "w.py"], carrying(), deaf) as stubborn:
+        ended = orphans.end([seen(stubborn.pid)])
+        assert [one.outcome for one in ended] == ["killed"]
+
+
+def test_a_process_on_the_keep_list_is_never_ended(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    with program(tmp_path, MCP, carrying()) as server:
+        assert tmpwarden("keep", f"pid:{server.pid}").returncode == 0
+        assert seen(server.pid).reason == "it is on the keep list"
+        assert tmpwarden("orphans", "end", "--yes").returncode == 0
+        assert server.is_alive()
+        assert tmpwarden("keep", "--forget", f"pid:{server.pid}").returncode == 0
+        assert tmpwarden("keep", "process:*playwright-mcp*").returncode == 0
+        assert seen(server.pid).fate is Fate.NEVER
+    assert tmpwarden("keep", f"pid:{dead_process()[0]}").returncode == 5
+
+
+def test_held_bytes_count_deleted_files_too(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    source = (
+        f"import os\nf = open({str(root / 'big')!r}, 'wb'); f.write(b'x' * (1 << 20)); f.flush()\nos.unlink(f.name)\n"
+    )
+    with program(tmp_path, MCP, carrying(), source + WAIT) as server:
+        assert seen(server.pid).held_bytes >= 1 << 20
+        listed = data("orphans")["processes"]
+        assert [one["held_bytes"] >= 1 << 20 for one in listed if one["pid"] == server.pid] == [True]
+
+
+def test_only_what_the_configuration_names_ends_unattended(tmp_path: Path, root: Path) -> None:
+    from tmpwarden.catalogue.settings import Settings
+
+    scratch_of_the_dead(root)
+    with program(tmp_path, MCP, carrying()) as server:
+        assert orphans.end_unattended(Settings()) == []
+        assert orphans.end_unattended(Settings(orphans_end=("browser",), orphans_after_s=0)) == []
+        assert orphans.end_unattended(Settings(orphans_end=("mcp",))) == []  # it is younger than 12 hours
+        assert server.is_alive()
+        done = orphans.end_unattended(Settings(orphans_end=("mcp",), orphans_after_s=0))
+        assert [one.pid for one in done] == [server.pid]
+
+
+def test_in_tmux_nothing_is_ever_ended(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    script = tmp_path / "node_modules" / ".bin" / "vite"
+    script.parent.mkdir(parents=True)
+    script.write_text("import signal; signal.pause()")
+    source = OWNS_A_CHILD.format(name="node", script=str(script), env=carrying(), python=sys.executable)
+    source += "open('/proc/self/comm', 'w').write('tmux: server')\n" + WAIT
+    with program(tmp_path, ["tmux", "server.py"], carrying(), source):
+        child = int((tmp_path / "server.py.child").read_text())
+        assert seen(child).fate is Fate.NEVER
+        assert "tmux" in seen(child).reason
