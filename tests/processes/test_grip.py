@@ -36,7 +36,7 @@ held = grip.take_hold(first.pid, start)
 assert successors and successors[0].pid == first.pid, "the number was not used again"
 if held is not None:
     held.send(signal.SIGKILL)
-time.sleep(0.05)
+    successors[0].wait(10)
 print("gripped" if held else "refused", "alive" if successors[0].poll() is None else "dead")
 successors[0].kill()
 """
