@@ -16,6 +16,7 @@ from tmpwarden.catalogue import process_rows
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import orphans
 from tmpwarden.model.processes import Fate, Orphan
+from tmpwarden.processes.survey import look
 
 MCP = ["node", "node_modules/.bin/playwright-mcp", "--headless"]
 LISTENS = """
@@ -36,7 +37,7 @@ def root(own_world: Path) -> Path:
 
 
 def seen(pid: int) -> Orphan:
-    found = told(orphans.look(named=[pid]), pid)
+    found = told(look(named=[pid]), pid)
     assert found is not None
     return found
 
@@ -53,7 +54,7 @@ def test_every_row_takes_its_examples_and_spares_the_others(row: process_rows.Pr
 def test_a_tool_server_of_a_dead_session_may_end_and_is_told_with_its_port(tmp_path: Path, root: Path) -> None:
     scratch_of_the_dead(root)
     with program(tmp_path, MCP, carrying(), LISTENS + WAIT) as server:
-        one = told(orphans.look(), server.pid)
+        one = told(look(), server.pid)
         assert one is not None
         assert one.fate is Fate.END, one.reason
         assert (one.row and one.row.kind, one.binding and one.binding.session) == ("mcp", SESSION)
@@ -84,13 +85,13 @@ def test_a_scratch_binds_as_a_session_id_does(tmp_path: Path, root: Path, way: s
 def test_nothing_is_told_of_a_session_that_lives(tmp_path: Path, root: Path) -> None:
     open_scratch(str(root), "claude", SESSION, pid=os.getpid())
     with program(tmp_path, MCP, carrying()) as server:
-        assert told(orphans.look(), server.pid) is None
+        assert told(look(), server.pid) is None
         assert seen(server.pid).fate is Fate.NEVER
 
 
 def test_a_session_that_nothing_written_names_is_not_proven_dead(tmp_path: Path, root: Path) -> None:
     with program(tmp_path, MCP, carrying("nobody-wrote-this-down")) as server:
-        one = told(orphans.look(), server.pid)
+        one = told(look(), server.pid)
         assert one is not None
         assert one.fate is Fate.KEEP
 
@@ -98,7 +99,7 @@ def test_a_session_that_nothing_written_names_is_not_proven_dead(tmp_path: Path,
 def test_a_name_alone_proves_nothing(tmp_path: Path, root: Path) -> None:
     scratch_of_the_dead(root)
     with program(tmp_path, MCP, {"PATH": os.environ["PATH"]}) as server:
-        assert told(orphans.look(), server.pid) is None
+        assert told(look(), server.pid) is None
         assert seen(server.pid).fate is Fate.KEEP
 
 
@@ -260,3 +261,31 @@ def test_in_tmux_nothing_is_ever_ended(tmp_path: Path, root: Path) -> None:
         child = int((tmp_path / "server.py.child").read_text())
         assert seen(child).fate is Fate.NEVER
         assert "tmux" in seen(child).reason
+
+
+def test_teardown_ends_what_is_certainly_the_sessions_own_if_told_to(tmp_path: Path, root: Path) -> None:
+    config = Path(os.environ["XDG_CONFIG_HOME"]) / "tmpwarden" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    scratch_of_the_dead(root)
+    env = carrying()
+    with program(tmp_path, MCP, env) as server, program(tmp_path, ["make", "w.py"], env) as other:
+        assert tmpwarden("teardown", "--session", SESSION).returncode == 0
+        assert server.is_alive()
+        config.write_text("[orphans]\nat_end = true\n")
+        scratch_of_the_dead(root)
+        assert tmpwarden("teardown", "--session", SESSION).returncode == 0
+        assert not server.is_alive(for_s=10)
+        assert other.is_alive()
+
+
+def test_doctor_names_the_port_and_its_remedy_frees_it(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    with program(tmp_path, MCP, carrying(), LISTENS + WAIT) as server:
+        port = (tmp_path / (MCP[1] + ".port")).read_text().strip()
+        [found] = [one for one in data("doctor", "--no-probe")["diagnoses"] if one["check"] == "orphans"]
+        assert port in found["summary"]
+        assert found["remedy"] == "tmpwarden orphans end"
+        assert tmpwarden(*found["remedy"].split()[1:], "--yes").returncode == 0
+        assert not server.is_alive(for_s=10)
+    logged = data("log")["entries"]
+    assert [entry["outcome"] for entry in logged] == ["ended"]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 
-from ..oskit.files import atomic, places
+from ..oskit.files import atomic, own_dirs, places
 from ..oskit.proc import namespaces, procs
 
 PREFIXES = ("pid:", "process:")
@@ -35,7 +35,7 @@ def entry_for(word: str) -> str | None:
 
 def add(entry: str) -> None:
     if entry not in read():
-        atomic.make_private_dir(places.config_dir())
+        own_dirs.make_private_dir(places.config_dir())
         atomic.append_line(path(), json.dumps(entry))
 
 

@@ -186,6 +186,10 @@ def clear_the_dead(*, observe: bool = False) -> "Cleared":
     limits = Thresholds(max_age_s=settings.periodic_max_age_s)
     with Deadline(CLEAN_LIMIT_S + 10):
         result = _clean(Request(unattended=True, thresholds=limits, time_limit_s=CLEAN_LIMIT_S), observe)
+    if settings.orphans_end and not observe:
+        from .orphans import end_unattended
+
+        end_unattended(settings)
     return Cleared.of(result, every_s)
 
 
@@ -227,7 +231,15 @@ def has_ended(pid: int, start: int | None, *, within_s: float = 10.0) -> bool:
 
 def give_back(path: str, *, observe: bool = False) -> None:
     """Quarantine one scratch whose session said that it is over, unless a law keeps it."""
+    from ..catalogue.settings import load_settings
+    from ..leases import scratch
     from ..model.sweep import Request, Thresholds
+
+    settings, lease = load_settings(), scratch.read(path)
+    if settings.orphans_at_end and lease is not None and not observe:
+        from .orphans import end_of_session
+
+        end_of_session(lease.session, settings)
 
     named = frozenset({path})
     limits = Thresholds(named=named)

@@ -1,41 +1,17 @@
-"""Processes of dead sessions: find them with everything we know, end what may end, and write it down."""
+"""End processes of dead sessions: when told, unattended where the configuration says so, at the end of a session."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable
+from collections.abc import Collection
 
-from ..catalogue.load import load
-from ..catalogue.settings import Settings, load_settings
-from ..leases import kept_processes, scratch
+from ..catalogue.settings import Settings
 from ..model.processes import Ended, Fate, Orphan
 from ..oskit.files import places
 from ..processes import end as ending
-from ..processes import find as finding
+from ..processes.survey import look
 from ..sweep.store.journal import Journal
 
 KIND = "process"  # of a journal line
-
-
-def look(
-    roots: tuple[str, ...] = (),
-    *,
-    named: Iterable[int] = (),
-    sessions: Iterable[str] = (),
-    config_file: str | None = None,
-) -> tuple[Orphan, ...]:
-    """Every process that carries a session which is not alive, and those that are named."""
-    found = tuple(places.temp_roots(roots))
-    catalogue = load(overrides=load_settings(config_file).rows)
-    question = finding.Question(
-        agents=catalogue.agents,
-        leases=scratch.read_all(found),
-        roots=found,
-        home=places.home(),
-        kept=kept_processes.read(),
-        named=frozenset(named),
-        sessions=frozenset(sessions),
-    )
-    return finding.find(question)
 
 
 def end(doomed: Collection[Orphan]) -> list[Ended]:

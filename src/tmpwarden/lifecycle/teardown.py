@@ -154,6 +154,11 @@ def _tear_down(
         living = live_pids(lease)
         owners = ((lease.pid, lease.start), *lease.others)
         scratch.disown(lease, tuple(owner for owner in owners if owner[0] in living and owner[0] not in givers))
+    if prepared.settings.orphans_at_end:
+        from .orphans import end_of_session
+
+        for session in {lease.session for lease in leases}:
+            end_of_session(session, prepared.settings)
     for finding in named:
         refusal = taking.take(finding, *prepared.weigher.world.owner_of(finding, None))
         if refusal is not None:

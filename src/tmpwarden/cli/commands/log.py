@@ -40,12 +40,20 @@ def command(call: Call, count: int, observed: bool) -> Answer:
     state = places.state_dir()
     if observed:
         return _observed(state, count)
-    entries = list(deque((each for each in journal.entries(state) if each.get("t") == "receipt"), maxlen=count))
+    entries = list(deque((told for each in journal.entries(state) if (told := _told(each))), maxlen=count))
     can_return = frozenset(journal.restorable(state))
     return Answer(
         {"entries": [_document(each, can_return) for each in entries]},
         lambda: _lines(entries, can_return, call.for_a_person),
     )
+
+
+def _told(entry: dict[str, Any]) -> dict[str, Any] | None:
+    """A removal as it stands; a process that was ended in the same words."""
+    if entry.get("t") == "process":
+        reason = f"process {entry.get('pid')}: {entry.get('reason')}"
+        return entry | {"path": entry.get("command"), "row": f"{entry.get('agent')} process", "detail": reason}
+    return entry if entry.get("t") == "receipt" else None
 
 
 def _observed(state: str, count: int) -> Answer:

@@ -9,6 +9,7 @@ import click
 from ...errors import NotFound, Partial, PermissionDenied, TmpwardenError, WouldAsk
 from ...lifecycle import orphans
 from ...model.processes import Ended, Fate, Orphan
+from ...processes.survey import look
 from ...text import duration, plural, shown, size
 from .. import ask
 from ..call import Answer, Call
@@ -44,7 +45,7 @@ def command(call: Call) -> Answer | None:
     """
     if click.get_current_context().invoked_subcommand is not None:
         return None
-    found = orphans.look(call.roots, config_file=call.config_file)
+    found = look(call.roots, config_file=call.config_file)
     return Answer({"processes": [document(one) for one in found]}, lambda: _lines(found, call.for_a_person))
 
 
@@ -76,7 +77,7 @@ def end(call: Call, pids: tuple[int, ...], dry_run: bool, yes: bool) -> Answer:
 
 def _chosen(call: Call, pids: tuple[int, ...]) -> list[Orphan]:
     """Without numbers all that may end; with them just those, or an error that says why not."""
-    found = {one.pid: one for one in orphans.look(call.roots, named=pids, config_file=call.config_file)}
+    found = {one.pid: one for one in look(call.roots, named=pids, config_file=call.config_file)}
     if not pids:
         return [one for one in found.values() if one.fate is Fate.END]
     for pid in pids:

@@ -9,6 +9,7 @@ import select
 import signal
 from types import TracebackType
 
+from ..race import race_window as _race_window
 from . import procs
 
 
@@ -61,6 +62,3 @@ def take_hold(pid: int, start: int) -> Grip | None:
     grip.close()
     return None
 
-
-def _race_window(name: str) -> None:
-    """Nothing, on purpose: names a moment in which the world may change, so that tests can change it."""
