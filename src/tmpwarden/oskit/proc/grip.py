@@ -61,4 +61,3 @@ def take_hold(pid: int, start: int) -> Grip | None:
         return grip
     grip.close()
     return None
-
