@@ -35,6 +35,7 @@ def test_a_scratch_is_private_short_and_leased(tmp_path: Path) -> None:
         "boot": namespaces.boot_id(),
         "pidns": namespaces.pid_namespace(),
         "config_home": None,
+        "cgroup": procs.cgroup(ME),
     }
     assert os.stat(made.path + ".lease").st_mode & 0o7777 == 0o600
 
