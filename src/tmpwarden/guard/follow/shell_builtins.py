@@ -6,7 +6,7 @@ from ..nouns.call import Call
 from ..nouns.fields import Field
 from ..nouns.state import UNKNOWN, State, Value
 from ..programs.table import names
-from ..shell.scanner import NAME, NAME_START
+from ..shell.cursor import NAME, NAME_START
 from .directories import Directories
 from .walk import Ways
 

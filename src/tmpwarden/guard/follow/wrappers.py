@@ -7,7 +7,7 @@ from ..nouns.call import Call
 from ..nouns.fields import Field
 from ..nouns.state import State, Value
 from ..programs.options import Argument, Parsed, option
-from ..shell.scanner import NAME, NAME_START
+from ..shell.cursor import NAME, NAME_START
 from .calls import LISTS
 from .shell_builtins import Builtins
 from .walk import Ways

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from ..nouns.analysis import ANY, APPEND, CODE, CREATE, DELETE, READ, WRITE
 from ..nouns.fields import Field
+from ..shell.syntax import FILE_COMPARISONS, FILE_TESTS
 from .options import Argument, by_spec, copied, is_elsewhere, parse, plain_arguments
-from .table import FILE_COMPARISONS, FILE_TESTS, PROGRAMS, REMOTE, SPECIAL_AS
+from .table import PROGRAMS, REMOTE, SPECIAL_AS
 
 
 def arguments(name: str, fields: list[Field]) -> list[Argument]:

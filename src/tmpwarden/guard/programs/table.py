@@ -96,6 +96,4 @@ NEVER_REWRITTEN = REMOTE | names(
 )
 # names that change files, for the words behind a program that nobody knows
 CHANGING = names("rm rmdir unlink shred mv cp ln dd tee truncate chmod chown rsync find xargs mkfs rimraf")
-FILE_TESTS = names("-b -c -d -e -f -g -h -k -p -r -s -u -w -x -G -L -N -O -S")  # of test and [[: a file is looked at
-FILE_COMPARISONS = names("-nt -ot -ef")
 TRUSTED_DIRECTORIES = names("/bin /usr/bin /usr/local/bin /sbin /usr/sbin /usr/local/sbin /opt/homebrew/bin")

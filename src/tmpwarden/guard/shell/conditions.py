@@ -2,59 +2,58 @@
 
 from __future__ import annotations
 
-from ..programs.table import FILE_COMPARISONS, FILE_TESTS
-from .lists import Lists
-from .syntax import Expression, Node, Part, Unreadable, Word
+from .cursor import Cursor
+from .lines import skip_lines
+from .syntax import FILE_COMPARISONS, FILE_TESTS, Expression, Node, Part, Unreadable, Word
+from .words import read_word
 
 
-class Conditions(Lists):
-    """Adds conditions to lists."""
+def read_condition(cursor: Cursor) -> Node:
+    """[[ ... ]]: words and operators up to the closing brackets; a regular expression may hold parentheses."""
+    node = Expression(cursor.pos, [])
+    cursor.pos = cursor.bare_end
+    text = cursor.text
+    before = ""
+    last: Word | None = None
+    while True:
+        skip_lines(cursor)
+        if cursor.pos >= cursor.end:
+            raise Unreadable("[[ does not end")
+        bare = cursor.bare_word()
+        if bare == "]]":
+            cursor.pos = cursor.bare_end
+            return node
+        if before in ("=~", "==", "=", "!="):
+            _pattern(cursor, node.parts)
+        elif text[cursor.pos] in ";":
+            raise Unreadable("an operator in an odd place")
+        elif text[cursor.pos] in "()&|" or (text[cursor.pos] in "<>" and not text.startswith("(", cursor.pos + 1)):
+            cursor.pos += 1
+        else:
+            operand = read_word(cursor)
+            node.parts += operand.parts
+            if before in FILE_TESTS or before in FILE_COMPARISONS:
+                node.files.append(operand)
+            elif bare in FILE_COMPARISONS and last is not None:
+                node.files.append(last)
+            last = operand
+        before = bare
 
-    def condition(self) -> Node:
-        """[[ ... ]]: words and operators up to the closing brackets; a regular expression may hold parentheses."""
-        node = Expression(self.pos, [])
-        self.pos = self.bare_end
-        text = self.text
-        before = ""
-        last: Word | None = None
-        while True:
-            self.skip_lines()
-            if self.pos >= self.end:
-                raise Unreadable("[[ does not end")
-            word = self.bare_word()
-            if word == "]]":
-                self.pos = self.bare_end
-                return node
-            if before in ("=~", "==", "=", "!="):
-                self._pattern(node.parts)
-            elif text[self.pos] in ";":
-                raise Unreadable("an operator in an odd place")
-            elif text[self.pos] in "()&|" or (text[self.pos] in "<>" and not text.startswith("(", self.pos + 1)):
-                self.pos += 1
-            else:
-                operand = self.word()
-                node.parts += operand.parts
-                if before in FILE_TESTS or before in FILE_COMPARISONS:
-                    node.files.append(operand)
-                elif word in FILE_COMPARISONS and last is not None:
-                    node.files.append(last)
-                last = operand
-            before = word
 
-    def _pattern(self, parts: list[Part]) -> None:
-        """The right side of a comparison, where parentheses and bars are part of the word."""
-        text, nested = self.text, 0
-        while self.pos < self.end:
-            c = text[self.pos]
-            if c in "'\"\\$`":
-                self.quoted(parts, "")
-                continue
-            if c == "(":
-                nested += 1
-            elif c == ")":
-                nested -= 1
-                if nested < 0:
-                    return
-            elif nested == 0 and (c in " \t\n&" or (c == "|" and text.startswith("||", self.pos))):
+def _pattern(cursor: Cursor, parts: list[Part]) -> None:
+    """The right side of a comparison, where parentheses and bars are part of the word."""
+    text, nested = cursor.text, 0
+    while cursor.pos < cursor.end:
+        c = text[cursor.pos]
+        if c in "'\"\\$`":
+            cursor.quoted(parts, "")
+            continue
+        if c == "(":
+            nested += 1
+        elif c == ")":
+            nested -= 1
+            if nested < 0:
                 return
-            self.pos += 1
+        elif nested == 0 and (c in " \t\n&" or (c == "|" and text.startswith("||", cursor.pos))):
+            return
+        cursor.pos += 1

@@ -2,106 +2,106 @@
 
 from __future__ import annotations
 
-from .scanner import NAME
+from .arithmetic import read_arithmetic
+from .cursor import NAME, Cursor
 from .syntax import LITERAL, PARAMETER, TILDE, Part, Unreadable
-from .words import ENDS_TILDE, WordReader
+from .words import ENDS_TILDE
 
 SPECIAL_NAMES = frozenset("@*#?$!-0123456789")
 TESTS = (":-", ":=", ":?", ":+", "-", "=", "?", "+")
 
 
-class Parameters(WordReader):
-    """Adds parameters in braces to words."""
+def braces(cursor: Cursor, parts: list[Part], around: str) -> None:
+    text, start = cursor.text, cursor.pos
+    part = Part(PARAMETER, "", start, start, around)
+    pos = start + 2
+    if text[pos : pos + 1] in ("!", "#") and text[pos + 1 : pos + 2] not in (
+        "}",
+        ":",
+        "-",
+        "+",
+        "=",
+        "?",
+        "#",
+        "%",
+        "/",
+    ):
+        part.op = text[pos]
+        pos += 1
+    stop = pos
+    while stop < cursor.end and text[stop] in NAME:
+        stop += 1
+    if stop == pos and text[pos : pos + 1] in SPECIAL_NAMES:
+        stop += 1
+    if stop == pos:
+        raise Unreadable("a parameter expansion that is not understood")
+    part.text = text[pos:stop]
+    cursor.pos = stop
+    _operator(cursor, part, around)
+    part.end = cursor.pos
+    parts.append(part)
 
-    def arithmetic(self, closing: str) -> list[Part]:
-        raise NotImplementedError
 
-    def braces(self, parts: list[Part], around: str) -> None:
-        text, start = self.text, self.pos
-        part = Part(PARAMETER, "", start, start, around)
-        pos = start + 2
-        if text[pos : pos + 1] in ("!", "#") and text[pos + 1 : pos + 2] not in (
-            "}",
-            ":",
-            "-",
-            "+",
-            "=",
-            "?",
-            "#",
-            "%",
-            "/",
-        ):
-            part.op = text[pos]
-            pos += 1
-        stop = pos
-        while stop < self.end and text[stop] in NAME:
-            stop += 1
-        if stop == pos and text[pos : pos + 1] in SPECIAL_NAMES:
-            stop += 1
-        if stop == pos:
-            raise Unreadable("a parameter expansion that is not understood")
-        part.text = text[pos:stop]
-        self.pos = stop
-        self._operator(part, around)
-        part.end = self.pos
-        parts.append(part)
+def _operator(cursor: Cursor, part: Part, around: str) -> None:
+    text = cursor.text
+    cursor.deeper()
+    if text.startswith("[", cursor.pos):
+        cursor.pos += 1
+        _index(cursor, part)
+    if text.startswith("}", cursor.pos):
+        cursor.pos += 1
+    else:
+        test = next((op for op in TESTS if text.startswith(op, cursor.pos)), "")
+        part.op = "other" if part.op else test or "other"
+        cursor.pos += len(test)
+        cursor.operands += 1
+        _operand(cursor, part, around if test else "")
+        cursor.operands -= 1
+    cursor.depth -= 1
 
-    def _operator(self, part: Part, around: str) -> None:
-        text = self.text
-        self.deeper()
-        if text.startswith("[", self.pos):
-            self.pos += 1
-            self._index(part)
-        if text.startswith("}", self.pos):
-            self.pos += 1
+
+def _index(cursor: Cursor, part: Part) -> None:
+    """NAME[index]: one element or all of an array; its value is never known to us."""
+    part.parts = read_arithmetic(cursor, "]")
+    part.op = "other"
+
+
+def _operand(cursor: Cursor, part: Part, around: str) -> None:
+    """Up to the first free closing brace. Between double quotes single ones mean nothing, except in patterns."""
+    text, end, parts = cursor.text, cursor.end, part.parts
+    start = cursor.pos
+    while cursor.pos < end:
+        pos = cursor.pos
+        c = text[pos]
+        if c == "}":
+            cursor.pos += 1
+            return
+        if c == "~" and pos == start and not around:
+            _operand_tilde(cursor, parts)
+        elif c in '"\\$`' or (c == "'" and not around):
+            _operand_quote(cursor, parts, c, around)
+        elif c in "<>" and not around and text.startswith("(", pos + 1):
+            cursor.quoted(parts, "")
         else:
-            test = next((op for op in TESTS if text.startswith(op, self.pos)), "")
-            part.op = "other" if part.op else test or "other"
-            self.pos += len(test)
-            self.operands += 1
-            self._operand(part, around if test else "")
-            self.operands -= 1
-        self.depth -= 1
+            cursor.pos = pos + 1
+            while cursor.pos < end and text[cursor.pos] not in "}'\"\\$`<>":
+                cursor.pos += 1
+            parts.append(Part(LITERAL, text[pos : cursor.pos], pos, cursor.pos, around))
+    raise Unreadable("a parameter expansion does not end")
 
-    def _index(self, part: Part) -> None:
-        """NAME[index]: one element or all of an array; its value is never known to us."""
-        part.parts = self.arithmetic("]")
-        part.op = "other"
 
-    def _operand(self, part: Part, around: str) -> None:
-        """Up to the first free closing brace. Between double quotes single ones mean nothing, except in patterns."""
-        text, end, parts = self.text, self.end, part.parts
-        start = self.pos
-        while self.pos < end:
-            pos = self.pos
-            c = text[pos]
-            if c == "}":
-                self.pos += 1
-                return
-            if c == "~" and pos == start and not around:
-                self._operand_tilde(parts)
-            elif c in '"\\$`' or (c == "'" and not around):
-                self._operand_quote(parts, c, around)
-            elif c in "<>" and not around and text.startswith("(", pos + 1):
-                self.process(parts)
-            else:
-                self.pos = pos + 1
-                while self.pos < end and text[self.pos] not in "}'\"\\$`<>":
-                    self.pos += 1
-                parts.append(Part(LITERAL, text[pos : self.pos], pos, self.pos, around))
-        raise Unreadable("a parameter expansion does not end")
+def _operand_quote(cursor: Cursor, parts: list[Part], c: str, around: str) -> None:
+    pos = cursor.pos
+    if c == "\\" and around and cursor.text[pos + 1 : pos + 2] not in ("}", '"', "\\", "$", "`", "\n"):
+        parts.append(Part(LITERAL, cursor.text[pos : pos + 2], pos, pos + 2, around))
+        cursor.pos += 2
+    else:
+        cursor.quoted(parts, around)
 
-    def _operand_quote(self, parts: list[Part], c: str, around: str) -> None:
-        pos = self.pos
-        if c == "\\" and around and self.text[pos + 1 : pos + 2] not in ("}", '"', "\\", "$", "`", "\n"):
-            parts.append(Part(LITERAL, self.text[pos : pos + 2], pos, pos + 2, around))
-            self.pos += 2
-        else:
-            self.quoted(parts, around)
 
-    def _operand_tilde(self, parts: list[Part]) -> None:
-        stop = self.pos + 1
-        while stop < self.end and self.text[stop] not in ENDS_TILDE:
-            stop += 1
-        parts.append(Part(TILDE, self.text[self.pos + 1 : stop], self.pos, stop))
-        self.pos = stop
+def _operand_tilde(cursor: Cursor, parts: list[Part]) -> None:
+    stop = cursor.pos + 1
+    while stop < cursor.end and cursor.text[stop] not in ENDS_TILDE:
+        stop += 1
+    parts.append(Part(TILDE, cursor.text[cursor.pos + 1 : stop], cursor.pos, stop))
+    cursor.pos = stop

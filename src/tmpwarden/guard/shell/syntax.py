@@ -10,6 +10,10 @@ PROCESS = "process"  # body: <(...) or >(...)
 ARITHMETIC = "arithmetic"  # parts: the substitutions inside
 TILDE = "tilde"  # text: the user, or ""
 
+# of test and [[: a file is looked at
+FILE_TESTS = frozenset(f"-{letter}" for letter in "bcdefghkprsuwxGLNOS")
+FILE_COMPARISONS = frozenset(("-nt", "-ot", "-ef"))
+
 
 class Unreadable(Exception):
     """The text is no bash that we understand; the words say why."""

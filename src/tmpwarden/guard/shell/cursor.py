@@ -1,8 +1,16 @@
-"""A position in the text: blanks, comments, line ends with the here-documents that wait for them, operators."""
+"""A position in the text, and what can be told from there alone: blanks, comments, operators, bare words."""
 
 from __future__ import annotations
 
-from .syntax import Part, Redirect, Unreadable
+from .syntax import Part, Redirect, Sequence, Unreadable
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from .syntax import Assignment, Node, Word
+
+    Opener = Callable[["Cursor", list[Part], str], None]
 
 MAX_DEPTH = 32  # of nested substitutions and commands: the reader is recursive
 MAX_HERE_DOCUMENTS = 64
@@ -15,13 +23,48 @@ NAME = NAME_START | frozenset("0123456789")
 OPERATORS = (";;&", ";;", ";&", "&&", "||", "|&")
 
 
-class Scanner:
+class Grammar:
+    """The readers that call each other in a circle, handed down so that imports need not."""
+
+    __slots__ = ("command", "function", "openers", "sequence")
+
+    def __init__(
+        self,
+        openers: Mapping[str, Opener],
+        sequence: Callable[[Cursor], Sequence],
+        command: Callable[[Cursor], Node],
+        function: Callable[[Cursor, int, Word | Assignment], Node],
+    ) -> None:
+        self.openers = openers  # by the character that starts a quote or a substitution
+        self.sequence = sequence
+        self.command = command
+        self.function = function  # from the parentheses behind its name on
+
+
+class Cursor:
     """Reads text[pos:end]."""
 
-    def __init__(self, text: str, pos: int = 0, end: int | None = None, depth: int = 0) -> None:
+    __slots__ = (
+        "bare_end",
+        "depth",
+        "end",
+        "floor",
+        "grammar",
+        "here_floor",
+        "here_seen",
+        "not_arithmetic",
+        "operands",
+        "pos",
+        "text",
+        "waiting",
+        "words",
+    )
+
+    def __init__(self, text: str, pos: int, end: int, depth: int, grammar: Grammar) -> None:
         self.text = text
         self.pos = pos
-        self.end = len(text) if end is None else end
+        self.end = end
+        self.grammar = grammar
         self.depth = depth
         self.waiting: list[tuple[Redirect, str, bool]] = []  # here-documents whose body starts behind the next line end
         self.words = 0
@@ -67,62 +110,18 @@ class Scanner:
                 break
         self.pos = pos
 
-    def skip_lines(self) -> None:
-        """The same and line ends."""
-        self.skip()
-        while self.pos < self.end and self.text[self.pos] == "\n":
-            self.line_end()
-            self.skip()
+    def quoted(self, parts: list[Part], around: str) -> None:
+        """Read what the quote or the dollar sign at this place starts; `around` is '"' within double quotes."""
+        self.grammar.openers[self.text[self.pos]](self, parts, around)
 
-    def line_end(self) -> None:
-        self.pos += 1
-        if not self.waiting:
-            return
-        if self.floor:
-            raise Unreadable("a here-document waits outside of the substitution that ends its line")
-        waiting, self.waiting = self.waiting, []
-        for redirect, delimiter, is_quoted in waiting:
-            self._here_document(redirect, delimiter, is_quoted)
-
-    def _here_document(self, redirect: Redirect, delimiter: str, is_quoted: bool) -> None:
-        text, end, strips = self.text, self.end, redirect.op == "<<-"
-        start = pos = self.pos
-        while pos < end:
-            stop = text.find("\n", pos, end)
-            stop = end if stop < 0 else stop
-            line = text[pos:stop]
-            if (line.lstrip("\t") if strips else line) == delimiter:
-                break
-            if not is_quoted:
-                stop = self._continued(pos, stop)
-                if text[pos:stop].replace("\\\n", "") == delimiter:
-                    raise Unreadable("the end of a here-document is split over two lines")
-            pos = stop + 1
-        else:
+    def whole(self) -> Sequence:
+        """The commands up to the end, which must be reached."""
+        tree = self.grammar.sequence(self)
+        if self.pos < self.end:
+            raise Unreadable("something stands in an odd place")
+        if self.waiting:
             raise Unreadable("a here-document does not end")
-        redirect.body = text[start:pos]
-        self.here_seen += 1
-        self.pos = min(stop + 1, end)
-        if not is_quoted:
-            redirect.parts = self.expansions(start, pos)
-
-    def _continued(self, pos: int, stop: int) -> int:
-        """The end of the line that starts at pos, with the lines that a backslash joins to it."""
-        text, end = self.text, self.end
-        while stop < end and text[stop - 1] == "\\" and stop > pos:
-            run = stop
-            while run > pos and text[run - 1] == "\\":
-                run -= 1
-            if (stop - run) % 2 == 0:
-                break
-            pos = stop + 1
-            following = text.find("\n", pos, end)
-            stop = end if following < 0 else following
-        return stop
-
-    def expansions(self, start: int, stop: int) -> list[Part]:
-        """The substitutions in the text of a here-document."""
-        raise NotImplementedError
+        return tree
 
     def operator(self) -> str:
         """The control operator at this place, or ''."""
@@ -162,3 +161,8 @@ class Scanner:
             pos += 1
         self.bare_end = pos
         return joined + text[start:pos]
+
+    def take_word(self) -> None:
+        """Pass what bare_word() has found."""
+        self.pos = self.bare_end
+        self.skip()
