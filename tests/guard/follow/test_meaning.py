@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from tmpwarden.guard.follow.meaning import analyse
+from tmpwarden.guard.follow.study import analyse
 from tmpwarden.guard.nouns.analysis import Analysis, Simple
 from tmpwarden.guard.programs.table import PROGRAMS
 

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.jail import is_covered
-from tmpwarden.guard.follow.meaning import analyse
+from tmpwarden.guard.follow.study import analyse
 from tmpwarden.guard.nouns.analysis import Analysis
 from tmpwarden.guard.shell import syntax
 from tmpwarden.guard.shell.reader import MAX_LENGTH, read

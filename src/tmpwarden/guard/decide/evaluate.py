@@ -5,7 +5,7 @@ Pure: the disk is seen only through `context.look`. Errors never become a deny; 
 
 from ...model.hot import ALLOW, ASK, DENY, PASS, Decision, ToolCall
 from ..context import Context
-from ..follow.meaning import analyse
+from ..follow.study import analyse
 from ..nouns.analysis import Simple
 from ..rules.rule import Rules
 from .judge import Judged, judge

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..follow.meaning import study
+from ..follow.study import study
 from ..nouns.analysis import ANY, APPEND, CREATE, READ, RUN, WRITE
 from ..nouns.state import Site
 from ..programs.table import NEVER_REWRITTEN

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from ..nouns.call import Call
 from ..nouns.fields import Field
+from ..nouns.invocation import Invocation
 from ..nouns.state import State
-from .calls import LISTS
-from .shells import Shells
-from .walk import Ways
-from .wrappers import WRAPPERS, is_name
+from .assignments import LISTS
+from .plain import tell
+from .shell import Shell, Ways
+from .wrappers import WRAPPERS, is_name, run_wrapped
 
 SHOWING = ("-v", "-V", "-h", "-i", "--version", "--help")
 # options of an interpreter that are followed by code
@@ -38,107 +38,109 @@ CODE_READERS = {
 }
 
 
-class Interpreters(Shells):
-    """Adds python, awk, sed and their kin."""
+def run_interpreter(shell: Shell, call: Invocation, state: State) -> Ways:
+    name = interpreter_of(call.name)
+    if len(call.fields) > 1 and f"{name}:{call.fields[1].text}" in WRAPPERS:
+        return run_wrapped(shell, call, state)  # bun x
+    letters, longs = CODE_OPTIONS[name]
+    code = _code(shell, call, letters, longs)
+    if code is not None and not (_is_harmless(name, code.text) and not _is_opened_oddly(name, call.fields)):
+        shell.refuse(f"{name} is given code")
+    return tell(shell, call, state)
 
-    def interpreter(self, call: Call, state: State) -> Ways:
-        name = interpreter_of((call.fields[0].text or "").rpartition("/")[2])
-        if len(call.fields) > 1 and f"{name}:{call.fields[1].text}" in WRAPPERS:
-            return self.wrapped(call, state)  # bun x
-        letters, longs = CODE_OPTIONS[name]
-        code = self._code(call, letters, longs)
-        if code is not None and not (_is_harmless(name, code.text) and not _is_opened_oddly(name, call.fields)):
-            self.refuse(f"{name} is given code")
-        return self.tell(call, state)
 
-    def _code(self, call: Call, letters: str, longs: tuple[str, ...]) -> Field | None:
-        fields = call.fields
-        for at in range(1, len(fields)):
-            text = fields[at].text
-            if text is None:
-                return fields[at]
-            if text == "-":
-                break
-            if not text.startswith("-"):
-                is_eval = text == "eval" and fields[0].text == "deno"
-                return (fields[-1] if at + 1 < len(fields) else Field(None, None)) if is_eval else None
-            if text == "-m" or (text in SHOWING and at == len(fields) - 1):
-                return None
-            if text.startswith("--"):
-                name, equals, value = text.partition("=")
-                if name in longs and equals:
-                    return Field(value, None)
-            is_code = text in longs if text.startswith("--") else any(c in letters for c in text[1:])
-            if is_code:
-                return fields[at + 1] if at + 1 < len(fields) and text[-1] in letters else Field(None, None)
-        body = call.body
-        return Field(body.body if body is not None and body.parts is None else None, None)
-
-    def awk(self, call: Call, state: State) -> Ways:
-        from ..programs.inline import awk_writes  # rare, and every hook pays for each module
-
-        for at in range(1, len(call.fields)):
-            text = call.fields[at].text
-            before = call.fields[at - 1].text or ""
-            if text is not None and text.startswith("-") and text != "-":
-                if text.startswith(("-f", "-E", "--file", "--exec")):
-                    break  # a script, as any other
-                if text.startswith(("-e", "--source")):
-                    self.refuse("awk is given a program that is not known")
-                continue
-            if len(before) == 2 and before[0] == "-" and before[1] in "Fvi" and at > 1:
-                continue
-            if text is None or awk_writes(text):
-                self.refuse("awk may write files or run programs")
+def _code(shell: Shell, call: Invocation, letters: str, longs: tuple[str, ...]) -> Field | None:
+    fields = call.fields
+    for at in range(1, len(fields)):
+        text = fields[at].text
+        if text is None:
+            return fields[at]
+        if text == "-":
             break
-        return self.tell(call, state)
+        if not text.startswith("-"):
+            is_eval = text == "eval" and fields[0].text == "deno"
+            return (fields[-1] if at + 1 < len(fields) else Field(None, None)) if is_eval else None
+        if text == "-m" or (text in SHOWING and at == len(fields) - 1):
+            return None
+        if text.startswith("--"):
+            name, equals, value = text.partition("=")
+            if name in longs and equals:
+                return Field(value, None)
+        is_code = text in longs if text.startswith("--") else any(c in letters for c in text[1:])
+        if is_code:
+            return fields[at + 1] if at + 1 < len(fields) and text[-1] in letters else Field(None, None)
+    body = call.body
+    return Field(body.body if body is not None and body.parts is None else None, None)
 
-    def sed(self, call: Call, state: State) -> Ways:
-        from ..programs.inline import sed_writes
 
-        scripts: list[str | None] = []
-        plain: list[str | None] = []
-        fields = iter(call.fields[1:])
-        for field in fields:
-            text = field.text
-            if text in ("-e", "--expression"):
+def run_awk(shell: Shell, call: Invocation, state: State) -> Ways:
+    from ..programs.inline import awk_writes  # rare, and every hook pays for each module
+
+    for at in range(1, len(call.fields)):
+        text = call.fields[at].text
+        before = call.fields[at - 1].text or ""
+        if text is not None and text.startswith("-") and text != "-":
+            if text.startswith(("-f", "-E", "--file", "--exec")):
+                break  # a script, as any other
+            if text.startswith(("-e", "--source")):
+                shell.refuse("awk is given a program that is not known")
+            continue
+        if len(before) == 2 and before[0] == "-" and before[1] in "Fvi" and at > 1:
+            continue
+        if text is None or awk_writes(text):
+            shell.refuse("awk may write files or run programs")
+        break
+    return tell(shell, call, state)
+
+
+def run_sed(shell: Shell, call: Invocation, state: State) -> Ways:
+    from ..programs.inline import sed_writes
+
+    scripts: list[str | None] = []
+    plain: list[str | None] = []
+    fields = iter(call.fields[1:])
+    for field in fields:
+        text = field.text
+        if text in ("-e", "--expression"):
+            scripts.append(getattr(next(fields, None), "text", None))
+        elif text is not None and text.startswith("--expression="):
+            scripts.append(text[13:])
+        elif text is not None and text.startswith("-") and text != "-":
+            if text.endswith("e") and not text.startswith(("--", "-i")):
                 scripts.append(getattr(next(fields, None), "text", None))
-            elif text is not None and text.startswith("--expression="):
-                scripts.append(text[13:])
-            elif text is not None and text.startswith("-") and text != "-":
-                if text.endswith("e") and not text.startswith(("--", "-i")):
-                    scripts.append(getattr(next(fields, None), "text", None))
-                elif text.startswith(("-f", "--file")):
-                    scripts.append(None)
-            else:
-                plain.append(text)
-        scripts = scripts or [text for text in plain if text != ""][:1]
-        if any(script is None or sed_writes(script) for script in scripts):
-            self.refuse("sed may write files or run programs")
-        return self.tell(call, state)
+            elif text.startswith(("-f", "--file")):
+                scripts.append(None)
+        else:
+            plain.append(text)
+    scripts = scripts or [text for text in plain if text != ""][:1]
+    if any(script is None or sed_writes(script) for script in scripts):
+        shell.refuse("sed may write files or run programs")
+    return tell(shell, call, state)
 
-    def make(self, call: Call, state: State) -> Ways:
-        """make -f -: the recipes are on its input. NAME=VALUE is an assignment, as in front of a command."""
-        for field in call.fields[1:]:
-            name, equals, _ = (field.stem or "").partition("=")
-            if equals and is_name(name) and field.word is not None and self.in_text:
-                self.site(field.word, len(name) + 1, "", name.endswith(LISTS)).modes.add("any")
-        texts = [field.text for field in call.fields]
-        if any(text in ("-f-", "--file=-", "--makefile=-") for text in texts) or ("-" in texts and "-f" in texts):
-            self.refuse("make is given recipes on its input")
-        return self.tell(call, state)
 
-    def reads_code(self, call: Call, state: State) -> Ways:
-        """Editors, schedulers and debuggers: with a script they may do anything, else they are ordinary programs."""
-        name = (call.fields[0].text or "").rpartition("/")[2]
-        options, showing = CODE_READERS[name]
-        texts = [field.text for field in call.fields[1:]]
-        tells = tuple(options.split())
-        if not any(text in showing for text in texts) and (
-            not tells or any(text is None or text in tells or _begins(text, tells) for text in texts)
-        ):
-            self.refuse(f"{name} may run anything")
-        return self.tell(call, state)
+def run_make(shell: Shell, call: Invocation, state: State) -> Ways:
+    """make -f -: the recipes are on its input. NAME=VALUE is an assignment, as in front of a command."""
+    for field in call.fields[1:]:
+        name, equals, _ = (field.stem or "").partition("=")
+        if equals and is_name(name) and field.word is not None and shell.in_text:
+            shell.site(field.word, len(name) + 1, "", name.endswith(LISTS)).modes.add("any")
+    texts = [field.text for field in call.fields]
+    if any(text in ("-f-", "--file=-", "--makefile=-") for text in texts) or ("-" in texts and "-f" in texts):
+        shell.refuse("make is given recipes on its input")
+    return tell(shell, call, state)
+
+
+def run_code_reader(shell: Shell, call: Invocation, state: State) -> Ways:
+    """Editors, schedulers and debuggers: with a script they may do anything, else they are ordinary programs."""
+    name = call.name
+    options, showing = CODE_READERS[name]
+    texts = [field.text for field in call.fields[1:]]
+    tells = tuple(options.split())
+    if not any(text in showing for text in texts) and (
+        not tells or any(text is None or text in tells or _begins(text, tells) for text in texts)
+    ):
+        shell.refuse(f"{name} may run anything")
+    return tell(shell, call, state)
 
 
 def _begins(text: str, tells: tuple[str, ...]) -> bool:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from ..nouns.analysis import CODE, READ, WRITE
-from ..nouns.call import Call
 from ..nouns.fields import Field
+from ..nouns.invocation import Invocation
 from ..nouns.state import State, Value
 from ..programs.options import Argument, Parsed, option
 from ..shell.cursor import NAME, NAME_START
-from .calls import LISTS
-from .shell_builtins import Builtins
-from .walk import Ways
+from .assignments import LISTS
+from .code import child_state, follow_code, joined, value_of
+from .directories import moved
+from .plain import tell
+from .shell import Shell, Ways
 
 # Each line: programs, the arguments in front of the command (: no path  > written  / the directory it runs in), and the
 # options that take a value, as in programs.py ($ code for a shell, / the directory it runs in). Behind the arguments:
@@ -77,158 +79,133 @@ WRAPPERS = {
 RUNNERS = frozenset([name.partition(":")[0] for name in WRAPPERS if ":" in name])
 IN_SHELL = frozenset(("command", "builtin", "exec", "time"))
 MOVING = frozenset(("chroot", "nsenter", "systemd-run", "pkexec"))  # leave the directory
-
 OTHER_ROOTS = frozenset(("chroot", "nsenter"))  # a /tmp in there is not ours: judged, never rewritten
 
 
-class Wrappers(Builtins):
-    """Adds the opening of wrappers."""
+def run_wrapped(shell: Shell, call: Invocation, state: State) -> Ways:
+    name = call.name
+    if name not in WRAPPERS:
+        return _runner(shell, name, call, state)
+    return unwrap(shell, name, 1, call, state)
 
-    def wrapped(self, call: Call, state: State) -> Ways:
-        name = base_name(call.fields[0])
-        if name not in WRAPPERS:
-            return self._runner(name, call, state)
-        return self.opened(name, 1, call, state)
 
-    def opened(self, name: str, at: int, call: Call, state: State) -> Ways:
-        """Pass what belongs to the wrapper itself, then follow what it runs."""
-        plain, options = WRAPPERS[name]
-        parsed = Parsed(f"A {options}" if options else "A")
-        at, inner_state = self._command_at(name, at, parsed, call, state)
-        if at < 0:
-            self.refuse(f"what {name} runs is not known")
-            return self.tell(call, state)
-        code = [value_of(argument) for argument in parsed.found if argument.mode == CODE]
-        rest = call.fields[at:]
-        if code or plain[-1:] in ("$", "&"):
-            return self._as_code(name, plain, code, rest, call, inner_state)
-        if not rest or (name == "command" and parsed.has("vV")):
-            return self._bare(name, call, state)
-        if name in ("sudo", "doas", "pkexec") or (name == "env" and parsed.has("iu", "ignore-environment", "unset")):
-            inner_state = inner_state.forgetting()  # TMPDIR and others may be gone
-        if name in MOVING:
-            inner_state = inner_state.at((None,))
-        in_text, self.in_text = self.in_text, self.in_text and name not in OTHER_ROOTS
-        try:
-            ways = self.call(call.inside(name.replace(":", " "), rest), inner_state)
-        finally:
-            self.in_text = in_text
-        if name in IN_SHELL and inner_state is state and "/" not in (call.fields[0].text or ""):
-            return ways
-        return state, state
+def unwrap(shell: Shell, name: str, at: int, call: Invocation, state: State) -> Ways:
+    """Pass what belongs to the wrapper itself, then follow what it runs."""
+    plain, options = WRAPPERS[name]
+    parsed = Parsed(f"A {options}" if options else "A")
+    at, inner_state = _command_at(shell, name, at, parsed, call, state)
+    if at < 0:
+        shell.refuse(f"what {name} runs is not known")
+        return tell(shell, call, state)
+    code = [value_of(argument) for argument in parsed.found if argument.mode == CODE]
+    rest = call.fields[at:]
+    if code or plain[-1:] in ("$", "&"):
+        return _as_code(shell, name, plain, code, rest, call, inner_state)
+    if not rest or (name == "command" and parsed.has("vV")):
+        return _bare(shell, name, call, state)
+    if name in ("sudo", "doas", "pkexec") or (name == "env" and parsed.has("iu", "ignore-environment", "unset")):
+        inner_state = inner_state.forgetting()  # TMPDIR and others may be gone
+    if name in MOVING:
+        inner_state = inner_state.at((None,))
+    in_text, shell.in_text = shell.in_text, shell.in_text and name not in OTHER_ROOTS
+    try:
+        ways = shell.call(call.inside(name.replace(":", " "), rest), inner_state)
+    finally:
+        shell.in_text = in_text
+    if name in IN_SHELL and inner_state is state and "/" not in (call.fields[0].text or ""):
+        return ways
+    return state, state
 
-    def _as_code(self, name: str, plain: str, code: list[Field], rest: list[Field], call: Call, state: State) -> Ways:
-        """Strings for a shell: in options, or all words that are left, together or each."""
-        self.emit(call, [], state)
-        if name == "env":
-            code = [joined([*code, *rest])]
-        elif plain[-1:] == "&":
-            code = [*code, *rest]
-        elif plain[-1:] == "$" and rest:
-            code = [*code, joined(rest)]
-        for field in code:
-            self.follow_code(field, self.child(state, []), *call.wrappers, name)
-        return state, state
 
-    def follow_code(self, field: Field, state: State, *around: str) -> Ways:
-        raise NotImplementedError
+def _as_code(
+    shell: Shell, name: str, plain: str, code: list[Field], rest: list[Field], call: Invocation, state: State
+) -> Ways:
+    """Strings for a shell: in options, or all words that are left, together or each."""
+    shell.emit(call, [], state)
+    if name == "env":
+        code = [joined([*code, *rest])]
+    elif plain[-1:] == "&":
+        code = [*code, *rest]
+    elif plain[-1:] == "$" and rest:
+        code = [*code, joined(rest)]
+    for field in code:
+        follow_code(shell, field, child_state(shell, state, []), *call.wrappers, name)
+    return state, state
 
-    def child(self, state: State, values: list[Field]) -> State:
-        raise NotImplementedError
 
-    def _bare(self, name: str, call: Call, state: State) -> Ways:
-        """A wrapper with nothing to run."""
-        if name in ("sudo", "doas") and has_flags(call.fields[1:], "is"):
-            self.refuse(f"{name} starts a shell")
-        self.emit(call, [], state)
-        return state, state
+def _bare(shell: Shell, name: str, call: Invocation, state: State) -> Ways:
+    """A wrapper with nothing to run."""
+    if name in ("sudo", "doas") and has_flags(call.fields[1:], "is"):
+        shell.refuse(f"{name} starts a shell")
+    shell.emit(call, [], state)
+    return state, state
 
-    def _command_at(self, name: str, at: int, parsed: Parsed, call: Call, state: State) -> tuple[int, State]:
-        """Where the command starts, -1 if that cannot be told."""
-        fields = call.fields
-        at = self.passed(at, parsed, fields)
-        if at >= 0 and name in ("sudo", "env", "doas"):
-            at, state = self._assignments(call, at, state)
-        for kind in WRAPPERS[name][0]:
-            if kind in ":>" and 0 <= at < len(fields):
-                if kind == ">":
-                    parsed.found.append(Argument(fields[at], 0, WRITE))
-                at = self.passed(at + 1, parsed, fields) if name == "flock" else at + 1
-        paths = [use for one in parsed.found if one.mode != CODE for use in self.touch(one, state, name)]
-        if paths:
-            self.emit(Call(call.node, fields[:1], [], None), paths, state)
-        if parsed.moves is not None:
-            field, offset = parsed.moves
-            self.touch(Argument(field, offset, READ), state, name)
-            state = self.moved([field if not offset else Field((field.text or "")[offset:], None)], state)
+
+def _command_at(shell: Shell, name: str, at: int, parsed: Parsed, call: Invocation, state: State) -> tuple[int, State]:
+    """Where the command starts, -1 if that cannot be told."""
+    fields = call.fields
+    at = past_options(shell, at, parsed, fields)
+    if at >= 0 and name in ("sudo", "env", "doas"):
+        at, state = _assignments(shell, call, at, state)
+    for kind in WRAPPERS[name][0]:
+        if kind in ":>" and 0 <= at < len(fields):
+            if kind == ">":
+                parsed.found.append(Argument(fields[at], 0, WRITE))
+            at = past_options(shell, at + 1, parsed, fields) if name == "flock" else at + 1
+    paths = [use for one in parsed.found if one.mode != CODE for use in shell.touch(one, state, name)]
+    if paths:
+        shell.emit(Invocation(call.node, fields[:1], [], None), paths, state)
+    if parsed.moves is not None:
+        field, offset = parsed.moves
+        shell.touch(Argument(field, offset, READ), state, name)
+        state = moved(shell, [field if not offset else Field((field.text or "")[offset:], None)], state)
+    return at, state
+
+
+def past_options(shell: Shell, at: int, parsed: Parsed, fields: list[Field]) -> int:
+    """Behind the options, -1 if one of them is not known."""
+    while at < len(fields):
+        text = fields[at].text
+        if text is None:
+            return -1
+        if text == "--":
+            return at + 1
+        if not text.startswith("-") or text == "-":
+            break
+        at += 2 if option(parsed, fields[at], text, fields[at + 1] if at + 1 < len(fields) else None) else 1
+    return at
+
+
+def _assignments(shell: Shell, call: Invocation, at: int, state: State) -> tuple[int, State]:
+    values: dict[str, Value] = {}
+    while at < len(call.fields):
+        field = call.fields[at]
+        text = field.text
+        if text is None and field.stem is None:
+            return -1, state
+        name, equals, value = (text or field.stem or "").partition("=")
+        if not equals or not name:
+            break
+        if not is_name(name):
+            shell.refuse(f"{name} is no variable of a shell")  # BASH_FUNC_rm%% defines a function
+        values[name] = Value(value if text is not None else None)
+        if field.word is not None and shell.in_text:
+            shell.site(field.word, len(name) + 1, "", name.endswith(LISTS)).modes.add("any")
+        at += 1
+    if not values:
         return at, state
-
-    def passed(self, at: int, parsed: Parsed, fields: list[Field]) -> int:
-        """Behind the options, -1 if one of them is not known."""
-        while at < len(fields):
-            text = fields[at].text
-            if text is None:
-                return -1
-            if text == "--":
-                return at + 1
-            if not text.startswith("-") or text == "-":
-                break
-            at += 2 if option(parsed, fields[at], text, fields[at + 1] if at + 1 < len(fields) else None) else 1
-        return at
-
-    def _assignments(self, call: Call, at: int, state: State) -> tuple[int, State]:
-        values: dict[str, Value] = {}
-        while at < len(call.fields):
-            field = call.fields[at]
-            text = field.text
-            if text is None and field.stem is None:
-                return -1, state
-            name, equals, value = (text or field.stem or "").partition("=")
-            if not equals or not name:
-                break
-            if not is_name(name):
-                self.refuse(f"{name} is no variable of a shell")  # BASH_FUNC_rm%% defines a function
-            values[name] = Value(value if text is not None else None)
-            if field.word is not None and self.in_text:
-                self.site(field.word, len(name) + 1, "", name.endswith(LISTS)).modes.add("any")
-            at += 1
-        if not values:
-            return at, state
-        return at, state.assigning(values).exporting(list(values))
-
-    def _runner(self, name: str, call: Call, state: State) -> Ways:
-        """uv run and its kin: a subcommand runs what follows."""
-        at = 1
-        while at < len(call.fields) and (call.fields[at].text or "").startswith("-"):
-            at += 1
-        row = f"{name}:{call.fields[at].text}" if at < len(call.fields) else ""
-        if row not in WRAPPERS or at + 1 >= len(call.fields):
-            return self.tell(call, state)
-        return self.opened(row, at + 1, call, state)
-
-    def quiet(self, call: Call) -> Call:
-        """The redirects were told with the command around it."""
-        call.redirects = []
-        call.body = None
-        return call
+    return at, state.assigning(values).exporting(list(values))
 
 
-def value_of(argument: Argument) -> Field:
-    """The word of an option's value, in its place in the text if it is a word of its own."""
-    text = argument.field.text
-    return argument.field if not argument.offset else Field(None if text is None else text[argument.offset :], None)
-
-
-def joined(fields: list[Field]) -> Field:
-    """As one string of code; in its place if it is one word."""
-    if len(fields) == 1:
-        return fields[0]
-    known = all(field.text is not None for field in fields)
-    return Field(" ".join([field.text or "" for field in fields]) if known else None, None)
-
-
-def base_name(field: Field) -> str:
-    return (field.text or "").rpartition("/")[2]
+def _runner(shell: Shell, name: str, call: Invocation, state: State) -> Ways:
+    """uv run and its kin: a subcommand runs what follows."""
+    at = 1
+    while at < len(call.fields) and (call.fields[at].text or "").startswith("-"):
+        at += 1
+    row = f"{name}:{call.fields[at].text}" if at < len(call.fields) else ""
+    if row not in WRAPPERS or at + 1 >= len(call.fields):
+        return tell(shell, call, state)
+    return unwrap(shell, row, at + 1, call, state)
 
 
 def has_flags(fields: list[Field], letters: str) -> bool:

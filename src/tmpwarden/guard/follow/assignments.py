@@ -1,0 +1,64 @@
+"""What a variable is given, with the place in the text where a rewrite finds it."""
+
+from __future__ import annotations
+
+from ..nouns.fields import Field
+from ..nouns.state import UNKNOWN, State, Value, merged
+from ..shell.syntax import LITERAL, Assignment
+from .expand import discard, expand, expand_single
+from .formulas import calculate
+from .shell import Shell
+
+LISTS = ("PATH", "path", "DIRS", "dirs")  # variables that end so hold several paths with colons between them
+SOCKETS = ("PGHOST", "SSH_AUTH_SOCK", "TMUX_TMPDIR", "MYSQL_UNIX_PORT")  # variables that lead to other programs
+
+
+def assign(shell: Shell, assignment: Assignment, state: State) -> State:
+    value = assigned_value(shell, assignment, state)
+    return shell.take_assigned(state).assigning({assignment.name: value})
+
+
+def assigned_value(shell: Shell, assignment: Assignment, state: State) -> Value:
+    """The value, with its place in the text so that a rewrite can find it."""
+    if assignment.index is not None:
+        discard(shell, assignment.index, state)
+        start = assignment.value.start if assignment.value is not None else assignment.end
+        calculate(shell, assignment.start + len(assignment.name), start, state)
+    if assignment.items is not None:
+        for item in assignment.items:
+            for field in expand(shell, item, state):
+                noted(shell, field, state)
+        return UNKNOWN
+    word = assignment.value
+    if word is None or assignment.index is not None:
+        return UNKNOWN
+    field = expand_single(shell, word.parts, word, state) if word.parts else Field("", word)
+    if word.parts and shell.in_text and assignment.name not in SOCKETS:
+        site = shell.site(word, 0, "", is_list=assignment.name.endswith(LISTS))
+        field.sites = merged((site,), field.sites)
+    if assignment.is_append:
+        before = shell.variable(assignment.name, state)
+        both = before.text + field.text if before.text is not None and field.text is not None else None
+        return Value(both, merged(field.sites, before.sites))
+    return as_value(field)
+
+
+def declared(shell: Shell, assignment: Assignment, state: State) -> Field:
+    """NAME=value behind export: one argument to the program, remembered until it says what to do with it."""
+    value = assigned_value(shell, assignment, state)
+    text = None if value.text is None else f"{assignment.name}={value.text}"
+    field = Field(text, None, value.sites)
+    field.declares = (assignment.name, value)
+    return field
+
+
+def noted(shell: Shell, field: Field, state: State) -> Field:
+    if field.word is not None and shell.in_text and field.word.parts and field.word.parts[0].kind == LITERAL:
+        field.sites = merged((shell.site(field.word, 0, ""),), field.sites)
+    return field
+
+
+def as_value(field: Field) -> Value:
+    value = Value(field.text if field.pattern_at < 0 else None, field.sites)
+    value.stem, value.pattern_at = field.stem, field.pattern_at
+    return value

@@ -1,0 +1,70 @@
+"""Strings that a shell reads: followed in their place in the text if they stand there as they are."""
+
+from __future__ import annotations
+
+from ..nouns.fields import Field
+from ..nouns.state import UNKNOWN, State
+from ..programs.options import Argument
+from ..shell.reader import read_part
+from ..shell.syntax import LITERAL, Unreadable
+from .shell import Shell, Ways
+
+MAX_SHELLS = 6
+
+
+def follow_code(shell: Shell, field: Field, state: State, *around: str) -> Ways:
+    """Read a string as bash does, in its place in the text if it stands there as it is."""
+    if field.text is None:
+        shell.refuse("a shell is given code that is not known")
+        return state.at((None,)).forgetting(), state.at((None,)).forgetting()
+    shell.nested += 1
+    if shell.nested > MAX_SHELLS:
+        raise Unreadable("shells in shells, too deep")
+    outer, shell.around = shell.around, shell.around + around
+    place = _place(shell, field)
+    try:
+        if place is not None:
+            ways = shell.run(read_part(shell.source, place[0], place[1], shell.nested), state)
+        else:
+            ways = shell.run_text(read_part(field.text, 0, len(field.text), shell.nested), field.text, state)
+    finally:
+        shell.around = outer
+        shell.nested -= 1
+    return ways
+
+
+def _place(shell: Shell, field: Field) -> tuple[int, int] | None:
+    if not shell.in_text or field.word is None or len(field.word.parts) != 1:
+        return None
+    part = field.word.parts[0]
+    if part.kind != LITERAL or part.quote not in ("'", '"'):
+        return None
+    start, end = (part.start + 1, part.end - 1) if part.quote == "'" else (part.start, part.end)
+    return (start, end) if shell.source[start:end] == field.text else None
+
+
+def child_state(shell: Shell, state: State, values: list[Field]) -> State:
+    """The state of a shell that is started: it sees what is exported, nothing else."""
+    inner = state.copy()
+    inner.variables = {
+        name: value if name in state.exported or name in shell.environment else UNKNOWN
+        for name, value in state.variables.items()
+    }
+    inner.positional = tuple([value.text for value in values[1:]]) if all(v.stem is not None for v in values) else None
+    if values and any(value.text is None for value in values):
+        inner.positional = None
+    return inner
+
+
+def value_of(argument: Argument) -> Field:
+    """The word of an option's value, in its place in the text if it is a word of its own."""
+    text = argument.field.text
+    return argument.field if not argument.offset else Field(None if text is None else text[argument.offset :], None)
+
+
+def joined(fields: list[Field]) -> Field:
+    """As one string of code; in its place if it is one word."""
+    if len(fields) == 1:
+        return fields[0]
+    known = all(field.text is not None for field in fields)
+    return Field(" ".join([field.text or "" for field in fields]) if known else None, None)

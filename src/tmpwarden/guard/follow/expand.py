@@ -1,0 +1,188 @@
+"""From words to the arguments that a program is given: braces, tildes, parameters, splitting, patterns."""
+
+from __future__ import annotations
+
+from ..nouns.fields import Builder, Field, is_other_in_zsh
+from ..nouns.state import UNKNOWN, State, Value, merged
+from ..shell.syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, TILDE, Part, Word
+from .formulas import calculate
+from .shell import Shell
+
+NUMBERS = frozenset(
+    ("$", "?", "!", "#", "RANDOM", "SECONDS", "UID", "EUID", "PPID", "BASHPID", "LINENO", "EPOCHSECONDS")
+)
+MAX_FIELDS = 256
+
+
+def expand(shell: Shell, word: Word, state: State) -> list[Field]:
+    if word.text is not None:
+        if word.text[0:1] == "=" and len(word.text) > 1 and not word.parts[0].quote:
+            shell.doubt("zsh reads this as something else")  # =ls is /bin/ls
+        return [Field(word.text, word)]
+    variants = [word.parts]
+    if word.magic and any(not part.quote and "{" in part.text for part in word.parts if part.kind == LITERAL):
+        from .braces import braces  # rare, and every hook pays for each module
+
+        expanded = braces(word.parts)
+        if expanded is None:
+            return [Field(None, word)]
+        variants = expanded
+    builder = Builder(word)
+    for parts in variants:
+        _build(shell, builder, parts, state)
+        builder.close()
+        if len(builder.fields) > MAX_FIELDS:
+            return [Field(None, word)]
+    return builder.fields
+
+
+def expand_single(shell: Shell, parts: list[Part], word: Word | None, state: State) -> Field:
+    """As in an assignment: nothing is split, no pattern means anything."""
+    builder = Builder(word)
+    builder.is_single = True
+    _build(shell, builder, parts, state, splits=False)
+    builder.is_open = True
+    builder.pattern_at = -1 if not builder.stem_only else builder.pattern_at
+    builder.close()
+    return builder.fields[0]
+
+
+def _build(shell: Shell, builder: Builder, parts: list[Part], state: State, splits: bool = True) -> None:
+    before: Part | None = None
+    for part in parts:
+        kind = part.kind
+        if kind == LITERAL:
+            if (before is None and part.text[0:1] == "=" and splits) or is_other_in_zsh(before, part):
+                shell.doubt("zsh reads this as something else")
+            builder.add(part.text, is_pattern=splits and not part.quote)
+        elif kind == PARAMETER:
+            _add_parameter(shell, builder, part, state, splits and not part.quote)
+        elif kind == COMMAND and part.body is not None:
+            _add_command(shell, builder, part, state)
+        elif kind == PROCESS and part.body is not None:
+            number = shell.processes
+            shell.run_inner(part.body, "", state)
+            builder.add(f"/dev/fd/{63 - number}")
+            shell.processes = number + 1
+        elif kind == TILDE:
+            _add_tilde(shell, builder, part.text, state)
+        elif kind == ARITHMETIC:
+            discard(shell, part.parts, state)
+            calculate(shell, part.start, part.end, state)
+            builder.add_number()
+        before = part
+
+
+def _add_parameter(shell: Shell, builder: Builder, part: Part, state: State, splits: bool) -> None:
+    if part.text in ("@", "*") and not part.op:
+        if builder.is_single or (part.text == "*" and part.quote):
+            _add_joined(shell, builder, state)
+        else:
+            _add_positional(shell, builder, part.quote == '"', state)
+        return
+    if (part.op == "" and part.text in NUMBERS and part.text not in state.variables) or part.op == "#":
+        discard(shell, part.parts, state)
+        builder.add_number()
+        return
+    value = parameter(shell, part, state)
+    builder.sites = merged(builder.sites, value.sites)
+    if value.text is None and value.stem is not None and not splits:
+        builder.add_stem(value.stem, value.pattern_at)
+    elif value.text is None or (splits and value.text and "IFS" in state.variables):
+        builder.add_unknown()
+    elif splits:
+        builder.split(value.text)
+    else:
+        builder.add(value.text)
+
+
+def _add_joined(shell: Shell, builder: Builder, state: State) -> None:
+    """ "$*", and either of them where nothing is split: one text with blanks between."""
+    known = state.positional
+    if known is None or None in known or "IFS" in state.variables or state.forgets:
+        builder.add_unknown()
+    else:
+        builder.add(" ".join([text or "" for text in known]))
+
+
+def _add_positional(shell: Shell, builder: Builder, is_exact: bool, state: State) -> None:
+    """ "$@" is one field each; anything else is known only when nothing could be split."""
+    known = state.positional
+    if (
+        known is None
+        or len(known) > MAX_FIELDS
+        or None in known
+        or not (is_exact or all(text and text.isalnum() for text in known if text))
+    ):
+        builder.add_unknown()
+        return
+    for at, text in enumerate(known):
+        if at:
+            builder.close()
+        builder.add(text or "")
+
+
+def _add_command(shell: Shell, builder: Builder, part: Part, state: State) -> None:
+    assert part.body is not None
+    shell.run_inner(part.body, part.text, state)
+    source = (part.text or shell.source)[part.body.start : part.body.end].strip()
+    if source == "pwd" and len(state.cwds) == 1 and state.cwds[0] is not None and "pwd" not in state.functions:
+        builder.add(state.cwds[0])
+    elif source.startswith("date +%") and all(c in "%YmdHMSsNjFT_-" for c in source[6:]):
+        builder.add_number()  # a date without a slash: some name, never a way up
+    else:
+        builder.add_unknown()
+
+
+def _add_tilde(shell: Shell, builder: Builder, user: str, state: State) -> None:
+    if user == "":
+        home = shell.variable("HOME", state).text
+    elif user == "+" and len(state.cwds) == 1:
+        home = state.cwds[0]
+    else:
+        home = None
+    if home is None:
+        builder.add_unknown()
+    else:
+        builder.add(home)
+
+
+def parameter(shell: Shell, part: Part, state: State) -> Value:
+    value = shell.variable(part.text, state)
+    op = part.op
+    if not op:
+        return value
+    if op in ("!", "other") or op.endswith("?"):
+        discard(shell, part.parts, state)
+        if op == "other":
+            _transform(shell, part, state)
+        return value if op.endswith("?") and value.text else UNKNOWN
+    operand = expand_single(shell, part.parts, None, state)
+    if value.text is None:
+        return UNKNOWN if "=" not in op else _assign(shell, part.text, UNKNOWN)
+    is_filled = value.text != ""  # unset and empty are the same to ":-", and we know no other unset ones
+    if op.endswith("+"):
+        return Value(operand.text) if is_filled else Value("")
+    if is_filled or not op.startswith(":"):
+        return value if is_filled else UNKNOWN
+    return _assign(shell, part.text, Value(operand.text)) if op == ":=" else Value(operand.text)
+
+
+def _assign(shell: Shell, name: str, value: Value) -> Value:
+    shell.assigned[name] = value
+    return value
+
+
+def discard(shell: Shell, parts: list[Part], state: State) -> None:
+    """Run the substitutions; what they give does not matter."""
+    if parts:
+        expand_single(shell, parts, None, state)
+
+
+def _transform(shell: Shell, part: Part, state: State) -> None:
+    """Subscripts and offsets are calculated; @P runs what the value holds."""
+    text = shell.source[part.start : part.end]
+    if text.endswith("@P}"):
+        shell.refuse("a value is expanded as a prompt")
+    if "[" in text or ":" in text:
+        calculate(shell, part.start + len(part.text) + 2, part.end, state)

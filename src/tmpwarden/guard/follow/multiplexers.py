@@ -1,0 +1,60 @@
+"""tmux and screen: what they are told to type or to start is code for a shell."""
+
+from __future__ import annotations
+
+from ..nouns.fields import Field
+from ..nouns.invocation import Invocation
+from ..nouns.state import State
+from ..programs.options import parse
+from .code import child_state, follow_code, joined
+from .shell import Shell, Ways
+
+# commands of tmux that start a shell, with their options that take a value
+TMUX = {
+    **dict.fromkeys(("new", "new-session"), "A c:e:F:f:n:s:t:x:y:"),
+    **dict.fromkeys(("neww", "new-window", "splitw", "split-window"), "A c:e:F:l:p:n:t:"),
+    **dict.fromkeys(("respawnp", "respawn-pane", "respawnw", "respawn-window", "pipep", "pipe-pane"), "A c:e:t:"),
+    **dict.fromkeys(("run", "run-shell", "if", "if-shell", "popup", "display-popup"), "A b:c:d:t:x:y:w:h:"),
+}
+TMUX_TYPES = ("send", "send-keys")
+SCREEN = "A S:s:T:t:c<h:e:p: Logfile>"
+
+
+def run_tmux(shell: Shell, call: Invocation, state: State) -> Ways:
+    shell.emit(call, [], state)
+    rest = parse("A L:S:f<c:T:", call.fields)
+    at = call.fields.index(rest.plain[0]) if rest.plain else len(call.fields)
+    name = call.fields[at].text if at < len(call.fields) else ""
+    if name in TMUX:
+        words = _behind_options(TMUX[name], call.fields[at:])
+        if words:
+            _typed(shell, [joined(words)], call, state)
+    elif name in TMUX_TYPES:
+        typed = parse("A t:N:", call.fields[at:]).plain
+        _typed(shell, [field for field in typed if " " in (field.text or " ")], call, state.at((None,)))
+    return state, state
+
+
+def run_screen(shell: Shell, call: Invocation, state: State) -> Ways:
+    shell.emit(call, [], state)
+    words = _behind_options(SCREEN, call.fields)
+    if any(field.text == "-X" for field in call.fields):
+        typed = [field for field in words if " " in (field.text or " ")]
+        _typed(shell, typed, call, state.at((None,)))
+    elif words:
+        shell.call(call.inside("screen", words).quiet(), state)
+    return state, state
+
+
+def _typed(shell: Shell, code: list[Field], call: Invocation, state: State) -> None:
+    for field in code:
+        text = field.text
+        if text is not None and "\\" in text:  # \n is its Enter
+            field = Field(text.replace("\\n", "\n").replace("\\r", "\n").replace("^M", "\n"), None)
+        follow_code(shell, field, child_state(shell, state, []), *call.wrappers, call.fields[0].text or "")
+
+
+def _behind_options(spec: str, fields: list[Field]) -> list[Field]:
+    """All from the first plain argument on: what is started has options of its own."""
+    plain = parse(spec, fields).plain
+    return fields[fields.index(plain[0]) :] if plain else []

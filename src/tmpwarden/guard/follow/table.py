@@ -1,0 +1,177 @@
+"""What each name means: one handler (shell, call, state) -> ways for every command that is more than its paths."""
+
+from __future__ import annotations
+
+from ..nouns.analysis import RUN, PathUse
+from ..nouns.invocation import Invocation
+from ..nouns.state import State
+from ..programs.table import CHANGING, PROGRAMS, REMOTE
+from ..shell.syntax import (
+    AndOr,
+    Block,
+    Case,
+    Expression,
+    For,
+    Function,
+    If,
+    Loop,
+    Node,
+    Pipeline,
+    Sequence,
+    SimpleCommand,
+    Unreadable,
+)
+from .builtins import (
+    change_names,
+    leave_function,
+    leave_loop,
+    leave_shell,
+    make_alias,
+    may_run_code,
+    set_shell_options,
+    source_file,
+)
+from .directories import change_directory, pop_directory, push_directory
+from .files import open_files
+from .flow import run_and_or, run_block, run_case, run_expression, run_if, run_pipeline, run_sequence
+from .functions import call_by_name, define_function
+from .git import run_git
+from .interpreters import (
+    CODE_OPTIONS,
+    CODE_READERS,
+    interpreter_of,
+    run_awk,
+    run_code_reader,
+    run_interpreter,
+    run_make,
+    run_sed,
+)
+from .links import LINKING, note_links
+from .loops import run_for, run_loop
+from .multiplexers import run_screen, run_tmux
+from .plain import plain
+from .remote import run_container, run_ssh
+from .repeaters import run_find, run_parallel, run_xargs
+from .shell import Meaning, Shell, Ways
+from .shells import SHELLS, USER_SHELLS, run_eval, run_shell, run_user_shell, set_trap
+from .simple import run_simple
+from .variables import declare, print_formatted, read_names, set_options, shift_arguments, unset_names
+from .wrappers import RUNNERS, WRAPPERS, run_wrapped
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .shell import Handler, NodeHandler
+
+MAX_WRAPPERS = 12  # sudo env nice ...: each looks through all that is behind it
+
+
+def run_call(shell: Shell, call: Invocation, state: State) -> Ways:
+    if len(call.wrappers) > MAX_WRAPPERS:
+        raise Unreadable("wrappers in wrappers, too deep")
+    text = call.fields[0].text
+    if text is None or (call.fields[0].pattern_at >= 0 and text != "["):  # alone it opens no pattern
+        return _nameless(shell, call, state)
+    if text in state.functions and not call.skips_functions:
+        return call_by_name(shell, text, call, state)
+    name = text.rpartition("/")[2]
+    if text[0:1] == "/" and shell.in_text and call.fields[0].word is not None:
+        shell.site(call.fields[0].word, 0, "").modes.add(RUN)
+    handler = HANDLERS.get(name)
+    if name in BUILTINS and name != text:
+        handler = None  # /usr/bin/cd moves nobody but itself
+    if handler is None and interpreter_of(name) in CODE_OPTIONS:
+        handler = run_interpreter
+    if handler is not None:
+        return handler(shell, call, state)
+    paths = plain(shell, call, state, name)
+    if name in LINKING:
+        note_links(shell, name, call, paths)
+    elif name not in PROGRAMS:
+        _guess(shell, name, call, state)
+    return state, state
+
+
+def _guess(shell: Shell, name: str, call: Invocation, state: State) -> None:
+    """A program that nobody knows may run the rest of its words, if that starts with a name that changes files."""
+    for at in range(1, len(call.fields) - 1):
+        inner = (call.fields[at].text or "").rpartition("/")[2]
+        if inner not in CHANGING and inner not in SHELLS:
+            continue
+        opaque = shell.opaque
+        shell.call(call.inside(name, call.fields[at:]).quiet(), state)
+        if inner in CHANGING or not (call.fields[at + 1].text or "-c").startswith("-"):
+            shell.opaque = opaque  # only words: what cannot be read in them proves nothing
+        return
+
+
+def _nameless(shell: Shell, call: Invocation, state: State) -> Ways:
+    """It may be cd as well as rm."""
+    shell.refuse("the name of a command is not known")
+    raw = shell.source[call.node.start : call.node.end]
+    shell.emit(call, [PathUse(raw, None, "any")], state)
+    after = state.at((None,)).forgetting()
+    return after, after
+
+
+BUILTINS: dict[str, Handler] = {
+    "cd": change_directory,
+    "chdir": change_directory,
+    "pushd": push_directory,
+    "popd": pop_directory,
+    **dict.fromkeys(("export", "declare", "local", "readonly", "typeset"), declare),
+    **dict.fromkeys(("read", "mapfile", "readarray", "getopts", "let", "wait"), read_names),
+    **dict.fromkeys(("compgen", "fc"), may_run_code),
+    "printf": print_formatted,
+    "unset": unset_names,
+    "set": set_options,
+    "shift": shift_arguments,
+    "source": source_file,
+    ".": source_file,
+    "exit": leave_shell,
+    "logout": leave_shell,
+    "return": leave_function,
+    "break": leave_loop,
+    "continue": leave_loop,
+    "alias": make_alias,
+    "shopt": set_shell_options,
+    "enable": change_names,
+    "hash": change_names,
+}
+HANDLERS: dict[str, Handler] = {
+    **BUILTINS,
+    **dict.fromkeys(WRAPPERS, run_wrapped),
+    **dict.fromkeys(RUNNERS, run_wrapped),
+    **dict.fromkeys(SHELLS, run_shell),
+    **dict.fromkeys(CODE_OPTIONS, run_interpreter),
+    **dict.fromkeys(CODE_READERS, run_code_reader),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), run_awk),
+    **dict.fromkeys(("sed", "gsed"), run_sed),
+    **dict.fromkeys(("make", "gmake"), run_make),
+    **dict.fromkeys(USER_SHELLS, run_user_shell),
+    **dict.fromkeys(REMOTE, run_container),
+    "git": run_git,
+    "xargs": run_xargs,
+    "parallel": run_parallel,
+    "tmux": run_tmux,
+    "screen": run_screen,
+    "find": run_find,
+    "gfind": run_find,
+    "eval": run_eval,
+    "trap": set_trap,
+    "ssh": run_ssh,
+    "mosh": run_ssh,
+}
+NODES: dict[type[Node], NodeHandler] = {
+    SimpleCommand: run_simple,
+    Sequence: run_sequence,
+    AndOr: run_and_or,
+    Pipeline: run_pipeline,
+    Block: run_block,
+    If: run_if,
+    Loop: run_loop,
+    For: run_for,
+    Case: run_case,
+    Expression: run_expression,
+    Function: define_function,
+}
+MEANING = Meaning(NODES, run_call, open_files)
