@@ -1,17 +1,23 @@
-"""Every row of the tables of wrappers and programs, with every option of it, in every way to write it."""
+"""Every row of the table of programs, with every option of it, in every way to write it."""
 
 import pytest
 
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
-from tmpwarden.guard.follow.wrappers import WRAPPERS
-from tmpwarden.guard.programs.table import PROGRAMS
-from tmpwarden.guard.programs.uncommon import UNCOMMON
+from tmpwarden.guard.programs import rows, running
+from tmpwarden.guard.programs.table import ROWS, program
 from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import ToolCall
 
 RULES = load((), preset="sandbox").rules
 VALUED = ":<>/"
+WRAPPERS = [name for name in ROWS if "runs" in program(name).facets]
+SPECS = {name: program(name).arguments for name in ROWS if program(name).arguments and name not in WRAPPERS}
+FACETS = {
+    *("changes", "two-targets", "links", "linkless", "safe", "safe-valued", "safe-long", "reads", "at-files"),
+    *("runs", "runner", "in-shell", "leaves", "other-root", "transparent", "shell", "user-shell", "code", "told-by"),
+    *("shows", "remote", "container", "real", "valued"),
+}
 
 
 def look(path: str) -> tuple[str, bool]:
@@ -37,7 +43,7 @@ def forms(options: str) -> list[str]:
 
 @pytest.mark.parametrize("name", WRAPPERS)
 def test_what_a_wrapper_runs_is_judged_behind_all_its_options(name: str) -> None:
-    plain, options = WRAPPERS[name]
+    plain, options = program(name).facets["runs"], program(name).arguments.partition(" ")[2]
     before = " ".join("1" for kind in plain if kind in ":>")
     run = "'rm -rf /etc/x'" if plain.endswith("&") else "rm -rf /etc/x"
     lines = [" ".join(filter(None, (name.replace(":", " "), form, before, run))) for form in forms(options)]
@@ -46,12 +52,20 @@ def test_what_a_wrapper_runs_is_judged_behind_all_its_options(name: str) -> None
 
 @pytest.mark.parametrize("name", [name for name in WRAPPERS if name != "runuser"])  # that needs a user
 def test_a_wrapper_by_itself_is_no_reason_to_ask(name: str) -> None:
-    plain, _ = WRAPPERS[name]
+    plain = program(name).facets["runs"]
     before = " ".join("1" for kind in plain if kind in ":>")
     assert said(" ".join(filter(None, (name.replace(":", " "), before, "ls")))) == "pass"
 
 
-ROWS = {**PROGRAMS, **UNCOMMON}
+def test_a_program_has_one_row() -> None:
+    heads = [row.partition("|")[0].split() for row in (rows.ROWS + "\n" + running.ROWS).split("\n")]
+    names = [name for head in heads for name in head]
+    assert sorted(name for name in set(names) if names.count(name) > 1) == []
+
+
+def test_every_facet_is_one_that_the_table_explains() -> None:
+    assert {facet for name in ROWS for facet in program(name).facets} == FACETS
+    assert [name for name in ROWS if ":" in name[1:] and "runner" not in program(name.partition(":")[0]).facets] == []
 
 
 def written(spec: str) -> list[str]:
@@ -71,14 +85,14 @@ def written(spec: str) -> list[str]:
     return found
 
 
-@pytest.mark.parametrize("name", [name for name, spec in ROWS.items() if written(spec)])
+@pytest.mark.parametrize("name", [name for name, spec in SPECS.items() if written(spec)])
 def test_an_option_that_is_written_is_asked_about_in_every_spelling(name: str) -> None:
     first = {"tar": "-x", "gtar": "-x", "bsdtar": "-x"}.get(name, "")
-    lines = [" ".join(filter(None, (name, first, form, "a"))) for form in written(ROWS[name])]
+    lines = [" ".join(filter(None, (name, first, form, "a"))) for form in written(SPECS[name])]
     assert [line for line in lines if said(line) != "ask"] == []
 
 
-@pytest.mark.parametrize("name", [name for name, spec in ROWS.items() if spec[0] in "DCWPML"])
+@pytest.mark.parametrize("name", [name for name, spec in SPECS.items() if spec[0] in "DCWPML"])
 def test_a_plain_argument_that_is_written_is_asked_about(name: str) -> None:
     assert said(f"{name} a /etc/x") == "ask"
     assert said(f"{name} a b") in ("pass", "allow")

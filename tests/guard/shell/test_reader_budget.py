@@ -32,5 +32,5 @@ def test_reading_and_rewriting_import_nothing_heavy() -> None:
     assert not loaded & HEAVY
     assert not loaded & (
         {"tmpwarden.guard.follow.braces", "tmpwarden.guard.shell.escapes"}
-        | {f"tmpwarden.guard.programs.{name}" for name in ("inline", "uncommon", "git")}
+        | {f"tmpwarden.guard.programs.{name}" for name in ("inline", "rare", "git")}
     )

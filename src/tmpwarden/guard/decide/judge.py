@@ -3,14 +3,11 @@
 from ...model.hot import ALLOW, ASK, DENY
 from ..nouns.analysis import ANY, APPEND, DELETE, READ, WRITING, PathUse, Simple
 from ..nouns.places import is_inside, is_sink, landing
-from ..programs.table import REMOTE
+from ..programs.table import has
 from ..rules.glob import matches
 from ..rules.prefixes import MAYBE, YES, is_prefix
 from ..rules.rule import Rule, Rules
 from .scope import Scope
-
-TWO_TARGETS = ("cp", "mv", "ln", "rsync", "install", "scp")
-CONTAINERS = ("docker", "podman", "nerdctl", "lxc")  # their disks are made to be thrown away
 
 
 class Judged:
@@ -78,11 +75,11 @@ def _hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
 
 def _is_elsewhere(simple: Simple) -> bool:
     """Run by ssh or docker: its files are not ours. Those of ssh itself are."""
-    return simple.remote and any(wrapper in REMOTE for wrapper in simple.wrappers)
+    return simple.remote and any(has(wrapper, "remote") for wrapper in simple.wrappers)
 
 
 def _is_in_container(simple: Simple) -> bool:
-    return any(wrapper.split()[0] in CONTAINERS for wrapper in simple.wrappers)
+    return any(has(wrapper.split()[0], "container") for wrapper in simple.wrappers)
 
 
 def _argument_hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
@@ -210,7 +207,7 @@ def _allows(rule: Rule, simple: Simple, scope: Scope) -> bool:
 
 def _has_one_target(simple: Simple) -> bool:
     """A regex sees letters: it confines one path, and only one that does not climb."""
-    if simple.name in TWO_TARGETS or len([use for use in simple.paths if use.mode != READ]) > 1:
+    if has(simple.name, "two-targets") or len([use for use in simple.paths if use.mode != READ]) > 1:
         return False
     return not any("../" in (word or "") or (word or "").endswith("..") for word in simple.argv)
 

@@ -6,6 +6,7 @@ copies into the way cannot. What is not proven here is not denied, it only gets 
 
 from ..nouns.analysis import DELETE, READ, PathUse, Simple
 from ..nouns.places import is_inside, real
+from ..programs.table import has, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -14,32 +15,12 @@ if TYPE_CHECKING:
     Look = Callable[[str], tuple[str | None, bool]]
     IsPlain = Callable[[str, bool], bool]
 
-# short options without and with a value, long options: those that do not widen what is touched. `rmdir -p` climbs,
-# `cp --parents` rebuilds a path below the target, `cp -s` makes links
-_SAFE_OPTIONS = {
-    "rm": ("rRfiIvd", "", ("recursive", "force", "verbose", "dir", "one-file-system", "interactive", "preserve-root")),
-    "rmdir": ("v", "", ("verbose", "ignore-fail-on-non-empty")),
-    "mkdir": ("pv", "m", ("parents", "verbose", "mode")),
-    "touch": ("acmfh", "dtr", ("no-create", "date", "time", "reference", "no-dereference")),
-    "mv": ("finuvbT", "t", ("force", "no-clobber", "update", "verbose", "target-directory", "no-target-directory")),
-    "cp": (
-        "finuvprRadPLHTx",
-        "t",
-        (
-            *("force", "no-clobber", "update", "verbose", "recursive", "archive", "preserve", "dereference"),
-            *("no-dereference", "target-directory", "no-target-directory", "remove-destination", "one-file-system"),
-        ),
-    ),
-}
-_KEEPS_LINKS = "rRadP"  # options with which cp may carry a symlink over
-_MAKES_NO_LINKS = ("rm", "rmdir", "mkdir", "touch", "cd", "pushd", "popd", "pwd", "echo", "printf", "true", ":", "ls")
-
 
 def stays_inside(
     simple: Simple, line: "tuple[Simple, ...]", roots: "tuple[str, ...]", look: "Look", is_plain: "IsPlain"
 ) -> bool:
     """All paths of `simple` are inside `roots`, says the rule; does that hold when it runs?"""
-    if simple.name in _SAFE_OPTIONS and not _options_are_safe(simple):
+    if has(simple.name, "safe") and not _options_are_safe(simple):
         return False
     if simple.name == "cp" and not _copy_lands_inside(simple, roots, look, is_plain):
         return False
@@ -47,7 +28,9 @@ def stays_inside(
 
 
 def _options_are_safe(simple: Simple) -> bool:
-    plain, valued, long = _SAFE_OPTIONS[simple.name or ""]
+    known = program(simple.name or "")
+    plain, valued = known.facets["safe"], known.facets.get("safe-valued", "")
+    long = known.values("safe-long")
     skip = False
     for word in simple.argv[1:]:
         if word is None or word == "-":
@@ -121,17 +104,19 @@ def _lands_inside(copy: str | None, is_deep: bool, roots: "tuple[str, ...]", loo
 
 
 def _keeps_links(simple: Simple) -> bool:
+    """May this copy carry a link over?"""
+    letters = program(simple.name or "").facets.get("links", "").replace("l", "")  # hard ones show in their count
     return any(
         word is None
         or word in ("--recursive", "--archive", "--no-dereference", "--preserve=links", "--preserve=all")
-        or (word[:1] == "-" and word[:2] != "--" and any(letter in word for letter in _KEEPS_LINKS))
+        or (word[:1] == "-" and word[:2] != "--" and any(letter in word for letter in letters))
         for word in simple.argv[1:]
     )
 
 
 def _lays_trap(other: Simple, simple: Simple, look: "Look") -> bool:
     """Could `other` put a symlink where `simple` walks? Order does not count: there are loops and `&`."""
-    if not other.argv or other.name in _MAKES_NO_LINKS or (other.name == "cp" and not _keeps_links(other)):
+    if not other.argv or has(other.name, "linkless") or (other.name == "cp" and not _keeps_links(other)):
         return False
     if other.name not in ("cp", "mv"):
         return True

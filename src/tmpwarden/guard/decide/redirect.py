@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..follow.study import study
 from ..nouns.analysis import ANY, APPEND, CREATE, READ, RUN, WRITE
 from ..nouns.state import Site
-from ..programs.table import NEVER_REWRITTEN
+from ..programs.table import has
 from ..shell.reader import read
 from ..shell.syntax import LITERAL, Part, Unreadable
 from .temproot import HIDDEN, TempRoot
@@ -102,7 +102,7 @@ def _holds_more(text: str, root: TempRoot) -> bool:
 
 
 def _edits(site: Site, root: TempRoot, command: str) -> list[Edit]:
-    if site.program in NEVER_REWRITTEN or _leaves(site, root):
+    if has(site.program, "real") or _leaves(site, root):
         return []
     edits = []
     for start, rest in _paths(site, root):

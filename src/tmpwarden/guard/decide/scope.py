@@ -2,6 +2,7 @@
 
 from ..nouns.analysis import Simple
 from ..nouns.places import expand
+from ..programs.table import has
 from ..rules.prefixes import MAYBE, YES
 from .proof import stays_inside
 
@@ -9,9 +10,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..context import Context
     from ..rules.rule import Rule, Rules
-
-# all others may write files of their own (`time -o`, `flock`, `nohup`), raise rights or read start-up files
-ALLOWED_THROUGH = ("command", "builtin", "exec", "eval", "env", "nice", "timeout", "setsid", "stdbuf", "find")
 
 
 class Scope:
@@ -56,7 +54,8 @@ class Scope:
         return None
 
     def may_allow(self, simple: Simple) -> bool:
-        return not simple.doubts and not simple.remote and all(w in ALLOWED_THROUGH for w in simple.wrappers)
+        """Most wrappers may write files of their own (`time -o`), raise rights or read start-up files."""
+        return not simple.doubts and not simple.remote and all(has(name, "transparent") for name in simple.wrappers)
 
     def is_mounted_in(self, roots: "tuple[str, ...]") -> bool:
         """Something lies in there that belongs elsewhere: what walks over the tree would walk into it."""

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 from ..nouns.invocation import Invocation
+from ..nouns.names import names
 from ..nouns.state import State
-from ..programs.table import names
 from .plain import tell
 from .shell import Shell, Ways
 
 SHOPT_NAMES = names(
-    "-s -u -q -p -o nullglob dotglob failglob globstar nocaseglob nocasematch extglob inherit_errexit"
-) | names("globasciiranges checkwinsize huponexit login_shell nounset pipefail errexit")
+    "-s -u -q -p -o nullglob dotglob failglob globstar nocaseglob nocasematch extglob inherit_errexit globasciiranges "
+    "checkwinsize huponexit login_shell nounset pipefail errexit"
+)
 
 
 def source_file(shell: Shell, call: Invocation, state: State) -> Ways:

@@ -5,51 +5,27 @@ from __future__ import annotations
 from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.state import State
+from ..programs.table import has, program
 from .assignments import LISTS
 from .plain import tell
 from .shell import Shell, Ways
-from .wrappers import WRAPPERS, is_name, run_wrapped
+from .wrappers import is_name, run_wrapped
 
 SHOWING = ("-v", "-V", "-h", "-i", "--version", "--help")
-# options of an interpreter that are followed by code
-CODE_OPTIONS = {
-    "python": ("c", ()),
-    "node": ("ep", ("--eval", "--print")),
-    "perl": ("eE", ()),
-    "ruby": ("e", ()),
-    "php": ("rBRE", ()),
-    "lua": ("e", ()),
-    "osascript": ("e", ()),
-    "Rscript": ("e", ()),
-    "bun": ("e", ("--eval",)),
-    "deno": ("", ()),
-    "tclsh": ("", ()),
-}
-# programs that run what they are told: the options that tell them ('' where their input does), options that only show
-CODE_READERS = {
-    **dict.fromkeys(("at", "batch"), ("", ("-l", "-c", "-d", "-r"))),
-    "crontab": ("", ("-l",)),
-    **dict.fromkeys(("ed", "ex"), ("", ())),
-    **dict.fromkeys(("vim", "vi", "nvim", "view", "gvim"), ("-c -s -S -e -E -es -u --cmd --headless +", ())),
-    "emacs": ("--batch -batch --eval -eval -l --load --script -f --funcall", ()),
-    "expect": ("-c", ()),
-    "gdb": ("-ex -x -ix -iex -batch --batch --command --eval-command", ()),
-    "socat": ("EXEC: SYSTEM: exec: system:", ()),
-}
 
 
 def run_interpreter(shell: Shell, call: Invocation, state: State) -> Ways:
-    name = interpreter_of(call.name)
-    if len(call.fields) > 1 and f"{name}:{call.fields[1].text}" in WRAPPERS:
+    name = language_of(call.name)
+    if len(call.fields) > 1 and has(f"{name}:{call.fields[1].text}", "runs"):
         return run_wrapped(shell, call, state)  # bun x
-    letters, longs = CODE_OPTIONS[name]
-    code = _code(shell, call, letters, longs)
+    letters, _, longs = program(name).facets["code"].partition(",")
+    code = _code(call, letters, tuple(longs.split(",")))
     if code is not None and not (_is_harmless(name, code.text) and not _is_opened_oddly(name, call.fields)):
         shell.refuse(f"{name} is given code")
     return tell(shell, call, state)
 
 
-def _code(shell: Shell, call: Invocation, letters: str, longs: tuple[str, ...]) -> Field | None:
+def _code(call: Invocation, letters: str, longs: tuple[str, ...]) -> Field | None:
     fields = call.fields
     for at in range(1, len(fields)):
         text = fields[at].text
@@ -133,9 +109,9 @@ def run_make(shell: Shell, call: Invocation, state: State) -> Ways:
 def run_code_reader(shell: Shell, call: Invocation, state: State) -> Ways:
     """Editors, schedulers and debuggers: with a script they may do anything, else they are ordinary programs."""
     name = call.name
-    options, showing = CODE_READERS[name]
+    known = program(name)
+    tells, showing = known.values("told-by"), known.values("shows")
     texts = [field.text for field in call.fields[1:]]
-    tells = tuple(options.split())
     if not any(text in showing for text in texts) and (
         not tells or any(text is None or text in tells or _begins(text, tells) for text in texts)
     ):
@@ -162,7 +138,7 @@ def _is_opened_oddly(language: str, fields: list[Field]) -> bool:
     )
 
 
-def interpreter_of(name: str) -> str:
+def language_of(name: str) -> str:
     """python3.11 is python."""
     for known in ("python", "pypy"):
         if name.startswith(known):

@@ -7,11 +7,10 @@ from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.state import State
 from ..programs.options import Argument, by_spec, is_elsewhere
-from ..programs.table import CHANGING
+from ..programs.table import has
 from ..shell.syntax import Unreadable
 from .code import follow_code
 from .shell import Shell, Ways
-from .shells import SHELLS
 
 SSH_VALUES = "BbcDEeFIiJLlmOopQRSWw"
 CONTAINER_VALUES = (
@@ -42,7 +41,7 @@ SWITCHES = (
     "--privileged",
     "--tty",
 )
-# as in programs.py
+# as in programs/table.py
 LOCAL = {
     "build": "R f<t: file< tag: build-arg: target: iidfile> label: network: platform: progress: cache-from: cache-to:",
     **dict.fromkeys(("save", "export"), "T o> output>"),
@@ -68,7 +67,7 @@ def run_ssh(shell: Shell, call: Invocation, state: State) -> Ways:
     remote = fields[at + 1 :]
     if remote and all(field.text is not None for field in remote):
         _remote_code(shell, " ".join([field.text or "" for field in remote]), "ssh", state)
-    if call.body is not None and (not remote or (remote[0].text or "").rpartition("/")[2] in SHELLS):
+    if call.body is not None and (not remote or has((remote[0].text or "").rpartition("/")[2], "shell")):
         _remote_code(shell, call.body.body or call.body.target.text or "", "ssh", state)
     return state, state
 
@@ -148,8 +147,8 @@ def _told_by_options(fields: list[Field]) -> list[Argument]:
 
 def _mounted(fields: list[Field]) -> list[Argument]:
     """-v HOST:PATH: written, as far as we know, if what runs there is known to change files; else any use."""
-    changing = CHANGING.union(SHELLS)
-    changes = any((field.text or "").rpartition("/")[2] in changing for field in fields[2:])
+    names = [(field.text or "").rpartition("/")[2] for field in fields[2:]]
+    changes = any(has(name, "changes") or has(name, "shell") for name in names)
     found = []
     for at, field in enumerate(fields):
         before = fields[at - 1].text if at else ""

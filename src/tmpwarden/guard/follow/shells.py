@@ -7,6 +7,7 @@ from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.state import State, join
 from ..programs.options import Argument, parse
+from ..programs.table import program
 from .code import child_state, follow_code, joined, value_of
 from .expand import expand_single
 from .plain import tell
@@ -14,18 +15,6 @@ from .shell import Shell, Ways
 from .wrappers import unwrap
 
 ENDINGS = ("EXIT", "0", "INT", "TERM", "HUP", "QUIT", "PIPE")  # traps that run when nothing follows, or from outside
-SHELLS = ("sh", "bash", "dash", "zsh", "ksh", "mksh", "ash", "fish", "rbash", "yash")
-# options as in programs.py; does it start a shell that takes its code from the input when it is given none?
-USER_SHELLS = {
-    "su": ("T c$g:G:s:w: command$ session-command$ group: supp-group: shell: whitelist-environment:", True),
-    "runuser": ("T c$u:g:G:s: command$ session-command$ user: group: supp-group: shell:", True),
-    "sg": ("T c$", True),
-    "newgrp": ("T c$", True),
-    "script": (
-        "T c$o:O>I>B>T>m:E: command$ log-out> log-in> log-io> log-timing> logging-format: echo: output-limit:",
-        False,
-    ),
-}
 
 
 def run_shell(shell: Shell, call: Invocation, state: State) -> Ways:
@@ -113,12 +102,12 @@ def set_trap(shell: Shell, call: Invocation, state: State) -> Ways:
 def run_user_shell(shell: Shell, call: Invocation, state: State) -> Ways:
     """su -c, runuser -c, script -c: the code is an option's value, wherever that stands."""
     name = call.name
-    spec, runs = USER_SHELLS[name]
-    parsed = parse(spec, call.fields)
+    known = program(name)
+    parsed = parse(known.arguments, call.fields)
     code = [value_of(argument) for argument in parsed.found if argument.mode == CODE]
     if not code and name == "runuser" and parsed.has("u", "user") and parsed.plain:
         return unwrap(shell, "runuser", 1, call, state)
-    if not code and runs:
+    if not code and known.facets["user-shell"] == "input":
         shell.refuse(f"what {name} runs is not known")
     files = [one for one in parsed.found if one.mode != CODE]
     if name == "script":

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..nouns.analysis import RUN, PathUse
 from ..nouns.invocation import Invocation
 from ..nouns.state import State
-from ..programs.table import CHANGING, PROGRAMS, REMOTE
+from ..programs.table import Program, has, program
 from ..shell.syntax import (
     AndOr,
     Block,
@@ -37,26 +37,24 @@ from .flow import run_and_or, run_block, run_case, run_expression, run_if, run_p
 from .functions import call_by_name, define_function
 from .git import run_git
 from .interpreters import (
-    CODE_OPTIONS,
-    CODE_READERS,
-    interpreter_of,
+    language_of,
     run_awk,
     run_code_reader,
     run_interpreter,
     run_make,
     run_sed,
 )
-from .links import LINKING, note_links
+from .links import note_links
 from .loops import run_for, run_loop
 from .multiplexers import run_screen, run_tmux
 from .plain import plain
 from .remote import run_container, run_ssh
 from .repeaters import run_find, run_parallel, run_xargs
 from .shell import Meaning, Shell, Ways
-from .shells import SHELLS, USER_SHELLS, run_eval, run_shell, run_user_shell, set_trap
+from .shells import run_eval, run_shell, run_user_shell, set_trap
 from .simple import run_simple
 from .variables import declare, print_formatted, read_names, set_options, shift_arguments, unset_names
-from .wrappers import RUNNERS, WRAPPERS, run_wrapped
+from .wrappers import run_wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -76,30 +74,44 @@ def run_call(shell: Shell, call: Invocation, state: State) -> Ways:
     name = text.rpartition("/")[2]
     if text[0:1] == "/" and shell.in_text and call.fields[0].word is not None:
         shell.site(call.fields[0].word, 0, "").modes.add(RUN)
-    handler = HANDLERS.get(name)
-    if name in BUILTINS and name != text:
-        handler = None  # /usr/bin/cd moves nobody but itself
-    if handler is None and interpreter_of(name) in CODE_OPTIONS:
-        handler = run_interpreter
+    handler = None if name != text and name in BUILTINS else _handler(name)  # /usr/bin/cd moves nobody but itself
     if handler is not None:
         return handler(shell, call, state)
     paths = plain(shell, call, state, name)
-    if name in LINKING:
+    if has(name, "links"):
         note_links(shell, name, call, paths)
-    elif name not in PROGRAMS:
+    elif _may_run_its_words(program(name)):
         _guess(shell, name, call, state)
     return state, state
+
+
+def _handler(name: str) -> Handler | None:
+    """By its own name, else by what its row says of it."""
+    handler = HANDLERS.get(name)
+    if handler is not None:
+        return handler
+    facets = program(name).facets
+    for facet in FACETS:
+        if facet in facets:
+            return FACETS[facet]
+    return run_interpreter if has(language_of(name), "code") else None
+
+
+def _may_run_its_words(known: Program) -> bool:
+    """Nobody wrote down what its plain arguments are."""
+    return known.arguments[:1] in ("", "A") and "reads" not in known.facets
 
 
 def _guess(shell: Shell, name: str, call: Invocation, state: State) -> None:
     """A program that nobody knows may run the rest of its words, if that starts with a name that changes files."""
     for at in range(1, len(call.fields) - 1):
         inner = (call.fields[at].text or "").rpartition("/")[2]
-        if inner not in CHANGING and inner not in SHELLS:
+        facets = program(inner).facets
+        if "changes" not in facets and "shell" not in facets:
             continue
         opaque = shell.opaque
         shell.call(call.inside(name, call.fields[at:]).quiet(), state)
-        if inner in CHANGING or not (call.fields[at + 1].text or "-c").startswith("-"):
+        if "changes" in facets or not (call.fields[at + 1].text or "-c").startswith("-"):
             shell.opaque = opaque  # only words: what cannot be read in them proves nothing
         return
 
@@ -139,16 +151,9 @@ BUILTINS: dict[str, Handler] = {
 }
 HANDLERS: dict[str, Handler] = {
     **BUILTINS,
-    **dict.fromkeys(WRAPPERS, run_wrapped),
-    **dict.fromkeys(RUNNERS, run_wrapped),
-    **dict.fromkeys(SHELLS, run_shell),
-    **dict.fromkeys(CODE_OPTIONS, run_interpreter),
-    **dict.fromkeys(CODE_READERS, run_code_reader),
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), run_awk),
     **dict.fromkeys(("sed", "gsed"), run_sed),
     **dict.fromkeys(("make", "gmake"), run_make),
-    **dict.fromkeys(USER_SHELLS, run_user_shell),
-    **dict.fromkeys(REMOTE, run_container),
     "git": run_git,
     "xargs": run_xargs,
     "parallel": run_parallel,
@@ -160,6 +165,16 @@ HANDLERS: dict[str, Handler] = {
     "trap": set_trap,
     "ssh": run_ssh,
     "mosh": run_ssh,
+}
+# the first one that a row has
+FACETS: dict[str, Handler] = {
+    "remote": run_container,
+    "user-shell": run_user_shell,
+    "told-by": run_code_reader,
+    "code": run_interpreter,
+    "shell": run_shell,
+    "runner": run_wrapped,
+    "runs": run_wrapped,
 }
 NODES: dict[type[Node], NodeHandler] = {
     SimpleCommand: run_simple,

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
+from ..nouns.names import names
 from ..nouns.state import UNKNOWN, State, Value
-from ..programs.table import names
 from ..shell.cursor import NAME, NAME_START
 from .formulas import refuse_text
 from .plain import tell

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from ..programs.table import names
 from ..shell.syntax import Function, Word
+from .names import names
 
 MAX_CWDS = 4
 MAX_SITES = 16
@@ -118,9 +118,9 @@ class State:
 
 # variables that decide which program a name means, or what a program does before it looks at its arguments
 DANGEROUS = names(
-    "PATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT BASH_ENV ENV SHELLOPTS BASHOPTS GLOBIGNORE EXECIGNORE PS4 PROMPT_COMMAND "
-    "DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH POSIXLY_CORRECT SIMPLE_BACKUP_SUFFIX "
-    "LD_DEBUG LD_DEBUG_OUTPUT LD_PROFILE LD_PROFILE_OUTPUT GCONV_PATH LOCPATH"
+    "PATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT BASH_ENV ENV SHELLOPTS BASHOPTS GLOBIGNORE EXECIGNORE PS4 "
+    "PROMPT_COMMAND DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH POSIXLY_CORRECT SIMPLE_BACKUP_SUFFIX LD_DEBUG "
+    "LD_DEBUG_OUTPUT LD_PROFILE LD_PROFILE_OUTPUT GCONV_PATH LOCPATH"
 )
 # variables that bash sets by itself: what a line assigns to them is ignored, refused or soon replaced
 SHELLS_TO_SET = names(

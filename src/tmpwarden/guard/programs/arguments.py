@@ -6,42 +6,42 @@ from ..nouns.analysis import ANY, APPEND, CODE, CREATE, DELETE, READ, WRITE
 from ..nouns.fields import Field
 from ..shell.syntax import FILE_COMPARISONS, FILE_TESTS
 from .options import Argument, by_spec, copied, is_elsewhere, parse, plain_arguments
-from .table import PROGRAMS, REMOTE, SPECIAL_AS
+from .table import program
 
 
 def arguments(name: str, fields: list[Field]) -> list[Argument]:
     """The paths that `name` is given in fields[1:]."""
-    name = SPECIAL_AS.get(name, name)
-    if name.startswith("python3"):
-        name = "python"
-    special = SPECIAL.get(name)
-    if special is not None:
-        return special(fields)
-    if name in REMOTE:
+    known = program("python" if name.startswith("python3") else name)
+    reads = known.facets.get("reads")
+    if reads in READERS:
+        found = READERS[reads](known.arguments, fields)
+    elif "remote" in known.facets:
         return []
-    if name in PROGRAMS:
-        return by_spec(PROGRAMS[name], fields)
-    from .uncommon import uncommon  # rare, and every hook pays for each module
+    elif known.arguments and not reads and "runs" not in known.facets:
+        found = by_spec(known.arguments, fields)
+    else:
+        from .rare import rare  # every hook pays for each module
 
-    return uncommon(name, fields) + at_files(fields)
+        return rare(name, known, fields) + at_files(fields)
+    return found + at_files(fields) if "at-files" in known.facets else found
 
 
-def _install(fields: list[Field]) -> list[Argument]:
-    parsed = parse(PROGRAMS["install"], fields)
+def _install(spec: str, fields: list[Field]) -> list[Argument]:
+    parsed = parse(spec, fields)
     if parsed.has("d", "directory"):
         return parsed.found + [Argument(field, 0, CREATE) for field in parsed.plain]
     return parsed.found + copied("P", parsed)
 
 
-def _tee(fields: list[Field]) -> list[Argument]:
+def _tee(spec: str, fields: list[Field]) -> list[Argument]:
     parsed = parse("W", fields)
     mode = APPEND if parsed.has("a", "append") else WRITE
     return [Argument(field, 0, mode) for field in parsed.plain]
 
 
-def _sed(fields: list[Field]) -> list[Argument]:
+def _sed(spec: str, fields: list[Field]) -> list[Argument]:
     given = [Field("-i", None) if (field.text or "").startswith("-i") else field for field in fields]
-    parsed = parse(PROGRAMS["sed"], given)
+    parsed = parse(spec, given)
     in_place = parsed.has("i", "in-place")
     if in_place and parsed.plain and parsed.plain[0].text == "":  # as BSD wants it: sed -i '' script file
         parsed.plain.pop(0)
@@ -51,16 +51,16 @@ def _sed(fields: list[Field]) -> list[Argument]:
     return parsed.found + files
 
 
-def _awk(fields: list[Field]) -> list[Argument]:
+def _awk(spec: str, fields: list[Field]) -> list[Argument]:
     in_place = any(field.text in ("inplace", "-iinplace") for field in fields)
-    found = by_spec(PROGRAMS["awk"], fields)
+    found = by_spec(spec, fields)
     if in_place:
         for argument in found:
             argument.mode = WRITE
     return found
 
 
-def _dd(fields: list[Field]) -> list[Argument]:
+def _dd(spec: str, fields: list[Field]) -> list[Argument]:
     found = []
     for field in fields[1:]:
         text = field.stem
@@ -71,13 +71,13 @@ def _dd(fields: list[Field]) -> list[Argument]:
     return found
 
 
-def _tar(fields: list[Field]) -> list[Argument]:
+def _tar(spec: str, fields: list[Field]) -> list[Argument]:
     first = fields[1] if len(fields) > 1 else None
     given = fields
     if first is not None and first.text and not first.text.startswith("-"):  # tar xzf file
         dashed = Field("-" + first.text, None)
         given = [fields[0], dashed, *fields[2:]]
-    parsed = parse(PROGRAMS["tar"], given)
+    parsed = parse(spec, given)
     flags = parsed.flags
     extracts = "x" in flags or parsed.has("", "extract", "get")
     creates = not extracts and ("c" in flags or "r" in flags or "u" in flags or parsed.has("", "create", "append"))
@@ -117,21 +117,16 @@ def at_files(fields: list[Field]) -> list[Argument]:
     return found
 
 
-def _with_files(fields: list[Field]) -> list[Argument]:
-    name = (fields[0].text or "").rpartition("/")[2]
-    return by_spec(PROGRAMS[name], fields) + at_files(fields)
-
-
-def _gh(fields: list[Field]) -> list[Argument]:
+def _gh(spec: str, fields: list[Field]) -> list[Argument]:
     """Its words are text, but for what is uploaded."""
-    found = _with_files(fields)
+    found = by_spec(spec, fields)
     if [field.text for field in fields[1:3]] in (["release", "upload"], ["gist", "create"]):
         plain = parse("A d:f:R: desc: filename: repo:", fields).plain[2:]
         found += [Argument(field, 0, READ) for field in plain if (field.stem or "").startswith("/")]
     return found
 
 
-def _jq(fields: list[Field]) -> list[Argument]:
+def _jq(spec: str, fields: list[Field]) -> list[Argument]:
     """--arg and its kin take two values."""
     found, kept, at = [], fields[:1], 1
     while at < len(fields):
@@ -142,10 +137,10 @@ def _jq(fields: list[Field]) -> list[Argument]:
         else:
             kept.append(fields[at])
             at += 1
-    return found + by_spec(PROGRAMS["jq"], kept)
+    return found + by_spec(spec, kept)
 
 
-def _test(fields: list[Field]) -> list[Argument]:
+def _test(spec: str, fields: list[Field]) -> list[Argument]:
     """What -f and its kin look at; the operands of = are no paths."""
     found = []
     for at, field in enumerate(fields):
@@ -156,24 +151,24 @@ def _test(fields: list[Field]) -> list[Argument]:
     return found
 
 
-def _perl(fields: list[Field]) -> list[Argument]:
+def _perl(spec: str, fields: list[Field]) -> list[Argument]:
     """-i edits in place."""
-    parsed = parse(PROGRAMS["perl"], fields)
+    parsed = parse(spec, fields)
     mode = WRITE if "i" in parsed.flags else READ
     return parsed.found + [Argument(field, 0, mode) for field in parsed.plain]
 
 
-def _rsync(fields: list[Field]) -> list[Argument]:
-    found = _copy_between_machines(fields)
+def _rsync(spec: str, fields: list[Field]) -> list[Argument]:
+    found = _scp(spec, fields)
     if any((field.text or "").startswith("--remove-s") for field in fields):
         for argument in found:
             argument.mode = DELETE if argument.mode == READ else argument.mode
     return found
 
 
-def _mktemp(fields: list[Field]) -> list[Argument]:
+def _mktemp(spec: str, fields: list[Field]) -> list[Argument]:
     """Without a directory it goes where TMPDIR says."""
-    parsed = parse(PROGRAMS["mktemp"], fields)
+    parsed = parse(spec, fields)
     for field in fields[1:]:
         if (field.stem or "").startswith("--tmpdir="):
             parsed.take(">", field, 9)
@@ -181,26 +176,24 @@ def _mktemp(fields: list[Field]) -> list[Argument]:
     return parsed.found + [Argument(field, 0, CREATE) for field in parsed.plain if not goes_to_tmp]
 
 
-def _copy_between_machines(fields: list[Field]) -> list[Argument]:
-    found = by_spec(PROGRAMS[fields[0].text.rsplit("/", 1)[-1] if fields[0].text else "scp"], fields)
+def _scp(spec: str, fields: list[Field]) -> list[Argument]:
+    """host:path is a path of that host."""
+    found = by_spec(spec, fields)
     return [argument for argument in found if not is_elsewhere(argument.field)]
 
 
-SPECIAL = {
+READERS = {
     "install": _install,
     "tee": _tee,
     "sed": _sed,
     "awk": _awk,
     "dd": _dd,
     "tar": _tar,
-    "[": _test,
-    "curl": _with_files,
     "gh": _gh,
     "jq": _jq,
     "test": _test,
     "perl": _perl,
-    "ruby": _perl,
     "mktemp": _mktemp,
-    "scp": _copy_between_machines,
+    "scp": _scp,
     "rsync": _rsync,
 }

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from ..nouns.analysis import ANY, CREATE, READ, WRITE
 from ..nouns.fields import Field
+from ..nouns.names import names
 from .options import Argument, Parsed, is_elsewhere, option, parse, plain_arguments
-from .table import names
 
 # as in programs.py, for the words behind git; those that are not here have any paths and -m TEXT
 _TABLE = """\
@@ -30,11 +30,11 @@ difftool mergetool|A x$t: extcmd$ tool:
 bundle|Z"""
 _ROWS = {name: spec for heads, _, spec in [row.partition("|") for row in _TABLE.split("\n")] for name in heads.split()}
 _READING = names(
-    "status log diff show blame annotate grep ls-files ls-tree ls-remote rev-parse rev-list describe cat-file shortlog "
-    "whatchanged for-each-ref name-rev merge-base check-ignore check-attr check-mailmap count-objects fsck var version "
-    "help show-ref diff-tree diff-index diff-files range-diff cherry archive bundle format-patch request-pull "
-    "verify-commit verify-tag fetch push send-email interpret-trailers column show-branch hash-object difftool "
-    "--version --help"
+    "status log diff show blame annotate grep ls-files ls-tree ls-remote rev-parse rev-list describe cat-file "
+    "shortlog whatchanged for-each-ref name-rev merge-base check-ignore check-attr check-mailmap count-objects fsck "
+    "var version help show-ref diff-tree diff-index diff-files range-diff cherry archive bundle format-patch "
+    "request-pull verify-commit verify-tag fetch push send-email interpret-trailers column show-branch hash-object "
+    "difftool --version --help"
 )
 # those that only tell when they are given no name, one of these options, or one of these words first
 _TELLING = {

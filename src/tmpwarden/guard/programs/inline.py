@@ -2,24 +2,24 @@
 
 from __future__ import annotations
 
-from .table import names
+from ..nouns.names import names
+from .tokens import closing, only_known
 
 # names that neither write, nor run anything, nor reach something that does
 PYTHON = names(
-    "print import from as in for if else elif and or not is None True False lambda len range str int float bool "
-    "list dict set tuple sum min max sorted enumerate zip map filter any all abs round repr ord chr hex bin "
-    "isinstance json sys math loads dumps load stdin argv version version_info platform system machine indent "
-    "keys values items get strip split join upper lower startswith endswith format read readlines rstrip lstrip "
-    "append count index pi sqrt floor ceil __version__ datetime date today now isoformat time strftime uuid uuid4 "
-    "hashlib sha256 md5 hexdigest encode decode base64 b64encode b64decode re findall search group statistics "
-    "mean median collections Counter most_common executable maxsize prefix byteorder f r b"
+    "print import from as in for if else elif and or not is None True False lambda len range str int float bool list "
+    "dict set tuple sum min max sorted enumerate zip map filter any all abs round repr ord chr hex bin isinstance "
+    "json sys math loads dumps load stdin argv version version_info platform system machine indent keys values items "
+    "get strip split join upper lower startswith endswith format read readlines rstrip lstrip append count index pi "
+    "sqrt floor ceil __version__ datetime date today now isoformat time strftime uuid uuid4 hashlib sha256 md5 "
+    "hexdigest encode decode base64 b64encode b64decode re findall search group statistics mean median collections "
+    "Counter most_common executable maxsize prefix byteorder f r b"
 )
 NODE = names(
     "console log JSON stringify parse process version versions argv platform arch const let var of in for if else "
-    "return true false null undefined Math floor round max min random map filter reduce join split length Object "
-    "keys values entries toString Date now toISOString typeof String Number Array isArray forEach push slice trim "
-    "replace match test includes indexOf toUpperCase toLowerCase padStart padEnd sort concat find some "
-    "every name"
+    "return true false null undefined Math floor round max min random map filter reduce join split length Object keys "
+    "values entries toString Date now toISOString typeof String Number Array isArray forEach push slice trim replace "
+    "match test includes indexOf toUpperCase toLowerCase padStart padEnd sort concat find some every name"
 )
 MAX_LENGTH = 2000
 LANGUAGES = {"python": PYTHON, "node": NODE}
@@ -41,19 +41,6 @@ def is_harmless(language: str, code: str) -> bool:
     if bare is None or "${" in code or "\\" in bare or (language == "node" and _is_indexed(bare)):
         return False
     return only_known(known, bare)
-
-
-def only_known(known: frozenset[str], bare: str, sigils: str = "") -> bool:
-    """Are all names in it known ones? Behind a sigil any will do."""
-    name, before = "", ""
-    for c in bare + " ":
-        if c.isalnum() or c == "_":
-            name += c
-            continue
-        if name and not name[0].isdigit() and name not in known and (before or " ") not in sigils:
-            return False
-        name, before = "", c
-    return True
 
 
 def _without_strings(code: str, quotes: str, has_patterns: bool = False) -> str | None:
@@ -85,12 +72,6 @@ def _without_strings(code: str, quotes: str, has_patterns: bool = False) -> str 
         while is_pattern and code[at : at + 1].isalpha():  # its flags
             at += 1
     return bare
-
-
-def closing(code: str, at: int, quote: str) -> int:
-    while at < len(code) and code[at] != quote:
-        at += 2 if code[at] == "\\" else 1
-    return at if at < len(code) else -1
 
 
 def _is_indexed(bare: str) -> bool:

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from .inline import closing, only_known
-from .table import names
+from ..nouns.names import names
+from .tokens import closing, only_known
 
 PERL = names(
     "print printf say if unless else elsif and or not next last while for foreach my our local qw lc uc ucfirst "
     "lcfirst length split join sort reverse map grep keys values push pop shift unshift chomp chop defined scalar "
-    "substr index rindex sprintf exists delete int abs sqrt hex oct ord chr eof exit BEGIN END x eq ne lt gt le ge cmp"
+    "substr index rindex sprintf exists delete int abs sqrt hex oct ord chr eof exit BEGIN END x eq ne lt gt le ge "
+    "cmp"
 )
 
 

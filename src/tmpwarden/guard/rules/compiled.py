@@ -7,27 +7,16 @@ import posix
 
 from ...small_json import decode_object
 from ...stamped import read_private, stamp
-from .rule import Rules, from_row
+from .document import SCHEMA, InForce, rules_of
 
-SCHEMA = 2  # raise it when a row means something else: what was compiled before is compiled anew
 MAX_BYTES = 1 << 22
-
-
-class InForce:
-    """The rules to go by, and what is wrong with the config, if anything."""
-
-    __slots__ = ("complaint", "rules")
-
-    def __init__(self, rules: Rules, complaint: str = "") -> None:
-        self.rules = rules
-        self.complaint = complaint
 
 
 def rules_in_force(files: "tuple[str, ...]", cache: str) -> InForce:
     """Rules from the compiled file `cache` if it still fits its sources, else compiled anew from `files`."""
     document = _read(cache)
     if document is not None and document["stamp"] == stamp(_sources(files, document)):
-        return InForce(_rules(document), str(document["complaint"]))
+        return InForce(rules_of(document), str(document["complaint"]))
     from .compiling import compile_rules
 
     return compile_rules(files, cache, last_good=None if document is None else document)
@@ -44,18 +33,6 @@ def _read(cache: str) -> "dict[str, object] | None":
     data = read_private(cache, MAX_BYTES)
     document = decode_object(data) if data is not None else None
     return document if document is not None and document.get("schema") == SCHEMA else None
-
-
-def _rules(document: "dict[str, object]") -> Rules:
-    rows = document["rules"]
-    assert isinstance(rows, list)
-    return Rules(
-        tuple([from_row(row) for row in rows]),
-        redirect_tmp=document["redirect_tmp"] is True,
-        target=str(document["target"]),
-        on_error=str(document["on_error"]),
-        default=str(document["default"]),
-    )
 
 
 def config_files(config_dir: str) -> "tuple[str, ...]":

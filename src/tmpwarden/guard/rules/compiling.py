@@ -6,9 +6,8 @@ import os
 from ...errors import UnsafeScratch
 from ...oskit.files import atomic, own_dirs
 from ...stamped import stamp
-from .compiled import SCHEMA, InForce, _rules
 from .config import PRESETS_DIR, Loaded, load
-from .rule import Rules
+from .document import InForce, document_of, rules_of
 
 
 def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, object] | None) -> InForce:
@@ -19,10 +18,10 @@ def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, ob
     complaint = _complaint(loaded)
     rules = loaded.rules
     if loaded.is_broken:
-        rules = _rules(last_good) if last_good is not None else load(()).rules
+        rules = rules_of(last_good) if last_good is not None else load(()).rules
     try:
         own_dirs.make_private_dir(os.path.dirname(cache))
-        atomic.write(cache, json.dumps(_document(rules, seen, presets, complaint)))
+        atomic.write(cache, json.dumps(document_of(rules, stamp=seen, presets=presets, complaint=complaint)))
     except (OSError, UnsafeScratch):
         pass  # a full disk: the next hook compiles again
     return InForce(rules, complaint)
@@ -36,17 +35,3 @@ def _complaint(loaded: Loaded) -> str:
     return (
         f"the guard's config is broken, the last good one stays in force: {fatal[0]}{more} (`tmpwarden guard verify`)"
     )
-
-
-def _document(rules: Rules, seen: list[list[object]], presets: tuple[str, ...], complaint: str) -> dict[str, object]:
-    return {
-        "schema": SCHEMA,
-        "stamp": seen,
-        "presets": list(presets),
-        "complaint": complaint,
-        "rules": [rule.row() for rule in rules.rules],
-        "redirect_tmp": rules.redirect_tmp,
-        "target": rules.target,
-        "on_error": rules.on_error,
-        "default": rules.default,
-    }

@@ -3,7 +3,7 @@
 import shlex
 
 from ...model.hot import ALLOW, ASK, DENY
-from ..decide.judge import TWO_TARGETS
+from ..programs.table import has
 from .regexes import first_words, most_characters, why_refused
 from .rule import Rule
 
@@ -80,7 +80,7 @@ def regex_rule(table: Table, decision: str) -> Rule | None:
     if refused:
         table.fail("test", refused)
     elif decision == ALLOW:
-        named = [word for word in first_words(regex) if word in TWO_TARGETS]
+        named = [word for word in first_words(regex) if has(word, "two-targets")]
         if named:
             table.fail(
                 "test", f"{named[0]} has two targets and a regex confines one; write [[guard.arguments]] instead"

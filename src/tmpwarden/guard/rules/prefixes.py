@@ -1,20 +1,10 @@
 """`deny = ["git push"]`: the first words of a command, options between them passed over."""
 
 from ..nouns.analysis import Simple
+from ..programs.table import program
 from .glob import matches
 
 YES, MAYBE = "yes", "maybe"
-
-# options in front of the subcommand that take a value of their own: `git -C dir push` is a push
-_VALUED = {
-    "git": ("-C", "-c", "--git-dir", "--work-tree", "--namespace", "--exec-path", "--config-env"),
-    "docker": ("-H", "--host", "-c", "--context", "--config", "-l", "--log-level"),
-    "podman": ("--connection", "--url", "--root", "--log-level"),
-    "kubectl": ("-n", "--namespace", "--context", "--cluster", "--kubeconfig", "-s", "--server"),
-    "gh": ("-R", "--repo"),
-    "npm": ("--prefix", "-w", "--workspace"),
-    "systemctl": ("-H", "--host", "-M", "--machine"),
-}
 
 
 def is_prefix(words: "tuple[str, ...]", simple: Simple) -> str | None:
@@ -25,7 +15,7 @@ def is_prefix(words: "tuple[str, ...]", simple: Simple) -> str | None:
         return MAYBE
     if not matches(words[0], simple.name) and words[0] != simple.argv[0]:
         return None
-    valued = _VALUED.get(simple.name, ())
+    valued = program(simple.name).values("valued")  # `git -C dir push` is a push
     at = 1
     for word in words[1:]:
         at = _next(simple.argv, at, word, valued)

@@ -4,7 +4,8 @@ import posix
 
 from ...guard.context import Context
 from ...guard.decide.evaluate import evaluate
-from ...guard.rules.compiled import InForce, cache_path, config_files, rules_in_force
+from ...guard.rules.compiled import cache_path, config_files, rules_in_force
+from ...guard.rules.document import InForce
 from ...guard.rules.rule import SESSION
 from ...model.hot import Decision, ToolCall
 from ...oskit.files.disk import Disk

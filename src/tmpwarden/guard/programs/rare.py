@@ -1,60 +1,13 @@
-"""The lines of programs that are seldom met, and what is taken for a path of those that nobody wrote a line for."""
+"""Arguments that are seldom met, and what is taken for a path of programs that nobody wrote a row for."""
 
 from __future__ import annotations
 
 from ..nouns.analysis import ANY, CREATE, DELETE, READ, WRITE
 from ..nouns.fields import Field
+from ..nouns.names import names
 from .options import Argument, Parsed, by_spec, is_elsewhere, is_url, parse
-from .table import names
+from .table import Program
 
-# as in programs.py
-_TABLE = """\
-7z 7za 7zr unrar rar|A
-ar|A
-aria2c|T. d^o: dir^ out:
-axel|T. o^ output^
-blkdiscard cfdisk cgdisk fdisk gdisk hdparm mdadm parted sfdisk sgdisk tune2fs resize2fs e2fsck fsck badblocks|W
-cargo|A C> target-dir> root> manifest-path> out-dir> artifact-dir> package: bin: example: features: target:
-chattr setfattr restorecon nano pico micro vim vi nvim gvim emacs|W n:v:x: name: value: remove:
-chcon setcap|H
-composite convert magick montage|P
-mogrify rmlint jdupes|W
-compress uncompress lzma unlzma lz4 brotli pigz unpigz|W
-cpio|W+i,extract D^F<O>I< directory^ file= quiet-
-csplit|R. f^n:b:k- prefix^
-dos2unix unix2dos|W
-ffmpeg|W i<c:f:r:b:s:t: -filter_complex: -vf: -af: -ss: -to: -map:
-go|A o>C> -ldflags: -tags: -run: -modfile= -coverprofile> -cpuprofile> -memprofile>
-gpg gpg2|A o>r:u: output> homedir= recipient: local-user:
-helm|T f< values<
-java|A -cp= -classpath= -jar<
-javac|R d> -cp= -classpath=
-mmv|M
-mongodump|T o> out>
-npm pnpm yarn bun|A C> prefix> pack-destination> cache= dir> cwd> workspace:
-nc ncat netcat|T e$c$ exec$ sh-exec$
-openssl|T -out> -keyout> -in< -inkey< -key= -CAfile< -signkey< -certout> -writerand>
-perf|A o>i<e: output> input<
-pg_dump pg_dumpall mysqldump|T f>r> file> result-file>
-pg_restore|A d:f> file>
-redis-cli|T rdb> functions-rdb> eval< cacert< cert< key<
-rename prename perl-rename file-rename|H
-setfacl|W m:x:M<X<
-split|P n:l:b:a:
-systemctl journalctl service|T
-terraform tofu|T -out> -state> -state-out> -backup> -chdir> -var-file< -var:
-tflint|T
-ssh-keygen|T f>t:b:C:N:P:
-ssh-copy-id|T i<
-sponge|W
-tailscale|T
-tcpdump|T w>r<
-userdel deluser|T
-wipe srm|D
-youtube-dl yt-dlp|T. o^P^ output^ paths^"""
-UNCOMMON = {
-    name: spec for heads, _, spec in [row.partition("|") for row in _TABLE.split("\n")] for name in heads.split()
-}
 # what programs call the place they write to
 OUTPUTS = names("out output outfile outdir dest destination output-dir output-file out-dir out-file output-path")
 _GIO = {"trash": DELETE, "remove": DELETE, "mkdir": CREATE, "save": WRITE, "rename": WRITE, "set": WRITE}
@@ -63,16 +16,12 @@ _RCLONE_COPIES = ("copy", "copyto", "sync", "bisync", "move", "moveto")
 _ASKING = ("select", ".", "pragma", "explain", "with")
 
 
-def uncommon(name: str, fields: list[Field]) -> list[Argument]:
-    """The paths of a program that has no line in programs.py."""
+def rare(name: str, known: Program, fields: list[Field]) -> list[Argument]:
+    """The paths of a program with a reader down here, or with no arguments in its row."""
     if name.startswith("mkfs."):
         return by_spec("W t:L:b:m:O:T:U:", fields)
-    special = _SPECIAL.get(name)
-    if special is not None:
-        return special(fields)
-    if name in UNCOMMON:
-        return by_spec(UNCOMMON[name], fields)
-    return _written_by_name(by_spec("A", fields), fields)
+    reader = READERS.get(known.facets.get("reads", ""))
+    return reader(known.arguments, fields) if reader is not None else _written_by_name(by_spec("A", fields), fields)
 
 
 def _written_by_name(found: list[Argument], fields: list[Field]) -> list[Argument]:
@@ -90,7 +39,7 @@ def _written_by_name(found: list[Argument], fields: list[Field]) -> list[Argumen
     return found
 
 
-def _archiver(fields: list[Field]) -> list[Argument]:
+def _archiver(spec: str, fields: list[Field]) -> list[Argument]:
     """7z a ARCHIVE FILE..., 7z x ARCHIVE -oDIR, rar, unrar, ar."""
     parsed = Parsed("A o>")
     plain = parse("A o>", fields).plain
@@ -106,20 +55,20 @@ def _archiver(fields: list[Field]) -> list[Argument]:
     return [Argument(field, 0, mode) for field in plain[1:2]] + [Argument(field, 0, READ) for field in plain[2:]]
 
 
-def _zip(fields: list[Field]) -> list[Argument]:
+def _zip(spec: str, fields: list[Field]) -> list[Argument]:
     parsed = parse("Z x:i:b=n:t: exclude: include:", fields)
     sources = DELETE if parsed.has("m", "move") else READ
     return [Argument(field, 0, WRITE if not at else sources) for at, field in enumerate(parsed.plain)]
 
 
-def _split(fields: list[Field]) -> list[Argument]:
+def _split(spec: str, fields: list[Field]) -> list[Argument]:
     """split FILE PREFIX; without a prefix it writes here."""
     plain = parse("P n:l:b:a:C: lines: bytes: number: suffix-length: additional-suffix: filter$", fields).plain
     target = plain[1] if len(plain) > 1 else Field(".", None)
     return [Argument(field, 0, READ) for field in plain[:1]] + [Argument(target, 0, WRITE)]
 
 
-def _gio(fields: list[Field]) -> list[Argument]:
+def _gio(spec: str, fields: list[Field]) -> list[Argument]:
     command = (fields[1].text or "") if len(fields) > 1 else ""
     if command in ("copy", "move"):
         return by_spec("P" if command == "copy" else "M", fields[1:])
@@ -127,7 +76,7 @@ def _gio(fields: list[Field]) -> list[Argument]:
     return [Argument(field, 0, mode) for field in parse("A", fields[1:]).plain if not is_url(field)]
 
 
-def _rclone(fields: list[Field]) -> list[Argument]:
+def _rclone(spec: str, fields: list[Field]) -> list[Argument]:
     """remote:path is elsewhere."""
     command = (fields[1].text or "") if len(fields) > 1 else ""
     plain = parse("A", fields[1:]).plain
@@ -141,7 +90,7 @@ def _rclone(fields: list[Field]) -> list[Argument]:
     return [argument for argument in found if not is_elsewhere(argument.field)]
 
 
-def _sqlite3(fields: list[Field]) -> list[Argument]:
+def _sqlite3(spec: str, fields: list[Field]) -> list[Argument]:
     """Statements that only ask leave the database as it is."""
     parsed = parse("A -cmd: -init<", fields)
     statements = [field.text for field in parsed.plain[1:]]
@@ -151,20 +100,20 @@ def _sqlite3(fields: list[Field]) -> list[Argument]:
     return [Argument(field, 0, mode) for field in parsed.plain[:1]] + parsed.found
 
 
-def _ssh_keygen(fields: list[Field]) -> list[Argument]:
-    parsed = parse(UNCOMMON["ssh-keygen"], fields)
+def _ssh_keygen(spec: str, fields: list[Field]) -> list[Argument]:
+    parsed = parse(spec, fields)
     if parsed.has("lyFHeB"):
         for argument in parsed.found:
             argument.mode = READ
     return parsed.found
 
 
-_SPECIAL = {
-    **dict.fromkeys(("7z", "7za", "7zr", "unrar", "rar", "ar"), _archiver),
+READERS = {
+    "archiver": _archiver,
     "gio": _gio,
     "rclone": _rclone,
     "split": _split,
     "sqlite3": _sqlite3,
-    "ssh-keygen": _ssh_keygen,
+    "ssh_keygen": _ssh_keygen,
     "zip": _zip,
 }
