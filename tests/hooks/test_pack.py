@@ -38,6 +38,8 @@ def sample(tmp_path: Path) -> Path:
         "hooks/pack.py",
         "hooks/packing.py",
         "oskit/files/atomic.py",
+        "oskit/files/own_dirs.py",
+        "oskit/race.py",
         "errors.py",
         "stamped.py",
     ):
