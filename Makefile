@@ -6,7 +6,7 @@ BIN := .venv/bin
 NEEDED := tmpwarden needs Python 3.11 or newer with its venv module (on Debian and Ubuntu: apt install python3-venv)
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: scan venv dev test test-long test-clients lint bench docs soak
+.PHONY: scan venv dev test test-long test-clients lint bench docs generate soak
 scan: venv
 	$(BIN)/tmpwarden scan
 
@@ -43,6 +43,9 @@ bench: dev
 
 soak: dev  # ten days of agents under a hard limit, in minutes; needs root to mount
 	$(BIN)/python -m bench.soak
+
+generate: dev  # what is made from the TOML files of the agents; a test finds it stale
+	$(BIN)/python tools/generate.py
 
 docs: dev
 	$(BIN)/python docs/generate.py

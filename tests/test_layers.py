@@ -1,10 +1,13 @@
 """The architecture, as a test: imports point down, neighbours do not know each other, only oskit changes the disk."""
 
 import ast
+import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+
+from tmpwarden.agent_facts import FACTS
 
 SRC = Path(__file__).parents[1] / "src" / "tmpwarden"
 LAYERS = [
@@ -14,6 +17,7 @@ LAYERS = [
     {"sweep", "session", "guard", "processes"},
     {"catalogue", "leases", "repos"},
     {"oskit"},
+    {"agent_facts"},
     {"model", "errors", "text", "small_json", "stamped"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
@@ -87,6 +91,45 @@ def test_only_oskit_unlinks_renames_and_removes() -> None:
                 if isinstance(owner, ast.Name) and owner.id in {"os", "shutil", "posix"}:
                     bad.append(f"{path.relative_to(SRC)}:{node.lineno}: {node.attr}")
     assert bad == []
+
+
+# Where code may name an agent. What is true of one stands in catalogue/agents/<id>.toml.
+NAMES_AGENTS = ("agent_facts.py", "hooks/dialects/", "setup/", "leases/registries.py", "leases/claude_sessions.py",
+                "leases/copilot_locks.py", "leases/opencode_locks.py")  # fmt: skip
+AN_AGENT = re.compile(rf"(?<![a-z])({'|'.join(FACTS)})(?![a-z])", re.IGNORECASE)
+
+
+def words_of(source: str) -> Iterator[tuple[int, str]]:
+    """Every name and text in a module but its docstrings, with its line."""
+    tree = ast.parse(source)
+    bodies = [node.body for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    told = {id(body[0].value) for body in bodies if body and isinstance(body[0], ast.Expr)}
+    for node in ast.walk(tree):
+        words = [value for _, value in ast.iter_fields(node) if isinstance(value, str)]
+        if isinstance(node, ast.Constant) and isinstance(node.value, bytes):
+            words.append(node.value.decode("latin-1"))
+        if id(node) not in told:
+            yield from ((getattr(node, "lineno", 0), word) for word in words)
+
+
+def test_code_names_no_agent_outside_dialects_setup_and_the_readers_of_registries() -> None:
+    bad = [
+        f"{path.relative_to(SRC)}:{line}: {word[:60]}"
+        for path, _, _ in modules()
+        if not str(path.relative_to(SRC)).startswith(NAMES_AGENTS)
+        for line, word in words_of(path.read_text())
+        if AN_AGENT.search(word)
+    ]
+    assert bad == []
+
+
+@pytest.mark.parametrize("source", ["claude = 1", "x = '.codex'", "x = b'GEMINI'", "f'{x}/copilot'", "def qwen(): ..."])
+def test_the_test_sees_every_way_to_name_an_agent(source: str) -> None:
+    assert any(AN_AGENT.search(word) for _, word in words_of(source))
+
+
+def test_a_docstring_may_name_one() -> None:
+    assert not any(AN_AGENT.search(word) for _, word in words_of('"""Claude"""\ndef f():\n    """codex"""\n'))
 
 
 @pytest.mark.parametrize(

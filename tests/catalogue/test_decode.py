@@ -17,7 +17,6 @@ id = "acme"
 name = "Acme"
 session_env = ["ACME_SESSION"]
 registry = "acme-locks"
-keeps_rewrite = ">=1.2"
 [[litter]]
 id = "run"
 in = "{tmp}"
@@ -51,12 +50,7 @@ def test_a_whole_row_is_read() -> None:
     agent, found = decode(GOOD, "acme.toml")
     assert found == () and agent is not None
     (row,) = agent.rows
-    assert (agent.id, agent.session_env, agent.registry, agent.keeps_rewrite) == (
-        "acme",
-        ("ACME_SESSION",),
-        "acme-locks",
-        ">=1.2",
-    )
+    assert (agent.id, agent.session_env, agent.registry) == ("acme", ("ACME_SESSION",), "acme-locks")
     assert (row.key, row.grace_s, row.min_age_s, row.max_age_s) == ("acme.run", 120, 7200, 5 * 86400)
     assert (row.resume, row.beats, row.fixed) == (True, ("acme.other", "claude.flat"), "1.3")
 
@@ -71,17 +65,17 @@ BROKEN = [
     ("schema = 1", "schema = 2", "acme.toml:1: key schema: must be 1"),
     ('id = "acme"', 'id = "Acme!"', "acme.toml:3: key id: is made of small letters"),
     ('name = "Acme"', 'nom = "Acme"', "acme.toml:4: key nom: is not known in [agent]"),
-    ('kind = "dir"', 'kind = "folder"', "acme.toml:12: row run, key kind: must be one of file, dir, socket, any"),
-    ('kind = "dir"', "kind = 7", "acme.toml:12: row run, key kind: must be one of"),
-    ('tier = "auto"', 'teir = "auto"', "acme.toml:13: row run, key teir: is not known in a row"),
-    ('in = "{tmp}"', 'in = "/tmp"', "acme.toml:10: row run, key in: must start with one of {tmp}"),
-    ('in = "{tmp}"', 'in = "{tmp}/../x"', "acme.toml:10: row run, key in: is a path of plain names"),
-    ('in = "{tmp}"', 'in = "{tmp}/{home}"', "acme.toml:10: row run, key in: knows only {uid}"),
-    ('grace = "2m"', 'grace = "soon"', "acme.toml:16: row run, key grace: soon is not an age"),
-    ('grace = "2m"', "grace = 120", "acme.toml:16: row run, key grace: an age needs a number and a unit"),
-    ('grace = "2m"', 'grace = "5s"', "acme.toml:16: row run, key grace: a drop-in may not go below 1m"),
-    ('max_age = "5d"', 'max_age = "1h"', "acme.toml:18: row run, key max_age: a drop-in may not go below 3d"),
-    ("resume = true", 'resume = "yes"', "acme.toml:19: row run, key resume: must be true or false"),
+    ('kind = "dir"', 'kind = "folder"', "acme.toml:11: row run, key kind: must be one of file, dir, socket, any"),
+    ('kind = "dir"', "kind = 7", "acme.toml:11: row run, key kind: must be one of"),
+    ('tier = "auto"', 'teir = "auto"', "acme.toml:12: row run, key teir: is not known in a row"),
+    ('in = "{tmp}"', 'in = "/tmp"', "acme.toml:9: row run, key in: must start with one of {tmp}"),
+    ('in = "{tmp}"', 'in = "{tmp}/../x"', "acme.toml:9: row run, key in: is a path of plain names"),
+    ('in = "{tmp}"', 'in = "{tmp}/{home}"', "acme.toml:9: row run, key in: knows only {uid}"),
+    ('grace = "2m"', 'grace = "soon"', "acme.toml:15: row run, key grace: soon is not an age"),
+    ('grace = "2m"', "grace = 120", "acme.toml:15: row run, key grace: an age needs a number and a unit"),
+    ('grace = "2m"', 'grace = "5s"', "acme.toml:15: row run, key grace: a drop-in may not go below 1m"),
+    ('max_age = "5d"', 'max_age = "1h"', "acme.toml:17: row run, key max_age: a drop-in may not go below 3d"),
+    ("resume = true", 'resume = "yes"', "acme.toml:18: row run, key resume: must be true or false"),
     ('checks = ["pid-in-name"]', 'checks = ["magic"]', "row run, key checks: 'magic' is not one of"),
     ('verified = "1.2"\n', "", "row run, key verified: a row of tier auto needs it"),
     ('fixed = "1.3"', 'git = "precious"', 'row run, key git: can only be "disposable"'),

@@ -15,6 +15,6 @@ class Agent:
     name: str
     session_env: tuple[str, ...] = ()  # variables whose value names a live session
     registry: str | None = None  # a reader in leases/, by format
-    keeps_rewrite: str | None = None  # versions measured to keep a hook's rewritten input: ">=2.1.300"
     rows: tuple[Litter, ...] = ()
     source: str = ""
+    has_facts: bool = False  # its file says more than rows; only built-in files are heard (catalogue/facts.py)

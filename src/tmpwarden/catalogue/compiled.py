@@ -63,8 +63,8 @@ def _plain(noun: Agent | Litter) -> tuple[object, ...]:
 
 
 def _agent(plain: tuple[Any, ...]) -> Agent:
-    id_, name, session_env, registry, keeps_rewrite, source, rows = plain
-    return Agent(id_, name, session_env, registry, keeps_rewrite, tuple(map(_row, rows)), source)
+    id_, name, session_env, registry, source, has_facts, rows = plain
+    return Agent(id_, name, session_env, registry, tuple(map(_row, rows)), source, has_facts)
 
 
 def _row(plain: tuple[Any, ...]) -> Litter:

@@ -11,11 +11,12 @@ from ..model.sweep import Claim, Kind, Litter, Tier, Worth
 from ..text import duration
 from . import checks, fields
 from .agent import Agent
+from .facts import TABLES
 from .fields import DEFAULT_AGES, Reading
 from .patterns import complaint_about_name, name_pattern, split_place
 
 SCHEMA = 1
-_AGENT_KEYS = {"id", "name", "session_env", "registry", "keeps_rewrite"}
+_AGENT_KEYS = {"id", "name", "programs", "session_env", "registry", "keeps_rewrite"}
 _ROW_KEYS = {
     *("id", "in", "name", "kind", "tier", "worth", "owner", "why", "seen", "matches", "spares"),
     *("grace", "min_age", "max_age", "resume", "checks", "max_bytes", "fixed", "verified", "beats", "git"),
@@ -39,7 +40,7 @@ def decode(
 
 
 def _agent(data: dict[str, Any], reading: Reading) -> Agent:
-    for key in data.keys() - {"schema", "agent", "litter", "worktree"}:
+    for key in data.keys() - {"schema", "agent", "litter", "worktree", *TABLES}:
         reading.complain(key, "is not known here")
     if data.get("schema") != SCHEMA:
         reading.complain("schema", f"must be {SCHEMA}")
@@ -60,9 +61,9 @@ def _agent(data: dict[str, Any], reading: Reading) -> Agent:
         fields.text(head, "name", reading) or agent_id,
         fields.texts(head, "session_env", reading),
         fields.optional(head, "registry", reading),
-        fields.optional(head, "keeps_rewrite", reading),
         rows,
         reading.source,
+        "keeps_rewrite" in head or not data.keys().isdisjoint(TABLES),
     )
 
 

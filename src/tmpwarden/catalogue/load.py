@@ -142,8 +142,18 @@ def _drop_in(agents: dict[str, Agent], name: str, path: str) -> tuple[str, ...]:
     if weakened and masked and masked.id == agent.id:
         return (f"{path}:1: row {weakened[0]}, key tier: a never row cannot be weakened (this file is skipped)",)
     kept = tuple(row for row in protected if row.key not in {new.key for new in agent.rows})
-    agents[name] = replace(agent, rows=(*agent.rows, *kept))
+    agents[name] = _heir(replace(agent, rows=(*agent.rows, *kept)), masked)
+    if agent.has_facts:
+        return (f"{path}:1: [hooks], [setup] and [temp] are heard from built-in files only; its rows are used",)
     return ()
+
+
+def _heir(agent: Agent, masked: Agent | None) -> Agent:
+    """A drop-in adds and masks litter. How a living session of an agent that we know is seen, it cannot take away."""
+    if masked is None or masked.id != agent.id:
+        return agent
+    seen_by = tuple(dict.fromkeys((*masked.session_env, *agent.session_env)))
+    return replace(agent, session_env=seen_by, registry=masked.registry or agent.registry)
 
 
 def _without_circles(catalogue: Catalogue) -> Catalogue:

@@ -4,6 +4,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
+    from ..model.facts import Facts
+    from ..oskit.files.disk import Disk
     from .rules.rule import Rules
 
     Look = Callable[[str], tuple[str | None, bool]]
@@ -93,3 +95,47 @@ class Context:
             for root in self.tmp_roots
             if path.startswith(root + "/")
         )
+
+
+def context_of(
+    facts: "Facts | None",
+    answers: "tuple[str, ...]",
+    version: "tuple[int, ...]",
+    *,
+    scratch: str | None,
+    is_tmpdir: bool,
+    project: str,
+    cwd: str,
+    home: str,
+    uid: int,
+    disk: "Disk",
+    tmp_roots: "tuple[str, ...]" = ("/tmp",),
+) -> Context:
+    """The one place where an agent's facts become what the guard goes by: for a hook and for `guard check` alike.
+
+    `answers` are those that the agent understands here. `version` is empty where nobody could tell it: unknown is not
+    new. Without `facts` it is somebody who keeps every rewrite.
+    """
+    since = facts["keeps_rewrite"] if facts else ()
+    return Context(
+        scratch=scratch,
+        project=project,
+        cwd=cwd,
+        home=home,
+        uid=uid,
+        look=disk.look,
+        is_plain=disk.is_plain,
+        holds_mount=disk.holds_mount,
+        tmp_roots=tmp_roots,
+        variables={"TMPDIR": scratch} if scratch is not None and is_tmpdir else {},
+        agent=facts["id"] if facts else "",
+        keeps_rewrite=facts is None or (bool(since) and version >= since),
+        has_ask="ask" in answers,
+        applies_rewrite_without_allow="rewrite" in answers,
+        rewrites_edits="rewrite-edit" in answers,
+        own=tuple([_named(path, home, uid) for path in facts["own"]]) if facts else (),
+    )
+
+
+def _named(path: str, home: str, uid: int) -> str:
+    return home + path[1:] if path[0] == "~" else path.replace("{uid}", str(uid))

@@ -4,30 +4,11 @@ import gc
 import posix
 import sys
 
-from . import notebook, wire
+from ..agent_facts import MOMENTS  # an event that is not there is none of our business
+from . import notebook
 
-# Event names of all agents, by what they mean to us. An event that is not here is none of our business.
-KINDS = {
-    "SessionStart": "start",
-    "PreToolUse": "before",
-    "BeforeTool": "before",
-    "PostToolUse": "after",
-    "PostToolUseFailure": "after",
-    "PostToolBatch": "after",
-    "AfterTool": "after",
-    "Stop": "stop",
-    "AfterAgent": "stop",
-    "SessionEnd": "end",
-    "sessionStart": "start",
-    "preToolUse": "before",
-    "postToolUse": "after",
-    "agentStop": "stop",
-    "sessionEnd": "end",
-    "shell.env": "start",
-    "tool.execute.before": "before",
-    "tool.execute.after": "after",
-    "dispose": "end",
-}
+LONGEST_PAYLOAD = 32 << 20
+MOST_DRAINED = 16 * LONGEST_PAYLOAD
 MARKERS_EVERY_S = 60.0
 CLEAN_EVERY_S = 3600.0
 _FIRST = b'{"session_id":"'
@@ -40,7 +21,7 @@ def main(arguments: list[str]) -> None:
     answer = b""
     try:
         if posix.environ.get(b"TMPWARDEN_DISABLE") != b"1":
-            answer = respond(arguments, wire.read_all(), posix.environ)
+            answer = respond(arguments, read_all(), posix.environ)
         if answer:
             posix.write(1, answer + b"\n")
     except BaseException:
@@ -63,16 +44,16 @@ def respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes]) -> by
 
 def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], notes: str) -> bytes:
     event = arguments[1] if len(arguments) > 1 else ""
-    if KINDS.get(event) == "after" and (plain := _leading_session(raw)) and is_quiet(notes, plain):
+    if MOMENTS.get(event) == "after" and (plain := _leading_session(raw)) and is_quiet(notes, plain):
         return b""  # nothing else in the payload matters, and it may hold megabytes of output
     from ..small_json import decode_object  # not before: the many calls with nothing to do go without
 
     payload = decode_object(raw) or {}
-    if raw and not payload and KINDS.get(event) == "before":
+    if raw and not payload and MOMENTS.get(event) == "before":
         raise ValueError(f"a payload of {len(raw)} bytes or more that cannot be read")
-    event = event or wire.word(payload, "hook_event_name")
-    kind = KINDS.get(event)
-    session = wire.word(payload, "session_id", "sessionId") or _inner_session(payload)
+    event = event or word(payload, "hook_event_name")
+    kind = MOMENTS.get(event)
+    session = word(payload, "session_id", "sessionId") or _inner_session(payload)
     if kind is None or not session:
         return b""
     if kind == "after" and is_quiet(notes, session):
@@ -108,7 +89,7 @@ def _before(
 
 def _unjudged(arguments: list[str], problem: str) -> bytes:
     """Law 9: an error of ours never denies. Before a tool call it asks where that exists, else it says so."""
-    if len(arguments) < 2 or KINDS.get(arguments[1]) != "before":
+    if len(arguments) < 2 or MOMENTS.get(arguments[1]) != "before":
         return b""
     try:
         from ..small_json import encode
@@ -120,12 +101,13 @@ def _unjudged(arguments: list[str], problem: str) -> bytes:
         return b""
 
 
-def _keep(packed: str, dialect: str, loaded: frozenset[str]) -> None:
+def _keep(packed: str, agent: str, loaded: frozenset[str]) -> None:
     """Pack what the guard needs, for the next call."""
     try:
+        from ..agent_facts import FACTS
         from . import packing
 
-        roots = ("events.before", f"dialects.{dialect}")
+        roots = ("events.before", f"dialects.{FACTS[agent]['dialect']}")
         packing.make(packed, (*(f"{__package__}.{name}" for name in roots), _AUDIT), loaded)
     except Exception:  # a full disk, a module without a source: the next call tries again
         pass
@@ -141,7 +123,7 @@ def _leading_session(raw: bytes) -> str:
 
 def _inner_session(payload: dict[str, object]) -> str:
     given = payload.get("input")
-    return wire.word(given, "sessionID") if isinstance(given, dict) else ""
+    return word(given, "sessionID") if isinstance(given, dict) else ""
 
 
 def is_quiet(notes: str, session: str) -> bool:
@@ -151,3 +133,30 @@ def is_quiet(notes: str, session: str) -> bool:
         or notebook.has_note(notes, session)
         or notebook.was_told_lately(notes)
     )
+
+
+def read_all(descriptor: int = 0) -> bytes:
+    """Everything on stdin; nothing when it is closed or a terminal, a torn start if longer than agents write."""
+    parts, total = [], 0
+    try:
+        if posix.isatty(descriptor):
+            return b""
+        while part := posix.read(descriptor, 1 << 18):
+            total += len(part)
+            parts.append(part)
+            if total > LONGEST_PAYLOAD:  # beyond it we only drain: the agent must not meet a broken pipe
+                del parts[1:]
+            if total > MOST_DRAINED:  # /dev/zero has no end
+                break
+    except OSError:
+        return b""
+    return b"".join(parts)
+
+
+def word(payload: dict[str, object], *keys: str) -> str:
+    """The first of `keys` that holds a text, or an empty one."""
+    for key in keys:
+        value = payload.get(key)
+        if isinstance(value, str) and value:
+            return value
+    return ""

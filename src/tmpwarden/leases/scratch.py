@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
+from ..agent_facts import FACTS, SANDBOXES
 from ..errors import NoSpace
 from ..model.hot import Lease, Scratch
 from ..oskit.files import atomic, own_dirs, own_files
@@ -15,7 +16,8 @@ _NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _TRIES = 16
 _DISPOSABLE = "r"
 # Below a temp root: where our directories are, and where they are for an agent whose sandbox may write nowhere else.
-_PLACES = ("tmpwarden-{uid}", f"claude-{{uid}}/{lease_files.SHARED}")
+_OURS = "tmpwarden-{uid}"
+_PLACES = (_OURS, *SANDBOXES)
 
 
 def open_scratch(
@@ -35,7 +37,7 @@ def open_scratch(
     `pid` is the agent's process. `sandboxed`: only the agent's own directory below the root can be written.
     `disposable`: nobody will want it back; its name says so, and whoever finds it without an owner destroys it.
     """
-    base = _bases(root)[1 if sandboxed else 0]
+    base = _base(root, FACTS[agent]["sandbox"] if sandboxed else _OURS)
     try:
         fd = lease_files.open_holder(base, make=True)
         try:
@@ -110,8 +112,11 @@ def forget(path: str) -> None:
 
 
 def _bases(root: str) -> tuple[str, ...]:
-    uid = os.geteuid()
-    return tuple(f"{root.rstrip('/')}/{place.format(uid=uid)}" for place in _PLACES)
+    return tuple(_base(root, place) for place in _PLACES)
+
+
+def _base(root: str, place: str) -> str:
+    return f"{root.rstrip('/')}/{place.format(uid=os.geteuid())}"
 
 
 def _names(agent: str, session: str, prefix: str = "") -> list[str]:

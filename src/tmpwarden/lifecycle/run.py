@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
+from ..agent_facts import TEMP_VARIABLES
 from ..errors import NoNamespace, NoSpace, UnsafeRoot, UnsafeScratch
 from ..leases.scratch import adopt, open_scratch
 from ..model.hot import Scratch
@@ -52,7 +53,7 @@ def run(
 
 def environment(scratch: str, base: Mapping[str, str]) -> dict[str, str]:
     """What leads temporary files, and the caches that tools keep beside them, into the scratch."""
-    extra = dict.fromkeys(("TMPDIR", "TMP", "TEMP", "GOTMPDIR", "CLAUDE_CODE_TMPDIR"), scratch)
+    extra = dict.fromkeys(("TMPDIR", "TMP", "TEMP", "GOTMPDIR", *TEMP_VARIABLES), scratch)
     if base.get("NODE_COMPILE_CACHE"):  # unset, Node asks TMPDIR; to set it would switch the cache on
         extra["NODE_COMPILE_CACHE"] = f"{scratch}/node-compile-cache"
     return {**base, **extra}

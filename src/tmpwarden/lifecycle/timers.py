@@ -9,8 +9,10 @@ import shlex
 from collections.abc import Mapping
 from html import escape
 
+from ..agent_facts import HOME_VARIABLES, TEMP_VARIABLES
+
 CARRIED = (
-    "TMPDIR", "TEMP", "TMP", "CLAUDE_CODE_TMPDIR", "TMPWARDEN_ROOTS", "CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME",
+    "TMPDIR", "TEMP", "TMP", *TEMP_VARIABLES, "TMPWARDEN_ROOTS", *HOME_VARIABLES,
     "XDG_STATE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_CACHE_HOME",
 )  # fmt: skip
 CRON_MARK = "# tmpwarden"

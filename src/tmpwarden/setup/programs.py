@@ -1,10 +1,5 @@
 """Which agent a command belongs to. Apart from the targets: `tmpwarden run` asks before every command."""
 
-AGENT_OF = {
-    "claude": "claude",
-    "codex": "codex",
-    "gemini": "gemini",
-    "copilot": "copilot",
-    "opencode": "opencode",
-    "qwen": "qwen",
-}
+from ..agent_facts import FACTS
+
+AGENT_OF = {program: name for name, facts in FACTS.items() for program in facts["programs"]}

@@ -8,6 +8,7 @@ from enum import Enum
 
 import click
 
+from ...agent_facts import FACTS
 from ...catalogue import words
 from ...catalogue.agent import Agent
 from ...catalogue.load import Catalogue, load
@@ -56,11 +57,16 @@ def show(call: Call, agent: str) -> Answer:
     data = _summary(found) | {
         "session_env": list(found.session_env),
         "registry": found.registry,
-        "keeps_rewrite": found.keeps_rewrite,
+        "keeps_rewrite": _since(found.id),
         "source": found.source,
         "litter": [_plain(row) for row in found.rows],
     }
     return Answer(data, lambda: _shown(found, for_a_person=call.for_a_person))
+
+
+def _since(agent: str) -> str | None:
+    facts = FACTS.get(agent)
+    return ">=" + ".".join(map(str, facts["keeps_rewrite"])) if facts and facts["keeps_rewrite"] else None
 
 
 @command.command("try")

@@ -10,17 +10,20 @@ from collections.abc import Iterable
 
 import click
 
+from ...agent_facts import FACTS
 from ...errors import BadArgument, BadConfig, UnknownAgent
-from ...guard.agents import abilities, context_keywords
-from ...guard.context import Context
+from ...guard.context import Context, context_of
 from ...guard.decide.evaluate import evaluate
 from ...guard.log.history import Entry, entries, is_wanted
 from ...guard.rules.compiled import config_files
 from ...guard.rules.config import NO_PRESET, Loaded, load, preset_names
 from ...guard.rules.verify import verify as verified
+from ...hooks.dialects.common import reaches_commands
+from ...model.facts import Facts
 from ...model.hot import DENY, Decision, ToolCall
 from ...oskit.files import places
 from ...oskit.files.disk import Disk
+from ...oskit.proc.agent_version import numbers, program_on_path, version_of
 from ...text import shown
 from ..call import Answer, Call
 from ..group import pass_call
@@ -43,6 +46,7 @@ def command() -> None:
 @click.option("--project", metavar="DIR", help="The project. Default: the working directory.")
 @click.option("--preset", metavar="NAME", help="Judge by this preset alone, without your config.")
 @click.option("--agent", metavar="NAME", help="Answer as this agent would be answered.")
+@click.option("--agent-version", metavar="V", help="Its version, as 2.1.325. Default: that of the program on PATH.")
 @pass_call
 def check(
     call: Call,
@@ -52,12 +56,13 @@ def check(
     project: str | None,
     preset: str | None,
     agent: str | None,
+    agent_version: str | None,
 ) -> Answer:
     """What the guard says about COMMAND: how it would run, each command in it, the rule that decided, and why."""
     loaded = _loaded(call, preset)
     here = os.path.abspath(cwd or os.getcwd())
     taken = os.path.abspath(scratch or _own_scratch(call))
-    context = _context(here, taken, os.path.abspath(project or here), agent)
+    context = _context(here, taken, os.path.abspath(project or here), agent, agent_version)
     decision = evaluate(ToolCall(agent or "", "shell", command=text, cwd=here), loaded.rules, context)
     return Answer(_data(text, decision), lambda: _lines(call, decision))
 
@@ -94,31 +99,32 @@ def _own_scratch(call: Call) -> str:
     return assumed
 
 
-def _context(cwd: str, scratch: str, project: str, agent: str | None) -> Context:
-    home, uid = places.home(), places.uid()
-    try:
-        of_agent = context_keywords(agent, home=home, uid=uid) if agent else {}
-    except KeyError:
-        raise UnknownAgent(shown(agent or ""), hint=f"there are {', '.join(abilities())}") from None
-    disk = Disk()
-    return Context(
+def _context(cwd: str, scratch: str, project: str, agent: str | None, version: str | None) -> Context:
+    """As a hook of this agent would have it; its version is asked of the program that PATH leads to."""
+    facts = FACTS.get(agent) if agent is not None else None
+    if agent is not None and facts is None:
+        raise UnknownAgent(shown(agent), hint=f"there are {', '.join(FACTS)}")
+    return context_of(
+        facts,
+        facts["answers"] if facts else ("ask", "rewrite"),
+        _version(facts, version),
         scratch=scratch,
+        is_tmpdir=facts is None or reaches_commands(facts) or os.environ.get("TMPDIR") == scratch,
         project=project,
         cwd=cwd,
-        home=home,
-        uid=uid,
-        look=disk.look,
-        is_plain=disk.is_plain,
-        holds_mount=disk.holds_mount,
+        home=places.home(),
+        uid=places.uid(),
+        disk=Disk(),
         tmp_roots=_temp_roots(),
-        variables={"TMPDIR": scratch} if _is_tmpdir(scratch, agent) else {},
-        **of_agent,  # type: ignore[arg-type]
     )
 
 
-def _is_tmpdir(scratch: str, agent: str | None) -> bool:
-    """Whether the agent's commands have it as TMPDIR: by its hooks, or because the agent runs under `tmpwarden run`."""
-    return agent is None or bool(abilities()[agent].get("reaches_commands")) or os.environ.get("TMPDIR") == scratch
+def _version(facts: Facts | None, told: str | None) -> tuple[int, ...]:
+    if told is not None and not numbers(told):
+        raise BadArgument(f"{shown(told)} is not a version", hint="it looks like 2.1.325")
+    if told is not None or facts is None:
+        return numbers(told or "")
+    return version_of(facts, os.environb, {}, lambda: program_on_path(facts))
 
 
 def _data(text: str, decision: Decision) -> dict[str, object]:

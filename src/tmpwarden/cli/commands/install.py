@@ -6,11 +6,12 @@ from collections.abc import Iterator
 
 import click
 
+from ...agent_facts import FACTS
 from ...text import shown
 from ..call import Answer, Call
 from ..group import pass_call
 
-_NAMES = click.Choice(["claude", "codex", "gemini", "copilot", "opencode", "qwen", "timer"])
+_NAMES = click.Choice([*FACTS, "timer"])
 
 
 @click.command()
@@ -60,7 +61,7 @@ def _table() -> Answer:
 
     def text() -> Iterator[str]:
         if not rows:
-            yield "No agent was found here. tmpwarden knows claude, codex, gemini, copilot, opencode and qwen."
+            yield f"No agent was found here. tmpwarden knows {', '.join(FACTS)}."
         for agent, name, is_at, settings, guarded in rows:
             yield f"{agent:<9} {is_at + (', guard' if guarded else ''):<18} {name}, {shown(settings)}"
         yield f"{'timer':<9} {state()}"

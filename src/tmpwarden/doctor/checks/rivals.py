@@ -4,6 +4,7 @@ import os
 import re
 from collections.abc import Iterator
 
+from ...agent_facts import FACTS
 from ...model.sweep import Diagnosis
 from ...oskit.files import places
 from ...text import quoted, shown
@@ -19,17 +20,8 @@ _SYSTEM = (
     "/etc/systemd/system",
 )
 _SPOOLS = ("/var/spool/cron/crontabs", "/var/spool/cron")
-_HOME = (
-    ".claude/settings.json",
-    ".claude/settings.local.json",
-    ".codex/hooks.json",
-    ".gemini/settings.json",
-    ".qwen/settings.json",
-    ".copilot/hooks",
-    ".config/user-tmpfiles.d",
-    ".config/systemd/user",
-)
-_AGENTS = r"(?:claude|cc-|codex|gemini|opencode|copilot|qwen)"
+_HOME = (".config/user-tmpfiles.d", ".config/systemd/user")
+_AGENTS = rf"(?:cc-|{'|'.join(FACTS)})"
 _FIND = re.compile(r"find\s+[\"']?/?(?:\S*/)?tmp\b.*-(?:delete|exec\s+\S*rm\b)")
 _NAMED = re.compile(r"-i?(?:name|path|regex)\s")
 _DELETES = re.compile(
@@ -69,7 +61,7 @@ def _is_script(path: str) -> bool:
 
 def _files() -> Iterator[str]:
     home = places.home()
-    for path in (*_SYSTEM, *_SPOOLS, *(f"{home}/{name}" for name in _HOME)):
+    for path in (*_SYSTEM, *_SPOOLS, *_of_agents(home), *(f"{home}/{name}" for name in _HOME)):
         if os.path.isdir(path):
             files = (f"{path}/{name}" for name in _names(path))
             yield from (file for file in files if not _is_script(file) or os.access(file, os.X_OK))
@@ -77,6 +69,14 @@ def _files() -> Iterator[str]:
             yield path
     if not any(os.access(spool, os.R_OK) for spool in _SPOOLS):
         yield _OWN_CRONTAB
+
+
+def _of_agents(home: str) -> Iterator[str]:
+    """Where agents keep their hooks: settings files, or a directory of them."""
+    for facts in FACTS.values():
+        directory = facts["directory"].format(home=home, xdg_config=f"{home}/.config")
+        for name in (*facts["settings"], *facts["more_settings"]):
+            yield f"{directory}/{os.path.dirname(name) or name}"
 
 
 def _names(directory: str) -> list[str]:

@@ -4,6 +4,7 @@ import os
 import stat
 from collections.abc import Iterator
 
+from ...agent_facts import NAMES_IN_TEMP
 from ...model.sweep import Diagnosis
 from ...oskit.files import places
 from ...text import quoted, shown
@@ -13,7 +14,8 @@ from ..patient import Patient
 def check(patient: Patient) -> Iterator[Diagnosis]:
     found = False
     for root in patient.roots:
-        for path in (places.ours(root), places.quarantine(root), f"{root}/claude-{places.uid()}"):
+        agents = (f"{root}/{name.format(uid=places.uid())}" for name in NAMES_IN_TEMP)
+        for path in (places.ours(root), places.quarantine(root), *agents):
             if problem := _problem(path):
                 found = True
                 cause, remedy = problem

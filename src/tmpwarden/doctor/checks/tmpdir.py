@@ -3,11 +3,12 @@
 import os
 from collections.abc import Iterator
 
+from ...agent_facts import TEMP_VARIABLES
 from ...model.sweep import Diagnosis
 from ...text import quoted, shown
 from ..patient import Patient
 
-_VARIABLES = ("TMPDIR", "CLAUDE_CODE_TMPDIR", "TMP", "TEMP")
+_VARIABLES = ("TMPDIR", *TEMP_VARIABLES, "TMP", "TEMP")
 _LONGEST = 60  # sun_path is 108 bytes (104 on macOS), and programs add names of 40 and more
 
 

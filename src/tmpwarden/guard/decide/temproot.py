@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from ...agent_facts import NAMES_IN_TEMP
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..nouns.paths import Look
@@ -9,6 +11,7 @@ if TYPE_CHECKING:
 # names of sockets and directories that other programs keep in /tmp; a last * stands for any ending
 KEPT = ".X11-unix .ICE-unix .XIM-unix .font-unix .Test-unix tmux-* ssh-* .s.PGSQL.* .X0-lock .X1-lock dbus-* pulse-*"
 KEPT += " systemd-private-* snap-private-tmp gpg-* com.apple.* mysql.sock mysqld.sock docker.sock agent.*"
+_OF_AGENTS = tuple([name.partition("{")[0] for name in NAMES_IN_TEMP])
 HIDDEN = "\0"  # stands for a part of a word that is not known
 
 
@@ -51,7 +54,7 @@ class TempRoot:
         first = rest.partition("/")[0]
         if not first or first.startswith(HIDDEN):
             return False
-        if first.startswith("claude-") and first[7:].isdigit():
+        if any(first.startswith(prefix) and first[len(prefix) :].isdigit() for prefix in _OF_AGENTS):
             return True  # an agent's own directory, whoever's it is
         if first in self.keep or self._is_shared(first):
             return True

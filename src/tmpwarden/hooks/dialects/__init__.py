@@ -1,15 +1,14 @@
-"""How each agent spells its hooks. One module per agent; those that speak Claude's JSON build on it."""
+"""How agents spell their hooks. One module per protocol; what is true of one agent alone stands in its TOML file."""
 
-NAMES = ("claude", "codex", "gemini", "copilot", "opencode", "qwen")
+from ...agent_facts import FACTS
 
 
 def load(name: str) -> "Dialect":
-    """The dialect called `name`. Raises KeyError for any other word."""
-    if name not in NAMES:
-        raise KeyError(name)
-    module = __import__(f"{__name__}.{name}", fromlist=("DIALECT",))
-    found: Dialect = module.DIALECT
+    """The dialect of the agent called `name`. Raises KeyError for any other word."""
+    facts = FACTS[name]
+    module = __import__(f"{__name__}.{facts['dialect']}", fromlist=("Spoken",))
+    found: Dialect = module.Spoken(facts)
     return found
 
 
-from .spoken import Dialect  # noqa: E402  (the modules that load() imports build on it)
+from .common import Dialect  # noqa: E402  (the modules that load() imports build on it)

@@ -1,38 +1,14 @@
-"""Claude Code. Measured on 2.1.325; every answer here is its own JSON."""
+"""Claude Code: the common shapes, and two things that only it has. Measured on 2.1.325."""
 
 import posix
 
 from ...small_json import decode_object
-from .. import wire
-from .spoken import Answer, Dialect
+from ..entry import read_all
+from .common import Answer, Dialect
 
 
-class Claude(Dialect):
-    agent = "claude"
-    tools = {  # noqa: RUF012
-        "Bash": "shell",
-        "Read": "read",
-        "Write": "write",
-        "Edit": "edit",
-        "MultiEdit": "edit",
-        "NotebookEdit": "notebook",
-    }
-    config_variable = "CLAUDE_CONFIG_DIR"
-    env_file_variable = b"CLAUDE_ENV_FILE"
-    home_directory = ".claude"
-
-    def owner_pid(self, environ: dict[bytes, bytes], payload: Answer) -> int:
-        """CLAUDE_PID is the same over all events of one process, subagents and /clear included."""
-        told = environ.get(b"CLAUDE_PID", b"")
-        return int(told) if told.isdigit() and len(told) < 10 else super().owner_pid(environ, payload)
-
-    def keeps_rewrite(self, environ: dict[bytes, bytes]) -> bool:
-        """Measured on 2.1.325; the version is in AI_AGENT: `claude-code_2-1-325_harness`."""
-        version = environ.get(b"AI_AGENT", b"").partition(b"_")[2].partition(b"_")[0].split(b"-")
-        return [int(part) for part in version if part.isdigit()] >= [2, 1, 300]
-
-    def own_directories(self, uid: int) -> tuple[str, ...]:
-        return (f"/tmp/claude-{uid}",)
+class Spoken(Dialect):
+    __slots__ = ()
 
     def is_sandboxed(self, environ: dict[bytes, bytes], payload: Answer) -> bool:
         """`sandbox.enabled`, from the last of its settings that says so. Its shell line holds if we misread them."""
@@ -64,7 +40,7 @@ def _settings(path: bytes) -> Answer:
     except (OSError, ValueError):
         return {}
     try:
-        return decode_object(wire.read_all(fd)) or {}
+        return decode_object(read_all(fd)) or {}
     finally:
         posix.close(fd)
 
@@ -76,13 +52,10 @@ def _settings_argument(pid: bytes) -> Answer:
     except (OSError, ValueError):
         return {}
     try:
-        words = wire.read_all(fd).split(b"\0")
+        words = read_all(fd).split(b"\0")
     finally:
         posix.close(fd)
     given = words[words.index(b"--settings") + 1] if b"--settings" in words[:-1] else b""
     if given.lstrip().startswith(b"{"):
         return decode_object(given) or {}
     return _settings(given) if given else {}
-
-
-DIALECT = Claude()

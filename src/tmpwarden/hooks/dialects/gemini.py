@@ -1,20 +1,11 @@
 """Gemini CLI. Its own event names, and its own place for a rewritten input."""
 
 from ...model.hot import ASK, DENY, Decision, ToolCall
-from .spoken import Answer, Dialect, rewritten_input
+from .common import Answer, Dialect, rewritten_input
 
 
-class Gemini(Dialect):
-    agent = "gemini"
-    tools = {  # noqa: RUF012
-        "run_shell_command": "shell",
-        "read_file": "read",
-        "write_file": "write",
-        "replace": "edit",
-    }
-    rewrites_edits = True
-    home_directory = ".gemini"
-    can_ask = False  # a headless run would wait for ever
+class Spoken(Dialect):
+    __slots__ = ()
 
     def decide(self, event: str, decision: Decision, call: ToolCall) -> Answer | None:
         if decision.verdict in (DENY, ASK):
@@ -23,6 +14,3 @@ class Gemini(Dialect):
         if rewritten is None:
             return None
         return {"hookSpecificOutput": {"hookEventName": event, "tool_input": rewritten}}
-
-
-DIALECT = Gemini()

@@ -1,17 +1,11 @@
 """OpenCode. Our own JavaScript plugin runs inside it and passes on what its hooks get, as {input, output, pid}."""
 
 from ...model.hot import ASK, DENY, Decision, ToolCall
-from .spoken import Answer, Dialect, rewritten_input
+from .common import Answer, Dialect, rewritten_input
 
 
-class OpenCode(Dialect):
-    agent = "opencode"
-    tools = {"bash": "shell", "read": "read", "write": "write", "edit": "edit"}  # noqa: RUF012
-    can_ask = False
-    rewrites_edits = True
-    home_directory = ".local/share/opencode"
-    takes_env = True
-    takes_context = False
+class Spoken(Dialect):
+    __slots__ = ()
 
     def tool(self, payload: Answer) -> tuple[str, Answer]:
         given, made = _object(payload.get("input")), _object(payload.get("output"))
@@ -36,6 +30,3 @@ class OpenCode(Dialect):
 
 def _object(value: object) -> Answer:
     return value if isinstance(value, dict) else {}
-
-
-DIALECT = OpenCode()

@@ -1,9 +1,9 @@
 """The moments of a session: start, before and after a tool call, stop, end."""
 
 from ...small_json import encode
-from .. import wire
 from ..dialects import load
-from ..dialects.spoken import Answer
+from ..dialects.common import Answer
+from ..entry import word
 
 
 class Call:
@@ -36,7 +36,7 @@ class Call:
         return self.notes.rpartition("/")[0]
 
     def said(self, *keys: str) -> str:
-        return wire.word(self.payload, *keys)
+        return word(self.payload, *keys)
 
 
 def answer(call: Call) -> bytes:

@@ -1,7 +1,7 @@
 """After a tool call, and when a turn ends: start the small jobs that are due, tell what the last one did."""
 
 from .. import notebook
-from ..dialects.spoken import Answer
+from ..dialects.common import Answer
 from ..entry import CLEAN_EVERY_S, MARKERS_EVERY_S
 from . import Call
 from .claim import is_second

@@ -2,15 +2,16 @@
 
 import posix
 
-from ...guard.context import Context
+from ...guard.context import Context, context_of
 from ...guard.decide.evaluate import evaluate
 from ...guard.rules.compiled import cache_path, config_files, rules_in_force
 from ...guard.rules.document import InForce
 from ...guard.rules.rule import SESSION
 from ...model.hot import Decision, ToolCall
 from ...oskit.files.disk import Disk
+from ...oskit.proc.agent_version import program_of, version_of
 from .. import notebook
-from ..dialects.spoken import Answer
+from ..dialects.common import Answer
 from . import Call
 from .whereabouts import inherited, scratch_of
 
@@ -59,39 +60,41 @@ def _decision(call: Call, asked: ToolCall) -> Decision:
 
 
 def _context(call: Call, asked: ToolCall) -> Context:
-    scratch, variables = _temp(call)
-    uid = posix.geteuid()
-    home = call.environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape")
-    own = (f"{home}/{call.dialect.home_directory}",) if call.dialect.home_directory else ()
-    project = call.environ.get(b"CLAUDE_PROJECT_DIR", b"").decode("utf-8", "surrogateescape") or asked.cwd
-    disk = Disk()
-    return Context(
+    facts, environ = call.dialect.facts, call.environ
+    scratch, is_tmpdir = _temp(call)
+    project = environ.get(facts["project"].encode(), b"") if facts["project"] else b""
+    return context_of(
+        facts,
+        call.dialect.answers_to(call.event),
+        _version(call),
         scratch=scratch,
-        project=project,
+        is_tmpdir=is_tmpdir,
+        project=project.decode("utf-8", "surrogateescape") or asked.cwd,
         cwd=asked.cwd,
-        home=home,
-        uid=uid,
-        look=disk.look,
-        is_plain=disk.is_plain,
-        holds_mount=disk.holds_mount,
-        agent=call.dialect.agent,
-        keeps_rewrite=call.dialect.keeps_rewrite(call.environ),
-        has_ask=call.dialect.can_ask,
-        applies_rewrite_without_allow=call.dialect.rewrites_without_allow,
-        rewrites_edits=call.dialect.rewrites_edits,
-        own=(*call.dialect.own_directories(uid), *own),
-        variables=variables,
+        home=environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape"),
+        uid=posix.geteuid(),
+        disk=Disk(),
     )
 
 
-def _temp(call: Call) -> tuple[str | None, dict[str, str]]:
-    """The scratch, and what the agent's shell is known to have: an allow for `$TMPDIR/x` rests on it."""
+def _version(call: Call) -> tuple[int, ...]:
+    """Of the agent that called; nobody asks for it where no version keeps a rewrite."""
+    facts, environ, payload = call.dialect.facts, call.environ, call.payload
+    if not facts["keeps_rewrite"]:
+        return ()
+
+    def program() -> str:
+        return program_of(call.dialect.owner_pid(environ, payload))
+
+    return version_of(facts, environ, payload, program, f"{call.notes}/{facts['id']}.version")
+
+
+def _temp(call: Call) -> tuple[str | None, bool]:
+    """The scratch, and whether the agent's commands have it as TMPDIR: an allow for `$TMPDIR/x` rests on it."""
     if not call.dialect.reaches_commands and (named := inherited(call)):
-        return named, {"TMPDIR": named}
+        return named, True
     path, is_tmpdir = scratch_of(call)
-    if path is None:
-        return _made(call), {}
-    return path, {"TMPDIR": path} if is_tmpdir else {}
+    return (_made(call), False) if path is None else (path, is_tmpdir)
 
 
 def _made(call: Call) -> str | None:

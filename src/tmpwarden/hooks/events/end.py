@@ -7,7 +7,7 @@ from ...leases import scratch
 from ...oskit.files.places import temp_roots
 from ...oskit.proc.procs import start_ticks
 from .. import notebook
-from ..dialects.spoken import Answer
+from ..dialects.common import Answer
 from . import Call
 from .claim import is_second
 from .whereabouts import remember

@@ -20,7 +20,8 @@ def warning(call: Call) -> str:
 
 
 def _biggest(call: Call) -> tuple[int, str]:
-    temp = call.environ.get(b"CLAUDE_CODE_TMPDIR") or call.environ.get(b"TMPDIR") or b"/tmp"
+    own = call.dialect.facts["temp_own_variable"].encode()
+    temp = call.environ.get(own) or call.environ.get(b"TMPDIR") or b"/tmp"
     largest = (0, "")
     for directory in call.dialect.output_directories(temp.decode("utf-8", "surrogateescape"), call.session):
         try:

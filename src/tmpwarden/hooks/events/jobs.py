@@ -2,7 +2,7 @@
 
 from ...lifecycle import background
 from .. import notebook
-from ..dialects.spoken import MARKER_ROW, MARKER_SHAPE
+from ..dialects.common import MARKER_ROW, MARKER_SHAPE
 from . import Call
 
 _HELD_BACK = "backlog.due"

@@ -8,7 +8,7 @@ from ...lifecycle.background import has_dead_scratch
 from ...model.hot import Scratch
 from ...oskit.files.places import temp_roots
 from .. import notebook
-from ..dialects.spoken import Answer
+from ..dialects.common import Answer
 from ..entry import CLEAN_EVERY_S
 from . import Call
 from .claim import is_second
@@ -47,11 +47,12 @@ def _clear(call: Call) -> None:
 
 def _scratch(call: Call) -> tuple[str, dict[str, str]]:
     """What to tell the model, and the variables for its commands."""
-    env_file = call.environ.get(call.dialect.env_file_variable, b"").decode("utf-8", "surrogateescape")
-    reaches_commands = bool(env_file) or call.dialect.takes_env
+    facts = call.dialect.facts
+    env_file = call.environ.get(facts["temp_variable"].encode(), b"").decode("utf-8", "surrogateescape")
+    reaches_commands = bool(env_file) or facts["temp_by"] == "answer"
     if not reaches_commands and (named := inherited(call)):
         return _guidance(f"$TMPDIR ({named})"), {}
-    if not reaches_commands and not call.dialect.takes_context:
+    if not reaches_commands and "context" not in call.dialect.answers:
         return "", {}  # nothing we could say or set would lead anybody there
     is_lost = not bring_back(call)
     made = open_scratch(call)
@@ -72,7 +73,7 @@ def open_scratch(call: Call) -> Scratch:
         call.dialect.agent,
         call.session,
         pid=call.dialect.owner_pid(call.environ, call.payload),
-        config_home=os.environ.get(call.dialect.config_variable) or None,
+        config_home=os.environ.get(call.dialect.facts["variable"]) or None,
         sandboxed=call.dialect.is_sandboxed(call.environ, call.payload),
     )
     remember(call, made.path)

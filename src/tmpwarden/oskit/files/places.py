@@ -3,7 +3,9 @@
 import os
 import stat
 
-_ROOT_VARIABLES = ("TMPDIR", "CLAUDE_CODE_TMPDIR", "TEMP", "TMP")
+from ...agent_facts import TEMP_VARIABLES
+
+_ROOT_VARIABLES = ("TMPDIR", *TEMP_VARIABLES, "TEMP", "TMP")
 _COMMON_ROOTS = ("/tmp", "/var/tmp", "/dev/shm")
 _MOST_LINKS = 40
 

@@ -5,10 +5,12 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
+from ... import agent_facts
 from ...model.sweep import WitnessKind
 from . import procs
 
-TEMP_VARIABLES = (b"TMPDIR", b"TMP", b"TEMP", b"CLAUDE_CODE_TMPDIR", b"CLAUDE_TMPDIR")
+_OF_AGENTS = (*agent_facts.TEMP_VARIABLES, *agent_facts.TEMP_WITNESSES)
+TEMP_VARIABLES = (b"TMPDIR", b"TMP", b"TEMP", *(name.encode() for name in _OF_AGENTS))
 
 _LINKS = (
     ("cwd", WitnessKind.WORKING_DIRECTORY),

@@ -1,17 +1,20 @@
-"""The agents that `install` knows. One module each; the base is in target.py."""
+"""The agents that `install` knows: those whose TOML file has hooks. A module is for settings of another shape."""
 
 from __future__ import annotations
 
+from ...agent_facts import FACTS
 from ...errors import UnknownAgent
 from .claude import Claude
 from .codex import Codex
 from .copilot import Copilot
 from .gemini import Gemini
 from .opencode import OpenCode
-from .qwen import Qwen
 from .target import Target, Wish
 
-TARGETS: tuple[Target, ...] = (Claude(), Codex(), Gemini(), Copilot(), OpenCode(), Qwen())
+_OTHERS: dict[str, type[Target]] = {
+    "claude": Claude, "codex": Codex, "copilot": Copilot, "gemini": Gemini, "opencode": OpenCode,
+}  # fmt: skip
+TARGETS: tuple[Target, ...] = tuple(_OTHERS.get(name, Target)(facts) for name, facts in FACTS.items())
 
 __all__ = ["TARGETS", "Target", "Wish", "find"]
 

@@ -2,41 +2,21 @@
 
 from __future__ import annotations
 
-import os
-
 from ...errors import BrokenSettings, SetupFailed
 from ..edits import Edit, parse, read, resolved
 from ..runtime import Runtime
-from .target import Target, Wish, below_home
+from .target import Target, Wish
 
 _DISABLE = "claude plugin disable tmpwarden@tmpwarden"
 
 
 class Claude(Target):
-    id = "claude"
-    name = "Claude Code"
-    programs = ("claude",)
-    events = (
-        ("SessionStart", None),
-        ("PostToolUse", "Bash"),
-        ("PostToolUseFailure", "Bash"),
-        ("Stop", None),
-        ("SessionEnd", None),
-    )
-    guard_events = (("PreToolUse", "Bash|Read|Write|Edit|NotebookEdit"),)
-
-    def home(self) -> str:
-        return below_home("CLAUDE_CONFIG_DIR", ".claude")
-
-    def settings(self) -> str:
-        return os.path.join(self.home(), "settings.json")
-
     def edits(self, wish: Wish) -> list[Edit]:
         if wish.observe and self.has_plugin():
             raise SetupFailed("the tmpwarden plugin is on, and it cannot only watch", hint=f"first: `{_DISABLE}`")
         return super().edits(wish)
 
-    def wished_events(self, wish: Wish) -> tuple[tuple[str, str | None], ...]:
+    def wished_events(self, wish: Wish) -> tuple[tuple[str, str], ...]:
         """With the plugin on, only the guard is missing."""
         if self.has_plugin():
             return self.guard_events if wish.guard else ()

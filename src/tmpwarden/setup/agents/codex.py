@@ -7,7 +7,7 @@ import tomllib
 
 from ..edits import read, resolved
 from ..runtime import Runtime
-from .target import Target, below_home
+from .target import Target
 
 _SNAKE = {
     "SessionStart": "session_start",
@@ -19,19 +19,6 @@ _SNAKE = {
 
 
 class Codex(Target):
-    id = "codex"
-    name = "Codex"
-    programs = ("codex",)
-    events = (("SessionStart", None), ("PostToolUse", None), ("Stop", None), ("SessionEnd", None))
-    guard_events = (("PreToolUse", None),)
-    timeout = ("timeout", 3)  # the longest that it grants SessionEnd
-
-    def home(self) -> str:
-        return below_home("CODEX_HOME", ".codex")
-
-    def settings(self) -> str:
-        return os.path.join(self.home(), "hooks.json")
-
     def state(self, current: Runtime) -> str:
         state = super().state(current)
         return "untrusted" if state == "installed" and not self._is_trusted() else state

@@ -2,26 +2,12 @@
 
 from __future__ import annotations
 
-import os
-
 from ..edits import Document, Edit, read, spell
 from ..runtime import Runtime
-from .target import Target, Wish, below_home
+from .target import Target, Wish
 
 
 class Copilot(Target):
-    id = "copilot"
-    name = "Copilot CLI"
-    programs = ("copilot",)
-    events = (("SessionStart", None), ("PostToolUse", None), ("Stop", None), ("SessionEnd", None))
-    guard_events = (("PreToolUse", None),)
-
-    def home(self) -> str:
-        return below_home("COPILOT_HOME", ".copilot")
-
-    def settings(self) -> str:
-        return os.path.join(self.home(), "hooks", "tmpwarden.json")
-
     def edit(self, path: str, wish: Wish) -> Edit:
         before = read(path)
         groups = self.groups(wish)
@@ -30,5 +16,9 @@ class Copilot(Target):
         whole: Document = {"version": 1, "hooks": {event: [group] for event, group in groups.items()}}
         return Edit(path, before, spell(whole, None))
 
-    def group(self, runtime: Runtime, event: str, matcher: str | None, observe: bool) -> Document:
-        return {"type": "command", "bash": runtime.command(self.id, event, observe=observe), "timeoutSec": 10}
+    def group(self, runtime: Runtime, event: str, matcher: str, observe: bool) -> Document:
+        return {
+            "type": "command",
+            "bash": runtime.command(self.id, event, observe=observe),
+            "timeoutSec": self.facts["timeout"],
+        }

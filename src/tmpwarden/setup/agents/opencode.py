@@ -13,7 +13,7 @@ from ...errors import BrokenSettings
 from ...text import shown
 from ..edits import Document, Edit, line_of, read
 from ..runtime import Runtime
-from .target import MARK, Target, Wish, below_home
+from .target import MARK, Target, Wish
 
 _PLUGIN = """\
 // %(mark)s: a scratch directory for each session, nothing left of ended ones.
@@ -55,18 +55,6 @@ _GUARD = """\
 
 
 class OpenCode(Target):
-    id = "opencode"
-    name = "OpenCode"
-    programs = ("opencode",)
-
-    def home(self) -> str:
-        return os.path.join(below_home("XDG_CONFIG_HOME", ".config"), "opencode")
-
-    def settings(self) -> str:
-        with_comments = os.path.join(self.home(), "opencode.jsonc")
-        plain = os.path.join(self.home(), "opencode.json")
-        return with_comments if os.path.exists(with_comments) and not os.path.exists(plain) else plain
-
     def edits(self, wish: Wish) -> list[Edit]:
         made = super().edits(wish)
         if wish.runtime is None:
@@ -99,9 +87,6 @@ class OpenCode(Target):
         plugins = self.document().get("plugin")
         ours = [item for item in plugins if _is_ours(item)] if isinstance(plugins, list) else []
         return [(read(str(item).removeprefix("file://")) or b"").decode("utf-8", "replace") for item in ours]
-
-    def advice(self) -> tuple[str, ...]:
-        return ()
 
 
 def _is_ours(item: object) -> bool:

@@ -8,6 +8,7 @@ import shutil
 from dataclasses import dataclass
 
 from ...errors import BrokenSettings
+from ...model.facts import Facts
 from ...oskit.files import places
 from ...text import shown
 from ..edits import Document, Edit, line_of, parse, read, resolved, spell
@@ -28,19 +29,27 @@ class Wish:
 class Target:
     """One agent whose hooks live in a JSON file, grouped by event as in Claude Code; the others override."""
 
-    id = ""
-    name = ""
-    programs: tuple[str, ...] = ()
-    events: tuple[tuple[str, str | None], ...] = ()  # event, matcher
-    guard_events: tuple[tuple[str, str | None], ...] = ()
-    timeout: tuple[str, int] = ("timeout", 10)
+    def __init__(self, facts: Facts) -> None:
+        self.facts = facts
+        self.id = facts["id"]
+        self.name = facts["name"]
+        self.programs = facts["programs"]
+        asked = [(name, event) for name, event in facts["events"].items() if event["registered"]]
+        self.events = tuple((name, event["matcher"]) for name, event in asked if event["moment"] != "before")
+        self.guard_events = tuple((name, event["matcher"]) for name, event in asked if event["moment"] == "before")
 
     def home(self) -> str:
         """The agent's configuration directory."""
-        raise NotImplementedError
+        named = os.environ.get(self.facts["variable"], "") if self.facts["variable"] else ""
+        if os.path.isabs(named):
+            return named
+        config = os.path.dirname(places.config_dir())
+        return self.facts["directory"].format(home=places.home(), xdg_config=config)
 
     def settings(self) -> str:
-        raise NotImplementedError
+        """The first of its settings files that exists, else the first."""
+        paths = [os.path.join(self.home(), name) for name in self.facts["settings"]]
+        return next((path for path in paths if os.path.exists(path)), paths[0])
 
     def is_here(self) -> bool:
         return os.path.isdir(self.home()) or any(shutil.which(program) for program in self.programs)
@@ -103,12 +112,12 @@ class Target:
         events = self.wished_events(wish)
         return {event: self.group(wish.runtime, event, matcher, wish.observe) for event, matcher in events}
 
-    def wished_events(self, wish: Wish) -> tuple[tuple[str, str | None], ...]:
+    def wished_events(self, wish: Wish) -> tuple[tuple[str, str], ...]:
         return self.events + (self.guard_events if wish.guard else ())
 
-    def group(self, runtime: Runtime, event: str, matcher: str | None, observe: bool) -> Document:
+    def group(self, runtime: Runtime, event: str, matcher: str, observe: bool) -> Document:
         command: Document = {"type": "command", "command": runtime.command(self.id, event, observe=observe)}
-        command[self.timeout[0]] = self.timeout[1]
+        command["timeout"] = self.facts["timeout"]
         return ({"matcher": matcher} if matcher else {}) | {"hooks": [command]}
 
     def commands(self) -> list[str]:
@@ -126,11 +135,6 @@ class Target:
     def advice(self) -> tuple[str, ...]:
         """What the user still has to do after an install."""
         return ()
-
-
-def below_home(variable: str, default: str) -> str:
-    named = os.environ.get(variable, "") if variable else ""
-    return named if os.path.isabs(named) else os.path.join(places.home(), default)
 
 
 def is_ours(group: object) -> bool:

@@ -1,8 +1,12 @@
-"""What a dialect is: the names of tools and fields, and the shape of answers. Claude's shapes are the common ones."""
+"""What a dialect is: fields of a payload, shapes of answers. These are Claude Code's, which most agents understand."""
 
 import posix
 
 from ...model.hot import ALLOW, ASK, DENY, Decision, ToolCall
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...model.facts import Facts
 
 Answer = dict[str, object]
 PATH_KEYS = ("file_path", "notebook_path", "absolute_path", "filePath", "path")
@@ -12,29 +16,29 @@ _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "busybo
 
 
 class Dialect:
-    """One agent. Subclasses change what differs."""
+    """One agent. Subclasses are for other protocols; what differs within one comes from its facts."""
 
-    agent = ""
-    tools: dict[str, str] = {}  # noqa: RUF012 - the agent's tool name -> "shell", "read", "write", "edit", ...
-    can_ask = True  # where it cannot, a rule's ask becomes a deny that names the reason
-    takes_context = True  # SessionStart may hand a line to the model
-    rewrites_without_allow = True  # it applies a rewritten input that comes without a permission
-    takes_env = False  # an answer may carry variables for the session's commands
-    env_file_variable = b""  # names a file that the agent sources before each command
-    rewrites_edits = False  # it checks an edit after the hooks, so that its path may still be changed
-    home_directory = ""  # below $HOME: the agent's own, where it may write without a question of ours
-    config_variable = ""  # where this agent keeps its registry, if not at its usual place
+    __slots__ = ("agent", "answers", "facts")
+
+    def __init__(self, facts: "Facts") -> None:
+        self.facts = facts
+        self.agent = facts["id"]
+        self.answers = facts["answers"]
+
+    def answers_to(self, event: str) -> tuple[str, ...]:
+        """What it understands as an answer to this event."""
+        return self.answers
 
     def tool_call(self, payload: Answer, session: str) -> ToolCall:
         name, given = self.tool(payload)
-        kind = self.tools.get(name, "other")
+        kind = self.facts["tools"].get(name, "other")
         command = given.get("command")
         cwd = payload.get("cwd")
         return ToolCall(
             self.agent,
             kind,
             command=command if kind == "shell" and isinstance(command, str) else None,
-            paths=tuple(path for path in map(given.get, PATH_KEYS) if isinstance(path, str)) if kind != "shell" else (),
+            paths=_paths(kind, given),
             tool_input=given,
             session=session,
             cwd=cwd if isinstance(cwd, str) else "/",
@@ -45,7 +49,11 @@ class Dialect:
         return name if isinstance(name, str) else "", given if isinstance(given, dict) else {}
 
     def owner_pid(self, environ: dict[bytes, bytes], payload: Answer) -> int:
-        """The agent itself: the first of our ancestors that is no shell. Never a launcher, never a name match."""
+        """The agent itself, as it says or else the first of our ancestors that is no shell. Never a launcher, never a
+        name match."""
+        told = environ.get(self.facts["owner_pid"].encode(), b"") if self.facts["owner_pid"] else b""
+        if told.isdigit() and len(told) < 10:
+            return int(told)
         pid = posix.getppid()
         while pid > 1 and _program(pid) in _SHELLS:
             pid = _parent(pid)
@@ -53,16 +61,8 @@ class Dialect:
 
     @property
     def reaches_commands(self) -> bool:
-        """Whether TMPDIR of the session's commands is ours to set."""
-        return self.takes_env or bool(self.env_file_variable)
-
-    def keeps_rewrite(self, environ: dict[bytes, bytes]) -> bool:
-        """Whether this version was measured to run the rewritten input and not the original."""
-        return True
-
-    def own_directories(self, uid: int) -> tuple[str, ...]:
-        """What the agent itself needs below a temp root."""
-        return ()
+        """Whether a hook of ours sets TMPDIR of the session's commands."""
+        return reaches_commands(self.facts)
 
     def is_sandboxed(self, environ: dict[bytes, bytes], payload: Answer) -> bool:
         """Whether its commands can write only below the agent's own directory in the temp root."""
@@ -76,7 +76,7 @@ class Dialect:
     def greet(self, event: str, context: str, message: str, env: dict[str, str]) -> Answer | None:
         """The answer to a session's start; `env` is for agents that take variables in an answer."""
         answer: Answer = {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
-        if not context or not self.takes_context:
+        if not context or "context" not in self.answers:
             answer = {}
         return answer | ({"systemMessage": message} if message else {}) or None
 
@@ -85,21 +85,42 @@ class Dialect:
 
     def decide(self, event: str, decision: Decision, call: ToolCall) -> Answer | None:
         said: Answer = {}
-        rewritten = rewritten_input(decision, call)
-        verdict = DENY if decision.verdict == ASK and not self.can_ask else decision.verdict
-        if verdict in (ALLOW, ASK, DENY):
-            said = {"permissionDecision": verdict, "permissionDecisionReason": decision.reason[:400]}
-        if rewritten is not None and verdict != DENY:
+        verdict = DENY if decision.verdict == ASK and "ask" not in self.answers else decision.verdict
+        if verdict in (ASK, DENY) or (verdict == ALLOW and "allow" in self.answers):
+            reason = decision.reason[:400] or (decision.rule if verdict == DENY else "")
+            said = {"permissionDecision": verdict, "permissionDecisionReason": reason}
+        rewritten = rewritten_input(decision, call) if verdict != DENY else None
+        if rewritten is not None and "rewrite" in self.answers:
             said["updatedInput"] = rewritten
+        elif rewritten is not None and "rewrite-with-allow" in self.answers and verdict == ALLOW:
+            said |= {"permissionDecision": ALLOW, "updatedInput": rewritten}
+        if "updatedInput" in said and "told-path" in self.answers:
             said["additionalContext"] = told_paths(decision, call)
         return {"hookSpecificOutput": {"hookEventName": event, **said}} if said else None
 
     def cannot_judge(self, event: str, problem: str) -> Answer | None:
         """An error of ours before a tool call: ask where that exists, else no opinion, and say so."""
         why = f"tmpwarden could not judge this call ({problem}); `tmpwarden doctor` tells more"
-        if self.can_ask:
+        if "ask" in self.answers:
             return self.decide(event, Decision(ASK, why), ToolCall(self.agent, "other"))
         return self.tell(event, why)
+
+
+Spoken = Dialect
+
+
+def reaches_commands(facts: "Facts") -> bool:
+    """Whether a hook of ours sets TMPDIR of the session's commands."""
+    return facts["temp_by"] in ("env-file", "answer")
+
+
+def _paths(kind: str, given: Answer) -> tuple[str, ...]:
+    """The files that a file tool names. A patch names them in its text (Codex 0.166.0: it is the `command`)."""
+    if kind == "patch":
+        from ...guard.decide.filetools import patch_paths
+
+        return patch_paths("\n".join(text for text in given.values() if isinstance(text, str)))
+    return tuple(path for path in map(given.get, PATH_KEYS) if isinstance(path, str)) if kind != "shell" else ()
 
 
 def rewritten_input(decision: Decision, call: ToolCall) -> Answer | None:

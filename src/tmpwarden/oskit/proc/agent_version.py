@@ -1,0 +1,133 @@
+"""Which version of an agent calls us. Unknown is an empty tuple, and is not new. Hot path."""
+
+import posix
+
+from ... import small_json
+from ...stamped import are_unchanged, read_private, stamp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from ...model.facts import Facts
+
+Version = tuple[int, ...]
+_INTERPRETERS = ("node", "bun", "deno")
+_PLATFORMS = ("linux", "darwin", "win32", "_")  # what may follow the numbers; an alpha of a version is older than it
+_HIGHEST = 6  # directories above a program that may hold its package.json
+_LONGEST, _LONGEST_NUMBER = 1 << 18, 100
+
+
+def version_of(
+    facts: "Facts",
+    environ: "Mapping[bytes, bytes]",
+    payload: "dict[str, object]",
+    program: "Callable[[], str]",
+    memory: str = "",
+) -> Version:
+    """The first of `version_from` that tells it. `memory`: a file that remembers what a program's package said."""
+    for told in facts["version_from"]:
+        kind, _, name = told.partition(":")
+        if kind == "environment":
+            found = numbers(environ.get(name.encode(), b"").decode("utf-8", "replace"))
+        elif kind == "payload":
+            found = numbers(str(payload.get(name, "")))
+        elif kind == "program":
+            found = numbers(program().rpartition("/")[2])
+        else:
+            found = _remembered(program(), name, memory)
+        if found:
+            return found
+    return ()
+
+
+def numbers(text: str) -> Version:
+    """`2.1.325`, `claude-code_2-1-325_harness`, `0.166.0-linux-x64` -> (2, 1, 325), ...; anything else is unknown."""
+    if not text[:1].isdigit():
+        text = text.partition("_")[2]
+    end = 0
+    while text[end : end + 1].isdigit() or (text[end : end + 1] in (".", "-") and text[end + 1 : end + 2].isdigit()):
+        end += 1
+    rest = text[end:].lstrip("-")
+    parts = text[:end].replace("-", ".").split(".")
+    if not text.isascii() or not all(map(str.isdigit, parts)) or (rest and not rest.startswith(_PLATFORMS)):
+        return ()
+    return tuple(map(int, parts)) if end < _LONGEST_NUMBER else ()
+
+
+def program_of(pid: int) -> str:
+    """The file that a process runs: its program, or an interpreter's script."""
+    try:
+        program = posix.readlink(f"/proc/{pid}/exe")
+        if not program.rpartition("/")[2].startswith(_INTERPRETERS):
+            return program
+        fd = posix.open(f"/proc/{pid}/cmdline", posix.O_RDONLY | posix.O_CLOEXEC)
+    except OSError:
+        return ""
+    try:
+        words = posix.read(fd, 1 << 16).decode("utf-8", "surrogateescape").split("\0")
+    except OSError:
+        return ""
+    finally:
+        posix.close(fd)
+    return next((word for word in words[1:] if word.startswith("/")), "")
+
+
+def program_on_path(facts: "Facts", path: str | None = None) -> str:
+    """The file behind the agent's command, links followed; empty if there is none."""
+    import os
+    from shutil import which
+
+    found = (which(program, path=path) for program in facts["programs"])
+    return next((os.path.realpath(one) for one in found if one), "")
+
+
+def _remembered(program: str, package: str, memory: str) -> Version:
+    """As `_beside`, which is asked again only when the program has changed."""
+    if not program:
+        return ()
+    known = small_json.decode_object(read_private(memory, _LONGEST) or b"") if memory else None
+    if known is not None and known.get("program") == program:
+        stamps, version = known.get("stamps"), known.get("version")
+        if isinstance(stamps, list) and isinstance(version, str) and are_unchanged(stamps):
+            return numbers(version)
+    stamps, version = stamp((program,)), _beside(program, package)
+    if memory:
+        _remember(memory, {"program": program, "stamps": stamps, "version": version})
+    return numbers(version)
+
+
+def _remember(memory: str, known: "dict[str, object]") -> None:
+    from ..files.atomic import write
+
+    try:
+        write(memory, small_json.encode(known))
+    except OSError:
+        pass  # the next call looks again
+
+
+def _beside(program: str, package: str) -> str:
+    """The version in the package.json that lies in or above the program's directory and has this name."""
+    directory = program
+    for _ in range(_HIGHEST):
+        directory = directory.rpartition("/")[0]
+        if not directory:
+            break
+        found = small_json.decode_object(_read(f"{directory}/package.json")) or {}
+        name, version = found.get("name"), found.get("version")
+        if isinstance(name, str) and isinstance(version, str) and (name == package or name.startswith(f"{package}-")):
+            return version
+    return ""
+
+
+def _read(path: str) -> bytes:
+    try:
+        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    except OSError:
+        return b""
+    try:
+        return posix.read(fd, _LONGEST)
+    except OSError:
+        return b""
+    finally:
+        posix.close(fd)
