@@ -8,6 +8,7 @@ import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from contextlib import suppress
 from types import FrameType
 
 import click
@@ -70,7 +71,8 @@ def main(argv: Sequence[str], *, now_ns: Callable[[], int] = time.time_ns) -> in
 
 def _let_go_of_stdout() -> None:
     """So that the interpreter does not try, and complain, once more at its exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    with suppress(OSError):  # nothing can be opened any more: then it complains
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _answer(call: Call, argv: list[str]) -> Answer:

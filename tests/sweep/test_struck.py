@@ -1,0 +1,213 @@
+"""A SIGKILL or an error at every system call that changes something, and at every read of /proc, while we work.
+
+Whatever is struck: nothing that lives is touched, no unit is halved, no mode stays changed, nobody sees a traceback,
+the exit status is true, and the next run settles the rest. `make test` strikes a little, `make test-long` everywhere.
+"""
+
+import json
+import os
+import re
+import uuid
+from collections.abc import Callable, Iterable
+from contextlib import suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from hooks.calling import PYTHON, RUN
+from support.command import AHEAD
+from support.litter import later
+from support.strikes import MUTATING, READING, Blow, Call, Ended, record, strike, why_not
+from support.struck_world import KEPT, PINNED, SESSION, StruckWorld, struck_world
+from tmpwarden.cli.main import main
+from tmpwarden.errors import NotFound
+from tmpwarden.model.sweep import Request
+from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.store.undo import undo
+from tmpwarden.sweep.weigh import consent
+
+pytestmark = pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
+HOURS = 200  # older than every threshold
+DAYS_LATER = later(HOURS)
+OTHER = str(uuid.uuid4())
+ERRORS = ("EIO", "ENOSPC", "EACCES", "EMFILE")
+FEW = 8  # blows to each deed in `make test`
+Prepare = Callable[[StruckWorld], object]
+
+
+@dataclass(frozen=True)
+class Deed:
+    """Something that we do: how the world is made ready for it, and what must be true of its answer."""
+
+    name: str
+    do: Callable[[], int]
+    prepare: Prepare
+    keeps: bool = True  # what it takes can come back
+    is_hook: bool = False
+
+
+def sweeping(world: StruckWorld) -> None:
+    world.plant()
+
+
+def bringing_back(world: StruckWorld) -> None:
+    world.plant()
+    clean(Request(), now_ns=DAYS_LATER)
+    assert len(world.tokens()) == len(world.dead)
+
+
+def ending(world: StruckWorld) -> None:
+    world.plant(is_agent_alive=True)
+    assert world.agent is not None
+    write_payload(world, "SessionEnd", SESSION)
+    os.environ["CLAUDE_PID"] = str(world.agent.pid)
+
+
+def starting(world: StruckWorld) -> None:
+    world.plant()
+    consent.give(str(world.state))  # else a hook leaves what is older than its first run to a person
+    write_payload(world, "SessionStart", OTHER)
+    os.environ["CLAUDE_PID"] = str(os.getppid())
+
+
+def hook(event: str, *words: str) -> int:
+    """Becomes the hook, as an agent starts it; what it does in the background is traced too."""
+    os.dup2(os.open(f"{os.environ['HOME']}/{event}", os.O_RDONLY), 0)
+    os.execve(PYTHON, [PYTHON, "-I", "-S", *words, str(RUN), "claude", event], os.environ)
+
+
+def write_payload(world: StruckWorld, event: str, session: str) -> None:
+    payload = {"session_id": session, "hook_event_name": event, "cwd": "/", "reason": "other", "source": "startup"}
+    (world.world / "home" / event).write_text(json.dumps(payload))
+
+
+DEEDS = [
+    Deed("clean", lambda: main(["clean", "--force", "--json"], now_ns=DAYS_LATER), sweeping),
+    Deed(
+        "clean for good",
+        lambda: main(["clean", "--force", "--no-quarantine", "--json"], now_ns=DAYS_LATER),
+        sweeping,
+        keeps=False,
+    ),
+    Deed("undo", lambda: main(["undo", "--json"], now_ns=DAYS_LATER), bringing_back),
+    Deed("teardown", lambda: main(["teardown", "--session", SESSION, "--json"], now_ns=DAYS_LATER), sweeping),
+    Deed("end of a session", lambda: hook("SessionEnd"), ending, is_hook=True),
+    Deed("start of another", lambda: hook("SessionStart", AHEAD, str(HOURS * 3600)), starting, is_hook=True),
+]
+OF_PROCESSES = [deed for deed in DEEDS if deed.name != "undo"]
+not_yet = pytest.mark.xfail(reason="an error still reads as no room, or as nobody", strict=False)
+
+
+@not_yet
+@pytest.mark.parametrize("form", ["few", pytest.param("all", marks=pytest.mark.long)])
+@pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.name)
+def test_a_strike_at_a_change_loses_nothing(own_world: Path, tmp_path: Path, deed: Deed, form: str) -> None:
+    with struck_world(own_world) as world:
+        calls = calls_of(deed, world, tmp_path, MUTATING, (str(own_world),))
+        blows = [Blow(call, error, lasting) for call in calls for error, lasting in _mutations()]
+        strike_all(deed, world, tmp_path, blows if form == "all" else spread(blows, FEW))
+
+
+@not_yet
+@pytest.mark.parametrize("form", ["few", pytest.param("all", marks=pytest.mark.long)])
+@pytest.mark.parametrize("deed", OF_PROCESSES, ids=lambda deed: deed.name)
+def test_a_process_that_cannot_be_read_loses_nothing(own_world: Path, tmp_path: Path, deed: Deed, form: str) -> None:
+    with struck_world(own_world) as world:
+        calls = representative(calls_of(deed, world, tmp_path, READING, ("/proc/",)), world)
+        blows = [Blow(call, error, lasting) for call in calls for error in ERRORS for lasting in (False, True)]
+        strike_all(deed, world, tmp_path, blows if form == "all" else spread(blows, FEW // 2))
+
+
+def _mutations() -> Iterable[tuple[str, bool]]:
+    yield "", False
+    yield from ((error, lasting) for error in ERRORS for lasting in (False, True))
+
+
+def calls_of(
+    deed: Deed, world: StruckWorld, place: Path, names: tuple[str, ...], within: tuple[str, ...]
+) -> list[Call]:
+    deed.prepare(world)
+    calls = record(deed.do, place, names, within=within, afterwards=world.end_agent)
+    assert len(calls) > 10, "it did next to nothing"
+    return [call for call in calls if f"{place}/out" not in call.text and f"{place}/err" not in call.text]
+
+
+def strike_all(deed: Deed, world: StruckWorld, place: Path, blows: list[Blow]) -> None:
+    hits, complaints = 0, []
+    for blow in blows:
+        deed.prepare(world)
+        ended = strike(deed.do, place, blow, afterwards=world.end_agent)
+        hits += bool(ended.hit)
+        try:
+            check(deed, world, blow, ended)
+        except Exception as error:
+            said = f"{ended.status} {ended.err}{ended.out}"
+            complaints.append(f"{blow}: {type(error).__name__}: {error}\n  {ended.hit}\n  {said}")
+            if not world.is_alive:
+                break  # the next trial would begin without it
+    assert not complaints, "\n".join([f"{len(complaints)} of {len(blows)}", *complaints])
+    assert hits * 2 >= len(blows), f"the blows fell beside it: {ended}"
+
+
+def check(deed: Deed, world: StruckWorld, blow: Blow, ended: Ended) -> None:
+    was_killed = not blow.error
+    keeps = deed.keeps and blow.error != "ENOSPC"  # law 7: where nothing can be moved any more, it goes in its place
+    world.assert_nothing_live_was_touched()
+    world.assert_no_half_unit(keeps=keeps, modes=not was_killed)
+    assert "Traceback" not in ended.err + ended.out
+    if deed.is_hook:
+        assert ended.status == 0 or was_killed
+        assert ended.err == ""
+        assert not ended.out or was_killed or isinstance(json.loads(ended.out), dict)
+    else:
+        assert_true(world, ended, was_killed)
+    settle(world, keeps)
+
+
+def assert_true(world: StruckWorld, ended: Ended, was_killed: bool) -> None:
+    """The answer says what is: nothing that was told as gone is here, and what failed is in the exit status."""
+    assert was_killed or ended.status in (0, 1, 2, 6, 7), ended.status
+    if not ended.out.endswith("}\n"):
+        assert ended.status != 0
+        return
+    answer = json.loads(ended.out)
+    found = answer["data"] or {}
+    assert answer["ok"] is (ended.status == 0)
+    assert not found.get("failed") or ended.status == 2
+    for gone in found.get("removed", ()):
+        assert "count" in gone or not os.path.lexists(gone["path"]), "it was told as removed and is there"
+        assert not gone.get("undoable") or (world.quarantine / gone["receipt"]).exists(), "undo has nothing"
+    for kept in (*found.get("kept", ()), *found.get("restored", ())):
+        may_follow = "count" in kept or kept["path"].endswith(".lease")  # a lease follows its scratch
+        assert may_follow or os.path.lexists(kept["path"]), "it was told as kept and is gone"
+    assert not world.stored(PINNED) or ended.status == 2, "nobody was told what could not be put back"
+
+
+def settle(world: StruckWorld, keeps: bool) -> None:
+    """The next run that nothing strikes does the rest, and undo brings all of it back as it was."""
+    clean(Request(), now_ns=DAYS_LATER)
+    world.assert_settled()
+    for token in world.tokens():
+        with suppress(NotFound):  # it was brought back before, and that could not be written down
+            undo(token)
+    assert world.stored(KEPT) == [], "what is kept for undo cannot be brought back"
+    if keeps:
+        world.assert_all_came_back()
+    world.assert_nothing_live_was_touched()
+
+
+def spread(blows: list[Blow], count: int) -> list[Blow]:
+    """The same few in each run, from all over the list, and of every kind: one further to the right each time."""
+    step = len(blows) // count
+    return [blows[number * step + number % step] for number in range(count)] if step > 1 else blows
+
+
+def representative(calls: list[Call], world: StruckWorld) -> list[Call]:
+    """Thousands of processes are read alike: of each file of a process in /proc the first and the last that we read."""
+    found: dict[tuple[str, str], list[Call]] = {}
+    for call in calls:
+        path = re.search(r'["<](/proc/[^">]*)', call.text)
+        shape = re.sub(r"\d+", "N", path[1]) if path else ""
+        found.setdefault((call.name, shape), []).append(call)
+    return [call for alike in found.values() for call in dict.fromkeys((alike[0], alike[-1]))]
