@@ -6,7 +6,7 @@ BIN := .venv/bin
 NEEDED := tmpwarden needs Python 3.11 or newer with its venv module (on Debian and Ubuntu: apt install python3-venv)
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: scan venv dev test test-long test-clients lint bench docs generate soak
+.PHONY: scan venv dev test test-long test-clients test-hosts lint bench docs generate soak
 scan: venv
 	$(BIN)/tmpwarden scan
 
@@ -25,13 +25,16 @@ dev: .venv/dev.stamp
 	@touch $@
 
 test: dev
-	$(PYTEST) -n 2 -m "not long and not clients" $(if $(ACCEPT_SKIPS),--accept-skips=$(ACCEPT_SKIPS))
+	$(PYTEST) -n 2 -m "not long and not clients and not hosts" $(if $(ACCEPT_SKIPS),--accept-skips=$(ACCEPT_SKIPS))
 
 test-long: dev
 	$(PYTEST) -n 2 -m "long"
 
 test-clients: dev
 	$(PYTEST) -n 2 -m "clients" -p no:cacheprovider
+
+test-hosts: dev  # boots a real Debian host; root, apt: debootstrap systemd-container openssh-client; the first run builds it
+	$(PYTEST) -m "hosts" tests/hosts
 
 lint: dev
 	$(BIN)/ruff check .

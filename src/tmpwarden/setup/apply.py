@@ -116,6 +116,8 @@ def remove_unused_runtimes() -> tuple[str, ...]:
     gone = [f"{base}/{name}" for name in sorted(versions) if f"{base}/{name}/" not in in_use]
     for path in gone:
         record.remove(path)
+    if gone and not os.listdir(base):
+        record.remove(base)
     return tuple(gone)
 
 
