@@ -15,6 +15,7 @@ LAYERS = [
     {"hooks", "setup"},
     {"lifecycle", "doctor", "worktrees"},
     {"sweep", "session", "guard", "processes"},
+    {"rescue"},
     {"catalogue", "leases", "repos"},
     {"oskit"},
     {"agent_facts"},

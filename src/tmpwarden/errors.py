@@ -68,6 +68,16 @@ class TeardownFailed(TmpwardenError):
     code, exit_code, hint = "teardown-failed", 1, "`tmpwarden clean` does later what it could not do now"
 
 
+class CannotRestore(TmpwardenError):
+    wording = "{0} cannot be restored: {1}"
+    code, exit_code = "cannot-restore", 1
+
+
+class NotRescued(TmpwardenError):
+    wording = "nothing was saved, and nothing was removed: {0}"
+    code, exit_code, hint = "not-rescued", 2, "it stays where it is; `tmpwarden why PATH` tells more"
+
+
 class WouldAsk(TmpwardenError):
     wording = "this needs a yes or no, and there is no terminal to ask on; nothing was touched"
     code, exit_code, hint = "input-required", 4, "pass --yes, or --dry-run to look first"

@@ -41,6 +41,12 @@ class Settings:
     brake_max_session_bytes: int | None = None
     brake_min_free_percent: int | None = None
     brake_action: str = "warn"
+    rescue_git: bool = False
+    rescue_files: bool = False
+    rescue_keep_s: int = 30 * 86400
+    rescue_max_bytes: int = 10 << 30
+    rescue_max_file_bytes: int = 200 << 20
+    rescue_patterns: tuple[str, ...] = ()  # beside the built-in ones
     rows: Mapping[str, Override] = field(default_factory=lambda: MappingProxyType({}))
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # "periodic.every" -> "file:line"
     warnings: tuple[str, ...] = ()
@@ -253,4 +259,10 @@ _KEYS: dict[str, tuple[str, Callable[[object], Any]]] = {
     "brake.max_session": ("brake_max_session_bytes", values.size),
     "brake.min_free": ("brake_min_free_percent", values.percent),
     "brake.action": ("brake_action", values.word_of(("warn", "stop", "end"))),
+    "rescue.git": ("rescue_git", values.flag),
+    "rescue.files": ("rescue_files", values.flag),
+    "rescue.keep": ("rescue_keep_s", values.max_age),
+    "rescue.max": ("rescue_max_bytes", values.size),
+    "rescue.max_file": ("rescue_max_file_bytes", values.size),
+    "rescue.patterns": ("rescue_patterns", values.patterns),
 }

@@ -41,6 +41,12 @@ def percent(value: object) -> int:
     return int(digits)
 
 
+def patterns(value: object) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) and item and "/" not in item for item in value):
+        raise ValueError('must be a list of patterns for names, such as ["*.pdf"]')
+    return tuple(value)
+
+
 def paths(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValueError("must be a list of paths")

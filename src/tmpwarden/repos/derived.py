@@ -131,15 +131,24 @@ def derived_directories(top: str) -> Iterator[str]:
 
 def first_unique(path: str) -> str | None:
     """The first thing at or below `path` that cannot be made again; None if all of it can."""
+    return next(unique(path, with_repositories=True), None)
+
+
+def unique(path: str, *, with_repositories: bool = False, with_links: bool = False) -> Iterator[str]:
+    """Everything at or below `path` that cannot be made again: files, and directories that cannot be read. What a link
+    leads to is elsewhere; repositories below are left to whoever inspects them, unless asked for."""
     waiting = [path]
     while waiting:
         here = waiting.pop()
-        if os.path.islink(here) or is_derived(here):
-            continue  # what a link leads to is elsewhere
-        if not os.path.isdir(here):
-            return here
+        if is_derived(here) or (os.path.islink(here) and not with_links):
+            continue
+        if os.path.islink(here) or not os.path.isdir(here):
+            yield here
+            continue
         try:
-            waiting += sorted((f"{here}/{name}" for name in os.listdir(here)), reverse=True)
+            names = sorted(os.listdir(here), reverse=True)
         except OSError:
-            return here
-    return None
+            yield here
+            continue
+        if with_repositories or ".git" not in names:
+            waiting += (f"{here}/{name}" for name in names)

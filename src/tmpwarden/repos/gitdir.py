@@ -117,3 +117,16 @@ def _ends_in_its_checksum(fd: int, name: str) -> bool:
         left -= len(chunk)
     ending = os.read(fd, digest.digest_size + 1)
     return ending in (digest.digest(), bytes(digest.digest_size))
+
+
+def copy_file(directory: Directory, name: str, target: str) -> None:
+    """A plain file of a git directory, whole, to a new file of ours."""
+    fd = directory._open(name, os.O_NONBLOCK)
+    try:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise Unclear(f"{name} is no plain file")
+        with open(target, "xb") as file:
+            while chunk := os.read(fd, _CHUNK):
+                file.write(chunk)
+    finally:
+        os.close(fd)

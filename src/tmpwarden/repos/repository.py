@@ -69,8 +69,9 @@ class Repository:
         return path.removesuffix("/.git")
 
     @property
-    def is_detached(self) -> bool:
-        return not self.own.line("HEAD").startswith("ref: ")
+    def inside(self) -> str:
+        """Where it lies below its unit; "" is the unit itself."""
+        return self.path[len(self.unit.was) + 1 :]
 
 
 @contextmanager

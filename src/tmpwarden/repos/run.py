@@ -18,8 +18,8 @@ _SETTINGS = (
     "status.showUntrackedFiles=no", "status.aheadBehind=false", "gc.auto=0", "filter.lfs.clean=", "filter.lfs.smudge=",
     "filter.lfs.process=", "filter.lfs.required=false", "log.showSignature=false", "submodule.recurse=false",
 )  # fmt: skip
-# The default branch of a remote was renamed: git says so, and nothing is wrong with what it tells.
-_NO_COMPLAINT = re.compile(rb"warning: ignoring dangling symref refs/remotes/[^\n]+/HEAD\n?")
+# The default branch of a remote was renamed; a bundle is as it should be: git says so, and nothing is wrong.
+_NO_COMPLAINT = re.compile(rb"warning: ignoring dangling symref refs/remotes/[^\n]+/HEAD\n?|[^\n]+\.bundle is okay\n?")
 _LONGEST_TOLD = 160
 
 

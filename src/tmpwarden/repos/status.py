@@ -21,6 +21,8 @@ class Status:
     changed: tuple[str, ...]  # modified, added, deleted, in conflict
     untracked: tuple[str, ...]  # derived ones left out; "data/" is a whole directory
     ignored: tuple[str, ...]  # those that cannot be made again: the first such in each that git names
+    others: tuple[str, ...] = ()  # all that is untracked or ignored, as git names it
+    has_conflicts: bool = False
 
     @property
     def is_clean(self) -> bool:
@@ -34,6 +36,8 @@ def status_of(repository: Repository) -> Status:
     changed: list[str] = []
     untracked: list[str] = []
     ignored: list[str] = []
+    others: list[str] = []
+    has_conflicts = False
     for line in os.fsdecode(repository.git.output(*_WORDS)).split("\0"):
         kind, _, rest = line.partition(" ")
         if kind == "#":
@@ -42,11 +46,15 @@ def status_of(repository: Repository) -> Status:
             branch = value if key == "branch.head" and value != "(detached)" else branch
         elif kind in ("1", "u") and not _is_checked_out_by_lfs(repository, kind, rest):
             changed.append(rest.split(" ", 7 if kind == "1" else 9)[-1])
-        elif kind == "?" and derived.first_unique(_path(repository, rest)) is not None:
-            untracked.append(rest)
-        elif kind == "!" and (unique := derived.first_unique(_path(repository, rest))) is not None:
-            ignored.append(os.path.relpath(unique, _path(repository, "")))
-    return Status(head, branch, tuple(changed), tuple(untracked), tuple(ignored))
+            has_conflicts |= kind == "u"
+        elif kind in ("?", "!"):
+            others.append(rest)
+            unique = derived.first_unique(_path(repository, rest))
+            if unique is not None and kind == "?":
+                untracked.append(rest)
+            elif unique is not None:
+                ignored.append(os.path.relpath(unique, _path(repository, "")))
+    return Status(head, branch, tuple(changed), tuple(untracked), tuple(ignored), tuple(others), has_conflicts)
 
 
 def _is_checked_out_by_lfs(repository: Repository, kind: str, rest: str) -> bool:

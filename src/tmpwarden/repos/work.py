@@ -198,10 +198,7 @@ def commits(repository: Repository, *revisions: str) -> int:
 
 def in_modules(repository: Repository) -> Iterator[str]:
     """Repositories of submodules lie in the git directory, also of such that are not checked out just now."""
-    found = list(_modules(repository.own, "modules"))
-    if len(found) > _MOST_MODULES:
-        raise Unclear(f"it has more than {_MOST_MODULES} submodules")
-    for name in found:
+    for name in modules(repository):
         directory = Directory(open_below(repository.own.fd, name))
         try:
             inner = module(repository.unit, f"{repository.path}/.git/{name}", directory)
@@ -209,6 +206,14 @@ def in_modules(repository: Repository) -> Iterator[str]:
                 yield f"{sentence} in submodule {name.removeprefix('modules/')}"
         finally:
             os.close(directory.fd)
+
+
+def modules(repository: Repository) -> list[str]:
+    """Directories of submodules' repositories below the git directory."""
+    found = list(_modules(repository.own, "modules"))
+    if len(found) > _MOST_MODULES:
+        raise Unclear(f"it has more than {_MOST_MODULES} submodules")
+    return found
 
 
 def _modules(directory: Directory, name: str) -> Iterator[str]:

@@ -13,6 +13,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("Clear", "clean", "Remove what is left by owners that are gone. Asks first."),
     ("Clear", "undo", "Bring back what the last clean put into quarantine."),
     ("Clear", "worktrees", "Worktrees that agents made, with a proof; let the finished ones go."),
+    ("Clear", "rescue", "Save what exists nowhere else, and bring it back."),
     ("Clear", "keep", "Never remove this path."),
     ("Clear", "orphans", "Processes that outlived their agent: see them, end them."),
     ("Clear", "teardown", "What an orchestrator calls when an agent ends."),

@@ -1,0 +1,217 @@
+"""Put all that exists only in one repository into a bundle, without touching the repository.
+
+Every commit that no remote has, also such as only a stash or a reflog remembers; one commit with the state of the
+work tree; one with what was staged. The bundle is read back into an empty repository before anybody relies on it.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..repos import work
+from ..repos.derived import unique
+from ..repos.gitdir import copy_file
+from ..repos.repository import Repository, Shape
+from ..repos.run import Git, Unclear
+from ..repos.status import Status, status_of
+from ..text import shown, size
+from .copying import digest_of
+from .deliverables import Limits
+from .nouns import SavedRepository, SavedStash
+from .reflogs import forgotten
+from .workshop import Workshop, opened
+
+HEAD, SNAPSHOT, INDEX = "refs/rescue/head", "refs/rescue/worktree", "refs/rescue/index"
+STANDALONE = "refs/rescue/standalone"
+_STASHES = "refs/rescue/stash"
+_FULL_BYTES = 300 << 20  # up to here a bundle holds the whole history, and needs nobody else to be read
+
+
+@dataclass(slots=True)
+class _Parts:
+    """What goes into the bundle: names of ours, and what they stand for."""
+
+    refs: dict[str, str] = field(default_factory=dict)
+    stashes: list[SavedStash] = field(default_factory=list)
+    snapshot: str = ""
+    index: str = ""
+
+
+def save(repository: Repository, staging: str, number: int, limits: Limits) -> SavedRepository:
+    """The bundle `staging/N.bundle`, verified. Raises Unclear where that cannot be done safely and whole."""
+    object_format = "sha256" if repository.config.value("extensions.objectformat") == "sha256" else "sha1"
+    status = status_of(repository) if repository.shape is not Shape.BARE else _status_of_bare(repository)
+    with opened(f"{staging}/workshop-{number}", object_format) as shop:
+        shop.borrow(f"{repository.common.path}/objects")
+        if repository.common.has("shallow"):
+            copy_file(repository.common, "shallow", f"{shop.path}/shallow")
+        needs = _needs(repository, limits)
+        parts = _Parts(_named(repository, status, with_remotes=not needs))
+        _add_stashes(repository, parts)
+        parts.refs |= forgotten(repository, list(parts.refs.values()))
+        if repository.shape is not Shape.BARE:
+            _add_work_tree(repository, status, shop, parts, limits)
+        name = f"{number}.bundle"
+        is_there = _bundled(shop, parts, needs, f"{staging}/{name}")
+        if is_there:
+            _verify(shop, f"{staging}/{name}", needs, f"{staging}/proof-{number}", object_format)
+        alone = f"{number}-files.bundle" if needs and status.head else ""
+        if alone:
+            _put_files_alone(shop, parts.snapshot or status.head, f"{staging}/{alone}")
+            _verify(shop, f"{staging}/{alone}", [], f"{staging}/proof-{number}-files", object_format, STANDALONE)
+    path = f"{staging}/{name}"
+    return SavedRepository(
+        inside=repository.inside,
+        bundle=name if is_there else "",
+        sha256=digest_of(path) if is_there else "",
+        bytes=os.stat(path).st_size if is_there else 0,
+        object_format=object_format,
+        branch=status.branch,
+        head=status.head,
+        snapshot=parts.snapshot,
+        index=parts.index,
+        refs=tuple(sorted(parts.refs)),
+        stashes=tuple(parts.stashes),
+        remotes=_remotes(repository),
+        upstreams=_upstreams(repository),
+        needs=tuple(needs),
+        standalone=alone,
+        standalone_sha256=digest_of(f"{staging}/{alone}") if alone else "",
+        source=repository.main if repository.shape is Shape.WORKTREE else "",
+    )
+
+
+def _status_of_bare(repository: Repository) -> Status:
+    head = repository.common.line("HEAD")
+    return Status("", head.removeprefix("ref: refs/heads/"), (), (), ())
+
+
+def _named(repository: Repository, status: Status, *, with_remotes: bool) -> dict[str, str]:
+    """Refs under their own names; of a worktree only what is its own, for the rest is its repository's."""
+    form = "%(refname)%00%(objectname)"
+    lines = os.fsdecode(repository.git.output("for-each-ref", f"--format={form}")).splitlines()
+    refs = dict(line.split("\0") for line in lines)
+    if repository.shape is Shape.WORKTREE:
+        refs = {name: oid for name, oid in refs.items() if name.startswith(("refs/worktree/", "refs/bisect/"))}
+    else:
+        left_out = ("refs/stash",) if with_remotes else ("refs/stash", "refs/remotes/")
+        refs = {name: oid for name, oid in refs.items() if not name.startswith(left_out)}
+    return refs | ({HEAD: status.head} if status.head else {})
+
+
+def _add_stashes(repository: Repository, parts: _Parts) -> None:
+    if repository.shape is Shape.WORKTREE or not repository.common.has("logs/refs/stash"):
+        return
+    lines = os.fsdecode(repository.common.read("logs/refs/stash")).splitlines()
+    for number, line in enumerate(reversed(lines)):
+        oid, message = line.split(" ", 2)[1], line.partition("\t")[2]
+        parts.refs[f"{_STASHES}/{number}"] = oid
+        parts.stashes.append(SavedStash(f"{_STASHES}/{number}", message))
+
+
+def _add_work_tree(repository: Repository, status: Status, shop: Workshop, parts: _Parts, limits: Limits) -> None:
+    git = shop.git_in(repository.tree.fd, "index")
+    git.output("read-tree", *([status.head] if status.head else ["--empty"]))
+    names = [*status.changed, *_files(repository, status)]
+    _check_sizes(repository, names, limits)
+    git.output("update-index", "--add", "--remove", "-z", "--stdin", given=_joined(names))
+    parts.snapshot = _committed(git, status, "the work tree, with what was untracked", parts, SNAPSHOT)
+    if repository.own.has("index") and not status.has_conflicts:
+        copy_file(repository.own, "index", f"{shop.path}/staged")
+        staged = shop.git_in(repository.tree.fd, "staged")
+        parts.index = _committed(staged, status, "what was staged", parts, INDEX)
+
+
+def _committed(git: Git, status: Status, message: str, parts: _Parts, ref: str) -> str:
+    """A commit with the index that `git` has; "" if HEAD has just that."""
+    tree = git.output("write-tree").decode().strip()
+    if status.head and git.output("rev-parse", f"{status.head}^{{tree}}").decode().strip() == tree:
+        return ""
+    if not status.head and git.output("ls-tree", tree) == b"":
+        return ""
+    parents = ("-p", status.head) if status.head else ()
+    parts.refs[ref] = git.output("commit-tree", tree, *parents, "-m", message).decode().strip()
+    return parts.refs[ref]
+
+
+def _files(repository: Repository, status: Status) -> Iterator[str]:
+    top = f"/proc/self/fd/{repository.tree.fd}"
+    for name in status.others:
+        for path in unique(f"{top}/{name}".rstrip("/"), with_links=True):
+            yield path[len(top) + 1 :]
+
+
+def _check_sizes(repository: Repository, names: list[str], limits: Limits) -> None:
+    total = 0
+    for name in names:
+        try:
+            length = os.stat(name, dir_fd=repository.tree.fd, follow_symlinks=False).st_size
+        except OSError:
+            continue  # deleted
+        total += length
+        if length > limits.max_file_bytes or total > limits.max_bytes:
+            raise Unclear(f"{shown(name)} makes it too big to be saved: {size(length)}")
+
+
+def _needs(repository: Repository, limits: Limits) -> list[str]:
+    """Nothing where the whole history is small enough; else what lies elsewhere already: a clone's on its remotes, a
+    worktree's in its repository."""
+    is_cut = repository.common.has("shallow") or any(s.key == "promisor" for s in repository.config.settings)
+    counts = dict(line.split(": ") for line in repository.git.output("count-objects", "-v").decode().splitlines())
+    weight = (int(counts["size"]) + int(counts["size-pack"])) * 1024
+    if not is_cut and weight <= min(_FULL_BYTES, limits.max_bytes):
+        return []
+    excluded = work.published(repository) if repository.shape is not Shape.WORKTREE else ["--not", *work.STAYS]
+    found = repository.git.output("rev-parse", *excluded).decode().split()
+    return [word.removeprefix("^") for word in found]
+
+
+def _bundled(shop: Workshop, parts: _Parts, needs: list[str], path: str) -> bool:
+    """False if there is nothing that its base does not have."""
+    git = shop.git()
+    created = "".join(f"create {name} {oid}\n" for name, oid in sorted(parts.refs.items()))
+    git.output("update-ref", "--stdin", given=os.fsencode(created))
+    without = b"".join(b"^" + oid.encode() + b"\n" for oid in needs)
+    if git.output("rev-list", "--count", "--max-count=1", "--all", "--stdin", given=without) == b"0\n":
+        return False
+    git.output("bundle", "create", "-q", path, "--all", "--stdin", given=without)
+    return True
+
+
+def _put_files_alone(shop: Workshop, commit: str, path: str) -> None:
+    """The files without their history, for the day when nobody has that any more."""
+    git = shop.git()
+    alone = git.output("commit-tree", f"{commit}^{{tree}}", "-m", "all files, without their history").decode().strip()
+    git.output("update-ref", STANDALONE, alone)
+    git.output("bundle", "create", "-q", path, STANDALONE)
+
+
+def _verify(shop: Workshop, path: str, needs: list[str], proof: str, object_format: str, below: str = "refs/") -> None:
+    """git's own word, and where it needs nobody else: read into an empty repository, every object and link checked."""
+    shop.git().output("bundle", "verify", "-q", path)
+    if needs:
+        return
+    with opened(proof, object_format) as other:
+        git = other.git(GIT_ALLOW_PROTOCOL="file")
+        git.output("fetch", "-q", "--no-tags", path, "refs/*:refs/*")
+        form = "--format=%(refname) %(objectname)"
+        if git.output("for-each-ref", form, below) != shop.git().output("for-each-ref", form, below):
+            raise Unclear("the bundle does not hold what was put into it")
+
+
+def _remotes(repository: Repository) -> tuple[tuple[str, str], ...]:
+    settings = repository.config.settings
+    return tuple((each.subsection, each.value) for each in settings if each.section == "remote" and each.key == "url")
+
+
+def _upstreams(repository: Repository) -> tuple[tuple[str, str], ...]:
+    """What each branch follows."""
+    settings = repository.config.settings
+    wanted = (each for each in settings if each.section == "branch" and each.key in ("remote", "merge"))
+    return tuple((each.name, each.value) for each in wanted)
+
+
+def _joined(names: list[str]) -> bytes:
+    return b"".join(os.fsencode(name) + b"\0" for name in names)

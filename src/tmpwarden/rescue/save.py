@@ -1,0 +1,144 @@
+"""Save what exists only in one place: every repository in it as a bundle, wanted files as they are, all or nothing."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+
+from ..catalogue.settings import Settings
+from ..oskit.files import places, walk
+from ..repos import repository as repositories
+from ..repos import work
+from ..repos.gitdir import Directory, open_below
+from ..repos.repository import Repository, Shape, Unit
+from ..repos.run import Unclear
+from ..text import shown
+from . import bundle, store
+from .copying import copy
+from .deliverables import PATTERNS, Limits, wanted
+from .nouns import Refused, Rescued, SavedFile, SavedRepository
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """What is to be saved: the entry `name` of an open directory, and the path it had when it was in use."""
+
+    dir_fd: int
+    name: str
+    was: str
+    session: str | None = None
+
+    @property
+    def now(self) -> str:
+        return f"/proc/self/fd/{self.dir_fd}/{self.name}"
+
+
+def save(
+    place: Place, settings: Settings, *, now_s: float, git: bool = True, files: bool = True
+) -> Rescued | Refused | None:
+    """What was saved, verified and on the disk; or why nothing was. None: nothing in it exists only there."""
+    limits = Limits(settings.rescue_max_file_bytes, settings.rescue_max_bytes, (*PATTERNS, *settings.rescue_patterns))
+
+    def room(wanted_bytes: int) -> Refused | None:
+        return store.make_room(wanted_bytes, settings.rescue_max_bytes, settings.rescue_keep_s, now_s)[1]
+
+    try:
+        refused = room(0)
+        if refused is not None:
+            return refused
+        with store.staging() as path:
+            rescued = _gathered(place, path, limits, now_s, git=git, files=files)
+            if rescued.is_empty:
+                return None
+            if (refused := room(rescued.bytes)) is not None:
+                return refused
+            store.publish(path, rescued)
+            return rescued
+    except Unclear as unclear:
+        return Refused(str(unclear))
+    except OSError as error:
+        return Refused(f"{shown(str(error.filename or store.directory()))}: {error.strerror}")
+
+
+def _gathered(place: Place, path: str, limits: Limits, now_s: float, *, git: bool, files: bool) -> Rescued:
+    left_out: list[str] = []
+    return Rescued(
+        store.new_id(_label(place), now_s),
+        int(now_s),
+        place.was,
+        place.session,
+        tuple(_repositories(place, path, limits)) if git else (),
+        tuple(_files(place, path, limits, left_out)) if files else (),
+        tuple(left_out),
+    )
+
+
+def _label(place: Place) -> str:
+    return place.session or os.path.basename(place.was)
+
+
+def _repositories(place: Place, path: str, limits: Limits) -> Iterator[SavedRepository]:
+    measure = walk.measure(place.dir_fd, place.name, uid=places.uid(), count_atime=False)
+    unit = Unit(place.dir_fd, place.name, place.was)
+    number, seen = 0, set[str]()
+    for inside in sorted(measure.git) if measure else ():
+        try:
+            with repositories.opened(unit, inside) as repository:
+                if repository is None:
+                    continue
+                for part in _parts(repository, seen):
+                    number += 1
+                    saved = bundle.save(part, path, number, limits)
+                    yield replace(saved, lfs=tuple(_lfs(part, f"{path}/lfs-{number}")))
+        except Unclear as unclear:
+            raise Unclear(f"{inside}: {unclear}" if inside else str(unclear)) from None
+
+
+def _parts(repository: Repository, seen: set[str]) -> Iterator[Repository]:
+    """The repository, if something in it is unique, and those of its submodules that are not checked out."""
+    unit = repository.unit
+    seen.add(repository.own.path)
+    if work.inspect(unit.dir_fd, unit.name, repository.inside, was=unit.was).losses:
+        yield repository
+    for name in work.modules(repository):
+        with _opened_module(repository, name) as module:
+            if module.own.path not in seen and any((*work.stashes(module), *work.unpublished(module))):
+                checked_out = module.config.value("core.worktree")
+                if checked_out is None or not os.path.isdir(os.path.join(module.own.path, checked_out)):
+                    yield module
+
+
+@contextmanager
+def _opened_module(repository: Repository, name: str) -> Iterator[Repository]:
+    directory = Directory(open_below(repository.own.fd, name))
+    try:
+        inside = os.path.relpath(repository.own.path, repository.unit.now(repository.unit.was))
+        yield repositories.module(repository.unit, f"{repository.unit.was}/{inside}/{name}", directory)
+    finally:
+        os.close(directory.fd)
+
+
+def _lfs(repository: Repository, target: str) -> Iterator[SavedFile]:
+    """Contents that git-lfs keeps in a clone, which may not have been uploaded. A worktree's lie in its repository."""
+    if repository.shape is Shape.WORKTREE or not repository.own.has_directory("lfs/objects"):
+        return
+    top = f"{repository.own.path}/lfs/objects"
+    for here, _, names in os.walk(top):
+        for name in names:
+            relative = os.path.relpath(f"{here}/{name}", top)
+            if (saved := copy(f"{here}/{name}", None, f"{target}/{relative}", relative)) is not None:
+                yield saved
+
+
+def _files(place: Place, path: str, limits: Limits, left_out: list[str]) -> Iterator[SavedFile]:
+    if not os.path.isdir(place.now) or os.path.islink(place.now):
+        if os.path.isfile(place.now) and not os.path.islink(place.now) and limits.wants(os.path.basename(place.was)):
+            name = os.path.basename(place.was)
+            if (saved := copy(place.name, place.dir_fd, f"{path}/files/{name}", "")) is not None:
+                yield saved
+        return
+    for name in wanted(place.now, limits, left_out):
+        if (saved := copy(f"{place.now}/{name}", None, f"{path}/files/{name}", name)) is not None:
+            yield saved

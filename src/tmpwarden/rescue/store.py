@@ -1,0 +1,168 @@
+"""Where rescues lie: one directory each below `$XDG_DATA_HOME/tmpwarden/rescue`, complete or not there at all."""
+
+from __future__ import annotations
+
+import json
+import os
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager, suppress
+
+from ..errors import NotFound
+from ..oskit.files import atomic, own_dirs, places, purge, space, take
+from ..text import shown, size
+from .nouns import Refused, Rescued, decoded, encoded
+
+MANIFEST, README = "manifest.json", "README"
+PROMISE_S = 7 * 86400  # nothing younger goes to make room
+_STAGING = ".new-"
+_SPARE_BYTES = 64 << 20  # left free in any case
+
+
+def directory() -> str:
+    return f"{places.data_dir()}/rescue"
+
+
+@contextmanager
+def staging() -> Iterator[str]:
+    """A private directory beside the rescues, which is gone afterwards unless `publish` gave it its name."""
+    home = directory()
+    own_dirs.make_private_dir(places.data_dir())
+    own_dirs.make_private_dir(home)
+    name = f"{_STAGING}{os.urandom(6).hex()}"
+    own_dirs.make_private_dir(f"{home}/{name}")
+    try:
+        yield f"{home}/{name}"
+    finally:
+        _remove(name)
+
+
+def publish(path: str, rescued: Rescued) -> None:
+    """Write what was saved down, and let it have its name: from here on it counts."""
+    for name in os.listdir(path):
+        if name.startswith(("workshop-", "proof-")):
+            _remove(f"{os.path.basename(path)}/{name}")
+        elif name.endswith(".bundle"):
+            _sync(f"{path}/{name}")
+    atomic.write(f"{path}/{README}", _readme(rescued), durable=True)
+    atomic.write(f"{path}/{MANIFEST}", json.dumps(encoded(rescued), indent=1), durable=True)
+    fd = own_dirs.open_private_dir(directory())
+    try:
+        take.rename_within(fd, os.path.basename(path), rescued.id)
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def new_id(label: str, now_s: float) -> str:
+    plain = "".join(char if char.isascii() and (char.isalnum() or char in "-_") else "-" for char in label)[:40]
+    stem = f"{time.strftime('%Y%m%d-%H%M%S', time.gmtime(now_s))}-{plain.strip('-') or 'files'}"
+    taken = {each for each in _names() if each.startswith(stem)}
+    return next(name for number in range(1000) if (name := f"{stem}-{number}" if number else stem) not in taken)
+
+
+def everything() -> list[Rescued]:
+    """All that are complete, oldest first."""
+    found = []
+    for name in _names():
+        with suppress(OSError, ValueError):
+            found.append(read(name))
+    return sorted(found, key=lambda each: (each.created_s, each.id))
+
+
+def read(name: str) -> Rescued:
+    with open(f"{directory()}/{name}/{MANIFEST}", encoding="utf-8") as file:
+        rescued = decoded(json.load(file))
+    if rescued.id != name:
+        raise ValueError(f"{name} says that it is {rescued.id}")
+    return rescued
+
+
+def find(word: str) -> Rescued:
+    """By its id, or by a beginning that only one has."""
+    found = [each for each in everything() if each.id.startswith(word) and word]
+    exact = [each for each in found if each.id == word]
+    if len(exact or found) != 1:
+        what = f"several rescues begin with {shown(word)}" if found else f"no rescue is called {shown(word)}"
+        raise NotFound(what, hint="`tmpwarden rescue list` shows them")
+    return (exact or found)[0]
+
+
+def of_session(session: str) -> list[Rescued]:
+    return [each for each in everything() if each.session == session]
+
+
+def used_bytes() -> int:
+    return sum(each.bytes for each in everything())
+
+
+def make_room(wanted_bytes: int, max_bytes: int, keep_s: int, now_s: float) -> tuple[list[Rescued], Refused | None]:
+    """Let go what is older than it was promised to stay; then, oldest first, what is in the way and at least a week
+    old. Those that went, and why there is still no room."""
+    gone: list[Rescued] = []
+    for each in everything():
+        age_s = now_s - each.created_s
+        is_in_the_way = used_bytes() + wanted_bytes > max_bytes and age_s >= PROMISE_S
+        if age_s >= keep_s or is_in_the_way:
+            _remove(each.id)
+            gone.append(each)
+    if used_bytes() + wanted_bytes > max_bytes:
+        return gone, Refused(f"the rescues in {shown(directory())} are at their limit of {size(max_bytes)}")
+    own_dirs.make_private_dir(places.data_dir())
+    if space.space_of(places.data_dir()).bytes_free < wanted_bytes + _SPARE_BYTES:
+        return gone, Refused(f"there is no room in {shown(directory())} for {size(wanted_bytes)}")
+    return gone, None
+
+
+def forget(rescued: Rescued) -> None:
+    _remove(rescued.id)
+
+
+def _sync(path: str) -> None:
+    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
+
+
+def _names() -> list[str]:
+    try:
+        return sorted(name for name in os.listdir(directory()) if not name.startswith("."))
+    except OSError:
+        return []
+
+
+def _remove(name: str) -> None:
+    """`name` below the directory of rescues."""
+    parent, _, last = name.rpartition("/")
+    try:
+        fd = own_dirs.open_ours(directory(), *filter(None, [parent]))
+    except OSError:
+        return
+    try:
+        if os.path.lexists(f"{directory()}/{name}"):
+            purge.purge(fd, last)
+    finally:
+        os.close(fd)
+
+
+def _readme(rescued: Rescued) -> str:
+    when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(rescued.created_s))
+    lines = [
+        f"Saved by tmpwarden on {when} from {shown(rescued.path)}, because it existed nowhere else.",
+        "",
+        f"    tmpwarden rescue show {rescued.id}",
+        f"    tmpwarden rescue restore {rescued.id} --to DIRECTORY",
+        "",
+        "Without tmpwarden: files/ holds plain files as they were. Each N.bundle is a git bundle:",
+        "",
+        "    git init x && cd x && git fetch ../N.bundle 'refs/*:refs/rescued/*'",
+        "",
+        "refs/rescued/rescue/worktree is the state of the work tree, .../index what was staged, .../stash/N a stash.",
+    ]
+    for each in rescued.repositories:
+        if each.needs:
+            where = each.source or ", ".join(url for _, url in each.remotes)
+            lines += ["", f"{each.bundle} builds on history that it does not hold: fetch it into a clone of {where}."]
+    return "\n".join(lines) + "\n"

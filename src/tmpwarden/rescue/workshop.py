@@ -1,0 +1,69 @@
+"""A repository of our own in which a bundle is built. It borrows the objects of another one and writes nothing there.
+
+Its configuration is ours, so nothing that the other repository configures is even read here.
+"""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+
+from ..repos.run import Git, Unclear, environment, program
+
+TIME_LIMIT_S = 600.0
+# Whatever .gitattributes in the tree say: the bytes as they are.
+RAW = "* -text -ident -filter -working-tree-encoding\n"
+_NOBODY = {
+    f"GIT_{who}_{what}": word
+    for who in ("AUTHOR", "COMMITTER")
+    for what, word in (("NAME", "tmpwarden"), ("EMAIL", "tmpwarden@localhost"))
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Open while a repository is saved or brought back."""
+
+    path: str
+    fd: int
+
+    def git(self, **more: str) -> Git:
+        """Questions and orders to the workshop itself."""
+        return Git(self.fd, ".", None, _NOBODY | more, _deadline())
+
+    def git_in(self, tree_fd: int, index: str) -> Git:
+        """The same with a work tree elsewhere and an index of our own."""
+        more = {"GIT_INDEX_FILE": f"{self.path}/{index}"}
+        return Git(tree_fd, self.path, ".", _NOBODY | more, _deadline())
+
+    def borrow(self, objects: str) -> None:
+        """Read objects from there too. Through a link of ours: the list of alternates cannot hold every name."""
+        os.symlink(objects, f"{self.path}/borrowed")
+        with open(f"{self.path}/objects/info/alternates", "w", encoding="ascii") as file:
+            file.write("../borrowed\n")
+
+
+@contextmanager
+def opened(path: str, object_format: str) -> Iterator[Workshop]:
+    """A new one at `path`, which must not exist. Whoever asked removes it."""
+    words = [program(), "init", "-q", "--bare", "--template=", f"--object-format={object_format}", path]
+    try:
+        subprocess.run(words, env=environment(), check=True, capture_output=True, timeout=60)
+    except (OSError, subprocess.SubprocessError) as error:
+        raise Unclear(f"a repository of our own could not be made: {error}") from None
+    os.mkdir(f"{path}/info")
+    with open(f"{path}/info/attributes", "w", encoding="ascii") as file:
+        file.write(RAW)
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        yield Workshop(path, fd)
+    finally:
+        os.close(fd)
+
+
+def _deadline() -> float:
+    return time.monotonic() + TIME_LIMIT_S
