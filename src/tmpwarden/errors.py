@@ -147,6 +147,11 @@ class PermissionDenied(TmpwardenError):
     code, exit_code, hint = "permission-denied", 7, "look at its owner and mode; tmpwarden never changes them for you"
 
 
+class NotYours(TmpwardenError):
+    wording = "{0} belongs to {1}; tmpwarden touches your own files only"
+    code, exit_code, hint = "not-yours", 7, "root can run `tmpwarden clean --all-users`, which acts as each user"
+
+
 class SystemRefused(TmpwardenError):
     wording = "the system refused: {0}: {1}"
     code, exit_code, hint = "system", 1, "`tmpwarden doctor` tells whether the disk is full"

@@ -117,10 +117,10 @@ def scan_units(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool) 
     return draw(_UNITS, rows, for_a_person=for_a_person)
 
 
-def scan_end(verdicts: Sequence[Verdict]) -> str:
+def scan_end(verdicts: Sequence[Verdict], command: str) -> str:
     going = [each for each in verdicts if isinstance(each, Remove)]
     kept = [each for each in verdicts if isinstance(each, Keep)]
-    end = "Next: tmpwarden clean" if going else "Nothing to do."
+    end = f"Next: {command}" if going else "Nothing to do."
     return f"Can go now: {counted(going)}. Kept: {counted(kept)}. {end}"
 
 
@@ -150,7 +150,7 @@ def kept(verdicts: Sequence[Verdict]) -> Iterator[str]:
 def used(space: Space) -> str:
     """`/tmp (tmpfs) is 81% full: 3.2 GB of 4.0 GB; inodes 12%`."""
     words = f"{shown(space.path)} ({space.filesystem}) is {percent_of_bytes(space)}% full: "
-    words += f"{size(space.bytes_total - space.bytes_free)} of {size(space.bytes_total)}"
+    words += f"{size(space.bytes_used)} of {size(space.bytes_total)}"
     if space.inodes_total:
         words += f"; inodes {percent_of_inodes(space)}%"
     quota = percent_of_quota(space)

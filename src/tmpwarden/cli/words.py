@@ -45,6 +45,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.OUTLIVED: "past its age limit, and nobody uses it",
     Reason.UNOWNED: "nobody owns it",
     Reason.TORN_DOWN: "its session was torn down",
+    Reason.NAMED: "you named it, and nobody uses it",
     Reason.EXPIRED: "its time in quarantine is over",
     Reason.PRESSURE: "the disk is nearly full",
 }
@@ -55,6 +56,7 @@ _MAY_GO = {
     Reason.OUTLIVED,
     Reason.UNOWNED,
     Reason.TORN_DOWN,
+    Reason.NAMED,
     Reason.EXPIRED,
     Reason.PRESSURE,
 }

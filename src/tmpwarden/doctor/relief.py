@@ -22,7 +22,7 @@ def remedy(patient: Patient, room: Space, *, is_unseen: bool = False) -> str:
     if not patient.saw_all or any(map(_may_go, here)) or any(waiting(room.path)):
         return clean
     largest = max(here, key=bytes_of, default=None)
-    if largest and bytes_of(largest) * _MUCH >= room.bytes_total - room.bytes_free:
+    if largest and bytes_of(largest) * _MUCH >= room.bytes_used:
         return f"tmpwarden why {quoted(largest.finding.path)}" + _common_options(patient)
     return f"du -xh -d 1 {quoted(room.path)} | sort -h | tail"
 

@@ -108,6 +108,7 @@ class Reason(Enum):
     OUTLIVED = "older-than-max-age"
     UNOWNED = "nobody-owns-it"
     TORN_DOWN = "torn-down"
+    NAMED = "named-by-you"
     EXPIRED = "quarantine-expired"
     PRESSURE = "pressure"
 
@@ -281,6 +282,48 @@ class Space:
     quota_used: int | None = None
     quota_inodes: int | None = None
     quota_inodes_used: int | None = None
+    bytes_reserved: int = 0  # free, but for root alone
+    inodes_reserved: int = 0
+
+    @property
+    def bytes_used(self) -> int:
+        return self.bytes_total - self.bytes_free - self.bytes_reserved
+
+    @property
+    def inodes_used(self) -> int:
+        return self.inodes_total - self.inodes_free - self.inodes_reserved
+
+
+@dataclass(frozen=True, slots=True)
+class Unmatched:
+    """Entries of ours in a temp root that no row knows, by the shape of their names."""
+
+    root: str
+    shape: str  # a glob, relative to the root: `orch-*`; a single entry's name, escaped
+    count: int
+    bytes: int
+    newest_ns: int
+    examples: tuple[str, ...]  # relative to the root
+    at_least: bool = False  # not all of it was measured
+
+    @property
+    def glob(self) -> str:
+        return f"{self.root.rstrip('/')}/{self.shape}"
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """What lies in one temp root, by whose it is. What was not measured in full makes it `at_least`."""
+
+    root: str
+    matched_bytes: int
+    unmatched_bytes: int
+    others_bytes: int  # other users', as far as it can be seen without entering their directories
+    quarantined_bytes: int
+    other_bytes: int | None  # used, and none of these: deleted but open, or not readable; None: not this root's alone
+    unmatched_count: int = 0
+    others_count: int = 0
+    at_least: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -302,7 +345,8 @@ class Thresholds:
     take_ask: bool = False  # --tier ask
     named: frozenset[str] = field(
         default_factory=frozenset
-    )  # paths torn down by name: grace and freshness are replaced
+    )  # paths torn down, or named by a person: that replaces their age limit, and nothing else
+    named_reason: Reason = Reason.TORN_DOWN
 
 
 @dataclass(frozen=True, slots=True)
@@ -323,3 +367,4 @@ class Request:
     empty_quarantine: bool = False  # --purge
     time_limit_s: float | None = None
     only_paths: frozenset[str] = frozenset()  # look at these units only (teardown)
+    words: tuple[str, ...] = ()  # files, directories and globs that a person named: look at these alone

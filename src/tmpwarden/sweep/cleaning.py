@@ -63,10 +63,8 @@ class Cleaning:
         return self.result
 
     def _sweep(self, actor: Actor, confirm: Confirm | None) -> None:
-        unattended = self.prepared.request.unattended
-        if not unattended and confirm is None:
-            consent.give(self.prepared.state)
         if confirm is None:
+            self._consent()
             self._take_unasked(actor, self._new_share())
             return
         plan = make_plan(self.prepared)
@@ -75,13 +73,17 @@ class Cleaning:
             self.result.confirmed = False
             self.result.planned = plan.removals
             return
-        if not self.prepared.request.unattended:
-            consent.give(self.prepared.state)
+        self._consent()
         self.prepared.weigher.world.refresh()
         ordinary = [
             v for v in (*plan.kept, *plan.removals) if not self._is_held_back(v, None) and isinstance(v, Remove)
         ]
         self._take_all(actor, iter(self._easiest_first(ordinary, actor)), is_fresh=False)
+
+    def _consent(self) -> None:
+        """A person let a clean run. A word about certain things is none about all that is older than us."""
+        if not self.prepared.request.unattended and not self.prepared.request.words:
+            consent.give(self.prepared.state)
 
     def _take_unasked(self, actor: Actor, share: consent.Share | None) -> None:
         """As it is judged; where nothing can be written, what makes room goes first. Guesses come last."""
@@ -233,7 +235,9 @@ class Cleaning:
         if journal.open():
             journal.note("end")
             request = self.prepared.request
-            is_whole = not (request.rows or request.agents or request.only_paths)  # a job for one row is no clean
+            is_whole = not (
+                request.rows or request.agents or request.only_paths or request.words
+            )  # a job for one row is no clean
             if is_whole and self.result.confirmed and not self.result.stopped:
                 consent.note_clean(self.prepared.state)
         elif self.result.removed:

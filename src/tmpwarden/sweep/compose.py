@@ -5,13 +5,14 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..catalogue.load import Catalogue, load
 from ..catalogue.settings import Settings, load_settings
 from ..leases import scratch
 from ..leases.book import OwnerBook, variables_of
-from ..model.sweep import Claim, Evidence, Finding, Kind, Litter, Measure, Owner, Request, Witness
+from ..model.sweep import Claim, Evidence, Finding, Kind, Litter, Measure, Owner, Reason, Request, Witness
 from ..oskit.files import places
 from ..oskit.proc import locks
 from ..oskit.proc.holders import Holders
@@ -19,9 +20,11 @@ from ..oskit.proc.namespaces import MountTable
 from ..text import shown
 from .explain import explain
 from .find import known_roots
+from .find.named import Named
 from .find.scan import Finder
 from .lock import clean_lock
-from .prepared import CleanResult, Explained, Prepared, Survey
+from .prepared import CleanResult, Explained, Prepared
+from .survey import Survey
 from .weigh.consent import Consent, note_first_run
 from .weigh.evidence import OwnerOf, World
 from .weigh.judge import Standing
@@ -90,11 +93,16 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     consent = Consent.read(state, now_ns())
     world = _world(catalogue, tuple(roots), finder)
     pressure = Pressure.of(roots, request, settings)
-    weigher = Weigher(world, request.thresholds, _standing(request, settings, consent), now_ns, pressure.roots)
-    warnings = [*settings.warnings, *catalogue.warnings, *roots.warnings]
+    named = Named(finder, tuple(roots))
+    found = named.findings(request.words)
+    limits = request.thresholds
+    if found:
+        limits = replace(limits, named=frozenset(each.path for each in found), named_reason=Reason.NAMED)
+    weigher = Weigher(world, limits, _standing(request, settings, consent), now_ns, pressure.roots)
+    warnings = [*settings.warnings, *catalogue.warnings, *roots.warnings, *named.warnings]
     home_roots = frozenset(start.root for start in starts if start.is_home)
     return Prepared(
-        request, settings, tuple(roots), home_roots, finder, weigher, state, now_ns, consent, pressure, warnings
+        request, settings, tuple(roots), home_roots, finder, weigher, state, now_ns, consent, pressure, warnings, found
     )
 
 

@@ -32,6 +32,7 @@ class Prepared:
     consent: Consent
     pressure: Pressure
     warnings: list[str]
+    named: tuple[Finding, ...] = ()  # a person's words: look at these alone
 
     def verdicts(self) -> Iterator[Verdict]:
         """Find, gather, judge, one unit after the other: each verdict is of this very moment."""
@@ -46,12 +47,18 @@ class Prepared:
                 for number, finding in enumerate(batch):
                     if seen >= WORTH_A_FORK:
                         second.set_out(number)
+                    is_litter = False
                     for verdict in self.hear(finding, second.measure(number)):
                         seen += verdict.evidence.measure.entries if verdict.evidence.measure else 0
+                        is_litter = True
                         yield verdict
+                    if not is_litter:
+                        self.finder.turned_down(finding)
 
     def _findings(self) -> Iterator[Finding]:
         only = self.request.only_paths
+        if self.named:
+            return iter(self.named)
         return (finding for finding in self.finder.find() if not only or finding.path in only)
 
     def hear(self, finding: Finding, measure: Measure | None = None) -> Iterator[Verdict]:
@@ -84,25 +91,6 @@ class Prepared:
             except OSError:
                 continue  # it vanished; the finder has said so
         return tuple(found)
-
-
-@dataclass(slots=True)
-class Survey:
-    """What a scan sees; iterate it once."""
-
-    _prepared: Prepared
-
-    def __iter__(self) -> Iterator[Verdict]:
-        return self._prepared.surveyed()
-
-    @property
-    def roots(self) -> tuple[Space, ...]:
-        return self._prepared.spaces()
-
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        unreadable = [f"{path} could not be read" for path in self._prepared.finder.unreadable]
-        return (*self._prepared.warnings, *unreadable)
 
 
 @dataclass(slots=True)

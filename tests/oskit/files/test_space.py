@@ -1,13 +1,15 @@
 """How full a file system is, as df says it."""
 
+import contextlib
 import os
+import subprocess
 from pathlib import Path
 
 import pytest
 
 from support.mounts import ext4, fill_bytes, fill_inodes, mounted, needs_root, tmpfs
 from tmpwarden.model.sweep import Space
-from tmpwarden.oskit.files.space import percent_of_quota, percent_used, space_of
+from tmpwarden.oskit.files.space import percent_of_bytes, percent_of_inodes, percent_of_quota, percent_used, space_of
 
 
 @needs_root
@@ -18,7 +20,7 @@ def test_a_tmpfs_is_memory_and_counts_bytes_and_inodes(tmp_path: Path) -> None:
         fill_bytes(point)
         assert percent_used(space_of(str(point))) == 100
         (point / "filler").unlink()
-        assert percent_used(space_of(str(point))) == 0
+        assert percent_used(space_of(str(point))) == 1, "the inode of the root itself, rounded up"
         fill_inodes(point)
         full = space_of(str(point))
         assert full.inodes_free == 0 and percent_used(full) == 100
@@ -30,6 +32,28 @@ def test_an_ext4_is_told_from_a_directory_inside_it(tmp_path: Path) -> None:
         (point / "a" / "b").mkdir(parents=True)
         seen = space_of(str(point / "a" / "b"))
         assert (seen.filesystem, seen.memory_backed, seen.quota_bytes) == ("ext4", False, None)
+
+
+def df(point: Path) -> tuple[int, int]:
+    words = ["df", "--output=pcent,ipcent", str(point)]
+    told = subprocess.run(words, capture_output=True, text=True, check=True).stdout.split("\n")[1].split()
+    return int(told[0].rstrip("%")), int(told[1].rstrip("%"))
+
+
+@needs_root
+@pytest.mark.parametrize("reserved", [0, 5, 30])
+@pytest.mark.parametrize("filled", [0, 3, 9, 64])
+def test_percentages_are_those_of_df_where_blocks_are_reserved_too(tmp_path: Path, reserved: int, filled: int) -> None:
+    image = tmp_path / "image"
+    with image.open("wb") as file:
+        file.truncate(16 << 20)
+    words = ["mkfs.ext4", "-q", "-F", "-m", str(reserved), str(image)]
+    subprocess.run(words, check=True, capture_output=True)
+    with mounted(tmp_path / "m", "-o", "loop", str(image)) as point:
+        with contextlib.suppress(OSError), (point / "big").open("wb") as file:
+            os.posix_fallocate(file.fileno(), 0, filled << 20)
+        found = space_of(str(point))
+        assert (percent_of_bytes(found), percent_of_inodes(found)) == df(point)
 
 
 @needs_root

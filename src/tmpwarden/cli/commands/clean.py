@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 
 import click
 
@@ -27,6 +27,7 @@ _MOST_LISTED = 40  # lines a person reads before a question
 
 
 @click.command()
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
 @click.option("-n", "--dry-run", is_flag=True, help="Show what would go and touch nothing.")
 @click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask. No law is skipped.")
 @click.option("--min-age", type=age, help="Nothing younger than this goes, whoever owned it.")
@@ -44,6 +45,7 @@ _MOST_LISTED = 40  # lines a person reads before a question
 @pass_call
 def command(
     call: Call,
+    paths: tuple[str, ...],
     dry_run: bool,
     yes: bool,
     min_age: int | None,
@@ -63,7 +65,15 @@ def command(
 
     Shows the list, says what cannot be undone, and asks. What is in use, too young, another user's, or holds git work
     that exists nowhere else stays, whatever options are given.
+
+    With PATH (files, directories, quoted globs such as '/tmp/orch-*'): only these, by the same laws. Naming a thing
+    replaces its age limit and nothing else, so what somebody still uses stays. It goes into quarantine, and can be
+    undone, whether a row of the catalogue knows it or not.
     """
+    _refuse_beside_paths(
+        paths,
+        {"--max-age": max_age, "--agent": wanted, "--budget": limit, "--if-due": if_due, "--all-users": all_users},
+    )
     if min_age is not None and max_age is not None and max_age < min_age:
         raise BadArgument("--max-age is below --min-age", hint="--min-age is a floor for everything")
     if all_users and time_limit is None:
@@ -79,6 +89,7 @@ def command(
         budget_percent=limit[1] if limit else None,
         empty_quarantine=purge,
         time_limit_s=time_limit,
+        words=paths,
     )
     run = _Run(call, request, dry_run=dry_run, yes=yes, quiet=quiet, if_due_s=if_due)
     if all_users:
@@ -86,6 +97,13 @@ def command(
 
         return for_each_user(call, run.answer, yes=yes or dry_run, limit_s=time_limit or _MOST_FOR_ONE_S)
     return run.answer()
+
+
+def _refuse_beside_paths(paths: tuple[str, ...], options: Mapping[str, object]) -> None:
+    """What chooses units by something else than their name."""
+    for option, value in options.items():
+        if paths and value:
+            raise BadArgument(f"{option} does not go together with PATH", hint="a path that you name is chosen by you")
 
 
 class _Run:

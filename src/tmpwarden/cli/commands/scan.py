@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 
 import click
 
-from ...model.sweep import Request, Space, Thresholds, Verdict
+from ...model.sweep import Account, Request, Space, Thresholds, Unmatched, Verdict
 from ...sweep.compose import scan
 from ...text import plural, shown
-from .. import documents, render
+from .. import advice, documents, render, whole_roots
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import age, agent_option, all_users_option
@@ -22,6 +23,7 @@ from ..progress import Progress
 @click.option("--min-age", type=age, help="Judge as if nothing younger than this could go.")
 @click.option("--max-age", type=age, help="Judge with this age limit instead of the rows' own.")
 @click.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
+@click.option("--full", is_flag=True, help="Measure all that no row knows too, however long that takes.")
 @all_users_option
 @pass_call
 def command(
@@ -31,17 +33,19 @@ def command(
     min_age: int | None,
     max_age: int | None,
     take_ask: bool,
+    full: bool,
     all_users: bool,
 ) -> Answer:
     """What agents left behind, grouped by agent and litter, biggest first.
 
-    Nothing is touched. Every row says why it can go or is kept.
+    Nothing is touched. Every row says why it can go or is kept. What is yours and known to no row is told by the shape
+    of its names: it stays unless you name it (`clean PATH...`) or take it into the catalogue (`adopt`).
     """
     limits = Thresholds(min_age_s=min_age, max_age_s=max_age, take_ask=take_ask)
 
     def answer() -> Answer:
         request = Request(roots=call.roots, agents=wanted, thresholds=limits, config_file=call.config_file)
-        return _answer(call, request, each)
+        return _answer(call, request, each, full)
 
     if all_users:
         from ..all_users import for_each_user
@@ -50,16 +54,25 @@ def command(
     return answer()
 
 
-def _answer(call: Call, request: Request, each: bool) -> Answer:
+def _answer(call: Call, request: Request, each: bool, full: bool) -> Answer:
     survey = scan(request, now_ns=call.now_ns)
     with Progress(wanted=not call.json) as progress:
         verdicts = list(_told(survey, progress))
-    now_ns = call.now_ns()
+        progress.tell("Looking at what no row knows ...")
+        unmatched = survey.unmatched(in_full=full)
+    seen = _Seen(verdicts, survey.roots, unmatched, survey.accounts(unmatched), call.now_ns())
     for warning in survey.warnings:
         call.warn(warning)
-    return Answer(
-        lambda: _document(verdicts, survey.roots, now_ns), lambda: _lines(call, verdicts, survey.roots, now_ns, each)
-    )
+    return Answer(lambda: _document(seen), lambda: _lines(call, request, seen, each))
+
+
+@dataclass(frozen=True, slots=True)
+class _Seen:
+    verdicts: Sequence[Verdict]
+    roots: Sequence[Space]
+    unmatched: tuple[Unmatched, ...]
+    accounts: tuple[Account, ...]
+    now_ns: int
 
 
 def _told(survey: Iterable[Verdict], progress: Progress) -> Iterator[Verdict]:
@@ -68,21 +81,29 @@ def _told(survey: Iterable[Verdict], progress: Progress) -> Iterator[Verdict]:
         yield verdict
 
 
-def _document(verdicts: Sequence[Verdict], roots: Sequence[Space], now_ns: int) -> documents.Document:
+def _document(seen: _Seen) -> documents.Document:
     return {
-        "findings": [documents.verdict(each, now_ns) for each in verdicts],
-        "roots": [documents.space(root) for root in roots],
-        "totals": documents.totals(verdicts),
-    }
+        "findings": [documents.verdict(each, seen.now_ns) for each in seen.verdicts],
+        "roots": [documents.space(root) for root in seen.roots],
+        "totals": documents.totals(seen.verdicts),
+    } | whole_roots.document(seen.unmatched, seen.accounts, seen.now_ns)
 
 
-def _lines(call: Call, verdicts: Sequence[Verdict], roots: Sequence[Space], now_ns: int, each: bool) -> Iterable[str]:
-    if not verdicts:
-        yield "No agent left anything in " + ", ".join(shown(root.path) for root in roots) + "."
+def _lines(call: Call, request: Request, seen: _Seen, each: bool) -> Iterable[str]:
+    if seen.verdicts:
+        show = render.scan_units if each else render.scan_groups
+        yield from show(seen.verdicts, now_ns=seen.now_ns, for_a_person=call.for_a_person)
+    else:
+        yield "No agent left anything in " + ", ".join(shown(root.path) for root in seen.roots) + "."
+    most = None if each else whole_roots.MOST_GROUPS
+    yield from whole_roots.groups(seen.unmatched, now_ns=seen.now_ns, for_a_person=call.for_a_person, most=most)
+    if not seen.verdicts and not seen.unmatched:
         return
-    show = render.scan_units if each else render.scan_groups
-    yield from show(verdicts, now_ns=now_ns, for_a_person=call.for_a_person)
     yield ""
-    for root in roots:
+    for root in seen.roots:
         yield render.used(root)
-    yield render.scan_end(verdicts)
+    yield from whole_roots.accounts(seen.accounts)
+    if seen.verdicts:
+        yield render.scan_end(seen.verdicts, advice.clean(call, request))
+    if seen.unmatched:
+        yield f"Known to no row: to judge the biggest by name, {whole_roots.naming(call, seen.unmatched)}"

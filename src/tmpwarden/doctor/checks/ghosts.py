@@ -58,7 +58,7 @@ def _diagnosis(room: Space, ghosts: _Ghosts) -> Diagnosis:
     holders = len({pid for pids in ghosts.holders.values() for pid in pids})
     detail = f"{plural(holders, 'process holds', 'processes hold')} {size(ghosts.bytes)} in all"
     is_short = percent_used(room) >= _SHORT_PERCENT
-    matters = is_short and ghosts.bytes * _MUCH >= room.bytes_total - room.bytes_free
+    matters = is_short and ghosts.bytes * _MUCH >= room.bytes_used
     return Diagnosis("ghosts", "fail" if matters else "warn", summary, detail, f"kill {' '.join(map(str, everybody))}")
 
 

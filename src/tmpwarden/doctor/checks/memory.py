@@ -14,7 +14,7 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     seen = False
     for room in patient.spaces:
-        used = room.bytes_total - room.bytes_free
+        used = room.bytes_used
         if room.memory_backed and used * 100 >= total * _MUCH_PERCENT:
             seen = True
             summary = f"{shown(room.path)} lives in memory and holds {used * 100 // total} % of it ({size(used)})."

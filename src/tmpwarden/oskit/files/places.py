@@ -223,6 +223,16 @@ def _owner(path: str) -> int | None:
         return None
 
 
+def user_name(number: int) -> str:
+    """What a person calls a uid: `alice`, or `uid 4711` where nobody has a name for it."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(number).pw_name
+    except (KeyError, OSError):
+        return f"uid {number}"
+
+
 def _passwd_home() -> str:
     import pwd
 

@@ -29,20 +29,22 @@ def space_of(path: str) -> Space:
         quota_used=quota[1] if quota else None,
         quota_inodes=quota[2] if quota else None,
         quota_inodes_used=quota[3] if quota else None,
+        bytes_reserved=max(0, room.f_bfree - room.f_bavail) * room.f_frsize,
+        inodes_reserved=max(0, room.f_ffree - room.f_favail),
     )
 
 
 def percent_used(space: Space) -> int:
-    """The fullest of bytes, inodes and quota, rounded up: 100 only when nothing is left."""
+    """The fullest of bytes, inodes and quota, each as df tells it."""
     return max(percent_of_bytes(space), percent_of_inodes(space), percent_of_quota(space) or 0)
 
 
 def percent_of_bytes(space: Space) -> int:
-    return _percent(space.bytes_total - space.bytes_free, space.bytes_total)
+    return _percent(space.bytes_used, space.bytes_used + space.bytes_free)
 
 
 def percent_of_inodes(space: Space) -> int:
-    return _percent(space.inodes_total - space.inodes_free, space.inodes_total)
+    return _percent(space.inodes_used, space.inodes_used + space.inodes_free)
 
 
 def percent_of_quota(space: Space) -> int | None:
@@ -52,9 +54,10 @@ def percent_of_quota(space: Space) -> int | None:
 
 
 def _percent(used: int, total: int) -> int:
+    """Rounded up, as df does; what is reserved for root is no part of the whole."""
     if total <= 0:  # not counted by this file system, or without a limit
         return 0
-    return min(100, max(0, 100 * used // total))
+    return min(100, max(0, -(-100 * used // total)))
 
 
 def _mount_of(path: str) -> tuple[str, str]:

@@ -12,6 +12,7 @@ from ...oskit.files import places, walk
 
 SWARM = 1000  # members of one swarm: one finding, one receipt
 IsMarked = Callable[[str, str], bool]
+See = Callable[[Place, str, os.stat_result], None]
 
 
 @dataclass(slots=True)
@@ -21,7 +22,9 @@ class Finder:
     starts: tuple[Place, ...]
     wanted: Callable[[Litter], bool] = lambda litter: True
     unreadable: list[str] = field(default_factory=list)
+    stranger: See | None = None  # told of every entry of a temp root that no row matches and no row's place leads into
     _by_path: dict[str, Place] = field(default_factory=dict)
+    _marked: dict[str, IsMarked] = field(default_factory=dict)  # by the path of a unit that no row speaks of
 
     def find(self) -> Iterator[Finding]:
         """Every unit, outermost matches only. Entries of `never` rows are passed over, and not looked into."""
@@ -36,8 +39,24 @@ class Finder:
             yield from self._in_place(start, fd)
 
     def marks(self, finding: Finding) -> IsMarked | None:
+        if finding.path in self._marked:
+            return self._marked[finding.path]
         place = self._by_path.get(finding.parent)
         return place.never_inside(finding.name) if place else None
+
+    def mark(self, path: str, is_marked: IsMarked) -> None:
+        """What protects members of a unit that no row speaks of."""
+        self._marked[path] = is_marked
+
+    def turned_down(self, finding: Finding) -> None:
+        """It has the name of litter and not its shape, so no row knows it. What rows lead into is told of by itself."""
+        place = self._by_path.get(finding.parent)
+        if self.stranger is None or place is None or finding.members or place.child(finding.name) is not None:
+            return
+        try:
+            self._tell_of(place, finding.name, os.lstat(finding.path))
+        except OSError:
+            return
 
     def unit_of(self, path: str) -> tuple[Place, str] | None:
         """The place and name of the unit at or above `path`, if a row's place leads there (`why`, teardown)."""
@@ -77,6 +96,7 @@ class Finder:
         try:
             if place.names is not None:
                 deeper = sorted(place.names)
+                self._tell_of_the_rest(place, fd)
             else:
                 self._by_path[place.path] = place
                 yield from self._listed(place, fd, deeper)
@@ -91,9 +111,28 @@ class Finder:
                 if os.fstat(child_fd).st_uid == places.uid():
                     yield from self._in_place(child, child_fd)
                 else:
+                    self._tell_of(place, name, os.fstat(child_fd))
                     os.close(child_fd)
         finally:
             os.close(fd)
+
+    def _tell_of_the_rest(self, place: Place, fd: int) -> None:
+        """Of a directory in which rows speak of certain names alone: what else lies there."""
+        if self.stranger is None or place.is_home:
+            return
+        with os.scandir(fd) as entries:
+            for entry in entries:
+                if entry.name not in (place.names or ()):
+                    self._tell_of(place, entry.name, entry)
+
+    def _tell_of(self, place: Place, name: str, seen: os.DirEntry[str] | os.stat_result) -> None:
+        if self.stranger is None or place.is_home:
+            return
+        try:
+            status = seen.stat(follow_symlinks=False) if isinstance(seen, os.DirEntry) else seen
+        except OSError:
+            return  # it vanished
+        self.stranger(place, name, status)
 
     def _listed(self, place: Place, fd: int, deeper: list[str]) -> Iterator[Finding]:
         swarms: dict[str, tuple[Match, list[str]]] = {}
@@ -103,8 +142,10 @@ class Finder:
                 kind = _kind(entry)
                 match = classify(entry.name, kind)
                 if match is None or match.only_if_empty:
-                    if kind is Kind.DIR:
+                    if kind is Kind.DIR and place.child(entry.name) is not None:
                         deeper.append(entry.name)
+                    elif match is None:
+                        self._tell_of(place, entry.name, entry)
                     if match is None:
                         continue
                 if match.is_never or not wanted(match.litter):

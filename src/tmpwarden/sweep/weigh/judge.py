@@ -61,7 +61,7 @@ def judge(
     if reason is not None:
         return Keep(finding, evidence, reason, detail)
     if finding.path in thresholds.named:
-        return Remove(finding, evidence, Reason.TORN_DOWN)
+        return Remove(finding, evidence, thresholds.named_reason)
     return Remove(finding, evidence, _GONE[evidence.owner.state])
 
 
@@ -128,12 +128,11 @@ def _kept_by_age(finding: Finding, evidence: Evidence, thresholds: Thresholds, n
         return Reason.NOT_MEASURED, "a date in it lies in the future"
     if measure.oldest_ns < EPOCH_2015_NS:
         return Reason.NOT_MEASURED, "a date in it lies before 2015"
-    if finding.path in thresholds.named:
-        return None
     litter, state, age = finding.litter, evidence.owner.state, age_ns(measure, now_ns)
-    needed_s = threshold_s(litter, state, thresholds)
-    if age >= needed_s * 10**9:
-        return None
+    is_named = finding.path in thresholds.named
+    needed_s = thresholds.min_age_s or 0 if is_named else threshold_s(litter, state, thresholds)
+    if is_named or age >= needed_s * 10**9:
+        return None if age >= needed_s * 10**9 else (Reason.TOO_YOUNG, str(needed_s))
     only_for_resume = litter.resume and age >= threshold_s(replace(litter, resume=False), state, thresholds) * 10**9
     return (Reason.RESUMABLE if only_for_resume else Reason.TOO_YOUNG), str(needed_s)
 

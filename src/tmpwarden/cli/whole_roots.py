@@ -1,0 +1,93 @@
+"""What people and programs are told of whole temp roots: what no row knows, by shape, and whose the bytes are."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..model.sweep import Account, Unmatched
+from ..text import duration, plural, shown, size
+from . import advice, documents
+from .call import Call
+from .table import Column, Row, draw
+
+_COLUMNS = (Column("ITEMS", right=True), Column("SIZE", right=True), Column("NEWEST"), Column("NAMES"))
+MOST_GROUPS = 8  # that a person reads below the table of litter
+
+
+def document(unmatched: Sequence[Unmatched], accounts: Sequence[Account], now_ns: int) -> documents.Document:
+    return {
+        "unmatched": [_group(each, now_ns) for each in unmatched],
+        "accounts": [_account(each) for each in accounts],
+    }
+
+
+def _group(value: Unmatched, now_ns: int) -> documents.Document:
+    told: documents.Document = {
+        "root": value.root,
+        "shape": value.shape,
+        "count": value.count,
+        "bytes": value.bytes,
+        "newest_seconds": _age_s(value, now_ns),
+        "examples": [f"{value.root.rstrip('/')}/{name}" for name in value.examples],
+    }
+    return told | ({"at_least": True} if value.at_least else {})
+
+
+def _account(value: Account) -> documents.Document:
+    told: documents.Document = {
+        "root": value.root,
+        "matched_bytes": value.matched_bytes,
+        "unmatched_bytes": value.unmatched_bytes,
+        "others_bytes": value.others_bytes,
+        "quarantined_bytes": value.quarantined_bytes,
+        "other_bytes": value.other_bytes,
+        "unmatched_count": value.unmatched_count,
+        "others_count": value.others_count,
+    }
+    return told | ({"at_least": True} if value.at_least else {})
+
+
+def groups(unmatched: Sequence[Unmatched], *, now_ns: int, for_a_person: bool, most: int | None) -> Iterator[str]:
+    """The table of what is the user's own and no row knows."""
+    if not unmatched:
+        return
+    yield ""
+    yield "Yours, and known to no row of the catalogue, so it stays unless you name it:"
+    shown_groups = unmatched[:most]
+    rows = [
+        Row((f"{each.count:,}", amount(each), duration(_age_s(each, now_ns)), shown(each.glob)))
+        for each in shown_groups
+    ]
+    yield from draw(_COLUMNS, rows, for_a_person=for_a_person)
+    if rest := unmatched[len(rows) :]:
+        count, least = sum(each.count for each in rest), "at least " if any(each.at_least for each in rest) else ""
+        yield f"... and {plural(count, 'item')} more, {least}{size(sum(each.bytes for each in rest))}; --each lists all"
+
+
+def amount(value: Unmatched) -> str:
+    return f"at least {size(value.bytes)}" if value.at_least else size(value.bytes)
+
+
+def accounts(found: Iterable[Account]) -> Iterator[str]:
+    """One line for each root that holds more than agents' litter."""
+    for each in found:
+        least = "at least " if each.at_least else ""
+        parts = [
+            (each.matched_bytes, "agents' litter"),
+            (each.unmatched_bytes, f"yours, known to no row ({each.unmatched_count:,})"),
+            (each.others_bytes, f"other users', as far as it shows ({each.others_count:,})"),
+            (each.quarantined_bytes, "in quarantine"),
+            (each.other_bytes or 0, "deleted but open, or not readable"),
+        ]
+        if any(amount for amount, _ in parts[1:]):
+            words = ", ".join(f"{size(amount)} {what}" for amount, what in parts if amount)
+            yield f"  {shown(each.root)} holds {least}{words}."
+
+
+def naming(call: Call, unmatched: Sequence[Unmatched]) -> str:
+    """The command that judges the biggest group by name."""
+    return advice.command(call, "clean", unmatched[0].glob)
+
+
+def _age_s(value: Unmatched, now_ns: int) -> int:
+    return max(0, (now_ns - value.newest_ns) // 10**9)

@@ -1,0 +1,231 @@
+"""Things that a person names: files, directories, globs. Each is a unit to be judged, or a sentence why it cannot be.
+
+Naming replaces age and nothing else, so what is named must lie where we sweep, and must be a whole unit.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from ...catalogue import checks
+from ...catalogue.matcher import Place
+from ...errors import BadArgument, NotFound, NotYours
+from ...model.sweep import Claim, Finding, Kind, Litter, Tier, Worth
+from ...oskit.files import places
+from ...text import plural, shown
+from .scan import Finder, IsMarked, kind_of, open_below
+from .shapes import matcher
+
+LITTER = Litter(
+    agent="named",
+    id="by-you",
+    place="{tmp}",
+    name=".+",
+    kind=Kind.ANY,
+    tier=Tier.ASK,
+    worth=Worth.SOME,  # always quarantined: nobody has measured what such a thing is
+    owner=Claim.NONE,
+    why="you named it; no row of the catalogue knows it",
+)
+_MAGIC = frozenset("*?[")
+
+
+@dataclass(slots=True)
+class Named:
+    """What the words of a person mean. Raises where one of them means nothing that may be judged."""
+
+    finder: Finder
+    roots: tuple[str, ...]
+    warnings: list[str] = field(default_factory=list)
+
+    def findings(self, words: Iterable[str]) -> tuple[Finding, ...]:
+        found: dict[str, Finding] = {}
+        for word in words:
+            for finding in self._meant(word):
+                found.setdefault(finding.path, finding)
+        return tuple(finding for path, finding in found.items() if not _is_inside(path, found))
+
+    def _meant(self, word: str) -> Iterator[Finding]:
+        if not word or "\0" in word:
+            raise BadArgument("a path cannot be empty or hold a null character")
+        full = _resolved(word)
+        if os.path.lexists(full):
+            yield from self._units(full, word)
+        elif _MAGIC & set(word):
+            yield from self._matches(word)
+        else:
+            raise NotFound(f"there is nothing called {shown(word)}")
+
+    def _matches(self, pattern: str) -> Iterator[Finding]:
+        """Other users' entries that a pattern takes in by the way are left out, with a sentence."""
+        count = theirs = 0
+        for path in expanded(os.path.join(os.getcwd(), pattern)):
+            count += 1
+            try:
+                yield from self._units(path, path)
+            except NotYours:
+                theirs += 1
+            except NotFound:
+                continue  # a directory in which nothing is litter now, or an entry that vanished
+        if theirs == count > 0:
+            raise NotYours(shown(pattern), "other users")
+        if theirs:
+            self.warnings.append(f"{plural(theirs, 'match', 'matches')} of {shown(pattern)} belong to other users")
+        if not count:
+            raise NotFound(f"nothing matches {shown(pattern)}")
+
+    def _units(self, path: str, word: str) -> Iterator[Finding]:
+        """The unit at `path`; for a directory that rows speak of, the units in it."""
+        self._refuse_roots(path, word)
+        found = self.finder.unit_of(path)
+        if found is None:
+            yield from self._stranger(path, word)
+            return
+        place, name = found
+        finding, unit = self.finder.finding_at(place, name), f"{place.path.rstrip('/')}/{name}"
+        if finding is None:
+            raise NotFound(f"{shown(word)} has just vanished")
+        if finding.litter.tier is Tier.NEVER:
+            raise BadArgument(f"{shown(word)} is never removed: {finding.litter.why}")
+        if unit != path:
+            hint = f"name the whole: {shown(unit)}"
+            raise BadArgument(f"{shown(word)} is a part of {shown(unit)}, which goes whole or stays whole", hint=hint)
+        _refuse_others(path, word)
+        if _has_shape(finding):
+            yield finding
+        else:
+            yield from self._stranger(path, word)  # its name alone is that of litter
+
+    def _stranger(self, path: str, word: str) -> Iterator[Finding]:
+        root = next((root for root in sorted(self.roots, key=len, reverse=True) if _is_below(path, root)), None)
+        if root is None:
+            roots = ", ".join(map(shown, self.roots))
+            hint = "`--root DIR` names another temp root"
+            raise BadArgument(f"{shown(word)} lies outside the temp roots ({roots})", hint=hint)
+        _refuse_others(path, word)
+        parent, name = os.path.split(path)
+        status = os.lstat(path)
+        if os.stat(parent).st_dev != os.stat(root).st_dev:
+            raise BadArgument(f"{shown(word)} lies on another file system than {shown(root)}: it could not be undone")
+        place = self._place(root, parent)
+        below = place.child(name) if place and kind_of(status.st_mode) is Kind.DIR else None
+        if below is not None:
+            found = replace(self.finder, starts=(below,), stranger=None).find()
+            units = tuple(unit for each in found for unit in _singles(each) if _has_shape(unit))
+            if not units:
+                raise NotFound(f"nothing in {shown(word)} is litter that a row of the catalogue knows")
+            yield from units
+            return
+        if kind_of(status.st_mode) is Kind.DIR:
+            self.finder.mark(path, self._marks(root, place.never_inside(name) if place else None))
+        yield Finding(LITTER, root, parent, name, kind_of(status.st_mode), status.st_dev, status.st_ino)
+
+    def _place(self, root: str, parent: str) -> Place | None:
+        """What rows say about the directory `parent`, if they speak of it."""
+        place = next((start for start in self.finder.starts if start.path == root), None)
+        for name in parent[len(root) :].split("/"):
+            place = place.child(name) if place and name else place
+        return place
+
+    def _marks(self, root: str, never: IsMarked | None) -> IsMarked:
+        """Somebody's own temp root may lie in it: directories of sessions there are judged one by one, never whole."""
+        ours = f"-{places.uid()}"
+        start = next(start for start in self.finder.starts if start.path == root)
+
+        def is_marked(directory: str, name: str) -> bool:
+            holds_sessions = name.endswith(ours) and start.child(name) is not None
+            return holds_sessions or (never is not None and never(directory, name))
+
+        return is_marked
+
+    def _refuse_roots(self, path: str, word: str) -> None:
+        for root in self.roots:
+            if path == root:
+                raise BadArgument(f"{shown(word)} is a temp root itself", hint="name what lies in it")
+            if _is_below(root, path):
+                raise BadArgument(f"the temp root {shown(root)} lies in {shown(word)}", hint="name what is to go")
+
+
+def expanded(pattern: str) -> Iterator[str]:
+    """What a glob matches: as a shell does it (no hidden names unless asked for), entering no symbolic link."""
+    literal: list[str] = []
+    components = [part for part in pattern.split("/") if part not in ("", ".")]
+    while components and not _MAGIC & set(components[0]):
+        literal.append(components.pop(0))
+    here = os.path.realpath("/" + "/".join(literal))
+    yield from _below(here, components)
+
+
+def _below(directory: str, components: list[str]) -> Iterator[str]:
+    first, *rest = components
+    fits = matcher(first)
+    try:
+        entries = sorted(os.scandir(directory), key=lambda entry: entry.name)
+    except OSError:
+        return
+    for entry in entries:
+        if not fits.match(entry.name) or (entry.name.startswith(".") and not first.startswith(".")):
+            continue
+        path = f"{directory.rstrip('/')}/{entry.name}"
+        if not rest:
+            yield path
+        elif entry.is_dir(follow_symlinks=False):
+            yield from _below(path, rest)
+
+
+def _refuse_others(path: str, word: str) -> None:
+    try:
+        owner = os.lstat(path).st_uid
+    except FileNotFoundError:
+        raise NotFound(f"{shown(word)} has just vanished") from None
+    if owner != places.uid():
+        raise NotYours(shown(word), places.user_name(owner))
+
+
+def _singles(finding: Finding) -> Iterator[Finding]:
+    """The members of a swarm one by one: each is named by its own path."""
+    if not finding.members:
+        yield finding
+    for name in finding.members:
+        try:
+            status = os.lstat(f"{finding.parent}/{name}")
+        except OSError:
+            continue
+        yield replace(finding, name=name, members=(), device=status.st_dev, inode=status.st_ino)
+
+
+def _has_shape(finding: Finding) -> bool:
+    """Whether the entry is inside what its row says; what cannot be looked at is for the judge to say."""
+    try:
+        fd = open_below(finding.root, finding.parent)
+    except OSError:
+        return True
+    try:
+        status = os.lstat(finding.name, dir_fd=fd)
+        return checks.has_shape(finding.litter, fd, finding.name, status) is not False
+    except OSError:
+        return True
+    finally:
+        os.close(fd)
+
+
+def _resolved(word: str) -> str:
+    """The parent resolved, the name as it stands: a link itself can be named."""
+    full = os.path.abspath(word)
+    return os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full)) if full != "/" else full
+
+
+def _is_below(path: str, directory: str) -> bool:
+    return path.startswith(directory.rstrip("/") + "/")
+
+
+def _is_inside(path: str, others: dict[str, Finding]) -> bool:
+    """In something else that was named, and goes with it."""
+    parent = os.path.dirname(path)
+    while parent != "/":
+        if parent in others:
+            return True
+        parent = os.path.dirname(parent)
+    return False

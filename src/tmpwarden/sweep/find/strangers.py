@@ -1,0 +1,204 @@
+"""Entries of temp roots that no row knows: grouped by shape while they stream by, measured as far as a budget goes."""
+
+from __future__ import annotations
+
+import contextlib
+import os
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import zip_longest
+from stat import S_ISDIR
+
+from ...catalogue.matcher import Place
+from ...model.sweep import Measure, Unmatched
+from ...oskit.files import walk
+from .scan import open_below
+from .shapes import EVERYTHING, literal, matcher, merged, shape
+
+_MOST_SHAPES, _MOST_WAITING = 2000, 20_000
+_EXAMPLES = 3
+_MANY = 64  # of one shape: the next one is asked whether it is of it before its own shape is worked out
+_PART = 8  # of what is left of the budget may be spent on one directory
+
+
+@dataclass(slots=True)
+class _Group:
+    count: int = 0
+    bytes: int = 0
+    newest_ns: int = 0
+    is_whole: bool = True
+    examples: list[str] = field(default_factory=list)
+    waiting: list[str] = field(default_factory=list)  # directories that nobody has looked into
+
+    def add(self, name: str, status: os.stat_result, *, waits: bool) -> None:
+        """`waits`: a directory that will be looked into; what it holds itself is counted then."""
+        self.count += 1
+        newest = status.st_ctime_ns
+        if status.st_mtime_ns > newest:
+            newest = status.st_mtime_ns
+        if newest > self.newest_ns:
+            self.newest_ns = newest
+        if len(self.examples) < _EXAMPLES:
+            self.examples.append(name)
+        if waits:
+            self.waiting.append(name)
+        else:
+            self.bytes += status.st_blocks * 512
+
+    def take_in(self, other: _Group) -> None:
+        self.count += other.count
+        self.bytes += other.bytes
+        self.newest_ns = max(self.newest_ns, other.newest_ns)
+        self.is_whole &= other.is_whole
+        self.examples = sorted([*self.examples, *other.examples])[:_EXAMPLES]
+        self.waiting += other.waiting
+
+
+@dataclass(slots=True)
+class _Root:
+    path: str
+    groups: dict[str, _Group] = field(default_factory=dict)
+    others_bytes: int = 0
+    others_count: int = 0
+    waiting: int = 0
+    many: list[tuple[re.Pattern[str], _Group]] = field(default_factory=list)
+
+    def add(self, name: str, status: os.stat_result) -> None:
+        group = self._group_of(name)
+        is_dir = S_ISDIR(status.st_mode)
+        waits = is_dir and self.waiting < _MOST_WAITING
+        self.waiting += waits
+        group.is_whole &= waits or not is_dir
+        group.add(name, status, waits=waits)
+
+    def _group_of(self, name: str) -> _Group:
+        for covers, group in self.many:
+            if covers.match(name):
+                return group
+        found = shape(name)
+        if found not in self.groups and len(self.groups) >= _MOST_SHAPES:
+            found = EVERYTHING
+        group = self.groups.setdefault(found, _Group())
+        if group.count == _MANY and found != EVERYTHING:
+            self.many.append((matcher(found), group))
+        return group
+
+    def told(self) -> Iterator[tuple[str, _Group]]:
+        """The groups under the names that people read: one entry alone is called what it is called."""
+        into = merged(each if group.count > 1 else literal(group.examples[0]) for each, group in self.groups.items())
+        joined: dict[str, _Group] = {}
+        for group_shape, group in self.groups.items():
+            name = group_shape if group.count > 1 else literal(group.examples[0])
+            joined.setdefault(into[name], _Group()).take_in(group)
+        yield from joined.items()
+
+
+class Strangers:
+    """Told of every entry that no row matched; afterwards asked what there was."""
+
+    def __init__(self, roots: tuple[str, ...], uid: int) -> None:
+        self.uid = uid
+        self._roots = {root: _Root(root) for root in roots}
+        self._place: Place | None = None  # the last one, with its root and what leads there from it
+        self._here: tuple[_Root | None, str, str] = (None, "", "")
+        self._told: dict[str, list[tuple[str, _Group]]] | None = None
+
+    def see(self, place: Place, name: str, status: os.stat_result) -> None:
+        """An entry of the directory `place`. Roots that lie in other roots are counted by themselves."""
+        if place is not self._place:
+            self._place, self._here = place, self._enter(place)
+        root, full, relative = self._here
+        if root is None or (len(self._roots) > 1 and full + name in self._roots):
+            return
+        if status.st_uid == self.uid:
+            root.add(relative + name, status)
+        else:
+            root.others_count += 1
+            root.others_bytes += status.st_blocks * 512
+
+    def _enter(self, place: Place) -> tuple[_Root | None, str, str]:
+        full = place.path.rstrip("/") + "/"
+        return self._roots.get(place.root), full, full[len(place.root.rstrip("/")) + 1 :]
+
+    def others(self, root: str) -> tuple[int, int]:
+        """(bytes, entries) of other users, as far as they can be seen from the directories that were listed."""
+        found = self._roots[root]
+        return found.others_bytes, found.others_count
+
+    def measure(self, budget: int | None) -> None:
+        """Look into directories, of each group in turn, until so many entries were seen; None: into all of them."""
+        groups = self._groups()
+        waiting = [[(root, group, name) for name in group.waiting] for root in groups for _, group in groups[root]]
+        with _Parents() as parents:
+            for root, group, name in (each for row in zip_longest(*waiting) for each in row if each is not None):
+                limit = None if budget is None else budget // _PART
+                seen = None if limit == 0 else _seen(parents.open(root, name), name, self.uid, limit)
+                group.is_whole &= seen is not None and not seen.at_least
+                if seen is not None:
+                    group.bytes += seen.bytes
+                    group.newest_ns = max(group.newest_ns, seen.newest_ns)
+                    budget = None if budget is None else budget - seen.entries
+        for _, group in (each for found in groups.values() for each in found):
+            group.waiting.clear()
+
+    def unmatched(self) -> tuple[Unmatched, ...]:
+        """Biggest first; where sizes are not known, the most numerous."""
+        found = [
+            Unmatched(
+                root,
+                name,
+                group.count,
+                group.bytes,
+                group.newest_ns,
+                tuple(sorted(group.examples)),
+                not group.is_whole or bool(group.waiting),
+            )
+            for root, groups in self._groups().items()
+            for name, group in groups
+        ]
+        return tuple(sorted(found, key=lambda each: (-each.bytes, -each.count, each.root, each.shape)))
+
+    def _groups(self) -> dict[str, list[tuple[str, _Group]]]:
+        if self._told is None:
+            self._told = {path: list(root.told()) for path, root in self._roots.items()}
+        return self._told
+
+
+class _Parents:
+    """The directory that was opened last: most of a root's strangers have one parent."""
+
+    def __init__(self) -> None:
+        self._path, self._fd = "", -1
+
+    def __enter__(self) -> _Parents:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._fd >= 0:
+            os.close(self._fd)
+
+    def open(self, root: str, name: str) -> int | None:
+        parent = f"{root.rstrip('/')}/{name}".rpartition("/")[0]
+        if parent != self._path:
+            self.__exit__()
+            self._path, self._fd = parent, -1
+            with contextlib.suppress(OSError):
+                self._fd = open_below(root, parent)
+        return self._fd if self._fd >= 0 else None
+
+
+def _seen(parent_fd: int | None, name: str, uid: int, limit: int | None) -> Measure | None:
+    """None: it vanished, or cannot be looked at."""
+    if parent_fd is None:
+        return None
+    try:
+        return walk.measure(parent_fd, name.rpartition("/")[2], uid=uid, count_atime=False, limit=limit)
+    except OSError:
+        return None
+
+
+def measure_below(root: str, name: str, uid: int) -> Measure | None:
+    """One walk over `name`, relative to a root; None if there is none, or it cannot be looked at."""
+    with _Parents() as parents:
+        return _seen(parents.open(root, name), name, uid, None)

@@ -1,0 +1,79 @@
+"""What a scan sees: every unit with its verdict, and then an account of whole roots (law 13)."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+
+from ..model.sweep import Account, Space, Unmatched, Verdict
+from ..oskit.files import places
+from .find.strangers import Strangers, measure_below
+from .prepared import Prepared
+
+_LEAST_BUDGET = 100_000  # entries of strangers that are looked at, or as many as litter has: a scan at most doubles
+
+
+@dataclass(slots=True)
+class Survey:
+    """Iterate it once; then ask for what no row knows, and for the accounts."""
+
+    _prepared: Prepared
+    _strangers: Strangers | None = None
+    _matched: dict[str, int] = field(default_factory=dict)  # root -> bytes
+    _partly: set[str] = field(default_factory=set)  # roots in which something could not be measured in full
+    _entries: int = 0
+
+    def __iter__(self) -> Iterator[Verdict]:
+        if not (self._prepared.request.agents or self._prepared.request.rows):  # else most of a root is not looked at
+            self._strangers = Strangers(self._prepared.roots, places.uid())
+            self._prepared.finder.stranger = self._strangers.see
+        for verdict in self._prepared.surveyed():
+            root, measure = verdict.finding.root, verdict.evidence.measure
+            if measure is None or measure.at_least:
+                self._partly.add(root)
+            if measure is not None:
+                self._matched[root] = self._matched.get(root, 0) + measure.bytes
+                self._entries += measure.entries
+            yield verdict
+        self._prepared.finder.stranger = None
+
+    @property
+    def roots(self) -> tuple[Space, ...]:
+        return self._prepared.spaces()
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        unreadable = [f"{path} could not be read" for path in self._prepared.finder.unreadable]
+        return (*self._prepared.warnings, *unreadable)
+
+    def unmatched(self, *, in_full: bool = False) -> tuple[Unmatched, ...]:
+        """What is ours and no row knows, biggest first. `in_full`: look into all of it, however long that takes."""
+        if self._strangers is None:
+            return ()
+        self._strangers.measure(None if in_full else max(_LEAST_BUDGET, self._entries))
+        return self._strangers.unmatched()
+
+    def accounts(self, unmatched: tuple[Unmatched, ...]) -> tuple[Account, ...]:
+        return tuple(self._account(room, unmatched) for room in self.roots) if self._strangers is not None else ()
+
+    def _account(self, room: Space, unmatched: tuple[Unmatched, ...]) -> Account:
+        assert self._strangers is not None
+        here = [group for group in unmatched if group.root == room.path]
+        others_bytes, others_count = self._strangers.others(room.path)
+        quarantine = measure_below(room.path, f"tmpwarden-{places.uid()}/q", places.uid())
+        matched_bytes, unmatched_bytes = self._matched.get(room.path, 0), sum(group.bytes for group in here)
+        quarantined_bytes = quarantine.bytes if quarantine else 0
+        known_bytes = matched_bytes + unmatched_bytes + others_bytes + quarantined_bytes
+        is_alone = os.path.ismount(room.path)  # else other directories of the file system are used as well
+        return Account(
+            room.path,
+            matched_bytes=matched_bytes,
+            unmatched_bytes=unmatched_bytes,
+            others_bytes=others_bytes,
+            quarantined_bytes=quarantined_bytes,
+            other_bytes=max(0, room.bytes_used - known_bytes) if is_alone else None,
+            unmatched_count=sum(group.count for group in here),
+            others_count=others_count,
+            at_least=room.path in self._partly or any(group.at_least for group in here),
+        )
