@@ -23,6 +23,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("Prevent", "uninstall", "Take it out again."),
     ("Prevent", "guard", "Check a command against the guard's rules, verify them, read their log."),
     ("Set up", "agents", "The catalogue: every agent, and every shape of file it leaves."),
+    ("Set up", "adopt", "Take names that no row knows into your catalogue."),
     ("Set up", "config", "Every effective key and where it came from."),
     ("Set up", "completion", "Completion for bash, zsh or fish."),
 )
