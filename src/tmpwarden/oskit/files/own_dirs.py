@@ -43,6 +43,9 @@ def open_child(dir_fd: int, name: str, path: str, *, make: bool = False, forbidd
             os.mkdir(name, 0o700, dir_fd=dir_fd)
         except FileExistsError:
             pass
+        except OSError as error:
+            error.filename = path  # people are told where, not which name below some descriptor
+            raise
     _race_window("made, not yet checked")
     try:
         pinned = os.open(name, _LOOK, dir_fd=dir_fd)
