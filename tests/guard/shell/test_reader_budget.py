@@ -23,7 +23,7 @@ HEAVY = {
 def test_reading_and_rewriting_import_nothing_heavy() -> None:
     code = (
         f"import sys; sys.path.insert(0, {str(SRC)!r}); before = set(sys.modules)\n"
-        "from tmpwarden.guard.decide.redirect import rewrite\n"
+        "from tmpwarden.guard.decide.rewriting import rewrite\n"
         "rewrite('rm /tmp/a', scratch='/tmp/s', cwd='/', home='/h', variables={}, look=lambda p: ('/', False))\n"
         "print(' '.join(set(sys.modules) - before))"
     )

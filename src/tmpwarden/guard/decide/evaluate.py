@@ -9,7 +9,7 @@ from ..follow.study import analyse
 from ..nouns.analysis import Simple
 from ..rules.rule import Rules
 from .judge import Judged, judge
-from .redirect import rewrite
+from .rewriting import rewrite
 from .scope import Scope
 
 _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
@@ -89,15 +89,10 @@ def _judged(command: str, rules: Rules, context: Context) -> Decision:
 
 
 def _worst(each: "list[tuple[Simple, Judged]]", opaque: str | None, rules: Rules) -> Judged:
-    words = [judged for simple, judged in each if not _says_nothing(simple, judged)]
+    verdicts = [judged for simple, judged in each if not _says_nothing(simple, judged)]
     if opaque is not None:
-        words.append(Judged(rules.on_error, "on_error", f"this command cannot be read with certainty: {opaque}"))
-    worst = Judged(PASS)
-    if words:
-        worst = max(words, key=lambda judged: _RANK[judged.verdict])
-    if worst.verdict == ALLOW and opaque is not None:
-        return Judged(PASS)
-    return worst
+        verdicts.append(Judged(rules.on_error, "on_error", f"this command cannot be read with certainty: {opaque}"))
+    return max(verdicts, key=lambda judged: _RANK[judged.verdict], default=Judged(PASS))
 
 
 def _says_nothing(simple: Simple, judged: Judged) -> bool:

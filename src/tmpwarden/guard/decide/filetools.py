@@ -6,7 +6,7 @@ from ..nouns.analysis import ANY, READ, WRITE, PathUse
 from ..nouns.paths import normalised, resolved
 from ..rules.rule import Rules
 from .judge import Judged, judge_file
-from .redirect import rewrite_path
+from .rewriting import rewrite_path
 from .scope import Scope
 
 _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}

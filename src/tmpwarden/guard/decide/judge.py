@@ -2,7 +2,8 @@
 
 from ...model.hot import ALLOW, ASK, DENY
 from ..nouns.analysis import ANY, APPEND, DELETE, READ, WRITING, PathUse, Simple
-from ..nouns.places import is_inside, is_sink, landing
+from ..nouns.landing import is_sink, landing
+from ..nouns.paths import is_within
 from ..programs.table import has
 from ..rules.glob import matches
 from ..rules.prefixes import MAYBE, YES, is_prefix
@@ -149,7 +150,7 @@ def _outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
         return MAYBE if place is None else None
     if place is not None and is_sink(place):
         return None
-    inside = place is not None and any(is_inside(place, root) for root in scope.roots(rule.operands))
+    inside = place is not None and any(is_within(place, root) for root in scope.roots(rule.operands))
     if rule.test == "inside":
         return YES if inside else None
     if place is not None:
@@ -162,7 +163,7 @@ def _outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
 
 
 def _related(path: str, root: str) -> bool:
-    return is_inside(path, root) or is_inside(root, path)
+    return is_within(path, root) or is_within(root, path)
 
 
 def _is_of_mode(mode: str, use: PathUse) -> bool:
@@ -179,7 +180,7 @@ def _is_of_mode(mode: str, use: PathUse) -> bool:
 
 def _inside(use: PathUse, roots: "tuple[str, ...]", scope: Scope) -> bool:
     place = landing(use) or _seen(use, scope)
-    return place is not None and any(is_inside(place, root) for root in roots)
+    return place is not None and any(is_within(place, root) for root in roots)
 
 
 def _seen(use: PathUse, scope: Scope) -> str | None:

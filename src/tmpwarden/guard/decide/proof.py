@@ -5,7 +5,8 @@ copies into the way cannot. What is not proven here is not denied, it only gets 
 """
 
 from ..nouns.analysis import DELETE, READ, PathUse, Simple
-from ..nouns.places import is_inside, real
+from ..nouns.landing import real
+from ..nouns.paths import is_within
 from ..programs.table import has, program
 
 TYPE_CHECKING = False
@@ -60,7 +61,7 @@ def _copy_lands_inside(simple: Simple, roots: "tuple[str, ...]", look: "Look", i
         return False
     target, is_deep = targets[0].resolved, _keeps_links(simple)
     if (
-        any(is_inside(target, root) for root in roots)
+        any(is_within(target, root) for root in roots)
         and is_plain(target, is_deep)
         and not (is_deep and _may_lay_own_trap(simple, is_plain))
     ):
@@ -100,7 +101,7 @@ def _lands_inside(copy: str | None, is_deep: bool, roots: "tuple[str, ...]", loo
     if exists and is_deep:
         return False  # what lies below may hold links
     place = real(copy, look)
-    return place is not None and any(is_inside(place, root) for root in roots)
+    return place is not None and any(is_within(place, root) for root in roots)
 
 
 def _keeps_links(simple: Simple) -> bool:
@@ -128,7 +129,7 @@ def _lays_trap(other: Simple, simple: Simple, look: "Look") -> bool:
 
 def _walks_over(place: str, simple: Simple) -> bool:
     uses = (*simple.paths, *simple.redirects)
-    if is_inside(simple.cwd or "", place) or any(
+    if is_within(simple.cwd or "", place) or any(
         word is None or ".." in word or word[-1:] == "/" for word in simple.argv
     ):
         return True
@@ -141,4 +142,4 @@ def _touches(place: str, use: PathUse) -> bool:
         return True
     if use.resolved == place:
         return use.mode != DELETE or use.is_glob
-    return is_inside(use.resolved, place)
+    return is_within(use.resolved, place)

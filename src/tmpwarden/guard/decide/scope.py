@@ -1,7 +1,7 @@
 """What one decision is judged against: the roots behind `@scratch` and its friends, and what the disk shows."""
 
 from ..nouns.analysis import Simple
-from ..nouns.places import expand
+from ..nouns.landing import expand
 from ..programs.table import has
 from ..rules.prefixes import MAYBE, YES
 from .proof import stays_inside

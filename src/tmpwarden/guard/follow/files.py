@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..nouns.analysis import APPEND, READ, WRITE, PathUse
 from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
-from ..nouns.places import is_descriptor
+from ..nouns.landing import is_descriptor
 from ..nouns.state import UNKNOWN, State
 from ..programs.options import Argument
 from ..shell.syntax import Node, Redirect, Word

@@ -31,10 +31,6 @@ def is_descriptor(path: str) -> bool:
     return path.startswith("/dev/fd/") and path[8:].isdigit() and path.isascii()
 
 
-def is_inside(path: str, root: str) -> bool:
-    return path == root or path.startswith(root + "/")
-
-
 def real(path: str, look: "Look") -> str | None:
     """The path with every symlink followed, the last one too; None: not measured."""
     parent, _ = look(path.rstrip("/") + "/.")

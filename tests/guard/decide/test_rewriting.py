@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.jail import Jail
-from tmpwarden.guard.decide.redirect import rewrite, rewrite_path
+from tmpwarden.guard.decide.rewriting import rewrite, rewrite_path
 
 DATA = Path(__file__).parents[1] / "cases"
 CASES = [json.loads(line) for line in (DATA / "redirect.jsonl").read_text().splitlines()]
