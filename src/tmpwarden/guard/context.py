@@ -22,6 +22,7 @@ class Context:
         "agent",
         "applies_rewrite_without_allow",
         "cwd",
+        "environ",
         "has_ask",
         "holds_mount",
         "home",
@@ -32,6 +33,7 @@ class Context:
         "project",
         "rewrites_edits",
         "scratch",
+        "startup",
         "tmp_roots",
         "uid",
         "variables",
@@ -56,6 +58,8 @@ class Context:
         tmp_roots: "tuple[str, ...]" = ("/tmp",),
         is_plain: "Callable[[str, bool], bool] | None" = None,
         holds_mount: "Callable[[str], bool] | None" = None,
+        environ: "Mapping[bytes, bytes] | None" = None,
+        startup: "Callable[[], tuple[str | None, ...]] | None" = None,
     ) -> None:
         self.scratch = scratch  # None: no scratch, so nothing is redirected and nothing is inside it
         self.project = project
@@ -73,8 +77,15 @@ class Context:
         self.own = own  # directories of the agent itself: `@agent` in rules
         self.variables = variables or {}  # what the agent's shell is known to have, such as TMPDIR
         self.tmp_roots = tmp_roots
+        self.environ = environ or {}  # what the agent's shell inherits
+        self.startup = startup  # () -> the texts that it loads before the command; one that cannot be read is None
         self.holds_mount = holds_mount  # (directory) -> is anything mounted below it? None: nobody can tell
         self.is_plain = is_plain or _nobody_looked  # (directory, with all below) -> was it seen to hold no link?
+
+    def known(self) -> "Mapping[str, str]":
+        """Variables of the agent's shell with a value that counts. CDPATH says where cd goes."""
+        cdpath = self.environ.get(b"CDPATH")
+        return self.variables if not cdpath else {**self.variables, "CDPATH": cdpath.decode("utf-8", "replace")}
 
     def tokens(self, rules: "Rules") -> "dict[str, tuple[str, ...]]":
         """What the words of a rule stand for here."""

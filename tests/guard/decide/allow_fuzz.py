@@ -1,7 +1,8 @@
 """Runs inside a disposable mount, pid and network namespace: builds commands, asks the guard, runs what it allows.
 
 `python allow_fuzz.py SEED RUNS` prints one JSON object: how many commands were asked about and run, and each one that
-changed something outside the scratch. Everything but three private tmpfs is read-only there.
+changed something outside the scratch. Each is run by bash, zsh or dash in turn, some with an environment that means
+harm, which the guard is told as the hook would be. Everything but three private tmpfs is read-only there.
 """
 
 import json
@@ -20,6 +21,25 @@ from tmpwarden.model.hot import ToolCall
 from tmpwarden.oskit.files.disk import Disk
 
 UID = 65534
+SHELLS = [path for path in ("/bin/bash", "/usr/bin/zsh", "/usr/bin/dash") if os.path.exists(path)]
+HOSTILE = (
+    {"CDPATH": "/srv/outside:/srv/home"},
+    {"BASH_FUNC_rm%%": "() { command touch /srv/outside/hit; }"},
+    {"BASH_FUNC_cd%%": "() { builtin cd /srv/outside; }"},
+    {"BASH_ENV": "/srv/home/hostile", "ENV": "/srv/home/hostile"},
+    {"ZDOTDIR": "/srv/home/full"},
+    {"GLOBIGNORE": "a"},
+    {"POSIXLY_CORRECT": "1"},
+    {"SHELLOPTS": "posix", "PS4": "$(touch /srv/outside/hit)"},
+    {"PATH": ":/usr/bin:/bin"},
+    {"LD_PRELOAD": "/srv/home/none.so"},
+    {"SIMPLE_BACKUP_SUFFIX": "/../../b"},
+    {"IFS": "/"},
+)
+SPECIAL = (
+    *("path", "commands", "functions", "cdpath", "dirstack", "options", "aliases", "argv", "BASH_CMDS", "BASH_ALIASES"),
+    *("DIRSTACK", "GLOBIGNORE", "NULLCMD", "fpath", "PS4", "PWD", "OLDPWD", "ENV", "BASH_ENV", "POSIXLY_CORRECT"),
+)
 SCRATCH, PROJECT, OUTSIDE, HOME = "/tmp/agent-s1", "/srv/project", "/srv/outside", "/srv/home"
 RULES = load(()).rules
 CWDS = (
@@ -129,11 +149,18 @@ class Maker:
             f"while {left}; do {right}; break; done",
             f"cd {self.path()} && {right}",
             f"cd {self.path()}; {right}",
+            f"for {self.one(*SPECIAL)} in {self.path()}; do {right}; done",
+            f"{self.other_shell()}; {right}",
+            f"{left}; {self.other_shell()}; {right}",
+            f"{left} &> {self.path()}; {right}",
+            f"{self.assignment()} {self.one('eval', ':', 'f', 'command', 'env')} true; {right}",
         )
 
     def assignment(self) -> str:
         value = self.one(self.path(), self.path(), "'a b'", "/srv/outside", "", "-rf", "..")
-        return f"{self.one('D', 'D', 'TMPDIR', 'PATH', 'IFS', 'HOME', 'CDPATH', 'i')}={value}"
+        name = self.one("D", "D", "D", "TMPDIR", "PATH", "IFS", "HOME", "CDPATH", "i", *SPECIAL)
+        form = self.one("{0}={1}", "{0}={1}", "{0}={1}", "{0}+={1}", "{0}=({1})", "{0}=([rm]={1})", "{0}[rm]={1}")
+        return form.format(name, value)
 
     def simple(self, extra: str = "") -> str:
         if self.chance(12):
@@ -193,6 +220,22 @@ class Maker:
             f"readonly D={path}; {self.one('export', 'declare', 'read')} D={other}; rm -rf $D",
             f"D={path}; {self.changed()}; rm -rf $D",
             f"D={path}; mkdir {other}; {self.changed()}; rm -rf $D/x",
+        )
+
+    def other_shell(self) -> str:
+        """What is one thing to bash and another to zsh or dash."""
+        path, other = self.path(), self.path()
+        name = self.one("a", "sub", "..", "/tmp/agent-s1/a")
+        return self.one(
+            *(f"[[ a > {path} ]]", f"[[ -e {path} && -e {other} ]]", "(( 3 > 2 ))", "cd +1", "cd -1", "cd -"),
+            *(f"function f {{\n rm -rf {path}\n}}\nf", f"D=/tmp; D+=/agent-s1/{name}; rm -rf $D", "rm -rf $!/file"),
+            *(f"declare D={path}; rm -rf $D/x", f"typeset D={path}; rm -rf $D", f"local D={path}; rm -rf $D"),
+            *(f"export D={{{path},{other}}}; rm -rf $D", f"mkdir -p {{{path},{other}}}", f"rm -rf $'{name}'"),
+            *("D='../.. q/../../..'; rm -rf $D", "D='a /srv/outside'; rm -rf $D", "rm -rf $RANDOM/x", "touch =ls"),
+            *(f"rm -f {path} >! {other}", f"rm -f x {{D}}> {path}", f"D=({path} {other}); rm -rf $D", "rm -rf ~+/a"),
+            *(f"D={path}; rm -rf $D[1]", f"D={path}; touch $D:h", f"hash -p /usr/bin/touch rm; rm {path}"),
+            *(f"set -- {path} {other}; rm -rf $*", f"rm -rf ${{D:-{path}}}", f"cd {path} {other}", "rm -rf ~-/a"),
+            *(f"pushd {path} && cd ~1 && rm -rf a", f"select D in {path}; do rm -rf $D; break; done"),
         )
 
     def changed(self) -> str:
@@ -259,6 +302,9 @@ def build() -> None:
     for name in ("--target-directory=..", "-t..", "-p"):  # a pattern may make an option of them
         for place in (SCRATCH, f"{SCRATCH}/full", f"{SCRATCH}/sub"):
             os.close(os.open(f"{place}/{name}", os.O_CREAT | os.O_WRONLY))
+    with open(f"{HOME}/hostile", "w") as file:
+        file.write("rm() { command touch /srv/outside/hit; }\n")
+    shutil.copy(f"{HOME}/hostile", f"{HOME}/full/.zshenv")
     for name, target in links.items():
         os.symlink(target, f"{SCRATCH}/{name}")
     for top in ("/tmp", "/srv"):
@@ -289,10 +335,9 @@ def _content(path: str) -> bytes:
         return file.read()
 
 
-def run(command: str, cwd: str) -> None:
-    environ = {"HOME": HOME, "TMPDIR": SCRATCH, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+def run(command: str, cwd: str, shell: str, environ: dict[str, str]) -> None:
     process = subprocess.Popen(
-        ["bash", "-c", command],
+        [shell, "-c", command],
         cwd=cwd if os.path.isdir(cwd) else "/",
         env=environ,
         stdin=subprocess.DEVNULL,
@@ -334,15 +379,20 @@ def main(seed: int, runs: int) -> dict[str, object]:
     bad: list[dict[str, object]] = []
     verdicts: dict[str, int] = {}
     programs: dict[str, int] = {}
+    shells: dict[str, int] = {}
     build()
     before = seen()
     while ran < runs and asked < runs * 60:
         asked += 1
         command, cwd, keeps = maker.line(), maker.one(*CWDS), maker.chance(75)
         variables = {"TMPDIR": SCRATCH} if maker.chance(80) else {}
+        shell = maker.one(*SHELLS)
+        environ = {"HOME": HOME, "TMPDIR": SCRATCH, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+        environ |= maker.random.choice(HOSTILE) if maker.chance(25) else {}
         context = Context(
             scratch=SCRATCH, project=PROJECT, cwd=cwd, home=HOME, uid=UID, look=Disk().look, keeps_rewrite=keeps,
             variables=variables, is_plain=Disk().is_plain,
+            environ={name.encode(): value.encode() for name, value in environ.items()},
         )  # fmt: skip
         decision = evaluate(ToolCall("fuzz", "shell", command=command, cwd=cwd), RULES, context)
         verdicts[decision.verdict] = verdicts.get(decision.verdict, 0) + 1
@@ -353,16 +403,25 @@ def main(seed: int, runs: int) -> dict[str, object]:
             if argv:
                 programs[argv[0]] = programs.get(argv[0], 0) + 1
         # an agent that may drop the rewrite is played by one that does
-        run(decision.rewritten or command if keeps else command, cwd)
+        run(decision.rewritten or command if keeps else command, cwd, shell, environ)
+        shells[shell] = shells.get(shell, 0) + 1
         after = seen()
         if after != before:
             changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
             bad.append(
-                {"command": command, "rewritten": decision.rewritten, "cwd": cwd, "kept": keeps, "changed": changed}
+                {
+                    "command": command,
+                    "rewritten": decision.rewritten,
+                    "cwd": cwd,
+                    "kept": keeps,
+                    "changed": changed,
+                    "shell": shell,
+                    "environ": environ,
+                }
             )
         build()
         before = seen()
-    return {"asked": asked, "ran": ran, "verdicts": verdicts, "programs": programs, "bad": bad}
+    return {"asked": asked, "ran": ran, "verdicts": verdicts, "programs": programs, "shells": shells, "bad": bad}
 
 
 if __name__ == "__main__":

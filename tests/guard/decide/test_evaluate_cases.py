@@ -52,7 +52,8 @@ def test_the_guard_says_what_the_case_expects(case: dict[str, str]) -> None:
 
 
 def _is_named_throughout(decision: Decision) -> bool:
-    return bool(decision.commands) and all(verdict == "allow" for argv, verdict, _ in decision.commands if argv)
+    verdicts = [verdict for argv, verdict, _ in decision.commands if argv]
+    return bool(verdicts) and all(verdict == "allow" for verdict in verdicts)
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Whatever the guard allows changes nothing outside the scratch: real bash, real files, a namespace to throw away."""
+"""Whatever the guard allows changes nothing outside the scratch: real shells, real files, a namespace to throw away."""
 
 import json
 import os
@@ -40,6 +40,9 @@ def check(result: dict[str, object], runs: int) -> None:
     programs = result["programs"]
     assert isinstance(programs, dict)
     assert {"rm", "rmdir", "mkdir", "touch", "mv", "cp"} <= set(programs)
+    shells = result["shells"]
+    assert isinstance(shells, dict)
+    assert len(shells) > 1  # bash and dash are on every machine that we test on; zsh where it is installed
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a mount namespace")

@@ -11,6 +11,7 @@ from ..rules.rule import Rules
 from .judge import Judged, judge
 from .rewriting import rewrite
 from .scope import Scope
+from .surroundings import why_no_allow
 
 _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
 
@@ -40,7 +41,7 @@ def _rewritten(command: str, rules: Rules, context: Context) -> str | None:
         scratch=scratch,
         cwd=context.cwd,
         home=context.home,
-        variables=context.variables,
+        variables=context.known(),
         look=context.look,
         tmp_roots=context.tmp_roots,
         uid=context.uid,
@@ -80,10 +81,12 @@ def _for_agent(decision: Decision, rewritten: str | None, context: Context) -> D
 
 def _judged(command: str, rules: Rules, context: Context) -> Decision:
     """Rules over every simple command of one line; the most restrictive word wins."""
-    analysis = analyse(command, cwd=context.cwd, home=context.home, variables=context.variables, look=context.look)
+    analysis = analyse(command, cwd=context.cwd, home=context.home, variables=context.known(), look=context.look)
     scope = Scope(rules, context, analysis.commands)
     each = [(simple, judge(simple, rules, scope)) for simple in analysis.commands]
     worst = _worst(each, analysis.opaque, rules)
+    if worst.verdict == ALLOW and (why := why_no_allow(analysis.commands, context)):
+        worst = Judged(PASS, reason=f"no allow: {why}")
     commands = tuple((_shown(simple), judged.verdict, judged.rule) for simple, judged in each)
     return Decision(worst.verdict, worst.reason, rule=worst.rule, commands=commands)
 

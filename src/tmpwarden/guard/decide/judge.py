@@ -1,7 +1,7 @@
 """One simple command against the rules: deny > scoped allow > ask > allow > default, first match within a tier."""
 
 from ...model.hot import ALLOW, ASK, DENY
-from ..nouns.analysis import ANY, APPEND, DELETE, READ, WRITING, PathUse, Simple
+from ..nouns.analysis import ANY, APPEND, CREATE, DELETE, READ, WRITING, PathUse, Simple
 from ..nouns.landing import is_sink, landing
 from ..nouns.paths import is_within
 from ..programs.table import has
@@ -140,7 +140,8 @@ def _worst(rule: Rule, uses: "tuple[PathUse, ...]", scope: Scope) -> str | None:
 
 def _outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
     """Does this path fall under the rule: outside its roots, or one that its glob names?"""
-    if not _is_of_mode(rule.mode, use) or (use.path is not None and is_sink(use.path)):
+    is_victim = use.mode in (DELETE, CREATE)  # removing /dev/null is no writing to it
+    if not _is_of_mode(rule.mode, use) or (use.path is not None and is_sink(use.path) and not is_victim):
         return None
     place = landing(use)
     if rule.test == "glob":
@@ -148,7 +149,7 @@ def _outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
         if any(matches(glob, text) for glob in scope.globs(rule.operands) for text in texts):
             return YES
         return MAYBE if place is None else None
-    if place is not None and is_sink(place):
+    if place is not None and is_sink(place) and not is_victim:
         return None
     inside = place is not None and any(is_within(place, root) for root in scope.roots(rule.operands))
     if rule.test == "inside":

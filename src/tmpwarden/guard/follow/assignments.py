@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from ..nouns.fields import Field
+from ..nouns.special import PROMPTS
 from ..nouns.state import UNKNOWN, State, Value, merged
 from ..shell.syntax import LITERAL, Assignment
-from .expand import discard, expand, expand_single
+from .expand import DASH, discard, expand, expand_single
 from .formulas import calculate
 from .shell import Shell
 
@@ -36,16 +37,30 @@ def assigned_value(shell: Shell, assignment: Assignment, state: State) -> Value:
     if word.parts and shell.in_text and assignment.name not in SOCKETS:
         site = shell.site(word, 0, "", is_list=assignment.name.endswith(LISTS))
         field.sites = merged((site,), field.sites)
+    if assignment.name in PROMPTS:
+        refuse_prompt(shell, field.text)
     if assignment.is_append:
+        shell.doubt(DASH)  # to which NAME+=value is a command
         before = shell.variable(assignment.name, state)
         both = before.text + field.text if before.text is not None and field.text is not None else None
         return Value(both, merged(field.sites, before.sites))
     return as_value(field)
 
 
+def refuse_prompt(shell: Shell, text: str | None) -> None:
+    """PS4='$(code)': it runs whenever the shell shows a line."""
+    if text is None or "$(" in text or "`" in text:
+        shell.refuse("a prompt is given code")
+
+
 def declared(shell: Shell, assignment: Assignment, state: State) -> Field:
     """NAME=value behind export: one argument to the program, remembered until it says what to do with it."""
     value = assigned_value(shell, assignment, state)
+    word = assignment.value
+    if word is not None and word.magic and any("{" in part.text for part in word.parts if not part.quote):
+        value = UNKNOWN  # here, unlike in front of a command, {a,b} is two arguments, and the last one counts
+    if word is not None and any(part.kind != LITERAL and not part.quote for part in word.parts):
+        shell.doubt(DASH)  # which splits what is behind export
     text = None if value.text is None else f"{assignment.name}={value.text}"
     field = Field(text, None, value.sites)
     field.declares = (assignment.name, value)

@@ -64,7 +64,9 @@ def may_run_code(shell: Shell, call: Invocation, state: State) -> Ways:
 
 
 def change_names(shell: Shell, call: Invocation, state: State) -> Ways:
-    """enable and hash."""
+    """enable and hash. With a file they make a name mean what lies there."""
+    if any((field.text or "-p").startswith(("-p", "-f")) for field in call.fields[1:]):
+        shell.refuse("a name is made to mean another program")
     tell(shell, call, state)
     after = state.doubting("names may mean something else")
     return after, after

@@ -27,8 +27,10 @@ def moved(shell: Shell, values: list[Field], state: State) -> State:
         return state.at((None,))
     else:
         target = values[0].text if values[0].pattern_at < 0 else None
-    if target is None or target == "-" or (_searches(shell, target, state)):
+    if target is None or target[0:1] in ("-", "+"):  # +1 is a place on the stack of zsh
         return state.at((None,))
+    if _searches(shell, target, state):
+        return state.at((None,)).doubting("CDPATH says where cd goes")
     if not target:
         return state
     full = [joined(cwd, target) for cwd in state.cwds]

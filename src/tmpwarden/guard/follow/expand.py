@@ -9,15 +9,20 @@ from .formulas import calculate
 from .shell import Shell
 
 NUMBERS = frozenset(
-    ("$", "?", "!", "#", "RANDOM", "SECONDS", "UID", "EUID", "PPID", "BASHPID", "LINENO", "EPOCHSECONDS")
-)
+    ("$", "?", "#", "RANDOM", "SECONDS", "UID", "EUID", "PPID", "BASHPID", "LINENO", "EPOCHSECONDS")
+)  # $! is empty as long as nothing runs in the background
+NOT_IN_DASH = frozenset(("RANDOM", "SECONDS", "UID", "EUID", "BASHPID", "EPOCHSECONDS"))
+BLANKS = frozenset((" ", "\t", "\n"))
+ZSH, DASH = "zsh reads this as something else", "dash reads this as something else"
 MAX_FIELDS = 256
 
 
 def expand(shell: Shell, word: Word, state: State) -> list[Field]:
     if word.text is not None:
         if word.text[0:1] == "=" and len(word.text) > 1 and not word.parts[0].quote:
-            shell.doubt("zsh reads this as something else")  # =ls is /bin/ls
+            shell.doubt(ZSH)  # =ls is /bin/ls
+        elif any(part.quote == "$" for part in word.parts):
+            shell.doubt(DASH)  # to which $'...' is a dollar sign and a string
         return [Field(word.text, word)]
     variants = [word.parts]
     if word.magic and any(not part.quote and "{" in part.text for part in word.parts if part.kind == LITERAL):
@@ -27,6 +32,8 @@ def expand(shell: Shell, word: Word, state: State) -> list[Field]:
         if expanded is None:
             return [Field(None, word)]
         variants = expanded
+        if len(expanded) > 1 and word.parts[0].text[0:1] == "{":
+            shell.doubt(DASH)  # to which {a,b} is a name, here
     builder = Builder(word)
     for parts in variants:
         _build(shell, builder, parts, state)
@@ -53,7 +60,9 @@ def _build(shell: Shell, builder: Builder, parts: list[Part], state: State, spli
         kind = part.kind
         if kind == LITERAL:
             if (before is None and part.text[0:1] == "=" and splits) or is_other_in_zsh(before, part):
-                shell.doubt("zsh reads this as something else")
+                shell.doubt(ZSH)
+            if part.quote == "$":
+                shell.doubt(DASH)
             builder.add(part.text, is_pattern=splits and not part.quote)
         elif kind == PARAMETER:
             _add_parameter(shell, builder, part, state, splits and not part.quote)
@@ -69,6 +78,8 @@ def _build(shell: Shell, builder: Builder, parts: list[Part], state: State, spli
         elif kind == ARITHMETIC:
             discard(shell, part.parts, state)
             calculate(shell, part.start, part.end, state)
+            if shell.source.startswith("$[", part.start):
+                shell.doubt(DASH)
             builder.add_number()
         before = part
 
@@ -82,6 +93,8 @@ def _add_parameter(shell: Shell, builder: Builder, part: Part, state: State, spl
         return
     if (part.op == "" and part.text in NUMBERS and part.text not in state.variables) or part.op == "#":
         discard(shell, part.parts, state)
+        if part.text in NOT_IN_DASH and not builder.size:
+            shell.doubt(DASH)  # empty there: $RANDOM/x is /x
         builder.add_number()
         return
     value = parameter(shell, part, state)
@@ -91,6 +104,8 @@ def _add_parameter(shell: Shell, builder: Builder, part: Part, state: State, spl
     elif value.text is None or (splits and value.text and "IFS" in state.variables):
         builder.add_unknown()
     elif splits:
+        if not BLANKS.isdisjoint(value.text):
+            shell.doubt(ZSH)  # it does not split values
         builder.split(value.text)
     else:
         builder.add(value.text)

@@ -9,7 +9,7 @@ from ..nouns.landing import is_descriptor
 from ..nouns.state import UNKNOWN, State
 from ..programs.options import Argument
 from ..shell.syntax import Node, Redirect, Word
-from .expand import discard, expand, expand_single
+from .expand import DASH, ZSH, discard, expand, expand_single
 from .shell import Shell
 
 REDIRECT_MODES = {
@@ -36,6 +36,10 @@ def opened(shell: Shell, redirects: list[Redirect], state: State) -> list[PathUs
     found: list[PathUse] = []
     for redirect in redirects:
         op, target = redirect.op, redirect.target
+        if op in ("&>", "&>>") or redirect.fd.startswith("{"):
+            shell.doubt(DASH)  # which starts it in the background, or takes {fd} for an argument
+        elif shell.source[target.start : target.start + 1] == "!":
+            shell.doubt(ZSH)  # >! goes to the word behind it
         if redirect.fd.startswith("{"):
             shell.assigned[redirect.fd[1:-1]] = UNKNOWN  # the number of the descriptor
         if op.startswith("<<"):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..nouns.state import UNKNOWN, State, join
 from ..shell.syntax import AndOr, Block, Case, Expression, If, Pipeline, Sequence
-from .expand import discard, expand
+from .expand import DASH, discard, expand
 from .files import look_at_files
 from .formulas import calculate, refuse_code
 from .shell import Shell, Ways
@@ -93,6 +93,7 @@ def run_case(shell: Shell, node: Case, state: State) -> Ways:
 
 def run_expression(shell: Shell, node: Expression, state: State) -> Ways:
     discard(shell, node.parts, state)
+    shell.doubt(DASH)  # to which [[ is a command, and > in it a redirect
     if node.files:
         look_at_files(shell, node.files, state)
     if shell.source.startswith("((", node.start):

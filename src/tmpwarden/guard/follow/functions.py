@@ -6,6 +6,7 @@ from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.state import UNKNOWN, State, join
 from ..shell.syntax import Function, Unreadable
+from .expand import DASH
 from .shell import Shell, Ways
 
 MAX_CALLS = 8
@@ -13,7 +14,9 @@ MAX_CALLS = 8
 
 def define_function(shell: Shell, node: Function, state: State) -> Ways:
     shell.defined.append(node)
-    state = state.copy()
+    if shell.source.startswith("function", node.start):
+        shell.doubt(DASH)  # which runs the lines of its body then and there
+    state = shell.after_calculating(node, state).copy()
     state.functions = {**state.functions, node.name: (node,)}
     return state, state
 

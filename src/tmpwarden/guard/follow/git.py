@@ -30,6 +30,8 @@ def run_git(shell: Shell, call: Invocation, state: State) -> Ways:
     if told.is_global:
         paths.append(PathUse("~/.gitconfig", f"{shell.home}/.gitconfig", WRITE, resolved=f"{shell.home}/.gitconfig"))
     shell.emit(call, paths, state)
+    if any(name.startswith("GIT_CONFIG") or name == "GIT_EXEC_PATH" for name in state.variables):
+        shell.refuse("git is given settings by variables")
     if told.command == "clone":
         note_links(shell, "git", call, paths)
     code = told.code + [Field(state.variables[name].text, None) for name in VARIABLES if name in state.variables]

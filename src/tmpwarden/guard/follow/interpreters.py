@@ -5,7 +5,9 @@ from __future__ import annotations
 from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.state import State
-from ..programs.table import has, program
+from ..programs.arguments import arguments
+from ..programs.options import Parsed
+from ..programs.table import ROWS, Program, has, program
 from .assignments import LISTS
 from .plain import tell
 from .shell import Shell, Ways
@@ -18,23 +20,47 @@ def run_interpreter(shell: Shell, call: Invocation, state: State) -> Ways:
     name = language_of(call.name)
     if len(call.fields) > 1 and has(f"{name}:{call.fields[1].text}", "runs"):
         return run_wrapped(shell, call, state)  # bun x
-    letters, _, longs = program(name).facets["code"].partition(",")
-    code = _code(call, letters, tuple(longs.split(",")))
+    known = program(name)
+    module = _module(name, call)
+    if module is not None:
+        return _run_module(shell, *module, call, state)
+    code = _code(call, known)
     if code is not None and not (_is_harmless(name, code.text) and not _is_opened_oddly(name, call.fields)):
         shell.refuse(f"{name} is given code")
     return tell(shell, call, state)
 
 
-def _code(call: Invocation, letters: str, longs: tuple[str, ...]) -> Field | None:
-    fields = call.fields
-    for at in range(1, len(fields)):
+def _module(name: str, call: Invocation) -> tuple[str, list[Field]] | None:
+    """python -m NAME with a row of its own, and the words from its name on."""
+    for at, field in enumerate(call.fields[1:-1], 1):
+        if field.text == "-m":
+            row = f"{name}:{call.fields[at + 1].text}"
+            return (row, call.fields[at + 1 :]) if row in ROWS else None
+        if not (field.text or "").startswith("-"):
+            return None
+    return None
+
+
+def _run_module(shell: Shell, row: str, fields: list[Field], call: Invocation, state: State) -> Ways:
+    paths = [use for argument in arguments(row, fields) for use in shell.touch(argument, state, row)]
+    shell.emit(call, paths, state)
+    return state, state
+
+
+def _code(call: Invocation, known: Program) -> Field | None:
+    letters, *longs = known.facets["code"].split(",")
+    takes = Parsed(known.arguments or "A")
+    valued = known.values("valued")
+    fields, at = call.fields, 0
+    while at + 1 < len(fields):
+        at += 1
         text = fields[at].text
         if text is None:
             return fields[at]
         if text == "-":
             break
         if not text.startswith("-"):
-            is_eval = text == "eval" and fields[0].text == "deno"
+            is_eval = text == "eval" and call.name in ("deno", "crystal")
             return (fields[-1] if at + 1 < len(fields) else Field(None, None)) if is_eval else None
         if text == "-m" or (text in SHOWING and at == len(fields) - 1):
             return None
@@ -44,7 +70,10 @@ def _code(call: Invocation, letters: str, longs: tuple[str, ...]) -> Field | Non
                 return Field(value, None)
         is_code = text in longs if text.startswith("--") else any(c in letters for c in text[1:])
         if is_code:
-            return fields[at + 1] if at + 1 < len(fields) and text[-1] in letters else Field(None, None)
+            is_next = text in longs or text[-1] in letters
+            return fields[at + 1] if at + 1 < len(fields) and is_next else Field(None, None)
+        if text in valued or (text[1:2] != "-" and len(text) == 2 and takes.short(text[1]) not in ("", "?")):
+            at += 1  # python3 -W ignore -c CODE
     body = call.body
     return Field(body.body if body is not None and body.parts is None else None, None)
 
@@ -121,7 +150,9 @@ def run_code_reader(shell: Shell, call: Invocation, state: State) -> Ways:
 
 def _begins(text: str, tells: tuple[str, ...]) -> bool:
     """--cmd=..., +cmd and EXEC:... carry their code with them."""
-    return any(text.startswith(word + "=") or (word[-1] in "+:" and text.startswith(word)) for word in tells)
+    return any(
+        text.startswith(word + "=") or ((word[-1] in "+:" or word == "-K") and text.startswith(word)) for word in tells
+    )
 
 
 def _is_harmless(language: str, code: str | None) -> bool:

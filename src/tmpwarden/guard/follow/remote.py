@@ -11,6 +11,7 @@ from ..programs.table import has
 from ..shell.syntax import Unreadable
 from .code import follow_code
 from .shell import Shell, Ways
+from .tools import follow_settings
 
 SSH_VALUES = "BbcDEeFIiJLlmOopQRSWw"
 CONTAINER_VALUES = (
@@ -55,6 +56,7 @@ LOCAL = {
 
 
 def run_ssh(shell: Shell, call: Invocation, state: State) -> Ways:
+    follow_settings(shell, call, state)
     call.is_remote = True
     shell.emit(call, [], state)
     fields = call.fields

@@ -122,9 +122,15 @@ def run_parallel(shell: Shell, call: Invocation, state: State) -> Ways:
             template = template[:place]
             break
     shell.emit(call, [use for one in parsed.found for use in shell.touch(one, state, "parallel")], state)
-    code = joined(template) if template else Field("", None)
+    code = joined(template) if template else None  # without one, each input is a command
     for value in inputs[:MAX_INPUTS]:
-        follow_code(shell, _filled(code, value), child_state(shell, state, []), *call.wrappers, "parallel")
+        follow_code(
+            shell,
+            value if code is None else _filled(code, value),
+            child_state(shell, state, []),
+            *call.wrappers,
+            "parallel",
+        )
     if len(inputs) > MAX_INPUTS or parsed.moves is not None:
         shell.refuse("what parallel runs is not known")
     return state, state

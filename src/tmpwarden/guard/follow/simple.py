@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
-from ..nouns.state import State
+from ..nouns.names import names
+from ..nouns.state import UNKNOWN, State
 from ..shell.syntax import Assignment, SimpleCommand, Word
 from .assignments import assign, declared
 from .expand import expand
 from .files import opened
 from .shell import Shell, Ways
+
+# special builtins: to a shell that keeps to POSIX, what is assigned in front of them stays
+KEEPING = names("break : . continue eval exec exit export readonly return set shift source times trap unset")
 
 
 def run_simple(shell: Shell, node: SimpleCommand, state: State) -> Ways:
@@ -34,22 +38,25 @@ def run_simple(shell: Shell, node: SimpleCommand, state: State) -> Ways:
     ok, failed = shell.call(Invocation(node, fields, redirects, body), changed)
     if not node.assignments:
         return ok, failed
-    return _without(ok, node.assignments, before), _without(failed, node.assignments, before)
+    stays = fields[0].text in KEEPING or fields[0].text in state.functions
+    return _without(ok, node.assignments, before, stays), _without(failed, node.assignments, before, stays)
 
 
-def _without(after: State | None, assignments: list[Assignment], before: State) -> State | None:
-    """Assignments in front of a command end with it."""
+def _without(after: State | None, assignments: list[Assignment], before: State, stays: bool) -> State | None:
+    """Assignments in front of a command end with it; `stays`: or not, by the shell."""
     if after is None:
         return None
     result = after.copy()
     result.variables = dict(after.variables)
     for assignment in assignments:
         name = assignment.name
-        if name in before.variables:
+        if stays:
+            result.variables[name] = UNKNOWN
+        elif name in before.variables:
             result.variables[name] = before.variables[name]
         else:
             result.variables.pop(name, None)
         doubt = f"{name} is changed"
-        if doubt not in before.doubts:
+        if doubt not in before.doubts and not stays:
             result.doubts = tuple([known for known in result.doubts if known != doubt])
     return result

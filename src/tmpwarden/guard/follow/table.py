@@ -53,7 +53,8 @@ from .repeaters import run_find, run_parallel, run_xargs
 from .shell import Meaning, Shell, Ways
 from .shells import run_eval, run_shell, run_user_shell, set_trap
 from .simple import run_simple
-from .variables import declare, print_formatted, read_names, set_options, shift_arguments, unset_names
+from .tools import run_cmake, run_copy_by_ssh, run_sqlite
+from .variables import declare, print_formatted, read_names, run_test, set_options, shift_arguments, unset_names
 from .wrappers import run_wrapped
 
 TYPE_CHECKING = False
@@ -154,7 +155,11 @@ HANDLERS: dict[str, Handler] = {
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), run_awk),
     **dict.fromkeys(("sed", "gsed"), run_sed),
     **dict.fromkeys(("make", "gmake"), run_make),
+    **dict.fromkeys(("test", "["), run_test),
+    **dict.fromkeys(("scp", "sftp"), run_copy_by_ssh),
     "git": run_git,
+    "cmake": run_cmake,
+    "sqlite3": run_sqlite,
     "xargs": run_xargs,
     "parallel": run_parallel,
     "tmux": run_tmux,

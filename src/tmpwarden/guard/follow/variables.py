@@ -7,6 +7,7 @@ from ..nouns.invocation import Invocation
 from ..nouns.names import names
 from ..nouns.state import UNKNOWN, State, Value
 from ..shell.cursor import NAME, NAME_START
+from .expand import DASH
 from .formulas import refuse_text
 from .plain import tell
 from .shell import Shell, Ways
@@ -44,6 +45,8 @@ def declare(shell: Shell, call: Invocation, state: State) -> Ways:
             exported.append(declared[0])
     if "n" in options and name != "export":
         shell.refuse("a variable is made another name for a variable")
+    if name in ("declare", "typeset"):
+        state = state.doubting(DASH)  # it does not know them
     is_plain = EXPORTING.issuperset(options)
     after = state.assigning(values if is_plain else dict.fromkeys(values, UNKNOWN))
     if name == "readonly" or "r" in options or not is_plain:
@@ -105,6 +108,13 @@ def unset_names(shell: Shell, call: Invocation, state: State) -> Ways:
     if "-v" not in texts:
         after.functions = {name: body for name, body in state.functions.items() if name not in texts}
     return after, after
+
+
+def run_test(shell: Shell, call: Invocation, state: State) -> Ways:
+    """test -v 'a[$(code)]'."""
+    if any(field.text in ("-v", "-R", None) for field in call.fields):
+        refuse_subscripts(shell, call)
+    return tell(shell, call, state)
 
 
 def set_options(shell: Shell, call: Invocation, state: State) -> Ways:

@@ -5,11 +5,12 @@ from __future__ import annotations
 from ..nouns.analysis import CODE, READ, WRITE
 from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
+from ..nouns.special import PROMPTS
 from ..nouns.state import State, Value
 from ..programs.options import Argument, Parsed, option
 from ..programs.table import has, program
 from ..shell.cursor import NAME, NAME_START
-from .assignments import LISTS
+from .assignments import LISTS, refuse_prompt
 from .code import child_state, follow_code, joined, value_of
 from .directories import moved
 from .plain import tell
@@ -124,6 +125,8 @@ def _assignments(shell: Shell, call: Invocation, at: int, state: State) -> tuple
         if not is_name(name):
             shell.refuse(f"{name} is no variable of a shell")  # BASH_FUNC_rm%% defines a function
         values[name] = Value(value if text is not None else None)
+        if name in PROMPTS:
+            refuse_prompt(shell, values[name].text)
         if field.word is not None and shell.in_text:
             shell.site(field.word, len(name) + 1, "", name.endswith(LISTS)).modes.add("any")
         at += 1

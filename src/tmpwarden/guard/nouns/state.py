@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..shell.syntax import Function, Word
-from .names import names
+from .special import SHELLS_TO_SET, is_special
 
 MAX_CWDS = 4
 MAX_SITES = 16
@@ -94,7 +94,7 @@ class State:
         for name in values:
             if name in SHELLS_TO_SET or name in self.frozen:
                 other.variables[name] = UNKNOWN
-            if name in DANGEROUS:
+            if is_special(name):
                 other.doubts = (*other.doubts, f"{name} is changed")
         return other
 
@@ -114,20 +114,6 @@ class State:
         other.variables = dict.fromkeys(self.variables, UNKNOWN)
         other.forgets = True
         return other
-
-
-# variables that decide which program a name means, or what a program does before it looks at its arguments
-DANGEROUS = names(
-    "PATH LD_PRELOAD LD_LIBRARY_PATH LD_AUDIT BASH_ENV ENV SHELLOPTS BASHOPTS GLOBIGNORE EXECIGNORE PS4 "
-    "PROMPT_COMMAND DYLD_INSERT_LIBRARIES DYLD_LIBRARY_PATH POSIXLY_CORRECT SIMPLE_BACKUP_SUFFIX LD_DEBUG "
-    "LD_DEBUG_OUTPUT LD_PROFILE LD_PROFILE_OUTPUT GCONV_PATH LOCPATH"
-)
-# variables that bash sets by itself: what a line assigns to them is ignored, refused or soon replaced
-SHELLS_TO_SET = names(
-    "_ BASHPID BASH_ARGC BASH_ARGV BASH_ARGV0 BASH_COMMAND BASH_LINENO BASH_REMATCH BASH_SOURCE BASH_SUBSHELL COLUMNS "
-    "BASH_VERSINFO DIRSTACK EPOCHREALTIME EPOCHSECONDS EUID FUNCNAME GROUPS HISTCMD LINENO LINES OLDPWD OPTARG OPTIND "
-    "PIPESTATUS PPID PWD RANDOM SECONDS SHLVL SRANDOM UID"
-)
 
 
 def join(first: State | None, second: State | None) -> State | None:

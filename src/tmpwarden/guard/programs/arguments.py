@@ -5,8 +5,8 @@ from __future__ import annotations
 from ..nouns.analysis import ANY, APPEND, CODE, CREATE, DELETE, READ, WRITE
 from ..nouns.fields import Field
 from ..shell.syntax import FILE_COMPARISONS, FILE_TESTS
-from .options import Argument, by_spec, copied, is_elsewhere, parse, plain_arguments
-from .table import program
+from .options import Argument, Parsed, by_spec, copied, is_elsewhere, parse, plain_arguments
+from .table import Program, program
 
 
 def arguments(name: str, fields: list[Field]) -> list[Argument]:
@@ -18,12 +18,35 @@ def arguments(name: str, fields: list[Field]) -> list[Argument]:
     elif "remote" in known.facets:
         return []
     elif known.arguments and not reads and "runs" not in known.facets:
-        found = by_spec(known.arguments, fields)
+        found = _by_row(known, fields)
     else:
         from .rare import rare  # every hook pays for each module
 
         return rare(name, known, fields) + at_files(fields)
     return found + at_files(fields) if "at-files" in known.facets else found
+
+
+def _by_row(known: Program, fields: list[Field]) -> list[Argument]:
+    found = by_spec(known.arguments, fields)
+    if "writes" not in known.facets and "spares" not in known.facets and "in-place" not in known.facets:
+        return found
+    parsed = parse(known.arguments, fields)
+    if "in-place" in known.facets:
+        is_written = len(parsed.plain) == 1
+    elif "spares" in known.facets and _is_given(parsed, fields, known.values("spares")):
+        is_written = False
+    else:
+        is_written = "writes" not in known.facets or _is_given(parsed, fields, known.values("writes"))
+    for argument in found:
+        if (any(argument.field is field for field in parsed.plain) and "in-place" not in known.facets) or is_written:
+            argument.mode = WRITE if is_written else READ
+    return found
+
+
+def _is_given(parsed: Parsed, fields: list[Field], options: tuple[str, ...]) -> bool:
+    """Letters, long names, `=word` for a subcommand."""
+    first = parsed.plain[0].text if parsed.plain else ""
+    return parsed.has(options[0], *[name for name in options[1:] if name[0] != "="]) or f"={first}" in options[1:]
 
 
 def _install(spec: str, fields: list[Field]) -> list[Argument]:

@@ -56,6 +56,8 @@ _NAMELESS = ("branch", "tag", "remote", "notes", "submodule", "reflog", "worktre
 SOFT = names("add stage commit tag branch config remote notes init clone")
 # settings and variables whose value git hands to a shell
 _RUN_KEYS = ("core.pager", "core.editor", "core.sshcommand", "core.fsmonitor", "core.askpass", "sequence.editor")
+_PLACES = ("core.worktree", "core.hookspath", "include.path", "core.attributesfile", "core.excludesfile")
+_HERE = Argument(Field("./.git", None), 0, WRITE)
 _RUN_ENDS = (".cmd", ".textconv", ".external", ".program", ".clean", ".smudge", ".process", ".driver", ".command")
 VARIABLES = (
     *("GIT_SSH_COMMAND", "GIT_EDITOR", "GIT_SEQUENCE_EDITOR", "GIT_PAGER", "GIT_EXTERNAL_DIFF", "GIT_ASKPASS"),
@@ -107,7 +109,9 @@ class Git:
     def _setting(self, field: Field | None) -> None:
         """-c KEY=VALUE: some values are run."""
         key, _, value = (field.text or "").partition("=") if field is not None else ("", "", "")
-        key = key.lower()
+        self._set(key.lower(), value)
+
+    def _set(self, key: str, value: str) -> None:
         if key.startswith("alias.") or key == "credential.helper" or key.endswith(".helper"):
             if value.startswith("!"):
                 self.code.append(Field(value[1:], None))
@@ -138,12 +142,29 @@ class Git:
             self.arguments += [Argument(field, 0, mode) for field in plain[1:2]]
         elif command == "worktree":
             self.arguments += [Argument(field, 0, WRITE) for field in plain[1:2] if first != "list"]
+        elif command == "init":
+            self.arguments += [Argument(field, 0, CREATE) for field in plain] or [_HERE]
+        elif command == "config":
+            self._configured(plain)
+        elif command == "grep" and (pager := _pager(fields)) is not None:
+            self.code.append(pager)
         elif command == "bisect" and first == "run":
             self.code.append(_joined(fields[2:]))
         elif command == "submodule" and first == "foreach":
             self.code.append(_joined(plain[1:]))
         else:
             self.arguments += plain_arguments(spec[0], parsed)
+
+    def _configured(self, plain: list[Field]) -> None:
+        """git config KEY VALUE, git config set KEY VALUE."""
+        words = plain[1:] if plain and plain[0].text in ("set", "add") else plain
+        if len(words) < 2:
+            return
+        key = (words[0].text or "").lower()
+        if key in _PLACES:
+            self.arguments.append(Argument(words[1], 0, WRITE))
+        elif words[1].text is not None:
+            self._set(key, words[1].text)
 
     def _changes(self, command: str, parsed: Parsed) -> bool:
         """Does it change the tree or its history?"""
@@ -159,6 +180,15 @@ class Git:
         if command == "config" and len(parsed.plain) == 1 and not parsed.has("e", "unset", "edit", "remove-section"):
             return False
         return not (parsed.has(letters, *options.split()) or first in words.split())
+
+
+def _pager(fields: list[Field]) -> Field | None:
+    """git grep -O[PAGER], --open-files-in-pager[=PAGER]."""
+    for field in fields[1:]:
+        text = field.text or ""
+        if text.startswith(("-O", "--open")):
+            return Field(text[2:] if text.startswith("-O") else text.partition("=")[2], None)
+    return None
 
 
 def _rest(field: Field, offset: int) -> Field:

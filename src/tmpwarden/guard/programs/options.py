@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from ..nouns.analysis import ANY, CODE, CREATE, DELETE, READ, WRITE
 from ..nouns.fields import Field
+from ..nouns.landing import is_sink
 from .table import TEXT_OPTIONS
 
 MODES = {
@@ -172,6 +173,8 @@ def plain_arguments(kind: str, parsed: Parsed) -> list[Argument]:
         return [Argument(field, 0, READ if kind == "G" else WRITE) for field in skipped]
     if kind in "PML":
         return copied(kind, parsed)
+    if kind == "I":
+        return [Argument(field, 0, READ if not at else WRITE) for at, field in enumerate(plain) if field.text != "-"]
     if kind == "Z":
         return [Argument(plain[0], 0, WRITE)] + [Argument(field, 0, READ) for field in plain[1:]]
     if kind in "DC":  # to rm and mkdir - is a file, and a://b a path
@@ -190,7 +193,9 @@ def copied(kind: str, parsed: Parsed) -> list[Argument]:
     if len(plain) == 1 and kind == "L":
         here = Field(".", None)
         return [Argument(plain[0], 0, READ), Argument(here, 0, WRITE)]
-    return [Argument(field, 0, source) for field in plain[:-1]] + [Argument(plain[-1], 0, WRITE)]
+    # moving and linking put another entry in its place: they are the end of /dev/null, which cp is not
+    target = DELETE if kind != "P" and is_sink(plain[-1].text or "") else WRITE
+    return [Argument(field, 0, source) for field in plain[:-1]] + [Argument(plain[-1], 0, target)]
 
 
 def is_url(field: Field) -> bool:

@@ -100,6 +100,17 @@ def _sqlite3(spec: str, fields: list[Field]) -> list[Argument]:
     return [Argument(field, 0, mode) for field in parsed.plain[:1]] + parsed.found
 
 
+def _archive_module(spec: str, fields: list[Field]) -> list[Argument]:
+    """python -m zipfile and tarfile: -c ARCHIVE FILE..., -e ARCHIVE DIRECTORY."""
+    parsed = parse("A", fields)
+    plain = parsed.plain
+    if parsed.has("e", "extract"):
+        return [Argument(field, 0, WRITE) for field in plain[1:2] or [Field(".", None)]]
+    return [
+        Argument(field, 0, WRITE if not at and parsed.has("c", "create") else READ) for at, field in enumerate(plain)
+    ]
+
+
 def _ssh_keygen(spec: str, fields: list[Field]) -> list[Argument]:
     parsed = parse(spec, fields)
     if parsed.has("lyFHeB"):
@@ -109,6 +120,7 @@ def _ssh_keygen(spec: str, fields: list[Field]) -> list[Argument]:
 
 
 READERS = {
+    "archive_module": _archive_module,
     "archiver": _archiver,
     "gio": _gio,
     "rclone": _rclone,

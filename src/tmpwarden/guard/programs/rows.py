@@ -28,11 +28,12 @@ install|P t^m:o:g:S: target-directory^ mode: owner: group: suffix: directory-|tw
 rsync|P e$f:B:T= rsh$ exclude: include: filter: exclude-from< include-from< files-from< temp-dir= log-file> backup- \
 backup-dir> partial- partial-dir> compare-dest< link-dest< rsync-path: delete- delete-after-|changes two-targets \
 links=ral reads=rsync
-scp|P c:F<i<J:l:o:P:S:|two-targets reads=scp
+scp sftp|P c:F<i<J:l:o:P:S$|two-targets reads=scp
 chmod chown|H reference< from:|changes
 chgrp|H reference< from:
 cd pushd|R|linkless
-cat bat batcat less more cmp comm md5sum sha1sum sha256sum sha512sum readlink source .|R
+less more|R|env=LESS
+cat bat batcat cmp comm md5sum sha1sum sha256sum sha512sum readlink source .|R
 ls|R I:w:T: ignore: hide: block-size: color? sort: time: format:|linkless
 head tail|R n:c:s: lines: bytes: pid: sleep-interval:
 wc|R files0-from<
@@ -41,9 +42,15 @@ file|R f<m< magic-file<
 du|R d:B:t:X< max-depth: exclude: block-size: threshold: exclude-from<
 tree|R L:P:I:o>
 diff|R U:C:I:x: unified? context? exclude: label: color?
-xxd od hexdump strings|R l:s:c:n:A:t:N:j:e:
+od hexdump strings|R l:s:c:n:A:t:N:j:e:
+xxd|I l:s:c:n:o:g:R:
+objcopy|I O:I:B:j:R:N:K:L:W:G:S: input-target: output-target: target: add-section: dump-section: set-section-flags: \
+redefine-sym: rename-section: only-section: remove-section:|in-place
+strip|W o>F:I:O:K:N:R: output-target: keep-symbol: remove-section:
+pdftotext pdftohtml ps2pdf|I f:l:r:x:y:W:H: opw: upw:
 realpath|R relative-to=
-cut paste uniq nl fold|R d:f:c:b:s:w:
+cut paste nl fold|R d:f:c:b:s:w:
+uniq|I f:s:w: skip-fields: skip-chars: check-chars:
 sort|R o>k:t:S:T= output> key: field-separator: temporary-directory= parallel: files0-from<
 dirname basename false expr seq sleep kill export let read exit return tr date which type set shopt unset trap wait \
 uname yes notify-send logger alias mysql pkill pgrep killall ps id whoami man apt apt-get brew journalctl service \
@@ -59,12 +66,12 @@ ag|G G:m: ignore: ignore-dir:
 fd fdfind|G e:E:t:d: exclude: extension: type:
 sed gsed|G e!f@l: expression! file@|reads=sed
 awk gawk mawk nawk|G f@F:v: file@ field-separator: assign:|reads=awk
-tar gtar bsdtar|A f=C^X<T<b:H:I$F$ file= directory^ exclude: exclude-from< files-from< transform: strip-components: \
-format: to-command$ use-compress-program$ info-script$ new-volume-script$ rsh-command$ one-top-level^|links=x \
-reads=tar
+tar gtar bsdtar|A f=C^X<T<b:H:I$F$g> listed-incremental> index-file> volno-file> file= directory^ exclude: \
+exclude-from< files-from< transform: strip-components: format: to-command$ use-compress-program$ info-script$ \
+new-volume-script$ rsh-command$ one-top-level^|links=x reads=tar
 unzip|R.lptvZ d^x:|links
 curl|T+O,remote-name,remote-name-all o>D>c>K<T<E<b< output> output-dir^ dump-header> cookie-jar> config< upload-file< \
-cookie< cacert< cert< key< trace> trace-ascii> stderr> etag-save>|at-files
+cookie< cacert< cert< key< trace> trace-ascii> stderr> etag-save>|at-files told-by=-K,--config
 wget|T.O,spider,output-document O^P^o>a>i< output-document^ directory-prefix^ output-file> append-output> input-file< \
 save-cookies>
 make gmake ninja|T C=f<I< directory= file< makefile< eval$
@@ -97,6 +104,17 @@ helm|T f< values<
 java|A -cp= -classpath= -jar<|at-files
 javac|R d> -cp= -classpath=|at-files
 mmv|M
+black|W c:t:k:l:W: config< exclude: include: line-length: target-version: stdin-filename:|spares=,check,diff
+isort|W l:m:p:s: settings-path< profile: src:|spares=c,check,check-only,diff
+rustfmt|W edition: config: config-path<|spares=,check
+autopep8 yapf|R a:j: style: max-line-length:|writes=i,in-place
+prettier|R config< ignore-path< parser: plugin: tab-width: print-width: log-level: stdin-filepath:|writes=w,write
+eslint stylelint biome oxlint|R c<f:o> config< format: output-file> rule: plugin: ext:|writes=,fix,write,apply
+gofmt goimports gofumpt|R r: cpuprofile>|writes=w
+shfmt|R i:|writes=w,write
+clang-format|R style: assume-filename: files<|writes=i
+stylua|W f< config-path<|spares=,check
+ruff|R config< select: ignore: line-length: target-version:|writes=,fix,fix-only,=format spares=,check,diff
 mongodump|T o> out>
 nc ncat netcat|T e$c$ exec$ sh-exec$
 openssl|T -out> -keyout> -in< -inkey< -key= -CAfile< -signkey< -certout> -writerand>

@@ -66,12 +66,19 @@ sh bash dash zsh ksh mksh ash fish rbash yash||shell
 su|T c$g:G:s:w: command$ session-command$ group: supp-group: shell: whitelist-environment:|user-shell=input
 sg newgrp|T c$|user-shell=input
 script|T c$o:O>I>B>T>m:E: command$ log-out> log-in> log-io> log-timing> logging-format: echo: output-limit:|user-shell
-perl|R e:E:I:M:r:F:i?|reads=perl code=eE
-ruby|R e:E:I:M:r:F:i?|reads=perl code=e
-python python3|A c:m:W:X:|code=c
-node nodejs|A e:p:r:|code=ep,--eval,--print
-php||code=rBRE
-lua osascript Rscript||code=e
+perl|R e:E:I:M:r:F:i?|reads=perl code=eE env=PERL
+ruby|R e:E:I:M:r:F:i?|reads=perl code=e env=RUBY
+python:venv|C prompt: upgrade-deps-
+python:pip|A r<t>e=c<d> requirement< target> constraint< dest> cache-dir= log> index-url: root> prefix>
+python:zipfile python:tarfile||reads=archive_module
+python python3|A c:m:W:X:|code=c env=PYTHON
+node nodejs|A e:p:r:|code=ep,--eval,--print env=NODE_
+php||code=rBRE valued=-d,-c,-z,-S,-t
+lua osascript Rscript R elixir iex swift scala groovy raku ocaml racket clojure clj ghc ghci crystal||code=e,--eval
+julia||code=eE,--eval,--print
+guile||code=c
+sbcl octave gnuplot erl||code=e,--eval
+pwsh powershell||code=cCe
 deno tclsh||code
 vim vi nvim gvim|W n:v:x: name: value: remove:|told-by=-c,-s,-S,-e,-E,-es,-u,--cmd,--headless,+
 emacs|W n:v:x: name: value: remove:|told-by=--batch,-batch,--eval,-eval,-l,--load,--script,-f,--funcall
@@ -91,4 +98,4 @@ docker||remote container real valued=-H,--host,-c,--context,--config,-l,--log-le
 xargs||changes
 find||changes transparent
 eval||transparent
-git||valued=-C,-c,--git-dir,--work-tree,--namespace,--exec-path,--config-env"""
+git||env=GIT_ valued=-C,-c,--git-dir,--work-tree,--namespace,--exec-path,--config-env"""

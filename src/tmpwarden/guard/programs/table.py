@@ -3,6 +3,7 @@
 A row is `names|arguments|facets`. Arguments start with one letter for what the plain ones are:
   D deleted  C created  W written  R read  A any  T text, no paths at all
   P copied (the last one written)  M moved  L linked  Z the first one written, the others read
+  I the first one read, a second one written
   G a pattern or script first, then files that are read   H a mode or owner first, then files that are written
 behind it, where a program writes into the directory it runs in: `.` always, `.lt` not with -l or -t, `+O,name` only
 with -O or --name; and then the options that take a value, short ones glued together, long ones apart:
@@ -17,6 +18,8 @@ Facets:
   linkless     makes none
   safe=xy safe-valued= safe-long=   the options that do not widen what is touched
   reads=x      a function of arguments.py or rare.py reads its arguments
+  in-place     a single argument is changed where it is
+  writes=x,y   plain arguments that are read are written with one of these options; spares=x,y the other way round
   at-files     @FILE and name=@FILE are files that it reads
   runs=...     runs the words behind its own: `:` arguments in front that are no paths, `>` one that is written;
                last `$`: the rest is joined and handed to a shell, `&`: each of them is
@@ -29,6 +32,7 @@ Facets:
   remote       works on another machine or in a container        container  on disks that are made to be thrown away
   real         means the real /tmp when it is told /tmp
   valued=...   options in front of a subcommand that take a value
+  env=X_       variables that start so change what it does
 """
 
 from __future__ import annotations

@@ -1,0 +1,83 @@
+"""An allow holds in the shell that will run the line: what it inherits and what it loads first counts."""
+
+import base64
+
+import pytest
+
+from tmpwarden.guard.context import Context
+from tmpwarden.guard.decide.evaluate import evaluate
+from tmpwarden.guard.rules.config import load
+from tmpwarden.model.hot import Decision, ToolCall
+
+RULES = load((), preset="sandbox").rules
+SCRATCH = "/tmp/agent-s1"
+REMOVES = f"rm -rf {SCRATCH}/x"
+
+
+def look(path: str) -> tuple[str, bool]:
+    return path.rpartition("/")[0] or "/", False
+
+
+def judged(command: str, environ: dict[bytes, bytes] | None = None, *texts: str | None) -> Decision:
+    context = Context(
+        scratch=SCRATCH, project="/home/u/proj", cwd="/home/u/proj", home="/home/u", uid=1000, look=look,
+        variables={"TMPDIR": SCRATCH}, environ=environ, startup=(lambda: texts) if texts else None,
+    )  # fmt: skip
+    return evaluate(ToolCall("claude", "shell", command=command, cwd="/home/u/proj"), RULES, context)
+
+
+def test_an_ordinary_environment_costs_nothing() -> None:
+    environ = {b"PATH": b"/usr/bin:/home/u/bin", b"HOME": b"/home/u", b"LANG": b"C", b"GIT_AUTHOR_NAME": b"u"}
+    assert judged(REMOVES, environ | {b"BASH_FUNC_module%%": b"() { x; }"}).verdict == "allow"
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        *(
+            (name, b"/x")
+            for name in (b"BASH_ENV", b"ENV", b"ZDOTDIR", b"LD_PRELOAD", b"LD_LIBRARY_PATH", b"GLOBIGNORE")
+        ),
+        *((name, b"1") for name in (b"POSIXLY_CORRECT", b"SHELLOPTS", b"BASHOPTS", b"EXECIGNORE", b"BASH_COMPAT")),
+        (b"BASH_FUNC_rm%%", b"() { echo; }"),
+        (b"PATH", b"/usr/bin::/bin"),
+        (b"PATH", b".:/usr/bin"),
+    ],
+)
+def test_what_changes_the_meaning_costs_the_allow_and_no_more(name: bytes, value: bytes) -> None:
+    decision = judged(REMOVES, {b"PATH": b"/usr/bin", name: value})
+    assert (decision.verdict, decision.reason.startswith("no allow: ")) == ("pass", True)
+
+
+def test_cd_goes_where_an_exported_cdpath_says() -> None:
+    line = 'cd "$TMPDIR" && cd full && rm -f *'
+    assert judged(line).verdict == "allow"
+    assert judged(line, {b"CDPATH": b"/etc"}).verdict == "ask"
+    assert judged('cd "$TMPDIR" && cd ./full && rm -f *', {b"CDPATH": b"/etc"}).verdict == "allow"
+
+
+PACKED = base64.b64encode(b"rm () \n{ \n    echo; \n}").decode()
+SNAPSHOTS = {
+    "alias -- rm='trash'": "pass",
+    "alias rm='rm -i'": "allow",
+    "alias -- ls='ls --color=auto'": "allow",
+    "rm () {\n\techo\n}": "pass",
+    "function rm {\n\techo\n}": "pass",
+    "remove () {\n\trm -rf /\n}": "allow",
+    f"eval \"$(echo '{PACKED}' | base64 -d)\" > /dev/null 2>&1": "pass",
+    "eval \"$(echo '!!!' | base64 -d)\"": "pass",
+    "shopt -u cdable_vars\nshopt -s expand_aliases": "allow",
+    "shopt -s cdable_vars": "pass",
+    "setopt cdablevars": "pass",
+    "alias -g X='| rm'": "pass",
+    "export CDPATH=/etc": "pass",
+}
+
+
+@pytest.mark.parametrize("text", SNAPSHOTS)
+def test_what_the_shell_loads_first_is_read(text: str) -> None:
+    assert judged(REMOVES, {}, "# Snapshot file\n" + text).verdict == SNAPSHOTS[text]
+
+
+def test_what_cannot_be_read_costs_the_allow() -> None:
+    assert judged(REMOVES, {}, None).verdict == "pass"
