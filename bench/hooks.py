@@ -49,7 +49,7 @@ def lines(quick: bool) -> Iterator[Line]:
 
 
 def _plugin_command(event: str) -> str:
-    hooks = json.loads((_ROOT / "hooks" / "hooks.json").read_text())["hooks"]
+    hooks = json.loads((_ROOT / "src" / "hooks" / "hooks.json").read_text())["hooks"]
     return str(hooks[event][0]["hooks"][0]["command"])
 
 
@@ -67,7 +67,7 @@ class _World:
             "XDG_STATE_HOME": str(base / "state"),
             "XDG_CONFIG_HOME": str(base / "config"),
             "TMPWARDEN_ROOTS": str(base / "tmp"),
-            "CLAUDE_PLUGIN_ROOT": str(_ROOT),
+            "CLAUDE_PLUGIN_ROOT": str(_ROOT / "src"),
             "CLAUDE_PID": str(os.getpid()),
             "CLAUDE_ENV_FILE": str(base / "env"),
             "AI_AGENT": "claude-code_2-1-325_harness",

@@ -16,6 +16,7 @@ _BESIDE = Path(__file__).parents[3] / "shared" / "clients"
 CLIENTS = Path(os.environ.get("TMPWARDEN_CLIENTS", _BESIDE if _BESIDE.is_dir() else "/work/shared/clients"))
 NPM = Path(os.environ.get("CLIENTS_NPM", "/var/cache/tmpwarden-clients"))  # uid 1000 cannot look into /root
 REPOSITORY = Path(__file__).parents[2]
+PLUGIN = REPOSITORY / "src"
 TMPWARDEN = REPOSITORY / ".venv" / "bin" / "tmpwarden"
 FAKETIME = next(iter(Path("/usr/lib").glob("*/faketime/libfaketime.so.1")), None)
 LATER = f"LD_PRELOAD={FAKETIME} FAKETIME=+73h NO_FAKE_STAT=1"

@@ -13,6 +13,7 @@ import pytest
 from clients.harness import (
     LATER,
     NPM,
+    PLUGIN,
     REPOSITORY,
     TMPWARDEN,
     bash,
@@ -77,19 +78,19 @@ def test_an_uninstalled_agent_has_its_home_back(agent: str) -> None:
 
 
 def test_claudes_commands_make_their_temp_files_in_the_scratch() -> None:
-    result = run_claude(bash("mktemp; echo TMPDIR=$TMPDIR"), "--plugin-dir", str(REPOSITORY))
+    result = run_claude(bash("mktemp; echo TMPDIR=$TMPDIR"), "--plugin-dir", str(PLUGIN))
     assert re.search(rf"{SCRATCH}/tmp\.\w+", tool_results(result))
     assert result["rc"] == 0
 
 
 def test_claude_is_told_where_its_scratch_is() -> None:
-    result = run_claude(bash("true"), "--plugin-dir", str(REPOSITORY))
+    result = run_claude(bash("true"), "--plugin-dir", str(PLUGIN))
     events = json.dumps(result["hook_events"])
     assert re.search(rf"Temp files: use \$TMPDIR \({SCRATCH}\)", events)
 
 
 def test_a_failing_bash_call_also_fires_our_hook() -> None:
-    result = run_claude(bash("exit 7"), "--plugin-dir", str(REPOSITORY))
+    result = run_claude(bash("exit 7"), "--plugin-dir", str(PLUGIN))
     names = {event.get("hook_name") for event in result["hook_events"]}  # type: ignore[attr-defined]
     assert "PostToolUseFailure:Bash" in names
 
@@ -102,13 +103,13 @@ def quarantined_only(result: dict[str, object]) -> list[str]:
 
 
 def test_claudes_scratch_is_quarantined_after_a_normal_exit() -> None:
-    result = run_claude(bash("mktemp"), "--plugin-dir", str(REPOSITORY), "--settle", "8")
+    result = run_claude(bash("mktemp"), "--plugin-dir", str(PLUGIN), "--settle", "8")
     assert quarantined_only(result) == []
 
 
 def test_a_sandboxed_claude_writes_into_its_scratch() -> None:
     settings = '{"sandbox":{"enabled":true}}'
-    result = run_claude(bash("mktemp"), "--plugin-dir", str(REPOSITORY), "--settings", settings)
+    result = run_claude(bash("mktemp"), "--plugin-dir", str(PLUGIN), "--settings", settings)
     assert re.search(r"/tmp/claude-1000/tw/[0-9a-f]{8}/tmp\.\w+", tool_results(result))
 
 
@@ -123,17 +124,17 @@ def shared() -> Iterator[Path]:
 def test_a_resumed_claude_has_its_files_back(shared: Path) -> None:
     """`-p --continue`: the env file that it sources is the one of the first run."""
     home, temp, work = (shared / name for name in ("home", "tmp", "work"))
-    first = run_claude(bash("echo kept > $TMPDIR/note"), "--plugin-dir", str(REPOSITORY), "--settle", "8",
+    first = run_claude(bash("echo kept > $TMPDIR/note"), "--plugin-dir", str(PLUGIN), "--settle", "8",
                        "--work", str(work), home=home, tmp=temp)  # fmt: skip
     assert first["rc"] == 0
-    again = run_claude(bash("cat $TMPDIR/note"), "--plugin-dir", str(REPOSITORY), "--work", str(work),
+    again = run_claude(bash("cat $TMPDIR/note"), "--plugin-dir", str(PLUGIN), "--work", str(work),
                        "--", "--continue", home=home, tmp=temp)  # fmt: skip
     assert "kept" in tool_results(again)
 
 
 def test_claude_answers_as_it_does_without_us() -> None:
     script = bash("echo hello")
-    plain, ours = run_claude(script), run_claude(script, "--plugin-dir", str(REPOSITORY))
+    plain, ours = run_claude(script), run_claude(script, "--plugin-dir", str(PLUGIN))
     assert ours["rc"] == plain["rc"] == 0
     assert ours["result"]["result"] == plain["result"]["result"]  # type: ignore[index]
 
@@ -148,7 +149,7 @@ def test_claude_answers_as_it_does_without_us_when_our_hooks_are_broken(how: str
         plugin = shared / "plugin"
         for name in (".claude-plugin", "hooks"):
             (plugin / name).mkdir(parents=True)
-            for file in (REPOSITORY / name).iterdir():
+            for file in (PLUGIN / name).iterdir():
                 (plugin / name / file.name).write_bytes(file.read_bytes())
         broken = run_claude(script, "--plugin-dir", str(plugin))
     assert broken["rc"] == plain["rc"] == 0
@@ -162,17 +163,21 @@ def test_claude_validates_installs_and_runs_the_plugin_offline(shared: Path) -> 
     claude = NPM / "claude/node_modules/@anthropic-ai/claude-code/bin/claude.exe"
     steps = " && ".join([
         f"{claude} plugin validate --strict '{checkout}'",
+        f"{claude} plugin validate --strict '{checkout}/src'",
         f"{claude} plugin marketplace add '{checkout}'",
         f"{claude} plugin install tmpwarden@tmpwarden",
+        "echo COPIED=$(du -sk ~/.claude/plugins/cache | cut -f1)",
     ])  # fmt: skip
     result = run_claude(bash("echo TMPDIR=$TMPDIR"), "--pre", steps)
     assert result["pre"]["rc"] == 0, result["pre"]  # type: ignore[index]
-    assert "found nothing to report" in json.dumps(result["pre"])
+    said = json.dumps(result["pre"])
+    assert "found nothing to report" in said, said
+    assert 0 < int(re.findall(r"COPIED=([0-9]+)", said)[0]) < 8000  # KB, with what Python compiled
     assert re.search(rf"TMPDIR={SCRATCH}", tool_results(result))
 
 
 def test_plugin_and_settings_together_tell_the_model_once() -> None:
-    result = run_claude(bash("true"), "--plugin-dir", str(REPOSITORY), "--pre", install("claude"))
+    result = run_claude(bash("true"), "--plugin-dir", str(PLUGIN), "--pre", install("claude"))
     told = [event for event in result["hook_events"] if "Temp files" in str(event.get("stdout"))]  # type: ignore[attr-defined]
     assert len(told) == 1
 
@@ -240,7 +245,7 @@ def test_claude_asks_for_the_same_permissions_with_us(command: str) -> None:
         return re.sub(r"toolu_\w+", "*", text)
 
     plain = shape(outcome())
-    assert shape(outcome("--plugin-dir", str(REPOSITORY))) == plain
+    assert shape(outcome("--plugin-dir", str(PLUGIN))) == plain
     assert shape(outcome("--pre", install("claude", "--guard"))) == plain
     assert shape(outcome("--pre", f"{install('claude', '--guard')} && {BREAK}")) == plain
 

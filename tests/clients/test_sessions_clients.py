@@ -11,7 +11,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.harness import NPM, REPOSITORY, TMPWARDEN, bash, plain_run, run_agent, run_claude, tool_results
+from clients.harness import NPM, PLUGIN, TMPWARDEN, bash, plain_run, run_agent, run_claude, tool_results
 
 pytestmark = pytest.mark.clients
 OTHERS = ("codex", "gemini", "copilot", "opencode", "qwen")
@@ -144,7 +144,7 @@ def claude_left(result: dict[str, object]) -> list[str]:
 def test_two_claudes_side_by_side_keep_their_files(shared: Path, how: str) -> None:
     one = '(claude "$@" >/dev/null 2>&1; echo $? >>status; touch ended)'
     environ = in_place_of_claude(shared, how, f'rm -rf first ended\n{one} &\n{one}\nwait\n[ "$(sort -u status)" = 0 ]')
-    plugin = ("--plugin-dir", str(REPOSITORY)) if how == "hooks" else ()
+    plugin = ("--plugin-dir", str(PLUGIN)) if how == "hooks" else ()
     result = run_claude(bash(STAY, STAY), *plugin, "--settle", "8", env=environ)
     told = tool_results(result)
     made, kept = (set(re.findall(rf"{word} ({SCRATCH})/tmp", told)) for word in ("made", "kept"))
@@ -159,7 +159,7 @@ def test_nothing_of_claude_is_left_outside_quarantine_after_a_kill_and_one_furth
     shared: Path, how: str
 ) -> None:
     environ = in_place_of_claude(shared, how, 'claude "$@"')
-    plugin = ("--plugin-dir", str(REPOSITORY)) if how == "hooks" else ()
+    plugin = ("--plugin-dir", str(PLUGIN)) if how == "hooks" else ()
     further = f"{environ['CLAUDE_BIN']} -p --permission-mode bypassPermissions {shlex.join(plugin)} 'SCRIPT:main go'"
     post = f"echo before: $(ls /tmp/tmpwarden-1000); {A_MINUTE_LATER}; {further} >/dev/null; echo $?; sleep 6"
     result = run_claude(bash(DIE, DIE), *plugin, "--post", post, env=environ)

@@ -14,7 +14,8 @@ from support.mounts import needs_root
 from support.user import OrdinaryUser
 from tmpwarden import __version__
 
-HOOKS = json.loads((REPOSITORY / "hooks" / "hooks.json").read_text())["hooks"]
+PLUGIN = REPOSITORY / "src"  # what Claude Code copies: the package and three small files
+HOOKS = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
 PAYLOAD = {"session_id": "s-1", "hook_event_name": "SessionStart", "source": "startup", "cwd": "/"}
 
 
@@ -44,16 +45,25 @@ def test_the_guard_is_off_unless_asked_for() -> None:
 
 
 def test_the_manifests_name_this_version_and_each_other() -> None:
-    plugin = json.loads((REPOSITORY / ".claude-plugin" / "plugin.json").read_text())
+    plugin = json.loads((PLUGIN / ".claude-plugin" / "plugin.json").read_text())
     market = json.loads((REPOSITORY / ".claude-plugin" / "marketplace.json").read_text())
     assert plugin["version"] == __version__
-    assert [entry["name"] for entry in market["plugins"]] == [plugin["name"]]
+    assert [(entry["name"], entry["source"]) for entry in market["plugins"]] == [(plugin["name"], "./src")]
+
+
+def test_what_claude_copies_is_small_and_all_of_it_is_ours() -> None:
+    """Links would be copied as what they point to, and a .venv or .git as a whole (160 MB once)."""
+    listed = subprocess.run(
+        ["git", "-C", str(REPOSITORY), "ls-files", "src"], capture_output=True, text=True, check=True
+    )
+    files = [REPOSITORY / name for name in listed.stdout.splitlines()]
+    assert {name.relative_to(PLUGIN).parts[0] for name in files} == {".claude-plugin", "hooks", "tmpwarden"}
+    assert not [name for name in files if name.is_symlink()]
+    assert sum(name.stat().st_size for name in files if name.exists()) < 3_000_000
 
 
 def checkout(target: Path) -> Path:
-    shutil.copytree(REPOSITORY / "hooks", target / "hooks")
-    shutil.copytree(REPOSITORY / "src", target / "src", ignore=shutil.ignore_patterns("__pycache__"))
-    return target
+    return Path(shutil.copytree(PLUGIN, target, ignore=shutil.ignore_patterns("__pycache__")))
 
 
 def launch(
@@ -77,11 +87,11 @@ def test_it_works_from_a_path_with_spaces_and_quotes(tmp_path: Path, own_world: 
 
 
 def test_the_interpreter_is_remembered(tmp_path: Path, own_world: Path) -> None:
-    launch(REPOSITORY)
+    launch(PLUGIN)
     memory = own_world / "state" / "tmpwarden" / "hooks" / "python"
     assert memory.read_text().splitlines()[0] == PYTHON
     memory.write_text(f"{tmp_path / 'gone'}\n\n")
-    assert launch(REPOSITORY, CLAUDE_ENV_FILE=str(tmp_path / "env")).stdout
+    assert launch(PLUGIN, CLAUDE_ENV_FILE=str(tmp_path / "env")).stdout
 
 
 @needs_root
@@ -106,7 +116,7 @@ def test_without_python_the_agent_goes_on_and_one_message_says_so(event: str, so
     hidden = " && ".join(f"mount --bind /bin/false {shlex.quote(str(path))}" for path in sorted(pythons))
     payload = json.dumps(PAYLOAD | {"source": source}, separators=(",", ":"))
     script = f"{hidden} && {command_of(event)}"
-    environ = {**os.environ, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "CLAUDE_PLUGIN_ROOT": str(REPOSITORY)}
+    environ = {**os.environ, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "CLAUDE_PLUGIN_ROOT": str(PLUGIN)}
     result = subprocess.run(
         ["unshare", "-m", "sh", "-c", script], input=payload, capture_output=True, text=True, env=environ, check=False
     )
@@ -121,7 +131,7 @@ def test_a_shim_is_passed_over(tmp_path: Path, own_world: Path) -> None:
     shims.mkdir()
     (shims / "python3.14").write_text(f'#!/bin/sh\necho called >> {tmp_path}/shim; exec {PYTHON} "$@"\n')
     (shims / "python3.14").chmod(0o755)
-    launch(REPOSITORY, PATH=f"{shims}:{os.environ['PATH']}")
+    launch(PLUGIN, PATH=f"{shims}:{os.environ['PATH']}")
     assert not (tmp_path / "shim").exists()
 
 
@@ -135,7 +145,7 @@ def test_a_memory_that_is_not_ours_is_not_believed(tmp_path: Path, own_world: Pa
     memory.parent.mkdir(parents=True)
     memory.write_text(f"{trap}\n\n")
     os.chown(memory, 65534, 65534)
-    launch(REPOSITORY)
+    launch(PLUGIN)
     assert not (tmp_path / "ran").exists()
 
 
@@ -155,7 +165,7 @@ def test_a_broken_plugin_ends_with_0_and_says_nothing(tmp_path: Path, own_world:
     elif damage == "cut":
         launcher.write_text(launcher.read_text()[:-600])
     elif damage == "no runtime":
-        shutil.rmtree(root / "src")
+        shutil.rmtree(root / "tmpwarden")
     elif damage == "no interpreter":
         memory.write_text(f"{own_world}\n\n")  # executable, but a directory
     else:
