@@ -10,6 +10,7 @@ TYPE_CHECKING = False  # typing itself would cost more than the hook
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
+    from ..model.hot import Lease
     from ..model.sweep import Request
     from ..sweep.prepared import CleanResult
     from .cleared import Cleared
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 MARKER_LIMIT_S = 8.0  # a backlog of any size: the next job goes on
 CLEAN_LIMIT_S = 60.0
 JUST_DONE = 0.5  # of the time between two cleans: within it, whoever cleaned last has done it for everybody
-_OF_SESSIONS = ("scratch", "lease", "run", "run-lease", "sandbox-scratch", "sandbox-lease")
 
 
 def detach(work: "Callable[[], object]", *, keep: "Iterable[int]" = ()) -> bool:
@@ -163,10 +163,10 @@ def has_dead_scratch() -> bool:
 def clear_scratches(*, observe: bool = False) -> None:
     """Take the scratches of dead sessions away, whether or not a clean of everything is due."""
     from ..model.sweep import Request
+    from .release import OF_SESSIONS
 
-    rows = tuple(f"tmpwarden.{row}" for row in _OF_SESSIONS)
     with Deadline(CLEAN_LIMIT_S + 10):
-        _clean(Request(rows=rows, unattended=True, time_limit_s=CLEAN_LIMIT_S), observe)
+        _clean(Request(rows=OF_SESSIONS, unattended=True, time_limit_s=CLEAN_LIMIT_S), observe)
 
 
 def clear_the_dead(*, observe: bool = False) -> "Cleared":
@@ -229,18 +229,14 @@ def has_ended(pid: int, start: int | None, *, within_s: float = 10.0) -> bool:
     return True
 
 
-def give_back(path: str, *, observe: bool = False) -> None:
-    """Quarantine one scratch whose session said that it is over, unless a law keeps it."""
-    from ..catalogue.settings import load_settings
-    from ..leases import scratch
+def give_back(lease: "Lease", *, observe: bool = False) -> None:
+    """The scratch of a session that said that it is over, as a teardown would take it; observing, only told."""
+    if not observe:
+        from .release import release_scratches
+
+        release_scratches([lease])
+        return
     from ..model.sweep import Request, Thresholds
 
-    settings, lease = load_settings(), scratch.read(path)
-    if settings.orphans_at_end and lease is not None and not observe:
-        from .orphans import end_of_session
-
-        end_of_session(lease.session, settings)
-
-    named = frozenset({path})
-    limits = Thresholds(named=named)
-    _clean(Request(unattended=True, only_paths=named, thresholds=limits, time_limit_s=CLEAN_LIMIT_S), observe)
+    named = frozenset({lease.path})
+    _clean(Request(unattended=True, only_paths=named, thresholds=Thresholds(named=named)), observe)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 
 from ..errors import LockHeld
 from ..leases import scratch
-from ..leases.lease_state import live_pids, state_of, states
+from ..leases.lease_state import state_of, states
 from ..model.hot import Lease
 from ..model.sweep import (
     Claim,
@@ -20,7 +20,6 @@ from ..model.sweep import (
     OwnerState,
     Receipt,
     Request,
-    Thresholds,
     Tier,
     Worth,
 )
@@ -28,11 +27,10 @@ from ..oskit.proc.procs import process
 from ..sweep.compose import clean, prepare
 from ..sweep.prepared import Prepared
 from ..sweep.store import quarantine
-from ..sweep.store.journal import Journal
-from ..sweep.store.quarantine import Quarantines
 from ..sweep.take.by_name import NamedTake
 from ..sweep.weigh.consent import is_due
 from .background import detach
+from .release import Release
 
 _REST_LIMIT_S = 60.0
 _LEAST_PAUSE_S = 30.0
@@ -147,30 +145,14 @@ def _tear_down(
         leases = [lease for lease in leases if state_of(lease) is OwnerState.DEAD]
     result.session = result.session or (leases[0].session if leases else None)
     named = list(_named(prepared, wanted, leases))
-    prepared.weigher.thresholds = Thresholds(named=frozenset(finding.path for finding in named), take_ask=True)
-    taking = NamedTake(prepared, Journal(prepared.state), Quarantines(prepared.state, prepared.home_roots))
-    givers = _givers()
-    for lease in leases:
-        living = live_pids(lease)
-        owners = ((lease.pid, lease.start), *lease.others)
-        scratch.disown(lease, tuple(owner for owner in owners if owner[0] in living and owner[0] not in givers))
-    if prepared.settings.orphans_at_end:
-        from .orphans import end_of_session
-
-        for session in {lease.session for lease in leases}:
-            end_of_session(session, prepared.settings)
-    for finding in named:
-        refusal = taking.take(finding, *prepared.weigher.world.owner_of(finding, None))
-        if refusal is not None:
-            result.receipts.append(refusal)
-    result.receipts += taking.last_look()
-    result.receipts += taking.make_room()
-    if result.removed and not taking.journal.open():
+    release = Release.of(prepared, named, leases)
+    release.take(named, givers=_givers())
+    result.receipts += release.receipts
+    if result.removed and not release.taking.journal.open():
         result.warnings.append("the journal could not be written: what was removed is told here only")
-    gone = {receipt.finding.path for receipt in result.removed}
-    result.released = any(lease.path in gone for lease in leases)
-    if wait or not detach(lambda: _rest(taking, leases, now_ns), keep=taking.descriptors):
-        result.learn(_rest(taking, leases, now_ns))
+    result.released = not release.gone.isdisjoint(lease.path for lease in leases)
+    if wait or not detach(lambda: _rest(release, now_ns), keep=release.taking.descriptors):
+        result.learn(_rest(release, now_ns))
 
 
 def _givers() -> frozenset[int]:
@@ -182,12 +164,10 @@ def _givers() -> frozenset[int]:
     return frozenset(line)
 
 
-def _rest(taking: NamedTake, leases: list[Lease], now_ns: Callable[[], int]) -> list[Receipt]:
+def _rest(release: Release, now_ns: Callable[[], int]) -> list[Receipt]:
     """What the caller need not wait for: the judging inside the quarantine, and everything else of that agent by the
     ordinary laws. Where the root is nearly full, a day in quarantine would help nobody: the laws for that apply too."""
-    receipts = list(taking.settle())
-    for lease in leases:
-        scratch.forget(lease.path)
+    receipts, taking = release.settle(), release.taking
     prepared = taking.prepared
     is_short = bool(prepared.pressure.roots) and prepared.settings.periodic_enabled
     is_short = is_short and is_due(prepared.state, _LEAST_PAUSE_S, now_ns())  # many sessions may end at once

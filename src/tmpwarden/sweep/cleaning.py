@@ -177,12 +177,12 @@ class Cleaning:
                 if pressure.is_relieved(root):
                     break
                 self._gone_for_good(entry.name, *destroy(actor.journal, (entry,)))
-            actor.keep_for_undo = False
+            for_good = replace(actor, keep_for_undo=False)
             for verdict in pressure.oldest_first(root):
                 if pressure.is_relieved(root) or self._why_stop():
                     break
                 before = self.result.freed_bytes
-                self._takes(actor, verdict)
+                self._takes(for_good, verdict)
                 pressure.held_bytes -= self.result.freed_bytes - before
             if complaint := pressure.complaint(root):
                 self.result.warnings.append(complaint)

@@ -48,6 +48,6 @@ def _give_back(call: Call, paths: list[str]) -> None:
             if lease is not None and background.has_ended(lease.pid, lease.start):
                 if lease.session == call.session and not os.listdir(path):
                     remember(call, "")  # nothing of it can be lost
-                background.give_back(path, observe=call.observes)
+                background.give_back(lease, observe=call.observes)
         except Exception as problem:
             notebook.log(call.notes, f"{path}: {type(problem).__name__}: {problem}")
