@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from support import users
+from support.answers import witnesses
 from support.holding import process
 from support.litter import later
 from support.mounts import needs_root, tmpfs
@@ -57,7 +58,7 @@ def test_a_lease_of_a_live_process_keeps_its_scratch_at_any_age(root: Path) -> N
         verdict = verdict_on(unit, 5000)
         assert isinstance(verdict, Keep)
         assert (verdict.reason, verdict.evidence.owner.state) == (Reason.LEASE, OwnerState.ALIVE)
-        assert [(one.kind, one.pid) for one in verdict.evidence.witnesses or ()] == [(WitnessKind.LEASE, agent.pid)]
+        assert [(one.kind, one.pid) for one in witnesses(verdict.evidence.users)] == [(WitnessKind.LEASE, agent.pid)]
     assert verdict_on(unit, 1).evidence.owner.state is OwnerState.DEAD
 
 
@@ -202,7 +203,7 @@ def test_a_session_is_not_absent_while_somebody_cannot_be_seen(root: Path, home:
     row = next(row for row in catalogue.rows if row.key == "claude.session")
     finding = Finding(row, str(root), str(root), SESSION, Kind.DIR, 0, 0, session=SESSION)
     holders = Holders.look(variables_of(catalogue.agents))
-    holders.complete, holders.doubts = False, ("process 7 (x) of this user cannot be read",)
+    holders.doubt("process 7 (x) of this user cannot be read")
     owner = OwnerBook(catalogue.agents, holders, home=str(home)).owner_of(finding)
     assert (owner.state, owner.detail) == (OwnerState.UNKNOWN, "process 7 (x) of this user cannot be read")
 

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 from support.holding import process
 from support.litter import claude_session, later
 from support.mounts import fill_bytes, needs_root, tmpfs
+from tmpwarden.model.answers import Nobody
 from tmpwarden.model.sweep import (
     Claim,
     Evidence,
@@ -112,7 +113,7 @@ unit_sizes = st.lists(st.tuples(st.sampled_from(["/r", "/s"]), st.integers(0, 1 
 def removal(number: int, root: str, size: int, entries: int, state: OwnerState = OwnerState.ABSENT) -> Remove:
     finding = Finding(LITTER, root, root, f"x{number}", Kind.DIR, 1, number)
     measure = Measure(newest_ns=number, oldest_ns=number, bytes=size, entries=entries)
-    return Remove(finding, Evidence(Owner(state), (), measure), Reason.OWNER_ABSENT)
+    return Remove(finding, Evidence(Owner(state), Nobody(), measure), Reason.OWNER_ABSENT)
 
 
 def admitted(found: list[Remove], percent: int) -> list[Remove]:

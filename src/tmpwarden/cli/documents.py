@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from ..model.answers import Held, Nobody, NotMeasured, Users
 from ..model.sweep import Finding, Keep, Owner, Receipt, Remove, Space, Verdict, Witness, Worth
 
 Document = dict[str, object]
@@ -33,6 +34,17 @@ def witness(value: Witness) -> Document:
     return document
 
 
+def users(value: Users) -> Document:
+    """`witnesses` is null where users could not be measured, and `doubt` says why."""
+    match value:
+        case Held(by):
+            return {"witnesses": [witness(each) for each in by]}
+        case Nobody():
+            return {"witnesses": []}
+        case NotMeasured(why):
+            return {"witnesses": None, "doubt": why}
+
+
 def identity(finding: Finding) -> Document:
     document: Document = {"path": finding.path, "agent": finding.litter.agent, "litter": finding.litter.id}
     if finding.members:
@@ -51,7 +63,7 @@ def verdict(value: Verdict, now_ns: int) -> Document:
         "entries": None if measure is None else measure.entries,
         "age_seconds": None if seconds is None else round(seconds),
         "owner": owner(value.evidence.owner),
-        "witnesses": None if value.evidence.witnesses is None else [witness(each) for each in value.evidence.witnesses],
+        **users(value.evidence.users),
         "verdict": "remove" if isinstance(value, Remove) else "keep",
         "reason": value.reason.value,
         "undoable": is_undoable(value),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from ..model.answers import Held
 from ..model.sweep import Keep, Owner, OwnerState, Reason, Verdict, Witness, WitnessKind
 from ..text import duration, shown
 
@@ -62,7 +63,7 @@ _MAY_GO = {
 }
 
 _AGES = {Reason.TOO_YOUNG, Reason.RESUMABLE}
-_SPEAKS_FOR_ITSELF = {Reason(kind.value) for kind in WitnessKind if kind is not WitnessKind.NOT_MEASURED} | {
+_SPEAKS_FOR_ITSELF = {Reason(kind.value) for kind in WitnessKind} | {
     Reason.ASK_ONLY,
     Reason.BACKLOG,
     Reason.STICKY,
@@ -102,7 +103,8 @@ def explained_all(verdicts: Sequence[Verdict]) -> str:
 
 def who(verdict: Verdict) -> str:
     """`node (pid 4242)`, from the witness that decided, else from the owner."""
-    for witness in verdict.evidence.witnesses or ():
+    users = verdict.evidence.users
+    for witness in users.by if isinstance(users, Held) else ():
         if witness.kind.value == verdict.reason.value and witness.pid is not None:
             return process(witness.command, witness.pid)
     pid = verdict.evidence.owner.pid
@@ -152,7 +154,6 @@ _WITNESS_WORDS: dict[WitnessKind, str] = {
     WitnessKind.REGISTRY: "is listed by its agent in",
     WitnessKind.MOUNT: "mounted:",
     WitnessKind.MOUNT_SOURCE: "mounted elsewhere:",
-    WitnessKind.NOT_MEASURED: "not measured:",
 }
 
 

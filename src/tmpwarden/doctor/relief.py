@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..errors import TmpwardenError
+from ..model.answers import Nobody
 from ..model.sweep import OwnerState, Remove, Space, Verdict
 from ..sweep.store.expiry import waiting
 from ..text import quoted
@@ -41,7 +42,7 @@ def bytes_of(verdict: Verdict) -> int:
 
 
 def _may_go(verdict: Verdict) -> bool:
-    is_gone = verdict.evidence.owner.state in _GOES_SOON and verdict.evidence.witnesses == ()
+    is_gone = verdict.evidence.owner.state in _GOES_SOON and isinstance(verdict.evidence.users, Nobody)
     return isinstance(verdict, Remove) or is_gone
 
 

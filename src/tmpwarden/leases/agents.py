@@ -16,7 +16,7 @@ def running(agent: str, commands: Mapping[int, tuple[bytes, ...]]) -> tuple[int,
     """Processes of this user whose program is called like the agent. `commands`: every process's command line."""
     word = os.fsencode(agent)
     alike = (pid for pid, arguments in commands.items() if is_program_of(word, arguments))
-    return tuple(pid for pid in alike if procs.owner_of(pid) == os.geteuid())
+    return tuple(pid for pid in alike if procs.may_be_ours(pid))
 
 
 def is_program_of(word: bytes, arguments: tuple[bytes, ...]) -> bool:
@@ -39,9 +39,12 @@ def _is_called(word: bytes, name: bytes) -> bool:
 
 def may_write_below(pid: int, root: str) -> bool:
     """Whether this agent's temporary files or its home lie at or below `root`, by the environment it started with."""
-    environ = procs.environ(pid)
-    if environ is None:
-        return procs.process(pid) is not None  # it has ended, or it hides
+    try:
+        environ = procs.read(f"/proc/{pid}/environ")
+    except procs.ENDED:
+        return False
+    except OSError:
+        return True  # it hides
     places = ["/tmp", *(value for _, value in proc_links.temp_directories(environ))]
     places += [home for home in [proc_links.variable_in(environ, b"HOME")] if home]
     table = MountTable.of()

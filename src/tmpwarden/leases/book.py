@@ -45,7 +45,8 @@ class OwnerBook:
         self.agents = tuple(agents)
         self.holders = holders
         self.roots, self.home = roots, home
-        self.leases: tuple[Lease, ...] = scratch.read_all(roots)
+        self.unread: list[str] = []  # leases that may name a live session, and why they could not be read
+        self.leases: tuple[Lease, ...] = scratch.read_all(roots, self.unread)
         self._table = MountTable.of()
         self._rosters: dict[str, Roster] = {}
 
@@ -81,6 +82,7 @@ class OwnerBook:
                 [lease for lease in self.leases if lease.agent == agent],
                 self.holders,
                 self.home,
+                self.unread,
             )
         return self._rosters[agent]
 

@@ -6,7 +6,7 @@ import os
 from dataclasses import dataclass
 
 from ..model.sweep import OwnerState
-from ..oskit.files.own_files import read_small
+from ..oskit.files.own_files import note_unread, read_small
 from ..oskit.proc.identity import identity_state
 from ..small_json import decode_object
 from . import record
@@ -26,16 +26,19 @@ class Claimed:
         return identity_state(self.pid, self.start, None, self.machine, self.pidns, self.recorded_s)
 
 
-def read_object(path: str) -> tuple[dict[str, object], float] | None:
-    """(JSON object, mtime) of a small file of ours."""
-    found = read_small(path, record.LONGEST)
+def read_object(path: str, unread: list[str]) -> tuple[dict[str, object], float] | None:
+    """(JSON object, mtime) of a small file of ours. What may be one and cannot be read is added to `unread`."""
+    found = read_small(path, record.LONGEST, unread=unread)
     fields = decode_object(found[0].decode("utf-8", "surrogateescape")) if found else None
     return None if found is None or fields is None else (fields, found[1])
 
 
-def names_in(directory: str) -> list[str]:
-    """What a directory holds; nothing where it cannot be read."""
+def names_in(directory: str, unread: list[str]) -> list[str]:
+    """What a directory holds; nothing where there is none. One that cannot be read is added to `unread`."""
     try:
         return sorted(os.listdir(directory))
-    except (OSError, ValueError):
+    except ValueError:
+        return []
+    except OSError as error:
+        note_unread(directory, error, unread)
         return []

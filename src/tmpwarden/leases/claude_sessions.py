@@ -11,19 +11,19 @@ DIRECTORY = ".claude"  # below a home
 VARIABLES = ("CLAUDE_CONFIG_DIR",)  # where else the config home may be
 
 
-def read(config_homes: Iterable[str]) -> tuple[Claimed, ...]:
+def read(config_homes: Iterable[str], unread: list[str]) -> tuple[Claimed, ...]:
     """Every entry that can be understood."""
     paths = [
         (name.removesuffix(".json"), f"{home}/sessions/{name}")
         for home in config_homes
-        for name in names_in(f"{home}/sessions")
+        for name in names_in(f"{home}/sessions", unread)
         if name.endswith(".json")
     ]
-    return tuple(claim for pid, path in paths if pid.isdecimal() and (claim := _read_one(int(pid), path)))
+    return tuple(claim for pid, path in paths if pid.isdecimal() and (claim := _read_one(int(pid), path, unread)))
 
 
-def _read_one(pid: int, path: str) -> Claimed | None:
-    found = read_object(path)
+def _read_one(pid: int, path: str, unread: list[str]) -> Claimed | None:
+    found = read_object(path, unread)
     if found is None:
         return None
     fields, written_s = found

@@ -13,24 +13,29 @@ ENDING = ".lease"
 SHARED = "tw"  # ours below an agent's own directory
 
 
-def leases_in(base: str, names: list[str] | None = None) -> list[Lease]:
-    """The readable leases of these scratch directories (or of all) in a directory that must be ours."""
+def leases_in(base: str, names: list[str] | None = None, unread: list[str] | None = None) -> list[Lease]:
+    """The readable leases of these scratch directories (or of all) in a directory that must be ours. What is there and
+    cannot be read is added to `unread`."""
     try:
         fd = open_holder(base)
-    except (OSError, ValueError, UnsafeScratch):
+    except (ValueError, UnsafeScratch):
+        return []
+    except OSError as error:
+        own_files.note_unread(base, error, unread)
         return []
     try:
         if names is None:
             names = sorted(name.removesuffix(ENDING) for name in os.listdir(fd) if name.endswith(ENDING))
-        return [lease for name in names if (lease := read_at(fd, name, f"{base}/{name}"))]
-    except OSError:
+        return [lease for name in names if (lease := read_at(fd, name, f"{base}/{name}", unread))]
+    except OSError as error:
+        own_files.note_unread(base, error, unread)
         return []
     finally:
         os.close(fd)
 
 
-def read_at(fd: int, name: str, path: str) -> Lease | None:
-    found = own_files.read_small(name + ENDING, record.LONGEST, fd)
+def read_at(fd: int, name: str, path: str, unread: list[str] | None = None) -> Lease | None:
+    found = own_files.read_small(name + ENDING, record.LONGEST, fd, unread)
     return record.decode(found[0].decode("utf-8", "surrogateescape"), path) if found else None
 
 

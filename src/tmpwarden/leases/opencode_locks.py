@@ -12,18 +12,18 @@ DIRECTORY = ".local/state/opencode"
 VARIABLES = ("XDG_STATE_HOME",)  # the directory that holds `opencode`
 
 
-def read(config_homes: Iterable[str]) -> tuple[Claimed, ...]:
+def read(config_homes: Iterable[str], unread: list[str]) -> tuple[Claimed, ...]:
     folders = [f"{home}{below}/locks" for home in config_homes for below in ("", "/opencode")]
     return tuple(
         claim
         for folder in folders
-        for name in names_in(folder)
-        if name.endswith(".lock") and (claim := _read_one(f"{folder}/{name}/meta.json"))
+        for name in names_in(folder, unread)
+        if name.endswith(".lock") and (claim := _read_one(f"{folder}/{name}/meta.json", unread))
     )
 
 
-def _read_one(path: str) -> Claimed | None:
-    found = read_object(path)
+def _read_one(path: str, unread: list[str]) -> Claimed | None:
+    found = read_object(path, unread)
     if found is None:
         return None
     fields, written_s = found

@@ -19,7 +19,10 @@ class Format:
     __slots__ = ("directory", "read", "variables")
 
     def __init__(
-        self, read: Callable[[Iterable[str]], tuple[Claimed, ...]], directory: str, variables: tuple[str, ...]
+        self,
+        read: Callable[[Iterable[str], list[str]], tuple[Claimed, ...]],
+        directory: str,
+        variables: tuple[str, ...],
     ) -> None:
         self.read = read
         self.directory = directory  # below a home
@@ -65,5 +68,6 @@ def state_of(claim: Claimed) -> OwnerState:
     return state
 
 
-def read(registry: str, homes: Iterable[str]) -> tuple[Claimed, ...]:
-    return FORMATS[registry].read(homes)
+def read(registry: str, homes: Iterable[str], unread: list[str] | None = None) -> tuple[Claimed, ...]:
+    """`unread` gets a sentence for each part that could not be read: who it names may live."""
+    return FORMATS[registry].read(homes, [] if unread is None else unread)

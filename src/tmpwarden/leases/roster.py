@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
 from functools import cached_property
 
+from ..model.answers import Held, Nobody, NotMeasured
 from ..model.hot import Lease
 from ..model.sweep import Owner, OwnerState, Witness, WitnessKind
 from ..oskit.proc import procs
@@ -36,9 +38,11 @@ class Roster:
         leases: list[Lease],
         holders: Holders,
         home: str,
+        unread: Iterable[str] = (),
     ) -> None:
         self.agent, self.session_env, self.registry = agent, session_env, registry
         self.leases, self.holders, self.home = leases, holders, home
+        self.unread = list(unread)  # records that may name a live session, and why they could not be read
         self._near: dict[str, list[Living]] = {}  # strangers by the root that they may use
 
     @cached_property
@@ -49,7 +53,8 @@ class Roster:
         carried = [self.holders.sessions.get(variable, {}).values() for variable in self.session_env]
         relatives = {*self._running, *(pid for groups in carried for pids in groups for pid in pids)}
         homes = registries.config_homes(self.registry, self.home, self.leases, self.holders, relatives)
-        return tuple((claim, registries.state_of(claim)) for claim in registries.read(self.registry, homes))
+        found = registries.read(self.registry, homes, self.unread)
+        return tuple((claim, registries.state_of(claim)) for claim in found)
 
     @cached_property
     def _running(self) -> tuple[int, ...]:
@@ -106,11 +111,8 @@ class Roster:
 
     def carriers_of(self, session: str) -> tuple[Witness, ...]:
         """Processes with this session id in their environment."""
-        return tuple(
-            self._witness(WitnessKind.SESSION, f"{variable}={session}", pid)
-            for variable in self.session_env
-            for pid in self.holders.carriers(variable, session)
-        )
+        found = [self.holders.carriers(variable, session) for variable in self.session_env]
+        return tuple(witness for answer in found if isinstance(answer, Held) for witness in answer.by)
 
     def witnesses_of_pid(self, pid: int) -> tuple[Witness, ...]:
         return tuple(
@@ -126,11 +128,16 @@ class Roster:
         """Absent, if we can see everybody who might be it. `root`: strangers that use it are a doubt."""
         if self.registry is not None and self.registry not in registries.FORMATS:
             return OwnerState.UNKNOWN, f"no reader for the registry format {self.registry}"
-        if not self.holders.complete:
-            return OwnerState.UNKNOWN, "; ".join(self.holders.doubts[:1]) or "not everybody can be seen"
-        if root is not None and (near := self._by_name(root)):
-            return OwnerState.UNKNOWN, f"{near[0].detail} may run it"
-        return OwnerState.ABSENT, "nobody carries it"
+        near = [] if root is None else self._by_name(root)  # reads command lines, which may leave a doubt
+        match self.holders.unseen:
+            case NotMeasured(why):
+                return OwnerState.UNKNOWN, why
+            case Nobody() if self.unread:
+                return OwnerState.UNKNOWN, self.unread[0]
+            case Nobody() if near:
+                return OwnerState.UNKNOWN, f"{near[0].detail} may run it"
+            case Nobody():
+                return OwnerState.ABSENT, "nobody carries it"
 
     def _by_registry(self) -> list[Living]:
         return [

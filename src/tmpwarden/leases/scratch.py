@@ -76,9 +76,11 @@ def read(path: str) -> Lease | None:
     return next(iter(lease_files.leases_in(base, [name])), None)
 
 
-def read_all(roots: tuple[str, ...]) -> tuple[Lease, ...]:
+def read_all(roots: tuple[str, ...], unread: list[str] | None = None) -> tuple[Lease, ...]:
     """Every lease below these temp roots. One that cannot be read is passed over: its scratch has no known owner."""
-    return tuple(lease for root in roots for base in _bases(root) for lease in lease_files.leases_in(base))
+    return tuple(
+        lease for root in roots for base in _bases(root) for lease in lease_files.leases_in(base, unread=unread)
+    )
 
 
 def adopt(lease: Lease, pid: int, start: int | None = None) -> Lease:

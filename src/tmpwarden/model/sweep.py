@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 from enum import Enum
+from typing import NoReturn
+
+from .answers import Users
 
 
 class Kind(Enum):
@@ -45,6 +48,9 @@ class OwnerState(Enum):
     UNKNOWN = "unknown"
     NONE = "none"
 
+    def __bool__(self) -> NoReturn:
+        raise TypeError(f"an owner that is {self.value} is neither true nor false")
+
 
 class WitnessKind(Enum):
     """The ways in which a process or a mount uses a unit. Any one of them keeps it whole."""
@@ -62,7 +68,6 @@ class WitnessKind(Enum):
     REGISTRY = "agent-registry"
     MOUNT = "mount-point"
     MOUNT_SOURCE = "mount-source"
-    NOT_MEASURED = "not-measured"  # nobody could be looked at: law 1 takes that for somebody
 
 
 class Reason(Enum):
@@ -184,6 +189,7 @@ class Measure:
     oldest_ns: int  # the oldest member's newest date: before 2015 means that a clock was wrong
     bytes: int  # allocated, each inode once
     entries: int
+    directories: int = 0
     at_least: bool = False  # part could not be read, or the walk was stopped early
     unreadable: int = 0
     foreign: int = 0  # members of another uid
@@ -225,7 +231,7 @@ class Evidence:
     """Facts about one Finding. None means "could not measure" and never reads as "no"."""
 
     owner: Owner
-    witnesses: tuple[Witness, ...] | None
+    users: Users
     measure: Measure | None
     has_shape: bool | None = True  # the row's checks
     git_losses: tuple[str, ...] | Unclear = ()  # what would be lost
@@ -237,6 +243,7 @@ class Remove:
     finding: Finding
     evidence: Evidence
     reason: Reason
+    doubt: str = ""  # why somebody may use it unseen: it goes only if the kernel says that nobody has it open
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ..oskit.proc import procs, vitals
@@ -18,8 +19,9 @@ class Census:
     @classmethod
     def take(cls) -> Census:
         census = cls()
-        for pid in procs.pids() or ():
-            census.add(pid)
+        with suppress(OSError):  # nobody can be told from anybody: nobody is
+            for pid in procs.pids():
+                census.add(pid)
         return census
 
     def add(self, pid: int) -> None:

@@ -12,7 +12,7 @@ from .explain import still_listed
 from .plan import make_plan, makes_room
 from .prepared import CleanResult, Plan, Prepared
 from .store import settle
-from .store.expiry import complaints, destroy, expire, purge_all, waiting
+from .store.expiry import complaints, destroy, expire, purge_all, unused, waiting
 from .store.journal import Journal
 from .store.quarantine import Quarantines
 from .take.act import Actor
@@ -173,7 +173,7 @@ class Cleaning:
             if self.result.stopped or not self.result.confirmed:
                 return
             pressure.held_bytes -= 0 if pressure.budget_bytes is None else self._removed_bytes(root)
-            for entry in waiting(root):
+            for entry in unused(self.prepared, waiting(root)):
                 if pressure.is_relieved(root):
                     break
                 self._gone_for_good(entry.name, *destroy(actor.journal, (entry,)))

@@ -19,10 +19,10 @@ def explain(path: str, prepared: Prepared) -> Explained:
         raise NotFound(f"there is nothing called {shown(path)}")
     verdict = _verdict(full, prepared)
     if verdict is None:
-        witnesses = prepared.weigher.world.holders.within(full)
-        return Explained(full, None, Owner(OwnerState.UNKNOWN), witnesses, ())
+        users = prepared.weigher.world.users_in(full)
+        return Explained(full, None, Owner(OwnerState.UNKNOWN), users, ())
     evidence = verdict.evidence
-    return Explained(full, verdict, evidence.owner, evidence.witnesses, _would_lose(verdict))
+    return Explained(full, verdict, evidence.owner, evidence.users, _would_lose(verdict))
 
 
 def still_listed(repository: str) -> str:

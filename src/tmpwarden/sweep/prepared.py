@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from itertools import islice
 
 from ..catalogue.settings import Settings
-from ..model.sweep import Finding, Measure, Outcome, Owner, Receipt, Remove, Request, Space, Verdict, Witness
+from ..model.answers import Users
+from ..model.sweep import Finding, Measure, Outcome, Owner, Receipt, Remove, Request, Space, Verdict
 from ..oskit.files import space
 from ..oskit.files.purge import Purged
 from .find.scan import Finder, open_below
@@ -161,5 +162,5 @@ class Explained:
     path: str
     verdict: Verdict | None
     owner: Owner
-    witnesses: tuple[Witness, ...] | None
+    users: Users
     would_lose: tuple[str, ...]

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
+from ..model.answers import Nobody
 from ..model.sweep import (
     Evidence,
     Finding,
@@ -40,7 +41,7 @@ from .tree import Tree
 ENTRY = replace(LITTER, id="worktree-entry", git_disposable=True, why="what a repository keeps about a worktree")
 DERIVED = replace(LITTER, id="derived", worth=Worth.NONE, why="what a build or an install makes again")
 NOTE = "worktree"  # the kind of line in the journal that ties a directory to its entry
-_UNASKED = Evidence(Owner(OwnerState.NONE), (), None)  # every take of ours hears the unit again
+_UNASKED = Evidence(Owner(OwnerState.NONE), Nobody(), None)  # every take of ours hears the unit again
 _BATCH = 64
 
 

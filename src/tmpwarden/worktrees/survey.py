@@ -8,6 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
+from ..model.answers import Held
 from ..model.sweep import Claim, Evidence, Finding, Keep, Kind, Litter, Reason, Tier, WitnessKind, Worth
 from ..oskit.files import walk
 from ..repos import work
@@ -82,7 +83,7 @@ class Surveyor:
             what = Item("inspectable", Holds.NOT_MEASURED, "its contents could not be read")
             return Tree(candidate.path, candidate.maker, (what,), finding)
         tree = Tree(candidate.path, candidate.maker, (), finding, measure=evidence.measure)
-        tree = replace(tree, held_by=evidence.witnesses or ())
+        tree = replace(tree, held_by=evidence.users.by if isinstance(evidence.users, Held) else ())
         used = self._used(finding, evidence)
         try:
             with opened(Unit(dir_fd, name, candidate.path)) as repository:
@@ -198,7 +199,7 @@ def _unpushed(repository: Repository, status: Status) -> int | None:
 
 def _who(evidence: Evidence) -> str:
     """`node (4711)`: the first process that uses it."""
-    first = next(iter(evidence.witnesses or ()), None)
+    first = evidence.users.by[0] if isinstance(evidence.users, Held) else None
     if first is None or first.pid is None:
         return ""
     return f"{first.command or 'a process'} ({first.pid})"

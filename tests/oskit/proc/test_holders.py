@@ -7,9 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from support.answers import witnesses
 from support.holding import process
 from support.mounts import needs_root
 from support.users import BIND_ELSEWHERE, LIBC, MAP, OPEN, fill
+from tmpwarden.model.answers import Held, Nobody, NotMeasured
 from tmpwarden.model.sweep import WitnessKind
 from tmpwarden.oskit.proc import namespaces
 from tmpwarden.oskit.proc.holders import Holders
@@ -23,9 +25,7 @@ def unit(tmp_path: Path) -> Path:
 
 
 def kinds(path: Path) -> set[WitnessKind]:
-    witnesses = Holders.look().within(str(path))
-    assert witnesses is not None
-    return {witness.kind for witness in witnesses}
+    return {witness.kind for witness in witnesses(Holders.look().within(str(path)))}
 
 
 @pytest.mark.parametrize(
@@ -41,10 +41,9 @@ def test_a_process_that_holds_a_member_is_a_witness_and_only_while_it_lives(
     unit: Path, source: str, member: str, kind: WitnessKind
 ) -> None:
     with process(source, str(unit / member)) as holder:
-        witnesses = Holders.look().within(str(unit))
-        assert witnesses
-        assert {(witness.kind, witness.pid) for witness in witnesses} == {(kind, holder.pid)}
-        assert os.path.basename(witnesses[0].command or "").startswith("python")
+        seen = witnesses(Holders.look().within(str(unit)))
+        assert {(witness.kind, witness.pid) for witness in seen} == {(kind, holder.pid)}
+        assert os.path.basename(seen[0].command or "").startswith("python")
     assert kinds(unit) == set()
 
 
@@ -95,15 +94,15 @@ def test_this_process_counts_for_what_it_uses_but_not_for_what_it_opened_to_look
 
 def test_a_worker_of_ours_is_left_out(unit: Path) -> None:
     with process(OPEN, str(unit / "deep" / "file")) as worker:
-        assert Holders.look(exclude=(worker.pid,)).within(str(unit)) == ()
+        assert Holders.look(exclude=(worker.pid,)).within(str(unit)) == Nobody()
 
 
 def test_session_ids_are_found_by_variable_value_and_process() -> None:
     with process("", env={"SOME_SESSION": "s-1", "XSOME_SESSION": "no", "OTHER": "SOME_SESSION=no"}) as running:
         holders = Holders.look(("SOME_SESSION", "ABSENT_SESSION"))
         assert holders.sessions == {"SOME_SESSION": {"s-1": (running.pid,)}, "ABSENT_SESSION": {}}
-        assert holders.carriers("SOME_SESSION", "s-1") == (running.pid,)
-        assert holders.carriers("SOME_SESSION", "s") == ()
+        assert [one.pid for one in witnesses(holders.carriers("SOME_SESSION", "s-1"))] == [running.pid]
+        assert holders.carriers("SOME_SESSION", "s") == Nobody()
 
 
 @needs_root
@@ -171,9 +170,9 @@ def test_looking_follows_no_path(unit: Path, monkeypatch: pytest.MonkeyPatch) ->
     with process(OPEN, str(unit / "deep" / "file")):
         for name in ("stat", "lstat", "scandir", "access"):
             monkeypatch.setattr(os, name, hang)
-        witnesses = Holders.look(("HOME",)).within(str(unit))
+        answer = Holders.look(("HOME",)).within(str(unit))
         monkeypatch.undo()
-    assert witnesses
+    assert isinstance(answer, Held)
 
 
 def test_processes_that_come_and_go_while_we_look_do_no_harm(unit: Path) -> None:
@@ -182,9 +181,8 @@ def test_processes_that_come_and_go_while_we_look_do_no_harm(unit: Path) -> None
     try:
         with process(OPEN, str(unit / "deep" / "file")) as holder:
             for _ in range(20):
-                witnesses = Holders.look(("HOME",)).within(str(unit))
-                assert witnesses
-                assert {witness.pid for witness in witnesses} == {holder.pid}
+                seen = witnesses(Holders.look(("HOME",)).within(str(unit)))
+                assert {witness.pid for witness in seen} == {holder.pid}
     finally:
         for one in storm:
             one.kill()
@@ -194,16 +192,15 @@ def test_processes_that_come_and_go_while_we_look_do_no_harm(unit: Path) -> None
 def test_without_proc_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(namespaces.MountTable, "of", classmethod(lambda cls, pid="self": None))
     monkeypatch.setitem(sys.modules, "psutil", None)
-    holders = Holders.look()
-    assert not holders.complete
-    assert holders.within("/tmp") is None
+    assert isinstance(Holders.look().within("/tmp"), NotMeasured)
 
 
 @needs_root
 def test_an_empty_proc_is_no_crash_and_nothing_is_measured(unit: Path) -> None:
     """psutil, if it is there, fails in a way of its own."""
-    source = "import sys; from tmpwarden.oskit.proc.holders import Holders; print(Holders.look().within(sys.argv[1]))"
+    source = "import sys; from tmpwarden.oskit.proc.holders import Holders\n"
+    source += "print(type(Holders.look().within(sys.argv[1])).__name__)"
     words = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs none /proc && exec "$@"', "sh"]
     words += [sys.executable, "-c", source, str(unit)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
-    assert (done.stdout, done.stderr) == ("None\n", "")
+    assert (done.stdout, done.stderr) == ("NotMeasured\n", "")

@@ -15,6 +15,8 @@ from hypothesis import strategies as st
 from support.holding import process
 from support.mounts import needs_root
 from support.users import LISTEN
+from tmpwarden.model.answers import Held, Nobody, NotMeasured
+from tmpwarden.oskit.files import kernel_word
 from tmpwarden.oskit.proc import locks
 
 FLOCK = "import fcntl, os, sys; fd = os.open(sys.argv[1], os.O_RDWR); fcntl.flock(fd, fcntl.LOCK_{kind})"
@@ -38,7 +40,7 @@ def folder(tmp_path: Path) -> Iterator[int]:
 
 def is_listed(path: Path) -> bool:
     found = locks.locked_inodes()
-    assert found is not None
+    assert isinstance(found, frozenset)
     status = path.stat()
     return (status.st_dev, status.st_ino) in found
 
@@ -52,18 +54,17 @@ def test_a_locked_file_is_listed_while_it_is_locked(tmp_path: Path, folder: int,
     assert not is_listed(tmp_path / "file")
     with process(source, str(tmp_path / "file")):
         assert is_listed(tmp_path / "file")
-        if source != LEASE:
-            assert locks.is_locked(folder, "file") is True
+        assert isinstance(kernel_word.ask(folder, "file"), Held), "whoever locks it has it open"
     assert not is_listed(tmp_path / "file")
-    assert locks.is_locked(folder, "file") is False
 
 
 def test_our_own_locks_can_be_left_out(tmp_path: Path) -> None:
     with (tmp_path / "file").open("w") as file:
         fcntl.flock(file, fcntl.LOCK_EX)
         status = os.fstat(file.fileno())
-        assert (status.st_dev, status.st_ino) in (locks.locked_inodes() or ())
-        assert (status.st_dev, status.st_ino) not in (locks.locked_inodes(except_pids=(os.getpid(),)) or ())
+        all_locks, others = locks.locked_inodes(), locks.locked_inodes(except_pids=(os.getpid(),))
+        assert isinstance(all_locks, frozenset) and (status.st_dev, status.st_ino) in all_locks
+        assert isinstance(others, frozenset) and (status.st_dev, status.st_ino) not in others
 
 
 def test_a_taken_flock_is_not_taken_twice(tmp_path: Path) -> None:
@@ -112,10 +113,10 @@ def test_where_the_kernel_names_another_device_than_stat_the_number_alone_counts
 
 @needs_root
 def test_outside_the_initial_pid_namespace_the_list_is_not_believed() -> None:
-    source = "from tmpwarden.oskit.proc import locks; print(locks.locked_inodes())"
+    source = "from tmpwarden.oskit.proc import locks; print(type(locks.locked_inodes()).__name__)"
     inside = ["unshare", "-p", "-f", "--mount-proc", sys.executable, "-c", source]
     done = subprocess.run(inside, capture_output=True, text=True, check=True)
-    assert done.stdout == "None\n"
+    assert done.stdout == "NotMeasured\n"
 
 
 # Sockets
@@ -138,9 +139,9 @@ def test_a_socket_that_somebody_has_is_alive_and_dead_when_that_process_has_ende
     tmp_path: Path, folder: int, source: str
 ) -> None:
     with process(source, str(tmp_path)):
-        assert locks.is_listening(folder, "s") is True
+        assert isinstance(locks.listeners(folder, "s"), Held)
     assert (tmp_path / "s").is_socket()
-    assert locks.is_listening(folder, "s") is False
+    assert locks.listeners(folder, "s") == Nobody()
 
 
 def test_a_server_is_not_disturbed_by_the_question(tmp_path: Path, folder: int) -> None:
@@ -149,7 +150,7 @@ def test_a_server_is_not_disturbed_by_the_question(tmp_path: Path, folder: int) 
         server.bind("s")
         server.listen()
         server.setblocking(False)
-        assert locks.is_listening(folder, "s") is True
+        assert isinstance(locks.listeners(folder, "s"), Held)
         with pytest.raises(BlockingIOError):
             server.accept()
     os.chdir("/")
@@ -160,7 +161,7 @@ def test_a_long_path_fits(tmp_path: Path) -> None:
     deep.mkdir(parents=True)
     with process(LISTEN, str(deep / ("s" * 100))):
         fd = os.open(deep, os.O_RDONLY | os.O_DIRECTORY)
-        assert locks.is_listening(fd, "s" * 100) is True
+        assert isinstance(locks.listeners(fd, "s" * 100), Held)
         os.close(fd)
 
 
@@ -168,4 +169,4 @@ def test_a_long_path_fits(tmp_path: Path) -> None:
 def test_what_is_no_socket_is_not_measured(tmp_path: Path, folder: int, name: str) -> None:
     (tmp_path / "link").symlink_to("s")
     (tmp_path / "folder").mkdir()
-    assert locks.is_listening(folder, name) is None
+    assert isinstance(locks.listeners(folder, name), NotMeasured)

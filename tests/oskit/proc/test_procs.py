@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support import holding
+from support.answers import witnesses
 from support.holding import process
 from support.mounts import needs_root
 from support.users import dead_process
@@ -71,9 +72,7 @@ def test_a_process_whose_first_thread_has_ended_still_lives_and_holds(tmp_path: 
         assert child.stdout
         assert child.stdout.readline() == b"ready\n"
         assert procs.start_ticks(child.pid) is not None
-        witnesses = Holders.look().within(str(tmp_path))
-        assert witnesses
-        assert witnesses[0].pid == child.pid
+        assert witnesses(Holders.look().within(str(tmp_path)))[0].pid == child.pid
         child.stdin.close()
 
 
@@ -124,7 +123,7 @@ SOMEBODY = 40000 + ME % 20000  # a user of this test process alone: what hides f
 LOOK = """
 from tmpwarden.oskit.proc.holders import Holders
 holders = Holders.look(("CLAUDE_CODE_SESSION_ID",))
-print(holders.complete)
+print(type(holders.unseen).__name__ == "Nobody")
 print(*holders.doubts, sep="\\n")
 """
 
@@ -181,7 +180,7 @@ def test_a_command_in_an_agents_sandbox_can_be_seen(ordinary_user) -> None:  # t
         "os.chdir(sys.argv[1])\n"
     )
     with _as_user(ordinary_user, source, str(unit)):
-        done = _look(ordinary_user, LOOK + f"print([w.kind.value for w in holders.within({str(unit)!r})])")
+        done = _look(ordinary_user, LOOK + f"print([w.kind.value for w in holders.within({str(unit)!r}).by])")
         assert done.stdout == "True\n\n['working-directory']\n", done.stdout + done.stderr
 
 

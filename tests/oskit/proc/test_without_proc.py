@@ -6,8 +6,10 @@ from pathlib import Path
 
 import pytest
 
+from support.answers import witnesses
 from support.holding import process
 from support.users import OPEN, fill
+from tmpwarden.model.answers import NotMeasured
 from tmpwarden.model.sweep import WitnessKind
 from tmpwarden.oskit.proc import namespaces
 from tmpwarden.oskit.proc.holders import Holders
@@ -21,9 +23,7 @@ def without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
 @pytest.mark.usefixtures("without_proc")
 def test_without_psutil_nothing_is_measured(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "psutil", None)
-    holders = Holders.look()
-    assert not holders.complete
-    assert holders.within("/tmp") is None
+    assert isinstance(Holders.look().within("/tmp"), NotMeasured)
 
 
 @pytest.mark.usefixtures("without_proc")
@@ -31,14 +31,13 @@ def test_with_psutil_users_are_seen_but_absence_is_never_known(tmp_path: Path) -
     unit = fill(tmp_path / "unit")
     with process(OPEN, str(unit / "deep" / "file"), env={"SOME_SESSION": "s-1", "TMPDIR": str(unit / "deep")}) as user:
         holders = Holders.look(("SOME_SESSION",))
-        witnesses = holders.within(str(unit))
-        assert witnesses
-        assert {(one.kind, one.pid) for one in witnesses} == {
+        assert {(one.kind, one.pid) for one in witnesses(holders.within(str(unit)))} == {
             (WitnessKind.OPEN_FILE, user.pid),
             (WitnessKind.TMPDIR, user.pid),
         }
-        assert holders.carriers("SOME_SESSION", "s-1") == (user.pid,)
-        assert not holders.complete
+        assert [one.pid for one in witnesses(holders.carriers("SOME_SESSION", "s-1"))] == [user.pid]
+        assert isinstance(holders.carriers("SOME_SESSION", "s-2"), NotMeasured)
+        assert isinstance(holders.within(str(unit / "deep" / "er")), NotMeasured)
 
 
 MODULES = [
@@ -71,7 +70,7 @@ for name in {MODULES!r}:
     importlib.import_module("tmpwarden." + name)
 from tmpwarden.oskit.proc import locks, namespaces
 assert locks.try_flock(0) is False
-assert locks.is_listening(0, "x") is None
+assert type(locks.listeners(0, "x")).__name__ == "NotMeasured"
 """
     subprocess.run([sys.executable, "-c", source], check=True)
 

@@ -9,6 +9,7 @@ import pytest
 
 from support.litter import claude_session, later, snapshot
 from tmpwarden.errors import NameTaken, NotFound
+from tmpwarden.model.answers import NotMeasured
 from tmpwarden.model.sweep import Request
 from tmpwarden.oskit.files import emptier, take
 from tmpwarden.oskit.proc import holders
@@ -158,8 +159,10 @@ def test_an_edited_line_stops_nobody(field: str, value: object, root: Path, stat
 def test_what_nobody_can_be_asked_about_any_more_goes_back(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unit = claude_session(root)
     whole, within = snapshot(unit), holders.Holders.within
-    blind = f"{quarantine.beside(str(root))}/"
-    monkeypatch.setattr(holders.Holders, "within", lambda s, path: None if path.startswith(blind) else within(s, path))
+    blind, unseen = f"{quarantine.beside(str(root))}/", NotMeasured("nobody can be asked")
+    monkeypatch.setattr(
+        holders.Holders, "within", lambda s, path: unseen if path.startswith(blind) else within(s, path)
+    )
     result = clean(now_ns=later(100))
     assert snapshot(unit) == whole
     assert "not-measured" in {receipt.reason.value for receipt in result.receipts}

@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import pytest
 
+from tmpwarden.model.answers import Held, Nobody, NotMeasured
 from tmpwarden.model.sweep import (
     Claim,
     Evidence,
@@ -30,7 +31,7 @@ DAY_NS = 86400 * 10**9
 ROW = Litter("a", "row", "{tmp}", "x", Kind.DIR, Tier.AUTO, Worth.SOME, Claim.SESSION)
 FINDING = Finding(ROW, "/t", "/t", "x", Kind.DIR, 1, 2)
 OLD = Measure(newest_ns=NOW - 10 * DAY_NS, oldest_ns=NOW - 10 * DAY_NS, bytes=1, entries=1)
-GONE = Evidence(Owner(OwnerState.DEAD), (), OLD)
+GONE = Evidence(Owner(OwnerState.DEAD), Nobody(), OLD)
 
 
 def verdict(finding: Finding = FINDING, evidence: Evidence = GONE, standing: Standing | None = None, **words: object):
@@ -51,7 +52,7 @@ def test_what_nothing_speaks_for_may_go() -> None:
 
 @pytest.mark.parametrize("kind", WitnessKind)
 def test_any_witness_keeps_and_is_the_reason(kind: WitnessKind) -> None:
-    kept = verdict(evidence=replace(GONE, witnesses=(Witness(kind, "seen"),)))
+    kept = verdict(evidence=replace(GONE, users=Held((Witness(kind, "seen"),))))
     assert isinstance(kept, Keep)
     assert kept.reason.value == kind.value
 
@@ -64,7 +65,7 @@ def test_any_witness_keeps_and_is_the_reason(kind: WitnessKind) -> None:
         (FINDING, GONE, Standing(is_protected=True), Reason.PROTECTED),
         (FINDING, GONE, Standing(keep_listed="/t"), Reason.KEEP_LIST),
         (FINDING, replace(GONE, owner=Owner(OwnerState.ALIVE)), None, Reason.OWNER_ALIVE),
-        (FINDING, replace(GONE, witnesses=None), None, Reason.NOT_MEASURED),
+        (FINDING, replace(GONE, users=NotMeasured("x")), None, Reason.NOT_MEASURED),
         (FINDING, replace(GONE, measure=None), None, Reason.NOT_MEASURED),
         (FINDING, measured(foreign=1), None, Reason.FOREIGN),
         (FINDING, measured(crosses_device=True), None, Reason.MOUNT),
@@ -135,12 +136,12 @@ def test_a_torn_down_name_replaces_freshness_and_nothing_else() -> None:
     named = frozenset({"/t/x"})
     fresh = measured(newest_ns=NOW)
     assert isinstance(verdict(evidence=fresh, named=named), Remove)
-    held = replace(fresh, witnesses=(Witness(WitnessKind.OPEN_FILE, "x"),))
+    held = replace(fresh, users=Held((Witness(WitnessKind.OPEN_FILE, "x"),)))
     assert isinstance(verdict(evidence=held, named=named), Keep)
     assert isinstance(verdict(evidence=replace(fresh, git_losses=("x",)), named=named), Keep)
 
 
 def test_where_processes_cannot_be_seen_only_worthless_unowned_files_age() -> None:
-    unseen = replace(GONE, witnesses=None, owner=Owner(OwnerState.NONE))
+    unseen = replace(GONE, users=NotMeasured("x", lasting=True), owner=Owner(OwnerState.NONE))
     assert isinstance(verdict(row(worth=Worth.NONE), unseen), Remove)
     assert isinstance(verdict(row(worth=Worth.SOME), unseen), Keep)

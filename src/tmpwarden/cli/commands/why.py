@@ -7,7 +7,8 @@ from collections.abc import Iterator
 import click
 
 from ...catalogue.words import fixed_note
-from ...model.sweep import Remove, Request, Thresholds, Verdict
+from ...model.answers import Held, Nobody, NotMeasured
+from ...model.sweep import Remove, Request, Thresholds, Verdict, Witness
 from ...sweep.compose import why
 from ...sweep.prepared import Explained
 from ...text import duration, plural, shown
@@ -41,7 +42,7 @@ def _document(told: Explained) -> documents.Document:
     return unit | {
         "path": told.path,
         "owner": documents.owner(told.owner),
-        "witnesses": None if told.witnesses is None else [documents.witness(each) for each in told.witnesses],
+        **documents.users(told.users),
         "verdict": "remove" if isinstance(verdict, Remove) else "keep",
         "reason": None if verdict is None else verdict.reason.value,
         "would_lose": list(told.would_lose),
@@ -68,6 +69,8 @@ def _lines(told: Explained, now_ns: int) -> Iterator[str]:
     for each in verdict.evidence.git_entries:
         yield _fact("note", f"a worktree of {shown(each)}, whose list of worktrees a clean leaves alone")
     yield _fact("verdict", f"{'can go' if isinstance(verdict, Remove) else 'kept'}: {explained(verdict)}")
+    if isinstance(verdict, Remove) and verdict.doubt:
+        yield _fact("", "goes if the kernel confirms that nobody has it open, and waits in quarantine")
 
 
 def _stranger(told: Explained) -> Iterator[str]:
@@ -76,11 +79,17 @@ def _stranger(told: Explained) -> Iterator[str]:
 
 
 def _witnesses(told: Explained) -> Iterator[str]:
-    if told.witnesses is None:
-        yield _fact("used by", "could not be looked at")
-    elif not told.witnesses:
-        yield _fact("used by", "nobody")
-    by_process = {(each.kind, each.pid): each for each in reversed(told.witnesses or ())}
+    match told.users:
+        case NotMeasured(why):
+            yield _fact("used by", f"cannot tell: {shown(why)}")
+        case Nobody():
+            yield _fact("used by", "nobody")
+        case Held(by):
+            yield from _processes(by)
+
+
+def _processes(by: tuple[Witness, ...]) -> Iterator[str]:
+    by_process = {(each.kind, each.pid): each for each in reversed(by)}
     for each in list(by_process.values())[: -_MOST_WITNESSES - 1 : -1]:
         yield _fact("used by", witness_words(each))
     if len(by_process) > _MOST_WITNESSES:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ...model.answers import Held
 from ...model.sweep import Diagnosis, OwnerState, Remove, Verdict
 from ...text import shown, size
 from ..patient import Patient
@@ -43,7 +44,7 @@ def _sessions(verdicts: tuple[Verdict, ...]) -> list[str]:
 
 def _whose(verdict: Verdict) -> str:
     owner = verdict.evidence.owner
-    if owner.state is OwnerState.ALIVE or verdict.evidence.witnesses:
+    if owner.state is OwnerState.ALIVE or isinstance(verdict.evidence.users, Held):
         return f"{verdict.finding.litter.agent} (live)"
     words = {OwnerState.DEAD: "dead", OwnerState.ABSENT: "gone", OwnerState.NONE: "unowned"}
     return f"{verdict.finding.litter.agent} ({words.get(owner.state, 'unknown owner')})"

@@ -64,7 +64,7 @@ def _diagnosis(room: Space, ghosts: _Ghosts) -> Diagnosis:
 
 def _look(roots: tuple[str, ...]) -> dict[str, _Ghosts]:
     found: dict[str, _Ghosts] = {}
-    for pid in procs.pids() or ():
+    for pid in procs.pids():
         for fd, path in _deleted(pid):
             root = next((root for root in roots if path.startswith(root.rstrip("/") + "/")), None)
             if root is not None:

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ...model.answers import Held
 from ...model.sweep import Diagnosis, Keep, OwnerState, Reason
 from ...text import shown, size
 from ..patient import Patient
@@ -21,8 +22,8 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
         and verdict.evidence.measure.bytes >= _WORTH_TELLING
     ]
     for verdict in sorted(kept, key=lambda v: -(v.evidence.measure.bytes if v.evidence.measure else 0))[:3]:
-        witness = (verdict.evidence.witnesses or (None,))[0]
-        measure = verdict.evidence.measure
+        users, measure = verdict.evidence.users, verdict.evidence.measure
+        witness = users.by[0] if isinstance(users, Held) else None
         if witness is None or measure is None or witness.pid is None:
             continue
         summary = (

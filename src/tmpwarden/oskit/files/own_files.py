@@ -1,25 +1,39 @@
 """Read and remove what is ours alone: a lease, a note, an empty scratch. Light enough for hooks."""
 
+import errno
 import os
 
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
-def read_small(path: str, most_bytes: int, dir_fd: int | None = None) -> tuple[bytes, float] | None:
-    """(content, mtime) of a small regular file of ours; None for anything else, a link, a fifo or another user's."""
+def read_small(
+    path: str, most_bytes: int, dir_fd: int | None = None, unread: list[str] | None = None
+) -> tuple[bytes, float] | None:
+    """(content, mtime) of a small regular file of ours; None for anything else, a link, a fifo or another user's. What
+    may be one and cannot be read is added to `unread`."""
     try:
         fd = os.open(path, _READ, dir_fd=dir_fd)
-    except (OSError, ValueError):
+    except ValueError:
+        return None
+    except OSError as error:
+        note_unread(path, error, unread)
         return None
     try:
         status = os.fstat(fd)
         if status.st_mode & 0o170000 != 0o100000 or status.st_uid != os.geteuid():
             return None
         return os.read(fd, most_bytes), status.st_mtime
-    except OSError:
+    except OSError as error:
+        note_unread(path, error, unread)
         return None
     finally:
         os.close(fd)
+
+
+def note_unread(path: str, error: OSError, unread: list[str] | None) -> None:
+    """Law 1: what is gone, or is a link or a socket in a record's place, says nothing; all else might."""
+    if unread is not None and error.errno not in (errno.ENOENT, errno.ENOTDIR, errno.ELOOP, errno.ENXIO):
+        unread.append(f"{path} cannot be read: {error.strerror}")
 
 
 def exists(name: str, dir_fd: int) -> bool:

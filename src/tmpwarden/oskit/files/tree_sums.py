@@ -36,7 +36,8 @@ class TreeSums:
         self.names: list[str] = []  # the directories between the unit and where we are
         self.newest_s, self.oldest_s = float("-inf"), float("inf")  # rounded as st_mtime is: cheap to compare
         self.newest_ns, self.oldest_ns = -_NEVER_NS, _NEVER_NS
-        self.blocks = self.entries = self.unreadable = self.foreign = self.sticky = self.devices = self.linked = 0
+        self.blocks = self.entries = self.directories = self.unreadable = 0
+        self.foreign = self.sticky = self.devices = self.linked = 0
         self.stopped = self.crosses_device = False
         self.seen_links: set[int] = set()
         self.found_locked: list[str] = []
@@ -108,6 +109,7 @@ class TreeSums:
             oldest_ns=self.oldest_ns,
             bytes=self.blocks * 512,
             entries=self.entries,
+            directories=self.directories,
             at_least=self.stopped or self.unreadable > 0,
             unreadable=self.unreadable,
             foreign=self.foreign,

@@ -162,6 +162,7 @@ class _Walk(TreeSums):
             return None
         status = os.fstat(fd)
         self.entries += 1
+        self.directories += 1
         self.room -= 1
         changed = status.st_ctime
         if changed > self.newest_s or changed < self.oldest_s or status.st_mtime > self.newest_s or self.count_atime:

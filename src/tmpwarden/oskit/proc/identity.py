@@ -24,7 +24,10 @@ def identity_state(
         return OwnerState.DEAD
     if not _is_this_pid_namespace(pidns):
         return OwnerState.UNKNOWN
-    found = procs.process(pid)
+    try:
+        found = procs.living(pid)
+    except OSError:
+        return OwnerState.UNKNOWN
     if found is None:
         return OwnerState.DEAD
     if start is not None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import errno
 import os
 import stat
-import struct
 from collections.abc import Collection
 
+from ...model.answers import Held, Nobody, NotMeasured, Users
 from . import namespaces, procs
 
 try:
@@ -32,23 +32,29 @@ class LockedInodes(frozenset[tuple[int, int]]):
         return isinstance(item, tuple) and item[1] in self.numbers and item[0] not in self.plain_devices
 
 
-def locked_inodes(except_pids: Collection[int] = ()) -> frozenset[tuple[int, int]] | None:
+Inodes = frozenset[tuple[int, int]]  # (st_dev, inode)
+
+
+def locked_inodes(except_pids: Collection[int] = ()) -> Inodes | NotMeasured:
     """Every file with a flock, POSIX or OFD lock or a lease on it, or somebody waiting for one.
 
-    `except_pids`: whose flocks and POSIX locks do not count, such as our own. None: not measured (also outside the
-    initial pid namespace, where /proc/locks leaves out other namespaces' locks).
+    `except_pids`: whose flocks and POSIX locks do not count, such as our own. Whoever locks a file has it open, so
+    where this cannot be measured the kernel can be asked.
     """
-    text = procs.read_whole("/proc/locks")
-    if text is None or not namespaces.in_initial_pid_namespace():
-        return None
+    if not namespaces.in_initial_pid_namespace():
+        return NotMeasured("locks from outside this pid namespace cannot be seen", askable=True)
+    try:
+        text = procs.read("/proc/locks")
+    except OSError as error:
+        return NotMeasured(f"/proc/locks cannot be read: {error.strerror}", askable=True)
     return _for_stat(parse_locks(text.decode("ascii", "replace"), except_pids))
 
 
-def newly_locked(
-    before: frozenset[tuple[int, int]] | None, now: frozenset[tuple[int, int]] | None
-) -> frozenset[tuple[int, int]]:
+def newly_locked(before: Inodes | NotMeasured, now: Inodes | NotMeasured) -> Inodes:
     """What has been locked between two looks; all that is locked now if the first was not measured."""
-    fresh = frozenset(now or ()) - frozenset(before or ())
+    if isinstance(now, NotMeasured):
+        return frozenset()
+    fresh = now if isinstance(before, NotMeasured) else frozenset(now) - frozenset(before)
     if not fresh or not isinstance(now, LockedInodes):
         return fresh
     loose = LockedInodes(fresh)
@@ -56,10 +62,18 @@ def newly_locked(
     return loose
 
 
-def bound_sockets() -> frozenset[bytes]:
+def bound_sockets() -> frozenset[bytes] | NotMeasured:
     """A mark for every socket of this network namespace that is bound to a path; compare two looks."""
-    lines = (procs.read_whole("/proc/net/unix") or b"").split(b"\n")[1:]
+    try:
+        lines = procs.read("/proc/net/unix").split(b"\n")[1:]
+    except OSError as error:
+        return NotMeasured(f"/proc/net/unix cannot be read: {error.strerror}")
     return frozenset(b" ".join(words[6:]) for line in lines if len(words := line.split()) > 7 and words[7][:1] != b"@")
+
+
+def newly_bound(before: frozenset[bytes] | NotMeasured, now: frozenset[bytes] | NotMeasured) -> bool:
+    """Whether some socket may have been bound between two looks."""
+    return isinstance(before, NotMeasured) or isinstance(now, NotMeasured) or not now <= before
 
 
 def parse_locks(text: str, except_pids: Collection[int] = ()) -> frozenset[tuple[int, int]]:
@@ -114,57 +128,35 @@ def try_flock(fd: int) -> bool:
     return True
 
 
-def is_locked(dir_fd: int, name: str) -> bool | None:
-    """Ask the file itself, for where /proc/locks does not tell. None: not measured."""
-    if fcntl is None:
-        return None
-    try:
-        if not stat.S_ISREG(os.stat(name, dir_fd=dir_fd, follow_symlinks=False).st_mode):
-            return None
-        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)
-    except OSError:
-        return None
-    try:
-        return not try_flock(fd) or _has_posix_lock(fd)
-    finally:
-        os.close(fd)
-
-
-def _has_posix_lock(fd: int) -> bool:
-    """F_GETLK with a write lock in mind: any POSIX or OFD lock of somebody else is in its way."""
-    query = struct.pack("hhqqi4x", fcntl.F_WRLCK, os.SEEK_SET, 0, 0, 0)
-    try:
-        kind: int = struct.unpack("h", fcntl.fcntl(fd, fcntl.F_GETLK, query)[:2])[0]
-    except OSError:
-        return True
-    return kind != fcntl.F_UNLCK
-
-
-def is_listening(dir_fd: int, name: str) -> bool | None:
-    """Whether any process has this socket bound. None: not measured. Only ECONNREFUSED is dead.
+def listeners(dir_fd: int, name: str) -> Users:
+    """Whether any process has this socket bound. Only ECONNREFUSED is dead.
 
     A datagram connect to a stream socket fails with EPROTOTYPE as long as somebody has it bound, so that no server ever
     sees us; and through a pinned descriptor the path always fits into sun_path and nobody can swap the name.
     """
     if not hasattr(os, "O_PATH"):
-        return None
+        return NotMeasured("this system cannot ask a socket who listens", lasting=True)
     try:
         pinned = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
-    except OSError:
-        return None
+    except OSError as error:
+        return NotMeasured(f"a socket in it cannot be asked: {error.strerror}")
     try:
         if not stat.S_ISSOCK(os.fstat(pinned).st_mode):
-            return None
-        return _answers(f"/proc/self/fd/{pinned}")
+            return NotMeasured("a socket in it became something else")
+        number = _connected(f"/proc/self/fd/{pinned}")
     finally:
         os.close(pinned)
+    if number == errno.ECONNREFUSED:
+        return Nobody()
+    if number in (0, errno.EPROTOTYPE, errno.EAGAIN, errno.EPERM, errno.EISCONN):
+        from ...model.sweep import Witness, WitnessKind  # not for who only wants a flock
+
+        return Held((Witness(WitnessKind.SOCKET, name),))
+    return NotMeasured(f"a socket in it cannot be asked: {os.strerror(number)}")
 
 
-def _answers(path: str) -> bool | None:
+def _connected(path: str) -> int:
     import socket  # most sweeps meet none
 
     with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_NONBLOCK | socket.SOCK_CLOEXEC) as probe:
-        number = probe.connect_ex(path)
-    if number == errno.ECONNREFUSED:
-        return False
-    return True if number in (0, errno.EPROTOTYPE, errno.EAGAIN, errno.EPERM, errno.EISCONN) else None
+        return probe.connect_ex(path)

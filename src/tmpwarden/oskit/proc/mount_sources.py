@@ -10,13 +10,13 @@ from .mountinfo import Mount
 from .namespaces import MountTable
 
 Key = tuple[str, str]
-Held = tuple[WitnessKind, int | None, str]
+Use = tuple[WitnessKind, int | None, str]
 
 _LAYERS = ("lowerdir=", "lowerdir+=", "upperdir=", "workdir=")
 _LOOPS = "/sys/block"
 
 
-def used_by(table: MountTable) -> Iterator[tuple[Key, Held]]:
+def used_by(table: MountTable) -> Iterator[tuple[Key, Use]]:
     """((device, path within it), how it is used) for every mount of that table."""
     by_number = {mount.id: mount for mount in table.mounts}
     for mount in table.mounts:

@@ -122,10 +122,15 @@ class MountTable:
     def of(cls, pid: int | str = "self") -> MountTable | None:
         """The table of that process's namespace, or None where it cannot be read."""
         try:
-            with open(f"/proc/{pid}/mountinfo", "rb", buffering=0) as file:
-                return cls.parse(os.fsdecode(file.readall() or b""))
+            return cls.read(pid)
         except OSError:
             return None
+
+    @classmethod
+    def read(cls, pid: int | str = "self") -> MountTable:
+        """The same; raises OSError where it cannot be read."""
+        with open(f"/proc/{pid}/mountinfo", "rb", buffering=0) as file:
+            return cls.parse(os.fsdecode(file.readall() or b""))
 
     def mount_of(self, path: str) -> Mount | None:
         """The mount that a walk along `path` ends in."""

@@ -22,20 +22,13 @@ _DELETED = " (deleted)"
 _OPENED_TO_LOOK = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0)
 
 
-class Unreadable(Exception):
-    """This process is not for us to look at."""
-
-
 def mount_namespace(pid: int) -> str:
-    """`mnt:[4026531841]`. Raises Unreadable, or FileNotFoundError when the process is gone."""
-    try:
-        return os.readlink(f"/proc/{pid}/ns/mnt")
-    except PermissionError:
-        raise Unreadable from None
+    """`mnt:[4026531841]`. Raises OSError, as everything here: one of procs.ENDED, or why it could not be read."""
+    return os.readlink(f"/proc/{pid}/ns/mnt")
 
 
 def held_paths(pid: int, *, ours: bool = False) -> list[tuple[WitnessKind, str]]:
-    """(how, path as that process's mount namespace names it). Raises Unreadable or FileNotFoundError.
+    """(how, path as that process's mount namespace names it).
 
     `ours`: what this very process opened to look at things (directories, O_PATH pins) does not count.
     """
@@ -67,14 +60,13 @@ def variable_in(environ: bytes, name: bytes) -> str | None:
 
 
 def _targets(links: Iterable[str]) -> list[str]:
-    """Where these links lead, as far as that is a file. One that leads nowhere is passed over (closed meanwhile)."""
+    """Where these links lead, as far as that is a file. One that is there no more is passed over (closed meanwhile);
+    any other trouble (a path too long for the kernel to tell) is raised: somebody may use anything by it."""
     found: list[str] = []
     for link in links:
         try:
             target = os.readlink(link)
-        except PermissionError:
-            raise Unreadable from None
-        except OSError:
+        except procs.ENDED:
             continue
         if target[0] == "/":
             found += _spellings(target)
@@ -83,10 +75,7 @@ def _targets(links: Iterable[str]) -> list[str]:
 
 def _open_files(pid: int, *, ours: bool) -> list[str]:
     folder = f"/proc/{pid}/fd/"
-    try:
-        names = os.listdir(folder)
-    except PermissionError:
-        raise Unreadable from None
+    names = os.listdir(folder)
     return _targets([folder + name for name in names if not (ours and _opened_to_look(int(name)))])
 
 
@@ -101,7 +90,7 @@ def _opened_to_look(fd: int) -> bool:
 
 
 def _mapped_files(pid: int) -> list[str]:
-    lines = (procs.read_whole(f"/proc/{pid}/maps") or b"").split(b"\n")
+    lines = procs.read(f"/proc/{pid}/maps").split(b"\n")
     paths = {line[at:] for line in lines if (at := line.find(b" /") + 1)}
     return [spelling for path in paths for spelling in _spellings(os.fsdecode(path))]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 
 _READ_SIZE = 1 << 16
@@ -11,7 +12,7 @@ _KERNEL_THREAD = 0x00200000  # PF_KTHREAD
 class Process:
     """One process: what everybody may know about it."""
 
-    __slots__ = ("command", "is_kernel_thread", "is_without_first_thread", "parent", "pid", "start")
+    __slots__ = ("command", "is_kernel_thread", "parent", "pid", "start", "threads")
 
     def __init__(
         self,
@@ -21,31 +22,37 @@ class Process:
         command: str,
         *,
         is_kernel_thread: bool = False,
-        is_without_first_thread: bool = False,
+        threads: int = 1,
     ) -> None:
         self.pid = pid
         self.parent = parent
         self.start = start  # clock ticks after boot: with the pid, the identity of a process within one boot
         self.command = command  # the kernel's 15 bytes; anything may be in there
         self.is_kernel_thread = is_kernel_thread
-        self.is_without_first_thread = is_without_first_thread  # its other threads go on
+        self.threads = threads  # how many; those that have ended count until they are reaped
 
 
-def read_whole(path: str) -> bytes | None:
-    """A file of /proc, or None where it is gone or not for us."""
-    try:
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-    except (OSError, ValueError):
-        return None
+ENDED = (FileNotFoundError, ProcessLookupError)  # of all errors only these mean that a process is no more
+
+
+def read(path: str) -> bytes:
+    """A file of /proc. Raises one of ENDED when its process is gone, else what kept us from reading it."""
+    fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
     try:
         parts = []
         while part := os.read(fd, _READ_SIZE):
             parts.append(part)
         return b"".join(parts)
-    except OSError:  # the process ended between open and read
-        return None
     finally:
         os.close(fd)
+
+
+def read_whole(path: str) -> bytes | None:
+    """The same for what is only told to people or guessed by: None where it is gone or not for us."""
+    try:
+        return read(path)
+    except (OSError, ValueError):
+        return None
 
 
 def parse_stat(pid: int, line: bytes) -> Process | None:
@@ -59,22 +66,42 @@ def parse_stat(pid: int, line: bytes) -> Process | None:
             int(fields[19]),
             os.fsdecode(line[opening + 1 : closing]),
             is_kernel_thread=bool(int(fields[6]) & _KERNEL_THREAD),
-            is_without_first_thread=fields[0] == b"Z",
+            threads=int(fields[17]),
         )
     except (IndexError, ValueError):
         return None
 
 
+def living(pid: int) -> Process | None:
+    """That process now, or None if it has ended (as a zombie has: it holds nothing). Raises OSError: not measured."""
+    try:
+        line = read(f"/proc/{pid}/stat")
+    except ENDED:
+        if _is_hidden(pid):
+            raise PermissionError(errno.EACCES, "it is hidden", f"/proc/{pid}") from None
+        return None
+    if _is_over(line):
+        return None
+    found = parse_stat(pid, line)
+    if found is None:
+        raise OSError(errno.EBADMSG, os.strerror(errno.EBADMSG), f"/proc/{pid}/stat")
+    return found
+
+
 def process(pid: int) -> Process | None:
-    """That process now, or None if there is none (a zombie has ended: it holds nothing)."""
-    line = read_whole(f"/proc/{pid}/stat")
-    return None if line is None or _is_over(line) else parse_stat(pid, line)
+    """The same where a doubt does no harm: None too where it could not be measured."""
+    try:
+        return living(pid)
+    except (OSError, ValueError):
+        return None
 
 
-def living_thread(pid: int) -> int:
-    """A thread of a process whose first thread has ended. Raises OSError if all of it is gone."""
-    threads = [int(name) for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]
-    return threads[0] if threads else pid
+def other_threads(pid: int) -> list[int]:
+    """All threads of a process but its first; none if it has ended. Raises OSError: not measured."""
+    try:
+        return [int(name) for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]
+    except ENDED:
+        return []
 
 
 def start_ticks(pid: int) -> int | None:
@@ -83,47 +110,52 @@ def start_ticks(pid: int) -> int | None:
     return found.start if found else None
 
 
-def pids() -> list[int] | None:
-    """Every process number in /proc, or None on a machine without it."""
-    try:
-        return [int(name) for name in os.listdir("/proc") if name.isdigit()]
-    except OSError:
-        return None
+def pids() -> list[int]:
+    """Every process number in /proc. Raises OSError: not measured."""
+    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
 
 
 def processes() -> dict[int, Process] | None:
     """Every process by number, or None on a machine without /proc. One that ends meanwhile is left out."""
-    numbers = pids()
-    if numbers is None:
+    try:
+        numbers = pids()
+    except OSError:
         return None
     return {pid: found for pid in numbers if (found := process(pid))}
 
 
 def owner_of(pid: int) -> int | None:
-    """The effective uid. From status: /proc/PID itself belongs to root when a process is not dumpable."""
-    text = read_whole(f"/proc/{pid}/status") or b""
+    """The effective uid, None if it has ended. Raises OSError: not measured. From status: /proc/PID itself belongs to
+    root when a process is not dumpable."""
+    try:
+        text = read(f"/proc/{pid}/status")
+    except ENDED:
+        return None
     start = text.find(b"\nUid:")
     try:
-        return int(text[start + 5 :].split(None, 2)[1]) if start >= 0 else None
+        return int(text[start + 5 :].split(None, 2)[1])
     except (IndexError, ValueError):
-        return None
+        raise OSError(errno.EBADMSG, os.strerror(errno.EBADMSG), f"/proc/{pid}/status") from None
 
 
-def environ(pid: int) -> bytes | None:
-    """The environment it was started with, NUL separated; None where it is not for us to read."""
-    return read_whole(f"/proc/{pid}/environ")
+def may_be_ours(pid: int) -> bool:
+    """Whether it runs as this user, or that could not be measured."""
+    try:
+        return owner_of(pid) == os.geteuid()
+    except OSError:
+        return True
 
 
 def arguments(pid: int) -> tuple[bytes, ...]:
-    """Its command line; empty for kernel threads and where it cannot be read."""
-    line = read_whole(f"/proc/{pid}/cmdline")
+    """Its command line; empty for kernel threads. Raises OSError."""
+    line = read(f"/proc/{pid}/cmdline")
     return tuple(line.rstrip(b"\0").split(b"\0")) if line else ()
 
 
 def described(pid: int, found: Process | None = None) -> str | None:
     """What to call it before people: the program it runs, else the kernel's name for it. Not escaped."""
-    words = arguments(pid)
-    if words and (name := words[0].rsplit(b"/", 1)[-1]):
+    words = (read_whole(f"/proc/{pid}/cmdline") or b"").split(b"\0")
+    if name := words[0].rsplit(b"/", 1)[-1]:
         return os.fsdecode(name)
     found = found or process(pid)
     return found.command if found else None
@@ -166,6 +198,19 @@ def start_time_s(start: int) -> float | None:
     """When a process with these start ticks started, by the clock of now."""
     booted = boot_time_s()
     return None if booted is None else booted + start / os.sysconf("SC_CLK_TCK")
+
+
+def _is_hidden(pid: int) -> bool:
+    """hidepid makes other users' processes look as if they had ended; a signal's address cannot be hidden."""
+    if os.name != "posix":  # there, signal 0 is no question
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except (OSError, OverflowError):
+        return True
+    return True
 
 
 def _is_over(line: bytes) -> bool:

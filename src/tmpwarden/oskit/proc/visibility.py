@@ -1,9 +1,9 @@
-"""Whether we can see everybody who might carry a session. If not, "nobody carries it" is not known."""
+"""Whether we can see everybody who might use a unit or carry a session. If not, "nobody does" is not known."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable
+from collections.abc import Mapping
 
 from . import namespaces, procs
 
@@ -32,15 +32,18 @@ _CONTAINER_CLIENTS = frozenset(("docker", "nerdctl", "podman", "docker-compose")
 _SANDBOXED_BROWSER = (b"--type=renderer", b"--type=zygote", b"--type=gpu-process", b"--type=utility", b"-contentproc")
 
 
-def doubts(known: dict[int, procs.Process], unreadable: Iterable[int]) -> tuple[str, ...]:
-    """Every reason, in words, why a process that matters may have been missed."""
+def doubts(
+    known: dict[int, procs.Process], unreadable: Mapping[int, OSError], *, outside: bool = True
+) -> tuple[str, ...]:
+    """Every reason, in words, why a process that matters may have been missed. `outside`: also those do that do not
+    descend from this pid namespace."""
     found = []
-    if not namespaces.in_initial_pid_namespace():
+    if outside and not namespaces.in_initial_pid_namespace():
         found.append("processes outside this pid namespace cannot be seen")
     if os.geteuid() != 0 and _hides_processes():
         found.append("/proc is mounted with hidepid")
     owners = _Owners()
-    found += [doubt for pid in unreadable if (doubt := _doubt_about(pid, known, owners))]
+    found += [doubt for pid, error in unreadable.items() if (doubt := _doubt_about(pid, error, known, owners))]
     if os.geteuid() != 0:
         found += [doubt for process in known.values() if (doubt := _doubt_behind(process))]
     return tuple(found)
@@ -54,30 +57,45 @@ def _hides_processes() -> bool:
     return bool(hidden - {"hidepid=0", "hidepid=off"})
 
 
+_ENDED = -1  # nobody's
+
+
 class _Owners(dict[int, int | None]):
-    """Effective uid by process, each asked once: all daemons have the same few ancestors."""
+    """Effective uid by process, each asked once: all daemons have the same few ancestors. None: not measured."""
 
     def __missing__(self, pid: int) -> int | None:
-        self[pid] = procs.owner_of(pid)
+        try:
+            owner = procs.owner_of(pid)
+        except OSError:
+            self[pid] = None
+        else:
+            self[pid] = _ENDED if owner is None else owner
         return self[pid]
 
 
-def _doubt_about(pid: int, known: dict[int, procs.Process], owners: _Owners) -> str | None:
+def _doubt_about(pid: int, error: OSError, known: dict[int, procs.Process], owners: _Owners) -> str | None:
     """Why this unreadable process matters; None if it does not: a stranger's, or one of the shy ones."""
-    process = known.get(pid)
-    owner = owners[pid]
-    if process is None or owner is None or pid == 1:
-        return None  # gone, or init, which runs no agent itself: what it starts has numbers of its own
+    owner, process = owners[pid], known.get(pid)
+    if owner == _ENDED:
+        return None
+    name = f"process {pid} ({process.command})" if process else f"process {pid}"
+    is_refused = isinstance(error, PermissionError)
+    if owner is None or (os.geteuid() == 0 and not is_refused):  # root may look at everybody
+        return f"{name} cannot be read: {error.strerror}"
+    if pid == 1 and is_refused:
+        return None  # init runs no agent itself: what it starts has numbers of its own
     if owner == os.geteuid():
-        return None if _is_shy(process) else f"process {pid} ({process.command}) of this user cannot be read"
-    if any(owners[ancestor] == os.geteuid() for ancestor in procs.ancestors(pid, known)):
-        return f"process {pid} ({process.command}) was started by this user as another one"
+        if is_refused and process and _is_shy(process):
+            return None
+        return f"{name} of this user cannot be read" + ("" if is_refused else f": {error.strerror}")
+    if any(owners[ancestor] in (os.geteuid(), None) for ancestor in procs.ancestors(pid, known)):
+        return f"{name} was started by this user as another one"
     return None
 
 
 def _doubt_behind(process: procs.Process) -> str | None:
     """A client of ours whose container root's daemon runs: nothing in there descends from us."""
-    if process.command not in _CONTAINER_CLIENTS or procs.owner_of(process.pid) != os.geteuid():
+    if process.command not in _CONTAINER_CLIENTS or not procs.may_be_ours(process.pid):
         return None
     return f"process {process.pid} ({process.command}) may run a container that cannot be looked into"
 
@@ -85,4 +103,5 @@ def _doubt_behind(process: procs.Process) -> str | None:
 def _is_shy(process: procs.Process) -> bool:
     if process.command in SHY_COMMANDS:
         return True
-    return any(word.startswith(_SANDBOXED_BROWSER) for word in procs.arguments(process.pid)[1:])
+    words = (procs.read_whole(f"/proc/{process.pid}/cmdline") or b"").split(b"\0")
+    return any(word.startswith(_SANDBOXED_BROWSER) for word in words[1:])

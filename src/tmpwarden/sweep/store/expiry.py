@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
+from ...model.answers import Nobody
 from ...model.sweep import Space
 from ...oskit.files import space
 from ...oskit.files.purge import Purged
@@ -24,7 +25,7 @@ def expire(prepared: Prepared, journal: Journal) -> list[Purged]:
         gone += destroy(journal, (e for e in entries if quarantine.is_expired(e, now_ns, expiry_s)))
         if root and _is_short_of_memory(space.space_of(root), prepared.settings.pressure_high_percent):
             rest = (e for e in quarantine.stored(directory) if e.may_go)
-            gone += destroy(journal, rest)
+            gone += destroy(journal, unused(prepared, rest))
     return gone
 
 
@@ -43,7 +44,13 @@ def complaints(prepared: Prepared) -> Iterator[str]:
 def purge_all(prepared: Prepared, journal: Journal) -> list[Purged]:
     """`clean --purge`: whatever can be destroyed, now."""
     entries = (entry for directory, _ in directories(prepared) for entry in quarantine.stored(directory))
-    return destroy(journal, (entry for entry in entries if entry.may_go))
+    return destroy(journal, unused(prepared, (entry for entry in entries if entry.may_go)))
+
+
+def unused(prepared: Prepared, entries: Iterable[Stored]) -> Iterator[Stored]:
+    """Those that may go before their time: nobody uses them. In doubt they wait until it is over."""
+    world = prepared.weigher.world
+    return (entry for entry in entries if isinstance(world.users_in(entry.path), Nobody))
 
 
 def directories(prepared: Prepared) -> Iterator[tuple[str, str]]:

@@ -27,6 +27,11 @@ def token(worth: Worth, *, quarantine: bool) -> str:
     return os.urandom(8).hex() + (KEPT if quarantine and worth is Worth.SOME else DOOMED)
 
 
+def kept() -> str:
+    """A name for what is only put aside, whatever it is worth."""
+    return os.urandom(8).hex() + KEPT
+
+
 def undecided() -> str:
     """A name for what was taken before it was judged: no other run may purge it, however short of room it is."""
     return os.urandom(8).hex() + UNDECIDED

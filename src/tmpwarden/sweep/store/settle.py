@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 from ...errors import UnsafeScratch
+from ...model.answers import Nobody
 from ...model.sweep import Measure, Outcome, Reason
 from ...oskit.files import take, walk
 from ...oskit.files.inplace import purge_in_place
@@ -75,8 +76,7 @@ def _taken(intent: Intent, weigher: Weigher, state: str) -> str:
         if not _exists(fd, intent.id):
             return _undecided(fd, intent, weigher)
         _restore_mode(fd, intent)
-        used = weigher.world.holders.within(f"{intent.quarantine}/{intent.id}")
-        if used == () or intent.count > 1:
+        if intent.count > 1 or isinstance(weigher.world.users_in(f"{intent.quarantine}/{intent.id}"), Nobody):
             return _QUARANTINED
         return "put back" if _put_back(fd, intent.id, intent) else "stuck"
     finally:
@@ -139,7 +139,7 @@ def _in_place(intent: Intent, weigher: Weigher) -> str:
     try:
         status = os.fstat(pinned)
         is_same = (status.st_dev, status.st_ino) == (intent.device, intent.inode)
-        if not is_same or weigher.world.holders.within(intent.path) != ():
+        if not is_same or not isinstance(weigher.world.users_in(intent.path), Nobody):
             return "left alone"
         # an inode number alone is no identity (law 6): whatever is younger than the judged unit stops this
         done = purge_in_place(fd, name, pinned, newest_ns=intent.newest_ns, resuming=True)

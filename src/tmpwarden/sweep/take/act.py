@@ -10,7 +10,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from ...model.sweep import Keep, Outcome, Reason, Receipt, Remove, Worth
+from ...model.answers import Held, Nobody, NotMeasured
+from ...model.sweep import Finding, Keep, Outcome, Reason, Receipt, Remove, Worth
 from ...oskit.files import take
 from ...oskit.files.take import Taken
 from ...oskit.race import race_window as _race_window
@@ -19,10 +20,12 @@ from ..store import quarantine
 from ..store.journal import Journal
 from ..store.quarantine import Quarantines
 from ..weigh.weigher import Weigher
-from .lastlook import user_of
+from . import doubt
+from .lastlook import users_of
 from .purger import Job, Purger
 from .taking import (
     Deed,
+    MayGo,
     is_empty_directory,
     pin_for_good,
     refused,
@@ -103,6 +106,8 @@ class Actor:
         finding = verdict.finding
         if not self.journal.open() and finding.litter.worth is Worth.SOME:
             return unwritten(verdict)
+        if not finding.members and (unclear := doubt.refusal(verdict, dir_fd)):
+            return unclear
         quarantine_fd = self.quarantines.open(finding.root)
         if quarantine_fd is None:
             squatted = self.quarantines.refusals.get(finding.root)
@@ -111,16 +116,29 @@ class Actor:
             return self._remove_in_place(verdict, dir_fd)
         deed = Deed(verdict, os.dup(dir_fd), quarantine_fd, self.quarantines.directory(finding.root))
         if finding.members:
-            result: str | Receipt = take_members(deed, self.journal, self.weigher.member_may_go)
+            result: str | Receipt = take_members(deed, self.journal, self._member_may_go(verdict, dir_fd))
         else:
-            may_undo = self.keep_for_undo and not is_empty_directory(finding, verdict.evidence.measure)
-            result = take_unit(deed, self.journal, quarantine.token(finding.litter.worth, quarantine=may_undo))
+            result = take_unit(deed, self.journal, self._token(verdict))
         if result == Taken.TAKEN:
             return deed
         os.close(deed.dir_fd)
         if result in (Taken.CROSS_DEVICE, Taken.NO_ROOM):
             return self._remove_in_place(verdict, dir_fd)
         return result if isinstance(result, Receipt) else refused(verdict, result, deed.token)
+
+    def _token(self, verdict: Remove) -> str:
+        finding = verdict.finding
+        if verdict.doubt and doubt.may_only_wait(finding):
+            return quarantine.kept()
+        may_undo = self.keep_for_undo and not is_empty_directory(finding, verdict.evidence.measure)
+        return quarantine.token(finding.litter.worth, quarantine=may_undo)
+
+    def _member_may_go(self, verdict: Remove, dir_fd: int) -> MayGo:
+        def may_go(finding: Finding, name: str, status: os.stat_result) -> bool:
+            is_free = self.weigher.member_may_go(finding, name, status)
+            return is_free and doubt.refusal(verdict, dir_fd, name) is None
+
+        return may_go
 
     def _remove_in_place(self, verdict: Remove, dir_fd: int) -> Receipt:
         """There will be no last look, so everybody is looked at now, and the unit is heard once more."""
@@ -132,9 +150,14 @@ class Actor:
         heard = sorted(self.weigher.again(verdict.finding, dir_fd), key=lambda part: isinstance(part, Keep))
         if not heard:
             return Receipt(verdict.finding, Outcome.VANISHED, verdict.reason)
-        if isinstance(heard[0], Keep):
-            return _kept(heard[0])
-        return remove_in_place(heard[0], dir_fd, self.journal, self.weigher.member_may_go)
+        first = heard[0]
+        if isinstance(first, Keep):
+            return _kept(first)
+        if first.doubt and doubt.may_only_wait(first.finding):
+            return doubt.nowhere_to_wait(first)
+        if not first.finding.members and (unclear := doubt.refusal(first, dir_fd)):
+            return unclear
+        return remove_in_place(first, dir_fd, self.journal, self._member_may_go(first, dir_fd))
 
     def _settle(self, deeds: list[Deed], jobs: list[Job]) -> Iterator[Receipt]:
         for deed in deeds:
@@ -152,18 +175,34 @@ class Actor:
     def _put_back_used(self, deed: Deed) -> Iterator[Receipt]:
         """What somebody began to use between the judging and the take goes back where it was."""
         for token, name in list(deed.names.items()):
-            user = user_of(deed.verdict, self.weigher.world, deed.quarantine_fd, deed.directory, token)
-            if user is None:
+            used = self._used(deed, token)
+            if used is None:
                 continue
+            reason, detail = used
             del deed.names[token]
             finding = deed.verdict.finding
             if finding.members:
                 finding = replace(finding, name=name, members=())
             if take.put_back(deed.quarantine_fd, token, deed.dir_fd, name):
-                yield Receipt(finding, Outcome.KEPT, Reason(user.kind.value), id=token, detail=user.detail)
+                yield Receipt(finding, Outcome.KEPT, reason, id=token, detail=detail)
             else:
                 detail = f"in use, and its name was taken meanwhile; it is safe at {pin_for_good(deed, token)}"
                 yield Receipt(finding, Outcome.FAILED, Reason.CHANGED, id=token, detail=detail)
+
+    def _used(self, deed: Deed, token: str) -> tuple[Reason, str] | None:
+        world = self.weigher.world
+        match users_of(deed.verdict, world, deed.quarantine_fd, deed.directory, token):
+            case Held(by):
+                return Reason(by[0].kind.value), by[0].detail
+            case NotMeasured(why):
+                return Reason.NOT_MEASURED, why
+            case Nobody() if token.endswith(quarantine.DOOMED) and world.is_in_doubt:
+                # somebody hides since it was judged: the next run puts it where it can come back from
+                if doubt.may_only_wait(deed.verdict.finding):
+                    return Reason.NOT_MEASURED, "somebody who cannot be looked at came meanwhile"
+                return None
+            case Nobody():
+                return None
 
     def _told(self, receipt: Receipt) -> Receipt:
         if receipt.id or receipt.outcome is Outcome.FAILED:

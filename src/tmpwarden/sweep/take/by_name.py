@@ -11,6 +11,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
+from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import (
     Evidence,
     Finding,
@@ -25,7 +26,7 @@ from ...model.sweep import (
     Witness,
     Worth,
 )
-from ...oskit.files import take, walk
+from ...oskit.files import kernel_word, take, walk
 from ...oskit.files.take import Taken
 from ...oskit.race import race_window as _race_window
 from ..find import scan
@@ -33,8 +34,9 @@ from ..prepared import Prepared
 from ..store import quarantine
 from ..store.journal import Journal
 from ..store.quarantine import Quarantines
-from ..weigh.evidence import has_shape, inspect_git
-from .lastlook import bound_socket, user_of
+from ..weigh.evidence import has_shape, inspect_git, socket_users, with_claims
+from .doubt import may_only_wait
+from .lastlook import users_of
 from .purger import Job, carried_out
 from .taking import Deed, is_empty_directory, pin_for_good, refused, take_unit
 
@@ -51,15 +53,11 @@ class NamedTake:
 
     def take(self, finding: Finding, owner: Owner, claims: tuple[Witness, ...]) -> Receipt | None:
         """None when it is taken, waits for `make_room`, or is no litter; else the receipt that says why not."""
-        held = self.prepared.weigher.world.holders.within(finding.path)
-        used = claims or held
-        if used:
-            return Receipt(finding, Outcome.KEPT, Reason(used[0].kind.value), detail=used[0].detail)
-        if owner.state is OwnerState.ALIVE:
-            return Receipt(finding, Outcome.KEPT, Reason.OWNER_ALIVE, detail=owner.detail)
-        if held is None:
-            return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail="processes could not be looked at")
-        verdict = Remove(finding, Evidence(owner, held, None), Reason.TORN_DOWN)
+        users = with_claims(claims, self.prepared.weigher.world.users_in(finding.path))
+        if refusal := _refusal(finding, owner, users):
+            return refusal
+        doubt = users.why if isinstance(users, NotMeasured) else ""
+        verdict = Remove(finding, Evidence(owner, users, None), Reason.TORN_DOWN, doubt)
         quarantine_fd = self.quarantines.open(finding.root)
         if quarantine_fd is None or not self.journal.open():
             self.stranded.append(verdict)
@@ -73,6 +71,9 @@ class NamedTake:
             os.close(dir_fd)
             detail = "its shape could not be checked"
             return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail=detail) if shape is None else None
+        if refusal := _held_open(verdict, dir_fd):
+            os.close(dir_fd)
+            return refusal
         deed = Deed(verdict, dir_fd, quarantine_fd, self.quarantines.directory(finding.root))
         result = take_unit(deed, self.journal, quarantine.undecided())
         if result == Taken.TAKEN:
@@ -113,12 +114,23 @@ class NamedTake:
         deeds, self.deeds = self.deeds, []
         for deed in deeds:
             token = next(iter(deed.names))
-            user = user_of(deed.verdict, self.prepared.weigher.world, deed.quarantine_fd, deed.directory, token)
-            if user is None:
-                self.deeds.append(deed)
-                yield self._taken(deed, token)
-            else:
-                yield self._returned(deed, Reason(user.kind.value), user.detail)
+            match self._users(deed, token):
+                case Nobody():
+                    self.deeds.append(deed)
+                    yield self._taken(deed, token)
+                case Held(by):
+                    yield self._returned(deed, Reason(by[0].kind.value), by[0].detail)
+                case NotMeasured(why):
+                    yield self._returned(deed, Reason.NOT_MEASURED, why)
+
+    def _users(self, deed: Deed, token: str) -> Users:
+        """In doubt it waits in quarantine, also where the kernel cannot be asked: whoever tears down says that nobody
+        uses it, and from there it can come back."""
+        world = self.prepared.weigher.world
+        users = users_of(deed.verdict, world, deed.quarantine_fd, deed.directory, token)
+        if world.is_in_doubt and not deed.verdict.doubt:
+            deed.verdict = replace(deed.verdict, doubt="somebody who cannot be looked at came meanwhile")
+        return Nobody() if isinstance(users, NotMeasured) and users.askable else users
 
     @property
     def descriptors(self) -> list[int]:
@@ -139,7 +151,7 @@ class NamedTake:
         token = next(iter(deed.names))
         size, entries = (measure.bytes, measure.entries) if measure else (0, 1)
         receipt = replace(self._taken(deed, token), bytes=size, entries=entries)
-        if is_empty_directory(deed.verdict.finding, measure):
+        if is_empty_directory(deed.verdict.finding, measure) and not deed.verdict.doubt:
             receipt = replace(receipt, outcome=Outcome.REMOVED, undoable=False)
         decided = quarantine.renamed(token, quarantine.KEPT if receipt.undoable else quarantine.DOOMED)
         take.rename_within(deed.quarantine_fd, token, decided)
@@ -160,12 +172,18 @@ class NamedTake:
             token,
             uid=weigher.world.uid,
             count_atime=False,
-            locked=weigher.world.locked or frozenset(),
+            locked=weigher.world.seen_locks,
             is_marked=weigher.world.marks(finding),
         )
         evidence = replace(deed.verdict.evidence, measure=measure)
-        if measure and (socket := bound_socket(measure, deed.quarantine_fd, token)):
-            return Keep(finding, evidence, Reason.SOCKET, socket.detail)
+        if measure:
+            match socket_users(measure, deed.quarantine_fd, token):
+                case Held(by):
+                    return Keep(finding, evidence, Reason.SOCKET, by[0].detail)
+                case NotMeasured(why):
+                    return Keep(finding, evidence, Reason.NOT_MEASURED, why)
+                case Nobody():
+                    pass
         if measure and measure.git:
             evidence = inspect_git(finding, evidence, deed.quarantine_fd, token)
         return weigher.judge(finding, evidence)
@@ -173,6 +191,7 @@ class NamedTake:
     def _taken(self, deed: Deed, token: str) -> Receipt:
         finding = deed.verdict.finding
         is_kept = self.prepared.request.quarantine and finding.litter.worth is Worth.SOME
+        is_kept = is_kept or (bool(deed.verdict.doubt) and may_only_wait(finding))
         outcome = Outcome.QUARANTINED if is_kept else Outcome.REMOVED
         return Receipt(finding, outcome, Reason.TORN_DOWN, id=quarantine.id_of(token), undoable=is_kept)
 
@@ -187,3 +206,27 @@ class NamedTake:
         self.journal.record(receipt)
         os.close(deed.dir_fd)
         return receipt
+
+
+def _refusal(finding: Finding, owner: Owner, users: Users) -> Receipt | None:
+    """What /proc and the records say against it."""
+    match users:
+        case Held(by):
+            return Receipt(finding, Outcome.KEPT, Reason(by[0].kind.value), detail=by[0].detail)
+        case Nobody() | NotMeasured() if owner.state is OwnerState.ALIVE:
+            return Receipt(finding, Outcome.KEPT, Reason.OWNER_ALIVE, detail=owner.detail)
+        case NotMeasured(why) as doubt if not doubt.askable:
+            return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail=why)
+        case Nobody() | NotMeasured():
+            return None
+
+
+def _held_open(verdict: Remove, dir_fd: int) -> Receipt | None:
+    """What the kernel says against it, where somebody may be unseen."""
+    if not verdict.doubt:
+        return None
+    match kernel_word.ask(dir_fd, verdict.finding.name):
+        case Held(by):
+            return Receipt(verdict.finding, Outcome.KEPT, Reason(by[0].kind.value), detail=by[0].detail)
+        case Nobody() | NotMeasured():
+            return None

@@ -2,54 +2,55 @@
 
 from __future__ import annotations
 
-from ...model.sweep import Measure, Remove, Witness, WitnessKind
-from ...oskit.files import walk
-from ..weigh.evidence import World, listens
+from ...model.answers import Held, Nobody, NotMeasured, Users
+from ...model.sweep import Remove, Witness, WitnessKind
+from ...oskit.files import kernel_word, walk
+from ..weigh.evidence import World, socket_users
 
 
-def user_of(verdict: Remove, world: World, quarantine_fd: int, directory: str, token: str) -> Witness | None:
-    """The first witness of life for what lies in quarantine as `token` (a unit, or one member of a swarm), or None."""
-    held = world.holders.within(f"{directory}/{token}")
-    if held is None:
-        return Witness(WitnessKind.NOT_MEASURED, "processes could not be looked at")
-    if held:
-        return held[0]
+def users_of(verdict: Remove, world: World, quarantine_fd: int, directory: str, token: str) -> Users:
+    """Who uses what lies in quarantine as `token`: a unit, or one member of a swarm. The kernel is asked last, and only
+    where somebody may be unseen."""
+    match world.users_in(f"{directory}/{token}"):
+        case Held() as held:
+            return held
+        case Nobody() | NotMeasured() as unseen:
+            pass
     if not verdict.finding.members and (named := _named(verdict, world)):
-        return named
+        return Held((named,))
     if world.newly_bound or _may_be_locked(verdict, world):
-        return _locked_or_bound(world, quarantine_fd, token)
-    return None
+        match _locked_or_bound(world, quarantine_fd, token):
+            case Nobody():
+                pass
+            case Held() | NotMeasured() as answer:
+                return answer
+    if isinstance(unseen, NotMeasured) and unseen.askable:
+        return kernel_word.ask(quarantine_fd, token)
+    return unseen
 
 
 def _named(verdict: Remove, world: World) -> Witness | None:
     """A variable or a record holds a name, not a descriptor: it still says the old one."""
-    inside = world.holders.within(verdict.finding.path) or ()
-    if found := [witness for witness in inside if witness.kind is WitnessKind.TMPDIR]:
-        return found[0]
-    claims = world.owner_of(verdict.finding, verdict.evidence.measure)[1]
-    return claims[0] if claims else None
+    match world.holders.within(verdict.finding.path):
+        case Held(by) if found := [witness for witness in by if witness.kind is WitnessKind.TMPDIR]:
+            return found[0]
+        case Held() | Nobody() | NotMeasured():
+            claims = world.owner_of(verdict.finding, verdict.evidence.measure)[1]
+            return claims[0] if claims else None
 
 
 def _may_be_locked(verdict: Remove, world: World) -> bool:
     """By the device; where the kernel names another device than stat does, any new lock may be in there."""
     if type(world.newly_locked) is not frozenset:
-        return bool(world.newly_locked)
+        return len(world.newly_locked) > 0
     return any(device == verdict.finding.device for device, _ in world.newly_locked)
 
 
-def _locked_or_bound(world: World, quarantine_fd: int, token: str) -> Witness | None:
+def _locked_or_bound(world: World, quarantine_fd: int, token: str) -> Users:
     """Locks and sockets need a walk, so this is asked only where there may be new ones."""
     measure = walk.measure(quarantine_fd, token, uid=world.uid, count_atime=False, locked=world.newly_locked)
     if measure is None:
-        return None
+        return Nobody()
     if measure.locked:
-        return Witness(WitnessKind.LOCK, measure.locked[0])
-    return bound_socket(measure, quarantine_fd, token)
-
-
-def bound_socket(measure: Measure, quarantine_fd: int, token: str) -> Witness | None:
-    """A socket in a taken unit that somebody has bound, or that cannot be asked."""
-    for relative in measure.sockets:
-        if listens(quarantine_fd, f"{token}/{relative}".rstrip("/")) is not False:
-            return Witness(WitnessKind.SOCKET, relative)
-    return None
+        return Held((Witness(WitnessKind.LOCK, measure.locked[0]),))
+    return socket_users(measure, quarantine_fd, token)

@@ -7,8 +7,9 @@ from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
 from ...catalogue import checks
-from ...model.sweep import Evidence, Finding, Kind, Litter, Measure, Owner, Unclear, Witness, WitnessKind
-from ...oskit.files import walk
+from ...model.answers import Held, Nobody, NotMeasured, Users
+from ...model.sweep import Evidence, Finding, Litter, Measure, Owner, Unclear, Witness
+from ...oskit.files import kernel_word, walk
 from ...oskit.proc import locks
 from ...oskit.proc.holders import Holders
 from ...oskit.proc.namespaces import MountTable
@@ -22,7 +23,7 @@ class World:
 
     uid: int
     holders: Holders
-    locked: frozenset[tuple[int, int]] | None
+    locked: locks.Inodes | NotMeasured
     mounts: MountTable | None
     owner_of: OwnerOf
     marks: Callable[[Finding], Callable[[str, str], bool] | None]
@@ -30,21 +31,47 @@ class World:
     workers: frozenset[int] = frozenset()  # forks of ours: they inherit descriptors without using them
     # parents from which this very run took something: their newest date before we touched them
     untouched_ns: dict[tuple[int, int], int] = field(default_factory=dict)
-    bound: frozenset[bytes] = field(default_factory=locks.bound_sockets)
-    newly_locked: frozenset[tuple[int, int]] = frozenset()  # between the last two looks
+    bound: frozenset[bytes] | NotMeasured = field(default_factory=locks.bound_sockets)
+    newly_locked: locks.Inodes = frozenset()  # between the last two looks
     newly_bound: bool = False  # some socket, somewhere: its owner may have bound it by any name
 
     def counts_atime(self, directory: str) -> bool:
         return self.mounts is None or "noatime" not in self.mounts.options(directory)
 
+    @property
+    def seen_locks(self) -> locks.Inodes:
+        """Those that a walk can recognize; what could not be measured is a doubt of `users_in`."""
+        return frozenset() if isinstance(self.locked, NotMeasured) else self.locked
+
     def is_locked(self, status: os.stat_result) -> bool:
-        return self.locked is not None and (status.st_dev, status.st_ino) in self.locked
+        return (status.st_dev, status.st_ino) in self.seen_locks
+
+    def users_in(self, path: str) -> Users:
+        """Who uses `path` or something in it, by all that /proc tells."""
+        match self.holders.within(path):
+            case Nobody() if isinstance(self.locked, NotMeasured):
+                return self.locked
+            case answer:
+                return answer
+
+    @property
+    def is_in_doubt(self) -> bool:
+        """Whether anybody may use anything unseen."""
+        return isinstance(self.holders.unseen, NotMeasured) or isinstance(self.locked, NotMeasured)
+
+    def askable(self, doubt: NotMeasured, path: str, files: int) -> NotMeasured:
+        """Whether the kernel's word could settle it, told before the deed has to ask."""
+        if not doubt.askable:
+            return doubt
+        filesystem = self.mounts.filesystem(path) if self.mounts else None
+        trouble = kernel_word.foreseen(filesystem, files)
+        return doubt if trouble is None else NotMeasured(f"{doubt.why}, and {trouble}")
 
     def refresh(self) -> None:
         self.holders, self.owner_of = self.look(self.workers)
         locked, bound = locks.locked_inodes(except_pids=(os.getpid(),)), locks.bound_sockets()
         self.newly_locked = locks.newly_locked(self.locked, locked)
-        self.newly_bound = bool(bound - self.bound)
+        self.newly_bound = locks.newly_bound(self.bound, bound)
         self.locked, self.bound = locked, bound
         self.mounts = MountTable.of()
 
@@ -56,10 +83,9 @@ def gather(finding: Finding, world: World, dir_fd: int, measure: Measure | None 
         return None
     measure = _as_we_found_it(finding, measure, world)
     owner, claims = world.owner_of(finding, measure)
-    witnesses = _witnesses(finding, measure, world, dir_fd)
     return Evidence(
         owner=owner,
-        witnesses=None if witnesses is None and not claims else claims + (witnesses or ()),
+        users=with_claims(claims, _users(finding, measure, world, dir_fd)),
         measure=measure,
         has_shape=has_shape(finding.litter, dir_fd, finding.name),
     )
@@ -81,7 +107,7 @@ def _measured(finding: Finding, world: World, dir_fd: int, *, count_atime: bool)
         finding.name,
         uid=world.uid,
         count_atime=count_atime,
-        locked=world.locked or frozenset(),
+        locked=world.seen_locks,
         is_marked=world.marks(finding),
     )
 
@@ -124,34 +150,53 @@ def _as_we_found_it(finding: Finding, measure: Measure, world: World) -> Measure
     return replace(measure, newest_ns=before) if before is not None and measure.entries == 1 else measure
 
 
-def _witnesses(finding: Finding, measure: Measure, world: World, dir_fd: int) -> tuple[Witness, ...] | None:
-    held = world.holders.within(finding.path)
-    if held:
-        return held
-    if world.locked is None and finding.kind is not Kind.DIR and locks.is_locked(dir_fd, finding.name):
-        return (Witness(WitnessKind.LOCK, finding.path),)
+def with_claims(claims: tuple[Witness, ...], users: Users) -> Users:
+    """The same answer with the witnesses that records and environments give."""
+    match users:
+        case Held(by):
+            return Held(claims + by)
+        case Nobody() | NotMeasured():
+            return Held(claims) if claims else users
+
+
+def _users(finding: Finding, measure: Measure, world: World, dir_fd: int) -> Users:
+    match world.users_in(finding.path):
+        case Held() as users:
+            return users
+        case Nobody() | NotMeasured() as users:
+            match socket_users(measure, dir_fd, finding.name):
+                case Nobody():
+                    pass
+                case Held() | NotMeasured() as at_sockets:
+                    return at_sockets
+    files = measure.entries - measure.directories
+    return users if isinstance(users, Nobody) else world.askable(users, finding.path, files)
+
+
+def socket_users(measure: Measure, dir_fd: int, name: str) -> Users:
+    """Whether anybody has a socket of this unit bound."""
     for relative in measure.sockets:
-        listening = listens(dir_fd, f"{finding.name}/{relative}".rstrip("/"))
-        if listening is None:
-            return None
-        if listening:
-            return (Witness(WitnessKind.SOCKET, relative or finding.name),)
-    return held
+        match listens(dir_fd, f"{name}/{relative}".rstrip("/")):
+            case Nobody():
+                continue
+            case Held() | NotMeasured() as answer:
+                return answer
+    return Nobody()
 
 
-def listens(dir_fd: int, relative: str) -> bool | None:
+def listens(dir_fd: int, relative: str) -> Users:
     """Whether anybody has the socket bound that lies there, below an open directory."""
     parent, _, name = relative.rpartition("/")
     if not parent:
-        return locks.is_listening(dir_fd, name)
+        return locks.listeners(dir_fd, name)
     fd = os.dup(dir_fd)
     try:
         for component in parent.split("/"):
             deeper = walk.open_dir(component, dir_fd=fd)
             os.close(fd)
             fd = deeper
-        return locks.is_listening(fd, name)
-    except OSError:
-        return None
+        return locks.listeners(fd, name)
+    except OSError as error:
+        return NotMeasured(f"a socket in it cannot be asked: {error.strerror}")
     finally:
         os.close(fd)

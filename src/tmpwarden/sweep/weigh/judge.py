@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, replace
 
+from ...model.answers import Held, Nobody, NotMeasured
 from ...model.sweep import (
     Evidence,
     Finding,
@@ -60,9 +61,8 @@ def judge(
     )
     if reason is not None:
         return Keep(finding, evidence, reason, detail)
-    if finding.path in thresholds.named:
-        return Remove(finding, evidence, thresholds.named_reason)
-    return Remove(finding, evidence, _GONE[evidence.owner.state])
+    going = thresholds.named_reason if finding.path in thresholds.named else _GONE[evidence.owner.state]
+    return Remove(finding, evidence, going, _doubt(evidence))
 
 
 _Kept = tuple[Reason, str] | None
@@ -83,19 +83,29 @@ def _kept_by_place(finding: Finding, evidence: Evidence, standing: Standing) -> 
 
 
 def _kept_by_use(finding: Finding, evidence: Evidence) -> _Kept:
-    if evidence.witnesses:
-        first = evidence.witnesses[0]
-        return Reason(first.kind.value), first.detail
-    if evidence.owner.state is OwnerState.ALIVE:
-        return Reason.OWNER_ALIVE, evidence.owner.detail
-    if evidence.witnesses is None and not _needs_no_witness(finding.litter, evidence):
-        return Reason.NOT_MEASURED, "processes could not be looked at"
-    return None
+    match evidence.users:
+        case Held(by):
+            return Reason(by[0].kind.value), by[0].detail
+        case NotMeasured(why) as doubt if not (doubt.askable or _needs_no_witness(finding.litter, doubt, evidence)):
+            is_alive = evidence.owner.state is OwnerState.ALIVE
+            return (Reason.OWNER_ALIVE, evidence.owner.detail) if is_alive else (Reason.NOT_MEASURED, why)
+        case Nobody() | NotMeasured():
+            is_alive = evidence.owner.state is OwnerState.ALIVE
+            return (Reason.OWNER_ALIVE, evidence.owner.detail) if is_alive else None
 
 
-def _needs_no_witness(litter: Litter, evidence: Evidence) -> bool:
-    """Where there is no /proc, only what is worthless and says itself that nobody owns it may still age."""
-    return litter.worth is Worth.NONE and evidence.owner.state is OwnerState.NONE
+def _needs_no_witness(litter: Litter, doubt: NotMeasured, evidence: Evidence) -> bool:
+    """Where no system tells of users, only what is worthless and says itself that nobody owns it may still age."""
+    return doubt.lasting and litter.worth is Worth.NONE and evidence.owner.state is OwnerState.NONE
+
+
+def _doubt(evidence: Evidence) -> str:
+    """What the deed has to ask the kernel about, once every law has said that it may go."""
+    match evidence.users:
+        case NotMeasured(why) as doubt if doubt.askable:
+            return why
+        case Held() | Nobody() | NotMeasured():
+            return ""
 
 
 def _kept_by_members(evidence: Evidence) -> _Kept:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 
+from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import (
     Evidence,
     Finding,
@@ -32,7 +33,7 @@ def split(finding: Finding, world: World, dir_fd: int, judge: Judge) -> Iterator
         if evidence is None or evidence.has_shape is False:
             continue
         verdict = judge(replace(finding, name=name, members=()), evidence)
-        reason, detail = (None, "") if isinstance(verdict, Remove) else (verdict.reason, verdict.detail)
+        reason, detail = (None, verdict.doubt) if isinstance(verdict, Remove) else (verdict.reason, verdict.detail)
         groups.setdefault(reason, []).append((name, evidence, detail))
     for reason, members in groups.items():
         yield _together(finding, reason, members)
@@ -43,15 +44,24 @@ def _member_evidence(finding: Finding, name: str, world: World, dir_fd: int) -> 
         status = os.lstat(name, dir_fd=dir_fd)
     except OSError:
         return None
-    held = world.holders.within(f"{finding.parent}/{name}")
-    if not held and world.is_locked(status):
-        held = (Witness(WitnessKind.LOCK, name),)
     return Evidence(
         owner=Owner(OwnerState.NONE),
-        witnesses=held,
+        users=_users(f"{finding.parent}/{name}", status, world),
         measure=_measure(status, world),
         has_shape=has_shape(finding.litter, dir_fd, name),
     )
+
+
+def _users(path: str, status: os.stat_result, world: World) -> Users:
+    match world.users_in(path):
+        case Held() as users:
+            return users
+        case Nobody() | NotMeasured() if world.is_locked(status):
+            return Held((Witness(WitnessKind.LOCK, path),))
+        case Nobody():
+            return Nobody()
+        case NotMeasured() as doubt:
+            return world.askable(doubt, path, files=1)
 
 
 def _measure(status: os.stat_result, world: World) -> Measure:
@@ -80,5 +90,5 @@ def _together(finding: Finding, reason: Reason | None, members: list[tuple[str, 
         ),
     )
     if reason is None:
-        return Remove(group, evidence, Reason.UNOWNED)
+        return Remove(group, evidence, Reason.UNOWNED, next((doubt for _, _, doubt in members if doubt), ""))
     return Keep(group, evidence, reason, members[0][2])

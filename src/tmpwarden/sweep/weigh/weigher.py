@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
+from ...model.answers import NotMeasured
 from ...model.sweep import Evidence, Finding, Kind, Measure, OwnerState, Reason, Remove, Thresholds, Verdict
 from . import swarm
 from .evidence import World, gather, inspect_git
@@ -34,7 +35,8 @@ class Weigher:
         try:
             evidence = gather(finding, self.world, dir_fd, measure)
         except OSError:
-            evidence = Evidence(self.world.owner_of(finding, None)[0], None, None, None)
+            unread = NotMeasured("its contents could not be read")
+            evidence = Evidence(self.world.owner_of(finding, None)[0], unread, None, None)
         if evidence is None or evidence.has_shape is False:
             return
         verdict = self.judge(finding, evidence)
@@ -47,6 +49,8 @@ class Weigher:
         verdict = judge(finding, evidence, thresholds=self.thresholds, now_ns=now_ns, standing=standing)
         if isinstance(verdict, Remove) or finding.root not in self.hurried_roots:
             return verdict
+        if isinstance(evidence.users, NotMeasured):
+            return verdict  # pressure destroys at once, and a doubt allows no more than quarantine
         hurried = replace(self.thresholds, hurried=True)
         sooner = judge(finding, evidence, thresholds=hurried, now_ns=now_ns, standing=standing)
         return replace(sooner, reason=Reason.PRESSURE) if isinstance(sooner, Remove) else verdict

@@ -1,0 +1,174 @@
+"""The kernel's word on whether anybody has a file open: a write lease is granted only if nobody has, anywhere.
+
+It sees what /proc does not show: other namespaces, other users, descriptors in flight, processes that hide. Only a deed
+asks, and last of all, because while we hold the lease somebody's open waits for us. It says nothing about working
+directories, and where a grant proves nothing (overlay, FUSE, network) nothing was measured.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+
+from ...model.answers import Held, Nobody, NotMeasured, Users
+from ...model.sweep import Witness, WitnessKind
+from . import walk
+
+try:
+    import fcntl
+
+    _SET_LEASE = fcntl.F_SETLEASE
+except (ImportError, AttributeError):  # Windows; macOS has no leases
+    fcntl = None  # type: ignore[assignment]
+
+MOST_FILES = 10_000
+_MOST_LEVELS = 200
+_BELIEVED = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs"))
+_BELIEVED_MAGIC = frozenset((0xEF53, 0x58465342, 0x9123683E, 0xF2F52010, 0x01021994))  # the same, as statfs has it
+_ASK = os.O_RDONLY | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
+_ASK |= getattr(os, "O_NOATIME", 0)
+
+
+def foreseen(filesystem: str | None, files: int) -> str | None:
+    """Why it will be no use to ask about so many entries on such a file system; None if it may be."""
+    if fcntl is None:
+        return "this system has nobody to ask"
+    if filesystem not in _BELIEVED:
+        return f"on {filesystem or 'an unknown file system'} the kernel cannot be asked who has a file open"
+    if files == 0:
+        return "there is no file in it that the kernel could be asked about"
+    return _too_many(files)
+
+
+def ask(dir_fd: int, name: str) -> Users:
+    """Whether anybody has a file open at or below `name`. Never fork while this runs: a child would hold the lease."""
+    if fcntl is None:
+        return _open("this system has nobody to ask")
+    with _deaf_to_sigio():
+        return _Question().about(dir_fd, name)
+
+
+class _Question:
+    """One tree, file by file."""
+
+    def __init__(self) -> None:
+        self.asked = 0
+        self.device: int | None = None
+
+    def about(self, dir_fd: int, name: str) -> Users:
+        try:
+            status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+            if stat.S_ISDIR(status.st_mode):
+                answer = self.tree(name, dir_fd)
+            else:
+                answer = self.entry(name, dir_fd, status.st_mode)
+        except OSError as error:
+            return _open(f"the kernel cannot be asked about all of it: {error.strerror}")
+        if isinstance(answer, Nobody) and self.asked == 0:
+            return _open("there is no file in it that the kernel could be asked about")
+        return answer
+
+    def tree(self, name: str, dir_fd: int) -> Users:
+        levels: list[tuple[int, Iterator[os.DirEntry[str]]]] = []
+        try:
+            self.enter(levels, name, dir_fd)
+            while levels:
+                fd, entries = levels[-1]
+                entry = next(entries, None)
+                if entry is None:
+                    os.close(fd)
+                    levels.pop()
+                elif entry.is_dir(follow_symlinks=False):
+                    if len(levels) == _MOST_LEVELS:
+                        return _open(f"it is more than {_MOST_LEVELS} levels deep")
+                    self.enter(levels, entry.name, fd)
+                else:
+                    match self.entry(entry.name, fd, entry.stat(follow_symlinks=False).st_mode):
+                        case Nobody():
+                            continue
+                        case Held() | NotMeasured() as answer:
+                            return answer
+        finally:
+            for fd, _ in levels:
+                os.close(fd)
+        return Nobody()
+
+    def enter(self, levels: list[tuple[int, Iterator[os.DirEntry[str]]]], name: str, dir_fd: int) -> None:
+        fd = walk.open_dir(name, dir_fd)
+        levels.append((fd, iter(())))
+        levels[-1] = (fd, os.scandir(fd))
+
+    def entry(self, name: str, dir_fd: int, mode: int) -> Users:
+        """Nobody, too, where it is nothing that can be open (a link), or is asked otherwise (a socket)."""
+        if stat.S_ISLNK(mode) or stat.S_ISSOCK(mode):
+            return Nobody()
+        if not stat.S_ISREG(mode):
+            return _open("it holds something that the kernel cannot be asked about")
+        self.asked += 1
+        if trouble := _too_many(self.asked):
+            return _open(trouble)
+        fd = os.open(name, _ASK, dir_fd=dir_fd)
+        try:
+            return self.file(fd, name)
+        finally:
+            os.close(fd)
+
+    def file(self, fd: int, name: str) -> Users:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            return _open("a file in it became something else")
+        try:
+            fcntl.fcntl(fd, _SET_LEASE, fcntl.F_WRLCK)
+        except OSError as error:
+            if error.errno == errno.EAGAIN:
+                return Held((Witness(WitnessKind.OPEN_FILE, name),))
+            return _open(f"the kernel does not say who has a file in it open: {error.strerror}")
+        # given back by word, not by closing alone: whoever inherited the descriptor would keep openers waiting
+        fcntl.fcntl(fd, _SET_LEASE, fcntl.F_UNLCK)
+        if self.device != status.st_dev:
+            if not _is_believed(fd):
+                return _open("on its file system the kernel cannot be asked who has a file open")
+            self.device = status.st_dev
+        return Nobody()
+
+
+def _open(why: str) -> NotMeasured:
+    """The doubt that was there before stays."""
+    return NotMeasured(why, askable=True)
+
+
+def _too_many(files: int) -> str | None:
+    return f"it holds more than {MOST_FILES:,} files, too many to ask the kernel about" if files > MOST_FILES else None
+
+
+def _is_believed(fd: int) -> bool:
+    """By the magic number of its file system: mountinfo may have changed since it was read."""
+    import ctypes  # only a deed in doubt asks
+
+    answer = ctypes.create_string_buffer(512)
+    if ctypes.CDLL(None, use_errno=True).fstatfs(fd, answer) != 0:
+        return False
+    width = ctypes.sizeof(ctypes.c_long)
+    return int.from_bytes(answer.raw[:width], sys.byteorder) & 0xFFFFFFFF in _BELIEVED_MAGIC
+
+
+@contextmanager
+def _deaf_to_sigio() -> Iterator[None]:
+    """Whoever opens a leased file has the kernel send us SIGIO, which kills. Through libc, because Python lets only the
+    main thread, and a server's own thread cleans too."""
+    import ctypes
+    import signal
+
+    libc = ctypes.CDLL(None, use_errno=True)
+    libc.signal.argtypes, libc.signal.restype = (ctypes.c_int, ctypes.c_void_p), ctypes.c_void_p
+    before = ctypes.create_string_buffer(512)  # a struct sigaction, whatever is in it
+    libc.sigaction(signal.SIGIO, None, before)
+    libc.signal(signal.SIGIO, ctypes.c_void_p(1))  # SIG_IGN
+    try:
+        yield
+    finally:
+        libc.sigaction(signal.SIGIO, before, None)

@@ -1,0 +1,154 @@
+"""One walk over /proc, process by process: what each holds, as places, and who would not tell."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+from ...model.sweep import WitnessKind
+from . import mount_sources, namespaces, proc_links, procs, visibility
+
+if TYPE_CHECKING:
+    from .holders import Holders
+
+_ROUNDS = 4  # a process may fork and end while we look at another: look again for new numbers, this often
+_TRIES = 2  # one that replaces its program while we look may fail to tell once
+MOST_PER_PATH = 16  # a library that a thousand processes map needs no thousand names
+
+Key = tuple[str, str]  # (device, path within the file system)
+Use = tuple[WitnessKind, int | None, str]  # how, by whom, the path or variable as seen
+
+
+class Pass:
+    """One walk over /proc, process by process."""
+
+    def __init__(
+        self,
+        holders: Holders,
+        table: namespaces.MountTable,
+        namespace: str,
+        variables: tuple[str, ...],
+        exclude: frozenset[int],
+    ) -> None:
+        self.holders = holders
+        self.variables = [(name, os.fsencode(name)) for name in variables]
+        self.exclude = exclude
+        self.own_pid = os.getpid()
+        self.own_table, self.own_namespace = table, namespace
+        self.tables = {namespace: table}  # mount namespace -> all of its mounts
+        self.parts: dict[str, namespaces.MountTable] = {}  # the same for those of which only a part can be read
+        self.resolved: dict[str, str] = {}
+        self.unreadable: dict[int, OSError] = {}
+        self.sessions: dict[str, dict[str, list[int]]] = {name: {} for name in variables}
+        self.seen: dict[tuple[str, str], list[Use]] = {}  # (mount namespace, path) -> ...
+
+    def run(self, outside: bool) -> None:
+        try:
+            self.look_at_all()
+        except OSError as error:
+            self.holders.ended_well(error)
+        else:
+            self.holders.ended_well()
+        self.locate_all()
+        self.holders.sessions = {
+            name: {value: tuple(pids) for value, pids in values.items()} for name, values in self.sessions.items()
+        }
+        for why in visibility.doubts(self.holders.processes, self.unreadable, outside=outside):
+            self.holders.doubt(why)
+
+    def look_at_all(self) -> None:
+        looked: set[int] = set()
+        for _ in range(_ROUNDS):
+            fresh = set(procs.pids()) - looked
+            if not fresh:
+                break
+            looked |= fresh
+            for pid in sorted(fresh):
+                self.look_at(pid)
+
+    def look_at(self, pid: int) -> None:
+        """Until it has told all, has ended, or will not tell."""
+        trouble: OSError | None = None
+        for _ in range(_TRIES):
+            try:
+                process = procs.living(pid)
+                if process is None:
+                    return
+                self.holders.processes[pid] = process
+                if pid not in self.exclude and not process.is_kernel_thread:
+                    self.look_into_any(pid)
+                return
+            except PermissionError as error:
+                trouble = error
+                break
+            except OSError as error:
+                trouble = error
+        if trouble is not None:
+            self.unreadable[pid] = trouble
+
+    def look_into_any(self, pid: int) -> None:
+        """All threads of a process use the same things; the first may have ended while others go on."""
+        try:
+            self.look_into(pid, pid)
+        except procs.ENDED:
+            for thread in procs.other_threads(pid):
+                try:
+                    return self.look_into(pid, thread)
+                except procs.ENDED:
+                    continue
+
+    def look_into(self, pid: int, thread: int) -> None:
+        """`thread`: the one to ask; the first of a process may have ended while others go on."""
+        namespace = proc_links.mount_namespace(thread)
+        if namespace not in self.tables:
+            self.read_mounts(namespace, thread)
+        ours = pid == self.own_pid
+        for kind, path in proc_links.held_paths(thread, ours=ours):
+            self.note(namespace, path, (kind, pid, path))
+        if ours:
+            return
+        environ = procs.read(f"/proc/{thread}/environ")
+        for variable, value in proc_links.temp_directories(environ):
+            for path in self.readings(namespace, value):
+                self.note(namespace, path, (WitnessKind.TMPDIR, pid, f"{variable}={value}"))
+        for name, needle in self.variables:
+            if needle in environ and (found := proc_links.variable_in(environ, needle)):
+                self.sessions[name].setdefault(found, []).append(pid)
+
+    def read_mounts(self, namespace: str, thread: int) -> None:
+        """Only a process whose root is its namespace's shows all mounts in there; another a part."""
+        root, table = os.readlink(f"/proc/{thread}/root"), namespaces.MountTable.read(thread)
+        if root == "/":
+            self.tables[namespace] = table
+        elif namespace not in self.parts:
+            self.parts[namespace] = table.below(root)
+
+    def readings(self, namespace: str, value: str) -> set[str]:
+        """A variable may name a directory through links; the kernel's own paths never do."""
+        if namespace != self.own_namespace:
+            return {value}
+        if value not in self.resolved:
+            self.resolved[value] = self.own_table.resolve(value)
+        return {value, self.resolved[value]}
+
+    def note(self, namespace: str, path: str, use: Use) -> None:
+        everyone = self.seen.setdefault((namespace, path), [])
+        if len(everyone) < MOST_PER_PATH:
+            everyone.append(use)
+
+    def locate_all(self) -> None:
+        """Turn names into places: each mount namespace's by its own table."""
+        for (namespace, path), everyone in self.seen.items():
+            if located := self.locate(namespace, path):
+                for use in everyone:
+                    self.holders.add(located, use)
+        for table in {**self.parts, **self.tables}.values():
+            for key, use in mount_sources.used_by(table):
+                self.holders.add(key, use)
+
+    def locate(self, namespace: str, path: str) -> Key | None:
+        if table := self.tables.get(namespace):
+            return table.locate(path)
+        part = self.parts.get(namespace)
+        # what lies outside the part is most likely mounted as it is for us; a wrong guess errs towards keeping
+        return (part.locate(path) if part else None) or self.own_table.locate(path)

@@ -1,0 +1,36 @@
+"""What may happen to a unit that somebody may use unseen: the kernel is asked, and it only waits in quarantine.
+
+Open and mapped files are all that the kernel can be asked about. A directory may still be somebody's working
+directory, so it goes where it can come back from; a single worthless file cannot be, and its answer is whole.
+"""
+
+from __future__ import annotations
+
+from ...model.answers import Held, Nobody, NotMeasured
+from ...model.sweep import Finding, Kind, Outcome, Reason, Receipt, Remove, Worth
+from ...oskit.files import kernel_word
+
+
+def may_only_wait(finding: Finding) -> bool:
+    """In doubt: whether it may go into quarantine and no further, whatever was asked for."""
+    return finding.kind is not Kind.FILE or finding.litter.worth is Worth.SOME
+
+
+def refusal(verdict: Remove, dir_fd: int, name: str = "") -> Receipt | None:
+    """Why the unit (or that member of a swarm) is kept after all; None if there is no doubt or the kernel resolved it.
+    The last question before the deed: every law has said that it may go."""
+    if not verdict.doubt:
+        return None
+    finding = verdict.finding
+    match kernel_word.ask(dir_fd, name or finding.name):
+        case Nobody():
+            return None
+        case Held(by):
+            return Receipt(finding, Outcome.KEPT, Reason(by[0].kind.value), detail=by[0].detail)
+        case NotMeasured(why):
+            return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail=f"{verdict.doubt}, and {why}")
+
+
+def nowhere_to_wait(verdict: Remove) -> Receipt:
+    detail = f"{verdict.doubt}, and there is no quarantine that it could come back from"
+    return Receipt(verdict.finding, Outcome.KEPT, Reason.NOT_MEASURED, detail=detail)
