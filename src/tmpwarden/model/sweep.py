@@ -196,6 +196,7 @@ class Measure:
     sticky: int = 0
     devices: int = 0
     crosses_device: bool = False
+    is_deep: bool = False  # it holds paths so long that /proc may not be able to tell who uses them
     locked: tuple[str, ...] = ()  # members (relative) whose (device, inode) is in the set of locked ones handed in
     sockets: tuple[str, ...] = ()  # relative to the unit, "" is the unit itself
     git: tuple[str, ...] = ()  # directories (relative) that hold a .git or look like a bare repository

@@ -161,7 +161,7 @@ def test_what_nobody_can_be_asked_about_any_more_goes_back(root: Path, monkeypat
     whole, within = snapshot(unit), holders.Holders.within
     blind, unseen = f"{quarantine.beside(str(root))}/", NotMeasured("nobody can be asked")
     monkeypatch.setattr(
-        holders.Holders, "within", lambda s, path: unseen if path.startswith(blind) else within(s, path)
+        holders.Holders, "within", lambda s, path, **how: unseen if path.startswith(blind) else within(s, path)
     )
     result = clean(now_ns=later(100))
     assert snapshot(unit) == whole

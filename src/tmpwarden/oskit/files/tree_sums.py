@@ -38,7 +38,7 @@ class TreeSums:
         self.newest_ns, self.oldest_ns = -_NEVER_NS, _NEVER_NS
         self.blocks = self.entries = self.directories = self.unreadable = 0
         self.foreign = self.sticky = self.devices = self.linked = 0
-        self.stopped = self.crosses_device = False
+        self.stopped = self.crosses_device = self.is_deep = False
         self.seen_links: set[int] = set()
         self.found_locked: list[str] = []
         self.sockets: list[str] = []
@@ -116,6 +116,7 @@ class TreeSums:
             sticky=self.sticky,
             devices=self.devices,
             crosses_device=self.crosses_device,
+            is_deep=self.is_deep,
             locked=tuple(self.found_locked),
             sockets=tuple(self.sockets),
             git=tuple(dict.fromkeys(self.git)),

@@ -18,6 +18,7 @@ _NO_ATIME = getattr(os, "O_NOATIME", 0)
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _MOST_OPEN = 64  # levels that stay open (two descriptors each); below them one directory at a time
 _CHUNK = 64
+_SHALLOW, _LONG = 4, 500  # levels, letters: from here on a path in it may be too long for /proc to tell (4,096 bytes)
 _KIND, _PLAIN_FILE = 0o170000 | stat.S_ISVTX, stat.S_IFREG
 
 
@@ -77,9 +78,12 @@ class _Walk(TreeSums):
                 if child is None:
                     continue
                 self.names.append(name)
+                if len(self.names) >= _SHALLOW and sum(map(len, self.names)) > _LONG:
+                    self.is_deep = True
                 if len(levels) < _MOST_OPEN:
                     levels.append((child, self.scan(child)))
                 else:
+                    self.is_deep = True
                     self.deep_tree(child)
                     self.names.pop()
         finally:

@@ -16,7 +16,18 @@ class Holders:
     """What one look over /proc saw. Paths are compared as (device, path within it), so names in other mount
     namespaces count too. Never seen: this process's own environment, and what it opened only to look at."""
 
-    __slots__ = ("_arguments", "_below", "_blind", "_commands", "_held", "_locate", "doubts", "processes", "sessions")
+    __slots__ = (
+        "_arguments",
+        "_below",
+        "_blind",
+        "_commands",
+        "_held",
+        "_locate",
+        "doubts",
+        "in_the_deep",
+        "processes",
+        "sessions",
+    )
 
     def __init__(self, table: namespaces.MountTable | None) -> None:
         self._locate: Callable[[str], Key | None] | None = table.locate if table else None
@@ -27,6 +38,7 @@ class Holders:
         self.processes: dict[int, procs.Process] = {}  # all that were there
         self.sessions: dict[str, dict[str, tuple[int, ...]]] = {}  # variable -> value -> pids that carry it
         self._blind: NotMeasured | None = NotMeasured("processes have not been looked at")  # nobody could be seen
+        self.in_the_deep = ""  # a doubt about units alone that are deep enough: somebody uses too long a path
         self.doubts: tuple[str, ...] = ()  # why somebody may have been missed, in words
 
     @classmethod
@@ -54,13 +66,16 @@ class Holders:
             return self._blind
         return NotMeasured(self.doubts[0], askable=True) if self.doubts else Nobody()
 
-    def within(self, path: str) -> Users:
-        """Who uses `path` or something below it."""
+    def within(self, path: str, *, is_deep: bool = False) -> Users:
+        """Who uses `path` or something below it. `is_deep`: there are very long paths in it."""
         located = self._locate(path) if self._locate else None
         if located is None:
             return NotMeasured("it lies on no mount that this system tells of") if self._blind is None else self._blind
-        by = self._witnesses(located)
-        return Held(by) if by else self.unseen
+        if by := self._witnesses(located):
+            return Held(by)
+        if is_deep and self.in_the_deep and isinstance(self.unseen, Nobody):
+            return NotMeasured(self.in_the_deep, askable=True)
+        return self.unseen
 
     def carriers(self, variable: str, value: str) -> Users:
         """Who has this value in its environment."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterable, Iterator
 
@@ -11,6 +12,8 @@ from . import procs
 
 _OF_AGENTS = (*agent_facts.TEMP_VARIABLES, *agent_facts.TEMP_WITNESSES)
 TEMP_VARIABLES = (b"TMPDIR", b"TMP", b"TEMP", *(name.encode() for name in _OF_AGENTS))
+
+TOO_DEEP = "/\0"  # a path that is too long to be told
 
 _LINKS = (
     ("cwd", WitnessKind.WORKING_DIRECTORY),
@@ -61,13 +64,17 @@ def variable_in(environ: bytes, name: bytes) -> str | None:
 
 def _targets(links: Iterable[str]) -> list[str]:
     """Where these links lead, as far as that is a file. One that is there no more is passed over (closed meanwhile);
-    any other trouble (a path too long for the kernel to tell) is raised: somebody may use anything by it."""
+    any other trouble is raised, but for a path that is too long for the kernel to tell."""
     found: list[str] = []
     for link in links:
         try:
             target = os.readlink(link)
         except procs.ENDED:
             continue
+        except OSError as error:
+            if error.errno != errno.ENAMETOOLONG:
+                raise
+            target = TOO_DEEP
         if target[0] == "/":
             found += _spellings(target)
     return found

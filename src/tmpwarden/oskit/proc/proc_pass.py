@@ -104,7 +104,10 @@ class Pass:
             self.read_mounts(namespace, thread)
         ours = pid == self.own_pid
         for kind, path in proc_links.held_paths(thread, ours=ours):
-            self.note(namespace, path, (kind, pid, path))
+            if path == proc_links.TOO_DEEP:
+                self.holders.in_the_deep = f"process {pid} uses something whose path is too long to be told"
+            else:
+                self.note(namespace, path, (kind, pid, path))
         if ours:
             return
         environ = procs.read(f"/proc/{thread}/environ")

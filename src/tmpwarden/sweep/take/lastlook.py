@@ -11,7 +11,7 @@ from ..weigh.evidence import World, socket_users
 def users_of(verdict: Remove, world: World, quarantine_fd: int, directory: str, token: str) -> Users:
     """Who uses what lies in quarantine as `token`: a unit, or one member of a swarm. The kernel is asked last, and only
     where somebody may be unseen."""
-    match world.users_in(f"{directory}/{token}"):
+    match world.users_in(f"{directory}/{token}", verdict.evidence.measure):
         case Held() as held:
             return held
         case Nobody() | NotMeasured() as unseen:

@@ -46,9 +46,9 @@ class World:
     def is_locked(self, status: os.stat_result) -> bool:
         return (status.st_dev, status.st_ino) in self.seen_locks
 
-    def users_in(self, path: str) -> Users:
-        """Who uses `path` or something in it, by all that /proc tells."""
-        match self.holders.within(path):
+    def users_in(self, path: str, measure: Measure | None = None) -> Users:
+        """Who uses `path` or something in it, by all that /proc tells. `measure`: what is known of it."""
+        match self.holders.within(path, is_deep=measure is not None and measure.is_deep):
             case Nobody() if isinstance(self.locked, NotMeasured):
                 return self.locked
             case answer:
@@ -160,7 +160,7 @@ def with_claims(claims: tuple[Witness, ...], users: Users) -> Users:
 
 
 def _users(finding: Finding, measure: Measure, world: World, dir_fd: int) -> Users:
-    match world.users_in(finding.path):
+    match world.users_in(finding.path, measure):
         case Held() as users:
             return users
         case Nobody() | NotMeasured() as users:
