@@ -12,7 +12,7 @@ import pytest
 
 from support import mounts
 from support.bases import base_for_all
-from support.command import AHEAD
+from support.command import AHEAD, tmpwarden
 from support.litter import later
 from support.shell import InteractiveShell
 from support.user import UID, OrdinaryUser
@@ -347,3 +347,31 @@ def test_under_sudo_it_is_the_target_users_and_leaves_nothing(form: list[str], r
         pytest.skip(f"this machine lets nobody use sudo: {done.stderr}")
     assert (done.returncode, done.stdout) == (5, "0\n0\n")
     assert eventually(lambda: left_behind(root) == [])
+
+
+def test_a_file_past_its_limit_ends_the_command_with_the_right_words() -> None:
+    done = tmpwarden("run", "--max-file", "1M", "--", "sh", "-c", 'exec yes > "$TMPDIR/x"')
+    assert done.returncode in (-25, 128 + 25)
+    assert "past --max-file 1.0 MB, and the kernel ended it" in done.stderr
+
+
+def test_a_temp_directory_past_its_limit_ends_the_command() -> None:
+    script = 'head -c 8000000 /dev/zero > "$TMPDIR/x"; exec sleep 60'
+    done = tmpwarden("run", "--max-bytes", "4M", "--", "sh", "-c", script)
+    assert done.returncode in (-15, 128 + 15)
+    assert "more than --max-bytes 4.0 MB; it is ended" in done.stderr
+
+
+def test_limits_that_are_not_reached_change_nothing() -> None:
+    done = tmpwarden("run", "--max-file", "1M", "--max-bytes", "1G", "--", "sh", "-c", "echo here; exit 3")
+    assert (done.returncode, done.stdout, done.stderr) == (3, "here\n", "")
+
+
+def test_a_private_tmp_of_a_size_is_full_when_the_size_is_reached() -> None:
+    script = "head -c 8000000 /dev/zero > /tmp/x; df --output=size -B1 /tmp | tail -1"
+    done = tmpwarden("run", "--private-tmp", "--size", "4M", "--", "sh", "-c", script)
+    if "does not allow a private /tmp" in done.stderr:
+        pytest.skip("needs mount namespaces")
+    assert "No space left" in done.stderr
+    assert done.stdout.split() == [str(4 << 20)]
+    assert tmpwarden("run", "--size", "4M", "--", "true").returncode == 3

@@ -18,6 +18,14 @@ def age(text: str) -> int:
         raise click.BadParameter(str(error)) from None
 
 
+def byte_size(text: str) -> int:
+    """`800M`, `2G` as bytes."""
+    try:
+        return parse_size(text)
+    except ValueError as error:
+        raise click.BadParameter(str(error)) from None
+
+
 def budget(text: str) -> tuple[int | None, int | None]:
     """`800M`, `2G` as (bytes, None), `80%` as (None, percent)."""
     if text.endswith("%"):
@@ -25,10 +33,7 @@ def budget(text: str) -> tuple[int | None, int | None]:
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 3 and int(digits) <= 100):
             raise click.BadParameter(f"{shown(text)} is not a share; write 0% to 100%")
         return None, int(digits)
-    try:
-        return parse_size(text), None
-    except ValueError as error:
-        raise click.BadParameter(str(error)) from None
+    return byte_size(text), None
 
 
 def agent_option(function: Callable[..., Any]) -> Callable[..., Any]:

@@ -86,13 +86,16 @@ def _why(code: int) -> str:
     return os.strerror(code).lower()
 
 
-def enter(scratch: str, program: str) -> str:
+def enter(scratch: str, program: str, size_bytes: int | None = None) -> str:
     """Leave the shared /tmp for `scratch`; where temporary files go from now on. For a child that is about to exec
-    `program`, which is found there as without, and so are the directory we stand in and what other programs offer."""
+    `program`, which is found there as without, and so are the directory we stand in and what other programs offer.
+    `size_bytes`: it lies in memory and holds no more than that; with the last process in there it is gone."""
     cwd = _cwd()
     shown = {name for name in _names(_TMP) if _is_passed_through(name)} | _places_of(program)
     _unshare()
     _mount("none", "/", _MS_REC | _MS_PRIVATE)
+    if size_bytes is not None:
+        _mount("tmpfs", scratch, 0, kind="tmpfs", options=f"size={size_bytes},mode=0700")
     for name in sorted(shown):
         _show(f"{_TMP}/{name}", f"{scratch}/{name}")
     _mount(scratch, _TMP, _MS_BIND | _MS_REC)
@@ -213,8 +216,9 @@ def _unshare() -> None:
             file.write(content)
 
 
-def _mount(source: str, target: str, flags: int) -> None:
-    _call("mount", os.fsencode(source), os.fsencode(target), None, flags, None)
+def _mount(source: str, target: str, flags: int, *, kind: str | None = None, options: str | None = None) -> None:
+    words = [None if word is None else os.fsencode(word) for word in (source, target, kind, options)]
+    _call("mount", words[0], words[1], words[2], flags, words[3])
 
 
 def _call(name: str, *args: object) -> None:

@@ -11,10 +11,19 @@ from ..errors import NoNamespace, NoSpace, UnsafeRoot, UnsafeScratch
 from ..leases.scratch import adopt, open_scratch
 from ..model.hot import Scratch
 from ..oskit.files import places
-from . import background, private_tmp
+from . import background, private_tmp, watch_size
 from .signals import Signals
 
 _NOT_FOUND, _NOT_EXECUTABLE = 127, 126
+
+
+@dataclass(frozen=True, slots=True)
+class RunLimits:
+    """What a command may take. None: as much as there is."""
+
+    max_file_bytes: int | None = None  # of every single file it writes, wherever: the kernel holds it
+    max_bytes: int | None = None  # of all it leaves in its temp directory: looked at while it runs
+    size_bytes: int | None = None  # of a private /tmp in memory: the kernel holds it
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,11 +34,15 @@ class Ended:
     signal_number: int | None = None
 
 
+NO_LIMITS = RunLimits()
+
+
 def run(
     command: Sequence[str],
     *,
     agent: str | None = None,
     is_private: bool = False,
+    limits: RunLimits = NO_LIMITS,
     roots: tuple[str, ...] = (),
     warn: Callable[[str], None] = lambda sentence: None,
 ) -> Ended:
@@ -43,7 +56,7 @@ def run(
     if not roots and background.has_dead_scratch():
         background.detach(background.clear_scratches)
     try:
-        return _supervised(command, scratch, is_private)
+        return _supervised(command, scratch, is_private, limits)
     finally:
         if scratch is not None:
             from .teardown import teardown  # there already: `_supervised` has imported it while the command ran
@@ -81,7 +94,7 @@ def _scratch(
         return None
 
 
-def _supervised(command: Sequence[str], scratch: Scratch | None, is_private: bool) -> Ended:
+def _supervised(command: Sequence[str], scratch: Scratch | None, is_private: bool, limits: RunLimits) -> Ended:
     ready, go = os.pipe()
     heard, tell = os.pipe()
     with Signals() as signals:
@@ -90,12 +103,14 @@ def _supervised(command: Sequence[str], scratch: Scratch | None, is_private: boo
             os.close(go)
             os.read(ready, 1)  # until the lease names this process
             signals.restore()
-            _become(command, scratch, is_private, tell)
+            _become(command, scratch, is_private, limits, tell)
         os.close(ready)
         os.close(tell)
         if scratch is not None:
             _adopt(scratch, child)
-        os.close(go)
+        os.close(go)  # before the watcher is forked: as long as anybody holds it, the command waits
+        if scratch is not None and limits.max_bytes is not None:
+            watch_size.start(child, scratch.path, limits.max_bytes)
         from . import teardown  # noqa: F401  # the command runs: now there is time, and the code is of one piece
 
         namespace = os.read(heard, 64).decode()  # nothing, when it has become the command without
@@ -119,14 +134,18 @@ def _ended(status: int) -> Ended:
     return Ended(os.WEXITSTATUS(status))
 
 
-def _become(command: Sequence[str], scratch: Scratch | None, is_private: bool, tell: int) -> None:
+def _become(command: Sequence[str], scratch: Scratch | None, is_private: bool, limits: RunLimits, tell: int) -> None:
     """In the child: the command, or one line on stderr and the status that a shell would give."""
     status = _NOT_EXECUTABLE
     try:
         env = dict(os.environ)
         if scratch is not None:
-            place = _private(scratch.path, command[0], tell) if is_private else scratch.path
+            place = _private(scratch.path, command[0], limits.size_bytes, tell) if is_private else scratch.path
             env = environment(place, env)
+        if limits.max_file_bytes is not None:
+            import resource
+
+            resource.setrlimit(resource.RLIMIT_FSIZE, (limits.max_file_bytes, limits.max_file_bytes))
         os.execvpe(command[0], list(command), env)
     except FileNotFoundError:
         status = _NOT_FOUND
@@ -139,9 +158,9 @@ def _become(command: Sequence[str], scratch: Scratch | None, is_private: bool, t
         os._exit(status)
 
 
-def _private(scratch: str, program: str, tell: int) -> str:
+def _private(scratch: str, program: str, size_bytes: int | None, tell: int) -> str:
     try:
-        place = private_tmp.enter(scratch, program)
+        place = private_tmp.enter(scratch, program, size_bytes)
     except OSError as error:  # never in the shared /tmp by mistake
         raise NoNamespace(str(error.strerror).lower()) from None
     os.write(tell, (private_tmp.namespace_of("self") or "").encode())

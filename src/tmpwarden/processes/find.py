@@ -37,6 +37,15 @@ class Question:
 def find(question: Question) -> tuple[Orphan, ...]:
     """What may end first, then the biggest. Processes of live sessions are nobody's left-over and are not told of,
     unless they are named."""
+    world = observe(question)
+    told = [suspect for suspect in world.suspects.values() if _is_worth_telling(suspect, question)]
+    table = MountTable.of()
+    found = [_orphan(suspect, world, question.roots, table) for suspect in told]
+    return tuple(sorted(found, key=lambda one: (one.fate is not Fate.END, -one.memory_bytes, one.pid)))
+
+
+def observe(question: Question) -> World:
+    """Every process of ours (and those that are named), with its row and its session."""
     census = Census.take()
     own = census.own()
     sessions = Sessions(question.agents, process_rows.markers(), question.leases, own, question.home)
@@ -45,11 +54,7 @@ def find(question: Question) -> tuple[Orphan, ...]:
         if (one := census.known.get(pid)) is not None:
             suspects[pid] = Suspect(one, None, None)
     ids = tuple(agent.id for agent in question.agents if agent.session_env)  # the catalogue knows tools too
-    world = World(census, suspects, Connections(suspects), ids, question.kept, namespaces.boot_id())
-    told = [suspect for suspect in suspects.values() if _is_worth_telling(suspect, question)]
-    table = MountTable.of()
-    found = [_orphan(suspect, world, question.roots, table) for suspect in told]
-    return tuple(sorted(found, key=lambda one: (one.fate is not Fate.END, -one.memory_bytes, one.pid)))
+    return World(census, suspects, Connections(suspects), ids, question.kept, namespaces.boot_id())
 
 
 def _is_worth_telling(suspect: Suspect, question: Question) -> bool:

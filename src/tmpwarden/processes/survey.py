@@ -20,9 +20,20 @@ def look(
     config_file: str | None = None,
 ) -> tuple[Orphan, ...]:
     """Every process that carries a session which is not alive, and those that are named."""
+    return find(question(roots, named=named, sessions=sessions, config_file=config_file))
+
+
+def question(
+    roots: tuple[str, ...] = (),
+    *,
+    named: Iterable[int] = (),
+    sessions: Iterable[str] = (),
+    config_file: str | None = None,
+) -> Question:
+    """What the catalogue, the leases and the keep list say."""
     found = tuple(places.temp_roots(roots))
     catalogue = load(overrides=load_settings(config_file).rows)
-    question = Question(
+    return Question(
         agents=catalogue.agents,
         leases=scratch.read_all(found),
         roots=found,
@@ -31,4 +42,3 @@ def look(
         named=frozenset(named),
         sessions=frozenset(sessions),
     )
-    return find(question)

@@ -16,6 +16,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("Clear", "rescue", "Save what exists nowhere else, and bring it back."),
     ("Clear", "keep", "Never remove this path."),
     ("Clear", "orphans", "Processes that outlived their agent: see them, end them."),
+    ("Clear", "brake", "Files that grow without end: who writes them; stop, end or punch."),
     ("Clear", "teardown", "What an orchestrator calls when an agent ends."),
     ("Prevent", "run", "Run any command with a private scratch directory."),
     ("Prevent", "shellenv", "Shell functions that start the agents found here under `tmpwarden run`."),

@@ -3,46 +3,72 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 
 import click
 
 from ...errors import BadArgument
 from ...setup.programs import AGENT_OF
+from ...text import size as in_words
 from ..call import Answer, Call
 from ..group import pass_call
+from ..kinds import byte_size
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
 @click.option(
     "--private-tmp", is_flag=True, help="Make /tmp itself private (Linux): literal /tmp paths land there too."
 )
+@click.option("--size", type=byte_size, help="With --private-tmp: in memory, and no bigger than this.")
+@click.option("--max-file", type=byte_size, help="No file it writes may grow past this, project files too.")
+@click.option("--max-bytes", type=byte_size, help="End it when its temp directory holds more than this.")
 @click.option("--agent", metavar="A", help="It is a session of this agent: what it leaves waits a day (undo).")
 @click.argument("words", metavar="-- COMMAND [ARGUMENT]...", nargs=-1, type=click.UNPROCESSED)
 @pass_call
-def command(call: Call, private_tmp: bool, agent: str | None, words: tuple[str, ...]) -> Answer:
+def command(
+    call: Call,
+    private_tmp: bool,
+    size: int | None,
+    max_file: int | None,
+    max_bytes: int | None,
+    agent: str | None,
+    words: tuple[str, ...],
+) -> Answer:
     """Run COMMAND with TMPDIR in a private directory that goes when COMMAND and its children are done.
 
     Exit status, signals, job control, stdin and stdout are COMMAND's own. What is in the directory then is deleted for
     good, except git work that exists nowhere else; after an agent it waits in quarantine for a day. With --private-tmp
-    the whole of /tmp is private, except for the sockets of other programs.
+    the whole of /tmp is private, except for the sockets of other programs; with --size it lies in memory, and nothing
+    of it is left to be undone. Memory, CPU and processes are limited by cgroup tools, not here.
+
+    \b
+    tmpwarden run -- make test
+    tmpwarden run --max-file 10G -- claude -p '...'
+    tmpwarden run --private-tmp --size 2G -- npm test
     """
     if not words:
         raise BadArgument("no command to run", hint="`tmpwarden run -- make test`")
+    if size is not None and not private_tmp:
+        raise BadArgument("--size is for --private-tmp", hint="`--max-bytes` watches the temp directory without it")
     if not hasattr(os, "fork"):  # Windows: no scratch, but the command still runs
         import subprocess
 
         return Answer(exit_code=subprocess.call(list(words)))
-    from ...lifecycle.run import die_of, run
+    from ...lifecycle.run import RunLimits, die_of, run
 
     ended = run(
         words,
         agent=agent or AGENT_OF.get(os.path.basename(words[0])),
         is_private=private_tmp,
+        limits=RunLimits(max_file, max_bytes, size),
         roots=call.roots,
         warn=lambda sentence: print(f"tmpwarden run: {sentence}", file=sys.stderr),
     )
     call.json = False  # stdout was the command's own, to the last byte
+    if ended.signal_number == getattr(signal, "SIGXFSZ", None) and max_file is not None:
+        sentence = f"{words[0]} wrote a file past --max-file {in_words(max_file)}, and the kernel ended it"
+        print(f"tmpwarden run: {sentence}", file=sys.stderr)
     if ended.signal_number is not None:
         die_of(ended.signal_number)
     return Answer(exit_code=ended.status)

@@ -16,6 +16,7 @@ from . import (
     probe,
     rivals,
     room,
+    runaway,
     silent,
     squatted,
     stuck,
@@ -29,6 +30,7 @@ ALL: tuple[tuple[str, Check], ...] = (
     ("squatted", squatted.check),
     ("tmpdir", tmpdir.check),
     ("ghosts", ghosts.check),  # a failure only where it is what fills a root, and then no clean helps
+    ("runaway", runaway.check),
     ("room", room.check),
     ("probe", probe.check),
     ("consumers", consumers.check),

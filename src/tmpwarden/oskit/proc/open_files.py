@@ -33,8 +33,8 @@ class OpenFile:
 
     @property
     def is_in_sequence(self) -> bool:
-        """It writes at the end, one write after the other: nothing that it wrote is written again."""
-        return self.is_appended or self.position == self.size_bytes
+        """It writes at the end, one write after the other. The size was read first: a writer may be past it by now."""
+        return self.is_appended or self.position >= self.size_bytes
 
 
 def open_files(pid: int, roots: Sequence[str], table: MountTable | None) -> Iterator[OpenFile]:

@@ -1,0 +1,168 @@
+"""`tmpwarden brake`: files that grow while somebody writes them, and what to do about it."""
+
+from __future__ import annotations
+
+import sys
+import time
+from collections.abc import Iterator
+
+import click
+
+from ...catalogue.settings import load_settings
+from ...errors import BadArgument, NotFound, PermissionDenied, WouldAsk
+from ...lifecycle import braking
+from ...model.processes import Fate
+from ...model.runaway import Growing
+from ...oskit.files import places
+from ...processes import punching, runaway, stopped_list
+from ...processes.survey import look
+from ...text import shown, size
+from .. import ask
+from ..call import Answer, Call
+from ..group import pass_call
+from ..kinds import age
+
+_FIRST_LOOK_S, _EVERY_S = 1.0, 1.0
+
+
+@click.command()
+@click.option("--for", "for_s", type=age, help="Watch for this long. Default: until Ctrl-C; in a pipe, two looks.")
+@click.option("--stop", "stop_pid", type=click.IntRange(2), metavar="PID", help="Stop this writer (SIGSTOP).")
+@click.option("--resume", "resume_pid", type=click.IntRange(2), metavar="PID", help="Let it go on.")
+@click.option("--end", "end_pid", type=click.IntRange(2), metavar="PID", help="End it: TERM, five seconds, KILL.")
+@click.option("--punch", metavar="FILE|PID:FD", help="Free all but the last 64 MB; its writer goes on.")
+@click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask.")
+@pass_call
+def command(
+    call: Call,
+    for_s: int | None,
+    stop_pid: int | None,
+    resume_pid: int | None,
+    end_pid: int | None,
+    punch: str | None,
+    yes: bool,
+) -> Answer:
+    """Files in the temp roots that grow while a process writes them: how fast, who, and when the disk is full.
+
+    While it runs it applies the limits of [brake] in config.toml to commands of agent sessions; without any it only
+    tells. --punch frees the beginning of a file that is written in sequence; that cannot be undone.
+
+    \b
+    tmpwarden brake                    watch
+    tmpwarden brake --stop 4711        the writer waits; --resume 4711 lets it go on
+    tmpwarden brake --punch /tmp/x.log give back what it has written so far, all but its end
+    """
+    told = [each for each in (stop_pid, resume_pid, end_pid, punch) if each is not None]
+    if len(told) > 1:
+        raise BadArgument("one of --stop, --resume, --end and --punch at a time")
+    if stop_pid is not None:
+        return _stop(call, stop_pid)
+    if resume_pid is not None:
+        return _resume(resume_pid)
+    if end_pid is not None:
+        return _end(call, end_pid)
+    return _punch(call, punch, yes) if punch is not None else _watch(call, for_s)
+
+
+def _watch(call: Call, for_s: int | None) -> Answer:
+    settings = load_settings(call.config_file)
+    watch = braking.Watch(braking.limits_of(settings), call.roots, call.config_file)
+    until = None if for_s is None and call.for_a_person else time.monotonic() + (for_s or _FIRST_LOOK_S)
+    watch.look()
+    said: set[str] = set()
+    try:
+        while True:
+            time.sleep(_EVERY_S)
+            seen = watch.look()
+            _tell(seen, watch, said)
+            if until is not None and time.monotonic() >= until:
+                break
+    except KeyboardInterrupt:
+        if not call.for_a_person:
+            raise
+    return Answer({"files": [document(one) for one in seen.growing]}, lambda: _lines(seen.growing))
+
+
+def _tell(seen: braking.Seen, watch: braking.Watch, said: set[str]) -> None:
+    """What is new goes to stderr at once: a disk fills in seconds."""
+    for breach in seen.breaches:
+        words = f"{runaway.sentence(breach.growing)}; over {breach.limit}"
+        if watch.limits.action == "warn" or not breach.writers:
+            _once(f"warning: {words}", f"{breach.growing.file.identity} {breach.limit}", said)
+            continue
+        for writer, outcome in braking.apply(breach, watch.limits.action):
+            print(f"{outcome} {writer.pid}: {shown(words)}", file=sys.stderr, flush=True)
+    for one in seen.growing:
+        if runaway.is_runaway(one):
+            _once(f"warning: {runaway.sentence(one)}", f"{one.file.identity} runs away", said)
+
+
+def _once(sentence: str, about: str, said: set[str]) -> None:
+    if about not in said:
+        said.add(about)
+        print(shown(sentence), file=sys.stderr, flush=True)
+
+
+def _named(call: Call, pid: int) -> tuple[int, str]:
+    """(start, command) of a process that may be stopped or ended when told so."""
+    found = next((one for one in look(call.roots, named=[pid], config_file=call.config_file) if one.pid == pid), None)
+    if found is None:
+        raise NotFound(f"there is no process {pid}", hint="`tmpwarden brake` lists who writes")
+    if found.fate is Fate.NEVER and "session is alive" not in found.reason:
+        raise PermissionDenied(
+            f"process {pid} is left alone: {found.reason}", hint="signal it yourself if you are sure"
+        )
+    return found.start, found.command
+
+
+def _stop(call: Call, pid: int) -> Answer:
+    start, command_line = _named(call, pid)
+    if not braking.stop(pid, start, command_line):
+        raise NotFound(f"process {pid} has ended")
+    line = f"Stopped {pid}: {shown(command_line)}. `tmpwarden brake --resume {pid}` lets it go on."
+    return Answer({"pid": pid, "outcome": "stopped"}, lambda: [line])
+
+
+def _resume(pid: int) -> Answer:
+    if not braking.resume(pid):
+        raise NotFound(f"there is no process {pid} that we could let go on")
+    return Answer({"pid": pid, "outcome": "resumed"}, lambda: [f"{pid} goes on."])
+
+
+def _end(call: Call, pid: int) -> Answer:
+    start, command_line = _named(call, pid)
+    outcome = braking.end(pid, start, command_line)
+    return Answer({"pid": pid, "outcome": outcome}, lambda: [f"{pid} {outcome}: {shown(command_line)}"])
+
+
+def _punch(call: Call, word: str, yes: bool) -> Answer:
+    writers = punching.target_of(word, tuple(places.temp_roots(call.roots)))
+    amount = size(max(0, writers[0].allocated_bytes - punching.KEEP_LAST_BYTES))
+    if not yes:
+        if not call.can_ask:
+            raise WouldAsk
+        if not ask.yes(f"Free about {amount} of {shown(writers[0].path)}? This cannot be undone."):
+            return Answer({"path": writers[0].path, "freed_bytes": 0}, lambda: ["Nothing was freed."])
+    freed = punching.punch_file(writers)
+    line = f"Freed {size(freed)} of {shown(writers[0].path)}; its end is there, and its writer goes on."
+    return Answer({"path": writers[0].path, "freed_bytes": freed}, lambda: [line])
+
+
+def document(one: Growing) -> dict[str, object]:
+    return {
+        "path": one.file.path,
+        "deleted": one.file.is_deleted,
+        "bytes": one.file.allocated_bytes,
+        "bytes_per_second": round(one.bytes_per_s),
+        "writers": [{"pid": writer.pid, "command": writer.command} for writer in one.file.writers],
+        "seconds_to_full": None if one.seconds_to_full is None else round(one.seconds_to_full),
+    }
+
+
+def _lines(found: tuple[Growing, ...]) -> Iterator[str]:
+    for one in found:
+        yield shown(runaway.sentence(one))
+    for waiting in stopped_list.stopped():
+        yield f"stopped: {waiting.pid} {shown(waiting.command)}; `tmpwarden brake --resume {waiting.pid}` lets it go on"
+    if not found:
+        yield f"Nobody writes a file of {size(runaway.WORTH_A_LOOK)} or more in the temp roots."

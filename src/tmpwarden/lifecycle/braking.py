@@ -1,0 +1,119 @@
+"""Watch files that grow; stop or end who writes them where the user set a limit, and remember whom we stopped."""
+
+from __future__ import annotations
+
+import signal
+import time
+from dataclasses import dataclass, field
+
+from ..catalogue.settings import Settings
+from ..model.processes import Ended, Fate, Orphan
+from ..model.runaway import Breach, Growing, Limits, Writer
+from ..oskit.files import places, space
+from ..oskit.proc import namespaces, procs
+from ..oskit.proc.grip import take_hold
+from ..processes import end as ending
+from ..processes import runaway, stopped_list
+from ..processes.find import observe
+from ..processes.stopped_list import Stopped
+from ..processes.survey import question
+from ..sweep.store.journal import Journal
+
+KIND = "brake"  # of a journal line
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    growing: tuple[Growing, ...]
+    breaches: tuple[Breach, ...]
+
+
+@dataclass(slots=True)
+class Watch:
+    """Looks again and again; each look is compared with the one before."""
+
+    limits: Limits
+    roots: tuple[str, ...] = ()
+    config_file: str | None = None
+    least_bytes: int = runaway.WORTH_A_LOOK
+    before: dict[tuple[int, int], int] = field(default_factory=dict)
+    looked_s: float = 0.0
+
+    def look(self) -> Seen:
+        asked = question(self.roots, config_file=self.config_file)
+        now_s = time.time()
+        files = runaway.sample(observe(asked), asked.roots, least_bytes=self.least_bytes)
+        spaces = [space.space_of(root) for root in asked.roots]
+        elapsed_s = now_s - self.looked_s if self.looked_s else 0.0
+        growing = runaway.growth(self.before, files.values(), elapsed_s, spaces)
+        self.before = {key: file.allocated_bytes for key, file in files.items()}
+        self.looked_s = now_s
+        return Seen(growing, runaway.breaches(growing, self.limits, spaces))
+
+
+def limits_of(settings: Settings) -> Limits:
+    return Limits(
+        settings.brake_max_file_bytes,
+        settings.brake_max_session_bytes,
+        settings.brake_min_free_percent,
+        settings.brake_action,
+    )
+
+
+def apply(breach: Breach, action: str) -> list[tuple[Writer, str]]:
+    """What became of each writer: "stopped", "ended", "killed", "gone". Only those bound to a session come here."""
+    done = []
+    for writer in breach.writers:
+        if action == "stop":
+            outcome = "stopped" if stop(writer.pid, writer.start, writer.command, breach.growing.file.path) else "gone"
+        else:
+            outcome = end(writer.pid, writer.start, writer.command)
+        done.append((writer, outcome))
+    return done
+
+
+def stop(pid: int, start: int, command: str, path: str = "") -> bool:
+    """SIGSTOP, and remember it. False if it has ended."""
+    waiting = stopped_list.stopped()
+    if any((one.pid, one.start) == (pid, start) for one in waiting):
+        return True
+    grip = take_hold(pid, start)
+    if grip is None:
+        return False
+    with grip:
+        if not grip.send(signal.SIGSTOP):
+            return False
+    _note(pid=pid, outcome="stopped", command=command[:200], path=path)
+    stopped_list.remember([*waiting, Stopped(pid, start, namespaces.boot_id(), command[:200], path)])
+    return True
+
+
+def resume(pid: int) -> bool:
+    """Let a stopped process go on; False if there is none of that number."""
+    start = procs.start_ticks(pid)
+    grip = take_hold(pid, start) if start is not None else None
+    if grip is None:
+        return False
+    with grip:
+        went_on = grip.send(signal.SIGCONT)
+    _note(pid=pid, outcome="resumed")
+    stopped_list.remember([one for one in stopped_list.stopped() if one.pid != pid])
+    return went_on
+
+
+def end(pid: int, start: int, command: str) -> str:
+    told: list[Ended] = []
+    one = Orphan(pid, start, command, 0.0, 0.0, 0, (), 0, None, None, Fate.KEEP, "it filled the disk")
+    with_grip = take_hold(pid, start)
+    if with_grip is not None:
+        with with_grip:
+            with_grip.send(signal.SIGCONT)  # a stopped process hears TERM only when it goes on
+    ending.end([one], tell=told.append)
+    _note(pid=pid, outcome=told[0].outcome, command=command[:200])
+    return told[0].outcome
+
+
+def _note(**fields: object) -> None:
+    journal = Journal(places.state_dir())
+    if journal.open():
+        journal.note(KIND, **fields)

@@ -1,0 +1,49 @@
+"""The processes that the brake has stopped and that nobody has let go on: a small file in the state directory."""
+
+from __future__ import annotations
+
+import json
+import os
+from dataclasses import dataclass
+
+from ..oskit.files import atomic, own_dirs, places
+from ..oskit.proc import namespaces, procs
+
+_MOST_REMEMBERED = 256
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A process that we stopped: it waits, and holds everything it had, until it goes on or ends."""
+
+    pid: int
+    start: int
+    boot: str | None
+    command: str
+    path: str
+
+
+def stopped() -> list[Stopped]:
+    """Those we stopped that are still there, and still stopped."""
+    try:
+        with open(_file(), encoding="utf-8", opener=atomic.at_once) as file:
+            entries = [Stopped(**entry) for entry in json.load(file)]
+    except (OSError, ValueError, TypeError):
+        return []
+    return [one for one in entries if one.boot == namespaces.boot_id() and _is_stopped(one)]
+
+
+def _is_stopped(one: Stopped) -> bool:
+    line = procs.read_whole(f"/proc/{one.pid}/stat") or b""
+    state = line[line.rfind(b")") + 2 : line.rfind(b")") + 3]
+    return procs.start_ticks(one.pid) == one.start and state in (b"T", b"t")
+
+
+def remember(entries: list[Stopped]) -> None:
+    fields = [{name: getattr(one, name) for name in Stopped.__slots__} for one in entries[-_MOST_REMEMBERED:]]
+    own_dirs.make_private_dir(places.state_dir())
+    atomic.write(_file(), json.dumps(fields))
+
+
+def _file() -> str:
+    return os.path.join(places.state_dir(), "stopped.json")
