@@ -20,7 +20,7 @@ from tmpwarden.oskit.proc.procs import read_whole
 from tmpwarden.processes import runaway, stopped_list
 
 MB = 1 << 20
-# Appends as fast as it can up to so many megabytes, then 50 a second.
+# Appends as fast as it can up to so many megabytes, then 5 a second: a slow test still finds room.
 FILLS = """
 import os, sys, time
 path, soon = sys.argv[1], int(sys.argv[2])
@@ -30,7 +30,7 @@ block = b"x" * (1 << 20)
 while True:
     os.write(out, block)
     if os.fstat(out).st_size > soon << 20:
-        time.sleep(0.02)
+        time.sleep(0.2)
 """
 
 
@@ -59,7 +59,7 @@ def test_a_writer_over_its_limit_is_warned_of_stopped_and_goes_on(tmp_path: Path
     open_scratch(str(small_root), "claude", SESSION, pid=os.getpid())
     other = small_root / "other-session.txt"
     other.write_text("theirs")
-    words = ["node", "fill.py", str(small_root / "out.log"), "60"]
+    words = ["node", "fill.py", str(small_root / "out.log"), "105"]
     with program(tmp_path, words, carrying(), FILLS) as writer:
         done = tmpwarden("brake", "--for", "8s", "--config", str(config))
         assert done.returncode == 0, done.stderr
