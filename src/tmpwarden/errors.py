@@ -22,6 +22,10 @@ class TmpwardenError(Exception):
     def __str__(self) -> str:
         return self.wording.format(*self.words)
 
+    def described(self) -> dict[str, str]:
+        """For programs, in the published words; `hint` is what readers of our first edition look for."""
+        return {"code": self.code, "message": str(self), "suggestion": self.hint, "hint": self.hint}
+
 
 class UnsafeRoot(TmpwardenError):
     wording = "refusing to sweep {0}: {1}"

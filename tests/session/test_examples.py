@@ -69,11 +69,18 @@ def test_a_bug_is_told_in_json_and_with_its_traceback(programs: Programs, tmp_pa
     assert _sessions(programs) == []
 
 
-def test_arguments_are_still_the_parsers_business(programs: Programs) -> None:
+def test_arguments_that_do_not_parse_are_told_to_people_and_by_argparse_to_programs_too(programs: Programs) -> None:
+    """click parses before we are called: there it is click's business alone."""
     for example in EXAMPLES:
         result = _run(programs, example)
-        assert (result.returncode, result.stdout) == (2, "")
         assert "usage" in result.stderr.lower()
+        if "click" in example:
+            assert (result.returncode, result.stdout) == (2, "")
+            continue
+        error = json.loads(result.stdout)["error"]
+        assert (result.returncode, error["code"]) == (3, "bad-argument")
+        assert error["message"] == "the following arguments are required: text"
+        assert error["suggestion"].endswith(" --help")
     assert list(programs.tmp.iterdir()) == []
 
 

@@ -4,6 +4,7 @@ import json
 import os
 import subprocess
 import sys
+import time
 from pathlib import Path
 
 from support.program import Programs
@@ -20,9 +21,9 @@ with tmpwarden.session("mycli") as s:
 """
 
 
-def _clean(programs: Programs) -> None:
+def _clean(programs: Programs, later_s: int = 600) -> None:
     """`tmpwarden clean`, ten minutes later."""
-    env = {**os.environ, "TMPDIR": str(programs.tmp), "LATER_S": "600"}
+    env = {**os.environ, "TMPDIR": str(programs.tmp), "LATER_S": str(later_s)}
     said = subprocess.run(
         [sys.executable, str(LATER), "clean", "--yes", "--json"], env=env, capture_output=True, text=True, check=False
     )
@@ -59,3 +60,24 @@ def test_clean_removes_expired_hand_overs_and_no_others(programs: Programs) -> N
         assert programs.hand_overs() == sorted([expired, fresh, running])
         _clean(programs)
         assert programs.hand_overs() == sorted([fresh, running])
+
+
+def test_the_run_that_sees_an_expired_hand_over_takes_it(programs: Programs) -> None:
+    """Its time has just passed; nothing says that it must lie about for another minute."""
+    source = 'import tmpwarden\nwith tmpwarden.session("mycli") as s: print(s.hand_over("report", keep=1))'
+    report = Path(programs.run(source).stdout.strip())
+    until = report.parent.stat().st_mtime
+    while time.time() < until:
+        time.sleep(0.05)
+    _clean(programs, later_s=0)
+    assert programs.hand_overs() == []
+
+
+def test_a_killed_sessions_expired_hand_over_goes_in_the_same_run(programs: Programs) -> None:
+    with programs.started(HOLDS) as killed:
+        report = killed.stdout.readline().split()[1]
+        killed.kill()
+        killed.wait()
+    _older(report)
+    _clean(programs)
+    assert (programs.hand_overs(), programs.sessions()) == ([], [])

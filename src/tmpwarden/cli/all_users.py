@@ -14,7 +14,6 @@ from ..lifecycle.users import User, has_agents, has_own_home, users_of
 from ..oskit.files import places
 from ..text import shown
 from .call import Answer, Call
-from .envelope import describe
 from .progress import Progress
 from .stopping import Stop, stopping
 
@@ -97,7 +96,7 @@ def _fields(answer: Answer, warnings: Iterable[str]) -> dict[str, object]:
     return {
         "exit_code": answer.exit_code,
         "data": answer.data() if callable(answer.data) else answer.data,
-        "error": describe(answer.error) if answer.error else None,
+        "error": answer.error.described() if answer.error else None,
         "warnings": list(warnings),
         "lines": list(answer.text()) if answer.text else [],
     }

@@ -7,7 +7,7 @@ import time
 from collections.abc import Sequence
 
 from .. import __version__
-from ..errors import TmpwardenError
+from ..errors import Partial, TmpwardenError
 
 SCHEMA = 1
 
@@ -19,7 +19,7 @@ def envelope(
     document = {
         "ok": exit_code == 0,
         "data": data,
-        "error": None if error is None else describe(error),
+        "error": _described(error, exit_code),
         "warnings": list(warnings),
         "meta": {
             "schema": SCHEMA,
@@ -30,5 +30,8 @@ def envelope(
     return json.dumps(document, ensure_ascii=True)
 
 
-def describe(error: TmpwardenError) -> dict[str, str]:
-    return {"code": error.code, "message": str(error), "hint": error.hint}
+def _described(error: TmpwardenError | None, exit_code: int) -> dict[str, str] | None:
+    """Never null on failure: a command may have told all in its data, as doctor does of what fails."""
+    if error is None and exit_code:
+        error = Partial("not all is in order", hint="data tells what is not")
+    return None if error is None else error.described()

@@ -9,6 +9,7 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
+from dataclasses import replace
 from types import FrameType
 
 import click
@@ -51,7 +52,7 @@ def run() -> None:
 
 def main(argv: Sequence[str], *, now_ns: Callable[[], int] = time.time_ns) -> int:
     """One call; its exit status. The clock comes in as an argument: tests and documentation run later than now."""
-    call, answer = Call(now_ns=now_ns), Answer()
+    call, answer = Call(json=_wants_json(argv), now_ns=now_ns), Answer()
     try:
         answer = _answer(call, list(argv))
         _tell(call, answer)
@@ -81,13 +82,14 @@ def _answer(call: Call, argv: list[str]) -> Answer:
     try:
         with tmpwarden.make_context("tmpwarden", argv, obj=call) as context:
             result = tmpwarden.invoke(context)
-            return result if isinstance(result, Answer) else Answer()
+            answer = result if isinstance(result, Answer) else Answer()
+            # what may take long, be stopped or break does so where it still becomes an envelope
+            return replace(answer, data=answer.data()) if call.json and callable(answer.data) else answer
     except Done as done:
         return done.answer
     except click.exceptions.Exit as done:
         return Answer(exit_code=done.exit_code)
     except click.ClickException as error:
-        call.json |= "--json" in (argv[: argv.index("--")] if "--" in argv else argv)
         return _failed(BadArgument(_sentence(error), hint=_help_for(error)))
     except TmpwardenError as error:
         return _failed(error)
@@ -105,10 +107,15 @@ def _answer(call: Call, argv: list[str]) -> Answer:
         return _failed(Unexpected(type(error).__name__, error))
 
 
+def _wants_json(argv: Sequence[str]) -> bool:
+    """Before anything is parsed: what cannot be parsed, or is stopped at once, is answered in JSON as well."""
+    words = list(argv)
+    return "--json" in (words[: words.index("--")] if "--" in words else words)
+
+
 def _elsewhere(call: Call, argv: list[str]) -> Answer | None:
     """On Windows there is nothing to sweep and nothing to judge it by: say so, and let scripts go on."""
     words = argv[: argv.index("--")] if "--" in argv else argv
-    call.json |= "--json" in words
     if {"run", "completion", "--help", "-h", "--version"} & set(words):
         return None
     sentence = "tmpwarden does nothing on this system: it needs POSIX users, descriptors and renames."

@@ -7,6 +7,8 @@ import signal
 from collections.abc import Iterator
 from types import FrameType
 
+from .call import Terminated
+
 
 class Stop:
     """Which signal came first, if any. `wanted` is asked between two units.
@@ -28,7 +30,7 @@ class Stop:
     def note(self, number: int, _: FrameType | None) -> None:
         is_second, self.signal_number = self.signal_number is not None, self.signal_number or number
         if is_second or not self.is_removing:
-            raise KeyboardInterrupt
+            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
 
 
 @contextlib.contextmanager

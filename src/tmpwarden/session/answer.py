@@ -5,7 +5,7 @@ from __future__ import annotations
 import functools
 import sys
 
-from ..errors import TmpwardenError
+from ..errors import BadArgument, TmpwardenError
 from .session import session
 
 TYPE_CHECKING = False
@@ -42,9 +42,34 @@ def run_argparse(
     app: str | None = None,
     **options: Any,
 ) -> int:
-    """The same for argparse: parse, call `work(session, arguments)`, print its answer. Returns the exit status."""
-    arguments = parser.parse_args(argv)
+    """The same for argparse: parse, call `work(session, arguments)`, print its answer. Returns the exit status.
+
+    Arguments that do not parse are answered as well, with exit status 3 and argparse's own words on stderr.
+    """
+    try:
+        arguments = _parsed(parser, argv)
+    except BadArgument as error:
+        _say(_bare(error))
+        return error.exit_code
     return _answer(app or parser.prog, options, lambda opened: work(opened, arguments))
+
+
+def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argparse.Namespace:
+    """Raises BadArgument where argparse, of whichever subcommand, prints its usage and leaves."""
+    import contextlib
+    import io
+
+    said = io.StringIO()
+    try:
+        with contextlib.redirect_stderr(said):
+            return parser.parse_args(argv)
+    except SystemExit as leaving:
+        if not leaving.code:
+            raise  # --help, --version
+        words = said.getvalue().strip().rpartition(": error: ")[2]
+        raise BadArgument(words or "the arguments are wrong", hint=f"{parser.prog} --help") from None
+    finally:
+        sys.stderr.write(said.getvalue())
 
 
 def _answer(app: str, options: dict[str, Any], work: Callable[[Session], object]) -> int:

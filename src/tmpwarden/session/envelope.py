@@ -45,7 +45,7 @@ def cancelled(signal_name: str, meta: Mapping[str, object]) -> str:
 def described(error: object) -> object:
     """An error as `{code, message, ...}`: from a mapping as it is, from an exception or a sentence."""
     if isinstance(error, TmpwardenError):
-        return {"code": error.code, "message": str(error), "hint": error.hint}
+        return error.described()
     if isinstance(error, BaseException):
         return {"code": "internal", "message": f"{type(error).__name__}: {error}"}
     if isinstance(error, str):

@@ -22,6 +22,7 @@ from .weigh import consent
 Confirm = Callable[[Plan], bool]
 OnReceipt = Callable[[Receipt], None]
 ShouldStop = Callable[[], bool]  # asked between two units
+_WAITING = frozenset(("empty-dir", "expired"))  # checks that another unit's end can turn
 _BATCH_UNITS, _BATCH_ENTRIES = 64, 16_384
 _WENT = (Outcome.REMOVED, Outcome.QUARANTINED)
 
@@ -53,7 +54,7 @@ class Cleaning:
             if request.empty_quarantine and self.result.confirmed:
                 self._collect(actor.finish())
                 self.result.expired += purge_all(self.prepared, journal)
-            self._take_all(actor, self._emptied_parents(), is_fresh=True)
+            self._take_all(actor, self._made_free(), is_fresh=True)
             self._relieve(actor)
         except KeyboardInterrupt:
             self.result.stopped = "interrupted"
@@ -207,14 +208,15 @@ class Cleaning:
             else:
                 self.result.kept.append(verdict)
 
-    def _emptied_parents(self) -> Iterator[Remove]:
-        """Directories that a row calls litter once they are empty, and that this run has emptied."""
+    def _made_free(self) -> Iterator[Remove]:
+        """What a row calls litter once something else is gone, as this run has made it: directories that it emptied,
+        and files for a caller whose time counts from the end of the session that this run took."""
         touched = self.prepared.weigher.world.untouched_ns
         if not touched or self.result.stopped:
             return
-        finder = replace(self.prepared.finder, wanted=lambda litter: "empty-dir" in litter.checks)
+        finder = replace(self.prepared.finder, wanted=lambda litter: not _WAITING.isdisjoint(litter.checks))
         for finding in finder.find():
-            if (finding.device, finding.inode) in touched:
+            if "expired" in finding.litter.checks or (finding.device, finding.inode) in touched:
                 yield from (v for v in self.prepared.hear(finding) if isinstance(v, Remove))
 
     def _collect(self, receipts: Iterable[Receipt]) -> None:
