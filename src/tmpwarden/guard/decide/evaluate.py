@@ -5,13 +5,16 @@ Pure: the disk is seen only through `context.look`. Errors never become a deny; 
 
 from ...model.hot import ALLOW, ASK, DENY, PASS, Decision, ToolCall
 from ..context import Context
-from ..follow.study import analyse
+from ..follow.study import Study, study
 from ..nouns.analysis import Simple
+from ..nouns.budget import Budget
 from ..rules.rule import Rules
+from ..shell.syntax import Unreadable
 from .judge import Judged, judge
-from .rewriting import rewrite
+from .rewriting import may_name, rewritten
 from .scope import Scope
 from .surroundings import why_no_allow
+from .temproot import TempRoot
 
 _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
 
@@ -22,51 +25,53 @@ def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
         from .filetools import judge_file_tool
 
         return judge_file_tool(call, rules, context)
-    rewritten = _rewritten(call.command, rules, context)
-    if rewritten is None:
-        return _for_agent(_judged(call.command, rules, context), None, context)
-    decision = _judged(rewritten, rules, context)
+    budget = Budget()
+    sent = _studied(call.command, context, budget)
+    other = _rewritten(call.command, sent, rules, context)
+    will_run = None if other is None else _studied(other, context, budget)
+    if other is None or will_run is None or not will_run.is_read:
+        return _for_agent(_judged(sent, rules, context, budget), None, context)
+    decision = _judged(will_run, rules, context, budget)
     if decision.verdict == DENY or (decision.verdict == ASK and context.has_ask):
-        decision.rewritten = rewritten
+        decision.rewritten = other
         return decision
-    return _for_agent(_without_rewrite(decision, call.command, rewritten, rules, context), rewritten, context)
+    return _for_agent(_without_rewrite(decision, sent, other, rules, context, budget), other, context)
 
 
-def _rewritten(command: str, rules: Rules, context: Context) -> str | None:
-    scratch = rules.scratch(context.scratch)
-    if not rules.redirect_tmp or scratch is None:
-        return None
-    return rewrite(
-        command,
-        scratch=scratch,
-        cwd=context.cwd,
-        home=context.home,
-        variables=context.known(),
-        look=context.look,
-        tmp_roots=context.tmp_roots,
-        uid=context.uid,
-        keep=context.names_to_keep(),
+def _studied(command: str, context: Context, budget: Budget) -> Study:
+    return study(
+        command, cwd=context.cwd, home=context.home, variables=context.known(), look=context.look, budget=budget
     )
 
 
-def _without_rewrite(decision: Decision, command: str, rewritten: str, rules: Rules, context: Context) -> Decision:
+def _rewritten(command: str, sent: Study, rules: Rules, context: Context) -> str | None:
+    scratch = rules.scratch(context.scratch)
+    if not rules.redirect_tmp or scratch is None or not may_name(command, context.tmp_roots):
+        return None
+    root = TempRoot(scratch, context.tmp_roots, context.uid, context.names_to_keep(), context.look)
+    return rewritten(command, sent.sites, root)
+
+
+def _without_rewrite(
+    decision: Decision, sent: Study, other: str, rules: Rules, context: Context, budget: Budget
+) -> Decision:
     """What is said must hold if the agent drops the rewrite (or never applies it)."""
     applied = decision.verdict == ALLOW or context.applies_rewrite_without_allow
     if context.keeps_rewrite and applied:
-        decision.rewritten = rewritten
+        decision.rewritten = other
         return decision
-    original = _judged(command, rules, context)
+    original = _judged(sent, rules, context, budget)
     if not applied:  # the text that runs is the one that was sent
         if _RANK[original.verdict] <= _RANK[PASS]:
             return Decision(PASS, commands=original.commands)
-        original.reason = f"{original.reason} Run instead: {rewritten}"
-        original.rewritten = rewritten
+        original.reason = f"{original.reason} Run instead: {other}"
+        original.rewritten = other
         return original
-    decision.rewritten = rewritten
+    decision.rewritten = other
     if decision.verdict == ALLOW and original.verdict != ALLOW:
         decision.verdict = ASK if context.has_ask else DENY
         decision.rule = original.rule
-        decision.reason = f"this is safe only in the scratch. Run instead: {rewritten}"
+        decision.reason = f"this is safe only in the scratch. Run instead: {other}"
     return decision
 
 
@@ -79,14 +84,21 @@ def _for_agent(decision: Decision, rewritten: str | None, context: Context) -> D
     return decision
 
 
-def _judged(command: str, rules: Rules, context: Context) -> Decision:
+def _judged(studied: Study, rules: Rules, context: Context, budget: Budget) -> Decision:
     """Rules over every simple command of one line; the most restrictive word wins."""
-    analysis = analyse(command, cwd=context.cwd, home=context.home, variables=context.known(), look=context.look)
-    scope = Scope(rules, context, analysis.commands)
-    each = [(simple, judge(simple, rules, scope)) for simple in analysis.commands]
-    worst = _worst(each, analysis.opaque, rules)
-    if worst.verdict == ALLOW and (why := why_no_allow(analysis.commands, context)):
-        worst = Judged(PASS, reason=f"no allow: {why}")
+    analysis = studied.analysis
+    scope = Scope(rules, context, budget, analysis.commands)
+    each: list[tuple[Simple, Judged]] = []
+    opaque = analysis.opaque
+    try:
+        for simple in analysis.commands:
+            budget.spend(len(rules.rules))
+            each.append((simple, judge(simple, rules, scope)))
+    except Unreadable as why:
+        opaque = str(why)
+    worst = _worst(each, opaque, rules)
+    if worst.verdict == ALLOW and (why_not := why_no_allow(analysis.commands, context)):
+        worst = Judged(PASS, reason=f"no allow: {why_not}")
     commands = tuple((_shown(simple), judged.verdict, judged.rule) for simple, judged in each)
     return Decision(worst.verdict, worst.reason, rule=worst.rule, commands=commands)
 

@@ -3,6 +3,7 @@
 from ...model.hot import ALLOW, ASK, DENY, PASS, Decision, ToolCall
 from ..context import Context
 from ..nouns.analysis import ANY, READ, WRITE, PathUse
+from ..nouns.budget import Budget
 from ..nouns.paths import normalised, resolved
 from ..rules.rule import Rules
 from .judge import Judged, judge_file
@@ -83,7 +84,7 @@ def _as_sent(
 
 
 def _judged(paths: "tuple[str, ...]", mode: str, rules: Rules, context: Context) -> Judged:
-    scope = Scope(rules, context)
+    scope = Scope(rules, context, Budget())
     words = [judge_file(_use(path, mode, context), rules, scope) for path in paths]
     return max(words, key=lambda judged: _RANK[judged.verdict])
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..follow.study import study
 from ..nouns.analysis import ANY, APPEND, CREATE, READ, RUN, WRITE
+from ..nouns.budget import Budget
 from ..nouns.state import Site
 from ..programs.table import has
-from ..shell.reader import read
-from ..shell.syntax import LITERAL, Part, Unreadable
+from ..shell.syntax import LITERAL, Part
 from .temproot import HIDDEN, TempRoot
 
 TYPE_CHECKING = False
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from ..nouns.paths import Look
 
 TMP_ROOTS = ("/tmp",)
+MAX_COMPARED = 100_000  # words with names that the line makes
 MAKING = (WRITE, APPEND, CREATE)
 READING = frozenset((READ, ANY))
 SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+@%:=,-")
@@ -37,18 +38,25 @@ def rewrite(
     keep: tuple[str, ...] = (),
 ) -> str | None:
     """The command that uses the scratch instead, or None where nothing changes. `keep`: names in /tmp to leave."""
-    if not _may_name(command, tmp_roots):
+    if not may_name(command, tmp_roots):
         return None
-    sites = study(command, cwd=cwd, home=home, variables=variables, look=look)[1]
-    root = TempRoot(scratch, tmp_roots, uid, keep, look)
+    sites = study(command, cwd=cwd, home=home, variables=variables, look=look, budget=Budget()).sites
+    return rewritten(command, sites, TempRoot(scratch, tmp_roots, uid, keep, look))
+
+
+def rewritten(command: str, sites: tuple[Site, ...], root: TempRoot) -> str | None:
+    """The same for a text that was studied already. Whether the result can be read is for its own study to say."""
     for site in sites:
         if not site.modes.isdisjoint(MAKING):
             root.made += [rest for _, rest in _paths(site, root) if rest]
+    root.made = list(dict.fromkeys(root.made))
+    if len(sites) * len(root.made) > MAX_COMPARED:
+        return None
     edits = [edit for site in sites for edit in _edits(site, root, command)]
     return _edited(command, edits) if edits else None
 
 
-def _may_name(command: str, tmp_roots: tuple[str, ...]) -> bool:
+def may_name(command: str, tmp_roots: tuple[str, ...]) -> bool:
     """Without reading it: could any word be in a temp root?"""
     if "$'" in command:
         return True
@@ -57,19 +65,14 @@ def _may_name(command: str, tmp_roots: tuple[str, ...]) -> bool:
 
 
 def _edited(command: str, edits: list[Edit]) -> str | None:
-    """Apply them; a result that cannot be read any more is no result."""
+    """Apply them; two that overlap are none."""
     pieces, at = [], 0
     for start, end, text in sorted(set(edits)):
         if start < at:
             return None
         pieces += [command[at:start], text]
         at = end
-    result = "".join(pieces) + command[at:]
-    try:
-        read(result)
-    except Unreadable:
-        return None
-    return result
+    return "".join(pieces) + command[at:]
 
 
 def _shown(site: Site) -> str:

@@ -1,6 +1,7 @@
 """What one decision is judged against: the roots behind `@scratch` and its friends, and what the disk shows."""
 
 from ..nouns.analysis import Simple
+from ..nouns.budget import Budget
 from ..nouns.landing import expand
 from ..programs.table import has
 from ..rules.prefixes import MAYBE, YES
@@ -15,9 +16,20 @@ if TYPE_CHECKING:
 class Scope:
     """Lives for one decision. Roots and regexes are worked out once."""
 
-    __slots__ = ("_mounted", "_roots", "commands", "holds_mount", "is_plain", "look", "redirect_allows", "tokens")
+    __slots__ = (
+        "_mounted",
+        "_roots",
+        "budget",
+        "commands",
+        "holds_mount",
+        "is_plain",
+        "look",
+        "redirect_allows",
+        "tokens",
+    )
 
-    def __init__(self, rules: "Rules", context: "Context", commands: "tuple[Simple, ...]" = ()) -> None:
+    def __init__(self, rules: "Rules", context: "Context", budget: Budget, commands: "tuple[Simple, ...]" = ()) -> None:
+        self.budget = budget
         self.look = context.look
         self.is_plain = context.is_plain
         self.holds_mount = context.holds_mount
@@ -67,4 +79,5 @@ class Scope:
     def stays_inside(self, simple: Simple, roots: "tuple[str, ...]") -> bool:
         if self.is_mounted_in(roots):
             return False
+        self.budget.spend(len(self.commands))
         return stays_inside(simple, self.commands, roots, self.look, self.is_plain)

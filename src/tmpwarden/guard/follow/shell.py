@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from ..nouns.analysis import CREATE, DELETE, PathUse, Simple
+from ..nouns.budget import Budget
 from ..nouns.invocation import Invocation
 from ..nouns.paths import is_within, uses
 from ..nouns.state import UNKNOWN, Site, State, Value
 from ..programs.table import TRUSTED_DIRECTORIES
-from ..shell.syntax import Function, Node, Sequence, SimpleCommand, Unreadable, Word
+from ..shell.syntax import Function, Node, Sequence, SimpleCommand, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
     from ..nouns.paths import Look
     from ..programs.options import Argument
 
-MAX_STEPS = 3000
 SHELLS_OWN = frozenset(("-", "_", "OLDPWD", "BASH", "REPLY", "IFS", "FUNCNAME", "BASH_SOURCE", "PIPESTATUS"))
 
 Ways = tuple["State | None", "State | None"]  # after success, after failure; None: it does not go on there
@@ -48,6 +48,7 @@ class Shell:
     __slots__ = (
         "around",
         "assigned",
+        "budget",
         "called",
         "commands",
         "defined",
@@ -67,10 +68,11 @@ class Shell:
         "returns",
         "sites",
         "source",
-        "steps",
     )
 
-    def __init__(self, source: str, home: str, environment: Mapping[str, str], look: Look, meaning: Meaning) -> None:
+    def __init__(
+        self, source: str, home: str, environment: Mapping[str, str], look: Look, meaning: Meaning, budget: Budget
+    ) -> None:
         self.source = source
         self.home = home
         self.environment = environment
@@ -80,7 +82,7 @@ class Shell:
         self.sites: dict[tuple[int, int], Site] = {}
         self.links: list[tuple[str, int]] = []  # (path, depth): what lies deeper may be a link that this line made
         self.opaque: str | None = None  # what was not understood
-        self.steps = 0
+        self.budget = budget
         # where we are
         self.in_text = True  # places in the tree are places in the text that was given
         self.around: tuple[str, ...] = ()  # the shells whose code is being followed
@@ -97,9 +99,7 @@ class Shell:
         self.processes = 0  # <(...) and >(...) so far
 
     def run(self, node: Node, state: State) -> Ways:
-        self.steps += 1
-        if self.steps > MAX_STEPS:
-            raise Unreadable("too much to follow")
+        self.budget.spend(20)
         if node.redirects and not isinstance(node, SimpleCommand):
             state = self.meaning.open_files(self, node, state)
         return self.meaning.nodes[type(node)](self, node, state)
@@ -171,6 +171,7 @@ class Shell:
 
     def touch(self, argument: Argument, state: State, program: str) -> list[PathUse]:
         """Note one path, for the rules and for the rewrite."""
+        self.budget.spend(4 + len(self.links))
         field, mode = argument.field, argument.mode
         found = uses(field, argument.offset, mode, state.cwds, self.look, self.source if self.in_text else "")
         for use in found:

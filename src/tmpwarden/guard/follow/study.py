@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from ..nouns.analysis import Analysis
+from ..nouns.budget import Budget
 from ..nouns.state import Site, State
 from ..shell.reader import read
 from ..shell.syntax import Unreadable
@@ -17,24 +18,35 @@ if TYPE_CHECKING:
     from ..nouns.paths import Look
 
 
+class Study:
+    """What was found out about one text."""
+
+    __slots__ = ("analysis", "is_read", "sites")
+
+    def __init__(self, analysis: Analysis, sites: tuple[Site, ...], is_read: bool) -> None:
+        self.analysis = analysis
+        self.sites = sites  # the words of the text that a rewrite may lead elsewhere; none if it was not followed
+        self.is_read = is_read  # there is a tree; what the tree does may still be unknown
+
+
 def analyse(command: str, *, cwd: str, home: str, variables: Mapping[str, str], look: Look) -> Analysis:
     """Never raises; what it cannot read makes the whole analysis opaque."""
-    return study(command, cwd=cwd, home=home, variables=variables, look=look)[0]
+    return study(command, cwd=cwd, home=home, variables=variables, look=look, budget=Budget()).analysis
 
 
-def study(
-    command: str, *, cwd: str, home: str, variables: Mapping[str, str], look: Look
-) -> tuple[Analysis, tuple[Site, ...]]:
-    """The same, with the words of the text that a rewrite may lead elsewhere; none if it was not followed."""
-    shell = Shell(command, home, variables, look, MEANING)
+def study(command: str, *, cwd: str, home: str, variables: Mapping[str, str], look: Look, budget: Budget) -> Study:
+    """Reads the text once and follows it."""
+    shell = Shell(command, home, variables, look, MEANING, budget)
+    is_read = False
     try:
         tree = read(command)
+        is_read = True
         state = State((cwd,))
         ok, failed = shell.run(tree, state)
         run_uncalled(shell, ok or failed or state)
         shell.after_calculating(tree, state)
     except Unreadable as why:
-        return Analysis(tuple(shell.commands), str(why)), ()
+        return Study(Analysis(tuple(shell.commands), str(why)), (), is_read)
     except RecursionError:
-        return Analysis(tuple(shell.commands), "nested too deep"), ()
-    return Analysis(tuple(shell.commands), shell.opaque), tuple(shell.sites.values())
+        return Study(Analysis(tuple(shell.commands), "nested too deep"), (), is_read)
+    return Study(Analysis(tuple(shell.commands), shell.opaque), tuple(shell.sites.values()), True)
