@@ -6,7 +6,7 @@ BIN := .venv/bin
 NEEDED := tmpwarden needs Python 3.11 or newer with its venv module (on Debian and Ubuntu: apt install python3-venv)
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: scan venv dev test test-long test-clients test-hosts lint bench docs generate soak
+.PHONY: scan venv dev test test-long test-clients test-hosts mutants lint bench docs generate soak
 scan: venv
 	$(BIN)/tmpwarden scan
 
@@ -35,6 +35,9 @@ test-clients: dev
 
 test-hosts: dev  # boots a real Debian host; root, apt: debootstrap systemd-container openssh-client; the first run builds it
 	$(PYTEST) -m "hosts" tests/hosts
+
+mutants: dev  # break each line that carries a law, in a copy; its tests must notice
+	$(BIN)/python tests/mutants/run.py
 
 lint: dev
 	$(BIN)/ruff check .

@@ -6,9 +6,12 @@ from pathlib import Path
 import pytest
 
 from support import users
+from support.holding import process
 from support.users import SESSION, Uses
 from tmpwarden.lifecycle.teardown import teardown
 from tmpwarden.model.sweep import Outcome, Reason
+from tmpwarden.oskit.files import take
+from tmpwarden.oskit.proc import procs
 from tmpwarden.sweep.take import by_name
 
 STILL_USED = [
@@ -53,3 +56,25 @@ def test_a_unit_that_somebody_begins_to_use_during_the_teardown_goes_back(
         result = teardown(SESSION, wait=True)
         assert kept_unit(unit), result
         assert [(receipt.outcome, receipt.reason) for receipt in result.receipts] == [(Outcome.KEPT, reason)]
+
+
+@pytest.mark.parametrize("how", ["used", "owned by the living"])
+def test_a_unit_in_use_is_not_moved_even_for_a_moment(
+    own_world: Path, how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever opens a file in it by name would find it gone."""
+    moved: list[str] = []
+    monkeypatch.setattr(take, "_race_window", moved.append)
+    with process("") as agent:
+        start = procs.start_ticks(agent.pid)
+        assert start is not None
+        unit = users.leased_scratch(own_world / "tmp", owner=(agent.pid, start))
+        if how == "used":
+            agent.kill()
+            agent.wait()
+            with users.opens_a_file(unit):
+                teardown(SESSION, wait=True)
+        else:
+            teardown(SESSION, wait=True)
+    assert kept_unit(unit)
+    assert moved == []

@@ -131,6 +131,24 @@ def test_another_unit_of_the_same_name_stays_however_old_it_is(condemned: Condem
     assert (condemned.shared / "unit" / "sub" / "member").read_text() == "precious"
 
 
+def test_another_directory_of_the_same_name_stays_however_old_it_is(
+    condemned: Condemned, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its dates say nothing then: only that it is not the one that was looked at a moment ago."""
+    fired = []
+
+    def on_window(here: str) -> None:
+        if here == "compared, not yet opened":
+            fired.append(here)
+            if len(fired) == 2:  # the unit itself was the first
+                directory_becomes_another(condemned.shared)
+
+    monkeypatch.setattr(mod, "_race_window", on_window)
+    condemned.newest_ns += 10**18
+    assert condemned.purge().failed == (("sub", "it is not what was judged"),)
+    assert (condemned.shared / "unit" / "sub" / "member").read_text() == "precious"
+
+
 @pytest.mark.parametrize("name", ["unit", "unit/sub"])
 def test_an_empty_directory_that_took_the_name_stays(
     condemned: Condemned, monkeypatch: pytest.MonkeyPatch, name: str

@@ -180,8 +180,13 @@ def test_what_will_not_go_does_not_hold_up_what_lies_deep(ours: tuple[Path, int]
 
 
 @needs_root
-def test_another_file_system_is_not_entered(ours: tuple[Path, int]) -> None:
+@pytest.mark.parametrize("is_told", [True, False], ids=["mountinfo tells of it", "only its device tells"])
+def test_another_file_system_is_not_entered(
+    ours: tuple[Path, int], monkeypatch: pytest.MonkeyPatch, is_told: bool
+) -> None:
     path, fd = ours
+    if not is_told:
+        monkeypatch.setattr(emptier, "_mounts_below", lambda *_: frozenset())  # as where /proc is not there
     (path / "unit" / "mount").mkdir(parents=True)
     with tmpfs(path / "unit" / "mount") as mounted:
         (mounted / "file").write_text("precious")
@@ -253,7 +258,14 @@ print(oct(os.stat("victim").st_mode & 0o777), os.listdir("victim"), bool(done.fa
 
 
 @needs_root
-@pytest.mark.parametrize("move", ["os.symlink('../../victim', 'q/unit/shut')", "open('q/unit/shut', 'w').close()"])
+@pytest.mark.parametrize(
+    "move",
+    [
+        "os.symlink('../../victim', 'q/unit/shut')",
+        "open('q/unit/shut', 'w').close()",
+        "os.rename('victim', 'q/unit/shut'); os.symlink('q/unit/shut', 'victim')",
+    ],
+)
 def test_the_mode_of_a_victim_never_changes(ordinary_user: OrdinaryUser, move: str) -> None:
     """cpython issue 157579: the repair of a shut directory went by path again."""
     source = _EXCHANGE_AS_USER.replace("{move}", move)

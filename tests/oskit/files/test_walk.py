@@ -84,6 +84,31 @@ def test_the_oldest_member_counts_by_its_newest_date(base: tuple[Path, int]) -> 
     assert look(fd).oldest_ns == min(changed_ns, os.lstat(path / "unit").st_ctime_ns)
 
 
+def test_a_ctime_counts_though_the_mtime_lies_between_all_others(base: tuple[Path, int]) -> None:
+    """`touch -d` hides a fresh file from whoever looks at mtimes alone."""
+    path, fd = base
+    (path / "unit").mkdir()
+    member = path / "unit" / "member"
+    member.write_text("x")
+    made_ns = os.lstat(path / "unit").st_ctime_ns
+    while os.lstat(member).st_ctime_ns <= made_ns:
+        os.utime(member, ns=(made_ns, made_ns))
+    assert look(fd).newest_ns == os.lstat(member).st_ctime_ns > made_ns
+
+
+@pytest.mark.parametrize("count_atime", [True, False])
+def test_an_atime_counts_though_the_other_dates_lie_between_all_others(
+    base: tuple[Path, int], count_atime: bool
+) -> None:
+    path, fd = base
+    member, late_ns = path / "unit" / "deep" / "member", 4_000_000_000_000_000_000
+    member.parent.mkdir(parents=True)
+    member.write_text("x")
+    os.utime(member, ns=(late_ns + 10**9, os.lstat(member).st_mtime_ns))
+    os.utime(path / "unit", ns=(1, late_ns))
+    assert look(fd, count_atime=count_atime).newest_ns == late_ns + (10**9 if count_atime else 0)
+
+
 def test_atime_counts_only_when_asked(base: tuple[Path, int]) -> None:
     path, fd = base
     (path / "unit").mkdir()

@@ -1,0 +1,121 @@
+"""Between the judging and the take: whatever stands there now and is not what was judged stays where it is."""
+
+import fcntl
+import os
+import time
+from pathlib import Path
+
+import pytest
+
+from support.litter import HOUR_NS, claude_session, cwd_markers, later, snapshot
+from tmpwarden.model.sweep import Outcome, Reason, Receipt, Remove, Request
+from tmpwarden.sweep.compose import prepare
+from tmpwarden.sweep.prepared import Prepared
+from tmpwarden.sweep.store.journal import Journal
+from tmpwarden.sweep.store.quarantine import Quarantines
+from tmpwarden.sweep.take.act import Actor
+from tmpwarden.sweep.take.purger import Purger
+from tmpwarden.sweep.take.taking import remove_in_place
+
+HOURS = 100
+
+
+@pytest.fixture
+def root(own_world: Path) -> Path:
+    return own_world / "tmp"
+
+
+class Judged:
+    """One unit, or one swarm, that has been judged and may go: the moment before it is taken."""
+
+    def __init__(self) -> None:
+        self.prepared: Prepared = prepare(Request(), now_ns=later(HOURS))
+        self.journal = Journal(self.prepared.state)
+        assert self.journal.open()
+        quarantines = Quarantines(self.prepared.state, self.prepared.home_roots)
+        self.actor = Actor(self.prepared.weigher, self.journal, quarantines, Purger())
+        (self.verdict,) = (verdict for verdict in self.prepared.verdicts() if isinstance(verdict, Remove))
+
+    def taken(self) -> list[Receipt]:
+        return [*self.actor.take(self.verdict, is_fresh=True), *self.actor.finish()]
+
+
+def replaced(unit: Path) -> Path:
+    """Somebody has put a directory of the same name there; what was judged lives on, and so does its inode."""
+    unit.rename(unit.with_name("moved"))
+    unit.mkdir()
+    (unit / "precious").write_text("x")
+    return unit / "precious"
+
+
+def test_a_successor_of_the_judged_unit_is_not_taken(root: Path) -> None:
+    unit = claude_session(root)
+    judged = Judged()
+    precious = replaced(unit)
+    assert [(one.outcome, one.reason) for one in judged.taken()] == [(Outcome.KEPT, Reason.CHANGED)]
+    assert precious.exists()
+
+
+def test_a_successor_of_the_judged_unit_is_not_removed_in_its_place(root: Path) -> None:
+    unit = claude_session(root)
+    judged = Judged()
+    precious = replaced(unit)
+    os.utime(precious, (0, 0))
+    parent = os.open(unit.parent, os.O_RDONLY)
+    try:
+        receipt = remove_in_place(judged.verdict, parent, judged.journal, judged.prepared.weigher.member_may_go)
+    finally:
+        os.close(parent)
+    assert (receipt.outcome, receipt.reason) == (Outcome.KEPT, Reason.CHANGED)
+    assert precious.exists()
+
+
+def test_a_directory_that_somebody_has_locked_meanwhile_is_not_taken(root: Path) -> None:
+    unit = claude_session(root)
+    judged = Judged()
+    fd = os.open(unit, os.O_RDONLY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        assert [(one.outcome, one.reason) for one in judged.taken()] == [(Outcome.KEPT, Reason.LOCK)]
+    finally:
+        os.close(fd)
+    assert unit.exists()
+
+
+def test_what_is_worth_something_is_not_taken_when_its_intent_cannot_be_written(root: Path) -> None:
+    unit = claude_session(root)
+    before = snapshot(unit)
+    judged = Judged()
+    Path(judged.journal.path).unlink()
+    Path(judged.journal.path).mkdir()  # as good as a full disk: no line can be written
+    assert [(one.outcome, one.reason) for one in judged.taken()] == [(Outcome.FAILED, Reason.NO_JOURNAL)]
+    assert snapshot(unit) == before
+
+
+def test_a_member_of_a_swarm_that_was_written_meanwhile_stays(root: Path) -> None:
+    first, second, third = cwd_markers(root, 3)
+    judged = Judged()
+    now_s = time.time() + HOURS * HOUR_NS / 1e9
+    os.utime(second, (now_s, now_s))
+    judged.taken()
+    assert [path.exists() for path in (first, second, third)] == [False, True, False]
+
+
+def test_a_member_of_a_swarm_that_became_something_else_stays(root: Path) -> None:
+    first, second = cwd_markers(root, 2)
+    judged = Judged()
+    precious = root.parent / "home" / "precious"
+    precious.write_text("x")
+    second.unlink()
+    second.symlink_to(precious)
+    judged.taken()
+    assert not first.exists()
+    assert second.is_symlink() and precious.exists()
+
+
+def test_where_the_quarantine_is_squatted_nothing_that_undo_was_promised_for_goes(root: Path) -> None:
+    unit = claude_session(root)
+    before = snapshot(unit)
+    (root / f"tmpwarden-{os.geteuid()}").symlink_to(root.parent / "home")
+    assert [(one.outcome, one.reason) for one in Judged().taken()] == [(Outcome.FAILED, Reason.NO_QUARANTINE)]
+    assert snapshot(unit) == before
