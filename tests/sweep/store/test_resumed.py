@@ -53,3 +53,17 @@ def test_another_unit_of_that_name_and_inode_is_spared(tmp_path: Path, monkeypat
         os.close(os.open(unit / "new", os.O_CREAT | os.O_WRONLY, 0o600))
         clean(Request(roots=(str(root),)), now_ns=later(0.001))
         assert (unit / "new").exists()
+
+
+def test_an_older_directory_that_took_the_name_is_spared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """None of its dates tells: only that it is another."""
+    with tmpfs(tmp_path / "t", size="4m", inodes=300) as root:
+        (root / "older").mkdir()
+        (root / "older" / "precious").write_text("x")
+        unit = claude_session(root, files=50)
+        fill_inodes(root)
+        cut_short(root, monkeypatch)
+        unit.rename(root / "moved")
+        (root / "older").rename(unit)
+        clean(Request(roots=(str(root),)), now_ns=later(0.001))
+        assert (unit / "precious").exists()
