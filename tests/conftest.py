@@ -9,7 +9,7 @@ import pytest
 
 from support.bases import PREFIX, base_for_all, remove
 from support.skips import KINDS, Skips
-from support.user import OrdinaryUser
+from support.user import OrdinaryUser, fill_library
 
 _TEMP_VARIABLES = ("TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR")
 
@@ -38,13 +38,21 @@ def own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
     os.umask(umask)
 
 
+@pytest.fixture(scope="session")
+def readable_library() -> Iterator[Path]:
+    """A copy of the package that every user can read; the clone may lie in somebody's home."""
+    with base_for_all() as base:
+        yield fill_library(base)
+
+
 @pytest.fixture
-def ordinary_user() -> Iterator[OrdinaryUser]:
-    """A user who is not root, with a readable copy of the package."""
+def ordinary_user(request: pytest.FixtureRequest) -> Iterator[OrdinaryUser]:
+    """A user who is not root."""
     if os.geteuid() != 0:
         pytest.skip("needs root to become another user")
+    library = request.getfixturevalue("readable_library")
     with base_for_all() as base:
-        yield OrdinaryUser(base)
+        yield OrdinaryUser(base, library)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

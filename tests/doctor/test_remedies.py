@@ -281,7 +281,7 @@ def test_a_user_without_a_home_gets_a_state_and_nobody_loses_anything(machine: M
 
 def test_a_directory_of_the_systems_is_never_opened_to_everybody(machine: Machine) -> None:
     """Somebody has set a wrong variable: that makes no temp directory of it."""
-    closed = machine.user.base / "lib"
+    closed = machine.user.library
     env = {**machine.env, "TMPWARDEN_ROOTS": str(closed)}
     done = machine.user.run(["tmpwarden", "doctor", "--json"], env=env)
     (found,) = [d for d in json.loads(done.stdout)["data"]["diagnoses"] if d["check"] == "probe"]

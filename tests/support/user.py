@@ -15,23 +15,14 @@ _DEPENDENCIES = ("click", "rich", "pygments", "markdown_it", "mdurl")
 
 
 class OrdinaryUser:
-    """Runs programs as uid 65534 with a HOME, a temp root and a `tmpwarden` of its own below `base`."""
+    """Runs programs as uid 65534 with a HOME and a temp root of its own below `base`, and our copy in `library`."""
 
-    def __init__(self, base: Path) -> None:
-        self.base = base
+    def __init__(self, base: Path, library: Path) -> None:
+        self.base, self.library = base, library
         self.home, self.tmp = base / "home", base / "tmp"
-        self.library = base / "lib"
         for path in (self.home, self.tmp):
             path.mkdir(mode=0o700)
             os.chown(path, UID, UID)
-        self.library.mkdir(mode=0o755)
-        shutil.copytree(
-            Path(tmpwarden.__file__).parent, self.library / "tmpwarden", ignore=shutil.ignore_patterns("__pycache__")
-        )
-        site = Path(sysconfig.get_path("purelib"))
-        for name in _DEPENDENCIES:
-            if (site / name).is_dir():
-                shutil.copytree(site / name, self.library / name, ignore=shutil.ignore_patterns("__pycache__"))
         self.python = interpreters.for_everybody()
 
     @property
@@ -69,3 +60,12 @@ class OrdinaryUser:
 
     def code(self, source: str, *args: str, env: Mapping[str, str] | None = None) -> subprocess.CompletedProcess[str]:
         return self.run([self.python, "-c", source, *args], env=env)
+
+
+def fill_library(library: Path) -> Path:
+    """Us and what `cli` needs, where everybody can read it, and with what Python has compiled of it."""
+    site = Path(sysconfig.get_path("purelib"))
+    for source in (Path(tmpwarden.__file__).parent, *(site / name for name in _DEPENDENCIES)):
+        if source.is_dir():
+            shutil.copytree(source, library / source.name)
+    return library
