@@ -1,9 +1,9 @@
 """A clean that cannot do all it should: what stays is named, and the exit status says so."""
 
 import contextlib
-import json
 import os
 import subprocess
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -13,6 +13,7 @@ from support import planted
 from support.command import answer, tmpwarden
 from support.holding import process
 from support.mounts import needs_root
+from tmpwarden.sweep import compose
 
 
 @contextlib.contextmanager
@@ -60,12 +61,18 @@ def test_a_squatter_cannot_make_a_removal_final(own_world: Path) -> None:
     assert not unit.exists()
 
 
-def test_while_another_clean_runs_a_person_gets_exit_6_and_a_timer_0(own_world: Path) -> None:
+def test_while_another_clean_runs_a_person_gets_exit_6_and_a_timer_0(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert compose._A_PERSON_WAITS_S == 5
+    monkeypatch.setattr(compose, "_A_PERSON_WAITS_S", 0.2)
     unit, state = planted.session(own_world / "tmp"), own_world / "state" / "tmpwarden"
     state.mkdir(mode=0o700)
     with process(HOLD, str(state)):
         status, envelope = answer("clean", "--force", "--if-due", "1h", later_s=planted.DAYS)
-        result = tmpwarden("clean", "--force", "--json", later_s=planted.DAYS)
+        began = time.monotonic()
+        refused, told = answer("clean", "--force", later_s=planted.DAYS)
+        assert time.monotonic() - began >= 0.2, "a person's run waits a little"
     assert (status, envelope["data"]["skipped"]) == (0, "lock-held")
-    assert (result.returncode, json.loads(result.stdout)["error"]["code"]) == (6, "lock-held")
+    assert (refused, told["error"]["code"]) == (6, "lock-held")
     assert unit.exists()

@@ -41,14 +41,15 @@ def in_child(work: Callable[[], object], kill_at: int) -> bool:
     return os.WIFSIGNALED(os.waitpid(pid, 0)[1])
 
 
+@pytest.mark.parametrize("step", [3, pytest.param(1, marks=pytest.mark.long)], ids=["every third", "every"])
 @pytest.mark.parametrize("keeps", [True, False], ids=["quarantine", "no quarantine"])
-def test_every_moment_of_death_leaves_units_whole_or_gone(own_world: Path, keeps: bool) -> None:
+def test_every_moment_of_death_leaves_units_whole_or_gone(own_world: Path, keeps: bool, step: int) -> None:
     root = own_world / "tmp"
     request = Request(quarantine=keeps)
     state = str(own_world / "state" / "tmpwarden")
     (own_world / "config" / "tmpwarden").mkdir()
     (own_world / "config" / "tmpwarden" / "config.toml").write_text('[quarantine]\nkeep = "30d"\n')
-    for kill_at in range(1, 400):
+    for kill_at in range(1 if keeps else 2, 400, step):
         units = [claude_session(root, files=2), claude_session(root, files=2, slug="-b")]
         units[1].chmod(0o500)
         markers = cwd_markers(root, 3)
