@@ -263,7 +263,8 @@ print(oct(os.stat("victim").st_mode & 0o777), os.listdir("victim"), bool(done.fa
     [
         "os.symlink('../../victim', 'q/unit/shut')",
         "open('q/unit/shut', 'w').close()",
-        "os.rename('victim', 'q/unit/shut'); os.symlink('q/unit/shut', 'victim')",
+        "os.chmod('victim', 0o700); os.rename('victim', 'q/unit/shut'); os.chmod('q/unit/shut', 0o500); "
+        "os.symlink('q/unit/shut', 'victim')",
     ],
 )
 def test_the_mode_of_a_victim_never_changes(ordinary_user: OrdinaryUser, move: str) -> None:

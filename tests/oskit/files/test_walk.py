@@ -87,10 +87,10 @@ def test_the_oldest_member_counts_by_its_newest_date(base: tuple[Path, int]) -> 
 def test_a_ctime_counts_though_the_mtime_lies_between_all_others(base: tuple[Path, int]) -> None:
     """`touch -d` hides a fresh file from whoever looks at mtimes alone."""
     path, fd = base
-    (path / "unit").mkdir()
-    member = path / "unit" / "member"
+    member = path / "unit" / "deep" / "member"
+    member.parent.mkdir(parents=True)
     member.write_text("x")
-    made_ns = os.lstat(path / "unit").st_ctime_ns
+    made_ns = os.lstat(member.parent).st_ctime_ns
     while os.lstat(member).st_ctime_ns <= made_ns:
         os.utime(member, ns=(made_ns, made_ns))
     assert look(fd).newest_ns == os.lstat(member).st_ctime_ns > made_ns
