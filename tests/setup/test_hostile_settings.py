@@ -39,7 +39,6 @@ def test_a_file_keeps_its_mark_its_line_ends_and_its_indent(mark: bytes, end: by
     ("claude", '{\n  "hooks": []\n}', 2, "'hooks' is not an object"),
     ("claude", '{\n  "hooks": {\n    "Stop": {"mine": 1}\n  }\n}', 3, "'Stop' is not a list"),
     ("claude", '{\n  "hooks": {},\n  "a": 1,\n  "hooks": {"Stop": []}\n}', 4, "'hooks' stands there twice"),
-    ("gemini", '{\n  // mine\n  "theme": "x"\n}', 2, "a comment, which would be lost"),
     ("opencode", '{\n\n  "plugin": "one"\n}', 3, "'plugin' is not a list"),
 ])  # fmt: skip
 def test_what_we_would_have_to_guess_about_is_refused_with_its_line(agent: str, text: str, line: int, why: str) -> None:

@@ -100,7 +100,7 @@ def test_a_dry_run_shows_the_change_and_makes_none(agent: str, own_world: Path) 
 
 @pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "qwen", "opencode"])
 @pytest.mark.parametrize(
-    ("text", "line"), [('{\n "a": 1,\n}\n', "line 3"), ("[]", "line 1"), ('{"a": 1}\n// c\n', "line 2")]
+    ("text", "line"), [('{\n "a": 1\n "b": 2}\n', "line 3"), ("[]", "line 1"), ('{"a": 1}\n# c\n', "line 2")]
 )
 def test_broken_settings_are_refused_with_the_line_and_left_alone(
     agent: str, text: str, line: str, own_world: Path

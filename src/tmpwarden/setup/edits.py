@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from ..errors import BrokenSettings
 from ..oskit.files.atomic import at_once
 from ..text import shown
+from . import inserter, jsonc
 
 Document = dict[str, object]
 _BOM = b"\xef\xbb\xbf"
@@ -48,19 +49,15 @@ def read(path: str) -> bytes | None:
 
 
 def parse(path: str, content: bytes | None) -> Document:
-    """The settings object in `content`. Raises BrokenSettings with the line: we never repair a file of the user's."""
+    """The settings object in `content`, which may have comments. Raises BrokenSettings with the line: we never repair a
+    file of the user's."""
     if content is None or not content.strip(_BOM + b" \t\r\n"):
         return {}
     try:
-        text = content.decode("utf-8-sig")
-        value = json.loads(text, object_pairs_hook=_distinct)
-    except json.JSONDecodeError as error:
-        line = text.splitlines()[error.lineno - 1] if text.splitlines()[error.lineno - 1 :] else ""
-        why = "a comment, which would be lost" if line.lstrip().startswith(("//", "/*", "#")) else error.msg
-        raise BrokenSettings(shown(path), f"line {error.lineno}: {why}") from None
-    except _Twice as error:
-        raise BrokenSettings(shown(path), f"{line_of(content, error.key)}: {error.key!r} stands there twice") from None
-    except (UnicodeDecodeError, RecursionError) as error:
+        value = jsonc.parse(content.decode()).plain()
+    except jsonc.BrokenJson as error:
+        raise BrokenSettings(shown(path), f"line {error.line}: {error.why}") from None
+    except UnicodeDecodeError as error:
         raise BrokenSettings(shown(path), f"not JSON: {error}") from None
     if not isinstance(value, dict):
         raise BrokenSettings(shown(path), "line 1: not an object")
@@ -74,36 +71,24 @@ def line_of(content: bytes | None, key: str) -> str:
     return f"line {max((number for number, line in enumerate(lines, 1) if spelled in line), default=1)}"
 
 
-class _Twice(Exception):
-    def __init__(self, key: str) -> None:
-        self.key = key
+def spell(path: str, document: Document, like: bytes | None) -> bytes:
+    """The bytes that say `document`: those of `like` where they say so already, and ours where they do not.
 
-
-def _distinct(pairs: list[tuple[str, object]]) -> Document:
-    """An agent takes one of two equal keys and ignores the other; to write the file anew would drop that one."""
-    found = dict(pairs)
-    for number, (key, _) in enumerate(pairs):
-        if len(found) < len(pairs) and any(key == other for other, _ in pairs[:number]):
-            raise _Twice(key)
-    return found
-
-
-def spell(document: Document, like: bytes | None) -> bytes:
-    """JSON text with the indent, the line ends, the mark and the final newline of the file it replaces."""
-    text = (like or b"").decode("utf-8-sig", "replace")
-    inside = next((line for line in text.splitlines()[1:] if line.strip()), "  ")
-    indent: str | int = inside[: len(inside) - len(inside.lstrip())] or 2
-    ending = "" if text.strip() and not text.endswith("\n") else "\n"
-    spelled = json.dumps(document, indent=indent, ensure_ascii=False) + ending
-    if not _is_text(spelled):  # half a pair, as an escape: it has no bytes of its own
-        spelled = json.dumps(document, indent=indent) + ending
-    if "\r\n" in text:
-        spelled = spelled.replace("\n", "\r\n")
-    return (_BOM if (like or b"").startswith(_BOM) else b"") + spelled.encode("utf-8")
-
-
-def _is_text(spelled: str) -> bool:
-    return not any("\ud800" <= char <= "\udfff" for char in spelled)
+    Raises BrokenSettings with the text to paste if the result would not be exactly the document.
+    """
+    text = (like or b"").decode()
+    if not text.strip("\ufeff \t\r\n"):
+        return (_BOM if text.startswith("\ufeff") else b"") + f"{json.dumps(document, indent=2)}\n".encode()
+    spelled = inserter.edited(text, document)
+    try:
+        is_right = jsonc.parse(spelled).plain() == document
+    except jsonc.BrokenJson:
+        is_right = False
+    if not is_right:
+        known = jsonc.parse(text).plain()
+        ours = {key: value for key, value in document.items() if not isinstance(known, dict) or known.get(key) != value}
+        raise BrokenSettings(shown(path), "it cannot be changed safely", hint=f"paste into it: {json.dumps(ours)}")
+    return spelled.encode()
 
 
 def resolved(path: str) -> str:

@@ -82,7 +82,17 @@ def put(edit: Edit) -> None:
         remove(edit.path)
         return
     os.makedirs(os.path.dirname(edit.path), 0o700, exist_ok=True)
-    atomic.write(edit.path, edit.after, _mode(edit.path), durable=True)
+    if _has_other_names(edit.path):
+        atomic.overwrite(edit.path, edit.after)  # a rename would part it from its other names; the backup is there
+    else:
+        atomic.write(edit.path, edit.after, _mode(edit.path), durable=True, like=edit.path)
+
+
+def _has_other_names(path: str) -> bool:
+    try:
+        return os.stat(path).st_nlink > 1
+    except OSError:
+        return False
 
 
 def _refuse_strangers(path: str) -> None:

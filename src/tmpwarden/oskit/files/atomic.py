@@ -51,24 +51,34 @@ def write(
     durable: bool = False,
     reserve: Reserve | None = None,
     dir_fd: int | None = None,
+    like: str = "",
 ) -> None:
     """Replace `path` (with `dir_fd`: a name in it) by `data` in one step; a reader sees the old file or the new one,
-    never half of one."""
+    never half of one. `like`: a file whose ACL and other extended attributes it gets."""
     content = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
     try:
-        _write(path, content, mode, durable, dir_fd)
+        _write(path, content, mode, durable, dir_fd, like)
     except OSError as error:
         if error.errno not in _NO_ROOM or reserve is None or not reserve.give_up():
             raise
-        _write(path, content, mode, durable, dir_fd)
+        _write(path, content, mode, durable, dir_fd, like)
 
 
-def _write(path: str, content: bytes, mode: int, durable: bool, dir_fd: int | None) -> None:
+def _copy_attributes(like: str, fd: int) -> None:
+    """Raises OSError where the file system refuses one that the old file has."""
+    if hasattr(os, "listxattr") and os.path.lexists(like):
+        for name in os.listxattr(like):
+            os.setxattr(fd, name, os.getxattr(like, name))
+
+
+def _write(path: str, content: bytes, mode: int, durable: bool, dir_fd: int | None, like: str) -> None:
     draft = f"{path}.{os.getpid():x}{os.urandom(3).hex()}~"
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=dir_fd)
     try:
         try:
             os.fchmod(fd, mode)  # whatever the umask
+            if like:
+                _copy_attributes(like, fd)
             _write_all(fd, content)
             if durable:
                 os.fsync(fd)
@@ -80,6 +90,18 @@ def _write(path: str, content: bytes, mode: int, durable: bool, dir_fd: int | No
         raise
     if durable:
         _sync_directory(os.path.dirname(path) or ".", dir_fd)
+
+
+def overwrite(path: str, data: bytes) -> None:
+    """Change a file that has other names, in place: not whole at every moment, so whoever calls it keeps a copy."""
+    fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+    try:
+        os.ftruncate(fd, max(len(data), os.fstat(fd).st_size))  # if there is no room, it says so here
+        _write_all(fd, data)
+        os.ftruncate(fd, len(data))
+        os.fsync(fd)
+    finally:
+        os.close(fd)
 
 
 def at_once(path: str, flags: int) -> int:

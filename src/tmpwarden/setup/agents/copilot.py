@@ -14,7 +14,7 @@ class Copilot(Target):
         if not groups:
             return Edit(path, before, None)
         whole: Document = {"version": 1, "hooks": {event: [group] for event, group in groups.items()}}
-        return Edit(path, before, spell(whole, None))
+        return Edit(path, before, spell(path, whole, None))
 
     def group(self, runtime: Runtime, event: str, matcher: str, observe: bool) -> Document:
         return {

@@ -65,7 +65,7 @@ class Target:
         wanted = self.merged(document, wish)
         if wanted == document:
             return Edit(path, before, before)
-        return Edit(path, before, spell(wanted, before))
+        return Edit(path, before, spell(path, wanted, before))
 
     def document(self) -> Document:
         """The settings as they are. Raises BrokenSettings."""

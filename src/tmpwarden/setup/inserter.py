@@ -1,0 +1,163 @@
+"""Change a settings text where it differs from what is wanted, and nowhere else. Pure: text in, text out.
+
+Comments, trailing commas, order of keys, tabs, line ends and the mark at the start stay as they are. Whoever calls it
+parses the result again: it must be the wanted document.
+"""
+
+from __future__ import annotations
+
+import difflib
+import json
+import re
+
+from .jsonc import Member, Node, parse
+
+_Change = tuple[int, int, str]  # from, to, what stands there then
+
+
+def edited(text: str, wanted: object) -> str:
+    """`text` with the least changes that make it say `wanted`."""
+    style = _Style(text)
+    changes = sorted(_changes(text, parse(text), wanted, style, 0))
+    for start, end, new in reversed(changes):
+        text = text[:start] + new + text[end:]
+    return text
+
+
+class _Style:
+    """How the file is written: its indent and its line ends."""
+
+    def __init__(self, text: str) -> None:
+        self.newline = "\r\n" if "\r\n" in text else "\n"
+        found = re.search(r"[{\[][ \t]*\r?\n([ \t]+)\S", text)
+        self.indent = found[1] if found else "  "
+
+    def spelled(self, value: object, depth: int) -> str:
+        spelled = json.dumps(value, indent=self.indent, ensure_ascii=False)
+        if any("\ud800" <= char <= "\udfff" for char in spelled):  # half a pair: it has no bytes of its own
+            spelled = json.dumps(value, indent=self.indent)
+        return spelled.replace("\n", self.newline + self.indent * depth)
+
+
+def _changes(text: str, node: Node, wanted: object, style: _Style, depth: int) -> list[_Change]:
+    if _same(node.plain(), wanted):
+        return []
+    if node.kind == "object" and isinstance(wanted, dict):
+        old = [member.key for member in node.members]
+        return _in_container(text, node, old, list(wanted), list(wanted.values()), style, depth)
+    if node.kind == "list" and isinstance(wanted, list):
+        old, new = [_mark(member.node.plain()) for member in node.members], [_mark(item) for item in wanted]
+        return _in_container(text, node, old, new, wanted, style, depth)
+    return [(node.start, node.end, style.spelled(wanted, depth))]
+
+
+def _in_container(
+    text: str, node: Node, old: list[str], new: list[str], values: list[object], style: _Style, depth: int
+) -> list[_Change]:
+    """Members that are gone go, those that are new come behind their neighbour, those that differ are looked into."""
+    changes: list[_Change] = []
+    kept: list[Member] = []
+    added: list[tuple[int, int]] = []  # behind which kept member, which new one
+    for word, i1, i2, j1, j2 in difflib.SequenceMatcher(None, old, new, autojunk=False).get_opcodes():
+        pairs = list(zip(range(i1, i2), range(j1, j2), strict=False))
+        if word == "replace" and node.kind == "object":
+            pairs = []  # other keys: not the same thing with another value
+        for i, j in pairs:
+            changes += _changes(text, node.members[i].node, values[j], style, depth + 1)
+            kept.append(node.members[i])
+        added += [(len(kept) - 1, j) for j in range(j1 + len(pairs), j2)]
+    gone = [member for member in node.members if all(member is not other for other in kept)]
+    if gone:
+        has_successor = any(behind == len(kept) - 1 for behind, _ in added)
+        changes += _removals(text, node, gone, has_successor)
+    if added:
+        changes += _insertions(text, node, kept, added, new, values, style, depth)
+    return changes
+
+
+def _removals(text: str, node: Node, gone: list[Member], has_successor: bool) -> list[_Change]:
+    """Each with its own comma and the white space before it; the last one's neighbour loses its comma too, unless the
+    file ends its lists with one."""
+    changes = []
+    for member in gone:
+        start = member.start - _blank_before(text, member.start)
+        changes.append((start, member.comma + 1 if member.comma >= 0 else member.node.end, ""))
+    last = node.members[-1]
+    stays = [member for member in node.members if all(member is not other for other in gone)]
+    if last.comma < 0 and stays and not has_successor and any(last is member for member in gone):
+        changes.append((stays[-1].comma, stays[-1].comma + 1, ""))
+    if not stays and not has_successor:  # nothing but white space would be left inside
+        first, closing = changes[0][0], node.end - 1
+        inner = text[last.node.end if last.comma < 0 else last.comma + 1 : closing]
+        if not inner.strip() and text[node.start + 1 : first].strip() == "":
+            return [(node.start + 1, closing, "")]
+    return changes
+
+
+def _insertions(
+    text: str,
+    node: Node,
+    kept: list[Member],
+    added: list[tuple[int, int]],
+    names: list[str],
+    values: list[object],
+    style: _Style,
+    depth: int,
+) -> list[_Change]:
+    inner = style.newline + style.indent * (depth + 1)
+    is_flat = bool(kept) and "\n" not in text[node.start : node.end]
+    lead = " " if is_flat else inner
+
+    def spelled(number: int) -> str:
+        key = json.dumps(names[number], ensure_ascii=False) + ": " if node.kind == "object" else ""
+        value = json.dumps(values[number], ensure_ascii=False) if is_flat else style.spelled(values[number], depth + 1)
+        return lead + key + value
+
+    if not kept:
+        words = ",".join(spelled(number) for _, number in added)
+        at = _end_of_words(text, node.start + 1, node.end - 1)
+        return [(at, node.end - 1, words + style.newline + style.indent * depth)]
+    changes: list[_Change] = []
+    for behind in sorted({behind for behind, _ in added}):
+        new = [spelled(number) for other, number in added if other == behind]
+        if behind < 0:
+            changes.append((kept[0].start, kept[0].start, ",".join(new).lstrip() + "," + lead))
+            continue
+        member = kept[behind]
+        if member.comma >= 0:
+            at = _end_of_line_comment(text, member.comma + 1)
+            is_followed = behind < len(kept) - 1 or node.members[-1].comma >= 0
+            changes.append((at, at, ",".join(new) + ("," if is_followed else "")))
+        else:
+            at = _end_of_words(text, member.node.end, node.end - 1)
+            separate = [(member.node.end, member.node.end, ",")] if at != member.node.end else []
+            comma = "" if separate else ","
+            changes += [*separate, (at, at, comma + ",".join(new))]
+    return changes
+
+
+def _blank_before(text: str, at: int) -> int:
+    """How much white space stands before a member, the end of the line above it included, but not a comment."""
+    before = text[:at]
+    blank = len(before) - len(before.rstrip(" \t\r\n"))
+    has_line_comment = "//" in before[: at - blank].rpartition("\n")[2]
+    return blank if not has_line_comment or "\n" in before[at - blank :] else 0
+
+
+def _end_of_words(text: str, start: int, end: int) -> int:
+    """Behind the last comment between the two, or `start`."""
+    return start + len(text[start:end].rstrip(" \t\r\n"))
+
+
+def _end_of_line_comment(text: str, at: int) -> int:
+    found = re.compile(r"[ \t]*(?://[^\r\n]*|/\*[^\r\n]*?\*/)").match(text, at)
+    return found.end() if found else at
+
+
+def _same(one: object, other: object) -> bool:
+    """Equal in kind too: 1 is not True and not 1.0 to an agent. The order of keys is not compared."""
+    return _mark(one) == _mark(other)
+
+
+def _mark(value: object) -> str:
+    return json.dumps(value, sort_keys=True)
