@@ -92,6 +92,11 @@ class UnsafeScratch(TmpwardenError):
     code, exit_code, hint = "unsafe-scratch", 7, "remove it, or point TMPDIR at a directory of your own"
 
 
+class FrozenMount(TmpwardenError):
+    wording = "cannot look at {0}: the file system mounted at {1} does not answer"
+    code, exit_code, hint = "frozen-mount", 1, "`tmpwarden doctor` names every mount that does not"
+
+
 class NoSpace(TmpwardenError):
     wording = "cannot create temporary files in {0}: {1}"
     code, exit_code, hint = "no-space", 1, "`tmpwarden doctor` tells what fills it"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable
 from typing import Any
 
@@ -34,6 +35,13 @@ def budget(text: str) -> tuple[int | None, int | None]:
             raise click.BadParameter(f"{shown(text)} is not a share; write 0% to 100%")
         return None, int(digits)
     return byte_size(text), None
+
+
+class UntouchedPath(click.Path):
+    """A path as it was written: click's own looks at the file, and hangs where a mount does not answer."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return os.fsdecode(value)
 
 
 def agent_option(function: Callable[..., Any]) -> Callable[..., Any]:

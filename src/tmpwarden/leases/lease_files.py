@@ -16,6 +16,10 @@ SHARED = "tw"  # ours below an agent's own directory
 def leases_in(base: str, names: list[str] | None = None, unread: list[str] | None = None) -> list[Lease]:
     """The readable leases of these scratch directories (or of all) in a directory that must be ours. What is there and
     cannot be read is added to `unread`."""
+    if names is None and (trouble := _frozen(base)):
+        if unread is not None:
+            unread.append(trouble)
+        return []
     try:
         fd = open_holder(base)
     except (ValueError, UnsafeScratch):
@@ -32,6 +36,14 @@ def leases_in(base: str, names: list[str] | None = None, unread: list[str] | Non
         return []
     finally:
         os.close(fd)
+
+
+def _frozen(base: str) -> str:
+    """Only for who reads all leases: a hook asks for one, and has no time to ask a mount first."""
+    from ..oskit.proc.reach import Reach
+
+    point = Reach.now().frozen(base)
+    return "" if point is None else f"the file system mounted at {point} does not answer"
 
 
 def read_at(fd: int, name: str, path: str, unread: list[str] | None = None) -> Lease | None:

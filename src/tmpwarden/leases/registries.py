@@ -9,6 +9,7 @@ from ..model.hot import Lease
 from ..model.sweep import OwnerState
 from ..oskit.proc.holders import Holders
 from ..oskit.proc.namespaces import MountTable
+from ..oskit.proc.reach import Reach
 from . import claude_sessions, copilot_locks, opencode_locks
 from .claimed import Claimed
 
@@ -54,9 +55,7 @@ def config_homes(
     homes = holders.sessions.get("HOME", {})
     seen = [f"{other}/{form.directory}" for other, pids in homes.items() if not set(relatives).isdisjoint(pids)]
     seen += [value for name in form.variables for value in holders.sessions.get(name, ())]
-    table = MountTable.of()
-    near = [path for path in (*told, *seen) if table is not None and table.is_network(path) is False]
-    return tuple(dict.fromkeys(path.rstrip("/") for path in (*own, *near) if path.startswith("/")))
+    return tuple(dict.fromkeys(path.rstrip("/") for path in (*own, *told, *seen) if path.startswith("/")))
 
 
 def state_of(claim: Claimed) -> OwnerState:
@@ -70,4 +69,11 @@ def state_of(claim: Claimed) -> OwnerState:
 
 def read(registry: str, homes: Iterable[str], unread: list[str] | None = None) -> tuple[Claimed, ...]:
     """`unread` gets a sentence for each part that could not be read: who it names may live."""
-    return FORMATS[registry].read(homes, [] if unread is None else unread)
+    unread = [] if unread is None else unread
+    reach, answering = Reach.now(), []
+    for home in homes:
+        if point := reach.frozen_near(home):
+            unread.append(f"the file system mounted at {point} does not answer")
+        else:
+            answering.append(home)
+    return FORMATS[registry].read(answering, unread)

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
-from ..errors import NotFound
+from ..errors import FrozenMount, NotFound
 from ..model.sweep import Owner, OwnerState, Unclear, Verdict
+from ..oskit.proc.reach import Reach
 from ..text import plural, quoted, shown
 from ..text import size as in_words
 from .prepared import Explained, Prepared
@@ -14,6 +15,8 @@ from .prepared import Explained, Prepared
 def explain(path: str, prepared: Prepared) -> Explained:
     """`path` itself is not resolved (it may be a link); its parent is."""
     full = os.path.abspath(path)
+    if point := Reach.now().frozen(full):
+        raise FrozenMount(shown(path), shown(point))
     full = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
     if not os.path.lexists(full):
         raise NotFound(f"there is nothing called {shown(path)}")

@@ -84,6 +84,11 @@ class Prepared:
         finally:
             os.close(dir_fd)
 
+    @property
+    def frozen(self) -> tuple[str, ...]:
+        """Mounts that did not answer when this run came to them."""
+        return tuple(dict.fromkeys((*self.finder.frozen, *self.weigher.world.frozen)))
+
     def spaces(self) -> tuple[Space, ...]:
         found = []
         for root in self.roots:

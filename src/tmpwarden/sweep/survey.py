@@ -45,7 +45,8 @@ class Survey:
     @property
     def warnings(self) -> tuple[str, ...]:
         unreadable = [f"{path} could not be read" for path in self._prepared.finder.unreadable]
-        return (*self._prepared.warnings, *unreadable)
+        frozen = [f"the file system mounted at {path} does not answer: passed over" for path in self._prepared.frozen]
+        return (*self._prepared.warnings, *unreadable, *frozen)
 
     def unmatched(self, *, in_full: bool = False) -> tuple[Unmatched, ...]:
         """What is ours and no row knows, biggest first. `in_full`: look into all of it, however long that takes."""

@@ -15,13 +15,14 @@ from ...text import duration, plural, shown
 from .. import documents, render
 from ..call import Answer, Call
 from ..group import pass_call
+from ..kinds import UntouchedPath
 from ..words import explained, owner_words, witness_words
 
 _MOST_WITNESSES = 8
 
 
 @click.command()
-@click.argument("path", type=click.Path())
+@click.argument("path", type=UntouchedPath())
 @click.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
 @pass_call
 def command(call: Call, path: str, take_ask: bool) -> Answer:

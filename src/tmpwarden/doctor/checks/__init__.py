@@ -6,6 +6,7 @@ from ...model.sweep import Diagnosis
 from ..patient import Patient
 from . import (
     consumers,
+    frozen,
     ghosts,
     hooks,
     inherited,
@@ -27,6 +28,7 @@ from . import (
 Check = Callable[[Patient], Iterator[Diagnosis]]
 
 ALL: tuple[tuple[str, Check], ...] = (
+    ("frozen", frozen.check),
     ("squatted", squatted.check),
     ("tmpdir", tmpdir.check),
     ("ghosts", ghosts.check),  # a failure only where it is what fills a root, and then no clean helps

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from ...model.sweep import Diagnosis, Space
 from ...oskit.files.space import percent_used
 from ...oskit.proc import procs
+from ...oskit.proc.namespaces import MountTable
 from ...text import plural, shown, size
 from ..patient import Patient
 
@@ -64,16 +65,17 @@ def _diagnosis(room: Space, ghosts: _Ghosts) -> Diagnosis:
 
 def _look(roots: tuple[str, ...]) -> dict[str, _Ghosts]:
     found: dict[str, _Ghosts] = {}
+    table = MountTable.of()
     for pid in procs.pids():
         for fd, path in _deleted(pid):
             root = next((root for root in roots if path.startswith(root.rstrip("/") + "/")), None)
-            if root is not None:
+            if root is not None and table is not None and not table.may_hang(path):
                 _count(found.setdefault(root, _Ghosts()), pid, fd)
     return found
 
 
 def _count(ghosts: _Ghosts, pid: int, fd: str) -> None:
-    """A deleted file below a temp root is local: looking at it through /proc cannot hang on a network mount."""
+    """A deleted file on a local file system: looking at it through /proc cannot hang."""
     try:
         status = os.stat(f"/proc/{pid}/fd/{fd}")
     except OSError:

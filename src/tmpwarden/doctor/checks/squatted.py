@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ...agent_facts import NAMES_IN_TEMP
 from ...model.sweep import Diagnosis
 from ...oskit.files import places
+from ...oskit.proc.reach import Reach
 from ...text import quoted, shown
 from ..patient import Patient
 
@@ -28,6 +29,8 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
 
 def _problem(path: str) -> tuple[str, str] | None:
     """What is wrong, and the command that rights it without destroying anything."""
+    if Reach.now().frozen(path):
+        return None  # that check says so
     try:
         status = os.lstat(path)
     except OSError:

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from ...agent_facts import TEMP_VARIABLES
 from ...model.sweep import Diagnosis
+from ...oskit.proc.reach import Reach
 from ...text import quoted, shown
 from ..patient import Patient
 
@@ -23,6 +24,9 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
 
 
 def _problem(name: str, path: str) -> Diagnosis | None:
+    if point := Reach.now().frozen(path):
+        summary = f"{name} names {shown(path)}, where the file system mounted at {shown(point)} does not answer."
+        return Diagnosis("tmpdir", "fail", summary, "", f"unset {name}")
     if not os.path.isdir(path):
         effect = (
             "no command of ours works" if name == "TMPWARDEN_ROOTS" else "mktemp and every program that obeys it fail"

@@ -76,9 +76,10 @@ def _usable(candidates: tuple[str, ...]) -> Roots:
     found: dict[str, None] = {}
     warnings: dict[str, None] = {}
     for path in dict.fromkeys(candidates):
-        if not os.path.lexists(path):
-            continue
         try:
+            _refuse_frozen(path)
+            if not os.path.lexists(path):
+                continue
             found[_checked(_above_scratch(path))] = None
         except UnsafeRoot as refused:
             warnings[str(refused)] = None
@@ -91,6 +92,7 @@ def _checked(path: str) -> str:
     from ...text import shown
 
     try:
+        _refuse_frozen(path)
         resolved, refusal = _resolve(path)
     except FileNotFoundError:
         raise NoSuchRoot(shown(path)) from None
@@ -98,6 +100,16 @@ def _checked(path: str) -> str:
     if refusal:
         raise UnsafeRoot(shown(path) or "''", refusal)
     return resolved
+
+
+def _refuse_frozen(path: str) -> None:
+    """Raises UnsafeRoot where a mount on the way does not answer: looking at anything there would hang."""
+    from ...errors import UnsafeRoot
+    from ...text import shown
+    from ..proc.reach import Reach
+
+    if point := Reach.now().frozen(path):
+        raise UnsafeRoot(shown(path), f"the file system mounted at {shown(point)} does not answer")
 
 
 def _plain(path: str) -> str:

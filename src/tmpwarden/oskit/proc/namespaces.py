@@ -43,6 +43,14 @@ NETWORK_FILESYSTEMS = frozenset(
 
 _MOST_LINKS = 40
 
+
+def waits_for_others(filesystem: str) -> bool:
+    """Whether its answers come from somebody (a server, a FUSE daemon) who may never give them."""
+    if filesystem in NETWORK_FILESYSTEMS or filesystem == "autofs":
+        return True
+    return filesystem.startswith("fuse") and filesystem != "fusectl"
+
+
 _boot_id: str | None = None
 _machine_id: str | None = None
 
@@ -102,11 +110,11 @@ def in_initial_pid_namespace() -> bool:
 class MountTable:
     """The mounts of one mount namespace, and where a path of that namespace really lies."""
 
-    __slots__ = ("_visible", "mounts")
+    __slots__ = ("mounts", "visible")
 
     def __init__(self, mounts: list[Mount]) -> None:
         self.mounts = tuple(mounts)
-        self._visible = visible_mounts(mounts)
+        self.visible = visible_mounts(mounts)  # by mount point
 
     @classmethod
     def parse(cls, text: str) -> MountTable:
@@ -136,7 +144,7 @@ class MountTable:
         """The mount that a walk along `path` ends in."""
         here = path
         while here.startswith("/"):
-            mount = self._visible.get(here)
+            mount = self.visible.get(here)
             if mount is not None:
                 return mount
             if here == "/":
@@ -184,8 +192,7 @@ class MountTable:
         return here
 
     def may_hang(self, path: str) -> bool:
-        filesystem = self.filesystem(path) or "autofs"
-        return filesystem in NETWORK_FILESYSTEMS or filesystem == "autofs" or filesystem.startswith("fuse")
+        return waits_for_others(self.filesystem(path) or "autofs")
 
     def is_network(self, path: str) -> bool | None:
         """Whether another host may be using `path`; None if it cannot be told."""

@@ -6,6 +6,7 @@ import json
 import os
 
 from ...oskit.files import atomic, own_dirs, places
+from ...oskit.proc.reach import Reach
 
 _NAME, _QUARANTINES, _MOST = "roots", "quarantines", 64
 
@@ -22,7 +23,9 @@ def _listed(name: str) -> tuple[str, ...]:
     except (OSError, ValueError):
         return ()
     paths = listed if isinstance(listed, list) else []
-    return tuple(path for path in paths if isinstance(path, str) and os.path.isabs(path) and os.path.isdir(path))
+    named = [path for path in paths if isinstance(path, str) and os.path.isabs(path)]
+    reach = Reach.now()
+    return tuple(path for path in named if reach.frozen(path) is None and os.path.isdir(path))
 
 
 def note_quarantine(root: str) -> None:

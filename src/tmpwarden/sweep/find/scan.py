@@ -9,6 +9,7 @@ from dataclasses import dataclass, field
 from ...catalogue.matcher import Match, Place
 from ...model.sweep import Claim, Finding, Kind, Litter, Worth
 from ...oskit.files import places, walk
+from ...oskit.proc.reach import Reach
 
 SWARM = 1000  # members of one swarm: one finding, one receipt
 IsMarked = Callable[[str, str], bool]
@@ -23,12 +24,17 @@ class Finder:
     wanted: Callable[[Litter], bool] = lambda litter: True
     unreadable: list[str] = field(default_factory=list)
     stranger: See | None = None  # told of every entry of a temp root that no row matches and no row's place leads into
+    frozen: list[str] = field(default_factory=list)  # mounts that do not answer; nothing in there was looked at
+    reach: Reach = field(default_factory=Reach.now)
     _by_path: dict[str, Place] = field(default_factory=dict)
     _marked: dict[str, IsMarked] = field(default_factory=dict)  # by the path of a unit that no row speaks of
 
     def find(self) -> Iterator[Finding]:
         """Every unit, outermost matches only. Entries of `never` rows are passed over, and not looked into."""
         for start in self.starts:
+            if point := self.reach.frozen(start.path):
+                self._skip(point)
+                continue
             try:
                 fd = walk.open_dir(start.path)
             except FileNotFoundError:
@@ -37,6 +43,17 @@ class Finder:
                 self.unreadable.append(start.path)
                 continue
             yield from self._in_place(start, fd)
+
+    def _skip(self, point: str) -> None:
+        if point not in self.frozen:
+            self.frozen.append(point)
+
+    def _is_frozen(self, place: Place, name: str) -> bool:
+        """A mount right there that does not answer: passed over, and told."""
+        if not self.reach.risky or not self.reach.is_frozen_at(path := f"{place.path.rstrip('/')}/{name}"):
+            return False
+        self._skip(path)
+        return True
 
     def marks(self, finding: Finding) -> IsMarked | None:
         if finding.path in self._marked:
@@ -102,7 +119,7 @@ class Finder:
                 yield from self._listed(place, fd, deeper)
             for name in deeper:
                 child = place.child(name)
-                if child is None:
+                if child is None or self._is_frozen(place, name):
                     continue
                 try:
                     child_fd = walk.open_dir(name, dir_fd=fd)
@@ -126,7 +143,7 @@ class Finder:
                     self._tell_of(place, entry.name, entry)
 
     def _tell_of(self, place: Place, name: str, seen: os.DirEntry[str] | os.stat_result) -> None:
-        if self.stranger is None or place.is_home:
+        if self.stranger is None or place.is_home or self._is_frozen(place, name):
             return
         try:
             status = seen.stat(follow_symlinks=False) if isinstance(seen, os.DirEntry) else seen
@@ -150,6 +167,8 @@ class Finder:
                         continue
                 if match.is_never or not wanted(match.litter):
                     continue  # what is never litter is not even measured: transcripts can be large
+                if self._is_frozen(place, entry.name):
+                    continue
                 if _swarms_together(match.litter, kind):
                     names = swarms.setdefault(match.litter.key, (match, []))[1]
                     names.append(entry.name)

@@ -13,6 +13,7 @@ from stat import S_ISDIR
 from ...catalogue.matcher import Place
 from ...model.sweep import Measure, Unmatched
 from ...oskit.files import walk
+from ...oskit.proc.reach import Reach
 from .scan import open_below
 from .shapes import EVERYTHING, literal, matcher, merged, shape
 
@@ -170,6 +171,7 @@ class _Parents:
 
     def __init__(self) -> None:
         self._path, self._fd = "", -1
+        self._reach = Reach.now()
 
     def __enter__(self) -> _Parents:
         return self
@@ -179,7 +181,11 @@ class _Parents:
             os.close(self._fd)
 
     def open(self, root: str, name: str) -> int | None:
-        parent = f"{root.rstrip('/')}/{name}".rpartition("/")[0]
+        """None, too, where the walk would lead into a mount that may hang."""
+        full = f"{root.rstrip('/')}/{name}"
+        if self._reach.frozen(full) or any(self._reach.inside(full)):
+            return None
+        parent = full.rpartition("/")[0]
         if parent != self._path:
             self.__exit__()
             self._path, self._fd = parent, -1

@@ -13,7 +13,9 @@ from dataclasses import dataclass, field
 from ...errors import UnsafeScratch
 from ...model.sweep import Worth
 from ...oskit.files import own_dirs, own_files, places, purge, take
+from ...oskit.proc.reach import Reach
 from ...oskit.race import race_window as _race_window
+from ...text import shown
 
 KEPT, DOOMED, PINNED, UNDECIDED = ".k", ".x", ".p", ".u"
 _FOR_GOOD = (PINNED, UNDECIDED)
@@ -115,6 +117,8 @@ def opened(directory: str, *, make: bool = False) -> int:
     """
     above, name = os.path.split(directory)
     base, ours = os.path.split(above)
+    if point := Reach.now().frozen(directory):
+        raise UnsafeScratch(shown(directory), f"the file system mounted at {shown(point)} does not answer")
     return own_dirs.open_ours(base, ours, name, make=make)
 
 

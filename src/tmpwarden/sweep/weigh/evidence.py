@@ -8,11 +8,12 @@ from dataclasses import dataclass, field, replace
 
 from ...catalogue import checks
 from ...model.answers import Held, Nobody, NotMeasured, Users
-from ...model.sweep import Evidence, Finding, Litter, Measure, Owner, Unclear, Witness
+from ...model.sweep import Evidence, Finding, Litter, Measure, Owner, Unclear, Witness, WitnessKind
 from ...oskit.files import kernel_word, walk
 from ...oskit.proc import locks
 from ...oskit.proc.holders import Holders
 from ...oskit.proc.namespaces import MountTable
+from ...oskit.proc.reach import Reach
 
 OwnerOf = Callable[[Finding, Measure | None], tuple[Owner, tuple[Witness, ...]]]
 
@@ -28,6 +29,8 @@ class World:
     owner_of: OwnerOf
     marks: Callable[[Finding], Callable[[str, str], bool] | None]
     look: Callable[[frozenset[int]], tuple[Holders, OwnerOf]]  # at all processes but these, and at owners, again
+    reach: Reach = field(default_factory=Reach.now)
+    frozen: list[str] = field(default_factory=list)  # mounts inside units that do not answer
     workers: frozenset[int] = frozenset()  # forks of ours: they inherit descriptors without using them
     # parents from which this very run took something: their newest date before we touched them
     untouched_ns: dict[tuple[int, int], int] = field(default_factory=dict)
@@ -74,10 +77,13 @@ class World:
         self.newly_bound = locks.newly_bound(self.bound, bound)
         self.locked, self.bound = locked, bound
         self.mounts = MountTable.of()
+        self.reach = Reach(self.mounts)
 
 
 def gather(finding: Finding, world: World, dir_fd: int, measure: Measure | None = None) -> Evidence | None:
     """Evidence for a unit whose parent is open as `dir_fd`; None if it vanished or has not the shape of litter."""
+    if point := next(world.reach.inside(finding.path), None):
+        return _mounted_into(finding, world, point)
     measure = measure or measured(finding, world, dir_fd)
     if measure is None:
         return None
@@ -91,8 +97,18 @@ def gather(finding: Finding, world: World, dir_fd: int, measure: Measure | None 
     )
 
 
+def _mounted_into(finding: Finding, world: World, point: str) -> Evidence:
+    """A mount inside keeps the unit anyway, and one that may hang is not walked into to say so."""
+    if world.reach.is_frozen_at(point):
+        world.frozen.append(point)
+    owner, claims = world.owner_of(finding, None)
+    return Evidence(owner, Held((*claims, Witness(WitnessKind.MOUNT, point))), None)
+
+
 def measured(finding: Finding, world: World, dir_fd: int) -> Measure | None:
-    """One walk over a unit; None if it vanished or has not the shape of litter."""
+    """One walk over a unit; None if it vanished, has not the shape of litter, or leads into a mount that may hang."""
+    if any(world.reach.inside(finding.path)):
+        return None
     if has_shape(finding.litter, dir_fd, finding.name) is False:
         return None  # before the walk: a row for empty directories matches the roots of the biggest trees
     measure = _measured(finding, world, dir_fd, count_atime=world.counts_atime(finding.parent))

@@ -1,0 +1,145 @@
+"""Whether a path can be touched without waiting for ever: a mount that may hang is asked by a child with a deadline.
+
+mountinfo is read first, and reading it cannot hang. Only what lies on a file system that waits for somebody else (a
+server, a FUSE daemon) is asked at all; on most machines that is nothing, and then nothing here costs anything.
+"""
+
+from __future__ import annotations
+
+import os
+import sys
+import time
+from collections.abc import Iterator
+
+from .mountinfo import Mount
+from .namespaces import MountTable, waits_for_others
+
+DEADLINE_S = 2.0
+_KNOWN_S = 60.0  # how long an answer counts: a server thread lives for weeks
+_MOST_LINKS = 40
+# It closes whatever it inherited before it touches anything: stuck for good, it must hold no lock and no pipe of ours.
+_PROBE = """
+import os, sys
+os.closerange(3, 65536)
+try:
+    os.stat(sys.argv[1])
+    os.statvfs(sys.argv[1])
+    with os.scandir(sys.argv[1]) as entries:
+        next(entries, None)
+except OSError:
+    pass
+os.write(1, b"1")
+"""
+_known: dict[tuple[int, str, str], tuple[bool, float]] = {}  # one mount -> did it answer, and when was it asked
+
+
+class Reach:
+    """The mounts of this moment that may hang."""
+
+    __slots__ = ("risky",)
+
+    def __init__(self, table: MountTable | None) -> None:
+        mounts = table.visible if table else {}
+        self.risky: dict[str, Mount] = {
+            point: mount for point, mount in mounts.items() if point != "/" and waits_for_others(mount.filesystem)
+        }
+
+    @classmethod
+    def now(cls) -> Reach:
+        return cls(MountTable.of())
+
+    def frozen(self, path: str) -> str | None:
+        """The mount on the way to `path` (links followed) that does not answer; None if all do."""
+        if not self.risky:
+            return None
+        here, left, links = "/", os.path.join(os.getcwd(), path).split("/")[::-1], 0
+        while left:
+            part = left.pop()
+            if part == "..":
+                here = os.path.dirname(here)
+            if part in ("", ".", ".."):
+                continue
+            here = f"{here.rstrip('/')}/{part}"
+            if self.is_frozen_at(here):
+                return here
+            try:
+                target = os.readlink(here)
+            except (OSError, ValueError):  # no link, or nothing there
+                continue
+            links += 1
+            if links > _MOST_LINKS:
+                return None
+            left += target.split("/")[::-1]
+            here = "/" if target.startswith("/") else os.path.dirname(here)
+        return None
+
+    def frozen_near(self, path: str) -> str | None:
+        """The same, or one right below it that does not answer: for who reads whatever is in there."""
+        on_the_way = self.frozen(path)
+        if on_the_way or not self.risky:
+            return on_the_way
+        return next((point for point in self.inside(os.path.realpath(path)) if self.is_frozen_at(point)), None)
+
+    def is_frozen_at(self, point: str) -> bool:
+        """Whether a mount lies at this very path, without links, that does not answer."""
+        mount = self.risky.get(point)
+        return mount is not None and not _answers(mount)
+
+    def inside(self, path: str) -> Iterator[str]:
+        """Mounts at or below a path (without links) that may hang: whoever walks there walks into them."""
+        below = path.rstrip("/") + "/"
+        return (point for point in self.risky if point == path or point.startswith(below))
+
+
+def _answers(mount: Mount) -> bool:
+    key, now = (mount.id, mount.device, mount.point), time.monotonic()
+    answer, asked = _known.get(key, (False, -_KNOWN_S))
+    if now - asked >= _KNOWN_S:
+        answer = _asked(mount.point)
+        _known[key] = (answer, time.monotonic())
+    return answer
+
+
+def _asked(point: str) -> bool:
+    """By a process of its own: a wait for a dead server cannot always be interrupted, not even by SIGKILL."""
+    reading, writing = os.pipe()
+    actions = [
+        (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
+        (os.POSIX_SPAWN_DUP2, writing, 1),
+        (os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0),
+    ]
+    program = sys.executable or "/proc/self/exe"
+    try:
+        child = os.posix_spawn(program, [program, "-I", "-S", "-c", _PROBE, point], {}, file_actions=actions)
+    except OSError:
+        os.close(reading)
+        return True  # no process to be had: whoever asks takes the risk, as with any disk
+    finally:
+        os.close(writing)
+    try:
+        return _said_something(reading)
+    finally:
+        os.close(reading)
+        _end(child)
+
+
+def _said_something(pipe: int) -> bool:
+    import select
+
+    poll = select.poll()
+    poll.register(pipe, select.POLLIN | select.POLLHUP)
+    return bool(poll.poll(DEADLINE_S * 1000)) and os.read(pipe, 1) == b"1"
+
+
+def _end(child: int) -> None:
+    """Wait for it only as long as it can be ended: one that the kernel keeps waiting is left to init."""
+    import signal
+
+    try:
+        for _ in range(20):
+            if os.waitpid(child, os.WNOHANG)[0]:
+                return
+            os.kill(child, signal.SIGKILL)
+            time.sleep(0.005)
+    except (ChildProcessError, ProcessLookupError):
+        return  # a host that reaps everybody's children

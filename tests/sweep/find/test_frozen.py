@@ -1,0 +1,115 @@
+"""A mount whose daemon is stopped hangs whoever touches it; scan, clean, why, status and doctor are not among them."""
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from support.frozen import fuse, needs_fuse
+from support.holding import process
+from support.litter import claude_session
+from tmpwarden.oskit.proc import reach
+
+pytestmark = needs_fuse
+LATER = "import sys, time; from tmpwarden.cli.main import main; "
+LATER += "sys.exit(main(sys.argv[1:], now_ns=lambda: time.time_ns() + 100 * 3600 * 10**9))"
+
+
+def run(*words: str) -> dict[str, object]:
+    """One command, a hundred hours later; it has 30 seconds, and a frozen mount costs it two."""
+    done = subprocess.run(
+        [sys.executable, "-c", LATER, *words, "--json"], capture_output=True, text=True, timeout=30, check=False
+    )
+    assert "Traceback" not in done.stderr
+    document: dict[str, object] = json.loads(done.stdout.splitlines()[-1] if words[0] == "scan" else done.stdout)
+    return document
+
+
+def inside_a_unit(world: Path) -> Path:
+    return claude_session(world / "tmp") / "mount"
+
+
+def as_a_unit(world: Path) -> Path:
+    return claude_session(world / "tmp").with_name("5f1b5b8e-0000-4000-8000-000000000001")
+
+
+def as_a_slug(world: Path) -> Path:
+    return world / "tmp" / f"claude-{os.geteuid()}" / "-frozen-slug"
+
+
+def as_our_own_directory(world: Path) -> Path:
+    return world / "tmp" / f"tmpwarden-{os.geteuid()}"
+
+
+def below_the_agents_home(world: Path) -> Path:
+    return world / "home" / ".claude" / "sessions"
+
+
+PLACES = [inside_a_unit, as_a_unit, as_a_slug, as_our_own_directory, below_the_agents_home]
+
+
+@pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
+def test_a_frozen_mount_stops_no_command_and_doctor_names_it(own_world: Path, place) -> None:  # type: ignore[no-untyped-def]
+    spare = claude_session(own_world / "tmp", slug="-other")
+    with fuse(place(own_world)) as point:
+        assert run("scan")
+        run("why", str(spare))
+        run("status")
+        run("clean", "--yes")
+        assert not spare.exists() or place in (as_our_own_directory, below_the_agents_home)
+        told = [each for each in run("doctor")["data"]["diagnoses"] if each["check"] == "frozen"]  # type: ignore[index]
+        assert [(each["status"], str(point) in each["summary"]) for each in told] == [("fail", True)]
+
+
+def test_a_unit_with_a_frozen_mount_in_it_is_kept_for_that_reason_and_told(own_world: Path) -> None:
+    unit = claude_session(own_world / "tmp")
+    with fuse(unit / "mount"):
+        answer = run("why", str(unit))["data"]
+        assert (answer["verdict"], answer["reason"]) == ("keep", "mount-point")  # type: ignore[index]
+        result = run("clean", "--yes")
+        assert unit.exists()
+        assert any("does not answer" in str(warning) for warning in result["warnings"])  # type: ignore[attr-defined]
+
+
+def test_why_says_so_of_a_path_on_a_frozen_mount(own_world: Path) -> None:
+    with fuse(own_world / "tmp" / "mount") as point:
+        (own_world / "tmp" / "link").symlink_to(point)
+        for path in (point, point / "x", own_world / "tmp" / "link" / "y"):
+            error = run("why", str(path))["error"]
+            assert error["code"] == "frozen-mount"  # type: ignore[index]
+
+
+def test_a_frozen_config_home_of_a_process_is_passed_over_and_makes_its_owners_unknown(own_world: Path) -> None:
+    unit = claude_session(own_world / "tmp", recorded=False)
+    with fuse(own_world / "elsewhere") as point, process("", env={"CLAUDE_CONFIG_DIR": str(point)}):
+        answer = run("why", str(unit))["data"]
+        assert answer["owner"]["state"] == "unknown"  # type: ignore[index]
+
+
+def test_a_frozen_root_is_refused_by_name(own_world: Path) -> None:
+    with fuse(own_world / "root") as point:
+        assert run("scan", "--root", str(point))["error"]["code"] == "unsafe-root"  # type: ignore[index]
+
+
+def test_one_that_answers_is_used_as_any_other(own_world: Path) -> None:
+    with fuse(own_world / "tmp" / "mount", stopped=False) as point:
+        assert reach.Reach.now().frozen(str(point / "x")) is None
+
+
+def test_the_question_has_a_deadline_and_is_asked_once(own_world: Path) -> None:
+    with fuse(own_world / "tmp" / "mount") as point:
+        began = time.monotonic()
+        assert reach.Reach.now().frozen(str(point / "x")) == str(point)
+        assert time.monotonic() - began >= reach.DEADLINE_S
+        began = time.monotonic()
+        assert reach.Reach.now().frozen(str(point)) == str(point)
+        assert time.monotonic() - began < reach.DEADLINE_S
+
+
+def test_without_such_mounts_nobody_is_asked(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(reach, "_asked", lambda point: pytest.fail(f"asked {point}"))
+    assert reach.Reach.now().frozen(str(own_world / "tmp")) is None
