@@ -178,7 +178,7 @@ class Cleaning:
                 if pressure.is_relieved(root):
                     break
                 self._gone_for_good(entry.name, *destroy(actor.journal, (entry,)))
-            for_good = replace(actor, keep_for_undo=False)
+            for_good = replace(actor, keep_for_undo=False, pending=[])
             for verdict in pressure.oldest_first(root):
                 if pressure.is_relieved(root) or self._why_stop():
                     break
