@@ -273,6 +273,7 @@ class Receipt:
     detail: str = ""  # the error, or what was kept
     undoable: bool = False
     git_entries: tuple[str, ...] = ()  # repositories elsewhere that still list a worktree that was in it
+    rescued: str = ""  # the rescue that holds what existed only in it
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from ..model.sweep import Outcome, Reason, Receipt, Remove, Verdict, Worth
 from ..oskit.files.purge import Purged
-from .explain import still_listed
+from .explain import rescued_first, still_listed
 from .plan import make_plan, makes_room
 from .prepared import CleanResult, Plan, Prepared
 from .store import settle
@@ -17,6 +17,7 @@ from .store.journal import Journal
 from .store.quarantine import Quarantines
 from .take.act import Actor
 from .take.purger import Purger
+from .take.rescuing import Rescuer
 from .weigh import consent
 
 Confirm = Callable[[Plan], bool]
@@ -44,7 +45,8 @@ class Cleaning:
             self._deadline = time.monotonic() + request.time_limit_s
         journal = Journal(self.prepared.state)
         quarantines = Quarantines(self.prepared.state, self.prepared.home_roots)
-        actor = Actor(weigher, journal, quarantines, Purger(), keep_for_undo=request.quarantine)
+        rescuer = Rescuer(self.prepared.settings, self.prepared.now_ns)
+        actor = Actor(weigher, journal, quarantines, Purger(), keep_for_undo=request.quarantine, rescuer=rescuer)
         journal.open()
         try:
             self.result.warnings += settle.settle(journal, weigher)
@@ -223,6 +225,8 @@ class Cleaning:
         for receipt in receipts:
             self.result.receipts.append(receipt)
             self.result.warnings += (still_listed(each) for each in receipt.git_entries)
+            if receipt.rescued:
+                self.result.warnings.append(rescued_first(receipt.finding.path, receipt.rescued))
             if self.on_receipt:
                 self.on_receipt(receipt)
 

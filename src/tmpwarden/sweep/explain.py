@@ -33,6 +33,10 @@ def still_listed(repository: str) -> str:
     return f"a worktree of {shown(repository)} went; `git -C {quoted(repository)} worktree prune` makes it forget"
 
 
+def rescued_first(path: str, rescue: str) -> str:
+    return f"what existed only in {shown(path)} was saved first: tmpwarden rescue show {rescue}"
+
+
 def _verdict(path: str, prepared: Prepared) -> Verdict | None:
     found = prepared.finder.unit_of(path)
     finding = prepared.finder.finding_at(*found) if found else None

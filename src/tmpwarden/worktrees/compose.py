@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from ..catalogue import worktrees as catalogue
 from ..errors import NotFound
@@ -33,6 +33,7 @@ class Wish:
     roots: tuple[str, ...] = ()
     config_file: str | None = None
     min_idle_s: int | None = None  # None: an hour for what was found, nothing for what was named
+    asks_kernel: bool = False  # where somebody cannot be looked at
 
 
 Clock = Callable[[], int]
@@ -45,7 +46,8 @@ def looking(wish: Wish, *, now_ns: Clock = time.time_ns) -> Iterator[tuple[Surve
     prepared = prepare(request, now_ns=now_ns)
     idle_s = wish.min_idle_s if wish.min_idle_s is not None else 0 if wish.paths else IDLE_S
     with _objects(prepared.state) as objects:
-        yield Surveyor(prepared, objects, min_idle_s=idle_s), _candidates(wish, prepared.roots), prepared.warnings
+        surveyor = Surveyor(prepared, objects, min_idle_s=idle_s, asks_kernel=wish.asks_kernel)
+        yield surveyor, _candidates(wish, prepared.roots), prepared.warnings
 
 
 def survey(wish: Wish, *, now_ns: Clock = time.time_ns) -> tuple[list[Tree], list[str]]:
@@ -57,7 +59,7 @@ def survey(wish: Wish, *, now_ns: Clock = time.time_ns) -> tuple[list[Tree], lis
 
 def proven(path: str, wish: Wish, *, now_ns: Clock = time.time_ns) -> Tree:
     """The proof for one."""
-    trees, _ = survey(Wish((path,), wish.roots, wish.config_file, wish.min_idle_s), now_ns=now_ns)
+    trees, _ = survey(replace(wish, paths=(path,), asks_kernel=True), now_ns=now_ns)
     return trees[0]
 
 

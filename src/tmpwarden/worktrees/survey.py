@@ -8,9 +8,9 @@ from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from threading import Lock
 
-from ..model.answers import Held
-from ..model.sweep import Claim, Evidence, Finding, Keep, Kind, Litter, Reason, Tier, WitnessKind, Worth
-from ..oskit.files import walk
+from ..model.answers import Held, Nobody, NotMeasured
+from ..model.sweep import Claim, Evidence, Finding, Keep, Kind, Litter, Reason, Remove, Tier, WitnessKind, Worth
+from ..oskit.files import kernel_word, walk
 from ..repos import work
 from ..repos.derived import derived_directories
 from ..repos.merged import Merged, merged_into
@@ -52,7 +52,7 @@ class Surveyor:
     prepared: Prepared
     objects: str  # a private directory of ours, for what git must write to compare a squash merge
     min_idle_s: int = 0  # what changed more recently is somebody's
-    with_sizes: bool = True
+    asks_kernel: bool = False  # it takes a lock on every file for a moment
     _known: dict[str, Known] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
@@ -84,7 +84,7 @@ class Surveyor:
             return Tree(candidate.path, candidate.maker, (what,), finding)
         tree = Tree(candidate.path, candidate.maker, (), finding, measure=evidence.measure)
         tree = replace(tree, held_by=evidence.users.by if isinstance(evidence.users, Held) else ())
-        used = self._used(finding, evidence)
+        used = self._used(finding, evidence, dir_fd)
         try:
             with opened(Unit(dir_fd, name, candidate.path)) as repository:
                 if repository is None or repository.shape is Shape.BARE:
@@ -95,23 +95,33 @@ class Surveyor:
             return replace(tree, items=items)
         return replace(tree, items=(Item("inspectable", Holds.YES), *tree.items, used, *self._idle(tree)))
 
-    def _used(self, finding: Finding, evidence: Evidence) -> Item:
+    def _used(self, finding: Finding, evidence: Evidence, dir_fd: int) -> Item:
         """No process, lease or session in it, and no other law that keeps it; git is asked elsewhere."""
         verdict = self.prepared.weigher.judge(finding, evidence)
         if not isinstance(verdict, Keep):
-            return Item("unused", Holds.YES)
+            return self._asked(verdict, dir_fd) if verdict.doubt else Item("unused", Holds.YES)
         answer = Holds.NOT_MEASURED if verdict.reason is Reason.NOT_MEASURED else Holds.NO
         what = "in use" if verdict.reason in _IN_USE else verdict.reason.value
         return Item("unused", answer, f"{what}: {_who(evidence) or verdict.detail}".removesuffix(": "))
+
+    def _asked(self, verdict: Remove, dir_fd: int) -> Item:
+        """Somebody cannot be looked at: the kernel knows whether any file of it is open. A mere look does not ask."""
+        if not self.asks_kernel:
+            return Item("unused", Holds.YES, "goes if the kernel confirms that nobody has it open")
+        match kernel_word.ask(dir_fd, verdict.finding.name):
+            case Nobody():
+                return Item("unused", Holds.YES, "the kernel says that nobody has a file of it open")
+            case Held(by):
+                return Item("unused", Holds.NO, f"in use: {by[0].detail}")
+            case NotMeasured(why):
+                return Item("unused", Holds.NOT_MEASURED, f"{verdict.doubt}, and {why}")
 
     def _idle(self, tree: Tree) -> Iterator[Item]:
         if not self.min_idle_s or tree.measure is None:
             return
         age_s = max(0, self.prepared.now_ns() - tree.measure.newest_ns) // 10**9
         is_idle = age_s >= self.min_idle_s
-        words = (
-            "" if is_idle else f"changed {duration(age_s)} ago, and it may be wanted for {duration(self.min_idle_s)}"
-        )
+        words = "" if is_idle else f"changed {duration(age_s)} ago; left alone for {duration(self.min_idle_s)}"
         yield Item("idle", Holds.YES if is_idle else Holds.NO, words)
 
     def _told_by_git(self, tree: Tree, repository: Repository) -> Tree:
@@ -149,7 +159,7 @@ class Surveyor:
 
     def _derived(self, repository: Repository, path: str) -> tuple[tuple[str, int], ...]:
         """Directories that can be made again; one with a file that git tracks was put there on purpose."""
-        found = list(derived_directories(path)) if self.with_sizes else []
+        found = list(derived_directories(path))
         if not found:
             return ()
         names = [os.path.relpath(directory, path) for directory in found]

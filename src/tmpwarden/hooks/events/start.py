@@ -7,6 +7,7 @@ from ...leases import scratch
 from ...lifecycle.background import has_dead_scratch
 from ...model.hot import Scratch
 from ...oskit.files.places import temp_roots
+from ...rescue import told
 from .. import notebook
 from ..dialects.common import Answer
 from ..entry import CLEAN_EVERY_S
@@ -28,7 +29,7 @@ def start(call: Call) -> Answer | None:
         message = f"tmpwarden: no scratch for this session: {problem}"[:400]
         notebook.log(call.notes, message)
     _clear(call)
-    words = [message, _complaint(call), notebook.take_note(call.notes, call.session)]
+    words = [message, _complaint(call), notebook.take_note(call.notes, call.session), _saved()]
     return call.dialect.greet(call.event, context, "\n".join(filter(None, words)), env)
 
 
@@ -63,7 +64,7 @@ def _scratch(call: Call) -> tuple[str, dict[str, str]]:
     if reaches_commands:
         remember(call, made.path, is_tmpdir=True)  # only now: had the file not been written, nobody would have it
     named = f"$TMPDIR ({made.path})" if reaches_commands else made.path
-    return _guidance(named) + (f" {GONE}" if is_lost else ""), made.env
+    return _guidance(named) + (f" {GONE} {told.of_session(call.session)}".rstrip() if is_lost else ""), made.env
 
 
 def open_scratch(call: Call) -> Scratch:
@@ -78,6 +79,11 @@ def open_scratch(call: Call) -> Scratch:
     )
     remember(call, made.path)
     return made
+
+
+def _saved() -> str:
+    """What was rescued without anybody asking, told once to whoever starts next."""
+    return f"tmpwarden: {told.take()}" if os.path.exists(told.path()) else ""
 
 
 def _guidance(named: str) -> str:

@@ -15,6 +15,7 @@ from ...model.sweep import Finding, Keep, Outcome, Reason, Receipt, Remove, Wort
 from ...oskit.files import take
 from ...oskit.files.take import Taken
 from ...oskit.race import race_window as _race_window
+from ...rescue.nouns import Refused, Rescued
 from ..find import scan
 from ..store import quarantine
 from ..store.journal import Journal
@@ -23,6 +24,7 @@ from ..weigh.weigher import Weigher
 from . import doubt
 from .lastlook import users_of
 from .purger import Job, Purger
+from .rescuing import Rescuer, must_be_saved
 from .taking import (
     Deed,
     MayGo,
@@ -46,6 +48,7 @@ class Actor:
     purger: Purger
     keep_for_undo: bool = True
     only_into_quarantine: bool = False  # undo was promised: what cannot be moved stays
+    rescuer: Rescuer | None = None  # saves git work and files before a unit goes
     pending: list[Deed] = field(default_factory=list)
 
     def take(self, verdict: Remove, *, is_fresh: bool = False) -> Iterator[Receipt]:
@@ -142,6 +145,8 @@ class Actor:
 
     def _remove_in_place(self, verdict: Remove, dir_fd: int) -> Receipt:
         """There will be no last look, so everybody is looked at now, and the unit is heard once more."""
+        if must_be_saved(verdict):
+            return Receipt(verdict.finding, Outcome.KEPT, Reason.GIT_WORK, detail="it cannot be moved to be saved")
         if self.only_into_quarantine:
             detail = "it cannot be moved into quarantine, and nothing else can be undone"
             return Receipt(verdict.finding, Outcome.FAILED, Reason.NO_QUARANTINE, detail=detail)
@@ -165,7 +170,11 @@ class Actor:
                 yield self._told(used)
             if not deed.names:
                 continue
-            receipt = self._told(_receipt(deed))
+            saved = self._saved(deed)
+            if isinstance(saved, Refused):
+                yield self._told(_put_back(deed, *next(iter(deed.names.items())), Reason.GIT_WORK, saved.why))
+                continue
+            receipt = replace(self._told(_receipt(deed)), rescued=saved.id if saved else "")
             if receipt.outcome is Outcome.QUARANTINED:
                 yield receipt
             else:
@@ -183,11 +192,17 @@ class Actor:
             finding = deed.verdict.finding
             if finding.members:
                 finding = replace(finding, name=name, members=())
-            if take.put_back(deed.quarantine_fd, token, deed.dir_fd, name):
-                yield Receipt(finding, Outcome.KEPT, reason, id=token, detail=detail)
-            else:
-                detail = f"in use, and its name was taken meanwhile; it is safe at {pin_for_good(deed, token)}"
-                yield Receipt(finding, Outcome.FAILED, Reason.CHANGED, id=token, detail=detail)
+            yield replace(_put_back(deed, token, name, reason, detail), finding=finding)
+
+    def _saved(self, deed: Deed) -> Rescued | Refused | None:
+        """Git work that would be lost is saved now, or the unit goes back."""
+        if self.rescuer is None:
+            return Refused("nobody is there to save it") if must_be_saved(deed.verdict) else None
+        token = next(iter(deed.names))
+        saved = self.rescuer.saved(deed.verdict, deed.quarantine_fd, token)
+        if isinstance(saved, Rescued):
+            self.journal.note("rescued", id=token, path=deed.verdict.finding.path, rescue=saved.id)
+        return saved
 
     def _used(self, deed: Deed, token: str) -> tuple[Reason, str] | None:
         world = self.weigher.world
@@ -211,6 +226,14 @@ class Actor:
 
     def _purged(self, receipt: Receipt) -> None:
         self.journal.note("purged", id=receipt.id, freed=receipt.freed_bytes, failed=receipt.detail)
+
+
+def _put_back(deed: Deed, token: str, name: str, reason: Reason, detail: str) -> Receipt:
+    finding = deed.verdict.finding
+    if take.put_back(deed.quarantine_fd, token, deed.dir_fd, name):
+        return Receipt(finding, Outcome.KEPT, reason, id=token, detail=detail)
+    detail = f"its name was taken meanwhile; it is safe at {pin_for_good(deed, token)}"
+    return Receipt(finding, Outcome.FAILED, Reason.CHANGED, id=token, detail=detail)
 
 
 def _kept(verdict: Keep) -> Receipt:

@@ -29,6 +29,7 @@ from ...model.sweep import (
 from ...oskit.files import kernel_word, take, walk
 from ...oskit.files.take import Taken
 from ...oskit.race import race_window as _race_window
+from ...rescue.nouns import Rescued
 from ..find import scan
 from ..prepared import Prepared
 from ..store import quarantine
@@ -38,6 +39,7 @@ from ..weigh.evidence import has_shape, inspect_git, socket_users, with_claims
 from .doubt import may_only_wait
 from .lastlook import users_of
 from .purger import Job, carried_out
+from .rescuing import Rescuer
 from .taking import Deed, is_empty_directory, pin_for_good, refused, take_unit
 
 
@@ -144,8 +146,16 @@ class NamedTake:
             if isinstance(verdict, Keep):
                 yield self._returned(deed, verdict.reason, verdict.detail)
             else:
+                self._save_files(deed, verdict)
                 yield self._finished(deed, verdict.evidence.measure)
         self.journal.note("end")
+
+    def _save_files(self, deed: Deed, verdict: Remove) -> None:
+        """What a person may want, if the user wants that; the unit itself can be brought back for a day anyway."""
+        token = next(iter(deed.names))
+        saved = Rescuer(self.prepared.settings, self.prepared.now_ns).saved(verdict, deed.quarantine_fd, token)
+        if isinstance(saved, Rescued):
+            self.journal.note("rescued", id=quarantine.id_of(token), path=verdict.finding.path, rescue=saved.id)
 
     def _finished(self, deed: Deed, measure: Measure | None) -> Receipt:
         token = next(iter(deed.names))

@@ -42,6 +42,7 @@ class Standing:
     is_protected: bool = False  # $HOME, / or an ancestor of it
     keep_listed: str | None = None  # the entry of [keep] that names it
     unread: str | None = None  # the file and line that may protect it and cannot be understood
+    may_rescue: bool = False  # git work is saved before a unit goes
     is_backlog: bool = False  # unattended, worth something, older than our first run, nobody consented yet
 
 
@@ -55,7 +56,7 @@ def judge(
         or _kept_by_use(finding, evidence)
         or _kept_by_members(evidence)
         or _kept_by_age(finding, evidence, thresholds, now_ns)
-        or _kept_by_git(finding, evidence)
+        or _kept_by_git(finding, evidence, thresholds, now_ns, standing)
         or _kept_by_consent(finding, thresholds, standing)
         or (None, "")
     )
@@ -147,14 +148,25 @@ def _kept_by_age(finding: Finding, evidence: Evidence, thresholds: Thresholds, n
     return (Reason.RESUMABLE if only_for_resume else Reason.TOO_YOUNG), str(needed_s)
 
 
-def _kept_by_git(finding: Finding, evidence: Evidence) -> _Kept:
+def _kept_by_git(
+    finding: Finding, evidence: Evidence, thresholds: Thresholds, now_ns: int, standing: Standing
+) -> _Kept:
     if finding.litter.git_disposable:
         return None
     if isinstance(evidence.git_losses, Unclear):
         return Reason.GIT_UNCLEAR, evidence.git_losses.why
-    if evidence.git_losses:
+    is_saved_first = standing.may_rescue and _is_long_gone(finding, evidence, thresholds, now_ns)
+    if evidence.git_losses and not is_saved_first:
         return Reason.GIT_WORK, "; ".join(evidence.git_losses)
     return None
+
+
+def _is_long_gone(finding: Finding, evidence: Evidence, thresholds: Thresholds, now_ns: int) -> bool:
+    """Nobody's word and no pressure makes this shorter."""
+    assert evidence.measure is not None
+    is_gone = evidence.owner.state in (OwnerState.DEAD, OwnerState.ABSENT)
+    is_old = age_ns(evidence.measure, now_ns) >= DEFAULT_MAX_AGE_S * 10**9
+    return is_gone and is_old and finding.path not in thresholds.named
 
 
 def _kept_by_consent(finding: Finding, thresholds: Thresholds, standing: Standing) -> _Kept:
