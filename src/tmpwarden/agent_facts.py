@@ -42,6 +42,7 @@ FACTS: "dict[str, Facts]" = {
         "owner_pid": "CLAUDE_PID",
         "project": "CLAUDE_PROJECT_DIR",
         "own": ("/tmp/claude-{uid}", "~/.claude"),
+        "snapshots": "shell-snapshots",
         "tools": {
             "Bash": "shell",
             "Read": "read",
@@ -84,6 +85,7 @@ FACTS: "dict[str, Facts]" = {
         "owner_pid": "",
         "project": "",
         "own": ("~/.codex",),
+        "snapshots": "shell_snapshots",
         "tools": {"Bash": "shell", "apply_patch": "patch"},
         "events": {
             "SessionStart": {"moment": "start", "matcher": "", "registered": True},
@@ -117,6 +119,7 @@ FACTS: "dict[str, Facts]" = {
         "owner_pid": "",
         "project": "CLAUDE_PROJECT_DIR",
         "own": ("~/.copilot",),
+        "snapshots": "",
         "tools": {
             "Bash": "shell",
             "bash": "shell",
@@ -164,6 +167,7 @@ FACTS: "dict[str, Facts]" = {
         "owner_pid": "",
         "project": "CLAUDE_PROJECT_DIR",
         "own": ("~/.gemini",),
+        "snapshots": "",
         "tools": {"run_shell_command": "shell", "read_file": "read", "write_file": "write", "replace": "edit"},
         "events": {
             "SessionStart": {"moment": "start", "matcher": "", "registered": True},
@@ -201,6 +205,7 @@ FACTS: "dict[str, Facts]" = {
         "owner_pid": "",
         "project": "",
         "own": ("~/.local/share/opencode",),
+        "snapshots": "",
         "tools": {"bash": "shell", "read": "read", "write": "write", "edit": "edit"},
         "events": {
             "shell.env": {"moment": "start", "matcher": "", "registered": True},
@@ -233,6 +238,7 @@ FACTS: "dict[str, Facts]" = {
         "owner_pid": "",
         "project": "CLAUDE_PROJECT_DIR",
         "own": ("~/.qwen",),
+        "snapshots": "",
         "tools": {"run_shell_command": "shell", "read_file": "read", "write_file": "write", "edit": "edit"},
         "events": {
             "SessionStart": {"moment": "start", "matcher": "*", "registered": True},

@@ -23,7 +23,18 @@ ANSWERS = {
 MOMENTS = ("start", "before", "after", "stop", "end")
 TOOLS = ("shell", "read", "write", "edit", "notebook", "patch")
 TEMP_BY = ("env-file", "answer", "toml-set", "dotenv", "shell")
-_HOOKS = {"dialect", "answers", "keeps_rewrite", "version_from", "owner_pid", "project", "own", "tools", "events"}
+_HOOKS = {
+    "dialect",
+    "answers",
+    "keeps_rewrite",
+    "version_from",
+    "owner_pid",
+    "project",
+    "own",
+    "snapshots",
+    "tools",
+    "events",
+}
 _SETUP = {"directory", "variable", "settings", "more_settings", "timeout", "update"}
 _TEMP = {"by", "variable", "file", "own_variable", "witness_variable", "sandbox", "silent"}
 _SINCE = re.compile(r">=(\d+(?:\.\d+)+)")
@@ -49,6 +60,7 @@ def facts_of(data: dict[str, Any]) -> Facts:
         owner_pid=hooks.get("owner_pid", ""),
         project=hooks.get("project", ""),
         own=tuple(hooks["own"]),
+        snapshots=hooks.get("snapshots", ""),
         tools=dict(hooks["tools"]),
         events={name: _event(told) for name, told in hooks["events"].items()},
         directory=setup["directory"],

@@ -120,6 +120,7 @@ def context_of(
     home: str,
     uid: int,
     disk: "Disk",
+    environ: "Mapping[bytes, bytes] | None" = None,
     tmp_roots: "tuple[str, ...]" = ("/tmp",),
 ) -> Context:
     """The one place where an agent's facts become what the guard goes by: for a hook and for `guard check` alike.
@@ -138,6 +139,8 @@ def context_of(
         is_plain=disk.is_plain,
         holds_mount=disk.holds_mount,
         tmp_roots=tmp_roots,
+        environ=environ,
+        startup=None if environ is None else (lambda: _startup(facts, home, environ)),
         variables={"TMPDIR": scratch} if scratch is not None and is_tmpdir else {},
         agent=facts["id"] if facts else "",
         keeps_rewrite=facts is None or (bool(since) and version >= since),
@@ -150,3 +153,14 @@ def context_of(
 
 def _named(path: str, home: str, uid: int) -> str:
     return home + path[1:] if path[0] == "~" else path.replace("{uid}", str(uid))
+
+
+def _startup(facts: "Facts | None", home: str, environ: "Mapping[bytes, bytes]") -> "tuple[str | None, ...]":
+    """What the agent's shell loads before the command. Only an allow asks for it."""
+    from ..oskit.files.startup import startup_texts
+
+    if facts is None or not facts["snapshots"]:
+        return startup_texts(home, "")
+    told = environ.get(facts["variable"].encode(), b"") if facts["variable"] else b""
+    directory = told.decode("utf-8", "surrogateescape") or facts["directory"].replace("{home}", home)
+    return startup_texts(home, f"{directory}/{facts['snapshots']}")

@@ -18,7 +18,9 @@ def test_a_patch_is_judged_by_every_file_it_names() -> None:
     assert patch_paths(patch) == ("a", "/etc/hosts", "b c")
 
 
-def hook(agent: str, event: str, tool: str, tool_input: dict[str, object], cwd: Path) -> dict[str, object]:
+def hook(
+    agent: str, event: str, tool: str, tool_input: dict[str, object], cwd: Path, **environ: str
+) -> dict[str, object]:
     payload = {
         "session_id": SESSION,
         "cwd": str(cwd),
@@ -29,7 +31,7 @@ def hook(agent: str, event: str, tool: str, tool_input: dict[str, object], cwd: 
     done = subprocess.run(
         [sys.executable, "-I", "-S", RUN, agent, event],
         input=json.dumps(payload | {"source": "startup"}),
-        env={**os.environ, "AI_AGENT": "claude-code_2-1-325_harness", "CLAUDE_PID": str(os.getpid())},
+        env={**os.environ, "AI_AGENT": "claude-code_2-1-325_harness", "CLAUDE_PID": str(os.getpid())} | environ,
         capture_output=True,
         text=True,
         check=True,
@@ -81,3 +83,18 @@ def test_a_shared_target_is_made_private_and_a_squatted_one_is_not_used(own_worl
         assert "updatedInput" not in said
     finally:
         os.unlink(target) if os.path.islink(target) else os.rmdir(target)
+
+
+def test_an_allow_holds_in_the_shell_that_claude_starts(own_world: Path) -> None:
+    hook("claude", "SessionStart", "", {}, own_world)
+    removes, moves = {"command": "rm -rf /tmp/x"}, {"command": "cd /tmp/x && cd full && rm -f *"}
+    assert hook("claude", "PreToolUse", "Bash", removes, own_world)["permissionDecision"] == "allow"
+    assert hook("claude", "PreToolUse", "Bash", moves, own_world)["permissionDecision"] == "allow"
+    assert hook("claude", "PreToolUse", "Bash", moves, own_world, CDPATH="/srv")["permissionDecision"] == "ask"
+    assert "permissionDecision" not in hook("claude", "PreToolUse", "Bash", removes, own_world, BASH_ENV="/x")
+    snapshots = Path(os.environ["HOME"]) / ".claude" / "shell-snapshots"
+    snapshots.mkdir(parents=True)
+    (snapshots / "snapshot-bash-1762000000000-abcdef.sh").write_text("alias -- rm='rm -i'\n")
+    assert hook("claude", "PreToolUse", "Bash", removes, own_world)["permissionDecision"] == "allow"
+    (snapshots / "snapshot-zsh-1762000000001-abcdef.sh").write_text("rm () {\n\tcommand trash $@\n}\n")
+    assert "permissionDecision" not in hook("claude", "PreToolUse", "Bash", removes, own_world)

@@ -115,6 +115,7 @@ def _context(cwd: str, scratch: str, project: str, agent: str | None, version: s
         home=places.home(),
         uid=places.uid(),
         disk=Disk(),
+        environ=os.environb,
         tmp_roots=_temp_roots(),
     )
 

@@ -74,6 +74,7 @@ def _context(call: Call, asked: ToolCall) -> Context:
         home=environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape"),
         uid=posix.geteuid(),
         disk=Disk(),
+        environ=environ,
     )
 
 
