@@ -16,7 +16,7 @@ from ..repos import links
 from ..sweep.compose import prepare
 from ..sweep.lock import clean_lock
 from ..text import shown
-from .find import Candidate, find
+from .find import Candidate, find, maker_of
 from .removal import Gone, Removal
 from .survey import Surveyor
 from .tree import Tree
@@ -80,11 +80,11 @@ def remove(
 def _candidates(wish: Wish, roots: tuple[str, ...]) -> list[Candidate]:
     home = None if wish.roots or os.environ.get("TMPWARDEN_ROOTS") else places.home()
     rows = catalogue.rows()
+    bases = catalogue.bases(roots, home)
     if not wish.paths:
-        return find(rows, catalogue.bases(roots, home), beside=(os.getcwd(),) if home else ())
-    known = {candidate.path: candidate for candidate in find(rows, catalogue.bases(roots, home))}
-    named = [_named(path) for path in wish.paths]
-    return [known.get(path, Candidate(path)) for path in dict.fromkeys(named)]
+        return find(rows, bases, beside=(os.getcwd(),) if home else ())
+    named = dict.fromkeys(_named(path) for path in wish.paths)
+    return [Candidate(path, maker_of(path, rows, bases)) for path in named]
 
 
 def _named(path: str) -> str:

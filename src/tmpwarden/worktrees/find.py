@@ -34,6 +34,13 @@ def find(rows: Iterable[WorktreeRow], bases: Bases, beside: Iterable[str] = ()) 
     return [found[path] for path in sorted(found)]
 
 
+def maker_of(path: str, rows: Iterable[WorktreeRow], bases: Bases) -> str | None:
+    """The row whose place holds `path`, without looking at anything else there."""
+    parent = os.path.dirname(path)
+    places = ((row.key, directory) for row in rows for directory in row.directories(bases))
+    return next((key for key, directory in places if os.path.realpath(directory) == parent), None)
+
+
 def _checkouts(directories: Iterable[str]) -> Iterator[str]:
     for directory in directories:
         try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
@@ -9,7 +10,7 @@ import click
 
 from ...catalogue.load import load
 from ...catalogue.settings import load_settings
-from ...errors import BadArgument, Partial, TeardownFailed, TmpwardenError
+from ...errors import BadArgument, NotProven, Partial, TeardownFailed, TmpwardenError
 from ...lifecycle.teardown import TeardownResult, teardown
 from ...model.sweep import Finding, Kind, Receipt, Worth
 from ...oskit.files import places
@@ -23,22 +24,49 @@ from ..words import SENTENCES
 @click.option("--session", metavar="ID", help="The session that ended.")
 @click.option("--pid", type=click.IntRange(min=1), help="The agent's process that ended.")
 @click.option("--agent", metavar="A", help="The agent; alone: every session of it that has ended.")
+@click.option("--worktree", metavar="PATH", help="Its worktree too, if nothing would be lost with it; else says what.")
 @click.option("--wait", is_flag=True, help="Wait for the purge too, not for the renames only.")
 @pass_call
-def command(call: Call, session: str | None, pid: int | None, agent: str | None, wait: bool) -> Answer:
+def command(
+    call: Call, session: str | None, pid: int | None, agent: str | None, worktree: str | None, wait: bool
+) -> Answer:
     """Remove what an ended agent left, at once and whatever its age.
 
     Takes the session's scratch and the agent's own temporary files that name the session or its process. What somebody
     still uses stays, and so does everything of other sessions. Safe to call twice.
     """
-    if session is None and pid is None and agent is None:
-        raise BadArgument("say what has ended", hint="--session ID, --pid PID or --agent NAME")
+    names_nobody = session is None and pid is None and agent is None
+    if names_nobody and worktree is None:
+        raise BadArgument("say what has ended", hint="--session ID, --pid PID, --agent NAME or --worktree PATH")
+    if worktree is not None and names_nobody:
+        return _with_worktree(call, worktree, TeardownResult(None))
     _check(call, agent)
     result = teardown(session, pid=pid, agent=agent, roots=call.roots, config_file=call.config_file, wait=wait)
     for warning in result.warnings:
         call.warn(warning)
+    if worktree is not None:
+        return _with_worktree(call, worktree, result)
     error = _error(result)
     return Answer(_data(result), lambda: _lines(result), exit_code=error.exit_code if error else 0, error=error)
+
+
+def _with_worktree(call: Call, path: str, result: TeardownResult) -> Answer:
+    """The proof, and the deed if it holds. What is gone already is done."""
+    from ...worktrees.compose import Wish, proven, remove
+    from .. import worktrees_told  # only here: an orchestrator's usual teardown is to be over soon
+
+    if not os.path.lexists(path):
+        error = _error(result)
+        return Answer(_data(result), lambda: _lines(result), error.exit_code if error else 0, error)
+    wish = Wish((path,), call.roots, call.config_file, 0)
+    tree = proven(path, wish, now_ns=call.now_ns)
+    may_go = tree.is_proven or tree.lacks_only_a_name
+    gone = remove([tree], wish, now_ns=call.now_ns) if may_go else []
+    result.receipts += [each.receipt for each in gone]
+    detail = next((each.receipt.detail for each in gone), tree.failing.detail if tree.failing else "")
+    error = None if any(each.is_gone for each in gone) else NotProven(shown(tree.path), shown(detail))
+    document = _data(result) | {"worktree": worktrees_told.document(tree)}
+    return Answer(document, lambda: _lines(result), error.exit_code if error else 0, _error(result) or error)
 
 
 def _error(result: TeardownResult) -> TmpwardenError | None:
