@@ -2,6 +2,7 @@
 
 import mmap
 import os
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -155,3 +156,67 @@ def test_names_are_asked_for_a_pid_and_a_session(base: tuple[Path, int], name: s
 def test_the_page_names_every_check() -> None:
     page = (Path(__file__).parents[2] / "docs" / "add-an-agent.md").read_text()
     assert [name for name in checks.CHECKS if f"`{name}`" not in page] == []
+
+
+@pytest.mark.parametrize(
+    ("content", "answer"),
+    [
+        (b"\xcf\xfa\xed\xfe\x0c\0\0\x01", True),
+        (b"\xca\xfe\xba\xbe", True),
+        (b"\x7fELF", False),
+        (b"\xcf\xfa", False),
+        (b"", False),
+    ],
+)
+def test_mach_o_is_told_by_its_first_bytes(base: tuple[Path, int], content: bytes, answer: bool) -> None:
+    directory, fd = base
+    (directory / "library").write_bytes(content)
+    assert checks.is_mach_o(fd, "library", os.lstat(directory / "library")) is answer
+
+
+@pytest.mark.parametrize(
+    ("names", "answer"),
+    [
+        ((), False),
+        (("registry",), True),
+        (("registry", "git", ".package-cache"), True),
+        (("registry", "credentials.toml"), False),
+        (("registry", "config.toml"), False),
+        (("src",), False),
+    ],
+)
+def test_a_cargo_home_holds_what_cargo_fetched_and_nothing_that_somebody_wrote(
+    base: tuple[Path, int], names: tuple[str, ...], answer: bool
+) -> None:
+    directory, fd = base
+    home = directory / "home"
+    home.mkdir()
+    for name in names:
+        (home / name).mkdir()
+    assert checks.is_cargo_home(fd, "home", os.lstat(home)) is answer
+
+
+@pytest.mark.parametrize(
+    ("mark", "users", "answer"),
+    [
+        ("1778282953517", (), True),
+        ("1778282953517", ("gone",), True),
+        ("1778282953517", ("gone", "ours"), False),
+        ("1778282953517", ("nobody-knows",), False),
+        ("", (), False),
+        (None, (), False),
+    ],
+)
+def test_a_plugin_version_is_orphaned_when_it_says_so_and_no_process_uses_it(
+    base: tuple[Path, int], mark: str | None, users: tuple[str, ...], answer: bool
+) -> None:
+    directory, fd = base
+    version = directory / "1.0.0"
+    (version / ".in_use").mkdir(parents=True)
+    if mark is not None:
+        (version / ".orphaned_at").write_text(mark)
+    gone = subprocess.Popen(["true"])
+    gone.wait()
+    for user in users:
+        (version / ".in_use" / {"gone": str(gone.pid), "ours": str(os.getpid())}.get(user, user)).touch()
+    assert checks.is_orphaned(fd, "1.0.0", os.lstat(version)) is answer

@@ -146,6 +146,10 @@ def content_that_breaks(check: str, planted: Planted) -> None:
         Path(path, "precious").write_text("x")
     elif check == "cachedir-tag":
         Path(path, "CACHEDIR.TAG").write_text("not a signature")
+    elif check == "cargo-home":
+        Path(path, "credentials.toml").write_text("token")
+    elif check == "orphaned":
+        Path(path, ".orphaned_at").unlink()
     elif check == "expired":
         os.utime(path, (4e9, 4e9))
     else:

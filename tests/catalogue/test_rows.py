@@ -32,6 +32,9 @@ SHARED_TOOLS = {
     "cargo",
     "rust-tempfile",
     "npm",
+    "pnpm",
+    "mktemp",
+    "bun",
 }
 
 

@@ -9,14 +9,17 @@ import time
 from collections.abc import Callable
 
 from ..model.sweep import Litter
+from . import careful
 
 Check = Callable[[int, str, os.stat_result], bool | None]  # None: could not look, which never reads as yes
 
-_CAREFUL = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _LONGEST_PATH = 4096
 _UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
 _HIGHEST_PID = 1 << 22
 _MAPS_ARE_FRESH_S = 1.0
+_MACH_O = frozenset(bytes.fromhex(magic) for magic in ("cffaedfe", "cefaedfe", "feedfacf", "feedface", "cafebabe"))
+_CARGO = {"registry", "git", "bin", ".crates.toml", ".crates2.json"}
+_CARGO |= {".package-cache", ".package-cache-mutate", ".global-cache"}
 _CACHEDIR_SIGNATURE = b"Signature: 8a477f597d28d172789f06886806bc55"  # bford.info/cachedir
 
 
@@ -30,55 +33,22 @@ def has_shape(litter: Litter, dir_fd: int, name: str, found: os.stat_result) -> 
     return None if None in answers else True
 
 
-def _open(dir_fd: int, name: str, flags: int = 0) -> int | None:
-    """O_NOATIME so that looking does not make the entry younger; it is refused for files of others."""
-    for noatime in (os.O_NOATIME if hasattr(os, "O_NOATIME") else 0, 0):
-        try:
-            return os.open(name, _CAREFUL | flags | noatime, dir_fd=dir_fd)
-        except PermissionError:
-            continue
-        except OSError:
-            return None
-    return None
-
-
-def _head(dir_fd: int, name: str, count: int) -> bytes | None:
-    """The first bytes of a regular file."""
-    fd = _open(dir_fd, name)
-    if fd is None:
-        return None
-    try:
-        return os.read(fd, count) if stat.S_ISREG(os.fstat(fd).st_mode) else None
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
-
-
-def _names(dir_fd: int, name: str) -> tuple[str, ...] | None:
-    """Up to a handful of names in a directory."""
-    fd = _open(dir_fd, name, os.O_DIRECTORY)
-    if fd is None:
-        return None
-    try:
-        with os.scandir(fd) as entries:
-            return tuple(entry.name for entry, _ in zip(entries, range(64), strict=False))
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
-
-
 def is_elf(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
-    head = _head(dir_fd, name, 4)
+    head = careful.head(dir_fd, name, 4)
     return None if head is None else head == b"\x7fELF"
+
+
+def is_mach_o(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+    """A library or program of macOS, thin or universal."""
+    head = careful.head(dir_fd, name, 4)
+    return None if head is None else head in _MACH_O
 
 
 def is_one_line_path(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
     """One absolute path, as `pwd -P >file` writes it; empty too, for a full disk leaves those."""
     if found.st_size > _LONGEST_PATH:
         return False
-    text = _head(dir_fd, name, _LONGEST_PATH + 1)
+    text = careful.head(dir_fd, name, _LONGEST_PATH + 1)
     if text is None:
         return None
     line = text.removesuffix(b"\n")
@@ -88,7 +58,7 @@ def is_one_line_path(dir_fd: int, name: str, found: os.stat_result) -> bool | No
 def is_empty_dir(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
     if not stat.S_ISDIR(found.st_mode):
         return False
-    names = _names(dir_fd, name)
+    names = careful.names(dir_fd, name)
     return None if names is None else not names
 
 
@@ -96,19 +66,64 @@ def is_tagged_cache(dir_fd: int, name: str, found: os.stat_result) -> bool | Non
     """A directory that says of itself, by CACHEDIR.TAG, that all in it can be made again."""
     if not stat.S_ISDIR(found.st_mode):
         return False
-    fd = _open(dir_fd, name, os.O_DIRECTORY)
+    fd = careful.open_at(dir_fd, name, os.O_DIRECTORY)
     if fd is None:
         return None
     try:
-        head = _head(fd, "CACHEDIR.TAG", len(_CACHEDIR_SIGNATURE))
+        head = careful.head(fd, "CACHEDIR.TAG", len(_CACHEDIR_SIGNATURE))
         return head == _CACHEDIR_SIGNATURE
     finally:
         os.close(fd)
 
 
+def is_cargo_home(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+    """What cargo downloads and builds, and nothing that somebody wrote: no settings, no credentials."""
+    names = careful.names(dir_fd, name)
+    return None if names is None else "registry" in names and set(names) <= _CARGO
+
+
+def is_orphaned(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+    """Marked by `.orphaned_at`, and no process that `.in_use` names is alive."""
+    fd = careful.open_at(dir_fd, name, os.O_DIRECTORY)
+    if fd is None:
+        return None
+    try:
+        mark = careful.head(fd, ".orphaned_at", 32)
+        if mark is None or not mark.strip().isdigit():
+            return False
+        users = careful.names(fd, ".in_use") if _is_there(fd, ".in_use") else ()
+        return None if users is None or len(users) >= careful.MOST_NAMES else not any(map(_may_live, users))
+    finally:
+        os.close(fd)
+
+
+def _is_there(dir_fd: int, name: str) -> bool:
+    try:
+        os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+    except FileNotFoundError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
+def _may_live(pid: str) -> bool:
+    """Only ESRCH says that a process is gone, and only of a number."""
+    digits = pid.partition(".")[0]
+    if not (digits.isascii() and digits.isdigit() and 0 < int(digits) <= _HIGHEST_PID):
+        return True
+    try:
+        os.kill(int(digits), 0)
+    except ProcessLookupError:
+        return False
+    except OSError:
+        return True
+    return True
+
+
 def is_transform_dump(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
     """Vitest's dump of transformed modules: nothing in it but `ssr` and `client`."""
-    names = _names(dir_fd, name)
+    names = careful.names(dir_fd, name)
     return None if names is None else len(names) > 0 and set(names) <= {"ssr", "client"}
 
 
@@ -184,9 +199,12 @@ def _listed(path: str) -> list[str]:
 
 CHECKS: dict[str, Check] = {
     "elf": is_elf,
+    "mach-o": is_mach_o,
     "one-line-path": is_one_line_path,
     "empty-dir": is_empty_dir,
     "cachedir-tag": is_tagged_cache,
+    "cargo-home": is_cargo_home,
+    "orphaned": is_orphaned,
     "transform-dump": is_transform_dump,
     "pid-in-name": has_pid_in_name,
     "session-in-name": has_session_in_name,

@@ -124,7 +124,9 @@ def _law_of_names(row: Litter, reading: Reading) -> None:
         shared = not components
     except ValueError as wrong:
         reading.complain("in", str(wrong))
-    if wrong_name := complaint_about_name(row.name, shared=shared and row.tier is not Tier.NEVER):
+    # an empty directory costs nobody anything, so that a row of ours may ask about those that every script makes
+    may_be_bland = row.tier is Tier.NEVER or (reading.builtin and row.tier is Tier.ASK and "empty-dir" in row.checks)
+    if wrong_name := complaint_about_name(row.name, shared=shared and not may_be_bland):
         return reading.complain("name", wrong_name)
     pattern = re.compile(name_pattern(row.name, 1000), re.ASCII | re.DOTALL)
     for key, group in ((Claim.SESSION, "session"), (Claim.PID, "pid")):
@@ -150,10 +152,10 @@ def _law_of_proof(row: Litter, reading: Reading) -> None:
 
 
 def _law_of_ages(row: Litter, reading: Reading) -> None:
-    may_go_lower = reading.builtin and row.worth is Worth.NONE
+    may_go_lower = reading.builtin and row.worth is not Worth.SOME
     for key, seconds in (("grace", row.grace_s), ("min_age", row.min_age_s), ("max_age", row.max_age_s)):
         if seconds < DEFAULT_AGES[key] and not may_go_lower:
-            who = "a row with worth other than none" if reading.builtin else "a drop-in"
+            who = "a row that is worth something" if reading.builtin else "a drop-in"
             reading.complain(key, f"{who} may not go below {duration(DEFAULT_AGES[key])}")
 
 

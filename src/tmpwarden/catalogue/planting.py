@@ -93,6 +93,12 @@ def _fill(row: Litter, path: str) -> None:
     if "transform-dump" in row.checks:
         os.mkdir(os.path.join(path, "ssr"))
         return
+    if "cargo-home" in row.checks:
+        os.mkdir(os.path.join(path, "registry"))
+        return
+    if "orphaned" in row.checks:
+        with open(os.path.join(path, ".orphaned_at"), "xb") as mark:
+            mark.write(b"1778282953517")
     name, content = ("CACHEDIR.TAG", _CACHEDIR_TAG) if "cachedir-tag" in row.checks else ("file", b"content\n")
     with open(os.path.join(path, name), "xb") as file:
         file.write(content)
@@ -103,6 +109,8 @@ def _content(row: Litter) -> bytes:
         return b""
     if "elf" in row.checks:
         return b"\x7fELF\x02\x01\x01"
+    if "mach-o" in row.checks:
+        return b"\xcf\xfa\xed\xfe\x0c"
     return b"/home/me/project\n"
 
 
