@@ -27,6 +27,7 @@ def _group(value: Unmatched, now_ns: int) -> documents.Document:
         "shape": value.shape,
         "count": value.count,
         "bytes": value.bytes,
+        "entries": value.entries,
         "newest_seconds": _age_s(value, now_ns),
         "examples": [f"{value.root.rstrip('/')}/{name}" for name in value.examples],
     }

@@ -83,6 +83,10 @@ def sentence(reason: Reason, who: str = "a process") -> str:
 def explained(verdict: Verdict) -> str:
     """The sentence for one unit: names the process, and adds the detail the judge gave."""
     detail = verdict.detail if isinstance(verdict, Keep) else ""
+    measure = verdict.evidence.measure
+    if verdict.reason in _AGES and detail.isdigit() and measure is not None and measure.git:
+        # git is asked only about what may otherwise go, so no more than this can be promised
+        return f"{sentence(verdict.reason)}: judged when it is {duration(int(detail))} old, for it holds a repository"
     return with_detail(sentence(verdict.reason, who(verdict)), verdict.reason, detail)
 
 

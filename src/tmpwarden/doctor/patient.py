@@ -4,16 +4,18 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
-from ..errors import UnsafeRoot
-from ..model.sweep import Request, Space, Verdict
+from ..errors import TmpwardenError, UnsafeRoot
+from ..model.sweep import Request, Space, Unmatched, Verdict
 from ..oskit.files import places, space
 from ..sweep.compose import prepare
 from ..sweep.prepared import Prepared
+from ..sweep.survey import Survey
 
 _LOOK_S = 10.0  # at the units of all roots; a doctor who looks for longer helps nobody
 
@@ -36,21 +38,41 @@ class Patient:
     may_probe: bool = True
     hooks: tuple[HookState, ...] = ()
     timer: str | None = None  # None: there is none; else its state in words
+    can_rescue: bool = False  # the command line knows `rescue`
+    now_ns: Callable[[], int] = time.time_ns
     saw_all: bool = True  # False: there are more units than could be looked at in time
 
     @cached_property
     def prepared(self) -> Prepared:
-        return prepare(replace(self.request, roots=self.roots) if self._are_broken_roots_named else self.request)
+        request = replace(self.request, roots=self.roots) if self._are_broken_roots_named else self.request
+        return prepare(request, now_ns=self.now_ns)
+
+    @cached_property
+    def survey(self) -> Survey:
+        return Survey(self.prepared)
+
+    @cached_property
+    def unmatched(self) -> tuple[Unmatched, ...]:
+        """What is the user's and no row knows, biggest first; measured as far as a quick look goes."""
+        assert self.verdicts is not None  # the look at litter is the one that sees them
+        return self.survey.unmatched()
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
         found, until = [], time.monotonic() + _LOOK_S
-        for verdict in self.prepared.surveyed():
+        for verdict in self.survey:
             found.append(verdict)
             if time.monotonic() > until:
                 self.saw_all = False
                 break
         return tuple(found)
+
+    def judged(self, **changes: Any) -> list[Verdict]:
+        """What the judge would say if he were asked otherwise: with consent to what needs a word, or by name."""
+        try:
+            return list(prepare(replace(self.prepared.request, **changes), now_ns=self.now_ns).surveyed())
+        except TmpwardenError:
+            return []
 
     @cached_property
     def roots(self) -> tuple[str, ...]:

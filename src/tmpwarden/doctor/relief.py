@@ -1,49 +1,207 @@
-"""What helps against a full root: a clean where anything may go, else what a person can decide about."""
+"""What helps against a full root: by what the judge says of everything in it, the one command that frees most.
+
+Law 12: a remedy that is printed helps when it is run as printed; where none would, the words say that a person decides.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from dataclasses import dataclass
+
 from ..errors import TmpwardenError
-from ..model.answers import Nobody
-from ..model.sweep import OwnerState, Remove, Space, Verdict
-from ..sweep.store.expiry import waiting
-from ..text import quoted
+from ..model.answers import Held
+from ..model.sweep import Keep, OwnerState, Reason, Remove, Space, Thresholds, Unmatched, Verdict, Witness
+from ..oskit.files import places
+from ..sweep.find.strangers import measure_below
+from ..text import duration, plural, quoted, shown, size
 from .patient import Patient
 
-_GOES_SOON = (OwnerState.DEAD, OwnerState.ABSENT)  # under pressure: as soon as it is a minute old
-_MUCH = 4  # a quarter of what is used
+_GONE = (OwnerState.DEAD, OwnerState.ABSENT)
+_GIT = (Reason.GIT_WORK, Reason.GIT_UNCLEAR)
+_YOUNG = (Reason.TOO_YOUNG, Reason.RESUMABLE)
+_MOST_TOLD = 3
+_LITTLE = 20  # less than this part of what is used changes nothing
 
 
-def remedy(patient: Patient, room: Space, *, is_unseen: bool = False) -> str:
-    """One command, runnable as it stands. `is_unseen`: full by a limit that no number shows; clean is told of it."""
-    clean = f"tmpwarden clean --yes{_budget(patient) if is_unseen else ''}{_common_options(patient)}"
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way to get room: how much it gives, in words and as a command. Without a command a person has to act."""
+
+    amount: int  # bytes, or entries where inodes are short
+    words: str
+    command: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Relief:
+    command: str
+    words: str  # what fills the root, the most first
+
+
+def relief(patient: Patient, room: Space, *, counts: str = "bytes", is_unseen: bool = False) -> Relief:
+    """`counts`: what is short, "bytes" or "inodes"; `is_unseen`: by a limit that no number shows, so clean is told."""
     try:
-        here = [verdict for verdict in patient.verdicts if verdict.finding.root == room.path]
+        ways = sorted(_Root(patient, room, counts, is_unseen).ways(), key=lambda way: -way.amount)
     except TmpwardenError:
-        return clean
-    if not patient.saw_all or any(map(_may_go, here)) or any(waiting(room.path)):
-        return clean
-    largest = max(here, key=bytes_of, default=None)
-    if largest and bytes_of(largest) * _MUCH >= room.bytes_used:
-        return f"tmpwarden why {quoted(largest.finding.path)}" + _common_options(patient)
-    return f"du -xh -d 1 {quoted(room.path)} | sort -h | tail"
+        return Relief(f"tmpwarden clean --yes{_common_options(patient)}", "")
+    used = room.bytes_used if counts == "bytes" else room.inodes_used
+    told = [way for way in ways if way.amount * _LITTLE >= used or way.command]
+    helping = next((way for way in told if way.command and (way.amount * _LITTLE >= used or is_unseen)), None)
+    words = "; ".join(way.words for way in told[:_MOST_TOLD])
+    if helping is not None:
+        return Relief(helping.command, words)
+    if told and sum(way.amount for way in told) * 2 >= used:
+        return Relief("", f"{words}; nothing else may go, so a person has to decide")
+    show = f"du -xh -d 1 {quoted(room.path)} | sort -h | tail"
+    return Relief(show, "; ".join(filter(None, (words, "most of it is none of yours, or cannot be seen from here"))))
 
 
-def _budget(patient: Patient) -> str:
-    """As much as pressure would bring it down to, by what agents hold."""
-    try:
-        held = sum(map(bytes_of, patient.verdicts))
-    except TmpwardenError:
+@dataclass(slots=True)
+class _Root:
+    """One full root, seen through the judge's eyes."""
+
+    patient: Patient
+    room: Space
+    counts: str
+    is_unseen: bool
+
+    def ways(self) -> Iterator[Way]:
+        judged = self.patient.judged(budget_bytes=self._budget_bytes()) if self.is_unseen else self.patient.verdicts
+        here = [verdict for verdict in judged if verdict.finding.root == self.room.path]
+        kept = [verdict for verdict in here if isinstance(verdict, Keep)]
+        yield from self._clean([verdict for verdict in here if isinstance(verdict, Remove)])
+        yield from self._ask([each for each in kept if each.reason is Reason.ASK_ONLY])
+        yield from self._young([each for each in kept if each.reason in _YOUNG])
+        yield from self._git([each for each in kept if each.reason in _GIT])
+        yield from self._used([each for each in kept if _is_used(each)])
+        yield from self._unmatched([each for each in self.patient.unmatched if each.root == self.room.path])
+
+    def _clean(self, going: list[Remove]) -> Iterator[Way]:
+        quarantine = measure_below(self.room.path, f"tmpwarden-{places.uid()}/q", places.uid())
+        waiting = _of(quarantine.bytes, quarantine.entries - 1, self.counts) if quarantine else 0
+        amount = self._sum(going) + waiting
+        if not amount:
+            return
+        is_hurried = self.room.path in self.patient.prepared.pressure.roots
+        purge = " --purge" if waiting and not is_hurried else ""  # else a clean empties it by itself
+        budget = f" --budget {self._budget_bytes() >> 10}K" if self.is_unseen else ""
+        words = f"{self._told(amount)} may go now" + (" (part of it waits in quarantine)" if waiting else "")
+        yield Way(amount, words, f"tmpwarden clean --yes{purge}{budget}{_common_options(self.patient)}")
+
+    def _ask(self, kept: list[Keep]) -> Iterator[Way]:
+        if not kept:
+            return
+        asked = Thresholds(take_ask=True)
+        paths = frozenset(each.finding.path for each in kept)
+        going = [each for each in self.patient.judged(thresholds=asked, only_paths=paths) if isinstance(each, Remove)]
+        if going:
+            words = f"{self._told(self._sum(going))} go only when you say so ({_largest(kept)})"
+            yield Way(self._sum(going), words, f"tmpwarden clean --all{_common_options(self.patient)}")
+        else:
+            yield Way(self._sum(kept), f"{self._told(self._sum(kept))} would stay even if asked for ({_largest(kept)})")
+
+    def _young(self, kept: list[Keep]) -> Iterator[Way]:
+        """Naming replaces age: the biggest can go before its time, if its user says so."""
+        if kept:
+            largest = max(kept, key=self._amount)
+            when = _goes_in(largest, self.patient.prepared.now_ns())
+            words = f"{self._told(self._sum(kept))} are too young ({_largest(kept)}{when})"
+            path = largest.finding.path
+            command = self._by_name(path) if self._would_go(path) else ""
+            yield Way(self._amount(largest) if command else self._sum(kept), words, command)
+
+    def _git(self, kept: list[Keep]) -> Iterator[Way]:
+        if kept:
+            largest = max(kept, key=self._amount)
+            words = f"{self._told(self._sum(kept))} hold git work that exists nowhere else ({_largest(kept)})"
+            path = quoted(largest.finding.path)
+            can_save = self.patient.can_rescue and largest.reason is Reason.GIT_WORK
+            # what was saved is the user's to remove: rm asks once, and runs only if everything is in a verified bundle
+            save = f"tmpwarden rescue {path}{_common_options(self.patient)} && rm -rI -- {path}"
+            yield Way(self._amount(largest) if can_save else self._sum(kept), words, save if can_save else "")
+
+    def _used(self, kept: list[Keep]) -> Iterator[Way]:
+        """Those whose session is gone are held by a process that outlived it; the others belong to somebody at work."""
+        for left_over in (True, False):
+            group = [each for each in kept if (each.evidence.owner.state in _GONE) == left_over]
+            if not group:
+                continue
+            largest = max(group, key=self._amount)
+            holders = sorted({each.pid for each in _witnesses(largest) if each.pid is not None})
+            who = f", by {plural(len(holders), 'process', 'processes')}: {_pids(holders)}" if holders else ""
+            end = "whose session is gone" if left_over else "end it to free them"
+            words = f"{self._told(self._sum(group))} are in use ({_largest(group)}{who}; {end})"
+            kill = f"kill {_pids(holders)}; tmpwarden clean --yes{_common_options(self.patient)}"
+            yield Way(self._sum(group), words, kill if left_over and holders else "")
+
+    def _unmatched(self, groups: list[Unmatched]) -> Iterator[Way]:
+        amounts = [(_of(each.bytes, each.entries, self.counts), each) for each in groups]
+        amounts.sort(key=lambda pair: -pair[0])
+        if amounts:
+            total, (_, largest) = sum(amount for amount, _ in amounts), amounts[0]
+            names = ", ".join(shown(each.glob) for _, each in amounts[:_MOST_TOLD])
+            words = f"{self._told(total)} are yours and known to no row ({names})"
+            some = (f"{largest.root.rstrip('/')}/{name}" for name in largest.examples)
+            yield Way(total, words, self._by_name(largest.glob) if self._would_go(*some) else "")
+
+    def _would_go(self, *paths: str) -> bool:
+        """Whether naming these would help: the judge's own word."""
+        return any(isinstance(each, Remove) for each in self.patient.judged(words=paths))
+
+    def _by_name(self, path: str) -> str:
+        return f"tmpwarden clean {quoted(path)}{_common_options(self.patient)}"
+
+    def _budget_bytes(self) -> int:
+        """As much as pressure would bring it down to, by what agents hold."""
+        held = sum(map(bytes_of, self.patient.verdicts))
+        return held * self.patient.prepared.settings.pressure_low_percent // 100
+
+    def _sum(self, verdicts: list[Remove] | list[Keep]) -> int:
+        return sum(map(self._amount, verdicts))
+
+    def _amount(self, verdict: Verdict) -> int:
+        measure = verdict.evidence.measure
+        return _of(measure.bytes, measure.entries, self.counts) if measure else 0
+
+    def _told(self, amount: int) -> str:
+        return size(amount) if self.counts == "bytes" else plural(amount, "inode")
+
+
+def _of(amount_bytes: int, entries: int, counts: str) -> int:
+    return amount_bytes if counts == "bytes" else entries
+
+
+def _is_used(verdict: Keep) -> bool:
+    return isinstance(verdict.evidence.users, Held) or verdict.evidence.owner.state is OwnerState.ALIVE
+
+
+def _witnesses(verdict: Keep) -> tuple[Witness, ...]:
+    match verdict.evidence.users:
+        case Held(by):
+            return by
+        case _:
+            return ()
+
+
+def _largest(verdicts: list[Keep]) -> str:
+    return shown(max(verdicts, key=bytes_of).finding.path)
+
+
+def _pids(pids: list[int]) -> str:
+    return " ".join(map(str, pids))
+
+
+def _goes_in(verdict: Keep, now_ns: int) -> str:
+    """`, goes in 12m`."""
+    measure = verdict.evidence.measure
+    if measure is None or not verdict.detail.isdigit():
         return ""
-    return f" --budget {held * patient.prepared.settings.pressure_low_percent // 100 >> 10}K"
+    left_s = int(verdict.detail) - (now_ns - measure.newest_ns) // 10**9
+    return f", goes in {duration(max(1, left_s))}"
 
 
 def bytes_of(verdict: Verdict) -> int:
     return verdict.evidence.measure.bytes if verdict.evidence.measure else 0
-
-
-def _may_go(verdict: Verdict) -> bool:
-    is_gone = verdict.evidence.owner.state in _GOES_SOON and isinstance(verdict.evidence.users, Nobody)
-    return isinstance(verdict, Remove) or is_gone
 
 
 def _common_options(patient: Patient) -> str:

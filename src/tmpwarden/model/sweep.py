@@ -313,6 +313,7 @@ class Unmatched:
     bytes: int
     newest_ns: int
     examples: tuple[str, ...]  # relative to the root
+    entries: int = 0  # with all that lies in them
     at_least: bool = False  # not all of it was measured
 
     @property

@@ -19,6 +19,7 @@ from ...setup.agents import find
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import all_users_option
+from . import TABLE
 
 _MARKS = {"fail": "FAIL", "warn": "warn", "unknown": "?", "ok": "ok"}
 
@@ -50,6 +51,8 @@ def _answer(call: Call, no_probe: bool, verbose: bool) -> Answer:
         may_probe=not no_probe,
         hooks=_hooks(),
         timer=_timer(),
+        now_ns=call.now_ns,
+        can_rescue=any(name == "rescue" for _, name, _ in TABLE),
     )
     found = examine(patient)
     failing = any(diagnosis.status == "fail" for diagnosis in found)

@@ -5,6 +5,7 @@ from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis
 from ...text import shown, size
+from .. import relief
 from ..patient import Patient
 
 _MUCH_PERCENT = 25
@@ -18,6 +19,7 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
         if room.memory_backed and used * 100 >= total * _MUCH_PERCENT:
             seen = True
             summary = f"{shown(room.path)} lives in memory and holds {used * 100 // total} % of it ({size(used)})."
-            yield Diagnosis("memory", "warn", summary, "", "tmpwarden clean")
+            help_ = relief.relief(patient, room)
+            yield Diagnosis("memory", "warn", summary, help_.words, help_.command)
     if not seen:
         yield Diagnosis("memory", "ok", "no temp root takes much of the memory.")

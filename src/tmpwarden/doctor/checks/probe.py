@@ -49,7 +49,7 @@ def _remedy(patient: Patient, room: Space, number: int) -> str:
         is_everybodys = status.st_uid == 0 and os.path.basename(room.path) in _OF_EVERYBODY
         return f"{sudo}chmod 1777 {quoted(room.path)}" if is_everybodys else f"ls -ld {quoted(room.path)}"
     high = patient.prepared.settings.pressure_high_percent
-    return relief.remedy(patient, room, is_unseen=number == errno.EDQUOT and percent_used(room) < high)
+    return relief.relief(patient, room, is_unseen=number == errno.EDQUOT and percent_used(room) < high).command
 
 
 def _write(root: str) -> int:

@@ -16,14 +16,15 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     for room in patient.spaces:
         for name, percent, is_full, words, effect in (*_bytes(room), *_inodes(room), *_quota(room)):
             where = f"{shown(room.path)} ({room.filesystem})"
-            if is_full:
-                summary = f"{where} {_FULL[name]}: {effect}."
-                yield Diagnosis("room", "fail", summary, words, relief.remedy(patient, room))
-            elif percent >= _NEARLY:
-                summary = f"{where}: {percent} % of its {name} are used."
-                yield Diagnosis("room", "warn", summary, words, relief.remedy(patient, room))
-            else:
+            if not is_full and percent < _NEARLY:
                 yield Diagnosis("room", "ok", f"{where}: {percent} % of its {name} are used.", words)
+                continue
+            help_ = relief.relief(patient, room, counts="inodes" if name == "inodes" else "bytes")
+            summary = (
+                f"{where} {_FULL[name]}: {effect}." if is_full else f"{where}: {percent} % of its {name} are used."
+            )
+            detail = "; ".join(filter(None, (words, help_.words)))
+            yield Diagnosis("room", "fail" if is_full else "warn", summary, detail, help_.command)
 
 
 _FULL = {"bytes": "is full", "inodes": "has no inodes left", "quota": "has reached your quota"}

@@ -27,6 +27,7 @@ _PART = 8  # of what is left of the budget may be spent on one directory
 class _Group:
     count: int = 0
     bytes: int = 0
+    entries: int = 0
     newest_ns: int = 0
     is_whole: bool = True
     examples: list[str] = field(default_factory=list)
@@ -46,10 +47,12 @@ class _Group:
             self.waiting.append(name)
         else:
             self.bytes += status.st_blocks * 512
+            self.entries += 1
 
     def take_in(self, other: _Group) -> None:
         self.count += other.count
         self.bytes += other.bytes
+        self.entries += other.entries
         self.newest_ns = max(self.newest_ns, other.newest_ns)
         self.is_whole &= other.is_whole
         self.examples = sorted([*self.examples, *other.examples])[:_EXAMPLES]
@@ -138,6 +141,7 @@ class Strangers:
                 group.is_whole &= seen is not None and not seen.at_least
                 if seen is not None:
                     group.bytes += seen.bytes
+                    group.entries += seen.entries
                     group.newest_ns = max(group.newest_ns, seen.newest_ns)
                     budget = None if budget is None else budget - seen.entries
         for _, group in (each for found in groups.values() for each in found):
@@ -153,6 +157,7 @@ class Strangers:
                 group.bytes,
                 group.newest_ns,
                 tuple(sorted(group.examples)),
+                group.entries,
                 not group.is_whole or bool(group.waiting),
             )
             for root, groups in self._groups().items()

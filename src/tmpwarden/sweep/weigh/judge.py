@@ -55,9 +55,9 @@ def judge(
         _kept_by_place(finding, evidence, standing)
         or _kept_by_use(finding, evidence)
         or _kept_by_members(evidence)
+        or _kept_by_consent(finding, thresholds, standing)  # before age: "goes when it is 3d old" is a promise
         or _kept_by_age(finding, evidence, thresholds, now_ns)
         or _kept_by_git(finding, evidence, thresholds, now_ns, standing)
-        or _kept_by_consent(finding, thresholds, standing)
         or (None, "")
     )
     if reason is not None:

@@ -53,7 +53,8 @@ class Weigher:
             return verdict  # pressure destroys at once, and a doubt allows no more than quarantine
         hurried = replace(self.thresholds, hurried=True)
         sooner = judge(finding, evidence, thresholds=hurried, now_ns=now_ns, standing=standing)
-        return replace(sooner, reason=Reason.PRESSURE) if isinstance(sooner, Remove) else verdict
+        # what keeps it now is what keeps it in a hurry: "goes when it is 3d old" would be no promise here
+        return replace(sooner, reason=Reason.PRESSURE) if isinstance(sooner, Remove) else sooner
 
     def again(self, finding: Finding, dir_fd: int) -> Iterator[Verdict]:
         """The hearing before the deed: the entry must be the very one that was found."""

@@ -1,0 +1,196 @@
+"""A full temp root, in each of the ways it can be full: doctor's first line ends it when run as printed, or says why
+nothing may go. No answer leads back to where one came from."""
+
+import contextlib
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from support.command import LATER
+from support.holding import process
+from support.litter import claude_session
+from support.mounts import needs_root, tmpfs
+from support.terminal import on_a_terminal
+from support.user import UID
+
+pytestmark = needs_root
+MEGABYTE = 1 << 20
+
+
+class World:
+    """One machine whose only temp root is a tmpfs of 8 MB, and a `tmpwarden` whose clock can be ahead."""
+
+    def __init__(self, root: Path, base: Path) -> None:
+        self.root = root
+        tools = base / "bin"
+        tools.mkdir()
+        (tools / "tmpwarden").write_text(f'#!/bin/sh\nexec "{sys.executable}" "{LATER}" "$@"\n')
+        (tools / "tmpwarden").chmod(0o755)
+        self.env = {**os.environ, "PATH": f"{tools}:{os.environ['PATH']}", "TMPWARDEN_ROOTS": str(root), "TMPDIR": ""}
+        self.env["NO_COLOR"] = "1"
+        self.later(7200)
+
+    def later(self, seconds: float) -> None:
+        self.env["LATER_S"] = str(seconds)
+
+    def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(["tmpwarden", *words], env=self.env, capture_output=True, text=True, check=False)
+
+    def doctor(self) -> dict[str, str]:
+        found = json.loads(self.run("doctor", "--json", "--no-probe").stdout)["data"]["diagnoses"]
+        return next(each for each in found if each["check"] == "room")
+
+    def repaired(self, remedy: str, prompt: str = "[y/N]") -> str:
+        """Run it as printed, and say yes if it asks."""
+        _, said = on_a_terminal(["bash", "-c", remedy], answer="y", env=self.env, columns=300, prompt=prompt)
+        assert self.free() > 3 * MEGABYTE, said
+        assert self.doctor()["status"] == "ok"
+        return said
+
+    def free(self) -> int:
+        room = os.statvfs(self.root)
+        return room.f_bavail * room.f_frsize
+
+
+@pytest.fixture
+def world(tmp_path: Path) -> Iterator[World]:
+    with tmpfs(tmp_path / "t", size="8m") as root:
+        yield World(root, tmp_path)
+
+
+def big(path: Path, megabytes: float = 7.8) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with path.open("wb") as file, contextlib.suppress(OSError):
+        os.posix_fallocate(file.fileno(), 0, int(megabytes * MEGABYTE))
+    return path
+
+
+def test_only_what_may_go(world: World) -> None:
+    big(claude_session(world.root) / "big")
+    found = world.doctor()
+    assert (found["status"], found["remedy"]) == ("fail", "tmpwarden clean --yes")
+    world.repaired(found["remedy"])
+
+
+def test_only_a_process_that_outlived_its_session(world: World) -> None:
+    unit = claude_session(world.root)
+    with process("import sys; f = open(sys.argv[1])", str(big(unit / "big"))) as orphan:
+        found = world.doctor()
+        assert found["remedy"] == f"kill {orphan.pid}; tmpwarden clean --yes"
+        assert f"{unit}, by 1 process" in found["detail"]
+        world.run("clean", "--yes")
+        assert unit.exists(), "a clean alone does not help, so it is not what doctor says"
+        world.repaired(found["remedy"])
+
+
+def test_only_a_session_at_work(world: World) -> None:
+    unit = claude_session(world.root, recorded=False)
+    big(unit / "big")
+    env = {"PATH": "/bin", "CLAUDE_CODE_SESSION_ID": unit.name}
+    with process("", env=env, cwd=unit) as agent:
+        found = world.doctor()
+        assert (found["status"], found["remedy"]) == ("fail", "")
+        assert "are in use" in found["detail"] and str(agent.pid) in found["detail"]
+        assert "nothing else may go, so a person has to decide" in found["detail"]
+        said = world.run("clean", "--yes").stderr
+        assert "doctor" not in said or world.doctor()["remedy"] == "", "and clean's word leads to that answer"
+
+
+def test_only_git_work(world: World) -> None:
+    unit = claude_session(world.root)
+    subprocess.run(["git", "init", "-q", str(unit / "clone")], check=True)
+    (unit / "clone" / "work.py").write_text("mine\n")
+    big(unit / "output", 7.5)
+    found = world.doctor()
+    assert found["remedy"] == f"tmpwarden rescue {unit} && rm -rI -- {unit}"
+    assert f"hold git work that exists nowhere else ({unit})" in found["detail"]
+    world.repaired(found["remedy"], prompt="recursively?")
+    assert json.loads(world.run("rescue", "list", "--json").stdout)["data"]["rescued"]
+
+
+def test_only_git_work_that_cannot_be_looked_at(world: World) -> None:
+    unit = claude_session(world.root)
+    (unit / "clone" / ".git").mkdir(parents=True)
+    (unit / "clone" / ".git" / "HEAD").write_text("no head\n")
+    big(unit / "clone" / "work.bin", 7.5)
+    found = world.doctor()
+    assert (found["status"], found["remedy"]) == ("fail", "")
+    assert "a person has to decide" in found["detail"]
+
+
+def test_only_the_ask_tier(world: World) -> None:
+    assert world.run("adopt", "orch-*").returncode == 0
+    unit = big(world.root / "orch-1a2b" / "big").parent
+    world.later(100 * 3600)
+    found = world.doctor()
+    assert found["remedy"] == "tmpwarden clean --all"
+    world.repaired(found["remedy"])
+    assert not unit.exists()
+
+
+def test_only_unknown_shapes(world: World) -> None:
+    for number in range(70):
+        big(world.root / f"orch-{number:04x}" / "log", 0.11)
+    found = world.doctor()
+    assert found["remedy"] == f"tmpwarden clean '{world.root}/orch-*'"
+    assert "are yours and known to no row" in found["detail"]
+    world.repaired(found["remedy"])
+
+
+def test_only_what_is_too_young(world: World) -> None:
+    unit = claude_session(world.root)
+    big(unit / "big")
+    world.later(0)
+    found = world.doctor()
+    assert found["remedy"] == f"tmpwarden clean {unit}"
+    assert "are too young" in found["detail"] and "goes in " in found["detail"]
+    world.repaired(found["remedy"])
+
+
+def test_only_quarantine(world: World) -> None:
+    unit = claude_session(world.root)
+    big(unit / "big", 6)
+    world.later(100 * 3600)
+    assert world.run("clean", "--yes").returncode == 0
+    assert not unit.exists()
+    assert world.free() < 3 * MEGABYTE, "it waits for undo, and fills the disk"
+    big(world.root / "mine", 1.6)
+    found = world.doctor()
+    assert (found["remedy"], "in quarantine" in found["detail"]) == ("tmpwarden clean --yes", True)
+    _, said = on_a_terminal(["bash", "-c", found["remedy"]], answer="y", env=world.env, columns=300)
+    assert world.free() > 3 * MEGABYTE, said
+
+
+def test_only_other_users(world: World) -> None:
+    os.chown(big(world.root / "database"), UID, UID)
+    found = world.doctor()
+    assert (found["status"], found["remedy"]) == ("fail", f"du -xh -d 1 {world.root} | sort -h | tail")
+    assert "none of yours" in found["detail"]
+
+
+def test_out_of_inodes_the_remedy_counts_inodes(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "t", size="64m", inodes=400) as root:
+        world = World(root, tmp_path)
+        big(root / "huge-file", 40)
+        with contextlib.suppress(OSError):
+            for number in range(400):
+                (root / f"orch-{number:04x}").touch()
+        found = world.doctor()
+        rooms = json.loads(world.run("doctor", "--json", "--no-probe").stdout)["data"]["diagnoses"]
+        found = next(each for each in rooms if "no inodes left" in each["summary"])
+        assert found["remedy"] == f"tmpwarden clean '{root}/orch-*'"
+        on_a_terminal(["bash", "-c", found["remedy"]], answer="y", env=world.env, columns=300)
+        assert os.statvfs(root).f_favail > 300
+        assert (root / "huge-file").exists()
+
+
+def test_a_little_that_may_go_is_not_called_a_remedy(world: World) -> None:
+    """4 KB may go, 7 MB are the user's own: the clean is not what helps."""
+    claude_session(world.root, files=1)
+    big(world.root / "orch-1" / "big")
+    assert world.doctor()["remedy"] == f"tmpwarden clean {world.root}/orch-1"
