@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 
 def say(lines: Iterable[str]) -> None:
@@ -16,10 +16,24 @@ def say(lines: Iterable[str]) -> None:
 def yes(question: str) -> bool:
     """`question [y/N] `; Enter and the end of input are a no."""
     print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    return _line() in ("y", "yes")
+
+
+def yes_or_list(question: str, all_lines: Callable[[], Iterable[str]]) -> bool:
+    """The same where the list before it was shortened: `l` shows all of it, and the question comes again."""
+    while True:
+        print(f"{question} [y/N/l] ", end="", file=sys.stderr, flush=True)
+        answer = _line()
+        if answer not in ("l", "list"):
+            return answer in ("y", "yes")
+        say(all_lines())
+
+
+def _line() -> str:
     answer = ""
     try:
         answer = sys.stdin.readline()
     finally:
         if not answer.endswith("\n"):  # Ctrl-D, Ctrl-C: what comes next starts on a line of its own
             print(file=sys.stderr)
-    return answer.strip().lower() in ("y", "yes")
+    return answer.strip().lower()

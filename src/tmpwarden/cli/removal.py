@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..errors import Interrupted, Partial, TimeLimit, TmpwardenError
 from ..model.sweep import Keep, Outcome, Receipt, Remove, Worth
 from ..sweep.prepared import CleanResult
+from ..sweep.store.saved import Saved
 from ..text import duration, plural, shown, size
 from . import documents, render
 from .table import Column, Row, draw
@@ -88,7 +89,7 @@ def gone(receipts: Sequence[Receipt], *, for_a_person: bool, most: int | None) -
         yield f"... and {plural(_items(rest), 'item')} more, {more}; tmpwarden log lists all"
 
 
-def outcome(result: CleanResult, *, quarantine_s: int) -> Iterator[str]:
+def outcome(result: CleanResult, *, quarantine_s: int, purge: str) -> Iterator[str]:
     """What was spared and why, what failed, and what really went."""
     if result.confirmed and (result.removed or not result.stopped):
         yield from render.kept(result.kept)
@@ -97,10 +98,10 @@ def outcome(result: CleanResult, *, quarantine_s: int) -> Iterator[str]:
         yield f"Skipped {render.place(each.finding)}: {words}"
     for each in result.failed:
         yield f"Failed {render.place(each.finding)}: {shown(each.detail)}"
-    yield from _sums(result, quarantine_s)
+    yield from _sums(result, quarantine_s, purge)
 
 
-def _sums(result: CleanResult, quarantine_s: int) -> Iterator[str]:
+def _sums(result: CleanResult, quarantine_s: int, purge: str) -> Iterator[str]:
     removed, waiting = result.removed, [each for each in result.removed if each.outcome is Outcome.QUARANTINED]
     if not removed:
         was_wanted = result.failed or result.spared or result.planned or result.stopped
@@ -117,8 +118,15 @@ def _sums(result: CleanResult, quarantine_s: int) -> Iterator[str]:
             f"{plural(_items(waiting), 'item')}, {size(result.quarantined_bytes)}, can be brought back "
             f"within {duration(quarantine_s)}: tmpwarden undo"
         )
+        yield f"Until then that still fills the disk. To free it now, for good: {purge}"
     if result.stopped and result.planned:
         yield f"Not reached: {render.counted(result.planned)}."
+
+
+def saved_so_far(result: CleanResult, saved: Saved) -> Iterator[str]:
+    """Of all runs, once there was more than this one."""
+    if result.freed_entries and saved.runs > 1:
+        yield f"Freed so far: {size(saved.bytes)}, {plural(saved.entries, 'entry', 'entries')}."
 
 
 def _freed(result: CleanResult) -> str:

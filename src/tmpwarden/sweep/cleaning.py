@@ -11,7 +11,7 @@ from ..oskit.files.purge import Purged
 from .explain import rescued_first, still_listed
 from .plan import make_plan, makes_room
 from .prepared import CleanResult, Plan, Prepared
-from .store import settle
+from .store import saved, settle
 from .store.expiry import complaints, destroy, expire, purge_all, unused, waiting
 from .store.journal import Journal
 from .store.quarantine import Quarantines
@@ -238,6 +238,7 @@ class Cleaning:
 
     def _close(self, journal: Journal, quarantines: Quarantines) -> None:
         quarantines.close()
+        saved.add(self.prepared.state, self.result.freed_bytes, self.result.freed_entries)
         if journal.open():
             journal.note("end")
             request = self.prepared.request

@@ -3,13 +3,21 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Iterator
+from dataclasses import replace
+from typing import Any
 
-from ..errors import FrozenMount, NotFound
-from ..model.sweep import Owner, OwnerState, Unclear, Verdict
+from ..errors import FrozenMount, NotFound, TmpwardenError
+from ..model.answers import Nobody
+from ..model.sweep import Owner, OwnerState, Reason, Unclear, Verdict
+from ..oskit.files import places
 from ..oskit.proc.reach import Reach
 from ..text import plural, quoted, shown
 from ..text import size as in_words
+from .find.named import Named
 from .prepared import Explained, Prepared
+from .store import journal
+from .store.expiry import directories
 
 
 def explain(path: str, prepared: Prepared) -> Explained:
@@ -18,14 +26,51 @@ def explain(path: str, prepared: Prepared) -> Explained:
     if point := Reach.now().frozen(full):
         raise FrozenMount(shown(path), shown(point))
     full = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
-    if not os.path.lexists(full):
-        raise NotFound(f"there is nothing called {shown(path)}")
-    verdict = _verdict(full, prepared)
-    if verdict is None:
-        users = prepared.weigher.world.users_in(full)
-        return Explained(full, None, Owner(OwnerState.UNKNOWN), users, ())
-    evidence = verdict.evidence
-    return Explained(full, verdict, evidence.owner, evidence.users, _would_lose(verdict))
+    nobody = Explained(full, None, Owner(OwnerState.UNKNOWN), Nobody(), ())
+    if stored := _stored(full, prepared):
+        return replace(nobody, undo=str(stored["id"]), was=str(stored["path"]))
+    try:
+        owner = os.lstat(full).st_uid
+    except OSError:
+        raise NotFound(f"there is nothing called {shown(path)}") from None
+    verdict = _verdict(full, prepared) if owner == places.uid() else None
+    if verdict is not None:
+        evidence = verdict.evidence
+        return Explained(full, verdict, evidence.owner, evidence.users, _would_lose(verdict))
+    users = prepared.weigher.world.users_in(full)
+    inside = tuple(_inside(full, prepared)) if os.path.isdir(full) else ()
+    if owner != places.uid():
+        return replace(nobody, users=users, belongs_to=places.user_name(owner), inside=inside)
+    return replace(nobody, users=users, inside=inside, by_name=_by_name(full, prepared))
+
+
+def _stored(path: str, prepared: Prepared) -> dict[str, Any] | None:
+    """The receipt of what lies in quarantine: asked for there, or by the name that it had."""
+    waiting = journal.restorable(prepared.state)
+    for directory, _ in directories(prepared):
+        if path.startswith(f"{directory}/"):
+            return waiting.get(path[len(directory) + 1 :].partition("/")[0])
+    if os.path.lexists(path):
+        return None
+    return next((each for each in reversed(waiting.values()) if each["path"] == path), None)
+
+
+def _inside(path: str, prepared: Prepared) -> Iterator[Verdict]:
+    """Of the units below a directory that is none itself, a temp root for one."""
+    for finding in prepared.finder.find():
+        if finding.parent == path or finding.parent.startswith(path.rstrip("/") + "/"):
+            yield from prepared.hear(finding)
+
+
+def _by_name(path: str, prepared: Prepared) -> Verdict | None:
+    """What naming it would replace is its age; the hearing is the same."""
+    try:
+        found = Named(prepared.finder, prepared.roots).findings((path,))
+    except TmpwardenError:
+        return None
+    limits = replace(prepared.weigher.thresholds, named=frozenset((path,)), named_reason=Reason.NAMED)
+    heard = replace(prepared, weigher=replace(prepared.weigher, thresholds=limits))
+    return next(heard.hear(found[0]), None) if [each.path for each in found] == [path] else None
 
 
 def still_listed(repository: str) -> str:

@@ -169,3 +169,8 @@ class Explained:
     owner: Owner
     users: Users
     would_lose: tuple[str, ...]
+    belongs_to: str | None = None  # another user, whose it is: nothing more is looked at
+    undo: str | None = None  # it lies in quarantine, and this brings it back
+    was: str | None = None  # where it lay before
+    inside: tuple[Verdict, ...] = ()  # units that lie in it, where it is none itself
+    by_name: Verdict | None = None  # what `clean PATH` would say of it, where no row knows it

@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
+from ..catalogue.matcher import Place
 from ..model.sweep import Account, Space, Unmatched, Verdict
 from ..oskit.files import places
+from .find.scan import Finder
 from .find.strangers import Strangers, measure_below
 from .prepared import Prepared
 
@@ -78,3 +81,60 @@ class Survey:
             others_count=others_count,
             at_least=room.path in self._partly or any(group.at_least for group in here),
         )
+
+
+@dataclass(frozen=True, slots=True)
+class Glance:
+    """What lies in a root, counted by names alone: no directory is entered that no row speaks of."""
+
+    root: str
+    matched_count: int
+    unmatched: tuple[Unmatched, ...]  # without what directories hold
+    others_count: int
+    saw_all: bool
+
+
+def glance(finder: Finder, roots: tuple[str, ...], *, within_s: float) -> tuple[Glance, ...]:
+    """As far as one comes in that time; a status must be quick."""
+    strangers = Strangers(roots, places.uid())
+    counts: dict[str, int] = {}
+    watch, saw_all = _Watch(time.monotonic() + within_s), True
+
+    def see(place: Place, name: str, status: os.stat_result) -> None:
+        watch.look()
+        strangers.see(place, name, status)
+
+    try:
+        for finding in replace(finder, stranger=see).find():
+            watch.look()
+            counts[finding.root] = counts.get(finding.root, 0) + (len(finding.members) or 1)
+    except _OutOfTime:
+        saw_all = False
+    groups = sorted(strangers.unmatched(), key=lambda each: -each.count)
+    return tuple(
+        Glance(
+            root,
+            counts.get(root, 0),
+            tuple(each for each in groups if each.root == root),
+            strangers.others(root)[1],
+            saw_all,
+        )
+        for root in roots
+    )
+
+
+class _OutOfTime(Exception):
+    pass
+
+
+@dataclass(slots=True)
+class _Watch:
+    """Looks at the clock now and then: a million names pass by."""
+
+    until: float
+    count: int = 0
+
+    def look(self) -> None:
+        self.count += 1
+        if self.count % 512 == 0 and time.monotonic() > self.until:
+            raise _OutOfTime

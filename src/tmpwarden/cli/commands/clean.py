@@ -12,13 +12,13 @@ from ...model.sweep import Receipt, Request, Thresholds
 from ...oskit.files import places
 from ...sweep.compose import clean
 from ...sweep.prepared import CleanResult, Plan
-from ...sweep.store import journal
+from ...sweep.store import journal, saved
 from ...sweep.weigh import consent
 from ...text import duration, plural, size
-from .. import ask, removal, render
+from .. import advice, ask, removal, render
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import age, agent_option, all_users_option, budget
+from ..kinds import UntouchedPath, age, agent_option, all_users_option, budget
 from ..progress import Progress
 from ..stopping import Stop, stopping
 
@@ -27,7 +27,7 @@ _MOST_LISTED = 40  # lines a person reads before a question
 
 
 @click.command()
-@click.argument("paths", metavar="[PATH]...", nargs=-1, type=click.Path())
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=UntouchedPath())
 @click.option("-n", "--dry-run", is_flag=True, help="Show what would go and touch nothing.")
 @click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask. No law is skipped.")
 @click.option("--min-age", type=age, help="Nothing younger than this goes, whoever owned it.")
@@ -155,6 +155,7 @@ class _Run:
 
             def confirm(plan: Plan) -> bool:
                 progress.clear()
+                told.total_items, told.total_bytes = plan.count, plan.bytes
                 stop.is_removing = self._asked(plan)
                 return stop.is_removing
 
@@ -171,8 +172,14 @@ class _Run:
         return result
 
     def _asked(self, plan: Plan) -> bool:
-        ask.say(render.going(plan.removals, now_ns=self.call.now_ns(), for_a_person=True, most=_MOST_LISTED))
-        return ask.yes(removal.question(plan.removals, quarantine=self.request.quarantine))
+        """A list that nobody would read is grouped first; `l` shows all of it."""
+        question = removal.question(plan.removals, quarantine=self.request.quarantine)
+        now_ns = self.call.now_ns()
+        if len(render.units(plan.removals)) <= _MOST_LISTED:
+            ask.say(render.going(plan.removals, now_ns=now_ns, for_a_person=True))
+            return ask.yes(question)
+        ask.say(render.scan_groups(plan.removals, now_ns=now_ns, for_a_person=True))
+        return ask.yes_or_list(question, lambda: render.going(plan.removals, now_ns=now_ns, for_a_person=True))
 
     def _told(self, result: CleanResult, signal_number: int | None) -> Answer:
         error = removal.problem(result, signal_number, self.request.time_limit_s)
@@ -192,7 +199,11 @@ class _Run:
         if result.removed and self.yes:
             yield from removal.gone(result.removed, for_a_person=person, most=most)
             yield ""
-        yield from removal.outcome(result, quarantine_s=load_settings(self.call.config_file).quarantine_s)
+        quarantine_s = load_settings(self.call.config_file).quarantine_s
+        yield from removal.outcome(
+            result, quarantine_s=quarantine_s, purge=advice.command(self.call, "clean", "--purge")
+        )
+        yield from removal.saved_so_far(result, saved.read(places.state_dir()))
 
     def _preview(self, result: CleanResult, person: bool, most: int | None) -> Iterator[str]:
         if result.planned:
@@ -204,12 +215,19 @@ class _Run:
 
 
 class _Counter:
-    """Tells how far it is, after every unit."""
+    """Tells how far it is, after every unit; of how much, where that was known before."""
 
     def __init__(self, progress: Progress) -> None:
         self.progress, self.items, self.bytes = progress, 0, 0
+        self.total_items = self.total_bytes = 0
 
     def __call__(self, receipt: Receipt) -> None:
         self.items += render.items_in(receipt.finding)
         self.bytes += receipt.bytes
-        self.progress.tell(f"Removing: {plural(self.items, 'item')}, {size(self.bytes)} ...")
+        if self.total_items:
+            words = (
+                f"{self.items:,} of {plural(self.total_items, 'item')}, {size(self.bytes)} of {size(self.total_bytes)}"
+            )
+        else:
+            words = f"{plural(self.items, 'item')}, {size(self.bytes)}"
+        self.progress.tell(f"Removing: {words} ...")

@@ -19,7 +19,10 @@ from ...model.sweep import Space
 from ...oskit.files import places, space
 from ...oskit.proc.holders import Holders
 from ...setup import apply, timer
-from ...sweep.store import journal
+from ...sweep.find.scan import Finder
+from ...sweep.store import journal, saved
+from ...sweep.store.saved import Saved
+from ...sweep.survey import Glance, glance
 from ...sweep.weigh import consent
 from ...text import duration, plural, shown, size
 from .. import documents, render
@@ -28,6 +31,8 @@ from ..group import pass_call
 from ..kinds import all_users_option
 
 _FULL_PERCENT = 80
+_GLANCE_S = 0.5
+_SHAPES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +53,8 @@ class Status:
     last_clean_s: float | None  # how long ago
     waiting: int  # units in quarantine
     waiting_bytes: int
+    glances: tuple[Glance, ...]
+    saved: Saved
 
     @property
     def next_step(self) -> str:
@@ -87,6 +94,8 @@ def _answer(call: Call) -> Answer:
         last_clean_s=None if last_ns is None else _ago_s(last_ns),
         waiting=len(waiting),
         waiting_bytes=sum(int(each.get("bytes", 0)) for each in waiting),
+        glances=glance(Finder(catalogue.places(roots)), tuple(roots), within_s=_GLANCE_S),
+        saved=saved.read(places.state_dir()),
     )
     return Answer(lambda: _document(status), lambda: _lines(status))
 
@@ -126,13 +135,39 @@ def _document(status: Status) -> documents.Document:
         "timer_last_run": _run_document(status.last_run),
         "last_clean_seconds": None if status.last_clean_s is None else round(status.last_clean_s),
         "quarantine": {"units": status.waiting, "bytes": status.waiting_bytes},
+        "accounts": [_account(each) for each in status.glances],
+        "freed": {"bytes": status.saved.bytes, "entries": status.saved.entries},
         "next": status.next_step,
     }
 
 
+def _account(seen: Glance) -> documents.Document:
+    """Counted by names; `scan` measures."""
+    return {
+        "root": seen.root,
+        "matched_count": seen.matched_count,
+        "unmatched_count": sum(each.count for each in seen.unmatched),
+        "others_count": seen.others_count,
+        "shapes": {each.shape: each.count for each in seen.unmatched[:_SHAPES]},
+    } | ({} if seen.saw_all else {"at_least": True})
+
+
+def _seen(seen: Glance) -> str:
+    largest = ", ".join(f"{shown(each.shape)} {each.count:,}" for each in seen.unmatched[:_SHAPES])
+    unknown = sum(each.count for each in seen.unmatched)
+    parts = [f"{seen.matched_count:,} of agents"] * (seen.matched_count > 0)
+    parts += [f"{unknown:,} of yours that no row knows ({largest})"] * (unknown > 0)
+    parts += [f"{seen.others_count:,} of other users"] * (seen.others_count > 0)
+    least = "" if seen.saw_all else "at least "
+    return f"holds {least}{', '.join(parts)}" if parts else ""
+
+
 def _lines(status: Status) -> Iterator[str]:
+    glances = {each.root: each for each in status.glances}
     for each in status.spaces:
         yield _fact("temp", render.used(each))
+        if words := _seen(glances[each.path]):
+            yield _fact("", words)
     if not status.sessions:
         yield _fact("sessions", "none alive")
     for session in status.sessions:
@@ -142,6 +177,8 @@ def _lines(status: Status) -> Iterator[str]:
     yield _fact("timer", f"{status.timer}{_run_words(status.last_run)}")
     ago = "never" if status.last_clean_s is None else f"{duration(status.last_clean_s)} ago"
     yield _fact("last clean", ago)
+    if status.saved.entries:
+        yield _fact("freed", f"{size(status.saved.bytes)} so far, {plural(status.saved.entries, 'entry', 'entries')}")
     if status.waiting:
         yield _fact("undo", f"{plural(status.waiting, 'unit')}, {size(status.waiting_bytes)}, can be brought back")
     yield _fact("next", status.next_step)

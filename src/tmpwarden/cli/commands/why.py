@@ -2,37 +2,63 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 import click
 
 from ...catalogue.words import fixed_note
+from ...errors import NotFound
 from ...model.answers import Held, Nobody, NotMeasured
 from ...model.sweep import Remove, Request, Thresholds, Verdict, Witness
-from ...sweep.compose import why
-from ...sweep.prepared import Explained
+from ...sweep.compose import prepare
+from ...sweep.explain import explain
+from ...sweep.prepared import Explained, Prepared
 from ...text import duration, plural, shown
-from .. import documents, render
+from .. import advice, documents, render
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import UntouchedPath
-from ..words import explained, owner_words, witness_words
+from ..words import explained, explained_all, owner_words, witness_words
 
 _MOST_WITNESSES = 8
 
 
 @click.command()
-@click.argument("path", type=UntouchedPath())
+@click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=UntouchedPath())
 @click.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
 @pass_call
-def command(call: Call, path: str, take_ask: bool) -> Answer:
+def command(call: Call, paths: tuple[str, ...], take_ask: bool) -> Answer:
     """Whose is PATH, who uses it, what would be lost, and may it go?
 
-    Judged exactly as `clean` judges it; nothing is touched.
+    Judged exactly as `clean` judges it; nothing is touched. A directory that holds several units is summed up by what
+    is said of them; what lies in quarantine is told with the command that brings it back.
     """
     request = Request(roots=call.roots, thresholds=Thresholds(take_ask=take_ask), config_file=call.config_file)
-    told = why(path, request, now_ns=call.now_ns)
-    return Answer(_document(told), lambda: _lines(told, call.now_ns()))
+    told, missing = _heard(paths, prepare(request, now_ns=call.now_ns))
+    if missing is not None and not told:
+        raise missing
+    documents_of = [_document(each) for each in told]
+    data = (documents_of[0] if len(paths) == 1 else {}) | {"paths": documents_of}
+    exit_code = missing.exit_code if missing else 0
+    return Answer(data, lambda: _all_lines(call, told), exit_code, missing)
+
+
+def _heard(paths: tuple[str, ...], prepared: Prepared) -> tuple[list[Explained], NotFound | None]:
+    """Of those that are there; and that one is not."""
+    told: list[Explained] = []
+    missing: NotFound | None = None
+    for path in paths:
+        try:
+            told.append(explain(path, prepared))
+        except NotFound as error:
+            missing = missing or error
+    return told, missing
+
+
+def _all_lines(call: Call, told: Sequence[Explained]) -> Iterator[str]:
+    for number, each in enumerate(told):
+        yield from [""] * (number > 0)
+        yield from _lines(call, each)
 
 
 def _document(told: Explained) -> documents.Document:
@@ -40,21 +66,40 @@ def _document(told: Explained) -> documents.Document:
     unit = {} if verdict is None else documents.identity(verdict.finding)
     if verdict is not None:
         unit["unit"] = unit["path"]
-    return unit | {
-        "path": told.path,
-        "owner": documents.owner(told.owner),
-        **documents.users(told.users),
-        "verdict": "remove" if isinstance(verdict, Remove) else "keep",
-        "reason": None if verdict is None else verdict.reason.value,
-        "would_lose": list(told.would_lose),
-    }
+    return (
+        unit
+        | {
+            "path": told.path,
+            "owner": documents.owner(told.owner),
+            **documents.users(told.users),
+            "verdict": "remove" if isinstance(verdict, Remove) else "keep",
+            "reason": None if verdict is None else verdict.reason.value,
+            "would_lose": list(told.would_lose),
+        }
+        | _elsewhere(told)
+    )
 
 
-def _lines(told: Explained, now_ns: int) -> Iterator[str]:
+def _elsewhere(told: Explained) -> documents.Document:
+    """What is known of a path that is no unit itself."""
+    found: documents.Document = {}
+    if told.belongs_to is not None:
+        found["belongs_to"] = told.belongs_to
+    if told.undo is not None:
+        found |= {"undo": told.undo, "was": told.was}
+    if told.inside:
+        found["inside"] = documents.totals(told.inside)
+    if told.by_name is not None:
+        by_name = "remove" if isinstance(told.by_name, Remove) else "keep"
+        found["by_name"] = {"verdict": by_name, "reason": told.by_name.reason.value}
+    return found
+
+
+def _lines(call: Call, told: Explained) -> Iterator[str]:
     yield shown(told.path)
-    verdict = told.verdict
+    verdict, now_ns = told.verdict, call.now_ns()
     if verdict is None:
-        yield from _stranger(told)
+        yield from _stranger(call, told)
         return
     finding = verdict.finding
     yield _fact("what", f"{finding.litter.key}, {finding.litter.why}")
@@ -74,9 +119,28 @@ def _lines(told: Explained, now_ns: int) -> Iterator[str]:
         yield _fact("", "goes if the kernel confirms that nobody has it open, and waits in quarantine")
 
 
-def _stranger(told: Explained) -> Iterator[str]:
-    yield _fact("what", "no row of the catalogue knows it, so tmpwarden never touches it")
+def _stranger(call: Call, told: Explained) -> Iterator[str]:
+    if told.undo is not None:
+        yield _fact("what", f"in quarantine; it was {shown(told.was or '')}")
+        yield _fact("undo", f"tmpwarden undo {told.undo[:8]}")
+        return
+    if told.belongs_to is not None:
+        yield _fact("what", f"belongs to {shown(told.belongs_to)}, so tmpwarden never touches it")
+    elif told.inside:
+        yield _fact("what", f"no unit itself; {render.counted(told.inside)} in it")
+    else:
+        end = "it stays unless you name it" if told.by_name is not None else "tmpwarden never touches it"
+        yield _fact("what", f"no row of the catalogue knows it, so {end}")
+    for group in render.groups(told.inside):
+        verb = "can go" if isinstance(group[0], Remove) else "kept"
+        words = f"{render.counted(group)} of {group[0].finding.litter.key} {verb}: {explained_all(group)}"
+        yield _fact("inside", words)
     yield from _witnesses(told)
+    if told.by_name is not None:
+        verb = "can go" if isinstance(told.by_name, Remove) else "kept"
+        yield _fact("by name", f"{verb}: {explained(told.by_name)}")
+        if isinstance(told.by_name, Remove):
+            yield _fact("", advice.command(call, "clean", told.path))
 
 
 def _witnesses(told: Explained) -> Iterator[str]:

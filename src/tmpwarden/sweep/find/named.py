@@ -11,9 +11,10 @@ from dataclasses import dataclass, field, replace
 
 from ...catalogue import checks
 from ...catalogue.matcher import Place
-from ...errors import BadArgument, NotFound, NotYours
+from ...errors import BadArgument, FrozenMount, NotFound, NotYours
 from ...model.sweep import Claim, Finding, Kind, Litter, Tier, Worth
 from ...oskit.files import places
+from ...oskit.proc.reach import Reach
 from ...text import plural, shown
 from .scan import Finder, IsMarked, kind_of, open_below
 from .shapes import matcher
@@ -214,6 +215,8 @@ def _has_shape(finding: Finding) -> bool:
 def _resolved(word: str) -> str:
     """The parent resolved, the name as it stands: a link itself can be named."""
     full = os.path.abspath(word)
+    if point := Reach.now().frozen(full):
+        raise FrozenMount(shown(word), shown(point))
     return os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full)) if full != "/" else full
 
 

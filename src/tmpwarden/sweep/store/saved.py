@@ -1,0 +1,47 @@
+"""What was given back to the file system so far, in all: one small file, for the journal forgets."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass
+
+from ...oskit.files import atomic, own_dirs
+
+_NAME = "saved"
+_LARGEST = 1 << 12
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    bytes: int = 0
+    entries: int = 0
+    runs: int = 0  # that freed something
+
+
+def read(state: str) -> Saved:
+    """Nothing, where nothing was written down or it cannot be read."""
+    try:
+        with open(f"{state}/{_NAME}", encoding="utf-8", opener=atomic.at_once) as file:
+            told = json.loads(file.read(_LARGEST))
+        numbers = [told[name] for name in ("bytes", "entries", "runs")]
+    except (OSError, ValueError, KeyError, TypeError):
+        return Saved()
+    are_counts = all(isinstance(number, int) and number >= 0 for number in numbers)
+    return Saved(*numbers) if are_counts else Saved()
+
+
+def add(state: str, freed_bytes: int, freed_entries: int) -> None:
+    """One run of ours at a time writes here: it holds the lock. A full disk forgets, and harms nothing."""
+    if not freed_entries:
+        return
+    before = read(state)
+    after = {
+        "bytes": before.bytes + freed_bytes,
+        "entries": before.entries + freed_entries,
+        "runs": before.runs + 1,
+    }
+    try:
+        own_dirs.make_private_dir(state)
+        atomic.write(f"{state}/{_NAME}", json.dumps(after))
+    except OSError:
+        return

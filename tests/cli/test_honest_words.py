@@ -1,0 +1,77 @@
+"""After a clean: what was freed, what waits and still fills the disk, how to free it now, and what was freed in all."""
+
+import os
+import sys
+from pathlib import Path
+
+import pytest
+
+from support import planted
+from support.command import LATER, data, tmpwarden
+from support.terminal import on_a_terminal
+
+
+@pytest.fixture
+def root(own_world: Path) -> Path:
+    return own_world / "tmp"
+
+
+def clean(*words: str, answer: str = "", prompt: str = "[y/N]") -> str:
+    env = {**os.environ, "LATER_S": str(planted.DAYS), "NO_COLOR": "1"}
+    argv = [sys.executable, str(LATER), "clean", *words]
+    return on_a_terminal(argv, answer=answer, env=env, columns=200, prompt=prompt)[1]
+
+
+def test_what_waits_in_quarantine_is_not_told_as_free_and_the_command_frees_it(root: Path) -> None:
+    planted.session(root, 100_000)
+    said = tmpwarden("clean", "--yes", later_s=planted.DAYS).stdout
+    assert "can be brought back within 1d" in said
+    assert "Freed 1" not in said, "what waits is not free"
+    assert "Until then that still fills the disk. To free it now, for good: tmpwarden clean --purge" in said
+    quarantine = root / f"tmpwarden-{os.geteuid()}" / "q"
+    assert len(list(quarantine.iterdir())) == 1
+    assert "Freed 108.0 KB, 3 entries." in tmpwarden("clean", "--purge", "--yes", later_s=planted.DAYS).stdout
+    assert list(quarantine.iterdir()) == []
+
+
+def test_what_was_freed_in_all_is_told_from_the_second_run_on(root: Path) -> None:
+    for number in range(2):
+        planted.markers(root, 10)
+        said = tmpwarden("clean", "--yes", later_s=planted.DAYS).stdout
+        assert ("Freed so far: 80.0 KB, 20 entries." in said) == (number == 1)
+    assert data("status")["freed"] == {"bytes": 81920, "entries": 20}
+    assert "80.0 KB so far, 20 entries" in tmpwarden("status").stdout
+
+
+def test_a_long_list_is_grouped_before_the_question_and_l_lists_all(root: Path) -> None:
+    units = [planted.session(root) for _ in range(50)]
+    said = clean(answer="n", prompt="[y/N/l]")
+    assert "Remove 50 items" in said
+    assert not any(str(unit) in said for unit in units)
+    assert "claude" in said.split("Remove 50")[0]
+    said = clean(answer="l", prompt="[y/N/l]")
+    assert all(str(unit) in said for unit in units)
+    assert said.count("Remove 50 items") == 2, "and it is asked again"
+    assert all(unit.exists() for unit in units)
+
+
+@pytest.mark.parametrize(
+    ("options", "command"),
+    [
+        (["--all"], "tmpwarden clean --all"),
+        (["--max-age", "1d"], "tmpwarden clean --max-age 1d"),
+        (["--min-age", "1h30m15s", "--agent", "claude"], "tmpwarden clean --min-age 5415s --agent claude"),
+    ],
+)
+def test_a_scan_ends_with_the_clean_that_takes_what_it_showed(root: Path, options: list[str], command: str) -> None:
+    planted.session(root)
+    assert f"Next: {command}\n" in tmpwarden("scan", *options, later_s=planted.DAYS).stdout
+
+
+def test_status_counts_what_no_row_knows(root: Path) -> None:
+    planted.markers(root, 4)
+    for number in range(7):
+        (root / f"orch-{number}a").mkdir()
+    (account,) = data("status")["accounts"]
+    assert (account["matched_count"], account["unmatched_count"], account["shapes"]) == (4, 7, {"orch-*": 7})
+    assert "4 of agents, 7 of yours that no row knows (orch-* 7)" in tmpwarden("status").stdout
