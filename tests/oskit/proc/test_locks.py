@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 
 from support.holding import process
 from support.mounts import needs_root
+from support.user import OrdinaryUser
 from support.users import LISTEN
 from tmpwarden.model.answers import Held, Nobody, NotMeasured
 from tmpwarden.oskit.files import kernel_word
@@ -170,3 +171,20 @@ def test_what_is_no_socket_is_not_measured(tmp_path: Path, folder: int, name: st
     (tmp_path / "link").symlink_to("s")
     (tmp_path / "folder").mkdir()
     assert isinstance(locks.listeners(folder, name), NotMeasured)
+
+
+_SHUT_SOCKET = """
+import os, socket
+from tmpwarden.oskit.proc import locks
+server = socket.socket(socket.AF_UNIX)
+server.bind("s")
+server.listen()
+os.chmod("s", 0)
+print(type(locks.listeners(os.open(".", os.O_RDONLY), "s")).__name__)
+"""
+
+
+def test_a_socket_that_refuses_to_be_asked_is_not_measured(ordinary_user: OrdinaryUser) -> None:
+    """Only ECONNREFUSED is dead: this one is not, and its mode lets nobody ask."""
+    asked = ordinary_user.run([ordinary_user.python, "-c", _SHUT_SOCKET], cwd=ordinary_user.tmp)
+    assert (asked.stdout, asked.stderr) == ("NotMeasured\n", "")

@@ -8,7 +8,8 @@ from pathlib import Path
 import pytest
 
 from support.litter import claude_session, later, snapshot
-from tmpwarden.errors import NameTaken, NotFound
+from support.mounts import needs_root
+from tmpwarden.errors import NameTaken, NotFound, UnsafeRoot
 from tmpwarden.model.answers import NotMeasured
 from tmpwarden.model.sweep import Request
 from tmpwarden.oskit.files import emptier, take
@@ -166,3 +167,20 @@ def test_what_nobody_can_be_asked_about_any_more_goes_back(root: Path, monkeypat
     result = clean(now_ns=later(100))
     assert snapshot(unit) == whole
     assert "not-measured" in {receipt.reason.value for receipt in result.receipts}
+
+
+@needs_root
+def test_nothing_is_brought_back_below_a_directory_that_is_a_strangers_now(root: Path, state: str) -> None:
+    unit = claude_session(root)
+    clean(now_ns=later(100))
+    (token,) = restorable(state)
+    unit.parent.mkdir(parents=True, exist_ok=True)
+    os.chown(unit.parent, 65534, 65534)
+    with pytest.raises(UnsafeRoot):
+        undo(token)
+    assert not unit.exists()
+    assert (quarantine_of(root) / token).is_dir()
+
+
+def quarantine_of(root: Path) -> Path:
+    return root / f"tmpwarden-{os.geteuid()}" / "q"

@@ -136,6 +136,7 @@ def test_a_torn_down_name_replaces_freshness_and_nothing_else() -> None:
     named = frozenset({"/t/x"})
     fresh = measured(newest_ns=NOW)
     assert isinstance(verdict(evidence=fresh, named=named), Remove)
+    assert isinstance(verdict(evidence=fresh, named=named, min_age_s=3600), Keep), "--min-age is a floor for all"
     held = replace(fresh, users=Held((Witness(WitnessKind.OPEN_FILE, "x"),)))
     assert isinstance(verdict(evidence=held, named=named), Keep)
     assert isinstance(verdict(evidence=replace(fresh, git_losses=("x",)), named=named), Keep)
