@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
 import pytest
@@ -146,3 +147,45 @@ def test_a_docstring_may_name_one() -> None:
 def test_the_test_sees_every_spelling_of_an_import(tmp_path: Path, source: str) -> None:
     (tmp_path / "x.py").write_text(source)
     assert [there for _, there in imported(tmp_path / "x.py", ("sweep", "x"))] == ["cli"]
+
+
+def _modules_by_name() -> dict[str, Path]:
+    named = {}
+    for path in sorted(SRC.rglob("*.py")):
+        parts = ("tmpwarden", *path.relative_to(SRC).with_suffix("").parts)
+        named[".".join(parts[:-1] if parts[-1] == "__init__" else parts)] = path
+    return named
+
+
+def _needed_by(name: str, path: Path, known: dict[str, Path]) -> set[str]:
+    """Every module that it imports, at the top or inside a function; what only a type checker reads is none."""
+    tree = ast.parse(path.read_text())
+    only_typed = {
+        below
+        for node in ast.walk(tree)
+        if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
+        for statement in node.body
+        for below in ast.walk(statement)
+    }
+    package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
+    found = set()
+    for node in ast.walk(tree):
+        if node in only_typed:
+            continue
+        if isinstance(node, ast.Import):
+            found |= {alias.name for alias in node.names}
+        elif isinstance(node, ast.ImportFrom):
+            base = package[: len(package) - node.level + 1] if node.level else []
+            stem = ".".join([*base, *([node.module] if node.module else [])])
+            found |= {f"{stem}.{alias.name}" if f"{stem}.{alias.name}" in known else stem for alias in node.names}
+    return (found & known.keys()) - {name, "tmpwarden"}
+
+
+def test_no_module_needs_itself_by_way_of_others() -> None:
+    """Lazy imports count: a circle that is imported late is still a circle for whoever reads it."""
+    known = _modules_by_name()
+    graph = {name: _needed_by(name, path, known) for name, path in known.items()}
+    try:
+        tuple(TopologicalSorter(graph).static_order())
+    except CycleError as circle:
+        pytest.fail(" needs ".join(reversed(circle.args[1])))

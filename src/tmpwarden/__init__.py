@@ -6,11 +6,11 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .session.session import in_session as in_session
+    from .session.decorator import in_session as in_session
     from .session.session import session as session
 
 _PUBLIC = {
-    "in_session": "tmpwarden.session.session",
+    "in_session": "tmpwarden.session.decorator",
     "lease": "tmpwarden.lifecycle.spawn",
     "teardown": "tmpwarden.lifecycle.teardown",
     "Periodic": "tmpwarden.lifecycle.periodic",

@@ -15,7 +15,7 @@ import pytest
 from tmpwarden.agent_facts import FACTS, MOMENTS, SANDBOXES
 from tmpwarden.catalogue.facts import facts_of, moments
 from tmpwarden.catalogue.load import BUILT_IN, load
-from tmpwarden.hooks.dialects import load as dialect_of
+from tmpwarden.hooks.dialects.loading import load as dialect_of
 
 ROOT = Path(__file__).parents[2]
 

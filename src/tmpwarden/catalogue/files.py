@@ -1,10 +1,15 @@
-"""Read a small text file that a user or an administrator wrote. Never waits, never reads without end."""
+"""Where the files of the catalogue lie, and how a small text file is read: never waiting, never without end."""
 
 from __future__ import annotations
 
 import os
 import stat
+from collections.abc import Mapping
 
+from ..oskit.files import places
+
+BUILT_IN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agents")
+SYSTEM = "/etc/tmpwarden/agents.d"
 _LARGEST = 1 << 20
 
 
@@ -22,3 +27,18 @@ def read_text(path: str, largest: int = _LARGEST) -> str:
         return os.read(fd, largest).decode()
     finally:
         os.close(fd)
+
+
+def xdg(home: str, environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
+    """The bases of rows that lie below an XDG directory."""
+    defaults = {"cache": ".cache", "config": ".config", "data": ".local/share", "state": ".local/state"}
+    found: dict[str, tuple[str, ...]] = {}
+    for kind, below_home in defaults.items():
+        said = environ.get(f"XDG_{kind.upper()}_HOME", "")
+        found[f"xdg_{kind}"] = (said if os.path.isabs(said) else os.path.join(home, below_home),)
+    return found
+
+
+def default_dirs() -> tuple[str, ...]:
+    """Drop-in directories, in the order in which they are read: a later file masks an earlier one of the same name."""
+    return (SYSTEM, os.path.join(places.config_dir(), "agents.d"))

@@ -10,15 +10,11 @@ from graphlib import CycleError
 
 from ..errors import UnknownAgent
 from ..model.sweep import Litter, Tier
-from ..oskit.files import places
 from ..text import shown
 from . import compiled, matcher
 from .agent import Agent
-from .files import read_text
+from .files import BUILT_IN, default_dirs, read_text, xdg
 from .overrides import Override, apply
-
-BUILT_IN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agents")
-SYSTEM = "/etc/tmpwarden/agents.d"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,20 +54,6 @@ class Catalogue:
         if home is not None:
             bases |= {"home": (home,), **xdg(home, os.environ if environ is None else environ)}
         return matcher.places(self.rows, bases, os.geteuid() if uid is None else uid)
-
-
-def xdg(home: str, environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
-    defaults = {"cache": ".cache", "config": ".config", "data": ".local/share", "state": ".local/state"}
-    found: dict[str, tuple[str, ...]] = {}
-    for kind, below_home in defaults.items():
-        said = environ.get(f"XDG_{kind.upper()}_HOME", "")
-        found[f"xdg_{kind}"] = (said if os.path.isabs(said) else os.path.join(home, below_home),)
-    return found
-
-
-def default_dirs() -> tuple[str, ...]:
-    """Drop-in directories, in the order in which they are read: a later file masks an earlier one of the same name."""
-    return (SYSTEM, os.path.join(places.config_dir(), "agents.d"))
 
 
 def load(dirs: Iterable[str] | None = None, overrides: Mapping[str, Override] | None = None) -> Catalogue:

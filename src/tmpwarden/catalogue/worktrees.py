@@ -21,8 +21,7 @@ from typing import Any
 
 from . import fields
 from .fields import Reading
-from .files import read_text
-from .load import BUILT_IN, default_dirs, xdg
+from .files import BUILT_IN, default_dirs, read_text, xdg
 
 _KEYS = {"id", "in", "projects", "why", "seen"}
 _PLACEHOLDERS = ("{home}", "{tmp}", "{xdg_data}", "{xdg_cache}", "{project}")

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from ..catalogue.agent import Agent
-from ..catalogue.load import BUILT_IN, read
+from ..catalogue.files import BUILT_IN
+from ..catalogue.load import read
 from ..catalogue.planting import Planted, plant
 from ..errors import BadConfig
 from ..model.sweep import Request, Thresholds, Tier

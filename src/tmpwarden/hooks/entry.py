@@ -6,11 +6,8 @@ import sys
 
 from ..agent_facts import MOMENTS  # an event that is not there is none of our business
 from . import notebook
+from .payload import read_all, word
 
-LONGEST_PAYLOAD = 32 << 20
-MOST_DRAINED = 16 * LONGEST_PAYLOAD
-MARKERS_EVERY_S = 60.0
-CLEAN_EVERY_S = 3600.0
 _FIRST = b'{"session_id":"'
 _AUDIT, _COMPILER = "tmpwarden.guard.log.audit", "tmpwarden.guard.rules.compiling"
 
@@ -60,9 +57,10 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
         return b""
     if kind == "before":
         return _before(arguments, event, session, payload, environ, notes)
-    from .events import Call, answer
+    from .events.dispatch import answer
+    from .events.hook_call import HookCall
 
-    return answer(Call(arguments, event, kind, session, payload, environ, notes))
+    return answer(HookCall(arguments, event, kind, session, payload, environ, notes))
 
 
 def _before(
@@ -79,9 +77,10 @@ def _before(
     loaded = frozenset(sys.modules)
     packed = pack.path_for(notes.rpartition("/")[0], arguments[0])
     is_packed = pack.use(packed)
-    from .events import Call, answer
+    from .events.dispatch import answer
+    from .events.hook_call import HookCall
 
-    said = answer(Call(arguments, event, "before", session, payload, environ, notes))
+    said = answer(HookCall(arguments, event, "before", session, payload, environ, notes))
     if not is_packed and _COMPILER not in sys.modules:  # one slow thing in one call
         _keep(packed, arguments[0], loaded)
     return said
@@ -93,7 +92,7 @@ def _unjudged(arguments: list[str], problem: str) -> bytes:
         return b""
     try:
         from ..small_json import encode
-        from .dialects import load
+        from .dialects.loading import load
 
         said = load(arguments[0]).cannot_judge(arguments[1], problem)
         return encode(said).encode() if said else b""
@@ -129,34 +128,7 @@ def _inner_session(payload: dict[str, object]) -> str:
 def is_quiet(notes: str, session: str) -> bool:
     """Three stats decide whether an ordinary tool call needs anything more from us."""
     return not (
-        notebook.is_due(notes, notebook.MARKERS, every_s=MARKERS_EVERY_S)
+        notebook.is_due(notes, notebook.MARKERS, every_s=notebook.MARKERS_EVERY_S)
         or notebook.has_note(notes, session)
         or notebook.was_told_lately(notes)
     )
-
-
-def read_all(descriptor: int = 0) -> bytes:
-    """Everything on stdin; nothing when it is closed or a terminal, a torn start if longer than agents write."""
-    parts, total = [], 0
-    try:
-        if posix.isatty(descriptor):
-            return b""
-        while part := posix.read(descriptor, 1 << 18):
-            total += len(part)
-            parts.append(part)
-            if total > LONGEST_PAYLOAD:  # beyond it we only drain: the agent must not meet a broken pipe
-                del parts[1:]
-            if total > MOST_DRAINED:  # /dev/zero has no end
-                break
-    except OSError:
-        return b""
-    return b"".join(parts)
-
-
-def word(payload: dict[str, object], *keys: str) -> str:
-    """The first of `keys` that holds a text, or an empty one."""
-    for key in keys:
-        value = payload.get(key)
-        if isinstance(value, str) and value:
-            return value
-    return ""

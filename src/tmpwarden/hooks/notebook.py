@@ -7,6 +7,7 @@ import posix
 import time
 
 MARKERS, CLEAN = "markers.due", "clean.due"
+MARKERS_EVERY_S, CLEAN_EVERY_S = 60.0, 3600.0
 FARTHEST_S = 7 * 86400.0  # a due time beyond comes from a wrong clock
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 _LONGEST_NOTE = 600

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import sys
 
-from .session import Session, in_session, session
+from .session import Session, session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .answer import answers as answers
     from .answer import run_argparse as run_argparse
+    from .decorator import in_session as in_session
 
 __all__ = ["Session", "answers", "in_session", "run_argparse", "session"]
 
@@ -21,6 +22,10 @@ class _CallableModule(type(sys)):  # type: ignore[misc]
 
 
 def __getattr__(name: str) -> object:
+    if name == "in_session":
+        from .decorator import in_session
+
+        return in_session
     if name not in ("answers", "run_argparse"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import answer

@@ -19,9 +19,12 @@ if TYPE_CHECKING:
 _GENERATOR, _COROUTINE, _ASYNC_GENERATOR = 0x20, 0x80, 0x200  # co_flags; inspect has names for them and costs 10 ms
 
 
-def in_new_session(
-    app: str, options: dict[str, Any]
-) -> Callable[[Callable[Concatenate[Session, P], R]], Callable[P, R]]:
+def in_session(app: str, **options: Any) -> Callable[[Callable[Concatenate[Session, P], R]], Callable[P, R]]:
+    """Decorate a function, async or not, so that it is called with a new session as its first argument.
+
+    `options` are those of `tmpwarden.session`.
+    """
+
     def decorate(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
         flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
         if flags & (_GENERATOR | _ASYNC_GENERATOR):

@@ -18,10 +18,7 @@ if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
-    from typing import Any, Concatenate, ParamSpec, TypeVar
-
-    P = ParamSpec("P")
-    R = TypeVar("R")
+    from typing import Any
 
 _live: dict[int, Session] = {}
 
@@ -275,13 +272,3 @@ def session(
     on_cancel  called with one line of JSON when a signal ends the session; pass `print`
     """
     return Session(app, tmp=tmp, grace=grace, on_cancel=on_cancel)
-
-
-def in_session(app: str, **options: Any) -> Callable[[Callable[Concatenate[Session, P], R]], Callable[P, R]]:
-    """Decorate a function, async or not, so that it is called with a new session as its first argument.
-
-    `options` are those of `tmpwarden.session`.
-    """
-    from .decorator import in_new_session
-
-    return in_new_session(app, options)

@@ -3,7 +3,7 @@
 import posix
 
 from ...small_json import decode_object
-from ..entry import read_all
+from ..payload import read_all
 from .common import Answer, Dialect
 
 

@@ -2,12 +2,11 @@
 
 from .. import notebook
 from ..dialects.common import Answer
-from ..entry import CLEAN_EVERY_S, MARKERS_EVERY_S
-from . import Call
 from .claim import is_second
+from .hook_call import HookCall
 
 
-def after(call: Call) -> Answer | None:
+def after(call: HookCall) -> Answer | None:
     if is_second(call):
         return None
     if call.kind == "after" and notebook.was_told_lately(call.notes):
@@ -17,11 +16,11 @@ def after(call: Call) -> Answer | None:
         from .growth import warning
 
         words.append(warning(call))
-    has_markers = notebook.is_due(call.notes, notebook.MARKERS, every_s=MARKERS_EVERY_S)
+    has_markers = notebook.is_due(call.notes, notebook.MARKERS, every_s=notebook.MARKERS_EVERY_S)
     wants_clean = call.kind == "stop" and notebook.is_due(call.notes, notebook.CLEAN)
     # put off for everybody else in the same breath; where that cannot be written, every call would start a job
-    has_markers = has_markers and notebook.put_off(call.notes, notebook.MARKERS, MARKERS_EVERY_S)
-    wants_clean = wants_clean and notebook.put_off(call.notes, notebook.CLEAN, CLEAN_EVERY_S)
+    has_markers = has_markers and notebook.put_off(call.notes, notebook.MARKERS, notebook.MARKERS_EVERY_S)
+    wants_clean = wants_clean and notebook.put_off(call.notes, notebook.CLEAN, notebook.CLEAN_EVERY_S)
     if has_markers or wants_clean:
         from .jobs import clear_all
 
@@ -31,7 +30,7 @@ def after(call: Call) -> Answer | None:
     return call.dialect.tell(call.event, "\n".join(filter(None, words)))
 
 
-def _note_a_dropped_rewrite(call: Call) -> None:
+def _note_a_dropped_rewrite(call: HookCall) -> None:
     """An agent that was given another input may have run its own all the same; the audit then says so."""
     from ...guard.log.audit import check_ran
 

@@ -4,19 +4,18 @@ import posix
 
 from ...guard.context import Context, context_of
 from ...guard.decide.evaluate import evaluate
-from ...guard.rules.compiled import cache_path, config_files, rules_in_force
-from ...guard.rules.document import InForce
 from ...guard.rules.rule import SESSION
 from ...model.hot import Decision, ToolCall
 from ...oskit.files.disk import Disk
 from ...oskit.proc.agent_version import program_of, version_of
 from .. import notebook
 from ..dialects.common import Answer
-from . import Call
-from .whereabouts import inherited, scratch_of
+from .hook_call import HookCall
+from .rules import guard_rules
+from .session_scratch import inherited, scratch_of
 
 
-def before(call: Call) -> Answer | None:
+def before(call: HookCall) -> Answer | None:
     asked = call.dialect.tool_call(call.payload, call.session)
     if asked.tool == "other":
         return None
@@ -28,22 +27,7 @@ def before(call: Call) -> Answer | None:
     return call.dialect.decide(call.event, decision, asked)
 
 
-def guard_rules(call: Call) -> InForce:
-    """The compiled rules; `complaint` says what is wrong with the config, in which case the last good ones hold."""
-    return rules_in_force(config_files(config_dir(call.environ)), compiled_rules(call))
-
-
-def compiled_rules(call: Call) -> str:
-    return cache_path(call.state)
-
-
-def config_dir(environ: dict[bytes, bytes]) -> str:
-    named = environ.get(b"XDG_CONFIG_HOME", b"")
-    base = named if named.startswith(b"/") else environ.get(b"HOME", b"") + b"/.config"
-    return base.decode("utf-8", "surrogateescape") + "/tmpwarden"
-
-
-def _decision(call: Call, asked: ToolCall) -> Decision:
+def _decision(call: HookCall, asked: ToolCall) -> Decision:
     rules = guard_rules(call).rules
     if rules.target != SESSION:
         from ...oskit.files.own_dirs import make_private_dir
@@ -59,7 +43,7 @@ def _decision(call: Call, asked: ToolCall) -> Decision:
     return decision
 
 
-def _context(call: Call, asked: ToolCall) -> Context:
+def _context(call: HookCall, asked: ToolCall) -> Context:
     facts, environ = call.dialect.facts, call.environ
     scratch, is_tmpdir = _temp(call)
     project = environ.get(facts["project"].encode(), b"") if facts["project"] else b""
@@ -78,7 +62,7 @@ def _context(call: Call, asked: ToolCall) -> Context:
     )
 
 
-def _version(call: Call) -> tuple[int, ...]:
+def _version(call: HookCall) -> tuple[int, ...]:
     """Of the agent that called; nobody asks for it where no version keeps a rewrite."""
     facts, environ, payload = call.dialect.facts, call.environ, call.payload
     if not facts["keeps_rewrite"]:
@@ -90,7 +74,7 @@ def _version(call: Call) -> tuple[int, ...]:
     return version_of(facts, environ, payload, program, f"{call.notes}/{facts['id']}.version")
 
 
-def _temp(call: Call) -> tuple[str | None, bool]:
+def _temp(call: HookCall) -> tuple[str | None, bool]:
     """The scratch, and whether the agent's commands have it as TMPDIR: an allow for `$TMPDIR/x` rests on it."""
     if not call.dialect.reaches_commands and (named := inherited(call)):
         return named, True
@@ -98,10 +82,10 @@ def _temp(call: Call) -> tuple[str | None, bool]:
     return (_made(call), False) if path is None else (path, is_tmpdir)
 
 
-def _made(call: Call) -> str | None:
+def _made(call: HookCall) -> str | None:
     """A scratch for a session that got none at its start: its hooks came later, or could not have told anybody."""
     from ...errors import TmpwardenError
-    from .start import open_scratch
+    from .scratch_opening import open_scratch
 
     try:
         return open_scratch(call).path

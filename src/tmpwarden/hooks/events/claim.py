@@ -3,13 +3,13 @@
 import posix
 
 from .. import notebook
-from . import Call
+from .hook_call import HookCall
 
 _SOURCE = __file__.rsplit("/", 4)[0]  # where this copy of tmpwarden lies
 _WRITING_S = 5.0
 
 
-def is_second(call: Call) -> bool:
+def is_second(call: HookCall) -> bool:
     """Whether another copy of us already works for this session of this agent process."""
     mine = f"{call.dialect.owner_pid(call.environ, call.payload)} {_SOURCE}"
     path = f"{call.notes}/{notebook.session_key(call.session)}.claim"

@@ -8,14 +8,14 @@ from ...oskit.files.places import temp_roots
 from ...oskit.proc.procs import start_ticks
 from .. import notebook
 from ..dialects.common import Answer
-from . import Call
 from .claim import is_second
-from .whereabouts import remember
+from .hook_call import HookCall
+from .session_scratch import remember
 
 GOES_ON = ("clear", "resume")  # the same process starts another session, and this one may be resumed
 
 
-def end(call: Call) -> Answer | None:
+def end(call: HookCall) -> Answer | None:
     if call.said("reason") in GOES_ON or is_second(call):
         return None
     paths = _paths(call)
@@ -28,7 +28,7 @@ def end(call: Call) -> Answer | None:
     return None
 
 
-def _paths(call: Call) -> list[str]:
+def _paths(call: HookCall) -> list[str]:
     """Every scratch of this agent process: sessions that it left by /clear have no end of their own."""
     pid = call.dialect.owner_pid(call.environ, call.payload)
     mine = (call.dialect.agent, pid, start_ticks(pid))
@@ -36,7 +36,7 @@ def _paths(call: Call) -> list[str]:
     return [lease.path for lease in leases if (lease.agent, lease.pid, lease.start) == mine]
 
 
-def _give_back(call: Call, paths: list[str]) -> None:
+def _give_back(call: HookCall, paths: list[str]) -> None:
     """In the background: the lease names the agent, which ends a moment after this hook."""
     import os
 

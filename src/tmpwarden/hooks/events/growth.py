@@ -3,12 +3,12 @@
 import posix
 
 from .. import notebook
-from . import Call
+from .hook_call import HookCall
 
 LIMIT_BYTES = 1 << 30
 
 
-def warning(call: Call) -> str:
+def warning(call: HookCall) -> str:
     """A sentence for the user, or nothing. The same file is named again only after it has doubled."""
     biggest, path = _biggest(call)
     told = f"{notebook.session_key(call.session)}.grown"
@@ -19,7 +19,7 @@ def warning(call: Call) -> str:
     return f"tmpwarden: {grown} and is still in use; stop its command if nobody needs it"
 
 
-def _biggest(call: Call) -> tuple[int, str]:
+def _biggest(call: HookCall) -> tuple[int, str]:
     own = call.dialect.facts["temp_own_variable"].encode()
     temp = call.environ.get(own) or call.environ.get(b"TMPDIR") or b"/tmp"
     largest = (0, "")

@@ -3,7 +3,7 @@
 from ...lifecycle import background
 from .. import notebook
 from ..dialects.common import MARKER_ROW, MARKER_SHAPE
-from . import Call
+from .hook_call import HookCall
 
 _HELD_BACK = "backlog.due"
 _A_MONTH_S = 30 * 86400
@@ -13,24 +13,24 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def clear_all(call: Call, *, markers: bool = True, clean: bool = True) -> None:
+def clear_all(call: HookCall, *, markers: bool = True, clean: bool = True) -> None:
     """Stale markers, and what ended sessions left."""
     jobs = ((_markers,) if markers else ()) + ((_left_overs, _old_notes) if clean else ())
     background.detach(lambda: _work(call, jobs))
 
 
-def clear_scratches(call: Call) -> None:
+def clear_scratches(call: HookCall) -> None:
     """No clean is due, but a killed session has left its scratch."""
     background.detach(lambda: _work(call, (_scratches,)))
 
 
-def _work(call: Call, jobs: "tuple[Callable[[Call], str], ...]") -> None:
+def _work(call: HookCall, jobs: "tuple[Callable[[HookCall], str], ...]") -> None:
     with background.Alone(f"{call.notes}/job.lock") as is_alone:
         for job in jobs if is_alone else ():
             _told(call, job)
 
 
-def _told(call: Call, work: "Callable[[Call], str]") -> None:
+def _told(call: HookCall, work: "Callable[[HookCall], str]") -> None:
     """One job's failure is a line in the log, and no reason to skip the next."""
     try:
         said = work(call)
@@ -41,19 +41,19 @@ def _told(call: Call, work: "Callable[[Call], str]") -> None:
         notebook.leave_note(call.notes, call.session, f"tmpwarden: {said}")
 
 
-def _markers(call: Call) -> str:
+def _markers(call: HookCall) -> str:
     if not background.has_marker(MARKER_SHAPE):
         return ""
     count = background.clear_markers(MARKER_ROW, observe=call.observes)
     return f"removed {count:,} stale cwd file{'' if count == 1 else 's'}" if count else ""
 
 
-def _scratches(call: Call) -> str:
+def _scratches(call: HookCall) -> str:
     background.clear_scratches(observe=call.observes)
     return ""
 
 
-def _left_overs(call: Call) -> str:
+def _left_overs(call: HookCall) -> str:
     done = background.clear_the_dead(observe=call.observes)
     notebook.put_off(call.notes, notebook.CLEAN, done.every_s)
     if not done.held_back or not notebook.is_due(call.notes, _HELD_BACK):
@@ -62,7 +62,7 @@ def _left_overs(call: Call) -> str:
     return "; ".join(filter(None, (done.said, done.held_back)))
 
 
-def _old_notes(call: Call) -> str:
+def _old_notes(call: HookCall) -> str:
     """What we wrote about sessions that nobody has resumed for a month."""
     import os
     import time

@@ -3,11 +3,11 @@
 import os
 
 from .. import notebook
-from . import Call
-from .whereabouts import remembered
+from .hook_call import HookCall
+from .session_scratch import remembered
 
 
-def bring_back(call: Call) -> bool:
+def bring_back(call: HookCall) -> bool:
     """Put the files of this session's scratch back where they were. False: it had files, and they are lost."""
     path = remembered(call)
     if not path or os.path.isdir(path):

@@ -3,23 +3,20 @@
 import os
 
 from ...errors import TmpwardenError
-from ...leases import scratch
 from ...lifecycle.background import has_dead_scratch
-from ...model.hot import Scratch
-from ...oskit.files.places import temp_roots
 from ...rescue import told
 from .. import notebook
 from ..dialects.common import Answer
-from ..entry import CLEAN_EVERY_S
-from . import Call
 from .claim import is_second
+from .hook_call import HookCall
 from .released import bring_back
-from .whereabouts import inherited, remember
+from .scratch_opening import open_scratch
+from .session_scratch import inherited, remember
 
 GONE = "The temp directory this session had earlier is gone, and so is what was in it."
 
 
-def start(call: Call) -> Answer | None:
+def start(call: HookCall) -> Answer | None:
     if is_second(call):
         return None
     context, message, env = "", "", dict[str, str]()
@@ -33,12 +30,12 @@ def start(call: Call) -> Answer | None:
     return call.dialect.greet(call.event, context, "\n".join(filter(None, words)), env)
 
 
-def _clear(call: Call) -> None:
+def _clear(call: HookCall) -> None:
     """In the background: everything when due, else what a killed session has left."""
     if notebook.is_due(call.notes, notebook.CLEAN):
         from .jobs import clear_all
 
-        if notebook.put_off(call.notes, notebook.CLEAN, CLEAN_EVERY_S):
+        if notebook.put_off(call.notes, notebook.CLEAN, notebook.CLEAN_EVERY_S):
             clear_all(call)
     elif has_dead_scratch():
         from .jobs import clear_scratches
@@ -46,7 +43,7 @@ def _clear(call: Call) -> None:
         clear_scratches(call)
 
 
-def _scratch(call: Call) -> tuple[str, dict[str, str]]:
+def _scratch(call: HookCall) -> tuple[str, dict[str, str]]:
     """What to tell the model, and the variables for its commands."""
     facts = call.dialect.facts
     env_file = call.environ.get(facts["temp_variable"].encode(), b"").decode("utf-8", "surrogateescape")
@@ -67,20 +64,6 @@ def _scratch(call: Call) -> tuple[str, dict[str, str]]:
     return _guidance(named) + (f" {GONE} {told.of_session(call.session)}".rstrip() if is_lost else ""), made.env
 
 
-def open_scratch(call: Call) -> Scratch:
-    """Make or find the scratch of this session, and write down where it is. Raises UnsafeScratch or NoSpace."""
-    made = scratch.open_scratch(
-        temp_roots()[0],
-        call.dialect.agent,
-        call.session,
-        pid=call.dialect.owner_pid(call.environ, call.payload),
-        config_home=os.environ.get(call.dialect.facts["variable"]) or None,
-        sandboxed=call.dialect.is_sandboxed(call.environ, call.payload),
-    )
-    remember(call, made.path)
-    return made
-
-
 def _saved() -> str:
     """What was rescued without anybody asking, told once to whoever starts next."""
     return f"tmpwarden: {told.take()}" if os.path.exists(told.path()) else ""
@@ -90,11 +73,11 @@ def _guidance(named: str) -> str:
     return f"Temp files: use {named}. It is deleted after this session; put what the user should keep in the project."
 
 
-def _complaint(call: Call) -> str:
+def _complaint(call: HookCall) -> str:
     """Every session says so while the guard's config is broken and the last good one stays in force."""
     if not os.path.isdir(f"{call.state}/guard"):
         return ""  # it has never been asked here, and importing it would double the price of a start
-    from .before import compiled_rules, guard_rules
+    from .rules import compiled_rules, guard_rules
 
     if not os.path.exists(compiled_rules(call)):
         return ""

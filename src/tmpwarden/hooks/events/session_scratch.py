@@ -3,12 +3,12 @@
 import posix
 
 from .. import notebook
-from . import Call
+from .hook_call import HookCall
 
 _IS_TMPDIR = "\0TMPDIR"  # behind the path: the session's commands have it as theirs
 
 
-def scratch_of(call: Call) -> tuple[str | None, bool]:
+def scratch_of(call: HookCall) -> tuple[str | None, bool]:
     """The scratch of this session if it is there and ours, else None; and whether the start of this session gave it to
     its commands as TMPDIR: one that was made later could not."""
     note = _noted(call)
@@ -23,7 +23,7 @@ def scratch_of(call: Call) -> tuple[str | None, bool]:
     return (path, path != note) if is_ours else (None, False)
 
 
-def inherited(call: Call) -> str:
+def inherited(call: HookCall) -> str:
     """The scratch that `tmpwarden run` gave the agent itself, and with it all that it starts."""
     named = call.environ.get(b"TMPDIR", b"").decode("utf-8", "surrogateescape")
     if not named.startswith("/") or f"/tmpwarden-{posix.geteuid()}/" not in named:
@@ -33,11 +33,11 @@ def inherited(call: Call) -> str:
     return named if scratch.read(named) is not None else ""
 
 
-def remembered(call: Call) -> str:
+def remembered(call: HookCall) -> str:
     return _noted(call).removesuffix(_IS_TMPDIR)
 
 
-def _noted(call: Call) -> str:
+def _noted(call: HookCall) -> str:
     try:
         fd = posix.open(_file(call), posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW)
     except OSError:
@@ -50,7 +50,7 @@ def _noted(call: Call) -> str:
         posix.close(fd)
 
 
-def remember(call: Call, path: str, *, is_tmpdir: bool = False) -> None:
+def remember(call: HookCall, path: str, *, is_tmpdir: bool = False) -> None:
     """Write down where it is; an empty path means that nothing of it was left to lose."""
     note = path + _IS_TMPDIR if is_tmpdir else path
     try:
@@ -67,5 +67,5 @@ def remember(call: Call, path: str, *, is_tmpdir: bool = False) -> None:
         posix.close(fd)
 
 
-def _file(call: Call) -> str:
+def _file(call: HookCall) -> str:
     return f"{call.notes}/{notebook.session_key(call.session)}.scratch"

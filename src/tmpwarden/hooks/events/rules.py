@@ -1,0 +1,20 @@
+"""The guard's rules as this user's files say them, compiled. Hot path."""
+
+from ...guard.rules.compiled import cache_path, config_files, rules_in_force
+from ...guard.rules.document import InForce
+from .hook_call import HookCall
+
+
+def guard_rules(call: HookCall) -> InForce:
+    """The compiled rules; `complaint` says what is wrong with the config, in which case the last good ones hold."""
+    return rules_in_force(config_files(config_dir(call.environ)), compiled_rules(call))
+
+
+def compiled_rules(call: HookCall) -> str:
+    return cache_path(call.state)
+
+
+def config_dir(environ: dict[bytes, bytes]) -> str:
+    named = environ.get(b"XDG_CONFIG_HOME", b"")
+    base = named if named.startswith(b"/") else environ.get(b"HOME", b"") + b"/.config"
+    return base.decode("utf-8", "surrogateescape") + "/tmpwarden"
