@@ -9,10 +9,13 @@ from __future__ import annotations
 import os
 import sys
 import time
-from collections.abc import Iterator
 
 from .mountinfo import Mount
 from .namespaces import MountTable, waits_for_others
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 DEADLINE_S = 2.0
 _KNOWN_S = 60.0  # how long an answer counts: a server thread lives for weeks
