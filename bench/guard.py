@@ -21,6 +21,7 @@ _PEERS = Path.home() / ".cache" / "tmpwarden-bench"
 _CASES = _REPO / "tests" / "guard" / "cases" / "redirect.jsonl"
 _BARE = "python3 -I -S -c pass"
 _HOOK = "PreToolUse hook, full evaluation, CPU"
+_NOTHING = "PreToolUse hook, nothing to judge, CPU"
 _COMMAND = "cd src && grep -rn TODO . | head -20 > /tmp/todo.txt; rm -rf /tmp/build && mkdir -p /tmp/build/out"
 _IN_PROCESS = 10_000
 
@@ -42,6 +43,7 @@ def lines(quick: bool) -> Iterable[Line]:
         payload = base / "payload.json"
         payload.write_text(json.dumps(_payload(base)))
         yield _hook(payload, base, env, 15 if quick else 60)
+        yield _first_look(base, env, 15 if quick else 60)
     yield from _evaluation(_IN_PROCESS // 10 if quick else _IN_PROCESS)
 
 
@@ -77,6 +79,22 @@ def _hook(payload: Path, base: Path, env: dict[str, str], reps: int) -> Line:
     if "updatedInput" not in answered:
         return Line(_HOOK, None, "the hook did not evaluate: " + answered[:80])
     return Line(_HOOK, ratio(runs, "tmpwarden", _BARE, "cpu_s"), "x bare interpreter", 2.0, 1.5, note)
+
+
+def _first_look(base: Path, env: dict[str, str], reps: int) -> Line:
+    """A call with nothing to judge, in the world that the hook above has warmed."""
+    payload = base / "nothing.json"
+    payload.write_text(json.dumps(_payload(base) | {"tool_input": {"command": "git status && npm test"}}))
+    python = "/usr/bin/python3" if os.path.exists("/usr/bin/python3") else sys.executable
+    ours = [python, "-I", "-S", str(_REPO / "src/tmpwarden/hooks/run.py"), "claude", "PreToolUse"]
+    contenders = {_BARE: [python, "-I", "-S", "-c", "pass"], "tmpwarden": ours, **_peers(base)}
+    for argv in contenders.values():
+        timed(argv, env, stdin=str(payload))
+    runs = interleaved(
+        {name: (lambda argv=argv: timed(argv, env, stdin=str(payload))) for name, argv in contenders.items()}, reps
+    )
+    note = against(runs, _BARE, but="tmpwarden", of="cpu_s")
+    return Line(_NOTHING, ratio(runs, "tmpwarden", _BARE, "cpu_s"), "x bare interpreter", 1.45, 1.3, note)
 
 
 def _peers(base: Path) -> dict[str, list[str]]:

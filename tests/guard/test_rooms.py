@@ -20,6 +20,10 @@ def imported(name: str) -> set[str]:
     tree = ast.parse(path.read_text())
     types = {id(inner) for node in ast.walk(tree) if _is_for_types(node) for inner in ast.walk(node)}
     for node in ast.walk(tree):
+        if isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "later":
+            assert isinstance(node.args[0], ast.Constant)
+            found.add(".".join([*package, str(node.args[0].value)]))
+            continue
         if not isinstance(node, ast.ImportFrom) or id(node) in types or not node.level:
             continue
         base = package[: len(package) - node.level + 1] + (node.module or "").split(".")

@@ -4,13 +4,14 @@ The file holds nothing that its sources do not say: if one of them has changed, 
 """
 
 import sys
+from _frozen_importlib import ModuleSpec  # importlib.machinery is one import more
 from marshal import loads
 
 from ..stamped import are_unchanged, read_private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import CodeType
+    from types import CodeType, ModuleType
 
 MAX_BYTES = 1 << 23
 _Module = type(sys)
@@ -41,12 +42,35 @@ def interpreter() -> str:
     return f"{sys.implementation.cache_tag} {sys.hexversion:x}"
 
 
-def _execute(modules: "list[tuple[str, str, bool, CodeType]]") -> bool:
+class _Later:
+    """Finds modules that the pack holds and that nothing needs at the start."""
+
+    def __init__(self) -> None:
+        self.codes: dict[str, tuple[str, bytes]] = {}
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
+        return ModuleSpec(name, self, origin=self.codes[name][0]) if name in self.codes else None  # type: ignore[arg-type]
+
+    def create_module(self, spec: "ModuleSpec") -> None:
+        return None
+
+    def exec_module(self, module: "ModuleType") -> None:
+        source, code = self.codes[module.__name__]
+        module.__file__ = source
+        exec(loads(code), module.__dict__)
+
+
+_later = _Later()
+
+
+def _execute(modules: "list[tuple[str, str, bool, CodeType | bytes]]") -> bool:
     """Each module after those it imports: a `from .x import y` then finds `x` at once, without the import machinery."""
     ready = sys.modules
     fresh = {}
     for name, source, is_package, code in modules:
-        if name not in ready:
+        if isinstance(code, bytes):
+            _later.codes[name] = (source, code)
+        elif name not in ready:
             fresh[name] = code
             names = ready.setdefault(name, _Module(name)).__dict__
             names["__file__"] = source
@@ -62,4 +86,6 @@ def _execute(modules: "list[tuple[str, str, bool, CodeType]]") -> bool:
         for name in fresh:
             del ready[name]
         return False
+    if _later.codes and _later not in sys.meta_path:
+        sys.meta_path.insert(0, _later)
     return True

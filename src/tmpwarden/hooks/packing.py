@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from types import CodeType
 
 _OURS = __package__.partition(".")[0] + "."
+_LATER = _OURS + "guard."  # all else that a function imports is for another day
 Packed = tuple[str, str, bool, "CodeType"]  # name, source, is it a package, code
 
 
@@ -25,6 +26,7 @@ def make(path: str, roots: "tuple[str, ...]", loaded: "frozenset[str]") -> None:
     seen = set(loaded)
     for root in roots:
         modules += _in_order(root, seen)
+    modules += _for_later(modules, seen)
     stamps = stamp(source for _, source, _, _ in modules)
     make_private_dir(path.rpartition("/")[0])
     write(path, dumps((pack.interpreter(), stamps, modules)))
@@ -49,7 +51,28 @@ def _in_order(name: str, seen: "set[str]") -> "Iterator[Packed]":
     yield name, spec.origin, is_package, _without_lines(code)
 
 
-def _imports(tree: ast.Module, package: str) -> "Iterator[str]":
+def _for_later(modules: "list[Packed]", seen: "set[str]") -> "Iterator[Packed]":
+    """What functions of these modules import when they are called, as bytes: most calls never need it."""
+    todo = [(name, source, is_package) for name, source, is_package, _ in modules]
+    while todo:
+        name, source, is_package = todo.pop()
+        with open(source, "rb") as file:
+            tree = ast.parse(file.read())
+        for inner in sorted(_inner_imports(tree, name if is_package else name.rpartition(".")[0])):
+            for found in _in_order(inner, seen) if inner.startswith(_LATER) else ():
+                yield found[0], found[1], found[2], dumps(found[3])  # type: ignore[misc]
+                todo.append(found[:3])
+
+
+def _inner_imports(tree: ast.Module, package: str) -> "Iterator[str]":
+    for node in ast.walk(tree):
+        if isinstance(node, ast.FunctionDef):
+            yield from _imports(node, package)
+        elif isinstance(node, ast.Call) and isinstance(node.func, ast.Name) and node.func.id == "later":
+            yield f"{package}.{ast.literal_eval(node.args[0])}"
+
+
+def _imports(tree: "ast.Module | ast.FunctionDef", package: str) -> "Iterator[str]":
     """What the body imports while it runs. `if TYPE_CHECKING` and functions are left alone: they do not, or later."""
     for node in tree.body:
         if isinstance(node, ast.Import):

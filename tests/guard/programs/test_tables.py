@@ -5,14 +5,14 @@ import pytest
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.programs import rows, running, table
-from tmpwarden.guard.programs.table import ROWS, program
+from tmpwarden.guard.programs.table import names_of_all, program
 from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import ToolCall
 
 RULES = load((), preset="sandbox").rules
 VALUED = ":<>/"
-WRAPPERS = [name for name in ROWS if "runs" in program(name).facets]
-SPECS = {name: program(name).arguments for name in ROWS if program(name).arguments and name not in WRAPPERS}
+WRAPPERS = [name for name in names_of_all() if "runs" in program(name).facets]
+SPECS = {name: program(name).arguments for name in names_of_all() if program(name).arguments and name not in WRAPPERS}
 
 
 def look(path: str) -> tuple[str, bool]:
@@ -61,8 +61,8 @@ def test_a_program_has_one_row() -> None:
 def test_every_facet_is_one_that_the_table_explains() -> None:
     assert table.__doc__ is not None
     explained = set(table.__doc__.replace("=", " ").split())
-    assert {facet for name in ROWS for facet in program(name).facets} <= explained
-    owners = {name.partition(":")[0] for name in ROWS if ":" in name[1:]}
+    assert {facet for name in names_of_all() for facet in program(name).facets} <= explained
+    owners = {name.partition(":")[0] for name in names_of_all() if ":" in name[1:]}
     assert [name for name in owners if not {"runner", "code"} & program(name).facets.keys()] == []
 
 

@@ -7,7 +7,7 @@ from ..nouns.invocation import Invocation
 from ..nouns.state import State
 from ..programs.arguments import arguments
 from ..programs.options import Parsed
-from ..programs.table import ROWS, Program, has, program
+from ..programs.table import Program, has, is_known, language_of, program
 from .assignments import LISTS
 from .plain import tell
 from .shell import Shell, Ways
@@ -35,7 +35,7 @@ def _module(name: str, call: Invocation) -> tuple[str, list[Field]] | None:
     for at, field in enumerate(call.fields[1:-1], 1):
         if field.text == "-m":
             row = f"{name}:{call.fields[at + 1].text}"
-            return (row, call.fields[at + 1 :]) if row in ROWS else None
+            return (row, call.fields[at + 1 :]) if is_known(row) else None
         if not (field.text or "").startswith("-"):
             return None
     return None
@@ -167,15 +167,3 @@ def _is_opened_oddly(language: str, fields: list[Field]) -> bool:
         (field.text or "|").strip(" \t")[:1] in ("|", ">", "+") or (field.text or "|").strip(" \t")[-1:] == "|"
         for field in fields
     )
-
-
-def language_of(name: str) -> str:
-    """python3.11 is python."""
-    for known in ("python", "pypy"):
-        if name.startswith(known):
-            return "python"
-    if name.startswith("perl"):
-        return "perl"
-    if name.startswith("lua"):
-        return "lua"
-    return "node" if name == "nodejs" else name

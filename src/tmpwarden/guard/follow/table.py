@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..nouns.analysis import RUN, PathUse
 from ..nouns.invocation import Invocation
 from ..nouns.state import State
-from ..programs.table import Program, has, program
+from ..programs.table import Program, has, language_of, program
 from ..shell.syntax import (
     AndOr,
     Block,
@@ -35,25 +35,11 @@ from .directories import change_directory, pop_directory, push_directory
 from .files import open_files
 from .flow import run_and_or, run_block, run_case, run_expression, run_if, run_pipeline, run_sequence
 from .functions import call_by_name, define_function
-from .git import run_git
-from .interpreters import (
-    language_of,
-    run_awk,
-    run_code_reader,
-    run_interpreter,
-    run_make,
-    run_sed,
-)
 from .links import note_links
 from .loops import run_for, run_loop
-from .multiplexers import run_screen, run_tmux
 from .plain import plain
-from .remote import run_container, run_ssh
-from .repeaters import run_find, run_parallel, run_xargs
 from .shell import Meaning, Shell, Ways
-from .shells import run_eval, run_shell, run_user_shell, set_trap
 from .simple import run_simple
-from .tools import run_cmake, run_copy_by_ssh, run_sqlite
 from .variables import declare, print_formatted, read_names, run_test, set_options, shift_arguments, unset_names
 from .wrappers import run_wrapped
 
@@ -86,6 +72,16 @@ def run_call(shell: Shell, call: Invocation, state: State) -> Ways:
     return state, state
 
 
+def later(module: str, name: str) -> Handler:
+    """A handler of a room that most lines never enter: it is imported when it is first called."""
+
+    def run(shell: Shell, call: Invocation, state: State) -> Ways:
+        found: Handler = getattr(__import__(f"{__package__}.{module}", None, None, [name]), name)
+        return found(shell, call, state)
+
+    return run
+
+
 def _handler(name: str) -> Handler | None:
     """By its own name, else by what its row says of it."""
     handler = HANDLERS.get(name)
@@ -95,7 +91,7 @@ def _handler(name: str) -> Handler | None:
     for facet in FACETS:
         if facet in facets:
             return FACETS[facet]
-    return run_interpreter if has(language_of(name), "code") else None
+    return FACETS["code"] if has(language_of(name), "code") else None
 
 
 def _may_run_its_words(known: Program) -> bool:
@@ -152,32 +148,32 @@ BUILTINS: dict[str, Handler] = {
 }
 HANDLERS: dict[str, Handler] = {
     **BUILTINS,
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), run_awk),
-    **dict.fromkeys(("sed", "gsed"), run_sed),
-    **dict.fromkeys(("make", "gmake"), run_make),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), later("interpreters", "run_awk")),
+    **dict.fromkeys(("sed", "gsed"), later("interpreters", "run_sed")),
+    **dict.fromkeys(("make", "gmake"), later("interpreters", "run_make")),
     **dict.fromkeys(("test", "["), run_test),
-    **dict.fromkeys(("scp", "sftp"), run_copy_by_ssh),
-    "git": run_git,
-    "cmake": run_cmake,
-    "sqlite3": run_sqlite,
-    "xargs": run_xargs,
-    "parallel": run_parallel,
-    "tmux": run_tmux,
-    "screen": run_screen,
-    "find": run_find,
-    "gfind": run_find,
-    "eval": run_eval,
-    "trap": set_trap,
-    "ssh": run_ssh,
-    "mosh": run_ssh,
+    **dict.fromkeys(("scp", "sftp"), later("tools", "run_copy_by_ssh")),
+    "git": later("git", "run_git"),
+    "cmake": later("tools", "run_cmake"),
+    "sqlite3": later("tools", "run_sqlite"),
+    "xargs": later("repeaters", "run_xargs"),
+    "parallel": later("repeaters", "run_parallel"),
+    "tmux": later("multiplexers", "run_tmux"),
+    "screen": later("multiplexers", "run_screen"),
+    "find": later("repeaters", "run_find"),
+    "gfind": later("repeaters", "run_find"),
+    "eval": later("shells", "run_eval"),
+    "trap": later("shells", "set_trap"),
+    "ssh": later("remote", "run_ssh"),
+    "mosh": later("remote", "run_ssh"),
 }
 # the first one that a row has
 FACETS: dict[str, Handler] = {
-    "remote": run_container,
-    "user-shell": run_user_shell,
-    "told-by": run_code_reader,
-    "code": run_interpreter,
-    "shell": run_shell,
+    "remote": later("remote", "run_container"),
+    "user-shell": later("shells", "run_user_shell"),
+    "told-by": later("interpreters", "run_code_reader"),
+    "code": later("interpreters", "run_interpreter"),
+    "shell": later("shells", "run_shell"),
     "runner": run_wrapped,
     "runs": run_wrapped,
 }

@@ -91,14 +91,16 @@ aria2c|T. d^o: dir^ out:
 axel|T. o^ output^
 blkdiscard cfdisk cgdisk fdisk gdisk hdparm mdadm parted sfdisk sgdisk tune2fs resize2fs e2fsck fsck badblocks \
 mogrify rmlint jdupes compress uncompress lzma unlzma lz4 brotli pigz unpigz dos2unix unix2dos sponge|W
-cargo|A C> target-dir> root> manifest-path> out-dir> artifact-dir> package: bin: example: features: target:
+pytest tox nox mypy pyright flake8 pylint tsc jest vitest mocha rspec ctest phpunit||quiet
+cargo|A C> target-dir> root> manifest-path> out-dir> artifact-dir> package: bin: example: features: \
+target:|quiet=build,test,check,clippy,tree,bench,--version
 chattr setfattr restorecon nano pico micro|W n:v:x: name: value: remove:
 chcon setcap rename prename perl-rename file-rename|H
 composite convert magick montage|P
 cpio|W+i,extract D^F<O>I< directory^ file= quiet-
 csplit|R. f^n:b:k- prefix^
 ffmpeg|W i<c:f:r:b:s:t: -filter_complex: -vf: -af: -ss: -to: -map:
-go|A o>C> -ldflags: -tags: -run: -modfile= -coverprofile> -cpuprofile> -memprofile>
+go|A o>C> -ldflags: -tags: -run: -modfile= -coverprofile> -cpuprofile> -memprofile>|quiet=build,test,vet,list,version
 gpg gpg2|A o>r:u: output> homedir= recipient: local-user:
 helm|T f< values<
 java|A -cp= -classpath= -jar<|at-files
@@ -132,7 +134,8 @@ tcpdump|T w>r<
 youtube-dl yt-dlp|T. o^P^ output^ paths^
 mountpoint df fuser bwrap systemd-tmpfiles umount usermod losetup lsof swapon findmnt tmux useradd tmpwarden||real
 dd||changes reads=dd
-popd pwd||linkless
+popd||linkless
+pwd hostname tty nproc arch locale free uptime groups|T|linkless
 gio||reads=gio
 rclone||reads=rclone
 sqlite3||reads=sqlite3

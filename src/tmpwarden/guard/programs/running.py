@@ -57,8 +57,9 @@ with-editable:|runs
 poetry:run pipenv:run pdm:run rye:run hatch:run|A C/ directory/ project: env:|runs
 conda:run mamba:run micromamba:run|A n:p: name: prefix: cwd/|runs
 op:run doppler:run infisical:run|A env-file: project: config:|runs
-npm|A C> prefix> pack-destination> cache= dir> cwd> workspace:|runner valued=--prefix,-w,--workspace
-pnpm yarn|A C> prefix> pack-destination> cache= dir> cwd> workspace:|runner
+npm|A C> prefix> pack-destination> cache= dir> cwd> workspace:|runner quiet=test,ls,list,view,outdated,--version,-v \
+valued=--prefix,-w,--workspace
+pnpm yarn|A C> prefix> pack-destination> cache= dir> cwd> workspace:|runner quiet=test,ls,list,why,--version
 bun|A C> prefix> pack-destination> cache= dir> cwd> workspace:|runner code=e,--eval
 nodenv uv chamber pyenv op doppler bundle hatch aws-vault devbox pipenv rbenv micromamba rye asdf poetry pdm conda \
 infisical mamba mise||runner
@@ -98,4 +99,5 @@ docker||remote container real valued=-H,--host,-c,--context,--config,-l,--log-le
 xargs||changes
 find||changes transparent
 eval||transparent
-git||env=GIT_ valued=-C,-c,--git-dir,--work-tree,--namespace,--exec-path,--config-env"""
+git||quiet=status,log,diff,show,rev-parse,ls-files,blame,describe,rev-list,shortlog,ls-tree env=GIT_ \
+valued=-C,-c,--git-dir,--work-tree,--namespace,--exec-path,--config-env"""

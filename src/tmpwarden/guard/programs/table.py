@@ -32,6 +32,7 @@ Facets:
   remote       works on another machine or in a container        container  on disks that are made to be thrown away
   real         means the real /tmp when it is told /tmp
   valued=...   options in front of a subcommand that take a value
+  quiet=x,y    with one of these words behind it, or with any, it neither writes nor runs what the guard reads
   env=X_       variables that start so change what it does
 """
 
@@ -48,11 +49,8 @@ TEXT_OPTIONS = names(
     "exclude include glob iglob pattern format message grep filter ignore regex url data exclude-dir body title "
     "header query expr eval define env label name description text xpath"
 )
-ROWS: dict[str, str] = {}
-for _row in (rows.ROWS + "\n" + running.ROWS).split("\n"):
-    _heads, _, _rest = _row.partition("|")
-    for _name in _heads.split():
-        ROWS[_name] = _rest
+_NO_NAME = frozenset(" |\n")
+_TEXT = f"\n{rows.ROWS}\n{running.ROWS}\n"
 
 
 class Program:
@@ -81,12 +79,47 @@ def program(name: str) -> Program:
     """What is known about a program; one without arguments and facets if that is nothing."""
     found = _seen.get(name)
     if found is None:
-        row = ROWS.get(name)
-        if row is None:
-            return _NOBODY_KNOWS
-        found = _seen[name] = Program(row)
+        row = _row(name)
+        found = _seen[name] = _NOBODY_KNOWS if row is None else Program(row)
     return found
+
+
+def _row(name: str) -> str | None:
+    """Found in the text as it is: taking all rows apart costs every hook more than the few that it needs."""
+    if not name or not _NO_NAME.isdisjoint(name):
+        return None
+    for before in ("\n", " "):
+        for after in ("|", " "):
+            at = _TEXT.find(f"{before}{name}{after}")
+            while at >= 0:
+                start = _TEXT.rfind("\n", 0, at + 1) + 1
+                bar = _TEXT.find("|", start)
+                if at < bar:
+                    return _TEXT[bar + 1 : _TEXT.find("\n", bar)]
+                at = _TEXT.find(f"{before}{name}{after}", at + 1)
+    return None
+
+
+def names_of_all() -> list[str]:
+    """Every program with a row."""
+    return [name for row in _TEXT.strip("\n").split("\n") for name in row.partition("|")[0].split()]
 
 
 def has(name: str | None, facet: str) -> bool:
     return name is not None and facet in program(name).facets
+
+
+def is_known(name: str) -> bool:
+    return program(name) is not _NOBODY_KNOWS
+
+
+def language_of(name: str) -> str:
+    """python3.11 is python."""
+    for known in ("python", "pypy"):
+        if name.startswith(known):
+            return "python"
+    if name.startswith("perl"):
+        return "perl"
+    if name.startswith("lua"):
+        return "lua"
+    return "node" if name == "nodejs" else name

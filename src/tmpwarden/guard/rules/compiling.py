@@ -6,8 +6,13 @@ import os
 from ...errors import UnsafeScratch
 from ...oskit.files import atomic, own_dirs
 from ...stamped import stamp
+from .. import first_look
+from ..programs import rows, running
+from . import first_table as making
 from .config import PRESETS_DIR, Loaded, load
 from .document import InForce, document_of, rules_of
+from .first_table import first_table
+from .rule import Rules
 
 
 def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, object] | None) -> InForce:
@@ -22,9 +27,19 @@ def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, ob
     try:
         own_dirs.make_private_dir(os.path.dirname(cache))
         atomic.write(cache, json.dumps(document_of(rules, stamp=seen, presets=presets, complaint=complaint)))
+        _write_first(rules, seen, files, os.path.dirname(os.path.dirname(cache)))
     except (OSError, UnsafeScratch):
         pass  # a full disk: the next hook compiles again
     return InForce(rules, complaint)
+
+
+def _write_first(rules: Rules, seen: list[list[object]], files: tuple[str, ...], state_dir: str) -> None:
+    """What the first look goes by. It is stale when a rule, a row or the code that made it is another."""
+    table = first_table(rules) or {}
+    config = os.path.dirname(files[1]) if len(files) > 1 else ""
+    code = [module.__file__ for module in (rows, running, first_look, making) if module.__file__]
+    stamps = [*seen, *stamp((f"{config}/guard.d", *code))]
+    atomic.write(first_look.path_of(state_dir), json.dumps({"stamp": stamps, "config": config, **table}))
 
 
 def _complaint(loaded: Loaded) -> str:

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from ...model.hot import ALLOW, ASK, DENY
 from ..nouns.analysis import Simple
 from .config import Loaded, Mistake, Source, load
+from .first_table import is_about_all
 from .prefixes import YES, is_prefix
 from .rule import Rule
 
@@ -30,6 +31,8 @@ def _remarks(rules: tuple[Rule, ...]) -> Iterator[tuple[Rule, str]]:
     for at, rule in enumerate(rules):
         if words := _why_it_never_matches(rule, rules[:at], rules):
             yield rule, words
+        if is_about_all(rule):
+            yield rule, "could speak about any command: there is no first look, every call is evaluated in full"
         if rule.decision == DENY:
             for allow in rules:
                 if _is_scoped_allow(allow) and _shadows(rule, allow):

@@ -1,0 +1,79 @@
+"""The table of the first look: programs about which no rule could speak. Made with the compiled rules."""
+
+from __future__ import annotations
+
+from ...model.hot import ALLOW, PASS
+from ..follow.table import HANDLERS
+from ..programs.rare import OUTPUTS
+from ..programs.table import Program, names_of_all, program
+from .glob import matches
+from .rule import Rule, Rules
+
+_WRITING = ">^=$/"
+_CHANGING_MODES = ("write", "append", "delete")
+_SPOKEN_FOR = ("runs", "shell", "user-shell", "code", "told-by", "remote", "reads", "writes", "spares", "in-place")
+
+
+def first_table(rules: Rules, tmp_roots: tuple[str, ...] = ("/tmp",)) -> dict[str, object] | None:
+    """None: a rule could speak about any command, so every call is evaluated in full."""
+    if rules.default != PASS or any(is_about_all(rule) for rule in rules.rules):
+        return None
+    names = {name for name in names_of_all() if _is_silent(name)}
+    words = {name for name in names_of_all() if {"changes", "shell"} & program(name).facets.keys()}
+    for rule in rules.rules:
+        if rule.kind == "prefix" and len(rule.operands) > 1 and not _is_glob(rule.operands[1]):
+            words.add(rule.operands[1])
+        elif rule.kind in ("prefix", "arguments", "check"):
+            patterns = rule.patterns
+            if rule.kind != "arguments":
+                patterns = rule.operands[:1] if rule.kind == "prefix" else (_program_of(rule.operands[0]),)
+            names -= {name for name in names for pattern in patterns if pattern != "*" and matches(pattern, name)}
+    programs = {name: _entry(program(name)) for name in sorted(names)}
+    roots = [root.rpartition("/")[2] for root in tmp_roots]
+    return {"programs": programs, "words": sorted(words), "roots": roots}
+
+
+def is_about_all(rule: Rule) -> bool:
+    """Could it speak about a command that writes nothing, whatever its name?"""
+    if rule.kind == "check":
+        return not _program_of(rule.operands[0])
+    if rule.kind == "prefix":
+        return _is_glob(rule.operands[0])
+    return (
+        rule.kind == "arguments"
+        and "*" in rule.patterns
+        and (rule.mode not in _CHANGING_MODES or rule.decision == ALLOW)
+    )
+
+
+def _program_of(regex: str) -> str:
+    """The one program that an anchored regex speaks about, "" if it may be any: `curl .*` is about curl."""
+    name = regex[: len(regex) - len(regex.lstrip("abcdefghijklmnopqrstuvwxyz0123456789-_"))]
+    return name if regex[len(name) :][:1] in ("", " ") and "|" not in regex.replace("\\|", "") else ""
+
+
+def _is_glob(word: str) -> bool:
+    return "*" in word or "?" in word
+
+
+def _is_silent(name: str) -> bool:
+    """Neither writes nor runs anything that the guard reads, with options that it says so of aside."""
+    known = program(name)
+    if "quiet" in known.facets:
+        return True
+    kind, here = known.arguments[:1], known.arguments[1:2]
+    if ":" in name or kind not in ("R", "T", "G") or here in (".", "+"):
+        return False
+    return name not in HANDLERS and not any(facet in known.facets for facet in _SPOKEN_FOR)
+
+
+def _entry(known: Program) -> tuple[tuple[str, ...], str, list[str]]:
+    """The subcommands it is silent with (none: all), and the letters and names of options that write or run."""
+    words = known.arguments.split(" ")[1:]
+    shorts = words.pop(0) if words and words[0][1:2] and words[0][1] in ":<>=^!@$/?" else ""
+    letters = [letter for letter, kind in zip(shorts[0::2], shorts[1::2], strict=True) if kind in _WRITING]
+    options = [word[:-1].lstrip("-") for word in words if word[-1] in _WRITING]
+    if known.arguments[:1] in ("", "A"):
+        letters.append("o")
+        options += sorted(OUTPUTS)
+    return known.values("quiet"), "".join(letters), options
