@@ -13,12 +13,11 @@ DOOR = "oskit/files/own_dirs.py"
 # (module, function): what it opens by path, and why that is not a directory of ours
 BY_PATH = {
     ("oskit/files/disk.py", "is_plain"): "what a command names, for the guard: looked at, never written",
+    ("oskit/files/mount_ids.py", "mount_id"): "whatever a mount is asked about: looked at, never written",
     ("oskit/files/places.py", "_is_empty_dir"): "a .git in a temp root: looked at, never written",
     ("sweep/find/scan.py", "find"): "a temp root or a home",
     ("sweep/find/scan.py", "open_below"): "a temp root or a home; what lies below it goes by descriptor",
-    ("sweep/store/settle.py", "_put_back"): "the directory that a unit came from",
-    ("sweep/store/settle.py", "_in_place"): "the directory of a unit that was being removed in place",
-    ("sweep/store/undo.py", "_parent"): "a temp root or a home; what lies below it goes by descriptor",
+    ("sweep/find/named.py", "_below"): "what a person's pattern may mean",
     ("sweep/store/undo.py", "_move"): "the directory that the user named with --to",
     ("sweep/store/observed.py", "_newest"): "the directory of litter that an observing hook saw",
     ("sweep/lock.py", "_open"): "what exists of the way to a state directory that cannot be made, for flock only",

@@ -85,7 +85,8 @@ def test_who_enters_a_unit_between_the_take_and_the_last_look_gets_it_back(
     entered: list[subprocess.Popen[bytes]] = []
 
     def strike(window: str) -> None:
-        assert window == "taken, holders not yet looked for"
+        if window != "taken, holders not yet looked for":
+            return
         (token,) = (own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
         entered.append(hold_it(token))
 
@@ -107,6 +108,8 @@ def test_a_name_that_was_taken_meanwhile_is_not_overwritten_and_nothing_is_lost(
     entered: list[subprocess.Popen[bytes]] = []
 
     def strike(window: str) -> None:
+        if window != "taken, holders not yet looked for":
+            return
         (token,) = (own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
         entered.append(hold_it(token))
         unit.mkdir()

@@ -12,7 +12,6 @@ from ..oskit.files import atomic, own_dirs, own_files
 from ..oskit.proc import namespaces, procs
 from . import lease_files, record
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _TRIES = 16
 _DISPOSABLE = "r"
 # Below a temp root: where our directories are, and where they are for an agent whose sandbox may write nowhere else.
@@ -50,7 +49,7 @@ def open_scratch(
         finally:
             os.close(fd)
     except OSError as error:
-        if error.errno in _NO_ROOM:
+        if error.errno in atomic.NO_ROOM:
             raise NoSpace(root, error.strerror) from None
         raise
     return Scratch(path, lease, environment(path))

@@ -61,7 +61,7 @@ def _clear_unlocked(root: Folder, name: str) -> None:
     lease = _read_lease(root, name)
     if lease is None:  # killed before it was written, when nothing else could be in there yet
         is_gone = own_files.remove_empty_dir(name, root.fd)
-    elif _is_over(lease) and not _is_used(root.join(name), lease.pidns):
+    elif _is_over(lease) and not _is_used(root, name, lease.pidns):
         is_gone = remove(root, name)
     else:
         return
@@ -107,7 +107,7 @@ def _has_no_such_pid(pid: int) -> bool:
     return False
 
 
-def _is_used(path: str, pidns: str | None) -> bool:
+def _is_used(root: Folder, name: str, pidns: str | None) -> bool:
     """Whether a child of the dead owner still works in there. Looked at only after a kill: it reads all of /proc."""
     if namespaces.boot_id() is None:
         return False
@@ -115,28 +115,21 @@ def _is_used(path: str, pidns: str | None) -> bool:
     from ..oskit.proc.holders import Holders
 
     # its children were born in its pid namespace, which is ours: nobody outside matters
-    match Holders.look(outside=pidns != namespaces.pid_namespace()).within(path):
+    match Holders.look(outside=pidns != namespaces.pid_namespace()).within(root.join(name)):
         case Nobody():
             return False
         case Held():
             return True
         case NotMeasured() as doubt:
-            return not (doubt.askable and _nobody_has_it_open(path))
+            return not (doubt.askable and _nobody_has_it_open(root, name))
 
 
-def _nobody_has_it_open(path: str) -> bool:
+def _nobody_has_it_open(root: Folder, name: str) -> bool:
     """The kernel's word, for where a process cannot be looked at."""
     from ..model.answers import Nobody
-    from ..oskit.files import kernel_word, walk
+    from ..oskit.files import kernel_word
 
-    try:
-        fd = walk.open_dir(os.path.dirname(path))
-    except OSError:
-        return False
-    try:
-        return isinstance(kernel_word.ask(fd, os.path.basename(path)), Nobody)
-    finally:
-        os.close(fd)
+    return root.fd is not None and isinstance(kernel_word.ask(root.fd, name), Nobody)
 
 
 def _clear_hand_overs(root: Folder, now_s: float) -> None:

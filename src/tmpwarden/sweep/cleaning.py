@@ -49,7 +49,7 @@ class Cleaning:
         actor = Actor(weigher, journal, quarantines, Purger(), keep_for_undo=request.quarantine, rescuer=rescuer)
         journal.open()
         try:
-            self.result.warnings += settle.settle(journal, weigher)
+            self.result.warnings += settle.settle(journal, self.prepared)
             self.result.warnings += complaints(self.prepared)
             self.result.expired += expire(self.prepared, journal)
             self._sweep(actor, confirm)
@@ -179,8 +179,12 @@ class Cleaning:
             for entry in unused(self.prepared, waiting(root)):
                 if pressure.is_relieved(root):
                     break
+                if back := actor.reconsidered(entry.name):
+                    self.result.receipts = [each for each in self.result.receipts if each.id != back.id]
+                    self._collect((back,))
+                    continue
                 self._gone_for_good(entry.name, *destroy(actor.journal, (entry,)))
-            for_good = replace(actor, keep_for_undo=False, pending=[])
+            for_good = actor.for_good()
             for verdict in pressure.oldest_first(root):
                 if pressure.is_relieved(root) or self._why_stop():
                     break

@@ -109,7 +109,7 @@ class Removal:
         quarantines = Quarantines(self.prepared.state, at_home)
         actor = Actor(self.prepared.weigher, journal, quarantines, Purger(), keep_for_undo, only_into_quarantine=True)
         try:
-            list(settle.settle(journal, self.prepared.weigher))
+            list(settle.settle(journal, self.prepared))
             yield actor, journal, {each.path: replace(each, root=roots[each.path][0]) for each in findings}
         finally:
             list(actor.finish())

@@ -2,6 +2,8 @@
 
 import errno
 import os
+import socket
+import stat
 import subprocess
 import sys
 from pathlib import Path
@@ -119,3 +121,27 @@ def test_a_reserve_that_does_not_fit_is_no_error(tmp_path: Path) -> None:
         assert not Reserve(str(full / "reserve"), 1 << 20).refill()
         assert not Reserve(str(full / "nowhere" / "reserve")).refill()
         assert not Reserve(str(full / "none")).give_up()
+
+
+@pytest.mark.parametrize("kind", ["fifo", "device", "socket"])
+def test_a_log_that_is_no_file_is_refused_at_once(tmp_path: Path, kind: str) -> None:
+    log = tmp_path / "log"
+    if kind == "fifo":
+        os.mkfifo(log)
+    elif kind == "socket":
+        with socket.socket(socket.AF_UNIX) as server:
+            server.bind(os.path.relpath(log))
+    elif os.geteuid() != 0:
+        pytest.skip("needs root to make a device")
+    else:
+        os.mknod(log, 0o600 | stat.S_IFCHR, os.makedev(1, 5))  # /dev/zero: it would swallow every line
+    with pytest.raises(OSError, match=r"is not a file|No such device"):
+        append_line(str(log), "x")
+    with pytest.raises(OSError, match=r"is not a file|No such device"), open(log, "rb", opener=mod.at_once):
+        pass
+
+
+def test_a_file_that_is_masked_by_dev_null_reads_as_empty(tmp_path: Path) -> None:
+    (tmp_path / "masked").symlink_to("/dev/null")
+    with open(tmp_path / "masked", "rb", opener=mod.at_once) as file:
+        assert file.read() == b""

@@ -14,7 +14,11 @@ _STOPS_US = "so nothing that may be worth something is removed."
 
 def check(patient: Patient) -> Iterator[Diagnosis]:
     state = patient.prepared.state
-    if refused := _refused(state):
+    journal = f"{state}/{NAME}"
+    if os.path.lexists(journal) and not os.path.isfile(journal):
+        aside = f"mv -T --backup=numbered {quoted(journal)} {quoted(f'{journal}.aside')}"
+        yield Diagnosis("journal", "fail", f"{shown(journal)} is not a file, {_STOPS_US}", "", aside)
+    elif refused := _refused(state):
         summary = f"{shown(refused)} cannot be written, {_STOPS_US}"
         yield Diagnosis("journal", "fail", summary, "", _remedy(refused, state))
     elif _has_no_room(state):

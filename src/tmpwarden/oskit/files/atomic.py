@@ -6,7 +6,7 @@ Hooks run this before every tool call: nothing but os and errno is imported.
 import errno
 import os
 
-_NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
 _KIND, _PLAIN, _ENDLESS = 0o170000, 0o100000, (0o010000, 0o020000, 0o060000)
 
 
@@ -59,7 +59,7 @@ def write(
     try:
         _write(path, content, mode, durable, dir_fd, like)
     except OSError as error:
-        if error.errno not in _NO_ROOM or reserve is None or not reserve.give_up():
+        if error.errno not in NO_ROOM or reserve is None or not reserve.give_up():
             raise
         _write(path, content, mode, durable, dir_fd, like)
 
@@ -129,7 +129,7 @@ def append_line(path: str, line: bytes | str, *, reserve: Reserve | None = None,
         try:
             _append(fd, content)
         except OSError as error:
-            if error.errno not in _NO_ROOM or reserve is None or not reserve.give_up():
+            if error.errno not in NO_ROOM or reserve is None or not reserve.give_up():
                 raise
             _append(fd, content)
         if durable:

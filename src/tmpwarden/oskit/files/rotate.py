@@ -17,7 +17,11 @@ def _move(old: str, new: str) -> None:
         pass  # not there yet, or somebody else was faster
 
 
+def names(path: str, *, keep: int) -> tuple[str, ...]:
+    """The files that may exist, oldest first."""
+    return (*(f"{path}.{generation}" for generation in range(keep, 0, -1)), path)
+
+
 def generations(path: str, *, keep: int) -> tuple[str, ...]:
     """The files that exist, oldest first."""
-    names = [*(f"{path}.{generation}" for generation in range(keep, 0, -1)), path]
-    return tuple(name for name in names if os.path.exists(name))
+    return tuple(name for name in names(path, keep=keep) if os.path.exists(name))

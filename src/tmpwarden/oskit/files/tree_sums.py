@@ -27,12 +27,13 @@ class TreeSums:
         locked: frozenset[tuple[int, int]],
         is_marked: IsMarked | None,
         limit: int | None,
+        was_moved: bool,
     ) -> None:
         self.device, self.uid, self.count_atime = status.st_dev, uid, count_atime
         self.locked, self.locked_inodes = locked, {inode for _, inode in locked}
         self.is_marked = is_marked
         self.room = 1 << 62 if limit is None else limit  # entries that may still be counted
-        self.at_top = True
+        self.at_top, self.was_moved = True, was_moved
         self.names: list[str] = []  # the directories between the unit and where we are
         self.newest_s, self.oldest_s = float("-inf"), float("inf")  # rounded as st_mtime is: cheap to compare
         self.newest_ns, self.oldest_ns = -_NEVER_NS, _NEVER_NS
@@ -55,6 +56,8 @@ class TreeSums:
     def add_dates(self, status: os.stat_result) -> tuple[float, float]:
         """Take the dates of one member in; newest and oldest so far, in rounded seconds."""
         date_ns, date = max(status.st_mtime_ns, status.st_ctime_ns), max(status.st_mtime, status.st_ctime)
+        if self.at_top and self.was_moved:
+            date_ns, date = status.st_mtime_ns, status.st_mtime
         if self.count_atime:
             date_ns, date = max(date_ns, status.st_atime_ns), max(date, status.st_atime)
         if date_ns > self.newest_ns:

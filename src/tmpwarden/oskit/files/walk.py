@@ -41,13 +41,17 @@ def measure(
     locked: frozenset[tuple[int, int]] = frozenset(),
     is_marked: IsMarked | None = None,
     limit: int | None = None,
+    was_moved: bool = False,
 ) -> Measure | None:
-    """What lies at `name`, added up; None if it vanished. Nothing is changed, not even an atime."""
+    """What lies at `name`, added up; None if it vanished. Nothing is changed, not even an atime.
+
+    `was_moved`: by ourselves, which dates its root: of that one only the mtime counts.
+    """
     try:
         status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    walk = _Walk(status, uid, count_atime, locked, is_marked, limit)
+    walk = _Walk(status, uid, count_atime, locked, is_marked, limit, was_moved)
     if not stat.S_ISDIR(status.st_mode):
         walk.add_entry(name, status)
     else:
@@ -170,7 +174,7 @@ class _Walk(TreeSums):
         self.room -= 1
         changed = status.st_ctime
         if changed > self.newest_s or changed < self.oldest_s or status.st_mtime > self.newest_s or self.count_atime:
-            self.add_dates(status)
+            self.add_dates(status)  # always for the root, which comes first
         if status.st_dev != self.device:
             self.crosses_device = True
             os.close(fd)

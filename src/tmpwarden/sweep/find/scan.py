@@ -75,8 +75,10 @@ class Finder:
         except OSError:
             return
 
-    def unit_of(self, path: str) -> tuple[Place, str] | None:
-        """The place and name of the unit at or above `path`, if a row's place leads there (`why`, teardown)."""
+    def unit_of(self, path: str, kind: Kind | None = None) -> tuple[Place, str] | None:
+        """The place and name of the unit at or above `path`, if a row's place leads there (`why`, teardown).
+
+        `kind`: what lay at `path`, if it does not any more."""
         for start in self.starts:
             if not path.startswith(start.path.rstrip("/") + "/"):
                 continue
@@ -84,8 +86,9 @@ class Finder:
             for name in path[len(start.path.rstrip("/")) + 1 :].split("/"):
                 if place is None:
                     break
-                match = place.classify(name, _kind_at(f"{place.path.rstrip('/')}/{name}"))
-                if match and not (match.only_if_empty and path != f"{place.path.rstrip('/')}/{name}"):
+                here = f"{place.path.rstrip('/')}/{name}"
+                match = place.classify(name, kind if kind is not None and here == path else _kind_at(here))
+                if match and not (match.only_if_empty and path != here):
                     return place, name
                 place = place.child(name)
         return None
@@ -106,6 +109,17 @@ class Finder:
         kind = kind_of(status.st_mode)
         match = place.classify(name, kind)
         return _finding(place, name, kind, match, status) if match else None
+
+    def unit_that_was(self, path: str, status: os.stat_result) -> Finding | None:
+        """The unit that lay at `path` and lies elsewhere now, where it looks like `status`."""
+        kind = kind_of(status.st_mode)
+        found = self.unit_of(path, kind)
+        if found is None or f"{found[0].path.rstrip('/')}/{found[1]}" != path:
+            return None
+        place, name = found
+        self._by_path[place.path] = place
+        match = place.classify(name, kind)
+        return _finding(place, name, kind, match, status) if match and not match.is_never else None
 
     def _in_place(self, place: Place, fd: int) -> Iterator[Finding]:
         """A directory's own units, then those below it."""

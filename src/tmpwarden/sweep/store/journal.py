@@ -10,8 +10,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from ...model.sweep import Outcome, Receipt
-from ...oskit.files import atomic, own_dirs
-from ...oskit.files.rotate import generations, rotate
+from ...oskit.files import atomic, own_dirs, rotate
 
 _ROTATE_BYTES, _GENERATIONS = 10 << 20, 5
 NAME = "journal.jsonl"
@@ -33,10 +32,12 @@ class Intent:
     device: int
     inode: int
     count: int = 1  # members of a swarm
-    newest_ns: int = 0  # the unit's newest date when it was judged: what is younger came later
+    newest_ns: int = 0  # the unit's newest date when it was judged: what is younger came later; 0: not judged yet
+    entries: int = 0  # of the unit when it was judged
 
 
-_INTENT = {name: int if name in ("mode", "device", "inode", "count", "newest_ns") else str for name in Intent.__slots__}
+_NUMBERS = ("mode", "device", "inode", "count", "newest_ns", "entries")
+_INTENT = {name: int if name in _NUMBERS else str for name in Intent.__slots__}
 _RESTORABLE = {"id": str, "run": str, "path": str, "root": str, "bytes": int, "entries": int}
 
 
@@ -92,14 +93,19 @@ class Journal:
         return False
 
 
-def entries(state: str) -> Iterator[dict[str, Any]]:
-    """Every readable line, oldest first; a torn or alien line is passed over."""
-    for name in generations(f"{state}/{NAME}", keep=_GENERATIONS):
+def entries(state: str, *, must_read: bool = False) -> Iterator[dict[str, Any]]:
+    """Every readable line, oldest first; a torn or alien line is passed over.
+
+    `must_read`: raises OSError where a journal is there and cannot be read. What it tells is not known then."""
+    for name in rotate.names(f"{state}/{NAME}", keep=_GENERATIONS):
         try:
             with open(name, encoding="utf-8", errors="surrogateescape", opener=atomic.at_once) as lines:
                 yield from filter(None, map(_decoded, lines))
-        except OSError:
+        except FileNotFoundError:
             continue
+        except OSError:
+            if must_read:
+                raise
 
 
 def open_intents(state: str) -> list[Intent]:
@@ -121,10 +127,10 @@ def _pending(lines: Iterable[dict[str, Any]]) -> dict[str, Intent]:
     return pending
 
 
-def restorable(state: str) -> dict[str, dict[str, Any]]:
+def restorable(state: str, *, must_read: bool = False) -> dict[str, dict[str, Any]]:
     """Receipts of what went into quarantine and was neither brought back nor purged, by id."""
     kept: dict[str, dict[str, Any]] = {}
-    for entry in entries(state):
+    for entry in entries(state, must_read=must_read):
         token = str(entry.get("id", ""))
         if entry.get("t") == "receipt" and entry.get("outcome") == Outcome.QUARANTINED.value:
             if _is_whole(entry, _RESTORABLE):
@@ -180,7 +186,7 @@ def _decoded(line: str) -> dict[str, Any] | None:
 
 def _decoded_intent(entry: dict[str, Any]) -> Intent | None:
     fields = {name: entry[name] for name in Intent.__slots__ if name in entry}
-    return Intent(**fields) if _is_whole({"count": 1, "newest_ns": 0} | fields, _INTENT) else None
+    return Intent(**fields) if _is_whole({"count": 1, "newest_ns": 0, "entries": 0} | fields, _INTENT) else None
 
 
 def _is_whole(entry: dict[str, Any], kinds: Mapping[str, type]) -> bool:
@@ -191,7 +197,7 @@ def _is_whole(entry: dict[str, Any], kinds: Mapping[str, type]) -> bool:
 def _rotate(path: str) -> None:
     try:
         if os.stat(path).st_size >= _ROTATE_BYTES:
-            rotate(path, keep=_GENERATIONS)
+            rotate.rotate(path, keep=_GENERATIONS)
     except FileNotFoundError:
         return
 

@@ -2,7 +2,8 @@
 
 The name of an entry says what may happen to it, so that the directory alone tells the truth when the journal is lost:
 `<16 hex>.k` can be brought back until it expires, `<16 hex>.x` is to be purged, `<16 hex>.p` could not be put back
-and stays, and so does `<16 hex>.u`: it was taken before it was judged, and no law has spoken about it yet.
+and stays, and so does `<16 hex>.u`: it was taken, and the last word about it has not been spoken yet. Journal and
+receipts call an entry by the name that it is to have in the end.
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ...errors import UnsafeScratch
 from ...model.sweep import Worth
-from ...oskit.files import own_dirs, own_files, places, purge, take
+from ...oskit.files import atomic, own_dirs, own_files, places, purge, take
 from ...oskit.proc.reach import Reach
 from ...oskit.race import race_window as _race_window
 from ...text import shown
@@ -25,7 +26,7 @@ _IN_FLIGHT_S = 60  # a run with another state directory may still be looking for
 
 
 def token(worth: Worth, *, quarantine: bool) -> str:
-    """A fresh, unguessable name."""
+    """A fresh, unguessable name that says what is to become of it."""
     return os.urandom(8).hex() + (KEPT if quarantine and worth is Worth.SOME else DOOMED)
 
 
@@ -34,9 +35,9 @@ def kept() -> str:
     return os.urandom(8).hex() + KEPT
 
 
-def undecided() -> str:
-    """A name for what was taken before it was judged: no other run may purge it, however short of room it is."""
-    return os.urandom(8).hex() + UNDECIDED
+def first_name(id_: str) -> str:
+    """What an entry is called while it may still have to go back: no run may purge it, however short of room it is."""
+    return renamed(id_, UNDECIDED)
 
 
 def is_token(name: str) -> bool:
@@ -46,11 +47,6 @@ def is_token(name: str) -> bool:
 
 def renamed(name: str, ending: str) -> str:
     return name[: name.rindex(".")] + ending
-
-
-def id_of(name: str) -> str:
-    """What journal and receipts call an entry: an undecided one by the name under which undo will find it."""
-    return renamed(name, KEPT) if name.endswith(UNDECIDED) else name
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,7 +80,7 @@ class Quarantines:
         return of_home(self.state) if root in self.home_roots else beside(root)
 
     def open(self, root: str) -> int | None:
-        """A descriptor, or None where the quarantine cannot be made now (full disk, read-only, squatted)."""
+        """A descriptor, or None where the quarantine cannot be made now. Only a full disk is no refusal (law 7)."""
         path = self.directory(root)
         if path not in self._fds:
             try:
@@ -92,7 +88,9 @@ class Quarantines:
             except UnsafeScratch as squatted:
                 self.refusals[root] = str(squatted)
                 return None
-            except OSError:
+            except OSError as error:
+                if error.errno not in atomic.NO_ROOM:
+                    self.refusals[root] = f"the quarantine {shown(path)} cannot be opened: {error.strerror or error}"
                 return None
         return self._fds[path]
 

@@ -7,39 +7,37 @@ from collections.abc import Iterator
 
 from ...errors import UnsafeScratch
 from ...model.answers import Nobody
-from ...model.sweep import Measure, Outcome, Reason
-from ...oskit.files import take, walk
+from ...model.sweep import Evidence, Finding, Measure, Outcome, Reason, Remove
+from ...oskit.files import own_files, take
 from ...oskit.files.inplace import purge_in_place
-from ..weigh.weigher import Weigher
-from . import quarantine
+from ..find import scan
+from ..prepared import Prepared
+from ..take import recheck
+from ..take.doubt import may_only_wait
+from ..take.lastlook import users_of
+from . import quarantine, way_back
 from .journal import Intent, Journal, open_intents
 
-_QUARANTINED, _FINISHED, _UNDER_WAY = "quarantined", "finished", "under way"
+_TAKEN, _FINISHED, _UNDER_WAY = "taken", "finished", "under way"
 _JUDGING_NS = 120 * 10**9  # how long a teardown may take to judge what it took, before it counts as killed
 
 
-def settle(journal: Journal, weigher: Weigher) -> Iterator[str]:
+def settle(journal: Journal, prepared: Prepared) -> Iterator[str]:
     """Finish the work of a run that was killed; yields a sentence for each thing a person should know."""
     for intent in open_intents(journal.state):
-        ending = _in_place(intent, weigher) if not intent.quarantine else _taken(intent, weigher, journal.state)
+        measure = None
+        if intent.quarantine:
+            ending, measure = _in_quarantine(intent, prepared)
+        else:
+            ending = _in_place(intent, prepared)
         if ending == _UNDER_WAY:
             continue
-        if ending == _QUARANTINED:
-            _write_receipt(journal, intent, _measure(intent))
-        elif ending == _FINISHED:
-            _write_receipt(journal, intent, None)
+        if ending in (_TAKEN, _FINISHED):
+            _write_receipt(journal, intent, measure)
         else:
             journal.note("settled", id=intent.id, path=intent.path, ending=ending)
         if ending == "stuck":
             yield f"{intent.path} could not be put back; it is safe in {intent.quarantine}"
-
-
-def _measure(intent: Intent) -> Measure | None:
-    fd = quarantine.opened(intent.quarantine)
-    try:
-        return walk.measure(fd, intent.id, uid=os.geteuid(), count_atime=False)
-    finally:
-        os.close(fd)
 
 
 def _write_receipt(journal: Journal, intent: Intent, measure: Measure | None) -> None:
@@ -64,71 +62,109 @@ def _write_receipt(journal: Journal, intent: Intent, measure: Measure | None) ->
     )
 
 
-def _taken(intent: Intent, weigher: Weigher, state: str) -> str:
-    """The unit lies in quarantine, or the rename never happened."""
-    if not (quarantine.is_quarantine(intent.quarantine, state) and quarantine.is_token(intent.id)):
-        return "not ours"  # somebody edited the line
+def _in_quarantine(intent: Intent, prepared: Prepared) -> tuple[str, Measure | None]:
+    """The unit lies in quarantine under one of two names, or it was never taken, or it is gone."""
+    if not (quarantine.is_quarantine(intent.quarantine, prepared.state) and quarantine.is_token(intent.id)):
+        return "not ours", None  # somebody edited the line
     try:
         fd = quarantine.opened(intent.quarantine)
     except (OSError, UnsafeScratch):
-        return "gone"
+        fd = -1
     try:
-        if not _exists(fd, intent.id):
-            return _undecided(fd, intent, weigher)
-        _restore_mode(fd, intent)
-        if intent.count > 1 or isinstance(weigher.world.users_in(f"{intent.quarantine}/{intent.id}"), Nobody):
-            return _QUARANTINED
-        return "put back" if _put_back(fd, intent.id, intent) else "stuck"
+        names = (intent.id, quarantine.first_name(intent.id))
+        token = next((name for name in names if own_files.exists(name, fd)), "") if fd >= 0 else ""
+        if not token:
+            _restore_mode_in_place(intent)
+            return "not begun or gone", None
+        _restore_mode(fd, token, intent)
+        return _settled(fd, token, intent, prepared)
     finally:
-        os.close(fd)
+        if fd >= 0:
+            os.close(fd)
 
 
-def _undecided(fd: int, intent: Intent, weigher: Weigher) -> str:
-    """No law has spoken about what a teardown took and did not come to judge: it goes back, to be heard like any."""
-    name = quarantine.renamed(intent.id, quarantine.UNDECIDED)
-    try:
-        taken_ns = os.lstat(name, dir_fd=fd).st_ctime_ns
-    except OSError:
-        return "not begun or gone"
-    if weigher.now_ns() - taken_ns < _JUDGING_NS:
-        return _UNDER_WAY
-    return "put back" if _put_back(fd, name, intent) else "stuck"
+def _settled(fd: int, token: str, intent: Intent, prepared: Prepared) -> tuple[str, Measure | None]:
+    if token.endswith(quarantine.DOOMED):
+        return _TAKEN, None  # decided: part of it may be gone already
+    measure = recheck.measured_inside(prepared.weigher.world, fd, token)
+    if token.endswith(quarantine.UNDECIDED) and not intent.newest_ns:  # a teardown's, which takes before it judges
+        taken_ns = os.lstat(token, dir_fd=fd).st_ctime_ns
+        if prepared.now_ns() - taken_ns < _JUDGING_NS:
+            return _UNDER_WAY, None
+        may_stay = False  # no law has spoken about it: it goes back, to be heard like any other
+    else:
+        may_stay = measure is not None and not _is_wanted(fd, token, intent, prepared, measure)
+    if not may_stay:
+        return ("put back" if way_back.put_back(fd, token, intent.root, intent.path) else "stuck"), None
+    if token != intent.id:
+        take.rename_within(fd, token, intent.id)
+    return _TAKEN, measure
 
 
-def _put_back(fd: int, token: str, intent: Intent) -> bool:
-    parent, _, name = intent.path.rpartition("/")
-    try:
-        parent_fd = walk.open_dir(parent)
-    except OSError:
-        parent_fd = -1
-    try:
-        if parent_fd >= 0 and take.put_back(fd, token, parent_fd, name):
-            return True
-    finally:
-        if parent_fd >= 0:
-            os.close(parent_fd)
-    take.rename_within(fd, token, quarantine.renamed(token, quarantine.PINNED))
-    return False
+def _is_wanted(fd: int, token: str, intent: Intent, prepared: Prepared, measure: Measure) -> bool:
+    """What the killed run would have asked: who uses it now, here or by its old name, and is it as it was judged."""
+    finding = prepared.finder.unit_that_was(intent.path, os.lstat(token, dir_fd=fd))
+    if finding is None:  # no row speaks of it any more, so nobody can say whose it is
+        return token.endswith(quarantine.UNDECIDED) or _is_held(intent, prepared, token)
+    world = prepared.weigher.world
+    judged = Evidence(world.owner_of(finding, measure)[0], Nobody(), measure)
+    verdict = Remove(finding, judged, Reason.CHANGED)
+    users = users_of(verdict, world, fd, intent.quarantine, token, measure)
+    if not isinstance(users, Nobody) or (token != intent.id and world.is_in_doubt and may_only_wait(finding)):
+        return True
+    return _has_changed(finding, intent, measure)
 
 
-def _restore_mode(fd: int, intent: Intent) -> None:
+def _is_held(intent: Intent, prepared: Prepared, token: str) -> bool:
+    return not isinstance(prepared.weigher.world.users_in(f"{intent.quarantine}/{token}"), Nobody)
+
+
+def _has_changed(finding: Finding, intent: Intent, now: Measure) -> bool:
+    """Journals of older versions do not say how many entries it had."""
+    judged = Measure(intent.newest_ns, 0, 0, intent.entries or now.entries)
+    return bool(intent.newest_ns) and recheck.change(finding, judged, now) is not None
+
+
+def _restore_mode(fd: int, name: str, intent: Intent) -> None:
     """The run may have died between making a read-only directory movable and giving its mode back."""
-    pinned = take.pin(fd, intent.id)
+    try:
+        pinned = take.pin(fd, name)
+    except OSError:
+        return
     try:
         status = os.fstat(pinned)
-        if status.st_ino == intent.inode and status.st_mode & 0o7777 != intent.mode and intent.count == 1:
+        is_same = (status.st_dev, status.st_ino) == (intent.device, intent.inode) and intent.count == 1
+        was_mended = intent.mode & 0o200 == 0 and status.st_mode & 0o7777 == intent.mode | 0o200
+        if is_same and was_mended:
             take.restore_mode(pinned, intent.mode)
     finally:
         os.close(pinned)
 
 
-def _in_place(intent: Intent, weigher: Weigher) -> str:
+def _restore_mode_in_place(intent: Intent) -> None:
+    """The same for a unit that was not taken, or went back. Its inode number alone is no identity (law 6): it must have
+    the mode that we gave it, and no entry may have come or gone since it was judged."""
+    parent, name = os.path.split(intent.path)
+    try:
+        fd = scan.open_below(intent.root, parent)
+    except OSError:
+        return
+    try:
+        if os.lstat(name, dir_fd=fd).st_mtime_ns <= intent.newest_ns or not intent.newest_ns:
+            _restore_mode(fd, name, intent)
+    except OSError:
+        return  # it is gone
+    finally:
+        os.close(fd)
+
+
+def _in_place(intent: Intent, prepared: Prepared) -> str:
     """A tree that was being removed where it lay is half gone: it is finished, unless somebody uses it now."""
-    parent, _, name = intent.path.rpartition("/")
+    parent, name = os.path.split(intent.path)
     if intent.count > 1:
         return "each member was whole or gone"
     try:
-        fd = walk.open_dir(parent)
+        fd = scan.open_below(intent.root, parent)
     except OSError:
         return "gone"
     try:
@@ -139,7 +175,7 @@ def _in_place(intent: Intent, weigher: Weigher) -> str:
     try:
         status = os.fstat(pinned)
         is_same = (status.st_dev, status.st_ino) == (intent.device, intent.inode)
-        if not is_same or not isinstance(weigher.world.users_in(intent.path), Nobody):
+        if not is_same or not isinstance(prepared.weigher.world.users_in(intent.path), Nobody):
             return "left alone"
         # an inode number alone is no identity (law 6): whatever is younger than the judged unit stops this
         done = purge_in_place(fd, name, pinned, newest_ns=intent.newest_ns, resuming=True)
@@ -147,11 +183,3 @@ def _in_place(intent: Intent, weigher: Weigher) -> str:
     finally:
         os.close(pinned)
         os.close(fd)
-
-
-def _exists(fd: int, name: str) -> bool:
-    try:
-        os.lstat(name, dir_fd=fd)
-    except OSError:
-        return False
-    return True

@@ -8,11 +8,12 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
-from ...errors import NameTaken, NotFound, TmpwardenError, UnsafeRoot
-from ...oskit.files import places, take, walk
+from ...errors import NameTaken, NotFound, TmpwardenError
+from ...oskit.files import places, take
 from ...text import plural, shown
 from . import quarantine
 from .journal import Journal, restorable
+from .way_back import open_parent
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +27,7 @@ class Restored:
 def undo(token: str | None = None, to: str | None = None) -> tuple[Restored, ...]:
     """Bring back one unit by its id (a unique beginning will do), or all that the last run took."""
     journal = Journal(places.state_dir())
-    known = restorable(journal.state)
+    known = restorable(journal.state, must_read=True)
     chosen = _chosen(known, token)
     if not chosen:
         raise NotFound(_nothing(token), hint="`tmpwarden log` lists what was removed and what can come back")
@@ -73,7 +74,7 @@ def _bring_back(journal: Journal, entry: dict[str, Any], to: str | None) -> Rest
         if to:
             _move(fd, directory, token, target)
         else:
-            parent_fd = _parent(str(entry["root"]), os.path.dirname(path))
+            parent_fd = open_parent(str(entry["root"]), path)
             try:
                 if not take.put_back(fd, token, parent_fd, os.path.basename(path)):
                     raise _refusal(entry)
@@ -99,27 +100,6 @@ def _refusal(entry: dict[str, Any]) -> TmpwardenError:
     """Two may bring back the same unit at once, or its time may be over just now: then nobody has its name."""
     path = shown(str(entry["path"]))
     return NameTaken(path) if _directory_of(entry) else NotFound(f"{path} is not in quarantine any more")
-
-
-def _parent(root: str, directory: str) -> int:
-    """Open the parent below its root, making again what went because it had become empty. No link is followed."""
-    fd = walk.open_dir(root)
-    for component in directory[len(root) :].split("/"):
-        if not component:
-            continue
-        try:
-            try:
-                deeper = walk.open_dir(component, dir_fd=fd)
-            except FileNotFoundError:
-                os.mkdir(component, 0o700, dir_fd=fd)
-                deeper = walk.open_dir(component, dir_fd=fd)
-        finally:
-            os.close(fd)
-        fd = deeper
-    if os.fstat(fd).st_uid not in (0, places.uid()):
-        os.close(fd)
-        raise UnsafeRoot(shown(directory), "it belongs to another user now")
-    return fd
 
 
 def _move(fd: int, directory: str, token: str, target: str) -> None:

@@ -10,26 +10,24 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from ...model.answers import Held, Nobody, NotMeasured
-from ...model.sweep import Finding, Keep, Outcome, Reason, Receipt, Remove, Worth
-from ...oskit.files import take
+from ...model.sweep import Finding, Keep, Measure, Outcome, Reason, Receipt, Remove, Verdict, Worth
 from ...oskit.files.take import Taken
 from ...oskit.race import race_window as _race_window
 from ...rescue.nouns import Refused, Rescued
 from ..find import scan
-from ..store import quarantine
+from ..store import quarantine, way_back
 from ..store.journal import Journal
 from ..store.quarantine import Quarantines
 from ..weigh.weigher import Weigher
-from . import doubt
-from .lastlook import users_of
+from . import doubt, recheck
 from .purger import Job, Purger
 from .rescuing import Rescuer, must_be_saved
 from .taking import (
     Deed,
     MayGo,
+    decide,
+    given_back,
     is_empty_directory,
-    pin_for_good,
     refused,
     remove_in_place,
     take_members,
@@ -50,6 +48,11 @@ class Actor:
     only_into_quarantine: bool = False  # undo was promised: what cannot be moved stays
     rescuer: Rescuer | None = None  # saves git work and files before a unit goes
     pending: list[Deed] = field(default_factory=list)
+    put_aside: dict[str, Remove] = field(default_factory=dict)  # below roots whose quarantine may have to go at once
+
+    def for_good(self) -> Actor:
+        """One that keeps nothing for undo, in the same run."""
+        return replace(self, keep_for_undo=False, pending=[])
 
     def take(self, verdict: Remove, *, is_fresh: bool = False) -> Iterator[Receipt]:
         """`is_fresh`: judged this very moment; else the unit is heard again before it is taken."""
@@ -92,13 +95,19 @@ class Actor:
             return
         try:
             self._remember_parent(dir_fd)
-            heard = [verdict] if is_fresh else list(self.weigher.again(finding, dir_fd))
+            heard = [verdict] if is_fresh else list(self._heard_again(verdict, dir_fd))
             if not heard:
                 yield Receipt(finding, Outcome.VANISHED, verdict.reason)
             for part in heard:
+                _race_window("walked, not yet taken")
                 yield _kept(part) if isinstance(part, Keep) else self._take(part, dir_fd)
         finally:
             os.close(dir_fd)
+
+    def _heard_again(self, verdict: Remove, dir_fd: int) -> Iterator[Verdict]:
+        """What is to be purged at once will be walked in quarantine: until then the walk of its judging must do."""
+        known = None if self._token(verdict).endswith(quarantine.KEPT) else verdict.evidence.measure
+        return self.weigher.again(verdict.finding, dir_fd, known)
 
     def _remember_parent(self, dir_fd: int) -> None:
         status = os.fstat(dir_fd)
@@ -121,7 +130,9 @@ class Actor:
         if finding.members:
             result: str | Receipt = take_members(deed, self.journal, self._member_may_go(verdict, dir_fd))
         else:
-            result = take_unit(deed, self.journal, self._token(verdict))
+            id_ = self._token(verdict)
+            is_kept = id_.endswith(quarantine.KEPT)
+            result = take_unit(deed, self.journal, id_, id_ if is_kept else quarantine.first_name(id_))
         if result == Taken.TAKEN:
             return deed
         os.close(deed.dir_fd)
@@ -166,58 +177,63 @@ class Actor:
 
     def _settle(self, deeds: list[Deed], jobs: list[Job]) -> Iterator[Receipt]:
         for deed in deeds:
-            for used in self._put_back_used(deed):
-                yield self._told(used)
+            inside = self._walked_again(deed)
+            for token in list(deed.names):
+                if back := recheck.why_back(deed, token, self.weigher.world, inside):
+                    yield self._told(given_back(deed, token, *back))
             if not deed.names:
                 continue
             saved = self._saved(deed)
-            if isinstance(saved, Refused):
-                yield self._told(_put_back(deed, *next(iter(deed.names.items())), Reason.GIT_WORK, saved.why))
+            if back := self._last_word(deed, saved):
+                yield self._told(given_back(deed, next(iter(deed.names)), *back))
                 continue
-            receipt = replace(self._told(_receipt(deed)), rescued=saved.id if saved else "")
+            receipt = self._told(_receipt(deed))
+            if isinstance(saved, Rescued):
+                receipt = replace(receipt, rescued=saved.id)
             if receipt.outcome is Outcome.QUARANTINED:
+                if receipt.finding.root in self.weigher.hurried_roots:
+                    self.put_aside[receipt.id] = deed.verdict
                 yield receipt
             else:
-                measured = None if receipt.finding.members else deed.verdict.evidence.measure
-                jobs.append(Job(deed.directory, tuple(deed.names), receipt, measured))
+                jobs.append(Job(deed.directory, tuple(deed.names), receipt, inside))
 
-    def _put_back_used(self, deed: Deed) -> Iterator[Receipt]:
-        """What somebody began to use between the judging and the take goes back where it was."""
-        for token, name in list(deed.names.items()):
-            used = self._used(deed, token)
-            if used is None:
-                continue
-            reason, detail = used
-            del deed.names[token]
-            finding = deed.verdict.finding
-            if finding.members:
-                finding = replace(finding, name=name, members=())
-            yield replace(_put_back(deed, token, name, reason, detail), finding=finding)
+    def _last_word(self, deed: Deed, saved: Rescued | Refused | None) -> tuple[Reason, str] | None:
+        """None: it has the name now that says what becomes of it. Else why it has to go back."""
+        if isinstance(saved, Refused):
+            return Reason.GIT_WORK, saved.why
+        token = next(iter(deed.names))
+        trouble = decide(deed, token, deed.token) if token.endswith(quarantine.UNDECIDED) else None
+        return (Reason.CHANGED, trouble) if trouble else None
+
+    def reconsidered(self, id_: str) -> Receipt | None:
+        """Before what this very run put aside is purged after all: None if it may go, else it is back where it was."""
+        verdict = self.put_aside.pop(id_, None)
+        if verdict is None or verdict.evidence.measure is None:
+            return None
+        finding, fd = verdict.finding, self.quarantines.open(verdict.finding.root)
+        inside = recheck.measured_inside(self.weigher.world, fd, id_) if fd is not None else None
+        changed = recheck.change(finding, verdict.evidence.measure, inside) if inside else None
+        if fd is None or not changed:
+            return None
+        is_back = way_back.put_back(fd, id_, finding.root, finding.path)
+        outcome = Outcome.KEPT if is_back else Outcome.FAILED
+        return self._told(Receipt(finding, outcome, Reason.CHANGED, id=id_, detail=changed))
 
     def _saved(self, deed: Deed) -> Rescued | Refused | None:
         """Git work that would be lost is saved now, or the unit goes back."""
         if self.rescuer is None:
             return Refused("nobody is there to save it") if must_be_saved(deed.verdict) else None
-        token = next(iter(deed.names))
-        saved = self.rescuer.saved(deed.verdict, deed.quarantine_fd, token)
+        saved = self.rescuer.saved(deed.verdict, deed.quarantine_fd, next(iter(deed.names)))
         if isinstance(saved, Rescued):
-            self.journal.note("rescued", id=token, path=deed.verdict.finding.path, rescue=saved.id)
+            self.journal.note("rescued", id=deed.token, path=deed.verdict.finding.path, rescue=saved.id)
         return saved
 
-    def _used(self, deed: Deed, token: str) -> tuple[Reason, str] | None:
-        world = self.weigher.world
-        match users_of(deed.verdict, world, deed.quarantine_fd, deed.directory, token):
-            case Held(by):
-                return Reason(by[0].kind.value), by[0].detail
-            case NotMeasured(why):
-                return Reason.NOT_MEASURED, why
-            case Nobody() if token.endswith(quarantine.DOOMED) and world.is_in_doubt:
-                # somebody hides since it was judged: the next run puts it where it can come back from
-                if doubt.may_only_wait(deed.verdict.finding):
-                    return Reason.NOT_MEASURED, "somebody who cannot be looked at came meanwhile"
-                return None
-            case Nobody():
-                return None
+    def _walked_again(self, deed: Deed) -> Measure | None:
+        """A unit that is to be purged at once is walked once more, where nobody finds it by its name any more."""
+        if deed.verdict.finding.members or not next(iter(deed.names)).endswith(quarantine.UNDECIDED):
+            return None
+        _race_window("taken, not yet walked again")
+        return recheck.measured_inside(self.weigher.world, deed.quarantine_fd, next(iter(deed.names)))
 
     def _told(self, receipt: Receipt) -> Receipt:
         if receipt.id or receipt.outcome is Outcome.FAILED:
@@ -226,14 +242,6 @@ class Actor:
 
     def _purged(self, receipt: Receipt) -> None:
         self.journal.note("purged", id=receipt.id, freed=receipt.freed_bytes, failed=receipt.detail)
-
-
-def _put_back(deed: Deed, token: str, name: str, reason: Reason, detail: str) -> Receipt:
-    finding = deed.verdict.finding
-    if take.put_back(deed.quarantine_fd, token, deed.dir_fd, name):
-        return Receipt(finding, Outcome.KEPT, reason, id=token, detail=detail)
-    detail = f"its name was taken meanwhile; it is safe at {pin_for_good(deed, token)}"
-    return Receipt(finding, Outcome.FAILED, Reason.CHANGED, id=token, detail=detail)
 
 
 def _kept(verdict: Keep) -> Receipt:
@@ -246,7 +254,7 @@ def _receipt(deed: Deed) -> Receipt:
     if finding.members:
         finding = replace(finding, members=tuple(deed.names.values()))
         size, entries = deed.member_bytes, len(deed.names)
-    token = next(iter(deed.names))
+    token = next(iter(deed.names)) if finding.members else deed.token
     is_kept = token.endswith(quarantine.KEPT)
     outcome = Outcome.QUARANTINED if is_kept else Outcome.REMOVED
     receipt = Receipt(finding, outcome, deed.verdict.reason, id=token, bytes=size, entries=entries, undoable=is_kept)

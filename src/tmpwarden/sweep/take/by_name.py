@@ -26,7 +26,7 @@ from ...model.sweep import (
     Witness,
     Worth,
 )
-from ...oskit.files import kernel_word, take, walk
+from ...oskit.files import kernel_word, walk
 from ...oskit.files.take import Taken
 from ...oskit.race import race_window as _race_window
 from ...rescue.nouns import Rescued
@@ -40,7 +40,7 @@ from .doubt import may_only_wait
 from .lastlook import users_of
 from .purger import Job, carried_out
 from .rescuing import Rescuer
-from .taking import Deed, is_empty_directory, pin_for_good, refused, take_unit
+from .taking import Deed, decide, given_back, is_empty_directory, refused, take_unit
 
 
 @dataclass(slots=True)
@@ -77,7 +77,8 @@ class NamedTake:
             os.close(dir_fd)
             return refusal
         deed = Deed(verdict, dir_fd, quarantine_fd, self.quarantines.directory(finding.root))
-        result = take_unit(deed, self.journal, quarantine.undecided())
+        id_ = quarantine.kept()  # a doubt may come up later, and then it waits; undo finds it under this name
+        result = take_unit(deed, self.journal, id_, quarantine.first_name(id_))
         if result == Taken.TAKEN:
             self.deeds.append(deed)
             return None
@@ -119,7 +120,7 @@ class NamedTake:
             match self._users(deed, token):
                 case Nobody():
                     self.deeds.append(deed)
-                    yield self._taken(deed, token)
+                    yield self._taken(deed)
                 case Held(by):
                     yield self._returned(deed, Reason(by[0].kind.value), by[0].detail)
                 case NotMeasured(why):
@@ -155,16 +156,17 @@ class NamedTake:
         token = next(iter(deed.names))
         saved = Rescuer(self.prepared.settings, self.prepared.now_ns).saved(verdict, deed.quarantine_fd, token)
         if isinstance(saved, Rescued):
-            self.journal.note("rescued", id=quarantine.id_of(token), path=verdict.finding.path, rescue=saved.id)
+            self.journal.note("rescued", id=deed.token, path=verdict.finding.path, rescue=saved.id)
 
     def _finished(self, deed: Deed, measure: Measure | None) -> Receipt:
         token = next(iter(deed.names))
         size, entries = (measure.bytes, measure.entries) if measure else (0, 1)
-        receipt = replace(self._taken(deed, token), bytes=size, entries=entries)
+        receipt = replace(self._taken(deed), bytes=size, entries=entries)
         if is_empty_directory(deed.verdict.finding, measure) and not deed.verdict.doubt:
             receipt = replace(receipt, outcome=Outcome.REMOVED, undoable=False)
         decided = quarantine.renamed(token, quarantine.KEPT if receipt.undoable else quarantine.DOOMED)
-        take.rename_within(deed.quarantine_fd, token, decided)
+        if trouble := decide(deed, token, decided):
+            return self._returned(deed, Reason.CHANGED, trouble)
         _race_window("decided, not yet written down")
         self.journal.record(receipt)
         os.close(deed.dir_fd)
@@ -184,8 +186,11 @@ class NamedTake:
             count_atime=False,
             locked=weigher.world.seen_locks,
             is_marked=weigher.world.marks(finding),
+            was_moved=True,
         )
         evidence = replace(deed.verdict.evidence, measure=measure)
+        if measure and self._was_written(deed, token, measure):
+            return Keep(finding, evidence, Reason.CHANGED, "something in it was written after it was taken")
         if measure:
             match socket_users(measure, deed.quarantine_fd, token):
                 case Held(by):
@@ -198,21 +203,19 @@ class NamedTake:
             evidence = inspect_git(finding, evidence, deed.quarantine_fd, token)
         return weigher.judge(finding, evidence)
 
-    def _taken(self, deed: Deed, token: str) -> Receipt:
+    def _was_written(self, deed: Deed, token: str, measure: Measure) -> bool:
+        """The name's word replaces freshness up to the rename, which dates the root; what is younger came after it."""
+        return measure.newest_ns > os.lstat(token, dir_fd=deed.quarantine_fd).st_ctime_ns
+
+    def _taken(self, deed: Deed) -> Receipt:
         finding = deed.verdict.finding
         is_kept = self.prepared.request.quarantine and finding.litter.worth is Worth.SOME
         is_kept = is_kept or (bool(deed.verdict.doubt) and may_only_wait(finding))
         outcome = Outcome.QUARANTINED if is_kept else Outcome.REMOVED
-        return Receipt(finding, outcome, Reason.TORN_DOWN, id=quarantine.id_of(token), undoable=is_kept)
+        return Receipt(finding, outcome, Reason.TORN_DOWN, id=deed.token, undoable=is_kept)
 
     def _returned(self, deed: Deed, reason: Reason, detail: str) -> Receipt:
-        token, name = next(iter(deed.names.items()))
-        finding, id_ = deed.verdict.finding, quarantine.id_of(token)
-        if take.put_back(deed.quarantine_fd, token, deed.dir_fd, name):
-            receipt = Receipt(finding, Outcome.KEPT, reason, id=id_, detail=detail)
-        else:
-            detail = f"its name was taken meanwhile; it is safe at {pin_for_good(deed, token)}"
-            receipt = Receipt(finding, Outcome.FAILED, Reason.CHANGED, id=id_, detail=detail)
+        receipt = given_back(deed, next(iter(deed.names)), reason, detail)
         self.journal.record(receipt)
         os.close(deed.dir_fd)
         return receipt

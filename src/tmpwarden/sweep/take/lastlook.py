@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from ...model.answers import Held, Nobody, NotMeasured, Users
-from ...model.sweep import Remove, Witness, WitnessKind
+from ...model.sweep import Measure, Remove, Witness, WitnessKind
 from ...oskit.files import kernel_word, walk
 from ..weigh.evidence import World, socket_users
 
 
-def users_of(verdict: Remove, world: World, quarantine_fd: int, directory: str, token: str) -> Users:
+def users_of(
+    verdict: Remove, world: World, quarantine_fd: int, directory: str, token: str, inside: Measure | None = None
+) -> Users:
     """Who uses what lies in quarantine as `token`: a unit, or one member of a swarm. The kernel is asked last, and only
-    where somebody may be unseen."""
+    where somebody may be unseen. `inside`: what a walk in quarantine has just seen of it."""
     match world.users_in(f"{directory}/{token}", verdict.evidence.measure):
         case Held() as held:
             return held
@@ -19,7 +21,7 @@ def users_of(verdict: Remove, world: World, quarantine_fd: int, directory: str, 
     if not verdict.finding.members and (named := _named(verdict, world)):
         return Held((named,))
     if world.newly_bound or _may_be_locked(verdict, world):
-        match _locked_or_bound(world, quarantine_fd, token):
+        match _locked_or_bound(world, quarantine_fd, token, inside):
             case Nobody():
                 pass
             case Held() | NotMeasured() as answer:
@@ -46,9 +48,9 @@ def _may_be_locked(verdict: Remove, world: World) -> bool:
     return any(device == verdict.finding.device for device, _ in world.newly_locked)
 
 
-def _locked_or_bound(world: World, quarantine_fd: int, token: str) -> Users:
+def _locked_or_bound(world: World, quarantine_fd: int, token: str, inside: Measure | None) -> Users:
     """Locks and sockets need a walk, so this is asked only where there may be new ones."""
-    measure = walk.measure(quarantine_fd, token, uid=world.uid, count_atime=False, locked=world.newly_locked)
+    measure = inside or walk.measure(quarantine_fd, token, uid=world.uid, count_atime=False, locked=world.newly_locked)
     if measure is None:
         return Nobody()
     if measure.locked:

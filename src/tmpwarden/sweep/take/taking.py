@@ -13,6 +13,7 @@ from ...oskit.files.inplace import purge_in_place
 from ...oskit.files.purge import Purged, Unlinked, unlink_same
 from ...oskit.files.take import Taken
 from ...oskit.proc import locks
+from ...oskit.race import race_window as _race_window
 from ..store import quarantine
 from ..store.journal import Intent, Journal
 
@@ -38,12 +39,17 @@ class Deed:
     directory: str
     names: dict[str, str] = field(default_factory=dict)  # token in quarantine -> name it had
     member_bytes: int = 0  # of a swarm
-    token: str = ""  # the last one tried
+    token: str = ""  # what journal and receipts call it: the name it is to have in the end
+
+    @property
+    def is_doomed(self) -> bool:
+        return self.token.endswith(quarantine.DOOMED)
 
 
-def take_unit(deed: Deed, journal: Journal, token: str) -> str | Receipt:
-    """TAKEN with `deed.names` filled, or why not."""
+def take_unit(deed: Deed, journal: Journal, id_: str, token: str) -> str | Receipt:
+    """TAKEN, as `token`, with `deed.names` filled, or why not. `id_`: what journal and receipts call it."""
     finding = deed.verdict.finding
+    _race_window("judged, not yet pinned")
     try:
         pinned = take.pin(deed.dir_fd, finding.name)
     except OSError:
@@ -57,8 +63,8 @@ def take_unit(deed: Deed, journal: Journal, token: str) -> str | Receipt:
             lock_fd = _flocked(deed.dir_fd, finding.name)
             if lock_fd < 0:
                 return Receipt(finding, Outcome.KEPT, Reason.LOCK, detail=finding.path)
-        deed.token = quarantine.id_of(token)
-        if not _intend(deed, journal, token, status) and finding.litter.worth is Worth.SOME:
+        deed.token = id_
+        if not _intend(deed, journal, id_, status) and finding.litter.worth is Worth.SOME:
             return unwritten(deed.verdict)
         result = take.take(deed.dir_fd, finding.name, pinned, quarantine_fd=deed.quarantine_fd, token=token)
         if result == Taken.TAKEN:
@@ -145,10 +151,35 @@ def _gone_in_place(verdict: Remove, dir_fd: int, name: str, pinned: int, status:
     return purge_in_place(dir_fd, name, pinned, newest_ns=measure.newest_ns)
 
 
+def given_back(deed: Deed, token: str, reason: Reason, detail: str) -> Receipt:
+    """Put a unit, or one member of a swarm, back where it was, never over a successor."""
+    finding, name = deed.verdict.finding, deed.names.pop(token)
+    id_ = token if finding.members else deed.token
+    if finding.members:
+        finding = replace(finding, name=name, members=())
+    if take.put_back(deed.quarantine_fd, token, deed.dir_fd, name):
+        return Receipt(finding, Outcome.KEPT, reason, id=id_, detail=detail)
+    detail = f"{detail}; it could not be put back, and is safe at {pin_for_good(deed, token)}"
+    return Receipt(finding, Outcome.FAILED, Reason.CHANGED, id=id_, detail=detail)
+
+
+def decide(deed: Deed, token: str, name: str) -> str | None:
+    """The last word: the entry gets the name that says what becomes of it. What went wrong, if anything."""
+    try:
+        take.rename_within(deed.quarantine_fd, token, name)
+    except OSError as error:
+        return error.strerror or str(error)
+    deed.names[name] = deed.names.pop(token)
+    return None
+
+
 def pin_for_good(deed: Deed, token: str) -> str:
     """What can neither stay nor go back keeps a name that never expires."""
     name = quarantine.renamed(token, quarantine.PINNED)
-    take.rename_within(deed.quarantine_fd, token, name)
+    try:
+        take.rename_within(deed.quarantine_fd, token, name)
+    except OSError:
+        name = token  # an undecided one never expires either
     return f"{deed.directory}/{name}"
 
 
@@ -180,7 +211,7 @@ def unwritten(verdict: Remove) -> Receipt:
 
 
 def _intend(deed: Deed, journal: Journal, token: str, status: os.stat_result) -> bool:
-    return journal.intend(_intent(deed.verdict, quarantine.id_of(token), deed.directory, status))
+    return journal.intend(_intent(deed.verdict, token, deed.directory, status))
 
 
 def _intent(verdict: Remove, token: str, directory: str, status: os.stat_result) -> Intent:
@@ -197,4 +228,5 @@ def _intent(verdict: Remove, token: str, directory: str, status: os.stat_result)
         inode=status.st_ino,
         count=len(finding.members) or 1,
         newest_ns=verdict.evidence.measure.newest_ns if verdict.evidence.measure else 0,
+        entries=verdict.evidence.measure.entries if verdict.evidence.measure else 0,
     )

@@ -56,18 +56,20 @@ class Weigher:
         # what keeps it now is what keeps it in a hurry: "goes when it is 3d old" would be no promise here
         return replace(sooner, reason=Reason.PRESSURE) if isinstance(sooner, Remove) else sooner
 
-    def again(self, finding: Finding, dir_fd: int) -> Iterator[Verdict]:
-        """The hearing before the deed: the entry must be the very one that was found."""
+    def again(self, finding: Finding, dir_fd: int, measure: Measure | None = None) -> Iterator[Verdict]:
+        """The hearing before the deed: the entry must be the very one that was found.
+
+        `measure`: of its first hearing, where it will be walked in quarantine before anything of it goes."""
         if not finding.members:
             try:
                 status = os.lstat(finding.name, dir_fd=dir_fd)
             except OSError:
                 return
             if (status.st_dev, status.st_ino) != (finding.device, finding.inode):
-                finding = replace(finding, device=status.st_dev, inode=status.st_ino)
+                finding, measure = replace(finding, device=status.st_dev, inode=status.st_ino), None
                 if (finding.kind is Kind.DIR) != (status.st_mode & 0o170000 == 0o040000):
                     return
-        yield from self.verdicts(finding, dir_fd)
+        yield from self.verdicts(finding, dir_fd, measure)
 
     def member_may_go(self, finding: Finding, name: str, status: os.stat_result) -> bool:
         """What is looked at again, through its pin, right before one member of a swarm is taken."""

@@ -1,0 +1,145 @@
+"""A run that was killed after its take: the next one asks what the last look would have asked, and mends modes."""
+
+import os
+import signal
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from support.litter import claude_session, later, snapshot
+from support.user import UID, OrdinaryUser
+from tmpwarden.model.sweep import Request
+from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.store.journal import entries, open_intents
+from tmpwarden.sweep.take import act
+
+OTHER_ROW = Request(rows=("claude.cwd-marker",))  # settles, and takes nothing of what these tests make
+
+
+class Cut(BaseException):
+    """As a kill would end it: no handler of ours sees it."""
+
+
+def killed_after_the_take(monkeypatch: pytest.MonkeyPatch, request: Request) -> None:
+    def on_window(here: str) -> None:
+        if here == "taken, holders not yet looked for":
+            raise Cut
+
+    monkeypatch.setattr(act, "_race_window", on_window)
+    with pytest.raises(Cut):
+        clean(request, now_ns=later(100))
+    monkeypatch.setattr(act, "_race_window", lambda _: None)
+
+
+@contextmanager
+def process(cwd: Path, **variables: str) -> Iterator[None]:
+    child = subprocess.Popen(["sleep", "60"], cwd=cwd, env={**os.environ, **variables})
+    try:
+        yield
+    finally:
+        child.send_signal(signal.SIGKILL)
+        child.wait()
+
+
+@pytest.mark.parametrize("quarantine", [True, False])
+@pytest.mark.parametrize("how", ["session", "TMPDIR", "working directory"])
+def test_a_session_that_goes_on_gets_its_unit_back(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch, how: str, quarantine: bool
+) -> None:
+    unit = claude_session(own_world / "tmp")
+    before = snapshot(unit)
+    killed_after_the_take(monkeypatch, Request(quarantine=quarantine))
+    assert not unit.exists()
+    (taken,) = (own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
+    if how == "session":
+        holder = process(own_world, CLAUDE_CODE_SESSION_ID=unit.name)
+    elif how == "TMPDIR":
+        holder = process(own_world, TMPDIR=str(unit / "tasks"))
+    else:
+        holder = process(taken)
+    with holder:
+        clean(OTHER_ROW, now_ns=later(100))
+    assert snapshot(unit) == before
+    state = str(own_world / "state" / "tmpwarden")
+    assert open_intents(state) == []
+    assert [line["ending"] for line in entries(state) if line["t"] == "settled"] == ["put back"]
+
+
+@pytest.mark.parametrize("quarantine", [True, False])
+def test_where_nobody_goes_on_the_killed_run_is_finished(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch, quarantine: bool
+) -> None:
+    unit = claude_session(own_world / "tmp")
+    killed_after_the_take(monkeypatch, Request(quarantine=quarantine))
+    clean(OTHER_ROW, now_ns=later(1))
+    assert not unit.exists()
+    left = [path.suffix for path in (own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()]
+    assert left == ([".k"] if quarantine else [])
+
+
+def test_what_no_row_speaks_of_any_more_is_never_purged_by_a_settling(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unit = claude_session(own_world / "tmp")
+    before = snapshot(unit)
+    killed_after_the_take(monkeypatch, Request(quarantine=False))
+    (own_world / "config" / "tmpwarden").mkdir()
+    (own_world / "config" / "tmpwarden" / "config.toml").write_text('[rows."claude.session"]\nenabled = false\n')
+    clean(OTHER_ROW, now_ns=later(100))
+    assert snapshot(unit) == before
+
+
+_KILLED = """
+import os, signal, sys, time
+from pathlib import Path
+from tmpwarden.model.sweep import Request
+from tmpwarden.oskit.files import take
+from tmpwarden.sweep.compose import clean
+root = Path(os.environ["TMPDIR"])
+unit = root / f"claude-{os.geteuid()}" / "-p" / "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"
+unit.mkdir(parents=True)
+(unit / "file").write_text("x")
+unit.chmod(0o500)
+windows = sys.argv[1]
+restore = take.restore_mode
+def strike(here):
+    if here == windows:
+        os.kill(os.getpid(), signal.SIGKILL)
+def deadly_restore(pinned, mode):
+    if windows == "restoring" and not mode & 0o200:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return restore(pinned, mode)
+take._race_window, take.restore_mode = strike, deadly_restore
+clean(Request(), now_ns=lambda: time.time_ns() + 10**15)
+"""
+_NEXT = """
+import os, sys, time
+from tmpwarden.model.sweep import Request
+from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.store.undo import undo
+clean(Request(rows=("claude.cwd-marker",)), now_ns=lambda: time.time_ns() + 10**13)
+if sys.argv[1] == "restoring":
+    undo()
+unit = f"{os.environ['TMPDIR']}/claude-{os.geteuid()}/-p/3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"
+print(oct(os.lstat(unit).st_mode))
+"""
+
+
+@pytest.mark.parametrize("when", ["made writable, not yet taken", "restoring"])
+def test_a_mode_that_a_killed_run_had_to_change_comes_back(ordinary_user: OrdinaryUser, when: str) -> None:
+    killed = ordinary_user.code(_KILLED, when)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    done = ordinary_user.code(_NEXT, when)
+    assert done.stdout == "0o40500\n", done.stderr
+
+
+def test_a_directory_that_took_the_name_keeps_its_mode(ordinary_user: OrdinaryUser) -> None:
+    """Of the same inode even: something has come or gone in it since it was judged."""
+    ordinary_user.code(_KILLED, "made writable, not yet taken")
+    unit = ordinary_user.tmp / f"claude-{UID}" / "-p" / "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"
+    (unit / "new").write_text("x")
+    os.chown(unit / "new", UID, UID)
+    assert ordinary_user.code(_NEXT, "").stdout == "0o40700\n"
