@@ -180,10 +180,9 @@ class Cleaning:
                 if pressure.is_relieved(root):
                     break
                 if back := actor.reconsidered(entry.name):
-                    self.result.receipts = [each for each in self.result.receipts if each.id != back.id]
-                    self._collect((back,))
-                    continue
-                self._gone_for_good(entry.name, *destroy(actor.journal, (entry,)))
+                    self._instead(back)
+                else:
+                    self._gone_for_good(entry.name, *destroy(actor.journal, (entry,)))
             for_good = actor.for_good()
             for verdict in pressure.oldest_first(root):
                 if pressure.is_relieved(root) or self._why_stop():
@@ -196,13 +195,15 @@ class Cleaning:
 
     def _gone_for_good(self, token: str, purged: Purged) -> None:
         """What this very run put aside, and then had to give up, must not be told as if undo had it."""
-        for number, receipt in enumerate(self.result.receipts):
+        for receipt in self.result.receipts:
             if receipt.id == token:
                 freed = purged.freed_bytes
-                gone = replace(receipt, outcome=Outcome.REMOVED, undoable=False, freed_bytes=freed)
-                self.result.receipts[number] = gone
+                self._instead(replace(receipt, outcome=Outcome.REMOVED, undoable=False, freed_bytes=freed))
                 return
         self.result.expired.append(purged)
+
+    def _instead(self, now: Receipt) -> None:
+        self.result.receipts = [now if each.id == now.id else each for each in self.result.receipts]
 
     def _removed_bytes(self, root: str) -> int:
         return sum(receipt.bytes for receipt in self.result.removed if receipt.finding.root == root)

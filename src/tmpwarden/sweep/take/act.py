@@ -15,7 +15,7 @@ from ...oskit.files.take import Taken
 from ...oskit.race import race_window as _race_window
 from ...rescue.nouns import Refused, Rescued
 from ..find import scan
-from ..store import quarantine, way_back
+from ..store import quarantine
 from ..store.journal import Journal
 from ..store.quarantine import Quarantines
 from ..weigh.weigher import Weigher
@@ -208,16 +208,11 @@ class Actor:
     def reconsidered(self, id_: str) -> Receipt | None:
         """Before what this very run put aside is purged after all: None if it may go, else it is back where it was."""
         verdict = self.put_aside.pop(id_, None)
-        if verdict is None or verdict.evidence.measure is None:
+        fd = self.quarantines.open(verdict.finding.root) if verdict is not None else None
+        if verdict is None or fd is None:
             return None
-        finding, fd = verdict.finding, self.quarantines.open(verdict.finding.root)
-        inside = recheck.measured_inside(self.weigher.world, fd, id_) if fd is not None else None
-        changed = recheck.change(finding, verdict.evidence.measure, inside) if inside else None
-        if fd is None or not changed:
-            return None
-        is_back = way_back.put_back(fd, id_, finding.root, finding.path)
-        outcome = Outcome.KEPT if is_back else Outcome.FAILED
-        return self._told(Receipt(finding, outcome, Reason.CHANGED, id=id_, detail=changed))
+        back = recheck.returned(verdict, self.weigher.world, fd, id_)
+        return self._told(back) if back is not None else None
 
     def _saved(self, deed: Deed) -> Rescued | Refused | None:
         """Git work that would be lost is saved now, or the unit goes back."""
