@@ -15,6 +15,7 @@ BY_PATH = {
     ("oskit/files/disk.py", "is_plain"): "what a command names, for the guard: looked at, never written",
     ("oskit/files/mount_ids.py", "mount_id"): "whatever a mount is asked about: looked at, never written",
     ("oskit/files/places.py", "_is_empty_dir"): "a .git in a temp root: looked at, never written",
+    ("oskit/files/startup.py", "startup_texts"): "what a shell reads at its start: looked at, never written",
     ("sweep/find/scan.py", "find"): "a temp root or a home",
     ("sweep/find/scan.py", "open_below"): "a temp root or a home; what lies below it goes by descriptor",
     ("sweep/find/named.py", "_below"): "what a person's pattern may mean",
