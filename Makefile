@@ -25,7 +25,7 @@ dev: .venv/dev.stamp
 	@touch $@
 
 test: dev
-	$(PYTEST) -n 2 -m "not long and not clients and not hosts" $(if $(ACCEPT_SKIPS),--accept-skips=$(ACCEPT_SKIPS))
+	$(PYTEST) -n 2 --dist worksteal -m "not long and not clients and not hosts" $(if $(ACCEPT_SKIPS),--accept-skips=$(ACCEPT_SKIPS))
 
 test-long: dev
 	$(PYTEST) -n 2 -m "long"

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.accounts import fill_private_library
 from support.bases import PREFIX, base_for_all, remove
 from support.skips import KINDS, Skips
 from support.user import OrdinaryUser, fill_library
@@ -43,6 +44,13 @@ def readable_library() -> Iterator[Path]:
     """A copy of the package that every user can read; the clone may lie in somebody's home."""
     with base_for_all() as base:
         yield fill_library(base)
+
+
+@pytest.fixture(scope="session")
+def private_library() -> Iterator[Path]:
+    """A copy of the package that only root can read, as pipx puts it."""
+    with base_for_all() as base:
+        yield fill_private_library(base)
 
 
 @pytest.fixture

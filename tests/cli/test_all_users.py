@@ -36,11 +36,11 @@ sys.exit(main(sys.argv[1:]))
 
 
 @pytest.fixture
-def machine() -> Iterator[Machine]:
+def machine(private_library: Path) -> Iterator[Machine]:
     if os.geteuid() != 0:
         pytest.skip("needs root to become other users")
     with base_for_all() as base:
-        yield Machine(base)
+        yield Machine(base, private_library)
 
 
 def litter_of(account: Account, machine: Machine) -> Path:

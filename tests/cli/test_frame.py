@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from tmpwarden.cli.main import main
+
 COMMANDS = Path(__file__).parents[2] / "src" / "tmpwarden" / "cli" / "commands"
 
 
@@ -47,9 +49,10 @@ def test_every_command_module_is_listed_in_help() -> None:
         assert f"\n  {module.stem} " in shown, f"{module.stem} has no row in TABLE"
 
 
-def test_every_command_explains_itself() -> None:
+def test_every_command_explains_itself(capsys: pytest.CaptureFixture[str]) -> None:
     for module in COMMANDS.glob("[a-z]*.py"):
-        assert "Usage: tmpwarden" in call(module.stem, "--help").stdout
+        assert main([module.stem, "--help"]) == 0
+        assert "Usage: tmpwarden" in capsys.readouterr().out
 
 
 def test_an_answer_that_cannot_be_written_is_one_sentence_and_exit_1() -> None:

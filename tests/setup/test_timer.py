@@ -118,11 +118,11 @@ def test_what_the_timer_starts_cleans_with_the_standard_library_alone(own_world:
 
 
 @pytest.fixture
-def machine() -> Iterator[Accounts]:
+def machine(private_library: Path) -> Iterator[Accounts]:
     if os.geteuid() != 0:
         pytest.skip("needs root to become other users")
     with base_for_all() as base:
-        yield Accounts(base)
+        yield Accounts(base, private_library)
 
 
 def ticked(

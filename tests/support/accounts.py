@@ -29,8 +29,8 @@ class Account:
 class Machine:
     """alice and bob have homes; web has none. tmpwarden lies where only root can read it, as pipx puts it."""
 
-    def __init__(self, base: Path) -> None:
-        self.base, self.tmp = base, base / "shared"
+    def __init__(self, base: Path, library: Path) -> None:
+        self.base, self.tmp, self.library = base, base / "shared", library
         self.tmp.mkdir()
         self.tmp.chmod(0o1777)
         self.alice, self.bob = self._account("alice", 23_001), self._account("bob", 23_002)
@@ -40,10 +40,6 @@ class Machine:
         lines = [f"root:x:0:0::{self.root_home}:/bin/sh"]
         lines += [f"{each.name}:x:{each.uid}:{each.uid}::{each.home}:/bin/sh" for each in self.accounts]
         (base / "passwd").write_text("\n".join(lines) + "\n")
-        self.library = self.root_home / "lib"
-        click = Path(sysconfig.get_path("purelib"), "click")  # rich draws for a person alone
-        for source in (Path(tmpwarden.__file__).parent, *([click] if click.is_dir() else [])):
-            shutil.copytree(source, self.library / source.name)
 
     @property
     def accounts(self) -> tuple[Account, ...]:
@@ -79,3 +75,12 @@ class Machine:
 
     def code(self, source: str, *args: str) -> "subprocess.CompletedProcess[str]":
         return self.run(interpreters.plain(), "-c", source, *args)
+
+
+def fill_private_library(library: Path) -> Path:
+    """Us and click (rich draws for a person alone), where only root can read it."""
+    library.chmod(0o700)
+    click = Path(sysconfig.get_path("purelib"), "click")
+    for source in (Path(tmpwarden.__file__).parent, *([click] if click.is_dir() else [])):
+        shutil.copytree(source, library / source.name)
+    return library

@@ -96,7 +96,7 @@ DEEDS = [
     Deed("start of another", lambda: hook("SessionStart", AHEAD, str(HOURS * 3600)), starting, is_hook=True),
 ]
 OF_PROCESSES = [deed for deed in DEEDS if deed.name != "undo"]
-not_yet = pytest.mark.xfail(reason="an error still reads as no room", strict=False)
+not_yet = pytest.mark.xfail(reason="an error at making the quarantine still reads as no room", strict=False)
 
 
 @not_yet
