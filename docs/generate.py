@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -38,6 +39,27 @@ def _help(command: click.Command, path: str, parent: click.Context | None) -> It
             below = command.get_command(context, each)
             if below is not None:
                 yield from _help(below, f"{path} {each}", context)
+
+
+def modules() -> str:
+    """Every module with the first line of its docstring."""
+    source = HERE.parent / "src" / "tmpwarden"
+    lines = [
+        _NOTE,
+        "# Modules\n\nWhat each module is for, in its own words. The map is [architecture.md](architecture.md).\n",
+    ]
+    for package in sorted({path.parent for path in source.rglob("*.py")}):
+        name = package.relative_to(source).as_posix()
+        lines.append(f"\n## {'tmpwarden' if name == '.' else name}\n\n")
+        lines += [f"{_first_line(package / '__init__.py')}\n\n", "| module | |\n|---|---|\n"]
+        names = sorted(path for path in package.glob("*.py") if path.name not in ("__init__.py", "__main__.py"))
+        lines += [f"| `{path.stem}` | {_first_line(path)} |\n" for path in names]
+    return "".join(lines)
+
+
+def _first_line(path: Path) -> str:
+    said = ast.get_docstring(ast.parse(path.read_text())) or ""
+    return said.splitlines()[0].replace("|", "\\|") if said else ""
 
 
 def errors_page() -> str:
@@ -98,6 +120,7 @@ def _litter(row: Litter) -> str:
 
 PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands,
+    "modules.md": modules,
     "errors.md": errors_page,
     "reasons.md": reasons,
     "catalogue.md": catalogue,

@@ -38,3 +38,9 @@ def test_reference_pages_are_what_the_code_says() -> None:
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):
         assert (page.parent / target).exists(), target
+
+
+def test_the_map_fits_one_page_and_no_line_of_it_is_long() -> None:
+    lines = (ROOT / "docs" / "architecture.md").read_text().splitlines()
+    assert len(lines) <= 90
+    assert [line for line in lines if len(line) > 140] == []
