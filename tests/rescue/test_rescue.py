@@ -9,10 +9,12 @@ from pathlib import Path
 import pytest
 
 from support.command import answer, data
+from support.litter import later
 from support.mounts import needs_root
 from support.repos import commit, git
 from support.users import session_directory
 from tmpwarden.rescue import store
+from tmpwarden.sweep.compose import clean
 from worktrees import shapes
 
 DAY_S = 86400.0
@@ -292,3 +294,25 @@ def test_rescues_go_when_their_time_is_over_and_younger_ones_never_silently(tmp_
     assert [each["path"] for each in data("rescue", "list")["rescued"]] == [str(tmp_path / "a")]
     data("rescue", str(tmp_path / "b"), later_s=31 * DAY_S)
     assert [each["path"] for each in data("rescue", "list")["rescued"]] == [str(tmp_path / "b")]
+
+
+def test_a_clean_lets_rescues_go_that_stayed_as_long_as_promised_and_says_so(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TMPWARDEN_ROOTS")
+    monkeypatch.setattr("tmpwarden.oskit.files.places._COMMON_ROOTS", ())
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "report.pdf").write_text("x")
+    saved = rescue(tmp_path / "a")
+    assert not any(str(saved["id"]) in warning for warning in clean(now_ns=later(29 * 24)).warnings)
+    assert any(str(saved["id"]) in warning for warning in clean(now_ns=later(31 * 24)).warnings)
+    assert store.everything() == []
+
+
+def test_what_a_killed_rescue_began_goes_and_what_a_living_one_builds_stays(tmp_path: Path) -> None:
+    (tmp_path / "a").mkdir()
+    (tmp_path / "a" / "report.pdf").write_text("x")
+    with store.staging() as living:
+        (Path(store.directory()) / ".new-0123456789ab").mkdir(mode=0o700)
+        rescue(tmp_path / "a")
+        assert {name for name in os.listdir(store.directory()) if name.startswith(".")} == {os.path.basename(living)}

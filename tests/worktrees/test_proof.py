@@ -1,5 +1,9 @@
 """The proof of every shape of repository is right, and what a proof lets go comes back bit for bit."""
 
+import contextlib
+import io
+import os
+import subprocess
 from pathlib import Path
 
 import pytest
@@ -8,6 +12,8 @@ from support.command import answer, data
 from support.holding import process
 from support.repos import commit, git
 from tmpwarden.cli.commands import worktrees
+from tmpwarden.cli.main import main
+from tmpwarden.worktrees import removal
 from worktrees import shapes
 from worktrees.shapes import Shape, snapshot
 
@@ -191,3 +197,67 @@ def test_an_unpushed_commit_is_counted(tmp_path: Path) -> None:
     tree = shapes.unmerged(tmp_path)
     commit(tree, "two")
     assert data("worktrees", "proof", str(tree))["unpushed"] == 2
+
+
+def test_who_begins_to_use_it_while_it_is_taken_has_it_back_with_its_entry(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = shapes.plain(tmp_path)
+    before = snapshot(tree)
+    running: list[subprocess.Popen[bytes]] = []
+
+    def strike(window: str) -> None:
+        """Somebody stands in it since before the rename: only its new place shows that."""
+        if window == "taken, holders not yet looked for" and not running:
+            (taken,) = Path(os.environ["XDG_STATE_HOME"]).glob("tmpwarden/q/*/package.json")
+            running.append(subprocess.Popen(["sleep", "60"], cwd=taken.parent))
+
+    monkeypatch.setattr("tmpwarden.sweep.take.act._race_window", strike)
+    try:
+        assert data("worktrees", "clean", "-y", str(tree))["removed"] == []
+    finally:
+        for process_ in running:
+            process_.kill()
+            process_.wait()
+    assert running
+    assert snapshot(tree) == before
+
+
+def test_a_run_that_dies_between_directory_and_entry_can_be_undone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    tree = shapes.unmerged(tmp_path)
+    before = snapshot(tree)
+
+    def die(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr(removal.Removal, "_followed", die)
+        patched.setattr(removal, "_entry", lambda tree: None)
+        assert answer("worktrees", "clean", "-y", str(tree))[0] == 130
+    assert not tree.exists()
+    data("undo")
+    assert snapshot(tree) == before
+
+
+def test_a_git_at_work_keeps_it(tmp_path: Path) -> None:
+    tree = shapes.plain(tmp_path)
+    (Path(git(tree, "rev-parse", "--absolute-git-dir")) / "index.lock").touch()
+    assert answer("worktrees", "proof", str(tree))[1]["data"]["reason"] == "unfinished"
+
+
+def test_a_table_for_people_names_repository_state_and_reason(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    tree = shapes.modified(tmp_path)
+    monkeypatch.chdir(tmp_path / "project")
+    monkeypatch.delenv("TMPWARDEN_ROOTS")
+    monkeypatch.setattr("tmpwarden.oskit.files.places._COMMON_ROOTS", ())
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        assert main(["worktrees", "--min-age", "0s"]) == 0
+    header, line, *rest = out.getvalue().splitlines()
+    titles = "SIZE,DERIVED,REPOSITORY,BRANCH,COMMIT,UNPUSHED,MERGED,DIRTY,HELD,BY,VERDICT,PATH"
+    assert ",".join(header.split()) == titles
+    assert line.endswith(f"kept: 1 modified file: file  {tree}")
+    assert " project " in line
+    assert rest[0].startswith("1 worktree, ")

@@ -19,6 +19,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from ..oskit.proc.reach import Reach
 from . import fields
 from .fields import Reading
 from .files import BUILT_IN, default_dirs, read_text, xdg
@@ -142,7 +143,8 @@ def _projects(files: list[str]) -> list[str]:
             named |= dict.fromkeys(_absolute(data))
         except (OSError, ValueError, RecursionError):
             continue
-    return [path for path in list(named)[:_MOST_PROJECTS] if os.path.isdir(path)]
+    reach = Reach.now()
+    return [path for path in list(named)[:_MOST_PROJECTS] if reach.frozen(path) is None and os.path.isdir(path)]
 
 
 def _absolute(data: object) -> Iterator[str]:

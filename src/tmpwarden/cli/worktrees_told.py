@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator, Sequence
 
@@ -18,10 +19,13 @@ from .table import Column, Row, draw
 _COLUMNS = (
     Column("SIZE", right=True),
     Column("DERIVED", right=True),
+    Column("REPOSITORY"),
     Column("BRANCH"),
     Column("COMMIT", right=True),
     Column("UNPUSHED", right=True),
     Column("MERGED"),
+    Column("DIRTY"),
+    Column("HELD BY"),
     Column("VERDICT"),
 )
 _HOLDS = {Holds.YES: True, Holds.NO: False, Holds.NOT_MEASURED: None}
@@ -109,13 +113,23 @@ def _row(tree: Tree, call: Call) -> Row:
     cells = (
         size(tree.measure.bytes) if tree.measure else "?",
         size(tree.derived_bytes),
+        shown(os.path.basename(tree.repository)) if tree.repository else "?",
         shown(tree.branch) if tree.branch else "(detached)" if tree.head else "?",
         age,
         "?" if tree.unpushed is None else str(tree.unpushed),
         tree.merged.value if tree.merged else "?",
+        "?" if tree.is_dirty is None else "yes" if tree.is_dirty else "no",
+        _holder(tree),
         words,
     )
     return Row(cells, shown(tree.path), style="" if not tree.is_proven else "green")
+
+
+def _holder(tree: Tree) -> str:
+    if not tree.held_by:
+        return "-"
+    first = tree.held_by[0]
+    return shown(first.command or first.kind.value) + (f" ({first.pid})" if first.pid else "")
 
 
 def _why(tree: Tree) -> str:

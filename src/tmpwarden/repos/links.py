@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import stat
 
+from ..oskit.proc.reach import Reach
 from .gitdir import Directory
 from .run import Unclear
 
@@ -43,13 +44,15 @@ def common_directory(path: str) -> str | None:
 
 def linked_worktrees(common: str) -> list[str]:
     """Paths that a repository has entries for and where something is checked out now."""
-    found = []
+    found, reach = [], Reach.now()
     for name in _names(f"{common}/worktrees"):
         try:
             path = os.path.dirname(
                 os.path.join(common, "worktrees", name, _line(f"{common}/worktrees/{name}", "gitdir"))
             )
         except (OSError, Unclear, ValueError):
+            continue
+        if reach.frozen(path):
             continue
         path = os.path.realpath(path)
         if is_linked(path) and common_directory(path) == common:

@@ -13,6 +13,7 @@ from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 
+from ..oskit.proc.reach import Reach
 from . import config
 from .config import Config
 from .gitdir import Directory, open_below
@@ -140,6 +141,8 @@ def module(unit: Unit, path: str, directory: Directory) -> Repository:
 
 
 def _reached(stack: ExitStack, unit: Unit, path: str, what: str) -> Directory:
+    if Reach.now().frozen(path):
+        raise Unclear(f"{what} lies on a mount that does not answer")
     try:
         fd = os.open(unit.now(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:

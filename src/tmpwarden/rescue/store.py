@@ -10,6 +10,7 @@ from contextlib import contextmanager, suppress
 
 from ..errors import NotFound
 from ..oskit.files import atomic, own_dirs, places, purge, space, take
+from ..oskit.proc import locks
 from ..text import shown, size
 from .nouns import Refused, Rescued, decoded, encoded
 
@@ -30,11 +31,13 @@ def staging() -> Iterator[str]:
     own_dirs.make_private_dir(places.data_dir())
     own_dirs.make_private_dir(home)
     name = f"{_STAGING}{os.urandom(6).hex()}"
-    own_dirs.make_private_dir(f"{home}/{name}")
+    fd = own_dirs.open_private_dir(f"{home}/{name}")
+    locks.try_flock(fd)  # whoever finds it unlocked knows that we were killed
     try:
         yield f"{home}/{name}"
     finally:
         _remove(name)
+        os.close(fd)
 
 
 def publish(path: str, rescued: Rescued) -> None:
@@ -99,11 +102,11 @@ def used_bytes() -> int:
 def make_room(wanted_bytes: int, max_bytes: int, keep_s: int, now_s: float) -> tuple[list[Rescued], Refused | None]:
     """Let go what is older than it was promised to stay; then, oldest first, what is in the way and at least a week
     old. Those that went, and why there is still no room."""
-    gone: list[Rescued] = []
+    gone = expire(keep_s, now_s)
     for each in everything():
         age_s = now_s - each.created_s
         is_in_the_way = used_bytes() + wanted_bytes > max_bytes and age_s >= PROMISE_S
-        if age_s >= keep_s or is_in_the_way:
+        if is_in_the_way:
             _remove(each.id)
             gone.append(each)
     if used_bytes() + wanted_bytes > max_bytes:
@@ -114,8 +117,30 @@ def make_room(wanted_bytes: int, max_bytes: int, keep_s: int, now_s: float) -> t
     return gone, None
 
 
-def forget(rescued: Rescued) -> None:
-    _remove(rescued.id)
+def exists() -> bool:
+    return os.path.isdir(directory())
+
+
+def expire(keep_s: int, now_s: float) -> list[Rescued]:
+    """Let go what has been kept as long as was promised, and what a killed run began and did not finish."""
+    for name in os.listdir(directory()) if exists() else ():
+        if name.startswith(_STAGING) and _is_left_over(name):
+            _remove(name)
+    gone = [each for each in everything() if now_s - each.created_s >= keep_s]
+    for each in gone:
+        _remove(each.id)
+    return gone
+
+
+def _is_left_over(name: str) -> bool:
+    try:
+        fd = own_dirs.open_ours(directory(), name)
+    except OSError:
+        return False
+    try:
+        return locks.try_flock(fd)
+    finally:
+        os.close(fd)
 
 
 def _sync(path: str) -> None:

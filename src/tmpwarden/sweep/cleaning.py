@@ -8,11 +8,11 @@ from dataclasses import dataclass, field, replace
 
 from ..model.sweep import Outcome, Reason, Receipt, Remove, Verdict, Worth
 from ..oskit.files.purge import Purged
-from .explain import rescued_first, still_listed
+from .explain import left_to_know
 from .plan import make_plan, makes_room
 from .prepared import CleanResult, Plan, Prepared
 from .store import saved, settle
-from .store.expiry import complaints, destroy, expire, purge_all, unused, waiting
+from .store.expiry import complaints, destroy, expire, expired_rescues, purge_all, unused, waiting
 from .store.journal import Journal
 from .store.quarantine import Quarantines
 from .take.act import Actor
@@ -50,7 +50,7 @@ class Cleaning:
         journal.open()
         try:
             self.result.warnings += settle.settle(journal, self.prepared)
-            self.result.warnings += complaints(self.prepared)
+            self.result.warnings += (*complaints(self.prepared), *expired_rescues(self.prepared))
             self.result.expired += expire(self.prepared, journal)
             self._sweep(actor, confirm)
             if request.empty_quarantine and self.result.confirmed:
@@ -229,9 +229,7 @@ class Cleaning:
     def _collect(self, receipts: Iterable[Receipt]) -> None:
         for receipt in receipts:
             self.result.receipts.append(receipt)
-            self.result.warnings += (still_listed(each) for each in receipt.git_entries)
-            if receipt.rescued:
-                self.result.warnings.append(rescued_first(receipt.finding.path, receipt.rescued))
+            self.result.warnings += left_to_know(receipt)
             if self.on_receipt:
                 self.on_receipt(receipt)
 

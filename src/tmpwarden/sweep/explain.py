@@ -9,7 +9,7 @@ from typing import Any
 
 from ..errors import FrozenMount, NotFound, TmpwardenError
 from ..model.answers import Nobody
-from ..model.sweep import Owner, OwnerState, Reason, Unclear, Verdict
+from ..model.sweep import Owner, OwnerState, Reason, Receipt, Unclear, Verdict
 from ..oskit.files import places
 from ..oskit.proc.reach import Reach
 from ..text import plural, quoted, shown
@@ -73,13 +73,14 @@ def _by_name(path: str, prepared: Prepared) -> Verdict | None:
     return next(heard.hear(found[0]), None) if [each.path for each in found] == [path] else None
 
 
-def still_listed(repository: str) -> str:
-    """What is left for the user to do: the repository is theirs, and nothing in it is changed by a clean."""
-    return f"a worktree of {shown(repository)} went; `git -C {quoted(repository)} worktree prune` makes it forget"
-
-
-def rescued_first(path: str, rescue: str) -> str:
-    return f"what existed only in {shown(path)} was saved first: tmpwarden rescue show {rescue}"
+def left_to_know(receipt: Receipt) -> Iterator[str]:
+    """What a person should know of a unit that went: its entry in a repository of theirs, which a clean never changes,
+    and what was saved of it."""
+    for each in receipt.git_entries:
+        yield f"a worktree of {shown(each)} went; `git -C {quoted(each)} worktree prune` makes it forget"
+    if receipt.rescued:
+        path = shown(receipt.finding.path)
+        yield f"what existed only in {path} was saved first: tmpwarden rescue show {receipt.rescued}"
 
 
 def _verdict(path: str, prepared: Prepared) -> Verdict | None:

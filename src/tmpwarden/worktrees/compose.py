@@ -9,9 +9,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 
 from ..catalogue import worktrees as catalogue
-from ..errors import NotFound
+from ..errors import FrozenMount, NotFound
 from ..model.sweep import Request, Thresholds
 from ..oskit.files import own_dirs, places, purge
+from ..oskit.proc.reach import Reach
 from ..repos import links
 from ..sweep.compose import prepare
 from ..sweep.lock import clean_lock
@@ -50,10 +51,15 @@ def looking(wish: Wish, *, now_ns: Clock = time.time_ns) -> Iterator[tuple[Surve
         yield surveyor, _candidates(wish, prepared.roots), prepared.warnings
 
 
-def survey(wish: Wish, *, now_ns: Clock = time.time_ns) -> tuple[list[Tree], list[str]]:
-    """Every worktree that was named or can be found, biggest first."""
+def survey(
+    wish: Wish, *, on_tree: Callable[[int, int], None] = lambda done, all_: None, now_ns: Clock = time.time_ns
+) -> tuple[list[Tree], list[str]]:
+    """Every worktree that was named or can be found, biggest first. `on_tree` hears how many of how many are done."""
+    trees: list[Tree] = []
     with looking(wish, now_ns=now_ns) as (surveyor, candidates, warnings):
-        trees = list(surveyor.look(candidates))
+        for tree in surveyor.look(candidates):
+            trees.append(tree)
+            on_tree(len(trees), len(candidates))
     return sorted(trees, key=lambda tree: -(tree.measure.bytes if tree.measure else 0)), list(warnings)
 
 
@@ -88,6 +94,8 @@ def _candidates(wish: Wish, roots: tuple[str, ...]) -> list[Candidate]:
 
 
 def _named(path: str) -> str:
+    if point := Reach.now().frozen(os.path.expanduser(path)):
+        raise FrozenMount(shown(path), shown(point))
     full = os.path.realpath(os.path.expanduser(path))
     if not os.path.lexists(full):
         raise NotFound(f"there is nothing called {shown(path)}")

@@ -95,7 +95,8 @@ def _has_no_stash(subject: Subject) -> str:
 
 
 def _is_finished(subject: Subject) -> str:
-    return "; ".join(work.unfinished(subject.repository))
+    at_work = ["git is at work in it, or was killed (index.lock)"] if subject.repository.own.has("index.lock") else []
+    return "; ".join((*work.unfinished(subject.repository), *at_work))
 
 
 def _is_not_locked(subject: Subject) -> str:

@@ -59,7 +59,10 @@ class Surveyor:
     def look(self, candidates: Iterable[Candidate]) -> Iterator[Tree]:
         """In their order; several at once, because most of the time is git's."""
         with ThreadPoolExecutor(_WORKERS) as pool:
-            yield from pool.map(self.examine, candidates)
+            try:
+                yield from pool.map(self.examine, candidates)
+            finally:  # Ctrl-C, or nobody wants more: the rest is not even begun
+                pool.shutdown(cancel_futures=True)
 
     def examine(self, candidate: Candidate) -> Tree:
         """Everything about one."""

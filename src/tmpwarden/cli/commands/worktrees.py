@@ -16,6 +16,7 @@ from .. import ask, kinds
 from .. import worktrees_told as told
 from ..call import Answer, Call
 from ..group import pass_call
+from ..progress import Progress
 
 
 @click.group(invoke_without_command=True)
@@ -28,9 +29,7 @@ def command(call: Call, min_age: int | None) -> Answer | None:
     """
     if click.get_current_context().invoked_subcommand is not None:
         return None
-    trees, warnings = survey(Wish((), call.roots, call.config_file, min_age), now_ns=call.now_ns)
-    for warning in warnings:
-        call.warn(warning)
+    trees = _looked_at(Wish((), call.roots, call.config_file, min_age), call)
     return Answer({"worktrees": [told.document(tree) for tree in trees]}, lambda: told.table(trees, call))
 
 
@@ -74,9 +73,7 @@ def clean(
     The branch stays, and a detached HEAD is given a reference under refs/tmpwarden/.
     """
     wish = Wish(paths, call.roots, call.config_file, min_age)
-    trees, warnings = survey(wish, now_ns=call.now_ns)
-    for warning in warnings:
-        call.warn(warning)
+    trees = _looked_at(wish, call)
     chosen = [tree for tree in trees if _may_go(tree, derived_only=derived_only) and (not merged or _is_merged(tree))]
     chosen = chosen if paths else [tree for tree in chosen if tree.maker]
     kept = [tree for tree in trees if tree not in chosen]
@@ -89,6 +86,16 @@ def clean(
         return Answer(told.summary([], kept, []), lambda: ["Nothing was removed."])
     gone = remove(chosen, wish, only_derived=derived_only, branches=branches, now_ns=call.now_ns)
     return outcome(call, gone, kept)
+
+
+def _looked_at(wish: Wish, call: Call) -> list[Tree]:
+    with Progress(wanted=not call.json) as progress:
+        trees, warnings = survey(
+            wish, on_tree=lambda done, all_: progress.tell(f"Looking: {done} of {all_} ..."), now_ns=call.now_ns
+        )
+    for warning in warnings:
+        call.warn(warning)
+    return trees
 
 
 def outcome(call: Call, gone: list[Gone], kept: list[Tree]) -> Answer:

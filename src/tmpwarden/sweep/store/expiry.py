@@ -8,7 +8,7 @@ from ...model.answers import Nobody
 from ...model.sweep import Space
 from ...oskit.files import space
 from ...oskit.files.purge import Purged
-from ...text import shown
+from ...text import duration, shown
 from ..find import known_roots
 from ..prepared import Prepared
 from . import quarantine
@@ -39,6 +39,16 @@ def complaints(prepared: Prepared) -> Iterator[str]:
             names = ", ".join(shown(name) for name in seen.strangers[:3])
             names += ", ..." if len(seen.strangers) > 3 else ""
             yield f"{shown(directory)} holds what tmpwarden did not put there, and leaves it alone: {names}"
+
+
+def expired_rescues(prepared: Prepared) -> Iterator[str]:
+    """Rescues older than they were promised to stay: told when they go."""
+    from ...rescue import store  # only where there are any
+
+    if not prepared.home_roots or not store.exists():
+        return
+    for each in store.expire(prepared.settings.rescue_keep_s, prepared.now_ns() / 1e9):
+        yield f"the rescue {each.id} of {shown(each.path)} was {duration(prepared.settings.rescue_keep_s)} old and went"
 
 
 def purge_all(prepared: Prepared, journal: Journal) -> list[Purged]:
