@@ -160,3 +160,14 @@ def test_kept_units_are_told_with_their_reason(root: Path) -> None:
         said = tmpwarden("clean", "--force", later_s=planted.DAYS).stdout
     assert f"Kept {held}, 1 item, " in said
     assert f"(pid {holder.pid}) works in it" in said
+
+
+def test_a_floor_used_as_a_limit_is_answered_with_the_option_that_is_meant(own_world: Path) -> None:
+    """`moat clean-temp --min-age 1h` takes what is older than that; here it is a floor."""
+    unit = planted.staging(own_world / "tmp")
+    said = tmpwarden("clean", "--yes", "--min-age", "1h", later_s=2 * 3600)
+    assert unit.exists()
+    sentence, _, remedy = said.stderr.strip().partition(" older than that: tmpwarden ")
+    assert sentence == "warning: --min-age only keeps what is younger; to take 1 unit"
+    tmpwarden(*remedy.split(), "--yes", later_s=2 * 3600)
+    assert not unit.exists()

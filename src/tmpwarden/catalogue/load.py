@@ -16,6 +16,8 @@ from .agent import Agent
 from .files import BUILT_IN, default_dirs, read_text, xdg
 from .overrides import Override, apply
 
+_OURS = "tmpwarden"
+
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
@@ -54,6 +56,11 @@ class Catalogue:
         if home is not None:
             bases |= {"home": (home,), **xdg(home, os.environ if environ is None else environ)}
         return matcher.places(self.rows, bases, os.geteuid() if uid is None else uid)
+
+    def of_leases(self, roots: Iterable[str]) -> tuple[matcher.Place, ...]:
+        """Where our own and leased things lie below roots that nobody called temp roots: no other row's business."""
+        ours = [row for row in self.rows if row.agent == _OURS]
+        return matcher.places(ours, {"tmp": tuple(roots)}, os.geteuid())
 
 
 def load(dirs: Iterable[str] | None = None, overrides: Mapping[str, Override] | None = None) -> Catalogue:

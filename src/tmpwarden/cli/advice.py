@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
-from ..model.sweep import Request
-from ..text import duration, parse_duration, quoted
+from collections.abc import Iterable
+from dataclasses import replace
+
+from ..model.sweep import Reason, Request, Verdict
+from ..text import duration, parse_duration, plural, quoted
 from .call import Call
 
 
@@ -23,6 +26,20 @@ def clean(call: Call, request: Request) -> str:
     for agent in request.agents:
         words += ["--agent", agent]
     return command(call, "clean", *words)
+
+
+def lower_limit(call: Call, request: Request, kept: Iterable[Verdict]) -> str | None:
+    """For who means "take what is older than that" by --min-age, as other cleaners do: it only ever keeps."""
+    floor_s = request.thresholds.min_age_s
+    if floor_s is None or request.thresholds.max_age_s is not None:
+        return None
+    oldest_ns = call.now_ns() - floor_s * 10**9
+    young = [v for v in kept if v.reason is Reason.TOO_YOUNG and v.evidence.measure]
+    older = [v for v in young if v.evidence.measure and v.evidence.measure.newest_ns < oldest_ns]
+    if not older:
+        return None
+    wanted = clean(call, replace(request, thresholds=replace(request.thresholds, max_age_s=max(floor_s, 3600))))
+    return f"--min-age only keeps what is younger; to take {plural(len(older), 'unit')} older than that: {wanted}"
 
 
 def _exact(seconds: int) -> str:

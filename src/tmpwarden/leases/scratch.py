@@ -10,7 +10,7 @@ from ..errors import NoSpace
 from ..model.hot import Lease, Scratch
 from ..oskit.files import atomic, own_dirs, own_files
 from ..oskit.proc import namespaces, procs
-from . import lease_files, record
+from . import lease_files, leased_roots, record
 
 _TRIES = 16
 _DISPOSABLE = "r"
@@ -52,6 +52,7 @@ def open_scratch(
         if error.errno in atomic.NO_ROOM:
             raise NoSpace(root, error.strerror) from None
         raise
+    leased_roots.note(root)
     return Scratch(path, lease, environment(path))
 
 

@@ -5,18 +5,21 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..catalogue.load import Catalogue, load
 from ..catalogue.settings import Settings, load_settings
-from ..leases import scratch
+from ..errors import UnsafeRoot
+from ..leases import leased_roots, scratch
 from ..leases.book import OwnerBook, variables_of
 from ..model.sweep import Claim, Evidence, Finding, Kind, Litter, Measure, Owner, Reason, Request, Witness
 from ..oskit.files import places
 from ..oskit.proc import locks
 from ..oskit.proc.holders import Holders
 from ..oskit.proc.namespaces import MountTable
+from ..oskit.proc.reach import Reach
 from ..text import shown
 from .explain import explain
 from .find import known_roots
@@ -66,6 +69,8 @@ def clean(
         return CleanResult(planned=plan.removals, kept=plan.kept, warnings=[*Survey(prepared).warnings])
     note_first_run(prepared.state)
     known_roots.remember(prepared.roots, prepared.home_roots)
+    for root in prepared.leased_roots:
+        known_roots.note_quarantine(root)
     with clean_lock(prepared.state, 0.0 if request.unattended else _A_PERSON_WAITS_S):
         result = Cleaning(prepared, on_receipt, should_stop).run(confirm)
         for receipt in result.removed:
@@ -87,11 +92,12 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
         catalogue.agent(agent)
     roots = places.temp_roots(request.roots, extra=known_roots.remembered())
     home = request.home if roots.confined else places.home()
-    starts = catalogue.places(roots, home)
+    leased = () if roots.confined else _leased(roots)
+    starts = (*catalogue.places(roots, home), *catalogue.of_leases(leased))
     finder = Finder(starts, _wanted(request))
     state = places.state_dir()
     consent = Consent.read(state, now_ns())
-    world = _world(catalogue, tuple(roots), finder)
+    world = _world(catalogue, (*roots, *leased), finder)
     pressure = Pressure.of(roots, request, settings)
     named = Named(finder, tuple(roots))
     found = named.findings(request.words)
@@ -102,8 +108,20 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     warnings = [*settings.warnings, *catalogue.warnings, *roots.warnings, *named.warnings]
     home_roots = frozenset(start.root for start in starts if start.is_home)
     return Prepared(
-        request, settings, tuple(roots), home_roots, finder, weigher, state, now_ns, consent, pressure, warnings, found
+        *(request, settings, tuple(roots), home_roots, finder, weigher, state, now_ns, consent, pressure, warnings),
+        named=found,
+        leased_roots=leased,
     )
+
+
+def _leased(roots: places.Roots) -> tuple[str, ...]:
+    """Other roots of ours, below which only what was leased is looked for: nobody called them temp roots."""
+    found: list[str] = []
+    reach = Reach.now()
+    for path in leased_roots.remembered():
+        with suppress(UnsafeRoot):
+            found += [] if reach.frozen(path) else places.temp_roots((path,))
+    return tuple(path for path in dict.fromkeys(found) if path not in roots)
 
 
 def _wanted(request: Request) -> Callable[[Litter], bool]:

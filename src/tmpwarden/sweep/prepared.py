@@ -34,6 +34,7 @@ class Prepared:
     pressure: Pressure
     warnings: list[str]
     named: tuple[Finding, ...] = ()  # a person's words: look at these alone
+    leased_roots: tuple[str, ...] = ()  # below them only our own and leased units are looked for
 
     def verdicts(self) -> Iterator[Verdict]:
         """Find, gather, judge, one unit after the other: each verdict is of this very moment."""

@@ -167,8 +167,9 @@ class _Run:
                 should_stop=stop.wanted,
                 now_ns=self.call.now_ns,
             )
-        for warning in result.warnings:
-            self.call.warn(warning)
+        for warning in (*result.warnings, advice.lower_limit(self.call, self.request, result.kept)):
+            if warning:
+                self.call.warn(warning)
         return result
 
     def _asked(self, plan: Plan) -> bool:

@@ -61,8 +61,9 @@ def _answer(call: Call, request: Request, each: bool, full: bool) -> Answer:
         progress.tell("Looking at what no row knows ...")
         unmatched = survey.unmatched(in_full=full)
     seen = _Seen(verdicts, survey.roots, unmatched, survey.accounts(unmatched), call.now_ns())
-    for warning in survey.warnings:
-        call.warn(warning)
+    for warning in (*survey.warnings, advice.lower_limit(call, request, verdicts)):
+        if warning:
+            call.warn(warning)
     return Answer(lambda: _document(seen), lambda: _lines(call, request, seen, each))
 
 

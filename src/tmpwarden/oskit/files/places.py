@@ -70,6 +70,11 @@ def temp_roots(explicit: tuple[str, ...] = (), extra: tuple[str, ...] = ()) -> R
     return _usable(tuple(filter(os.path.isabs, candidates)) + _COMMON_ROOTS + extra)
 
 
+def is_common_root(path: str) -> bool:
+    """Whether every run that is not confined looks there."""
+    return path in _COMMON_ROOTS
+
+
 def _usable(candidates: tuple[str, ...]) -> Roots:
     from ...errors import UnsafeRoot
 
