@@ -83,6 +83,25 @@ def _break_what_lies_in_quarantine(world: Path) -> None:
         config.write_text("[core]\n\tfsmonitor = true\n")
 
 
+def test_a_run_that_dies_before_it_has_saved_everything_loses_nothing(
+    own_world: Path, unit: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What it took waits in quarantine, where it would expire; the next run gives it back."""
+    configure(own_world, "git = true")
+    before = shapes.hashes(unit)
+
+    def die(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched:
+        patched.setattr("tmpwarden.rescue.save.save", die)
+        assert clean(now_ns=later(100)).stopped == "interrupted"
+    assert not unit.exists()
+    configure(own_world, "git = false")
+    clean(now_ns=later(100))
+    assert shapes.hashes(unit) == before
+
+
 def test_teardown_by_name_does_not_make_git_work_go(own_world: Path, unit: Path) -> None:
     configure(own_world, "git = true")
     teardown(SESSION, wait=True, now_ns=later(100))

@@ -15,6 +15,7 @@ from ..prepared import Prepared
 from ..take import recheck
 from ..take.doubt import may_only_wait
 from ..take.lastlook import users_of
+from ..weigh.evidence import inspect_git
 from . import quarantine, way_back
 from .journal import Intent, Journal, open_intents
 
@@ -112,7 +113,12 @@ def _is_wanted(fd: int, token: str, intent: Intent, prepared: Prepared, measure:
     users = users_of(verdict, world, fd, intent.quarantine, token, measure)
     if not isinstance(users, Nobody) or (token != intent.id and world.is_in_doubt and may_only_wait(finding)):
         return True
-    return _has_changed(finding, intent, measure)
+    return _has_changed(finding, intent, measure) or _has_git_work(finding, judged, fd, token)
+
+
+def _has_git_work(finding: Finding, evidence: Evidence, fd: int, token: str) -> bool:
+    """The run may have died before it saved that (`[rescue] git`): back with it, to be heard and saved again."""
+    return not finding.litter.git_disposable and inspect_git(finding, evidence, fd, token).git_losses != ()
 
 
 def _is_held(intent: Intent, prepared: Prepared, token: str) -> bool:
