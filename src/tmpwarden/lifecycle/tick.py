@@ -32,9 +32,12 @@ def main(arguments: list[str]) -> int:
 
 def _clear() -> _Said:
     from tmpwarden.errors import TmpwardenError
+    from tmpwarden.leases import static_temp
     from tmpwarden.lifecycle.background import clear_the_dead
+    from tmpwarden.oskit.files.places import state_dir
 
     try:
+        static_temp.make(state_dir())
         done = clear_the_dead()
     except (TmpwardenError, OSError) as problem:
         return [], str(problem)

@@ -20,6 +20,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("Clear", "teardown", "What an orchestrator calls when an agent ends."),
     ("Prevent", "run", "Run any command with a private scratch directory."),
     ("Prevent", "shellenv", "Shell functions that start the agents found here under `tmpwarden run`."),
+    ("Prevent", "setup", "Hooks, temp, timer and completion for every agent found here. Asks once."),
     ("Prevent", "install", "Write tmpwarden into an agent's settings. Shows the change first."),
     ("Prevent", "uninstall", "Take it out again."),
     ("Prevent", "guard", "Check a command against the guard's rules, verify them, read their log."),

@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import click
 
 from ...agent_facts import FACTS
-from ...text import shown
+from ...text import plural, shown
+from .. import ask
 from ..call import Answer, Call
 from ..group import pass_call
 
+if TYPE_CHECKING:
+    from ...setup.edits import Edit
+
 _NAMES = click.Choice([*FACTS, "timer"])
+_NOTHING = "Nothing was changed."
 
 
 @click.command()
@@ -19,19 +25,31 @@ _NAMES = click.Choice([*FACTS, "timer"])
 @click.option("--guard", is_flag=True, help="Also keep temp writes inside the scratch (a hook before each tool call).")
 @click.option("--observe", is_flag=True, help="Remove nothing: only record what would have been removed.")
 @click.option("-n", "--dry-run", is_flag=True, help="Show the change and make none.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask. Without a terminal nobody is asked either.")
 @click.option("--include-backlog", is_flag=True, help="Unattended runs may also take what is older than this install.")
 @click.option("--system", is_flag=True, help="With timer, as root: one timer for every user of this machine.")
 @pass_call
 def command(
-    call: Call, what: str | None, guard: bool, observe: bool, dry_run: bool, include_backlog: bool, system: bool
+    call: Call,
+    what: str | None,
+    guard: bool,
+    observe: bool,
+    dry_run: bool,
+    yes: bool,
+    include_backlog: bool,
+    system: bool,
 ) -> Answer:
-    """Write tmpwarden into an agent's settings, as hooks. Without a name: the agents found here and their state."""
+    """Write tmpwarden into an agent's settings, as hooks: shows the change and asks. Without a name: the agents found
+    here and their state. For all of them at once: `tmpwarden setup`."""
     if what is None:
         return _table()
+    is_asked = call.can_ask and not yes and not dry_run
     if what == "timer":
-        return _timer(system, dry_run)
+        return _timer(system, dry_run, is_asked)
     from ...setup.apply import install
 
+    if is_asked and not _agreed(install(what, guard=guard, observe=observe, dry_run=True).changed):
+        return Answer({"agent": what, "changed": [], "dry_run": False}, lambda: [_NOTHING])
     done = install(what, guard=guard, observe=observe, dry_run=dry_run)
     if include_backlog and not dry_run:
         _consent()
@@ -45,6 +63,14 @@ def command(
     if dry_run:
         return Answer(data | {"diff": [edit.diff() for edit in done.changed]}, lambda: _diffs(done.changed))
     return Answer(data, lambda: _installed(done.target.name, what, bool(done.changed), observe, done.advice))
+
+
+def _agreed(edits: tuple[Edit, ...]) -> bool:
+    """The diff, and a yes to it; nothing to change needs none."""
+    if not edits:
+        return True
+    ask.say(_diffs(edits))
+    return ask.yes(f"Change {plural(len(edits), 'file')}?")
 
 
 def _table() -> Answer:
@@ -70,9 +96,11 @@ def _table() -> Answer:
     return Answer(data, text)
 
 
-def _timer(system: bool, dry_run: bool) -> Answer:
+def _timer(system: bool, dry_run: bool, is_asked: bool) -> Answer:
     from ...setup import timer
 
+    if is_asked and not _agreed(timer.install(system=system, dry_run=True).changed):
+        return Answer({"changed": [], "dry_run": False}, lambda: [_NOTHING])
     done = timer.install(system=system, dry_run=dry_run)
     changed = [edit.path for edit in done.changed]
     data = {"scheduler": done.kind, "changed": changed, "dry_run": dry_run, "advice": list(done.advice)}
@@ -83,9 +111,9 @@ def _timer(system: bool, dry_run: bool) -> Answer:
     )
 
 
-def _diffs(edits: tuple[object, ...]) -> Iterator[str]:
+def _diffs(edits: tuple[Edit, ...]) -> Iterator[str]:
     for edit in edits:
-        yield edit.diff()  # type: ignore[attr-defined]
+        yield edit.diff()
     if not edits:
         yield "Nothing would change."
 

@@ -21,6 +21,7 @@ from . import (
     silent,
     squatted,
     stuck,
+    tempdirs,
     timer,
     tmpdir,
 )
@@ -31,6 +32,7 @@ ALL: tuple[tuple[str, Check], ...] = (
     ("frozen", frozen.check),
     ("squatted", squatted.check),
     ("tmpdir", tmpdir.check),
+    ("tempdirs", tempdirs.check),
     ("ghosts", ghosts.check),  # a failure only where it is what fills a root, and then no clean helps
     ("runaway", runaway.check),
     ("room", room.check),

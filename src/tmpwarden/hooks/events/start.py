@@ -48,6 +48,8 @@ def _scratch(call: HookCall) -> tuple[str, dict[str, str]]:
     facts = call.dialect.facts
     env_file = call.environ.get(facts["temp_variable"].encode(), b"").decode("utf-8", "surrogateescape")
     reaches_commands = bool(env_file) or facts["temp_by"] == "answer"
+    if facts["temp_file"] and (static := _static(call)):
+        return _guidance(f"$TMPDIR ({static})"), {}
     if not reaches_commands and (named := inherited(call)):
         return _guidance(f"$TMPDIR ({named})"), {}
     if not reaches_commands and "context" not in call.dialect.answers:
@@ -62,6 +64,16 @@ def _scratch(call: HookCall) -> tuple[str, dict[str, str]]:
         remember(call, made.path, is_tmpdir=True)  # only now: had the file not been written, nobody would have it
     named = f"$TMPDIR ({made.path})" if reaches_commands else made.path
     return _guidance(named) + (f" {GONE} {told.of_session(call.session)}".rstrip() if is_lost else ""), made.env
+
+
+def _static(call: HookCall) -> str:
+    """The directory that the agent's settings name as its commands' TMPDIR, there again if it was gone."""
+    from ...leases.static_temp import make_one, of_agent
+
+    path = of_agent(call.state, call.dialect.agent)
+    if path:
+        make_one(path)
+    return path
 
 
 def _saved() -> str:

@@ -19,6 +19,8 @@ _SNAKE = {
 
 
 class Codex(Target):
+    needs_consent = True
+
     def state(self, current: Runtime) -> str:
         state = super().state(current)
         return "untrusted" if state == "installed" and not self._is_trusted() else state

@@ -29,6 +29,8 @@ class Wish:
 class Target:
     """One agent whose hooks live in a JSON file, grouped by event as in Claude Code; the others override."""
 
+    needs_consent = False  # its hooks stay off until the user has said yes to them in the agent
+
     def __init__(self, facts: Facts) -> None:
         self.facts = facts
         self.id = facts["id"]

@@ -1,0 +1,118 @@
+"""`tmpwarden setup`: everything for the agents found here, with one diff and one question."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+import click
+from click.shell_completion import get_completion_class
+
+from ...agent_facts import FACTS
+from ...errors import WouldAsk
+from ...text import plural, shown
+from .. import ask
+from ..call import Answer, Call
+from ..group import COMPLETION_VARIABLE, pass_call
+
+if TYPE_CHECKING:
+    from ...setup.everything import Plan
+
+
+@click.command()
+@click.option("--agent", "agents", multiple=True, type=click.Choice(list(FACTS)), help="Only this one; repeatable.")
+@click.option("--guard", is_flag=True, help="Also ask before destructive commands outside the scratch.")
+@click.option("--no-timer", is_flag=True, help="Without the hourly timer.")
+@click.option("-n", "--dry-run", is_flag=True, help="Show the change and make none.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask.")
+@click.option("--remove", is_flag=True, help="Take all of it out again: every file as it was.")
+@pass_call
+def command(
+    call: Call,
+    agents: tuple[str, ...],
+    guard: bool,
+    no_timer: bool,
+    dry_run: bool,
+    yes: bool,
+    remove: bool,
+) -> Answer:
+    """Hooks, temp directories, timer and completion for the agents found here: one diff, one question.
+
+    \b
+    tmpwarden setup --dry-run      what it would change, and nothing else
+    tmpwarden setup --yes          no question
+    tmpwarden setup --remove       every file as it was before
+    """
+    from ...setup import everything
+    from ...setup.shellenv import shell_of
+
+    shell = shell_of(os.environ.get("SHELL", ""))
+    own = shutil.which("tmpwarden") or os.path.abspath(sys.argv[0])
+    text = "" if remove else _completion(click.get_current_context(), shell)
+    wanted = everything.Wanted(agents, guard, not no_timer, shell, own, text)
+    made = everything.removal() if remove else everything.plan(wanted)
+    data = _data(made, dry_run=dry_run, remove=remove)
+    if dry_run or not made.changes:
+        return Answer(data, lambda: _shown(made))
+    if not yes:
+        if not call.can_ask:
+            raise WouldAsk()
+        ask.say(_shown(made))
+        if not ask.yes(f"Make {plural(len(made.changes), 'change')}?"):
+            return Answer(data | {"done": False}, lambda: ["Nothing was changed."])
+    if remove:
+        everything.take_out()
+    else:
+        everything.carry_out(made, wanted)
+    return Answer(data | {"done": True}, lambda: _told(made, remove))
+
+
+def _completion(context: click.Context, shell: str) -> str:
+    maker = get_completion_class(shell)
+    return maker(context.find_root().command, {}, "tmpwarden", COMPLETION_VARIABLE).source() if maker else ""
+
+
+def _data(made: Plan, *, dry_run: bool, remove: bool) -> dict[str, object]:
+    changes = [
+        {"path": change.edit.path, "kind": change.kind, "agent": change.agent or None, "diff": change.edit.diff()}
+        for change in made.changes
+    ]
+    temp = {way.agent: {"by": way.by, "directory": way.directory or None} for way in made.ways}
+    return {"changes": changes, "remaining": list(made.remaining), "temp": temp, "dry_run": dry_run, "remove": remove}
+
+
+def _shown(made: Plan) -> Iterator[str]:
+    for change in made.changes:
+        yield change.edit.diff()
+    if not made.changes:
+        yield "Nothing is left to change."
+    yield from made.remaining
+
+
+def _told(made: Plan, remove: bool) -> Iterator[str]:
+    if remove:
+        yield f"tmpwarden is out of {plural(len(made.changes), 'file')}; each is as it was before."
+        return
+    for target in made.agents:
+        way = next((way for way in made.ways if way.agent == target.id), None)
+        if target.id not in made.refused and way is not None:
+            by = "run" if way.by == "shell" and not any(map(shutil.which, target.programs)) else way.by
+            yield f"{target.name}: hooks; {_WAYS[by].format(shown(way.directory) or target.programs[0])}"
+    kinds = {change.kind for change in made.changes}
+    if "timer" in kinds:
+        yield "Every hour what ended sessions left is cleared."
+    if "shell" in kinds:
+        yield "Open a new shell for the shell functions."
+    yield from made.remaining
+    yield "To undo all of it: `tmpwarden setup --remove`."
+
+
+_WAYS = {
+    "hook": "each session's commands get a temp directory of their own.",
+    "settings": "its commands get TMPDIR={0}.",
+    "run": "`tmpwarden run -- {0}` gives a session a temp directory of its own.",
+    "shell": "started by its shell function, each session gets a temp directory of its own.",
+}

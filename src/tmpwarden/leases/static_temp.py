@@ -1,0 +1,44 @@
+"""The temp directories that agents without an env hook are sent to by their settings: one each, made again when gone.
+
+A TMPDIR that does not exist breaks every mktemp, and a temp root may be empty after a reboot: the hooks of a session's
+start, the timer and user-tmpfiles.d make it. Which there are stands in `<state>/temp-directories`. Hot path.
+"""
+
+import posix
+
+from ..stamped import read_private
+
+_LONGEST = 1 << 16
+
+
+def list_file(state: str) -> str:
+    return f"{state}/temp-directories"
+
+
+def directories(state: str) -> list[str]:
+    """Absolute paths, one for each agent, as setup wrote them down."""
+    found = (read_private(list_file(state), _LONGEST) or b"").decode("utf-8", "surrogateescape")
+    return [line for line in found.split("\n") if line.startswith("/")]
+
+
+def of_agent(state: str, agent: str) -> str:
+    """The directory that this agent's settings name, or an empty text."""
+    return next((path for path in directories(state) if path.endswith(f"/tmpwarden-{posix.geteuid()}/{agent}")), "")
+
+
+def make(state: str) -> None:
+    """Those that are gone. Raises UnsafeScratch where a name is squatted, OSError where there is no room."""
+    for path in directories(state):
+        make_one(path)
+
+
+def make_one(path: str) -> None:
+    try:
+        is_there = posix.lstat(path).st_uid == posix.geteuid()
+    except OSError:
+        is_there = False
+    if not is_there:
+        from ..oskit.files.own_dirs import make_private_dir
+
+        make_private_dir(path.rpartition("/")[0])
+        make_private_dir(path)

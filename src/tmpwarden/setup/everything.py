@@ -1,0 +1,236 @@
+"""`tmpwarden setup`: hooks, temp, shell functions, timer and completion in one plan, and all of it out again."""
+
+from __future__ import annotations
+
+import os
+import shutil
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+
+from .. import __version__
+from ..errors import BrokenSettings, SetupFailed, TmpwardenError
+from ..leases import static_temp
+from ..oskit.files import own_files, places
+from . import apply, bus, marks, rc_files, record, temp, timer
+from .agents import TARGETS, Target, find
+from .edits import Edit, read
+
+TARGET = "setup"  # the record of files that are neither an agent's hooks nor the timer's
+_TMPFILES = "user-tmpfiles.d/tmpwarden.conf"
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the caller knows: which agents, and what its own command is called."""
+
+    agents: tuple[str, ...] = ()  # empty: all that are here
+    guard: bool = False
+    timer: bool = True
+    shell: str = "bash"
+    tmpwarden: str = "tmpwarden"
+    completion: str = ""  # the text of the shell's completion
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    kind: str  # hooks, temp, shell, timer, completion
+    edit: Edit
+    agent: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Plan:
+    agents: tuple[Target, ...]
+    changes: tuple[Change, ...]
+    remaining: tuple[str, ...]  # what a person must still do
+    directories: tuple[str, ...] = ()  # the static temp directories
+    ways: tuple[temp.Way, ...] = ()
+    refused: frozenset[str] = frozenset()  # agents whose settings are not ours to change
+
+
+def plan(wanted: Wanted) -> Plan:
+    """Everything that would change; nothing is written. Raises UnknownAgent."""
+    targets = _chosen(wanted.agents)
+    changes: list[Change] = []
+    remaining: list[str] = []
+    refused: set[str] = set()
+    for target in targets:
+        try:
+            done = apply.install(target.id, dry_run=True, **_flags(target, wanted))
+        except (BrokenSettings, SetupFailed) as error:
+            refused.add(target.id)
+            remaining.append(f"{error} ({error.hint})" if error.hint else str(error))
+            continue
+        changes += [Change("hooks", edit, target.id) for edit in done.changed]
+        remaining += done.advice
+    scheduled, complaint = _timer(wanted)
+    ways = _ways(targets, has_timer=not complaint)
+    for way in ways:
+        changes += [Change("temp", edit, way.agent) for edit in way.edits if edit.changes]
+        remaining += way.remaining
+    directories = tuple(way.directory for way in ways if way.directory)
+    changes += [Change("temp", edit) for edit in _tmpfiles(directories) if edit.changes]
+    changes += _shell(ways, wanted, remaining)
+    changes += [Change("timer", edit) for edit in scheduled if edit.changes]
+    changes += [Change("completion", edit) for edit in _completion(wanted) if edit.changes]
+    remaining += [complaint] if complaint else []
+    return Plan(targets, tuple(changes), tuple(dict.fromkeys(remaining)), directories, ways, frozenset(refused))
+
+
+def carry_out(made: Plan, wanted: Wanted) -> None:
+    """Do what the plan says. Files that changed since it was made stop it: raises SetupFailed."""
+    for target in made.agents:
+        if target.id not in made.refused:
+            apply.install(target.id, **_flags(target, wanted))
+    state = places.state_dir()
+    if made.directories:
+        record.put(_listed(state, made.directories))
+        static_temp.make(state)  # before any setting names them
+    _write([change.edit for change in made.changes if change.kind in ("temp", "shell", "completion")])
+    if any(change.kind == "timer" for change in made.changes):
+        timer.install()
+
+
+def removal() -> Plan:
+    """Everything of ours, out again."""
+    changes = [
+        Change("hooks", edit, target.id)
+        for target in TARGETS
+        if record.load(target.id) is not None
+        for edit in apply.uninstall(target.id, dry_run=True).changed
+    ]
+    known = record.load(TARGET)
+    changes += [Change("temp", _former(changed)) for changed in known.files] if known else []
+    if record.load(timer.TARGET) is not None:
+        changes += [Change("timer", edit) for edit in timer.uninstall(dry_run=True).changed]
+    return Plan((), tuple(changes), ())
+
+
+def take_out() -> None:
+    state = places.state_dir()
+    for target in TARGETS:
+        if record.load(target.id) is not None:
+            apply.uninstall(target.id)
+    known = record.load(TARGET)
+    for changed in known.files if known else ():
+        edit = _former(changed)
+        if edit.changes:
+            record.put(edit)
+    record.forget(TARGET)
+    for path in static_temp.directories(state):
+        own_files.remove_empty_dir(path)  # what is in one goes by its row
+    own_files.remove_file(static_temp.list_file(state))
+    if record.load(timer.TARGET) is not None:
+        timer.uninstall()
+
+
+def _chosen(names: Sequence[str]) -> tuple[Target, ...]:
+    if names:
+        return tuple(find(name) for name in dict.fromkeys(names))
+    return tuple(target for target in TARGETS if target.is_here())
+
+
+def _flags(target: Target, wanted: Wanted) -> dict[str, bool]:
+    """A second setup takes nothing away that an install was asked for."""
+    known = record.load(target.id)
+    return {"guard": wanted.guard or bool(known and known.guard), "observe": bool(known and known.observe)}
+
+
+def _ways(targets: Sequence[Target], *, has_timer: bool) -> tuple[temp.Way, ...]:
+    """A static directory only together with what makes it again after a reboot: user-tmpfiles.d, the timer, or a hook
+    at the start of each session, which runs before any command."""
+    comes_back = has_timer or _has_user_tmpfiles()
+    ways = []
+    for target in targets:
+        way = temp.way_of(target)
+        if way.by == "settings" and not comes_back and target.needs_consent:
+            why = f"{target.name}: nothing here would make {way.directory} again after a reboot"
+            way = temp.Way(target.id, "shell", remaining=(why,))
+        ways.append(way)
+    return tuple(ways)
+
+
+def _has_user_tmpfiles() -> bool:
+    return bool(shutil.which("systemd-tmpfiles") and bus.runtime_dir())
+
+
+def _tmpfiles(directories: Sequence[str]) -> Iterator[Edit]:
+    if not directories or not _has_user_tmpfiles():
+        return
+    path = os.path.join(os.path.dirname(places.config_dir()), _TMPFILES)
+    parents = dict.fromkeys(os.path.dirname(directory) for directory in directories)
+    lines = [f"d {directory} 0700 - - -\n" for directory in (*parents, *directories)]
+    text = "# tmpwarden: temp directories of agents, made again after a reboot\n" + "".join(lines)
+    yield Edit(path, read(path), text.encode())
+
+
+def _shell(ways: Sequence[temp.Way], wanted: Wanted, remaining: list[str]) -> list[Change]:
+    needed = {way.agent for way in ways if way.by == "shell"}
+    programs = tuple(
+        (program, target.id)
+        for target in TARGETS
+        for program in target.programs
+        if target.id in needed and shutil.which(program)
+    )
+    try:
+        edit = rc_files.with_functions(wanted.shell, wanted.tmpwarden, programs)
+    except BrokenSettings as error:
+        remaining.append(str(error))
+        return []
+    return [Change("shell", edit)] if edit.changes else []
+
+
+def _timer(wanted: Wanted) -> tuple[tuple[Edit, ...], str]:
+    """The timer's files, and why there is none."""
+    if timer.state().startswith("installed"):
+        return (), ""
+    if not wanted.timer:
+        return (), "Without a timer the hooks clear what ended sessions left; `tmpwarden install timer` adds one."
+    try:
+        return timer.install(dry_run=True).changed, ""
+    except TmpwardenError as error:
+        return (), f"no timer: {error}"
+
+
+def _completion(wanted: Wanted) -> Iterator[Edit]:
+    path = rc_files.completion_file(wanted.shell)
+    if path and wanted.completion:
+        before = read(path)
+        is_theirs = before is not None and b"tmpwarden" not in before
+        if not is_theirs:
+            yield Edit(path, before, wanted.completion.encode())
+
+
+def _listed(state: str, directories: Sequence[str]) -> Edit:
+    """Which directories there are, with those of agents that an earlier setup was about."""
+    path = static_temp.list_file(state)
+    every = dict.fromkeys((*static_temp.directories(state), *directories))
+    return Edit(path, read(path), "".join(f"{line}\n" for line in every).encode())
+
+
+def _write(edits: Sequence[Edit]) -> None:
+    known = record.load(TARGET)
+    files = {changed.path: changed for changed in known.files} if known else {}
+    for edit in edits:
+        files[edit.path] = record.apply(edit, files.get(edit.path), _without(edit.before))
+        record.save(record.Record(TARGET, __version__, files=tuple(files.values())))
+
+
+def _former(changed: record.Changed) -> Edit:
+    """The bytes that were there before us if nobody touched the file since; else only our lines go."""
+    before = read(changed.path)
+    former = read(changed.backup) if changed.backup else None
+    if record.digest(before) == changed.digest and (former is not None or changed.backup is None):
+        return Edit(changed.path, before, former)
+    after = _without(before)
+    return Edit(changed.path, before, None if changed.backup is None and not after else after, is_former=False)
+
+
+def _without(content: bytes | None) -> bytes | None:
+    """All but us: lines between marks; a file without them is all ours, or was never ours."""
+    if content is None:
+        return None
+    text = content.decode("utf-8", "surrogateescape")
+    if marks.FIRST not in text:
+        return None if "tmpwarden" in text.partition("\n")[0] or "_tmpwarden" in text else content
+    return marks.without_block(text).encode("utf-8", "surrogateescape")

@@ -1,0 +1,245 @@
+"""`tmpwarden setup`: one diff for all agents, temp for their commands, and every byte back with --remove."""
+
+import json
+import os
+import stat
+import subprocess
+import sys
+import tomllib
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from hooks.calling import hook, said
+from setup.test_install import put
+from tmpwarden.agent_facts import FACTS
+from tmpwarden.leases import static_temp
+from tmpwarden.setup import bus, everything, marks, record, runtime, temp, timer
+from tmpwarden.setup.agents import find
+
+ODD = {
+    ".claude/settings.json": b'\xef\xbb\xbf{\r\n\t"model": "opus", // mine\r\n\t"hooks": {},\r\n}\r\n',
+    ".codex/config.toml": b'# mine\nmodel = "x"\n\n[shell_environment_policy]\ninherit = "core" # less\n',
+    ".codex/hooks.json": b'{"hooks": {"Stop": []}}',
+    ".gemini/settings.json": b'{\n  // theme\n  "theme": "a",\n}\n',
+    ".gemini/.env": b"GEMINI_API_KEY=x",
+    ".qwen/settings.json": b"{}",
+    ".copilot/config.json": b"{}",
+    "config/opencode/opencode.jsonc": b'{\n  /* one */ "plugin": ["other"], // two\n}\n',
+    ".bashrc": b"alias ll=ls",
+}
+
+
+@pytest.fixture(autouse=True)
+def world(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """A home with all six agents, a crontab of its own, no systemd."""
+    monkeypatch.setattr(runtime, "_compile", lambda *_: None)
+    monkeypatch.setattr(bus, "runtime_dir", lambda: "")
+    bin_ = own_world / "bin"
+    bin_.mkdir()
+    for name in FACTS:
+        (bin_ / name).write_text("#!/bin/sh\n")
+        (bin_ / name).chmod(0o755)
+    monkeypatch.setenv("PATH", f"{bin_}:{os.environ['PATH']}")
+    monkeypatch.chdir(own_world)
+    for name, content in ODD.items():
+        path = own_world / ("home" if not name.startswith("config/") else ".") / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_bytes(content)
+    return own_world
+
+
+def everything_in(world: Path) -> dict[str, tuple[int, bytes]]:
+    """Every file of the user's, with its mode; ours, and directories that may stay, left out."""
+    return {
+        str(path.relative_to(world)): (stat.S_IMODE(path.stat().st_mode), path.read_bytes())
+        for path in sorted(world.rglob("*"))
+        if path.is_file() and not path.is_relative_to(world / "state")
+    }
+
+
+WANTED = everything.Wanted(timer=False, completion="# completion of tmpwarden\n")
+
+
+def home(world: Path) -> Path:
+    return world / "home"
+
+
+def test_a_setup_and_its_removal_leave_every_byte_as_it_was(world: Path) -> None:
+    before = everything_in(world)
+    made = everything.plan(WANTED)
+    assert everything_in(world) == before, "a plan writes nothing"
+    everything.carry_out(made, WANTED)
+    between = everything_in(world)
+    assert {name for name in ODD if between.get(f"home/{name}", between.get(name)) == before.get(f"home/{name}")} <= {
+        ".copilot/config.json", ".codex/config.toml",
+    }  # fmt: skip
+    assert everything.plan(WANTED).changes == (), "a second setup has nothing to do"
+    everything.take_out()
+    assert everything_in(world) == before
+
+
+def test_what_the_user_writes_in_between_stays(world: Path) -> None:
+    everything.carry_out(everything.plan(WANTED), WANTED)
+    for name in (".gemini/.env", ".bashrc"):
+        with open(home(world) / name, "ab") as file:
+            file.write(b"MINE=1\n")
+    everything.take_out()
+    assert (home(world) / ".gemini/.env").read_bytes() == b"GEMINI_API_KEY=x\nMINE=1\n"
+    assert (home(world) / ".bashrc").read_bytes() == b"alias ll=ls\nMINE=1\n"
+
+
+def test_a_second_setup_keeps_the_guard_that_an_install_was_asked_for(world: Path) -> None:
+    wanted = everything.Wanted(agents=("gemini",), guard=True, timer=False)
+    everything.carry_out(everything.plan(wanted), wanted)
+    assert everything.plan(everything.Wanted(agents=("gemini",), timer=False)).changes == ()
+    known = record.load("gemini")
+    assert known is not None and known.guard
+
+
+def test_each_agent_gets_its_temp_the_best_way_it_has(world: Path) -> None:
+    ways = {way.agent: way.by for way in everything.plan(WANTED).ways}
+    assert ways == {
+        "claude": "hook", "opencode": "hook", "gemini": "settings", "qwen": "settings", "copilot": "shell",
+        "codex": "shell",  # its hooks need consent, so nothing would make its directory again after a reboot
+    }  # fmt: skip
+
+
+def test_with_a_timer_codex_is_sent_to_a_static_directory(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(timer, "state", lambda: "installed")
+    wanted = everything.Wanted(agents=("codex",))
+    everything.carry_out(everything.plan(wanted), wanted)
+    policy = tomllib.loads((home(world) / ".codex/config.toml").read_text())["shell_environment_policy"]
+    directory = Path(policy["set"]["TMPDIR"])
+    assert policy["inherit"] == "core"
+    assert directory == world / "tmp" / f"tmpwarden-{os.geteuid()}" / "codex"
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+
+
+CODEX = {
+    "empty": "",
+    "comments": '# mine\nmodel = "x" # yes\n',
+    "no newline": 'model = "x"',
+    "CRLF": 'model = "x"\r\n[a]\r\nb = 1\r\n',
+    "a policy": '[shell_environment_policy]\ninherit = "core"\n[other]\nx = 1\n',
+    "a set table": '[shell_environment_policy.set] # mine\nA = "1"\n\n[other]\nx = """\n[a]\n"""\n',
+    "a last table": "[[list]]\nx = 1\n",
+}
+CANNOT = {
+    "inline": 'shell_environment_policy = { set = { A = "1" } }\n',
+    "inline set": '[shell_environment_policy]\nset = { A = "1" }\n',
+    "set already": '[shell_environment_policy.set]\nTMPDIR = "/other"\n',
+    "broken": "[a\n",
+}
+
+
+@pytest.mark.parametrize("form", CODEX)
+def test_toml_gets_two_lines_between_marks_and_nothing_else(form: str) -> None:
+    text = CODEX[form]
+    after = temp.in_toml(text, "/tmp/x y")
+    assert tomllib.loads(after)["shell_environment_policy"]["set"]["TMPDIR"] == "/tmp/x y"
+    assert temp.in_toml(after, "/tmp/x y") == after
+    assert marks.without_block(after).rstrip("\r\n") == text.rstrip("\r\n")
+    assert "\n" not in after.replace("\r\n", "") if form == "CRLF" else "\r" not in after
+
+
+@pytest.mark.parametrize("form", CANNOT)
+def test_toml_that_cannot_be_changed_safely_is_left_with_the_lines_to_paste(form: str) -> None:
+    with pytest.raises(temp.NotHere) as raised:
+        temp.in_toml(CANNOT[form], "/tmp/x")
+    assert form == "broken" or 'TMPDIR = "/tmp/x"' in str(raised.value)
+
+
+def test_a_filter_of_codex_that_would_drop_it_is_told(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (home(world) / ".codex/config.toml").write_text('[shell_environment_policy]\ninclude_only = ["PATH", "HOME"]\n')
+    assert any("include_only" in sentence for sentence in temp.way_of(find("codex")).remaining)
+    (home(world) / ".codex/config.toml").write_text('[shell_environment_policy]\ninclude_only = ["PATH", "TMP*"]\n')
+    assert temp.way_of(find("codex")).remaining == ()
+
+
+def hide_home(world: Path) -> None:
+    (home(world) / ".env").write_text("A=1\n")
+
+
+def hide_project(world: Path) -> None:
+    (world / ".env").write_text("A=1\n")
+
+
+def set_already(world: Path) -> None:
+    (home(world) / ".qwen/.env").write_text("export TMPDIR=/mine\n")
+
+
+@pytest.mark.parametrize("arrange", [hide_home, hide_project, set_already], ids=lambda one: one.__name__)
+def test_a_dotenv_that_would_hide_or_be_hidden_is_not_made(world: Path, arrange: Callable[[Path], None]) -> None:
+    arrange(world)
+    way = temp.way_of(find("qwen"))
+    assert (way.by, way.edits) == ("shell", ())
+    assert way.remaining
+
+
+def test_after_a_reboot_the_first_hook_makes_the_directory_again_and_tells_the_model(world: Path) -> None:
+    everything.carry_out(everything.plan(WANTED), WANTED)
+    directory = world / "tmp" / f"tmpwarden-{os.geteuid()}" / "gemini"
+    directory.rmdir()
+    answer = said(hook("gemini", "SessionStart", {"session_id": "s-1", "source": "startup", "cwd": str(world)}))
+    assert str(directory) in json.dumps(answer)
+    assert stat.S_IMODE(directory.stat().st_mode) == 0o700
+
+
+def test_a_timer_makes_them_again_too(world: Path) -> None:
+    everything.carry_out(everything.plan(WANTED), WANTED)
+    directories = [Path(path) for path in static_temp.directories(str(world / "state" / "tmpwarden"))]
+    assert len(directories) == 2
+    for directory in directories:
+        directory.rmdir()
+    tick = Path(static_temp.__file__).parents[1] / "lifecycle" / "tick.py"
+    subprocess.run([sys.executable, "-I", "-S", str(tick)], check=True, capture_output=True, timeout=60)
+    assert all(directory.is_dir() for directory in directories)
+
+
+def command(*args: str) -> "subprocess.CompletedProcess[str]":
+    argv = [sys.executable, "-m", "tmpwarden", *args]
+    return subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60, stdin=subprocess.DEVNULL)
+
+
+def test_the_doctor_names_a_directory_that_is_gone_and_its_remedy_helps(world: Path) -> None:
+    everything.carry_out(everything.plan(WANTED), WANTED)
+    directory = world / "tmp" / f"tmpwarden-{os.geteuid()}" / "qwen"
+
+    def diagnosis() -> dict[str, str]:
+        found = json.loads(command("doctor", "--json").stdout)["data"]["diagnoses"]
+        return next(one for one in found if one["check"] == "tempdirs")  # type: ignore[no-any-return]
+
+    assert diagnosis()["status"] == "ok"
+    directory.rmdir()
+    told = diagnosis()
+    assert told["status"] == "fail" and "every mktemp" in told["summary"]
+    subprocess.run(["sh", "-c", told["remedy"]], check=True)
+    assert diagnosis()["status"] == "ok"
+
+
+def test_without_a_terminal_it_touches_nothing_and_says_how_to_go_on(world: Path) -> None:
+    before = everything_in(world)
+    done = command("setup", "--no-timer")
+    assert (done.returncode, done.stdout) == (4, "")
+    assert "--yes" in done.stderr
+    assert everything_in(world) == before
+
+
+def test_the_envelope_has_every_change_with_its_kind_and_diff(world: Path) -> None:
+    done = command("setup", "--no-timer", "--dry-run", "--json")
+    data = json.loads(done.stdout)["data"]
+    assert {change["kind"] for change in data["changes"]} >= {"hooks", "temp", "shell"}
+    assert all(change["diff"].startswith("--- ") for change in data["changes"])
+    assert {change["agent"] for change in data["changes"] if change["kind"] == "hooks"} == set(FACTS)
+    assert any("trust" in sentence for sentence in data["remaining"])
+
+
+def test_broken_settings_of_one_agent_do_not_stop_the_others(world: Path) -> None:
+    put("gemini", "{ nonsense")
+    made = everything.plan(WANTED)
+    assert made.refused == {"gemini"}
+    assert any("line 1" in sentence for sentence in made.remaining)
+    everything.carry_out(made, WANTED)
+    assert (home(world) / ".qwen/settings.json").read_text() != "{}"
