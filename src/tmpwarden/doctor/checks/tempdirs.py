@@ -15,8 +15,9 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     paths = directories(places.state_dir())
     wrong = [problem for path in paths if (problem := _problem(path))]
     yield from wrong
-    if paths and not wrong:
-        yield Diagnosis("tempdirs", "ok", "the temp directories that agents' settings name are there.")
+    if not wrong:
+        summary = "the temp directories that agents' settings name are there."
+        yield Diagnosis("tempdirs", "ok", summary if paths else "no agent's settings name a temp directory of ours.")
 
 
 def _problem(path: str) -> Diagnosis | None:
