@@ -6,6 +6,7 @@ if TYPE_CHECKING:
 
 MOMENTS: "dict[str, str]" = {
     "SessionStart": "start",
+    "SubagentStart": "guide",
     "PostToolUse": "after",
     "PostToolUseFailure": "after",
     "PostToolBatch": "after",
@@ -53,6 +54,7 @@ FACTS: "dict[str, Facts]" = {
         },
         "events": {
             "SessionStart": {"moment": "start", "matcher": "", "registered": True},
+            "SubagentStart": {"moment": "guide", "matcher": "", "registered": True},
             "PostToolUse": {"moment": "after", "matcher": "Bash", "registered": True},
             "PostToolUseFailure": {"moment": "after", "matcher": "Bash", "registered": True},
             "PostToolBatch": {"moment": "after", "matcher": "", "registered": False},

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from clients.harness import NPM, REPOSITORY, TMPWARDEN, plain_run, run_agent
+from clients.harness import NPM, PLUGIN, REPOSITORY, TMPWARDEN, plain_run, run_agent, run_claude
 
 pytestmark = pytest.mark.clients
 # In the harness's pid namespace nobody sees everybody: doubt keeps for 72 h.
@@ -66,3 +66,14 @@ def test_an_agent_that_was_set_up_and_taken_out_again_has_its_home_back(agent: s
     both = f"cd && {sums} >/tmp/a && {setup(agent)} && PATH=$HOME/bin:$PATH {TMPWARDEN} setup --remove --yes >&2"
     result = run_agent(agent, setup=f"{both} && {sums} >/tmp/b && diff /tmp/a /tmp/b >&2")
     assert result["setup"]["rc"] == 0  # type: ignore[index]
+
+
+def test_a_subagent_of_claude_is_told_too() -> None:
+    """What a session's start tells reaches the main model only."""
+    ask = {"description": "look", "prompt": "SCRIPT:sub please", "subagent_type": "general-purpose"}
+    sub = [{"tool": "Bash", "input": {"command": "echo at $TMPDIR", "description": "look"}}, {"text": "done"}]
+    script = {"scripts": {"main": [{"tool": "Agent", "input": ask}, {"text": "done"}], "sub": sub}}
+    result = run_claude(json.dumps(script), "--plugin-dir", str(PLUGIN))
+    told = json.dumps(result["requests"])
+    assert re.search(r"SubagentStart hook additional context: Temp files: use \$TMPDIR \(/tmp/tmpwarden-1000/", told)
+    assert re.search(r"at /tmp/tmpwarden-1000/[0-9a-f]{8}", told)

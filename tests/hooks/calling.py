@@ -20,6 +20,7 @@ _TOP = dict.fromkeys(("claude", "codex", "copilot", "qwen"), _CLAUDE) | {
 }
 _SPECIFIC = {
     "SessionStart": {"additionalContext"},
+    "SubagentStart": {"additionalContext"},
     "PreToolUse": {"permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext"},
     "BeforeTool": {"tool_input"},
 }

@@ -328,3 +328,17 @@ def test_a_full_or_read_only_home_does_not_stop_the_session(own_world: Path, eve
             given = payload(event, tool_name="Bash", tool_input={"command": "ls"})
             result = hook("claude", event, given, env={"XDG_STATE_HOME": str(state)})
             assert (result.returncode, result.stderr) == (0, b"")
+
+
+def test_a_subagent_is_told_the_scratch_that_its_session_has(own_world: Path, agent: "subprocess.Popen[bytes]") -> None:
+    start(own_world, agent)
+    (path,) = scratches(own_world)
+    answer = said(hook("claude", "SubagentStart", payload("SubagentStart"), env={"CLAUDE_PID": str(agent.pid)}))
+    specific = answer["hookSpecificOutput"]
+    assert isinstance(specific, dict)
+    assert specific["hookEventName"] == "SubagentStart"
+    assert f"$TMPDIR ({path})" in specific["additionalContext"]
+
+
+def test_a_subagent_of_a_session_without_a_scratch_is_told_nothing(own_world: Path) -> None:
+    assert said(hook("claude", "SubagentStart", payload("SubagentStart"))) == {}

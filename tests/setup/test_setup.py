@@ -13,6 +13,7 @@ import pytest
 
 from hooks.calling import hook, said
 from setup.test_install import put
+from support.command import AHEAD
 from tmpwarden.agent_facts import FACTS
 from tmpwarden.leases import static_temp
 from tmpwarden.setup import bus, everything, marks, record, runtime, temp, timer
@@ -243,3 +244,15 @@ def test_broken_settings_of_one_agent_do_not_stop_the_others(world: Path) -> Non
     assert any("line 1" in sentence for sentence in made.remaining)
     everything.carry_out(made, WANTED)
     assert (home(world) / ".qwen/settings.json").read_text() != "{}"
+
+
+def test_two_hours_after_the_last_session_a_clean_takes_what_commands_left(world: Path) -> None:
+    everything.carry_out(everything.plan(WANTED), WANTED)
+    directory = world / "tmp" / f"tmpwarden-{os.geteuid()}" / "gemini"
+    (directory / "tmp.aB3dE9fG1h").write_text("x")
+    (directory / "build").mkdir()
+    (directory / "build" / "log").write_text("x")
+    argv = [sys.executable, "-I", AHEAD, "7200", str(Path(sys.executable).parent / "tmpwarden"), "clean", "--force"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+    assert sorted(directory.iterdir()) == [], done.stdout + done.stderr
+    assert directory.is_dir(), "the directory itself stays"

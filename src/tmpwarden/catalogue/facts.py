@@ -20,7 +20,7 @@ ANSWERS = {
     "told-path": "hands a line to the model beside a rewrite",
     "context": "hands a line to the model when a session starts",
 }
-MOMENTS = ("start", "before", "after", "stop", "end")
+MOMENTS = ("start", "guide", "before", "after", "stop", "end")
 TOOLS = ("shell", "read", "write", "edit", "notebook", "patch")
 TEMP_BY = ("env-file", "answer", "toml-set", "dotenv", "shell")
 _HOOKS = {

@@ -8,7 +8,7 @@ from typing import TypedDict
 class Event(TypedDict):
     """One event of an agent: what it means to us, and how we ask for it."""
 
-    moment: str  # start, before, after, stop, end
+    moment: str  # start, guide (a subagent starts), before, after, stop, end
     matcher: str  # empty: all
     registered: bool  # by `install`; "before" only with --guard
 

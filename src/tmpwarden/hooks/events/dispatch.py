@@ -20,6 +20,10 @@ def _moment(call: HookCall) -> Answer | None:
         from .start import start
 
         return start(call)
+    if call.kind == "guide":
+        from .start import guide
+
+        return guide(call)
     if call.kind == "end":
         from .end import end
 

@@ -11,7 +11,7 @@ from .claim import is_second
 from .hook_call import HookCall
 from .released import bring_back
 from .scratch_opening import open_scratch
-from .session_scratch import inherited, remember
+from .session_scratch import inherited, remember, scratch_of
 
 GONE = "The temp directory this session had earlier is gone, and so is what was in it."
 
@@ -28,6 +28,14 @@ def start(call: HookCall) -> Answer | None:
     _clear(call)
     words = [message, _complaint(call), notebook.take_note(call.notes, call.session), _saved()]
     return call.dialect.greet(call.event, context, "\n".join(filter(None, words)), env)
+
+
+def guide(call: HookCall) -> Answer | None:
+    """A subagent of a session that has its scratch: its model is told where, for it has not heard the start."""
+    path, is_tmpdir = scratch_of(call)
+    if path is None or not is_tmpdir or is_second(call):
+        return None
+    return call.dialect.greet(call.event, _guidance(f"$TMPDIR ({path})"), "", {})
 
 
 def _clear(call: HookCall) -> None:
