@@ -14,6 +14,7 @@ import pytest
 from hooks.calling import hook, said
 from setup.test_install import put
 from support.command import AHEAD
+from support.mounts import needs_root
 from tmpwarden.agent_facts import FACTS
 from tmpwarden.leases import static_temp
 from tmpwarden.setup import bus, everything, marks, record, runtime, temp, timer
@@ -256,3 +257,15 @@ def test_two_hours_after_the_last_session_a_clean_takes_what_commands_left(world
     done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
     assert sorted(directory.iterdir()) == [], done.stdout + done.stderr
     assert directory.is_dir(), "the directory itself stays"
+
+
+@needs_root
+def test_a_directory_in_somebody_elses_place_is_told_and_not_used(world: Path) -> None:
+    everything.carry_out(everything.plan(WANTED), WANTED)
+    parent = world / "tmp" / f"tmpwarden-{os.geteuid()}"
+    os.chown(parent, 65534, 65534)
+    answer = said(hook("gemini", "SessionStart", {"session_id": "s-1", "source": "startup", "cwd": str(world)}))
+    assert "no scratch for this session" in json.dumps(answer)
+    assert "Temp files" not in json.dumps(answer)
+    found = json.loads(command("doctor", "--json").stdout)["data"]["diagnoses"]
+    assert "fail" in {one["status"] for one in found if one["check"] in ("tempdirs", "squatted")}

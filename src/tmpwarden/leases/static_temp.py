@@ -33,12 +33,8 @@ def make(state: str) -> None:
 
 
 def make_one(path: str) -> None:
-    try:
-        is_there = posix.lstat(path).st_uid == posix.geteuid()
-    except OSError:
-        is_there = False
-    if not is_there:
-        from ..oskit.files.own_dirs import make_private_dir
+    """Its parent is looked at too: in somebody else's, ours could be moved away under a command's feet."""
+    from ..oskit.files.own_dirs import make_private_dir
 
-        make_private_dir(path.rpartition("/")[0])
-        make_private_dir(path)
+    make_private_dir(path.rpartition("/")[0])
+    make_private_dir(path)
