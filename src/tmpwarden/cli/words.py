@@ -22,6 +22,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.REGISTRY: "in use: its agent's own list names {who}",
     Reason.MOUNT: "a file system is mounted in it",
     Reason.MOUNT_SOURCE: "in use: it is mounted elsewhere",
+    Reason.SWAP: "in use: the kernel swaps to a file in it",
     Reason.OWNER_ALIVE: "its owner is there",
     Reason.TOO_YOUNG: "too young",
     Reason.RESUMABLE: "its session may be resumed and want it",
@@ -158,6 +159,7 @@ _WITNESS_WORDS: dict[WitnessKind, str] = {
     WitnessKind.REGISTRY: "is listed by its agent in",
     WitnessKind.MOUNT: "mounted:",
     WitnessKind.MOUNT_SOURCE: "mounted elsewhere:",
+    WitnessKind.SWAP: "swapped to:",
 }
 
 

@@ -68,6 +68,7 @@ class WitnessKind(Enum):
     REGISTRY = "agent-registry"
     MOUNT = "mount-point"
     MOUNT_SOURCE = "mount-source"
+    SWAP = "swap-file"
 
 
 class Reason(Enum):
@@ -87,6 +88,7 @@ class Reason(Enum):
     REGISTRY = "agent-registry"
     MOUNT = "mount-point"
     MOUNT_SOURCE = "mount-source"
+    SWAP = "swap-file"
     OWNER_ALIVE = "owner-alive"
     # kept: a law
     TOO_YOUNG = "too-young"

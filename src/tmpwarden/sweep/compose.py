@@ -132,11 +132,11 @@ def _wanted(request: Request) -> Callable[[Litter], bool]:
 def _world(catalogue: Catalogue, roots: tuple[str, ...], finder: Finder) -> World:
     variables = variables_of(catalogue.agents)
 
-    def look(workers: frozenset[int] = frozenset()) -> tuple[Holders, OwnerOf]:
-        holders = Holders.look(variables, exclude=workers)
+    def look(workers: frozenset[int] = frozenset(), *, closely: bool = True) -> tuple[Holders, OwnerOf]:
+        holders = Holders.look(variables, exclude=workers, closely=closely)
         return holders, _owners(OwnerBook(catalogue.agents, holders, roots=roots, home=places.home()))
 
-    holders, owner_of = look()
+    holders, owner_of = look(closely=False)
     return World(
         uid=places.uid(),
         holders=holders,

@@ -113,3 +113,15 @@ def test_the_question_has_a_deadline_and_is_asked_once(own_world: Path) -> None:
 def test_without_such_mounts_nobody_is_asked(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(reach, "_asked", lambda point: pytest.fail(f"asked {point}"))
     assert reach.Reach.now().frozen(str(own_world / "tmp")) is None
+
+
+def test_a_mount_that_comes_or_goes_is_noticed_at_once_also_in_a_fork(own_world: Path) -> None:
+    point = own_world / "tmp" / "mount"
+    assert str(point) not in reach.Reach.now().risky
+    with fuse(point, stopped=False):
+        child = os.fork()
+        if child == 0:
+            os._exit(0 if str(point) in reach.Reach.now().risky else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert str(point) in reach.Reach.now().risky
+    assert str(point) not in reach.Reach.now().risky

@@ -20,11 +20,13 @@ from tmpwarden.model.sweep import (
     Thresholds,
     Tier,
     Unclear,
+    Verdict,
     Witness,
     WitnessKind,
     Worth,
 )
 from tmpwarden.sweep.weigh.judge import Standing, judge, threshold_s
+from tmpwarden.sweep.weigh.weigher import Weigher
 
 NOW = 1_800_000_000 * 10**9
 DAY_NS = 86400 * 10**9
@@ -140,6 +142,21 @@ def test_a_torn_down_name_replaces_freshness_and_nothing_else() -> None:
     held = replace(fresh, users=Held((Witness(WitnessKind.OPEN_FILE, "x"),)))
     assert isinstance(verdict(evidence=held, named=named), Keep)
     assert isinstance(verdict(evidence=replace(fresh, git_losses=("x",)), named=named), Keep)
+
+
+def test_in_doubt_pressure_hurries_nothing_and_the_deed_has_to_ask() -> None:
+    resumable = row(resume=True)
+    young = replace(GONE, measure=replace(OLD, newest_ns=NOW - 3600 * 10**9))
+
+    def heard(evidence: Evidence) -> Verdict:
+        words: dict[str, object] = {"standing_of": lambda finding, evidence: Standing(), "now_ns": lambda: NOW}
+        return Weigher(None, Thresholds(), hurried_roots=frozenset({FINDING.root}), **words).judge(resumable, evidence)  # type: ignore[arg-type]
+
+    assert heard(young).reason is Reason.PRESSURE
+    assert isinstance(heard(replace(young, users=NotMeasured("x", askable=True))), Keep)
+    asked = verdict(evidence=replace(GONE, users=NotMeasured("somebody hides", askable=True)))
+    assert isinstance(asked, Remove)
+    assert asked.doubt == "somebody hides"
 
 
 def test_where_processes_cannot_be_seen_only_worthless_unowned_files_age() -> None:

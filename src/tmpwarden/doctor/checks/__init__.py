@@ -24,6 +24,7 @@ from . import (
     tempdirs,
     timer,
     tmpdir,
+    unseen,
 )
 
 Check = Callable[[Patient], Iterator[Diagnosis]]
@@ -44,6 +45,7 @@ ALL: tuple[tuple[str, Check], ...] = (
     ("hooks", hooks.check),
     ("silent", silent.check),
     ("inherited", inherited.check),
+    ("unseen", unseen.check),
     ("memory", memory.check),
     ("mounts", mounts.check),
     ("journal", journal.check),

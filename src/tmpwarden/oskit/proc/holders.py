@@ -43,15 +43,20 @@ class Holders:
 
     @classmethod
     def look(
-        cls, session_variables: Iterable[str] = (), *, exclude: Collection[int] = (), outside: bool = True
+        cls,
+        session_variables: Iterable[str] = (),
+        *,
+        exclude: Collection[int] = (),
+        outside: bool = True,
+        closely: bool = False,
     ) -> Holders:
         """One pass. `exclude`: our forked workers; this process itself needs no mention. `outside`: processes outside
-        this pid namespace matter too."""
+        this pid namespace matter too. `closely`: threads with tables of their own are looked for."""
         variables = tuple(session_variables)
         table, namespace = namespaces.MountTable.of(), namespaces.mount_namespace()
         holders = cls(table if namespace else None)
         if table is not None and namespace is not None:
-            Pass(holders, table, namespace, variables, frozenset(exclude)).run(outside)
+            Pass(holders, table, namespace, variables, frozenset(exclude), closely=closely).run(outside)
             return holders
         reason = "this system has no /proc that tells of every process"
         holders._blind = NotMeasured(reason, lasting=not sys.platform.startswith("linux"))

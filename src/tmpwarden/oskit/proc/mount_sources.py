@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator
 
 from ...model.sweep import WitnessKind
-from .mountinfo import Mount
+from . import procs
+from .mountinfo import Mount, unescape
 from .namespaces import MountTable
 
 Key = tuple[str, str]
@@ -50,6 +51,18 @@ def _layers(mount: Mount) -> Iterator[str]:
         for word in _LAYERS:
             if option.startswith(word):
                 yield from (path for path in option.removeprefix(word).split(":") if path.startswith("/"))
+
+
+def swap_files() -> Iterator[str]:
+    """Files that the kernel swaps to: no process has them open. Raises OSError: not measured."""
+    try:
+        lines = procs.read("/proc/swaps").split(b"\n")[1:]
+    except FileNotFoundError:  # a kernel without swap
+        return
+    for line in lines:
+        words = line.split()
+        if len(words) > 1 and words[1] == b"file":
+            yield unescape(os.fsdecode(words[0])).removesuffix(" (deleted)")
 
 
 def _loop_files() -> Iterator[tuple[str, str]]:

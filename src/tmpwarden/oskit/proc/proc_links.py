@@ -43,6 +43,14 @@ def held_paths(pid: int, *, ours: bool = False) -> list[tuple[WitnessKind, str]]
     return held
 
 
+def table_paths(thread: int) -> list[tuple[WitnessKind, str]]:
+    """What a thread with a table of its own holds by it."""
+    held = [(WitnessKind.OPEN_FILE, path) for path in _open_files(thread, ours=False)]
+    for name, kind in _LINKS[:2]:
+        held += [(kind, path) for path in _targets([f"/proc/{thread}/{name}"]) if path != "/"]
+    return held
+
+
 def temp_directories(environ: bytes) -> Iterator[tuple[str, str]]:
     """(variable, value) of every absolute temp directory in an environment."""
     for variable in TEMP_VARIABLES:

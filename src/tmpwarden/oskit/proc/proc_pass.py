@@ -6,7 +6,7 @@ import os
 from typing import TYPE_CHECKING
 
 from ...model.sweep import WitnessKind
-from . import mount_sources, namespaces, proc_links, procs, visibility
+from . import mount_sources, namespaces, proc_links, procs, threads, visibility
 
 if TYPE_CHECKING:
     from .holders import Holders
@@ -29,8 +29,11 @@ class Pass:
         namespace: str,
         variables: tuple[str, ...],
         exclude: frozenset[int],
+        *,
+        closely: bool = False,
     ) -> None:
         self.holders = holders
+        self.closely = closely
         self.variables = [(name, os.fsencode(name)) for name in variables]
         self.exclude = exclude
         self.own_pid = os.getpid()
@@ -77,6 +80,8 @@ class Pass:
                 self.holders.processes[pid] = process
                 if pid not in self.exclude and not process.is_kernel_thread:
                     self.look_into_any(pid)
+                    if self.closely and process.threads > 1 and pid != self.own_pid:
+                        self.look_into_threads(pid)
                 return
             except PermissionError as error:
                 trouble = error
@@ -97,17 +102,30 @@ class Pass:
                 except procs.ENDED:
                     continue
 
+    def look_into_threads(self, pid: int) -> None:
+        for thread in threads.apart(pid):
+            try:
+                namespace = proc_links.mount_namespace(thread)
+                if namespace not in self.tables:
+                    self.read_mounts(namespace, thread)
+                self.note_all(namespace, pid, proc_links.table_paths(thread))
+            except procs.ENDED:
+                continue
+
+    def note_all(self, namespace: str, pid: int, held: list[tuple[WitnessKind, str]]) -> None:
+        for kind, path in held:
+            if path == proc_links.TOO_DEEP:
+                self.holders.in_the_deep = f"process {pid} uses something whose path is too long to be told"
+            else:
+                self.note(namespace, path, (kind, pid, path))
+
     def look_into(self, pid: int, thread: int) -> None:
         """`thread`: the one to ask; the first of a process may have ended while others go on."""
         namespace = proc_links.mount_namespace(thread)
         if namespace not in self.tables:
             self.read_mounts(namespace, thread)
         ours = pid == self.own_pid
-        for kind, path in proc_links.held_paths(thread, ours=ours):
-            if path == proc_links.TOO_DEEP:
-                self.holders.in_the_deep = f"process {pid} uses something whose path is too long to be told"
-            else:
-                self.note(namespace, path, (kind, pid, path))
+        self.note_all(namespace, pid, proc_links.held_paths(thread, ours=ours))
         if ours:
             return
         environ = procs.read(f"/proc/{thread}/environ")
@@ -148,6 +166,14 @@ class Pass:
         for table in {**self.parts, **self.tables}.values():
             for key, use in mount_sources.used_by(table):
                 self.holders.add(key, use)
+        try:
+            swapped = list(mount_sources.swap_files())
+        except OSError as error:
+            self.holders.doubt(f"/proc/swaps cannot be read: {error.strerror}")
+            return
+        for path in swapped:
+            if located := self.own_table.locate(path):
+                self.holders.add(located, (WitnessKind.SWAP, None, path))
 
     def locate(self, namespace: str, path: str) -> Key | None:
         if table := self.tables.get(namespace):

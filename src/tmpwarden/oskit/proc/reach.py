@@ -15,6 +15,7 @@ from .namespaces import MountTable, waits_for_others
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import select
     from collections.abc import Iterator
 
 DEADLINE_S = 2.0
@@ -49,7 +50,15 @@ class Reach:
 
     @classmethod
     def now(cls) -> Reach:
-        return cls(MountTable.of())
+        """Read anew only when something was mounted or unmounted since: asked before every step into the unknown."""
+        global _watched
+        if _watched is None or _watched.pid != os.getpid():  # a fork shares its parent's place in the file
+            _watched = _Watched.open()
+        if _watched is None:
+            return cls(MountTable.of())
+        if _watched.reach is None or _watched.has_changed():
+            _watched.reach = cls(MountTable.of())
+        return _watched.reach
 
     def frozen(self, path: str) -> str | None:
         """The mount on the way to `path` (links followed) that does not answer; None if all do."""
@@ -92,6 +101,35 @@ class Reach:
         """Mounts at or below a path (without links) that may hang: whoever walks there walks into them."""
         below = path.rstrip("/") + "/"
         return (point for point in self.risky if point == path or point.startswith(below))
+
+
+class _Watched:
+    """The mount table, open all the time: the kernel tells whoever polls it of each change, once."""
+
+    __slots__ = ("fd", "pid", "poll", "reach")
+
+    def __init__(self, fd: int, poll: select.poll) -> None:
+        self.fd, self.poll, self.pid = fd, poll, os.getpid()
+        self.reach: Reach | None = None
+
+    @classmethod
+    def open(cls) -> _Watched | None:
+        import select
+
+        try:
+            fd = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        poll = select.poll()
+        poll.register(fd, select.POLLPRI)
+        poll.poll(0)
+        return cls(fd, poll)
+
+    def has_changed(self) -> bool:
+        return len(self.poll.poll(0)) > 0
+
+
+_watched: _Watched | None = None
 
 
 def _answers(mount: Mount) -> bool:

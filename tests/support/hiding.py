@@ -1,0 +1,43 @@
+"""An ordinary user of this test process alone, whose processes can hide from that user: what hides from one test must
+not hide from another."""
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Mapping
+
+from support import holding
+from support.user import OrdinaryUser
+
+SOMEBODY = 40000 + os.getpid() % 20000
+# Not dumpable: /proc/PID belongs to root, and nobody else can read who holds what.
+HIDE = "import ctypes; ctypes.CDLL(None).prctl(4, 0, 0, 0, 0)\n"
+RENAME = "import ctypes, sys; ctypes.CDLL(None).prctl(15, sys.argv[1].encode(), 0, 0, 0)"
+LATER = (
+    "import sys, time; from tmpwarden.cli.main import main; "
+    "sys.exit(main(sys.argv[1:], now_ns=lambda: time.time_ns() + 100 * 3600 * 10**9))"
+)
+
+
+def hand_over(user: OrdinaryUser) -> None:
+    """Give the user's home and temp root to SOMEBODY."""
+    for path in (user.home, user.tmp):
+        os.chown(path, SOMEBODY, SOMEBODY)
+
+
+def run(
+    user: OrdinaryUser, source: str, *args: str, env: Mapping[str, str] | None = None
+) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [user.python, "-c", source, *args], env={**user.env, **(env or {})}, cwd="/", user=SOMEBODY, group=SOMEBODY,
+        extra_groups=[], capture_output=True, text=True, check=False, timeout=60,
+    )  # fmt: skip
+
+
+def process(user: OrdinaryUser, source: str, *args: str) -> "contextlib.AbstractContextManager[subprocess.Popen[str]]":
+    """Through an exec: a process that only changed its uid hides from its new owner."""
+    become = (
+        f"import os, sys; os.setgroups([]); os.setgid({SOMEBODY}); os.setuid({SOMEBODY}); "
+        "os.execv(sys.executable, [sys.executable, '-I', '-c', *sys.argv[1:]])"
+    )
+    return holding.process(become, source + holding._WAIT, *args, env=user.env, python=user.python)
