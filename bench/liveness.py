@@ -28,7 +28,7 @@ for _ in range(int(sys.argv[1])):
 
 
 @contextlib.contextmanager
-def _crowd(count: int) -> Iterator[None]:
+def crowd(count: int) -> Iterator[None]:
     """That many processes with ten open files each, until the block ends."""
     argv = [sys.executable, "-I", "-S", "-c", _SLEEPERS, str(count)]
     with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE) as parent:
@@ -44,7 +44,7 @@ def _crowd(count: int) -> Iterator[None]:
 def lines(quick: bool) -> Iterator[Line]:
     for count in (100,) if quick else (100, 2000):
         missing = max(0, count - sum(name.isdigit() for name in os.listdir("/proc")))
-        with _crowd(missing):
+        with crowd(missing):
             looks = [_timed_look() for _ in range(3 if quick else 7)]
             cpu_s, processes, holders = statistics.median(look[0] for look in looks), looks[-1][1], looks[-1][2]
             yield Line(

@@ -207,3 +207,23 @@ def test_a_stopped_writer_can_be_ended(tmp_path: Path, root: Path) -> None:
         assert braking.stop(writer.pid, start, "node")
         assert braking.end(writer.pid, start, "node") == "ended"
         assert not writer.is_alive(for_s=5)
+
+
+def test_two_looks_of_a_timer_tell_what_grew_in_between_and_apply_the_limit(tmp_path: Path, small_root: Path) -> None:
+    from tmpwarden.catalogue.settings import Settings
+
+    (Path(os.environ["XDG_STATE_HOME"]) / "tmpwarden").mkdir(mode=0o700)
+    open_scratch(str(small_root), "claude", SESSION, pid=os.getpid())
+    limited = Settings(brake_max_file_bytes=20 * MB, brake_action="stop")
+    with program(tmp_path, ["node", "fill.py", str(small_root / "out.log"), "40"], carrying(), FILLS) as writer:
+        path = small_root / "out.log"
+        while path.stat().st_size < 40 * MB:
+            time.sleep(0.01)
+        assert braking.look_since_last_time(limited, may_act=True) == []  # nothing to compare with yet
+        before = path.stat().st_size
+        while path.stat().st_size == before:
+            time.sleep(0.01)
+        told = braking.look_since_last_time(limited, may_act=True)
+        assert f"stopped {writer.pid}: over max_file 20.0 MB" in told
+        while not is_stopped(writer.pid):  # a signal arrives when its process is next on a processor
+            assert writer.is_alive(for_s=0.01)

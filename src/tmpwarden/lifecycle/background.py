@@ -190,7 +190,9 @@ def clear_the_dead(*, observe: bool = False) -> "Cleared":
         from .orphans import end_unattended
 
         end_unattended(settings)
-    return Cleared.of(result, every_s)
+    from .braking import look_since_last_time
+
+    return Cleared.of(result, every_s, look_since_last_time(settings, may_act=not observe))
 
 
 def _clean(request: "Request", observe: bool) -> "CleanResult":

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 import signal
 import time
+from contextlib import suppress
 from dataclasses import dataclass, field
 
 from ..catalogue.settings import Settings
 from ..model.processes import Ended, Fate, Orphan
 from ..model.runaway import Breach, Growing, Limits, Writer
-from ..oskit.files import places, space
+from ..oskit.files import atomic, places, space
 from ..oskit.proc import namespaces, procs
 from ..oskit.proc.grip import take_hold
 from ..processes import end as ending
@@ -20,6 +22,7 @@ from ..processes.survey import question
 from ..sweep.store.journal import Journal
 
 KIND = "brake"  # of a journal line
+_MOST_REMEMBERED = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,35 @@ class Watch:
         self.before = {key: file.allocated_bytes for key, file in files.items()}
         self.looked_s = now_s
         return Seen(growing, runaway.breaches(growing, self.limits, spaces))
+
+
+def look_since_last_time(settings: Settings, *, may_act: bool) -> list[str]:
+    """One look for a timer or a hook, compared with the one that the last of them wrote down: what runs away, and what
+    was done about it, in sentences. Most machines have nothing to tell, and then nothing is written."""
+    file = f"{places.state_dir()}/growth.json"
+    watch = Watch(limits_of(settings))
+    watch.looked_s, watch.before = _recalled(file)
+    seen = watch.look()
+    if watch.before:
+        sizes = [[*key, bytes_] for key, bytes_ in list(watch.before.items())[:_MOST_REMEMBERED]]
+        with suppress(OSError):
+            atomic.write(file, json.dumps({"at": watch.looked_s, "files": sizes}))
+    told = [runaway.sentence(one) for one in seen.growing if runaway.is_runaway(one)]
+    if may_act and watch.limits.action != "warn":
+        for breach in seen.breaches:
+            told += [
+                f"{outcome} {writer.pid}: over {breach.limit}" for writer, outcome in apply(breach, watch.limits.action)
+            ]
+    return told
+
+
+def _recalled(file: str) -> tuple[float, dict[tuple[int, int], int]]:
+    try:
+        with open(file, encoding="utf-8", opener=atomic.at_once) as text:
+            said = json.load(text)
+        return float(said["at"]), {(int(device), int(inode)): int(size) for device, inode, size in said["files"]}
+    except (OSError, ValueError, TypeError, KeyError):
+        return 0.0, {}
 
 
 def limits_of(settings: Settings) -> Limits:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from ..model.sweep import Keep, Reason
@@ -20,8 +21,9 @@ class Cleared:
     warnings: tuple[str, ...] = ()
 
     @classmethod
-    def of(cls, result: CleanResult, every_s: float) -> Cleared:
-        return cls(every_s, _said(result), _held_back(result), _failed(result), tuple(result.warnings))
+    def of(cls, result: CleanResult, every_s: float, growing: Sequence[str] = ()) -> Cleared:
+        said = "; ".join(filter(None, (_said(result), *growing)))
+        return cls(every_s, said, _held_back(result), _failed(result), tuple(result.warnings))
 
 
 def _said(result: CleanResult) -> str:
