@@ -32,6 +32,14 @@ HARMLESS = {
         "console.log(/a\\/b/.test('x'))",
     ],
     "python": [
+        "import json\nwith open('a') as f:\n    d = json.load(f)\nfor k, v in d.items():\n    print(k, len(v))",
+        "import os; print(sorted(os.listdir('.')), os.environ.get('HOME'), os.path.join('a', 'b'))",
+        "from pathlib import Path; print([p.name for p in Path('.').rglob('*.py') if p.stat().st_size > 10])",
+        "import csv, sys; [print(row) for row in csv.DictReader(open('x', newline=''))]",
+        "def f(x):\n    return x * 2\nprint(f(3), (lambda y: y)(1))",
+        "import sys\ntry:\n    print(open('a', 'rb').read()[:9])\nexcept OSError as e:\n    print(e, file=sys.stderr)",
+        "import re; print(re.findall(r'a+', open('x', encoding='utf-8').read()))",
+        "f'{open(1)}'",
         "print('a\\n')",
         "print(1)",
         "import json,sys; print(json.load(sys.stdin)['a'])",
@@ -104,13 +112,32 @@ NOT_HARMLESS = {
         "console.log(1)//\nrequire('fs')",
     ],
     "python": [
-        "import os",
+        "import shutil",
+        "import os; os.unlink('x')",
+        "import os; os.replace('x', 'y')",
+        "from os import system",
+        "from os import *",
+        "from . import x",
+        "import os as o; o.system('x')",
+        "import sys; sys.modules['os'].system('x')",
+        "f = open; f('x', 'w')",
+        "list(map(open, ['x']))",
+        "open('x', mode='a')",
+        "open('x', 'r+')",
+        "open('x', *a)",
+        "open('x', **a)",
+        "open('x', 'w' if 1 else 'r')",
+        "import json; json.dumps = 1",
+        "class X: pass",
+        "import platform; platform.os.system('x')",
+        "from operator import attrgetter",
+        "import random; random._os.system('x')",
+        "from pathlib import Path; Path('x').unlink()",
         "open('x','w')",
         "__import__('os')",
         "exec('x')",
         "eval('x')",
-        "print('a' \\\n)",
-        "f'{open(1)}'",
+        "print('a' \\ \n)",
         "''.__class__",
         "getattr(1,'x')",
         "import json; json.codecs.open('x')",
@@ -130,7 +157,7 @@ def test_code_that_can_reach_a_file_or_a_program_is_not(language: str) -> None:
 
 def test_long_code_and_other_languages_are_not_looked_into() -> None:
     assert not is_harmless("python", "print(1);" * 1000)
-    assert not is_harmless("ruby", "1")
+    assert not is_harmless("julia", "1")
 
 
 @pytest.mark.parametrize("script", ["python3", "y3", "s/a/b3", "s", "y/a/w", "/a", "\\", "s/[/]/b"])

@@ -87,7 +87,7 @@ def test_without_a_word_about_presets_the_sandbox_is_in_force_and_none_takes_it_
             "[[guard.redirects]]\nmode = 'wirte'\noutside = ['.']\ndecision = 'deny'\n",
             2,
             "guard.redirects[0].mode",
-            "must be one of read, write, append, delete, any",
+            "must be one of read, write, overwrite, append, delete, any",
         ),
         ("[[guard.redirects]]\noutside = ['.']\n", 1, "guard.redirects[0]", "decision must be one of"),
         ("[[guard.redirects]]\noutside = ['/']\ndecision = 'ask'\n", 2, "guard.redirects[0].outside[0]", "inside /"),

@@ -79,7 +79,12 @@ def _for_agent(decision: Decision, rewritten: str | None, context: Context) -> D
     """An agent that cannot ask is told no, with the way out."""
     if decision.verdict == ASK and not context.has_ask:
         decision.verdict = DENY
-        remedy = f" Run instead: {rewritten}" if rewritten and "Run instead" not in decision.reason else ""
+        remedy = ""
+        if rewritten and "Run instead" not in decision.reason:
+            remedy = f" Run instead: {rewritten}"
+        elif "nstead" not in decision.reason:
+            where = "the project or $TMPDIR" if context.scratch else "the project"
+            remedy = f" Instead: plain commands with paths spelled out, in {where}."
         decision.reason = f"{decision.reason}{remedy} (this agent cannot ask; the user may run it by hand)"
     return decision
 

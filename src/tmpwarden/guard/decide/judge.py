@@ -1,6 +1,6 @@
 """One simple command against the rules: deny > scoped allow > ask > allow > default, first match within a tier."""
 
-from ...model.hot import ALLOW, ASK, DENY
+from ...model.hot import ALLOW, ASK, DENY, PASS
 from ..nouns.analysis import ANY, APPEND, CREATE, DELETE, READ, WRITING, PathUse, Simple
 from ..nouns.landing import is_sink, landing
 from ..nouns.paths import is_within
@@ -28,7 +28,7 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
         if rule.decision == DENY:
             hit = _hit(rule, simple, scope)
             if hit == YES:
-                return _spoken(rule, simple)
+                return _spoken(rule, simple, scope)
             if hit == MAYBE:
                 doubts.append(Judged(rules.on_error, rule.label, _not_proven(simple)))
     may_allow = scope.may_allow(simple)
@@ -39,7 +39,9 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
     for rule in rules.rules:
         if rule.decision == ASK and (hit := _hit(rule, simple, scope)) is not None:
             return (
-                _spoken(rule, simple) if hit == YES or simple.remote else Judged(ASK, rule.label, _not_proven(simple))
+                _spoken(rule, simple, scope)
+                if hit == YES or simple.remote
+                else Judged(ASK, rule.label, _not_proven(simple))
             )
     if doubts:
         return doubts[0]
@@ -47,12 +49,22 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
         for rule in rules.rules:
             if rule.decision == ALLOW and rule.kind == "prefix" and _allows(rule, simple, scope):
                 return Judged(ALLOW, rule.label, rule.description)
-    return Judged(rules.default)
+    return _unspoken(rules, simple.text or simple.name or "this")
 
 
-def _spoken(rule: Rule, simple: Simple) -> Judged:
+def _unspoken(rules: Rules, what: str) -> Judged:
+    return Judged(rules.default, reason="" if rules.default == PASS else f"no rule speaks about {what}")
+
+
+def _spoken(rule: Rule, simple: Simple, scope: Scope) -> Judged:
     reason = rule.description or f"{rule.decision} rule {rule.label}: {simple.text or simple.name or 'redirect'}"
-    return Judged(rule.decision, rule.label, f"{reason} Instead: {rule.alternative}." if rule.alternative else reason)
+    return Judged(rule.decision, rule.label, _with_alternative(reason, rule, scope))
+
+
+def _with_alternative(reason: str, rule: Rule, scope: Scope) -> str:
+    """Without a scratch nobody is sent there."""
+    is_void = "TMPDIR" in rule.alternative and not scope.tokens["@scratch"]
+    return f"{reason} Instead: {rule.alternative}." if rule.alternative and not is_void else reason
 
 
 def _not_proven(simple: Simple) -> str:
@@ -176,6 +188,8 @@ def _is_of_mode(mode: str, use: PathUse) -> bool:
         return use.mode == APPEND
     if mode == "delete":
         return use.mode == DELETE
+    if mode == "overwrite":
+        return use.mode in WRITING and use.mode != APPEND
     return use.mode in WRITING
 
 
@@ -230,9 +244,7 @@ def judge_file(use: PathUse, rules: Rules, scope: Scope) -> Judged:
             hit = _outside(rule, use, scope)
             if hit == YES or (hit == MAYBE and decision == ASK):
                 reason = rule.description or f"{decision} rule {rule.label}: {use.raw}"
-                return Judged(
-                    decision, rule.label, f"{reason} Instead: {rule.alternative}." if rule.alternative else reason
-                )
+                return Judged(decision, rule.label, _with_alternative(reason, rule, scope))
             if hit == MAYBE and decision == DENY:
                 return Judged(rules.on_error, rule.label, f"where {use.raw} leads cannot be told")
-    return Judged(rules.default)
+    return _unspoken(rules, use.raw)

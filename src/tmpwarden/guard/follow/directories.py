@@ -26,7 +26,7 @@ def moved(shell: Shell, values: list[Field], state: State) -> State:
     elif len(values) > 1:
         return state.at((None,))
     else:
-        target = values[0].text if values[0].pattern_at < 0 else None
+        target = values[0].stem if values[0].pattern_at < 0 else None  # a fresh name has no text
     if target is None or target[0:1] in ("-", "+"):  # +1 is a place on the stack of zsh
         return state.at((None,))
     if _searches(shell, target, state):

@@ -6,6 +6,7 @@ from ..nouns.fields import Builder, Field, is_other_in_zsh
 from ..nouns.state import UNKNOWN, State, Value, merged
 from ..shell.syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, TILDE, Part, Word
 from .formulas import calculate
+from .fresh import fresh_name
 from .shell import Shell
 
 NUMBERS = frozenset(
@@ -99,7 +100,7 @@ def _add_parameter(shell: Shell, builder: Builder, part: Part, state: State, spl
         return
     value = parameter(shell, part, state)
     builder.sites = merged(builder.sites, value.sites)
-    if value.text is None and value.stem is not None and not splits:
+    if value.text is None and value.stem is not None and (not splits or value.pattern_at < 0):
         builder.add_stem(value.stem, value.pattern_at)
     elif value.text is None or (splits and value.text and "IFS" in state.variables):
         builder.add_unknown()
@@ -139,12 +140,15 @@ def _add_positional(shell: Shell, builder: Builder, is_exact: bool, state: State
 
 def _add_command(shell: Shell, builder: Builder, part: Part, state: State) -> None:
     assert part.body is not None
+    before = len(shell.commands)
     shell.run_inner(part.body, part.text, state)
     source = (part.text or shell.source)[part.body.start : part.body.end].strip()
     if source == "pwd" and len(state.cwds) == 1 and state.cwds[0] is not None and "pwd" not in state.functions:
         builder.add(state.cwds[0])
     elif source.startswith("date +%") and all(c in "%YmdHMSsNjFT_-" for c in source[6:]):
         builder.add_number()  # a date without a slash: some name, never a way up
+    elif (fresh := fresh_name(shell, shell.commands[before:], state)) is not None:
+        builder.add_fresh(fresh)
     else:
         builder.add_unknown()
 

@@ -72,9 +72,14 @@ class Builder:
         self.stem_only = True
 
     def add_stem(self, stem: str, pattern_at: int) -> None:
-        if self.pattern_at < 0:
+        if self.pattern_at < 0 <= pattern_at:
             self.pattern_at = self.size + pattern_at
         self.add(stem)
+        self.stem_only = True
+
+    def add_fresh(self, path: str) -> None:
+        """A name that is not known and not taken: as good as this one to every rule, and no allow rests on it."""
+        self.add(path)
         self.stem_only = True
 
     def add_unknown(self) -> None:

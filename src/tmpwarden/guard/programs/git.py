@@ -127,8 +127,9 @@ class Git:
             else:
                 self.arguments.append(argument)
         self._plain(command, spec, parsed, fields)
-        self.is_global = command == "config" and parsed.has("", "global", "system")
-        if not self.is_global and self._changes(command, parsed):
+        changes = self._changes(command, parsed)
+        self.is_global = changes and command == "config" and parsed.has("", "global", "system")
+        if changes and not self.is_global:
             self.arguments.append(Argument(self.tree or Field(".", None), 0, WRITE))
 
     def _plain(self, command: str, spec: str, parsed: Parsed, fields: list[Field]) -> None:

@@ -6,15 +6,6 @@ from ..nouns.names import names
 from .tokens import closing, only_known
 
 # names that neither write, nor run anything, nor reach something that does
-PYTHON = names(
-    "print import from as in for if else elif and or not is None True False lambda len range str int float bool list "
-    "dict set tuple sum min max sorted enumerate zip map filter any all abs round repr ord chr hex bin isinstance "
-    "json sys math loads dumps load stdin argv version version_info platform system machine indent keys values items "
-    "get strip split join upper lower startswith endswith format read readlines rstrip lstrip append count index pi "
-    "sqrt floor ceil __version__ datetime date today now isoformat time strftime uuid uuid4 hashlib sha256 md5 "
-    "hexdigest encode decode base64 b64encode b64decode re findall search group statistics mean median collections "
-    "Counter most_common executable maxsize prefix byteorder f r b"
-)
 NODE = names(
     "console log JSON stringify parse process version versions argv platform arch const let var of in for if else "
     "return true false null undefined Math floor round max min random map filter reduce join split length Object keys "
@@ -22,14 +13,26 @@ NODE = names(
     "match test includes indexOf toUpperCase toLowerCase padStart padEnd sort concat find some every name"
 )
 MAX_LENGTH = 2000
-LANGUAGES = {"python": PYTHON, "node": NODE}
-QUOTES = {"python": "'\"", "node": "'\"`"}
+RUBY = names(
+    "puts print p pp require json JSON parse generate pretty_generate File read readlines exist basename dirname "
+    "extname size Dir glob each each_with_index map select reject reduce inject first last join split strip to_s to_i "
+    "to_f to_a length count sum min max sort sort_by uniq flatten compact inspect keys values key RUBY_VERSION "
+    "RUBY_PLATFORM Time now strftime if else elsif end do nil true false and or not then unless in while until case "
+    "when ENV fetch ARGV STDIN gets chomp upcase downcase capitalize start_with end_with include reverse zip "
+    "each_line lines match gsub sub"
+)
+LANGUAGES = {"node": NODE, "ruby": RUBY}
+QUOTES = {"node": "'\"`", "ruby": "'\""}
 
 
 def is_harmless(language: str, code: str) -> bool:
     """Only for small code: what is long is not harmless to us."""
+    if language == "python":
+        from .python_code import is_harmless_python
+
+        return is_harmless_python(code)
     known = LANGUAGES.get(language)
-    if len(code) > MAX_LENGTH:
+    if len(code) > MAX_LENGTH or (language == "ruby" and ("#{" in code or "`" in code or "%" in code)):
         return False
     if language == "perl":
         from .perl import is_harmless_perl

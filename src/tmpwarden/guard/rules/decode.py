@@ -13,7 +13,7 @@ _TESTS = {
     "files": ("outside", "inside", "glob"),
 }
 _ROOT_TESTS = ("all_inside", "any_outside", "outside", "inside")
-_MODES = ("read", "write", "append", "delete", "any")
+_MODES = ("read", "write", "overwrite", "append", "delete", "any")
 TOKENS = ("@scratch", "@project", "@agent", ".", "~")
 
 

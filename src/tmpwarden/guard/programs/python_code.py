@@ -1,0 +1,128 @@
+"""Python on a command line: harmless if its tree has only names, modules and attributes that read, count and print."""
+
+from __future__ import annotations
+
+from ..nouns.names import names
+
+# what they hold is reached only through ATTRIBUTES; those in WRITING_TOO have namesakes there that change files
+MODULES = names(
+    "sys json math re collections itertools functools datetime time random statistics string textwrap base64 hashlib "
+    "uuid platform ast os pathlib glob csv struct decimal fractions pprint tomllib typing operator bisect heapq "
+    "difflib unicodedata zlib binascii calendar locale copy enum os.path collections.abc importlib.metadata keyword "
+    "colorsys"
+)
+WRITING_TOO = names("os pathlib")
+AMBIGUOUS = names("replace remove system copy write")
+BUILTINS = names(
+    "print len range str int float bool list dict set tuple frozenset sum min max sorted reversed enumerate zip map "
+    "filter any all abs round repr ord chr hex oct bin isinstance type bytes bytearray open next iter divmod pow "
+    "format hash id slice complex ascii callable super object input exit quit __name__ __file__ Exception ValueError "
+    "KeyError IndexError TypeError OSError FileNotFoundError UnicodeDecodeError StopIteration SystemExit "
+    "AttributeError ImportError NameError ZeroDivisionError RuntimeError AssertionError KeyboardInterrupt"
+)
+ATTRIBUTES = names(
+    "argv stdin stdout stderr version version_info executable maxsize prefix byteorder path exit platform getsizeof "
+    "write loads dumps load read readline readlines splitlines strip lstrip rstrip split rsplit join upper lower "
+    "title capitalize startswith endswith format count index find rfind encode decode isdigit isalpha isalnum isspace "
+    "zfill ljust rjust center partition rpartition removeprefix removesuffix casefold translate maketrans append "
+    "extend insert pop sort reverse keys values items get update setdefault add discard union intersection difference "
+    "issubset issuperset clear pi e sqrt floor ceil log log2 log10 exp pow sin cos tan gcd comb factorial inf nan "
+    "isnan findall search match fullmatch sub subn finditer compile group groups groupdict start end span escape "
+    "MULTILINE DOTALL IGNORECASE Counter defaultdict OrderedDict deque namedtuple most_common chain product "
+    "permutations combinations islice groupby accumulate reduce partial lru_cache datetime date timedelta timezone "
+    "utc now today utcnow fromtimestamp fromisoformat isoformat strftime strptime timestamp total_seconds days "
+    "seconds year month day hour minute second weekday time perf_counter monotonic sleep ctime gmtime localtime "
+    "random randint choice sample shuffle uniform seed mean median stdev variance ascii_letters digits dedent indent "
+    "wrap fill b64encode b64decode urlsafe_b64encode hexdigest digest sha256 sha1 md5 sha512 blake2b new uuid4 uuid1 "
+    "hex int machine node release python_version system processor parse literal_eval dump walk unparse listdir getcwd "
+    "environ sep linesep name cpu_count getpid scandir stat lstat st_size st_mtime st_mode is_dir is_file is_symlink "
+    "exists isfile isdir islink getsize getmtime basename dirname abspath realpath relpath normpath expanduser "
+    "splitext commonpath commonprefix Path PurePath read_text read_bytes glob rglob iterdir stem suffix suffixes "
+    "parent parents parts resolve absolute relative_to with_suffix with_name home cwd as_posix iglob reader "
+    "DictReader fieldnames unpack calcsize Decimal Fraction pprint pformat itemgetter bisect_left nlargest nsmallest "
+    "heappush heappop unified_diff SequenceMatcher ratio get_close_matches normalize category crc32 decompress "
+    "hexlify unhexlify version_info real imag numerator denominator bit_length to_bytes from_bytes __name__ "
+    "__version__ __doc__ __file__ replace remove copy month_name day_name flush getenv uname sysname nodename "
+    "metadata"
+)
+MAX_LENGTH = 8000
+_ONLY_TREE = 0x400  # ast.PyCF_ONLY_AST; the module `ast` costs more than a whole hook
+_STATEMENTS = names(
+    "Module Expr Assign AugAssign AnnAssign For While If With Try ExceptHandler Return Import ImportFrom alias "
+    "FunctionDef arguments arg Pass Break Continue Delete Assert Raise withitem match_case Load Store Del"
+)
+_EXPRESSIONS = names(
+    "BoolOp NamedExpr BinOp UnaryOp Lambda IfExp Dict Set ListComp SetComp DictComp GeneratorExp comprehension "
+    "Compare Call FormattedValue JoinedStr Constant Attribute Subscript Starred Name List Tuple Slice keyword Yield "
+    "YieldFrom And Or Not Invert UAdd USub Add Sub Mult MatMult Div Mod Pow LShift RShift BitOr BitXor BitAnd "
+    "FloorDiv Eq NotEq Lt LtE Gt GtE Is IsNot In NotIn"
+)
+
+
+def is_harmless_python(code: str) -> bool:
+    if len(code) > MAX_LENGTH:
+        return False
+    try:
+        tree = compile(code, "<line>", "exec", _ONLY_TREE, dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    nodes = list(_walk(tree))
+    own = {node.id for node in nodes if _is(node, "Name") and not _is(node.ctx, "Load")}
+    own |= {node.arg for node in nodes if _is(node, "arg")}
+    own |= {node.name for node in nodes if _is(node, "FunctionDef") or (_is(node, "ExceptHandler") and node.name)}
+    own |= {(one.asname or one.name).partition(".")[0] for node in nodes if _is(node, "Import") for one in node.names}
+    own |= {one.asname or one.name for node in nodes if _is(node, "ImportFrom") for one in node.names}
+    opened = [node.func for node in nodes if _is(node, "Call")]
+    if any(_is(node, "Name") and node.id == "open" and not any(node is func for func in opened) for node in nodes):
+        return False  # by another name it could be told to write
+    touches_files = any(module in WRITING_TOO for node in nodes for module in _modules(node))
+    return all(_is_fine(node, own, touches_files) for node in nodes)
+
+
+def _is(node: object, kind: str) -> bool:
+    return type(node).__name__ == kind
+
+
+def _walk(node: object):  # type: ignore[no-untyped-def]
+    yield node
+    for field in getattr(node, "_fields", ()):
+        value = getattr(node, field, None)
+        for inner in value if isinstance(value, list) else (value,):
+            if hasattr(inner, "_fields"):
+                yield from _walk(inner)
+
+
+def _modules(node: object) -> list[str]:
+    if _is(node, "Import"):
+        return [one.name for one in node.names]  # type: ignore[attr-defined]
+    return [node.module or ""] if _is(node, "ImportFrom") else []  # type: ignore[attr-defined]
+
+
+def _is_fine(node: object, own: set[str], touches_files: bool) -> bool:
+    kind = type(node).__name__
+    if kind not in _STATEMENTS and kind not in _EXPRESSIONS:
+        return False
+    if kind in ("Import", "ImportFrom"):
+        known = all(module in MODULES for module in _modules(node)) and not getattr(node, "level", 0)
+        told = [one.name for one in node.names] if kind == "ImportFrom" else []  # type: ignore[attr-defined]
+        return known and all(_is_read(name, touches_files) for name in told)
+    if kind == "Attribute":
+        return _is(node.ctx, "Load") and _is_read(node.attr, touches_files)  # type: ignore[attr-defined]
+    if kind == "Name":
+        name = node.id  # type: ignore[attr-defined]
+        return (name in BUILTINS and name not in own) or (name in own and name not in BUILTINS)
+    if kind == "Call" and _is(node.func, "Name") and node.func.id == "open":  # type: ignore[attr-defined]
+        return _only_reads(node)
+    return True
+
+
+def _is_read(name: str, touches_files: bool) -> bool:
+    return name in ATTRIBUTES and not (touches_files and name in AMBIGUOUS)
+
+
+def _only_reads(call) -> bool:  # type: ignore[no-untyped-def]
+    """open(FILE) and open(FILE, "r")."""
+    modes = [one.value for one in call.keywords if one.arg == "mode"] + call.args[1:2]
+    if len(call.args) > 2 or any(one.arg not in ("mode", "encoding", "errors", "newline") for one in call.keywords):
+        return False
+    return all(_is(mode, "Constant") and mode.value in ("r", "rb", "rt") for mode in modes)
