@@ -11,8 +11,10 @@ import os
 import re
 import select
 import shutil
+import signal
 import subprocess
 import sys
+import threading
 import traceback
 from collections import Counter
 from collections.abc import Callable, Iterator
@@ -33,6 +35,7 @@ READING = ("openat", "read", "pread64", "getdents64", "readlink", "readlinkat", 
 _WRITES = re.compile(r"O_(WRONLY|RDWR|CREAT|TRUNC|TMPFILE)")
 _ENTERED = re.compile(r"(\d+) +(\w+)\((.*)")
 _PR_SET_PTRACER = 0x59616D61
+_ENDS_WITHIN_S = 120.0  # at any load: an ordinary trial takes half a second
 
 
 @dataclass(frozen=True)
@@ -126,8 +129,11 @@ def _traced(program: Program, place: Path, options: list[str], afterwards: After
             assert tracer.stderr
             said = tracer.stderr.readline()
             assert "attached" in said, said
+            too_long = threading.Timer(_ENDS_WITHIN_S, os.kill, (child, signal.SIGKILL))  # it goes round in a circle
+            too_long.start()
             let_go()
             _, status = os.waitpid(child, 0)
+            too_long.cancel()
             afterwards()
             tracer.stderr.read()
     hits = [line for line in (place / "trace").read_text(errors="replace").splitlines() if _is_hit(line)]

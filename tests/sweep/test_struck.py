@@ -96,10 +96,8 @@ DEEDS = [
     Deed("start of another", lambda: hook("SessionStart", AHEAD, str(HOURS * 3600)), starting, is_hook=True),
 ]
 OF_PROCESSES = [deed for deed in DEEDS if deed.name != "undo"]
-not_yet = pytest.mark.xfail(reason="an error at making the quarantine still reads as no room", strict=False)
 
 
-@not_yet
 @pytest.mark.parametrize("form", ["few", pytest.param("all", marks=pytest.mark.long)])
 @pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.name)
 def test_a_strike_at_a_change_loses_nothing(own_world: Path, tmp_path: Path, deed: Deed, form: str) -> None:

@@ -37,6 +37,6 @@ def _open(state: str) -> int:
     try:
         return own_dirs.open_private_dir(state)
     except OSError:
-        while not os.path.isdir(state):
+        while state != "/" and not os.path.isdir(state):
             state = os.path.dirname(state) or "/"
     return walk.open_dir(state)

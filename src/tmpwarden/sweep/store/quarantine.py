@@ -164,9 +164,10 @@ def stored(directory: str) -> tuple[Stored, ...]:
 
 
 def holds(directory: str, name: str) -> bool:
+    """Whether the entry lies there. Raises OSError where that cannot be looked at: it is not gone then."""
     try:
         fd = opened(directory)
-    except (OSError, UnsafeScratch):
+    except (FileNotFoundError, UnsafeScratch):
         return False
     try:
         return is_token(name) and own_files.exists(name, fd)
