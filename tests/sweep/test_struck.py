@@ -91,7 +91,8 @@ DEEDS = [
         keeps=False,
     ),
     Deed("undo", lambda: main(["undo", "--json"], now_ns=DAYS_LATER), bringing_back),
-    Deed("teardown", lambda: main(["teardown", "--session", SESSION, "--json"], now_ns=DAYS_LATER), sweeping),
+    # --wait: else it answers before what it took has been judged, and a law may still put it back
+    Deed("teardown", lambda: main(["teardown", "--session", SESSION, "--wait", "--json"], now_ns=DAYS_LATER), sweeping),
     Deed("end of a session", lambda: hook("SessionEnd"), ending, is_hook=True),
     Deed("start of another", lambda: hook("SessionStart", AHEAD, str(HOURS * 3600)), starting, is_hook=True),
 ]
