@@ -20,6 +20,8 @@ _VARIES = (  # from machine to machine and from run to run, so on the page it is
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
     (re.compile(r"\([\w.]+\) is \d+% full: .*"), "(FS) is N% full"),
     (re.compile(r"\bpid \d+"), "pid N"),
+    # absence is known only while every process of the machine can be looked at: a neighbour that hides makes it age
+    (re.compile(r"no process carries its session any more|past its age limit, and nobody uses it"), "GONE"),
     (re.compile(r"\b[0-9a-f]{8}(?=  )"), "UNDO-ID "),
     (re.compile(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\dZ)?"), "TIME"),
 )
