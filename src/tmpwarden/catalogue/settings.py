@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import re
 from collections.abc import Callable, Mapping
@@ -13,7 +12,7 @@ from typing import Any
 from ..errors import BadConfig
 from ..oskit.files import places
 from ..text import shown
-from . import values
+from . import keep_list, values
 from .files import read_text
 from .overrides import Override
 from .process_rows import KINDS
@@ -74,7 +73,10 @@ def load_settings(config_file: str | None = None) -> Settings:
     for path in config_files() if config_file is None else (config_file,):
         _read_file(path, reading)
     keep_file = os.path.join(places.config_dir(), "keep")
-    kept = _keep_lines(keep_file, reading)
+    listed = keep_list.read(keep_file)
+    kept = listed.paths
+    reading.warnings += listed.warnings
+    reading.unread += listed.unread
     said = reading.values
     said["keep_paths"] = (*said.get("keep_paths", ()), *kept)
     if kept and "keep.paths" not in reading.origins:
@@ -203,28 +205,6 @@ def _law_of_pressure(said: dict[str, Any], reading: _Reading) -> None:
         reading.refuse(origin, f"pressure.low ({low}%) must be below pressure.high ({high}%); 80% and 60% are used")
         said.pop("pressure_high_percent", None)
         said.pop("pressure_low_percent", None)
-
-
-def _keep_lines(path: str, reading: _Reading) -> tuple[str, ...]:
-    """One JSON string a line, as `tmpwarden keep PATH` writes them."""
-    try:
-        with open(path, "rb") as file:
-            lines = file.read().splitlines()
-    except FileNotFoundError:
-        return ()
-    except OSError as wrong:
-        reading.warnings.append(f"{path}: cannot be read: {wrong.strerror}")
-        reading.unread.append(path)
-        return ()
-    kept: list[str] = []
-    for number, line in enumerate(lines, 1):
-        try:
-            said = json.loads(line) if line.strip() else None
-            kept += [] if said is None else values.paths([said])
-        except ValueError:
-            reading.warnings.append(f"{path}:{number}: is not a JSON string with an absolute path; it is ignored")
-            reading.unread.append(f"{path}:{number}")
-    return tuple(kept)
 
 
 def _line(lines: tuple[str, ...], table: str, key: str | None) -> int:
