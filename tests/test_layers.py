@@ -19,7 +19,7 @@ LAYERS = [
     {"rescue"},
     {"catalogue", "leases", "repos"},
     {"oskit"},
-    {"agent_facts"},
+    {"agent_facts", "agent_events"},
     {"model", "errors", "text", "small_json", "stamped"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

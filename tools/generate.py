@@ -21,8 +21,7 @@ if TYPE_CHECKING:
 '''
 
 
-def agent_facts() -> str:
-    """The text of agent_facts.py."""
+def _known() -> list[Facts]:
     known: list[Facts] = []
     for path in sorted((SOURCE / "catalogue" / "agents").glob("*.toml")):
         data = tomllib.loads(path.read_text())
@@ -31,6 +30,18 @@ def agent_facts() -> str:
                 known.append(facts_of(data))
             except (ValueError, KeyError) as wrong:
                 raise SystemExit(f"{path.name}: {wrong!r}") from None
+    return known
+
+
+def agent_events() -> str:
+    """The text of agent_events.py: apart, because most calls of a hook need nothing else."""
+    head = '"""What each event of an agent means to us, from catalogue/agents. Made by `make generate`; do not edit."""'
+    return head + "\n\n" + _assigned('MOMENTS: "dict[str, str]"', moments(_known()))
+
+
+def agent_facts() -> str:
+    """The text of agent_facts.py."""
+    known = _known()
     facts = {one["id"]: one for one in known}
     lists = {
         "SANDBOXES": [one["sandbox"] for one in known],
@@ -41,7 +52,6 @@ def agent_facts() -> str:
     }
     return (
         _HEAD
-        + _assigned('MOMENTS: "dict[str, str]"', moments(known))
         + "".join(_assigned(f'{name}: "tuple[str, ...]"', tuple(filter(None, words))) for name, words in lists.items())
         + _assigned('FACTS: "dict[str, Facts]"', facts)
     )
@@ -78,7 +88,7 @@ def _flat(value: object) -> str:
     return json.dumps(value) if isinstance(value, str) else repr(value)
 
 
-TARGETS = {SOURCE / "agent_facts.py": agent_facts}
+TARGETS = {SOURCE / "agent_facts.py": agent_facts, SOURCE / "agent_events.py": agent_events}
 
 if __name__ == "__main__":
     for target, text in TARGETS.items():

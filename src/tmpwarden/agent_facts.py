@@ -4,28 +4,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .model.facts import Facts
 
-MOMENTS: "dict[str, str]" = {
-    "SessionStart": "start",
-    "SubagentStart": "guide",
-    "PostToolUse": "after",
-    "PostToolUseFailure": "after",
-    "PostToolBatch": "after",
-    "Stop": "stop",
-    "SessionEnd": "end",
-    "PreToolUse": "before",
-    "sessionStart": "start",
-    "postToolUse": "after",
-    "agentStop": "stop",
-    "sessionEnd": "end",
-    "preToolUse": "before",
-    "AfterTool": "after",
-    "AfterAgent": "stop",
-    "BeforeTool": "before",
-    "shell.env": "start",
-    "tool.execute.after": "after",
-    "dispose": "end",
-    "tool.execute.before": "before",
-}
 SANDBOXES: "tuple[str, ...]" = ("claude-{uid}/tw",)
 NAMES_IN_TEMP: "tuple[str, ...]" = ("claude-{uid}",)
 HOME_VARIABLES: "tuple[str, ...]" = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME")

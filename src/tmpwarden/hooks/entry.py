@@ -4,7 +4,7 @@ import gc
 import posix
 import sys
 
-from ..agent_facts import MOMENTS  # an event that is not there is none of our business
+from ..agent_events import MOMENTS  # an event that is not there is none of our business
 from . import notebook
 from .payload import read_all, word
 
