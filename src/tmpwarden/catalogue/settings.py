@@ -33,6 +33,7 @@ class Settings:
     pressure_high_percent: int = 80
     pressure_low_percent: int = 60
     quarantine_s: int = 24 * 3600
+    births_auto: bool = False  # what sessions made by name in a temp root goes 72 h after they died
     orphans_end: tuple[str, ...] = ()  # kinds that an unattended run may end
     orphans_after_s: int = 12 * 3600
     orphans_at_end: bool = False
@@ -232,6 +233,7 @@ _KEYS: dict[str, tuple[str, Callable[[object], Any]]] = {
     "pressure.high": ("pressure_high_percent", values.percent),
     "pressure.low": ("pressure_low_percent", values.percent),
     "quarantine.keep": ("quarantine_s", values.age),
+    "births.tier": ("births_auto", values.is_auto),
     "orphans.end": ("orphans_end", values.words_of(KINDS)),
     "orphans.after": ("orphans_after_s", values.age),
     "orphans.at_end": ("orphans_at_end", values.flag),

@@ -83,3 +83,9 @@ def words_of(known: Collection[str]) -> Callable[[object], tuple[str, ...]]:
         return tuple(one(item) for item in value)
 
     return decode
+
+
+def is_auto(value: object) -> bool:
+    if value not in ("ask", "auto"):
+        raise ValueError('must be "ask" or "auto"')
+    return value == "auto"

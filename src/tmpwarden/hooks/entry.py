@@ -43,7 +43,7 @@ def respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes]) -> by
 
 def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], notes: str) -> bytes:
     event = arguments[1] if len(arguments) > 1 else ""
-    if MOMENTS.get(event) == "after" and (plain := _leading_session(raw)) and is_quiet(notes, plain):
+    if MOMENTS.get(event) == "after" and (plain := _leading_session(raw)) and is_quiet(notes, plain, environ, raw):
         return b""  # nothing else in the payload matters, and it may hold megabytes of output
     from ..small_json import decode_object  # not before: the many calls with nothing to do go without
 
@@ -55,7 +55,7 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
     session = word(payload, "session_id", "sessionId") or _inner_session(payload)
     if kind is None or not session:
         return b""
-    if kind == "after" and is_quiet(notes, session):
+    if kind == "after" and is_quiet(notes, session, environ, raw):
         return b""
     if kind == "before":
         return _before(arguments, event, session, payload, environ, notes)
@@ -141,10 +141,11 @@ def _inner_session(payload: dict[str, object]) -> str:
     return word(given, "sessionID") if isinstance(given, dict) else ""
 
 
-def is_quiet(notes: str, session: str) -> bool:
-    """Three stats decide whether an ordinary tool call needs anything more from us."""
+def is_quiet(notes: str, session: str, environ: dict[bytes, bytes], raw: bytes) -> bool:
+    """A few stats decide whether an ordinary tool call needs anything more from us."""
     return not (
         notebook.is_due(notes, notebook.MARKERS, every_s=notebook.MARKERS_EVERY_S)
         or notebook.has_note(notes, session)
         or notebook.was_told_lately(notes)
+        or notebook.has_births(notes, environ, raw)
     )

@@ -6,12 +6,13 @@ All of it lies in `<state>/hooks`. A due time is the mtime of an empty file, so 
 import posix
 import time
 
-MARKERS, CLEAN = "markers.due", "clean.due"
+MARKERS, CLEAN, BIRTHS = "markers.due", "clean.due", "births.seen"
 MARKERS_EVERY_S, CLEAN_EVERY_S = 60.0, 3600.0
 FARTHEST_S = 7 * 86400.0  # a due time beyond comes from a wrong clock
 _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 _LONGEST_NOTE = 600
 _TOLD_LATELY_S = 900.0
+_BIRTHS_EVERY_S = 30.0  # for calls that do not speak of the temp root: agents put markers of their own there
 _LONGEST_LOG = 1 << 18
 
 
@@ -121,6 +122,50 @@ def was_told_lately(notes: str) -> bool:
         return time.time() - posix.stat(f"{notes.rpartition('/')[0]}/guard/told").st_mtime < _TOLD_LATELY_S
     except OSError:
         return False
+
+
+def temp_root(environ: dict[bytes, bytes]) -> str:
+    """Where commands put what they do not put into their scratch: above a scratch of ours, else TMPDIR, else /tmp."""
+    named = environ.get(b"TMPWARDEN_ROOTS", b"").partition(b":")[0] or environ.get(b"TMPDIR", b"")
+    path = named.partition(b"/tmpwarden-%d" % posix.geteuid())[0].rstrip(b"/")
+    return path.decode("utf-8", "surrogateescape") if path.startswith(b"/") else "/tmp"
+
+
+def has_births(notes: str, environ: dict[bytes, bytes], raw: bytes) -> bool:
+    """Whether the temp root has changed since it was last seen, and the call speaks of it or that is a while ago."""
+    root = temp_root(environ)
+    try:
+        changed_ns = posix.stat(root).st_mtime_ns
+    except OSError:
+        return False
+    try:
+        seen = posix.stat(f"{notes}/{BIRTHS}")
+    except OSError:
+        return True
+    if changed_ns == seen.st_mtime_ns:
+        return False
+    return root.encode("utf-8", "surrogateescape") in raw or time.time() - seen.st_ctime > _BIRTHS_EVERY_S
+
+
+def saw_root(notes: str, root: str) -> int:
+    """Remember the root's date. If it has changed: when it was last looked at, in nanoseconds; else 0."""
+    path = f"{notes}/{BIRTHS}"
+    try:
+        changed_ns = posix.stat(root).st_mtime_ns
+    except OSError:
+        return 0
+    try:
+        seen = posix.stat(path)
+        before_ns = 0 if seen.st_mtime_ns == changed_ns else seen.st_ctime_ns
+    except OSError:
+        before_ns = 0
+    try:
+        make(notes)
+        posix.close(posix.open(path, posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW, 0o600))
+        posix.utime(path, ns=(changed_ns, changed_ns))
+    except OSError:
+        return 0
+    return before_ns
 
 
 def leave_note(notes: str, session: str, text: str) -> None:

@@ -108,3 +108,27 @@ class Scratch:
         self.path = path
         self.lease = lease
         self.env = env  # TMPDIR, TMP, TEMP
+
+
+class Birth:
+    """One entry right below a temp root, and the call during which it appeared."""
+
+    __slots__ = ("agent", "born_ns", "command", "device", "inode", "owned", "path", "session")
+
+    def __init__(
+        self,
+        path: str,
+        device: int,
+        inode: int,
+        born_ns: int,
+        agent: str,
+        session: str,
+        command: str,
+        owned: bool,
+    ) -> None:
+        self.path = path
+        self.device, self.inode = device, inode
+        self.born_ns = born_ns  # what the file system wrote down when it was made
+        self.agent, self.session = agent, session
+        self.command = command  # its first words
+        self.owned = owned  # the command, its output or a statement before it names the entry

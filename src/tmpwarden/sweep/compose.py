@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from ..catalogue.load import Catalogue, load
 from ..catalogue.settings import Settings, load_settings
 from ..errors import UnsafeRoot
-from ..leases import leased_roots, scratch
+from ..leases import births, leased_roots, scratch
 from ..leases.book import OwnerBook, variables_of
 from ..model.sweep import Claim, Evidence, Finding, Kind, Litter, Measure, Owner, Reason, Request, Witness
 from ..oskit.files import places
@@ -94,8 +94,8 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     home = request.home if roots.confined else places.home()
     leased = () if roots.confined else _leased(roots)
     starts = (*catalogue.places(roots, home), *catalogue.of_leases(leased))
-    finder = Finder(starts, _wanted(request))
     state = places.state_dir()
+    finder = Finder(starts, _wanted(request), births=births.read(state), takes_births=settings.births_auto)
     consent = Consent.read(state, now_ns())
     world = _world(catalogue, (*roots, *leased), finder)
     pressure = Pressure.of(roots, request, settings)

@@ -9,11 +9,14 @@ from typing import Any
 
 from ..errors import FrozenMount, NotFound, TmpwardenError
 from ..model.answers import Nobody
+from ..model.hot import Birth
 from ..model.sweep import Owner, OwnerState, Reason, Receipt, Unclear, Verdict
 from ..oskit.files import places
 from ..oskit.proc.reach import Reach
 from ..text import plural, quoted, shown
 from ..text import size as in_words
+from .find.births import is_there
+from .find.kinds import kind_of
 from .find.named import Named
 from .prepared import Explained, Prepared
 from .store import journal
@@ -36,12 +39,20 @@ def explain(path: str, prepared: Prepared) -> Explained:
     verdict = _verdict(full, prepared) if owner == places.uid() else None
     if verdict is not None:
         evidence = verdict.evidence
-        return Explained(full, verdict, evidence.owner, evidence.users, _would_lose(verdict))
+        found = Explained(full, verdict, evidence.owner, evidence.users, _would_lose(verdict))
+        return replace(found, birth=_birth(full, prepared))
     users = prepared.weigher.world.users_in(full)
     inside = tuple(_inside(full, prepared)) if os.path.isdir(full) else ()
     if owner != places.uid():
         return replace(nobody, users=users, belongs_to=places.user_name(owner), inside=inside)
-    return replace(nobody, users=users, inside=inside, by_name=_by_name(full, prepared))
+    birth = _birth(full, prepared)
+    return replace(nobody, users=users, inside=inside, by_name=_by_name(full, prepared), birth=birth)
+
+
+def _birth(path: str, prepared: Prepared) -> Birth | None:
+    """The call during which the entry appeared that now has this name."""
+    birth = prepared.finder.births.get(path)
+    return birth if birth is not None and is_there(birth) else None
 
 
 def _stored(path: str, prepared: Prepared) -> dict[str, Any] | None:
@@ -86,6 +97,8 @@ def left_to_know(receipt: Receipt) -> Iterator[str]:
 def _verdict(path: str, prepared: Prepared) -> Verdict | None:
     found = prepared.finder.unit_of(path)
     finding = prepared.finder.finding_at(*found) if found else None
+    if found is None:
+        finding = prepared.finder.birth_at(path, kind_of(os.lstat(path).st_mode))
     return next(prepared.hear(finding), None) if finding else None
 
 

@@ -9,6 +9,7 @@ from itertools import islice
 
 from ..catalogue.settings import Settings
 from ..model.answers import Users
+from ..model.hot import Birth
 from ..model.sweep import Finding, Measure, Outcome, Owner, Receipt, Remove, Request, Space, Verdict
 from ..oskit.files import space
 from ..oskit.files.purge import Purged
@@ -174,4 +175,5 @@ class Explained:
     undo: str | None = None  # it lies in quarantine, and this brings it back
     was: str | None = None  # where it lay before
     inside: tuple[Verdict, ...] = ()  # units that lie in it, where it is none itself
+    birth: Birth | None = None  # the call during which it appeared
     by_name: Verdict | None = None  # what `clean PATH` would say of it, where no row knows it

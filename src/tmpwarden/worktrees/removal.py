@@ -25,7 +25,7 @@ from ..repos import links
 from ..repos.merged import Merged
 from ..repos.run import Unclear
 from ..sweep.find import known_roots
-from ..sweep.find.scan import kind_of
+from ..sweep.find.kinds import kind_of
 from ..sweep.prepared import Prepared
 from ..sweep.store import settle
 from ..sweep.store.journal import Journal

@@ -17,7 +17,7 @@ from ..repos.merged import Merged, merged_into
 from ..repos.repository import Repository, Shape, Unit, opened
 from ..repos.run import Unclear
 from ..repos.status import Status, status_of
-from ..sweep.find.scan import kind_of
+from ..sweep.find.kinds import kind_of
 from ..sweep.prepared import Prepared
 from ..sweep.weigh.evidence import gather
 from ..text import duration

@@ -75,6 +75,8 @@ def _as_written(key: str, value: object) -> object:
             return duration(value)
         if key in _SHARES:
             return f"{value}%"
+    if key == "births.tier":
+        return "auto" if value else "ask"
     return value
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import time
 from collections.abc import Iterator, Sequence
 
 import click
@@ -21,6 +23,7 @@ from ..kinds import UntouchedPath
 from ..words import explained, explained_all, owner_words, witness_words
 
 _MOST_WITNESSES = 8
+_AT_ONCE_NS = 60 * 10**9
 
 
 @click.command()
@@ -87,6 +90,14 @@ def _elsewhere(told: Explained) -> documents.Document:
         found["belongs_to"] = told.belongs_to
     if told.undo is not None:
         found |= {"undo": told.undo, "was": told.was}
+    if told.birth is not None:
+        found["birth"] = {
+            "agent": told.birth.agent,
+            "session": told.birth.session,
+            "command": told.birth.command,
+            "born": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(told.birth.born_ns / 1e9)),
+            "owned": told.birth.owned is True,
+        }
     if told.inside:
         found["inside"] = documents.totals(told.inside)
     if told.by_name is not None:
@@ -107,6 +118,7 @@ def _lines(call: Call, told: Explained) -> Iterator[str]:
         yield _fact("note", note)
     if finding.path != told.path:
         yield _fact("part of", render.place(finding) + ", which goes whole or stays whole")
+    yield from _birth(told)
     yield _fact("size", _measured(verdict, now_ns))
     yield _fact("owner", owner_words(told.owner))
     yield from _witnesses(told)
@@ -131,6 +143,7 @@ def _stranger(call: Call, told: Explained) -> Iterator[str]:
     else:
         end = "it stays unless you name it" if told.by_name is not None else "tmpwarden never touches it"
         yield _fact("what", f"no row of the catalogue knows it, so {end}")
+    yield from _birth(told)
     for group in render.groups(told.inside):
         verb = "can go" if isinstance(group[0], Remove) else "kept"
         words = f"{render.counted(group)} of {group[0].finding.litter.key} {verb}: {explained_all(group)}"
@@ -141,6 +154,19 @@ def _stranger(call: Call, told: Explained) -> Iterator[str]:
         yield _fact("by name", f"{verb}: {explained(told.by_name)}")
         if isinstance(told.by_name, Remove):
             yield _fact("", advice.command(call, "clean", told.path))
+
+
+def _birth(told: Explained) -> Iterator[str]:
+    """`appeared while claude session 3f0e2c5a ran `python3 make.py`, 14:02 on 2026-11-15; nobody has used it since`."""
+    birth = told.birth
+    if birth is None:
+        return
+    when = time.strftime("%H:%M on %Y-%m-%d", time.localtime(birth.born_ns / 1e9))
+    status = os.lstat(birth.path)
+    is_untouched = max(status.st_mtime_ns, status.st_ctime_ns, status.st_atime_ns) - birth.born_ns < _AT_ONCE_NS
+    since = "; nobody has used it since" if is_untouched and isinstance(told.users, Nobody) else ""
+    words = f"while {shown(birth.agent)} session {shown(birth.session[:8])} ran `{shown(birth.command)}`, {when}{since}"
+    yield _fact("appeared", words)
 
 
 def _witnesses(told: Explained) -> Iterator[str]:

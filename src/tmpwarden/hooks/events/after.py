@@ -11,6 +11,10 @@ def after(call: HookCall) -> Answer | None:
         return None
     if call.kind == "after" and notebook.was_told_lately(call.notes):
         _note_a_dropped_rewrite(call)
+    if call.kind == "after":
+        from .births import note_births
+
+        note_births(call)
     words = []
     if call.kind == "stop":
         from .growth import warning

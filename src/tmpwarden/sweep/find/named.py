@@ -16,7 +16,8 @@ from ...model.sweep import Claim, Finding, Kind, Litter, Tier, Worth
 from ...oskit.files import places
 from ...oskit.proc.reach import Reach
 from ...text import plural, shown
-from .scan import Finder, IsMarked, kind_of, open_below
+from .kinds import kind_of
+from .scan import Finder, IsMarked, open_below
 from .shapes import matcher
 
 LITTER = Litter(
@@ -40,6 +41,7 @@ class Named:
     finder: Finder
     roots: tuple[str, ...]
     warnings: list[str] = field(default_factory=list)
+    _sessions: dict[str, IsMarked] = field(default_factory=dict)  # by root: one answer for all that is named there
 
     def findings(self, words: Iterable[str]) -> tuple[Finding, ...]:
         found: dict[str, Finding] = {}
@@ -119,6 +121,9 @@ class Named:
                 raise NotFound(f"nothing in {shown(word)} is litter that a row of the catalogue knows")
             yield from units
             return
+        if born := self.finder.birth_at(path, kind_of(status.st_mode)):
+            yield born  # it has an owner, who may live
+            return
         if kind_of(status.st_mode) is Kind.DIR:
             self.finder.mark(path, self._marks(root, place.never_inside(name) if place else None))
         yield Finding(LITTER, root, parent, name, kind_of(status.st_mode), status.st_dev, status.st_ino)
@@ -132,14 +137,15 @@ class Named:
 
     def _marks(self, root: str, never: IsMarked | None) -> IsMarked:
         """Somebody's own temp root may lie in it: directories of sessions there are judged one by one, never whole."""
+        holds_sessions = self._sessions.setdefault(root, self._holds_sessions(root))
+        if never is None:
+            return holds_sessions
+        return lambda directory, name: holds_sessions(directory, name) or never(directory, name)
+
+    def _holds_sessions(self, root: str) -> IsMarked:
         ours = f"-{places.uid()}"
         start = next(start for start in self.finder.starts if start.path == root)
-
-        def is_marked(directory: str, name: str) -> bool:
-            holds_sessions = name.endswith(ours) and start.child(name) is not None
-            return holds_sessions or (never is not None and never(directory, name))
-
-        return is_marked
+        return lambda _, name: name.endswith(ours) and start.child(name) is not None
 
     def _refuse_roots(self, path: str, word: str) -> None:
         for root in self.roots:

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from ...catalogue.matcher import Match, Place
+from ...model.hot import Birth
 from ...model.sweep import Claim, Finding, Kind, Litter, Worth
 from ...oskit.files import places, walk
 from ...oskit.proc.reach import Reach
+from . import births
+from .kinds import kind_at, kind_in, kind_of
 
 SWARM = 1000  # members of one swarm: one finding, one receipt
 IsMarked = Callable[[str, str], bool]
@@ -26,6 +29,8 @@ class Finder:
     stranger: See | None = None  # told of every entry of a temp root that no row matches and no row's place leads into
     frozen: list[str] = field(default_factory=list)  # mounts that do not answer; nothing in there was looked at
     reach: Reach = field(default_factory=Reach.now)
+    births: Mapping[str, Birth] = field(default_factory=dict)  # by path; those that sessions own are units of theirs
+    takes_births: bool = False  # [births] tier = "auto"
     _by_path: dict[str, Place] = field(default_factory=dict)
     _marked: dict[str, IsMarked] = field(default_factory=dict)  # by the path of a unit that no row speaks of
 
@@ -65,6 +70,14 @@ class Finder:
         """What protects members of a unit that no row speaks of."""
         self._marked[path] = is_marked
 
+    def birth_at(self, path: str, kind: Kind) -> Finding | None:
+        """The unit that a session owns because its words named it, if the entry is still the one that was noted."""
+        birth = self.births.get(path)
+        if birth is None or birth.owned is not True or not births.is_there(birth):
+            return None
+        root = next((start.root for start in self.starts if start.path == os.path.dirname(path)), None)
+        return births.finding(birth, root, kind, is_auto=self.takes_births) if root else None
+
     def turned_down(self, finding: Finding) -> None:
         """It has the name of litter and not its shape, so no row knows it. What rows lead into is told of by itself."""
         place = self._by_path.get(finding.parent)
@@ -87,7 +100,7 @@ class Finder:
                 if place is None:
                     break
                 here = f"{place.path.rstrip('/')}/{name}"
-                match = place.classify(name, kind if kind is not None and here == path else _kind_at(here))
+                match = place.classify(name, kind if kind is not None and here == path else kind_at(here))
                 if match and not (match.only_if_empty and path != here):
                     return place, name
                 place = place.child(name)
@@ -170,11 +183,14 @@ class Finder:
         classify, wanted = place.classify, self.wanted
         with os.scandir(fd) as entries:
             for entry in entries:
-                kind = _kind(entry)
+                kind = kind_in(entry)
                 match = classify(entry.name, kind)
                 if match is None or match.only_if_empty:
                     if kind is Kind.DIR and place.child(entry.name) is not None:
                         deeper.append(entry.name)
+                    elif match is None and (born := self.birth_at(f"{place.path.rstrip('/')}/{entry.name}", kind)):
+                        if wanted(born.litter):
+                            yield born
                     elif match is None:
                         self._tell_of(place, entry.name, entry)
                     if match is None:
@@ -210,30 +226,6 @@ def open_below(root: str, directory: str) -> int:
                 os.close(fd)
             fd = deeper
     return fd
-
-
-def kind_of(mode: int) -> Kind:
-    return {0o100000: Kind.FILE, 0o040000: Kind.DIR, 0o140000: Kind.SOCKET}.get(mode & 0o170000, Kind.OTHER)
-
-
-def _kind_at(path: str) -> Kind:
-    try:
-        return kind_of(os.lstat(path).st_mode)
-    except OSError:
-        return Kind.OTHER
-
-
-def _kind(entry: os.DirEntry[str]) -> Kind:
-    if entry.is_file(follow_symlinks=False):
-        return Kind.FILE
-    if entry.is_dir(follow_symlinks=False):
-        return Kind.DIR
-    if entry.is_symlink():
-        return Kind.OTHER
-    try:
-        return kind_of(entry.stat(follow_symlinks=False).st_mode)
-    except OSError:
-        return Kind.OTHER
 
 
 def _swarms_together(litter: Litter, kind: Kind) -> bool:

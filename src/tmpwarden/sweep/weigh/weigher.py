@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 
 from ...model.answers import NotMeasured
 from ...model.sweep import Evidence, Finding, Kind, Measure, OwnerState, Reason, Remove, Thresholds, Verdict
+from ..find import births
 from . import swarm
 from .evidence import World, gather, inspect_git
 from .judge import Standing, judge, threshold_s
@@ -47,7 +48,7 @@ class Weigher:
     def judge(self, finding: Finding, evidence: Evidence) -> Verdict:
         standing, now_ns = self.standing_of(finding, evidence), self.now_ns()
         verdict = judge(finding, evidence, thresholds=self.thresholds, now_ns=now_ns, standing=standing)
-        if isinstance(verdict, Remove) or finding.root not in self.hurried_roots:
+        if isinstance(verdict, Remove) or finding.root not in self.hurried_roots or finding.litter.id == births.ID:
             return verdict
         if isinstance(evidence.users, NotMeasured):
             return verdict  # pressure destroys at once, and a doubt allows no more than quarantine

@@ -1,0 +1,44 @@
+"""Owned births as units: what a session's own words named, and no row knows. Always quarantined, never hurried."""
+
+from __future__ import annotations
+
+import os
+
+from ...model.hot import Birth
+from ...model.sweep import Claim, Finding, Kind, Litter, Tier, Worth
+
+ID = "birth"
+_WAITS_S = 72 * 3600
+_NEVER_BY_AGE_S = 100 * 365 * 86400  # without a session that is provably gone nobody can say whose it is
+
+
+def litter(agent: str, *, is_auto: bool) -> Litter:
+    return Litter(
+        agent=agent,
+        id=ID,
+        place="{tmp}",
+        name=".+",
+        kind=Kind.ANY,
+        tier=Tier.AUTO if is_auto else Tier.ASK,
+        worth=Worth.SOME,
+        owner=Claim.SESSION,
+        grace_s=_WAITS_S,
+        min_age_s=_WAITS_S,
+        max_age_s=_NEVER_BY_AGE_S,
+        why="appeared while a command of this session ran that names it",
+    )
+
+
+def is_there(birth: Birth) -> bool:
+    """Whether its name still means the very entry that was noted."""
+    try:
+        status = os.lstat(birth.path)
+    except OSError:
+        return False
+    return (status.st_dev, status.st_ino) == (birth.device, birth.inode)
+
+
+def finding(birth: Birth, root: str, kind: Kind, *, is_auto: bool) -> Finding:
+    parent, name = os.path.split(birth.path)
+    row = litter(birth.agent, is_auto=is_auto)
+    return Finding(row, root, parent, name, kind, birth.device, birth.inode, session=birth.session)
