@@ -168,6 +168,22 @@ def test_a_root_that_has_not_changed_costs_no_job(own_world: Path) -> None:
 
 
 @pytest.mark.parametrize(
+    ("environ", "root"),
+    [
+        ({}, "/tmp"),
+        ({"TMPDIR": "/var/tmp/"}, "/var/tmp"),
+        ({"TMPDIR": "/tmp/tmpwarden-{uid}/0a1b2c3d"}, "/tmp"),
+        ({"TMPDIR": "/tmp/agent-{uid}/tw/0a1b2c3d"}, "/tmp"),
+        ({"TMPDIR": "relative"}, "/tmp"),
+        ({"TMPWARDEN_ROOTS": "/a:/b", "TMPDIR": "/c"}, "/a"),
+    ],
+)
+def test_the_root_that_is_watched_is_the_one_above_a_scratch(environ: dict[str, str], root: str) -> None:
+    spelled = {name.encode(): value.format(uid=os.geteuid()).encode() for name, value in environ.items()}
+    assert notebook.temp_root(spelled) == root
+
+
+@pytest.mark.parametrize(
     ("name", "text", "is_there"),
     [
         ("out.txt", "wrote /tmp/out.txt\n", True),

@@ -128,6 +128,8 @@ def temp_root(environ: dict[bytes, bytes]) -> str:
     """Where commands put what they do not put into their scratch: above a scratch of ours, else TMPDIR, else /tmp."""
     named = environ.get(b"TMPWARDEN_ROOTS", b"").partition(b":")[0] or environ.get(b"TMPDIR", b"")
     path = named.partition(b"/tmpwarden-%d" % posix.geteuid())[0].rstrip(b"/")
+    above, is_in_sandbox, _ = path.partition(b"-%d/tw/" % posix.geteuid())  # /tmp/AGENT-1000/tw/1a2b3c4d
+    path = above.rpartition(b"/")[0] if is_in_sandbox else path
     return path.decode("utf-8", "surrogateescape") if path.startswith(b"/") else "/tmp"
 
 
