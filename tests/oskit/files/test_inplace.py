@@ -25,12 +25,13 @@ Move = Callable[[Path], None]
 
 
 class Condemned:
-    """`shared/unit` with one member in one directory, judged."""
+    """`shared/unit`, judged: what lies there, or one member in one directory."""
 
     def __init__(self, shared: Path) -> None:
         self.shared = shared
-        (shared / "unit" / "sub").mkdir(parents=True)
-        (shared / "unit" / "sub" / "member").write_bytes(b"x" * 8192)
+        if not (shared / "unit").exists():
+            (shared / "unit" / "sub").mkdir(parents=True)
+            (shared / "unit" / "sub" / "member").write_bytes(b"x" * 8192)
         self.fd = os.open(shared, os.O_RDONLY | os.O_DIRECTORY)
         self.pinned = pin(self.fd, "unit")
         seen = measure(self.fd, "unit", uid=os.geteuid(), count_atime=False)
@@ -258,3 +259,51 @@ def test_read_only_directories_go_too(ordinary_user: OrdinaryUser, mode: str) ->
     source = _AS_USER.replace("{mode}", mode)
     result = ordinary_user.run([ordinary_user.python, "-c", source], cwd=ordinary_user.tmp)
     assert result.stderr == "" and result.stdout.endswith(", 4, (), 0) []\n")
+
+
+def hard_linked(tmp_path: Path) -> Condemned:
+    """As uv, pnpm and local clones make it: several names of one inode, in several directories."""
+    shared = tmp_path / "linked"
+    (shared / "unit" / "store").mkdir(parents=True)
+    for number in range(20):
+        (shared / "unit" / "store" / str(number)).write_text("x")
+    for name in ("a", "b"):
+        (shared / "unit" / name).mkdir()
+        for number in range(20):
+            os.link(shared / "unit" / "store" / str(number), shared / "unit" / name / str(number))
+    os.link(shared / "unit" / "store" / "0", shared / "outside")
+    return Condemned(shared)
+
+
+def test_a_unit_with_hard_links_inside_goes_whole(tmp_path: Path) -> None:
+    """Our own unlink dates the other names of an inode."""
+    unit = hard_linked(tmp_path)
+    done = unit.purge()
+    assert (done.failed, done.left) == ((), 0)
+    assert not (unit.shared / "unit").exists() and (unit.shared / "outside").read_text() == "x"
+
+
+@pytest.mark.parametrize("touch", ["mode", "content", "link"])
+def test_somebody_elses_change_of_a_linked_file_still_stops_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, touch: str
+) -> None:
+    unit = hard_linked(tmp_path)
+    left = [45]  # all forty-two of two directories, and three more
+
+    def strike(here: str) -> None:
+        left[0] -= here == "judged, not yet compared"
+        if left[0] == 0:
+            for path in (path for path in (unit.shared / "unit").rglob("*") if path.is_file()):
+                if touch == "mode":
+                    path.chmod(0o640)
+                elif touch == "content":
+                    path.write_text("precious")
+                elif not (unit.shared / "new").exists():
+                    os.link(path, unit.shared / "new")
+
+    monkeypatch.setattr(mod, "_race_window", strike)
+    done = unit.purge()
+    if touch == "link":  # one name more of what was judged: nothing is lost, whatever goes
+        assert (unit.shared / "new").read_text() == "x"
+    else:
+        assert done.left and [path for path in (unit.shared / "unit").rglob("*") if path.is_file()]

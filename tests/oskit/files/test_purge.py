@@ -1,9 +1,7 @@
 """Purging removes all of a tree of ours, nothing else, and says truly what it freed."""
 
 import os
-import select
 import socket
-import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -15,7 +13,7 @@ from support.trees import chain
 from support.user import OrdinaryUser
 from tmpwarden.oskit.files import emptier
 from tmpwarden.oskit.files import purge as mod
-from tmpwarden.oskit.files.purge import Unlinked, purge, purge_detached, unlink_same
+from tmpwarden.oskit.files.purge import Unlinked, purge, unlink_same
 from tmpwarden.oskit.files.take import pin
 from tmpwarden.oskit.files.walk import measure
 
@@ -308,39 +306,6 @@ def test_the_same_file_is_unlinked_and_a_successor_is_not(
     assert unlink_same(fd, "x", pinned) == Unlinked.REMOVED
     assert unlink_same(fd, "x", pinned) == Unlinked.VANISHED
     os.close(pinned)
-
-
-def test_a_detached_purge_goes_on_without_us_and_holds_nothing_of_ours(
-    ours: tuple[Path, int], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    path, fd = ours
-    make_tree(path / "one")
-    make_tree(path / "two")
-    for name in ("one", "two"):
-        os.mkfifo(tmp_path / f"gate-{name}")
-
-    def purge_behind_the_gate(dir_fd: int, name: str) -> None:
-        with (tmp_path / f"gate-{name}").open():
-            purge(dir_fd, name)
-
-    monkeypatch.setattr(mod, "purge", purge_behind_the_gate)
-    readable, writable = os.pipe()
-    purge_detached(fd, ("one", "two"))
-    os.close(writable)
-    ended = select.select([readable], [], [], 20)[0]  # readable at its end: nobody else holds the other side
-    os.close(readable)
-    assert sorted(os.listdir(path)) == ["one", "two"], "it waits, and we did not wait for it"
-    for name in ("one", "two"):
-        with (tmp_path / f"gate-{name}").open("w"):
-            _wait_until_gone(path / name)
-    assert ended, "the purger holds our end of the pipe"
-
-
-def _wait_until_gone(path: Path) -> None:
-    deadline = time.monotonic() + 60
-    while path.exists():
-        assert time.monotonic() < deadline
-        time.sleep(0.01)
 
 
 def test_a_file_held_open_goes_and_its_reader_keeps_reading(ours: tuple[Path, int]) -> None:

@@ -6,6 +6,7 @@ import errno
 import os
 
 from ..race import race_window as _race_window
+from . import take
 from .emptier import MOVED_UP, Level, Purged, Purger
 
 
@@ -39,6 +40,7 @@ class _Careful(Purger):
         super().__init__(dir_fd, name, counts=True)
         self.pinned, self.newest_ns, self.resuming, self.uid = pinned, newest_ns, resuming, os.geteuid()
         self.device = os.fstat(pinned).st_dev
+        self.dated: dict[int, int] = {}  # inodes of which we removed a name: the ctime that this gave them
 
     def run(self) -> None:
         _race_window("judged, not yet opened")
@@ -76,7 +78,7 @@ class _Careful(Purger):
                 continue
             self.check(name, status)
             try:
-                os.unlink(name, dir_fd=level.fd)
+                self.unlink(name, level.fd, status)
             except OSError as error:
                 raise _Oddity(name, error.strerror or str(error)) from None
             self.entries += 1
@@ -86,8 +88,24 @@ class _Careful(Purger):
     def check(self, name: str, status: os.stat_result) -> None:
         if status.st_uid != self.uid or status.st_dev != self.device:
             raise _Oddity(name, "it is not what was judged")
-        if max(status.st_mtime_ns, status.st_ctime_ns) > self.newest_ns:
+        changed_ns = status.st_ctime_ns
+        if self.dated.get(status.st_ino) == changed_ns:
+            changed_ns = 0  # by our own removal of another name of it, and by nobody since
+        if max(status.st_mtime_ns, changed_ns) > self.newest_ns:
             raise _Oddity(name, "it changed after it was judged")
+
+    def unlink(self, name: str, dir_fd: int, status: os.stat_result) -> None:
+        if status.st_nlink == 1:
+            os.unlink(name, dir_fd=dir_fd)
+            return
+        pinned = take.pin(dir_fd, name)
+        try:
+            if os.fstat(pinned).st_ctime_ns != status.st_ctime_ns or os.fstat(pinned).st_ino != status.st_ino:
+                raise _Oddity(name, "it changed after it was judged")
+            os.unlink(name, dir_fd=dir_fd)
+            self.dated[status.st_ino] = os.fstat(pinned).st_ctime_ns
+        finally:
+            os.close(pinned)
 
     def remove(self, level: Level) -> None:
         dir_fd = self.levels[-2].fd if len(self.levels) > 1 else self.dir_fd

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import stat
-from collections.abc import Sequence
 
 from ..race import race_window as _race_window
 from .emptier import Purged, Purger
@@ -13,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.sweep import Measure
 
-__all__ = ["Purged", "Unlinked", "purge", "purge_detached", "unlink_same"]
+__all__ = ["Purged", "Unlinked", "purge", "unlink_same"]
 
 
 class Unlinked:
@@ -55,36 +54,6 @@ def unlink_same(dir_fd: int, name: str, pinned: int) -> str:
     except OSError:
         return Unlinked.DENIED
     return Unlinked.REMOVED
-
-
-def purge_detached(dir_fd: int, names: Sequence[str]) -> None:
-    """Purge `names` in a process of its own that outlives us and holds nothing of ours open."""
-    child = os.fork()
-    if child:
-        try:
-            os.waitpid(child, 0)
-        except ChildProcessError:  # a host that ignores SIGCHLD has none to wait for
-            pass
-        return
-    try:
-        os.setsid()
-        if os.fork() == 0:
-            _purge_alone(dir_fd, names)
-    finally:
-        os._exit(0)
-
-
-def _purge_alone(dir_fd: int, names: Sequence[str]) -> None:
-    null = os.open("/dev/null", os.O_RDWR)
-    for fd in (0, 1, 2):
-        os.dup2(null, fd)
-    os.closerange(3, dir_fd)  # a lock of the caller must not live on in us
-    os.closerange(dir_fd + 1, os.sysconf("SC_OPEN_MAX"))
-    for name in names:
-        try:
-            purge(dir_fd, name)
-        except OSError:
-            continue
 
 
 def _bytes_left(dir_fd: int, name: str) -> int:

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import errno
 import os
-import shutil
 from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Any
 
 from ...errors import NameTaken, NotFound, TmpwardenError
-from ...oskit.files import places, take
+from ...model.sweep import Measure
+from ...oskit.files import copying, own_dirs, own_files, places, purge, take, walk
+from ...oskit.race import race_window as _race_window
 from ...text import plural, shown
 from . import quarantine
 from .journal import Journal, restorable
@@ -104,17 +106,36 @@ def _refusal(entry: dict[str, Any]) -> TmpwardenError:
 
 def _move(fd: int, directory: str, token: str, target: str) -> None:
     """Into any directory the user names: a rename on the same file system, a copy and then a purge on another."""
-    if os.path.lexists(target):
-        raise NameTaken(shown(target), hint="choose another directory for --to")
-    parent_fd = os.open(os.path.dirname(target) or ".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    parent, name = os.path.split(target)
+    parent_fd = walk.open_dir(os.path.realpath(parent))
     try:
-        if take.put_back(fd, token, parent_fd, os.path.basename(target)):
+        if take.put_back(fd, token, parent_fd, name):
             return
+        if own_files.exists(name, parent_fd):
+            raise NameTaken(shown(target), hint="choose another directory for --to")
+        _copy_over(fd, token, parent_fd, parent, name)
     finally:
         os.close(parent_fd)
-    source = f"{directory}/{token}"
-    if os.path.isdir(source) and not os.path.islink(source):
-        shutil.copytree(source, target, symlinks=True)
-    else:
-        shutil.copy2(source, target, follow_symlinks=False)
     quarantine.destroy(quarantine.Stored(directory, token, 0))
+
+
+def _copy_over(fd: int, token: str, parent_fd: int, parent: str, name: str) -> None:
+    """All or nothing: the copy is made where only we can enter, compared, and moved into place whole."""
+    staging = f".tmpwarden-{os.urandom(8).hex()}"
+    staging_fd = own_dirs.open_child(parent_fd, staging, f"{parent}/{staging}", make=True)
+    try:
+        before = walk.measure(fd, token, uid=places.uid(), count_atime=False)
+        copied = copying.copy(fd, token, staging_fd, name)
+        os.sync()
+        if before is None or before.at_least or copied != before.entries or before != _again(fd, token):
+            raise OSError(errno.ESTALE, "it changed while it was copied", f"{parent}/{name}")
+        _race_window("copied, not yet in place")
+        if not take.put_back(staging_fd, name, parent_fd, name):
+            raise NameTaken(shown(f"{parent}/{name}"), hint="choose another directory for --to")
+    finally:
+        os.close(staging_fd)
+        purge.purge(parent_fd, staging)
+
+
+def _again(fd: int, token: str) -> Measure | None:
+    return walk.measure(fd, token, uid=places.uid(), count_atime=False)
