@@ -30,7 +30,8 @@ def document(result: CleanResult, *, dry_run: bool, quarantine: bool) -> documen
         "effect": "would_delete" if dry_run else "deleted",
         "removed": planned or [documents.receipt(each) for each in result.removed],
         "kept": [_kept(each) for each in result.kept] + [_spared(each) for each in result.spared],
-        "failed": [{"path": each.finding.path, "error": each.detail} for each in result.failed],
+        "failed": [{"path": each.finding.path, "error": each.detail} for each in result.failed]
+        + [{"path": each.place, "error": each.trouble} for each in result.undeleted],
         "freed_bytes": result.freed_bytes,
         "freed_entries": result.freed_entries,
         "quarantined_bytes": result.quarantined_bytes,
@@ -65,8 +66,8 @@ def problem(result: CleanResult, signal_number: int | None, time_limit_s: float 
         return Interrupted(signal_number or 2)
     if result.stopped == "time-limit":
         return TimeLimit(duration(time_limit_s or 0))
-    if result.failed:
-        return Partial(f"{plural(_items(result.failed), 'item')} could not be removed")
+    if failed := _items(result.failed) + len(result.undeleted):
+        return Partial(f"{plural(failed, 'item')} could not be removed")
     return None
 
 
@@ -98,6 +99,8 @@ def outcome(result: CleanResult, *, quarantine_s: int, purge: str) -> Iterator[s
         yield f"Skipped {render.place(each.finding)}: {words}"
     for each in result.failed:
         yield f"Failed {render.place(each.finding)}: {shown(each.detail)}"
+    for left in result.undeleted:
+        yield f"Failed {shown(left.place)}: {shown(left.trouble)}; every clean tries again"
     yield from _sums(result, quarantine_s, purge)
 
 
@@ -106,13 +109,11 @@ def _sums(result: CleanResult, quarantine_s: int, purge: str) -> Iterator[str]:
     if not removed:
         was_wanted = result.failed or result.spared or result.planned or result.stopped
         did = "Nothing was removed." if was_wanted else "Nothing to remove."
-        if result.expired:
-            did += f" {plural(len(result.expired), 'item')} had waited long enough in quarantine."
+        if expired := len(result.expired) - len(result.undeleted):
+            did += f" {plural(expired, 'item')} had waited long enough in quarantine."
     else:
         did = f"Removed {plural(_items(removed), 'item')}, {size(_bytes(removed))}."
     yield f"{did} {freed}" if (freed := _freed(result)) else did
-    if result.held_open_bytes:
-        yield f"{size(result.held_open_bytes)} more will be free when the processes that hold it open end."
     if waiting:
         yield (
             f"{plural(_items(waiting), 'item')}, {size(result.quarantined_bytes)}, can be brought back "

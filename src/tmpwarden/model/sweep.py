@@ -271,7 +271,6 @@ class Receipt:
     bytes: int = 0
     entries: int = 0
     freed_bytes: int = 0  # went back to the file system
-    held_open_bytes: int = 0  # unlinked but still open somewhere
     detail: str = ""  # the error, or what was kept
     undoable: bool = False
     git_entries: tuple[str, ...] = ()  # repositories elsewhere that still list a worktree that was in it

@@ -159,7 +159,14 @@ class CleanResult:
 
     @property
     def held_open_bytes(self) -> int:
-        return sum(receipt.held_open_bytes for receipt in self.receipts)
+        """Unlinked, and still open somewhere: none. What anybody has open stays (law 3), and what is opened after the
+        last look cannot be: it has no name any more that anybody knows. `doctor` tells of other people's."""
+        return 0
+
+    @property
+    def undeleted(self) -> list[Purged]:
+        """What lies in quarantine to be purged, and would not go: told by every run until it does."""
+        return [each for each in self.expired if each.left]
 
 
 @dataclass(frozen=True, slots=True)

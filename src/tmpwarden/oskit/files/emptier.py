@@ -20,13 +20,19 @@ _PINNED = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW | o
 class Purged:
     """What `purge` did."""
 
-    __slots__ = ("entries", "failed", "freed_bytes", "left")
+    __slots__ = ("entries", "failed", "freed_bytes", "left", "place")
 
     def __init__(self, freed_bytes: int, entries: int, failed: tuple[tuple[str, str], ...], left: int) -> None:
         self.freed_bytes = freed_bytes  # of inodes whose last name went
         self.entries = entries  # names removed
         self.failed = failed  # (relative path, error) of the first hundred that would not go
         self.left = left  # how many would not go
+        self.place = ""  # where they lie, in words, if whoever asked said so
+
+    @property
+    def trouble(self) -> str:
+        """The first error, with where it was met below `place`."""
+        return ": ".join(filter(None, self.failed[0])) if self.failed else ""
 
     def __repr__(self) -> str:
         return f"Purged({self.freed_bytes}, {self.entries}, {self.failed}, {self.left})"

@@ -185,7 +185,9 @@ def destroy(entry: Stored) -> purge.Purged:
         except FileNotFoundError:
             return purge.Purged(0, 0, (), 0)  # undo was faster
         _race_window("doomed, not yet purged")
-        return purge.purge(fd, doomed)
+        done = purge.purge(fd, doomed)
+        done.place = f"{entry.directory}/{doomed}"
+        return done
     finally:
         os.close(fd)
 
