@@ -182,7 +182,11 @@ def _rest(release: Release, now_ns: Callable[[], int]) -> list[Receipt]:
 def _as_it_is_now(receipt: Receipt, taking: NamedTake) -> Receipt:
     """Quarantine goes first when a root is short: then undo has nothing any more, and its bytes are free."""
     directory = taking.quarantines.directory(receipt.finding.root)
-    if receipt.outcome is not Outcome.QUARANTINED or quarantine.holds(directory, receipt.id):
+    try:
+        is_there = receipt.outcome is not Outcome.QUARANTINED or quarantine.holds(directory, receipt.id)
+    except OSError:
+        is_there = True  # it was a moment ago
+    if is_there:
         return receipt
     return replace(receipt, outcome=Outcome.REMOVED, undoable=False, freed_bytes=receipt.bytes)
 

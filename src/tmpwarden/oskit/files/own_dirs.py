@@ -17,6 +17,7 @@ _LOOK |= getattr(os, "O_CLOEXEC", 0)
 _READ = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _KIND, _LINK, _STICKY = 0o170000, 0o120000, 0o1000
 _MOST_LINKS = 40
+_SQUATTED = (errno.ENOTDIR, errno.ELOOP, errno.EACCES)
 WRITABLE_BY_OTHERS, OPEN_TO_OTHERS = 0o022, 0o077
 
 
@@ -52,6 +53,8 @@ def open_child(dir_fd: int, name: str, path: str, *, make: bool = False, forbidd
     except FileNotFoundError:
         raise
     except OSError as error:
+        if error.errno not in _SQUATTED:  # we could not look: that says nothing about whose it is
+            raise
         raise _unsafe(path, _refusal(dir_fd, name, error)) from None
     try:
         _check(path, pinned, make or forbidden == OPEN_TO_OTHERS, forbidden)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 
 from ...errors import UnsafeScratch
 from ...model.sweep import Worth
-from ...oskit.files import atomic, own_dirs, own_files, places, purge, take
+from ...oskit.files import atomic, own_dirs, places, purge, take
 from ...oskit.proc.reach import Reach
 from ...oskit.race import race_window as _race_window
 from ...text import shown
@@ -170,9 +170,12 @@ def holds(directory: str, name: str) -> bool:
     except (FileNotFoundError, UnsafeScratch):
         return False
     try:
-        return is_token(name) and own_files.exists(name, fd)
+        os.lstat(name, dir_fd=fd)
+    except FileNotFoundError:
+        return False
     finally:
         os.close(fd)
+    return is_token(name)
 
 
 def destroy(entry: Stored) -> purge.Purged:
