@@ -1,6 +1,7 @@
 """Every test lives below its own directory. Nothing here may look at the machine's real temp or home."""
 
 import os
+import signal
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -75,5 +76,7 @@ def pytest_configure(config: pytest.Config) -> None:
         base = Path(tempfile.mkdtemp(prefix=PREFIX))
         config.option.basetemp = str(base / "t")
         config.add_cleanup(lambda: remove(base))
+        if getattr(config.option, "numprocesses", None):  # this process runs no test itself
+            signal.signal(signal.SIGTERM, signal.default_int_handler)  # `timeout` ends us as Ctrl-C would: tidy
     if config.option.accept_skips is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Skips(config.option.accept_skips))
