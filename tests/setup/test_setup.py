@@ -15,6 +15,7 @@ from hooks.calling import hook, said
 from setup.test_install import put
 from support.command import AHEAD
 from support.mounts import needs_root
+from support.terminal import on_a_terminal
 from tmpwarden.agent_facts import FACTS
 from tmpwarden.leases import static_temp
 from tmpwarden.setup import bus, everything, marks, record, runtime, temp, timer
@@ -269,3 +270,18 @@ def test_a_directory_in_somebody_elses_place_is_told_and_not_used(world: Path) -
     assert "Temp files" not in json.dumps(answer)
     found = json.loads(command("doctor", "--json").stdout)["data"]["diagnoses"]
     assert "fail" in {one["status"] for one in found if one["check"] in ("tempdirs", "squatted")}
+
+
+@pytest.mark.parametrize("words", [("setup", "--no-timer"), ("install", "gemini")], ids=lambda words: words[0])
+@pytest.mark.parametrize("answer", ["n", "^D", "y"])
+def test_on_a_terminal_the_diff_is_shown_and_only_a_yes_changes_anything(
+    world: Path, words: tuple[str, ...], answer: str
+) -> None:
+    before = everything_in(world)
+    status, seen = on_a_terminal([sys.executable, "-m", "tmpwarden", *words], answer=answer)
+    assert status == 0, seen
+    assert "+++ " in seen and "gemini SessionStart" in seen.replace("\r\n", "")
+    assert ("Nothing was changed." in seen) is (answer != "y")
+    after = everything_in(world)
+    theirs = {name: content for name, content in after.items() if name in before}
+    assert (theirs == before) is (answer != "y")
