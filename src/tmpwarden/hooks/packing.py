@@ -16,7 +16,8 @@ if TYPE_CHECKING:
     from types import CodeType
 
 _OURS = __package__.partition(".")[0] + "."
-_LATER = _OURS + "guard."  # all else that a function imports is for another day
+# what functions of these rooms import when they are called; all else is for another day
+_LATER = tuple([f"{_OURS}guard.{room}." for room in ("shell", "programs", "follow", "decide")])
 Packed = tuple[str, str, bool, "CodeType"]  # name, source, is it a package, code
 
 

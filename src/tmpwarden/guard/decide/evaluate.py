@@ -13,7 +13,6 @@ from ..shell.syntax import Unreadable
 from .judge import Judged, judge
 from .rewriting import may_name, rewritten
 from .scope import Scope
-from .surroundings import why_no_allow
 from .temproot import TempRoot
 
 _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
@@ -102,8 +101,11 @@ def _judged(studied: Study, rules: Rules, context: Context, budget: Budget) -> D
     except Unreadable as why:
         opaque = str(why)
     worst = _worst(each, opaque, rules)
-    if worst.verdict == ALLOW and (why_not := why_no_allow(analysis.commands, context)):
-        worst = Judged(PASS, reason=f"no allow: {why_not}")
+    if worst.verdict == ALLOW:
+        from .surroundings import why_no_allow  # asked for nothing less
+
+        why_not = why_no_allow(analysis.commands, context)
+        worst = Judged(PASS, reason=f"no allow: {why_not}") if why_not else worst
     commands = tuple((_shown(simple), judged.verdict, judged.rule) for simple, judged in each)
     return Decision(worst.verdict, worst.reason, rule=worst.rule, commands=commands)
 

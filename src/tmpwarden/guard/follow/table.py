@@ -21,16 +21,6 @@ from ..shell.syntax import (
     SimpleCommand,
     Unreadable,
 )
-from .builtins import (
-    change_names,
-    leave_function,
-    leave_loop,
-    leave_shell,
-    make_alias,
-    may_run_code,
-    set_shell_options,
-    source_file,
-)
 from .directories import change_directory, pop_directory, push_directory
 from .files import open_files
 from .flow import run_and_or, run_block, run_case, run_expression, run_if, run_pipeline, run_sequence
@@ -40,8 +30,6 @@ from .loops import run_for, run_loop
 from .plain import plain
 from .shell import Meaning, Shell, Ways
 from .simple import run_simple
-from .variables import declare, print_formatted, read_names, run_test, set_options, shift_arguments, unset_names
-from .wrappers import run_wrapped
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -127,31 +115,31 @@ BUILTINS: dict[str, Handler] = {
     "chdir": change_directory,
     "pushd": push_directory,
     "popd": pop_directory,
-    **dict.fromkeys(("export", "declare", "local", "readonly", "typeset"), declare),
-    **dict.fromkeys(("read", "mapfile", "readarray", "getopts", "let", "wait"), read_names),
-    **dict.fromkeys(("compgen", "fc"), may_run_code),
-    "printf": print_formatted,
-    "unset": unset_names,
-    "set": set_options,
-    "shift": shift_arguments,
-    "source": source_file,
-    ".": source_file,
-    "exit": leave_shell,
-    "logout": leave_shell,
-    "return": leave_function,
-    "break": leave_loop,
-    "continue": leave_loop,
-    "alias": make_alias,
-    "shopt": set_shell_options,
-    "enable": change_names,
-    "hash": change_names,
+    **dict.fromkeys(("export", "declare", "local", "readonly", "typeset"), later("variables", "declare")),
+    **dict.fromkeys(("read", "mapfile", "readarray", "getopts", "let", "wait"), later("variables", "read_names")),
+    **dict.fromkeys(("compgen", "fc"), later("builtins", "may_run_code")),
+    "printf": later("variables", "print_formatted"),
+    "unset": later("variables", "unset_names"),
+    "set": later("variables", "set_options"),
+    "shift": later("variables", "shift_arguments"),
+    "source": later("builtins", "source_file"),
+    ".": later("builtins", "source_file"),
+    "exit": later("builtins", "leave_shell"),
+    "logout": later("builtins", "leave_shell"),
+    "return": later("builtins", "leave_function"),
+    "break": later("builtins", "leave_loop"),
+    "continue": later("builtins", "leave_loop"),
+    "alias": later("builtins", "make_alias"),
+    "shopt": later("builtins", "set_shell_options"),
+    "enable": later("builtins", "change_names"),
+    "hash": later("builtins", "change_names"),
 }
 HANDLERS: dict[str, Handler] = {
     **BUILTINS,
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), later("interpreters", "run_awk")),
     **dict.fromkeys(("sed", "gsed"), later("interpreters", "run_sed")),
     **dict.fromkeys(("make", "gmake"), later("interpreters", "run_make")),
-    **dict.fromkeys(("test", "["), run_test),
+    **dict.fromkeys(("test", "["), later("variables", "run_test")),
     **dict.fromkeys(("scp", "sftp"), later("tools", "run_copy_by_ssh")),
     "git": later("git", "run_git"),
     "cmake": later("tools", "run_cmake"),
@@ -174,8 +162,8 @@ FACETS: dict[str, Handler] = {
     "told-by": later("interpreters", "run_code_reader"),
     "code": later("interpreters", "run_interpreter"),
     "shell": later("shells", "run_shell"),
-    "runner": run_wrapped,
-    "runs": run_wrapped,
+    "runner": later("wrappers", "run_wrapped"),
+    "runs": later("wrappers", "run_wrapped"),
 }
 NODES: dict[type[Node], NodeHandler] = {
     SimpleCommand: run_simple,
