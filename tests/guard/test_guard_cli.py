@@ -11,9 +11,14 @@ from tmpwarden.guard.log import audit
 from tmpwarden.model.hot import Decision, ToolCall
 
 
-def run(*args: str) -> subprocess.CompletedProcess[str]:
+def run(*args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
     return subprocess.run(
-        [sys.executable, "-m", "tmpwarden", "guard", *args], capture_output=True, text=True, check=False, timeout=60
+        [sys.executable, "-m", "tmpwarden", "guard", *args],
+        input=stdin,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=60,
     )
 
 
@@ -44,6 +49,19 @@ def test_check_says_how_it_runs_what_decides_and_why() -> None:
 def test_check_exits_with_0_whatever_the_decision() -> None:
     done = run("check", "rm -rf /etc", *WORLD)
     assert (done.returncode, done.stdout.splitlines()[0][:4], done.stderr) == (0, "ask:", "")
+
+
+@pytest.mark.parametrize(("line", "status"), [("ls", 0), ("rm -rf /etc", 20), ("ls > /etc/x", 21)])
+def test_check_can_exit_by_the_decision(line: str, status: int) -> None:
+    assert run("check", line, "--exit-code", *WORLD).returncode == status
+
+
+def test_check_reads_lines_and_answers_line_by_line() -> None:
+    lines = 'ls\n{"command": "rm -rf x", "cwd": "/tmp/agent-s1"}\n\nrm -rf /etc\n'
+    done = run("check", "-", "--exit-code", *WORLD, stdin=lines)
+    assert [json.loads(line)["decision"] for line in done.stdout.splitlines()] == ["pass", "allow", "ask"]
+    assert done.returncode == 20
+    assert run("check", "-", *WORLD, stdin="{broken\n").returncode == 3
 
 
 @pytest.mark.parametrize(

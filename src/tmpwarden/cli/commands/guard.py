@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import sys
 import time
@@ -30,6 +31,7 @@ from ..group import pass_call
 from ..kinds import age
 from ..table import Column, Row, draw
 
+_EXITS = {"ask": 20, "deny": 21}
 _EACH = (Column("SAYS"), Column("RULE"), Column("COMMAND"))
 _LOG = (Column("TIME"), Column("AGENT"), Column("TOOL"), Column("SAID"), Column("RULE"), Column("INPUT"))
 
@@ -47,6 +49,7 @@ def command() -> None:
 @click.option("--preset", metavar="NAME", help="Judge by this preset alone, without your config.")
 @click.option("--agent", metavar="NAME", help="Answer as this agent would be answered.")
 @click.option("--agent-version", metavar="V", help="Its version, as 2.1.325. Default: that of the program on PATH.")
+@click.option("--exit-code", is_flag=True, help="Exit with 20 for ask, 21 for deny; of several the worst.")
 @pass_call
 def check(
     call: Call,
@@ -57,14 +60,42 @@ def check(
     preset: str | None,
     agent: str | None,
     agent_version: str | None,
+    exit_code: bool,
 ) -> Answer:
-    """What the guard says about COMMAND: how it would run, each command in it, the rule that decided, and why."""
+    """What the guard says about COMMAND: how it would run, each command in it, the rule that decided, and why.
+
+    With - as COMMAND: one command a line from stdin, plain or as JSON {"command": ..., "cwd": ...}; one JSON object a
+    line for each.
+    """
     loaded = _loaded(call, preset)
     here = os.path.abspath(cwd or os.getcwd())
     taken = os.path.abspath(scratch or _own_scratch(call))
-    context = _context(here, taken, os.path.abspath(project or here), agent, agent_version)
-    decision = evaluate(ToolCall(agent or "", "shell", command=text, cwd=here), loaded.rules, context)
-    return Answer(_data(text, decision), lambda: _lines(call, decision))
+    root = os.path.abspath(project or here)
+
+    def said(command: str, where: str) -> Decision:
+        context = _context(where, taken, root, agent, agent_version)
+        return evaluate(ToolCall(agent or "", "shell", command=command, cwd=where), loaded.rules, context)
+
+    if text == "-":
+        asked = [_asked(line, here) for line in sys.stdin.read().splitlines() if line.strip()]
+        told = [(command, said(command, where)) for command, where in asked]
+        data = [_data(command, decision) for command, decision in told]
+        status = max([_EXITS.get(decision.verdict, 0) for _, decision in told], default=0) if exit_code else 0
+        return Answer(data, lambda: (json.dumps(one) for one in data), exit_code=status)
+    decision = said(text, here)
+    status = _EXITS.get(decision.verdict, 0) if exit_code else 0
+    return Answer(_data(text, decision), lambda: _lines(call, decision), exit_code=status)
+
+
+def _asked(line: str, here: str) -> tuple[str, str]:
+    """A line of `guard check -`: the command, and where it would run."""
+    if not line.startswith("{"):
+        return line, here
+    try:
+        told = json.loads(line)
+        return str(told["command"]), os.path.abspath(str(told.get("cwd") or here))
+    except (ValueError, KeyError) as error:
+        raise BadArgument(f"not a command: {shown(line[:80])}", hint='a line is {"command": "..."} or plain') from error
 
 
 def _loaded(call: Call, preset: str | None) -> Loaded:
