@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import sys
 
-from .session import Session, session
+from .factory import session
+from .session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ import functools
 import sys
 
 from ..errors import BadArgument, TmpwardenError
-from .session import session
+from .factory import session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

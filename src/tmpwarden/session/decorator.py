@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import functools
 
-from .session import session
+from .factory import session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

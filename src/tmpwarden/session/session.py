@@ -9,6 +9,7 @@ from . import signals
 from .children import Children, communicate
 from .claim import Claim
 from .handover import HandOver, make_hand_over
+from .living import LIVE
 from .opening import open_claim
 from .private import check_name, explained, make_file, make_folder
 from .root import check_app, temp_dir
@@ -19,8 +20,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
     from types import TracebackType
     from typing import Any
-
-_live: dict[int, Session] = {}
 
 
 class Session:
@@ -159,7 +158,7 @@ class Session:
             with signals.uninterrupted(self._is_watched):
                 self._claim = open_claim(self.app, temp_dir(self._tmp))
                 self._path, self._owner_pid = self._claim.folder.path, os.getpid()
-                _live[id(self)] = self
+                LIVE[id(self)] = self
                 signals.on_leaving_at_once(id(self), self._children.kill)
             signals.deliver_pending()
         except BaseException as error:
@@ -201,7 +200,7 @@ class Session:
         held, self._claim = self._claim, None
         if held is not None:
             held.give_back()
-        _live.pop(id(self), None)
+        LIVE.pop(id(self), None)
         signals.on_leaving_at_once(id(self), None)
 
     def _say_cancelled(self, signal_name: str) -> None:
@@ -238,37 +237,10 @@ class Session:
             raise RuntimeError("the session is not open: use it inside its `with` block")
         return self._claim
 
-    def _disown(self) -> None:
+    def disown(self) -> None:
         """In a forked child: close our copies of its descriptors. The lock stays with the owner's."""
         held, self._claim = self._claim, None
         self._children.disown()
         self._is_watched = False
         if held is not None:
             held.let_go()
-
-
-def _forget_after_fork() -> None:
-    for one in list(_live.values()):
-        one._disown()
-    _live.clear()
-    signals.forget_after_fork()
-
-
-if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forget_after_fork)
-
-
-def session(
-    app: str,
-    *,
-    tmp: str | os.PathLike[str] | None = None,
-    grace: float = 5.0,
-    on_cancel: Callable[[str], object] | None = None,
-) -> Session:
-    """A temp directory for this run of `app`: `with tmpwarden.session("mycli") as s:` or `async with`.
-
-    tmp        where, instead of TMPDIR, TEMP, TMP or /tmp
-    grace      seconds that children get between SIGTERM and SIGKILL
-    on_cancel  called with one line of JSON when a signal ends the session; pass `print`
-    """
-    return Session(app, tmp=tmp, grace=grace, on_cancel=on_cancel)

@@ -175,7 +175,7 @@ class Cleaning:
         for root in sorted(pressure.roots):
             if self.result.stopped or not self.result.confirmed:
                 return
-            pressure.held_bytes -= 0 if pressure.budget_bytes is None else self._removed_bytes(root)
+            pressure.held_bytes -= 0 if pressure.budget_bytes is None else self.result.removed_bytes(root)
             for entry in unused(self.prepared, waiting(root)):
                 if pressure.is_relieved(root):
                     break
@@ -204,9 +204,6 @@ class Cleaning:
 
     def _instead(self, now: Receipt) -> None:
         self.result.receipts = [now if each.id == now.id else each for each in self.result.receipts]
-
-    def _removed_bytes(self, root: str) -> int:
-        return sum(receipt.bytes for receipt in self.result.removed if receipt.finding.root == root)
 
     def _removals(self, verdicts: Iterable[Verdict]) -> Iterator[Remove]:
         for verdict in verdicts:
@@ -245,10 +242,8 @@ class Cleaning:
         if journal.open():
             journal.note("end")
             request = self.prepared.request
-            is_whole = not (
-                request.rows or request.agents or request.only_paths or request.words
-            )  # a job for one row is no clean
-            if is_whole and self.result.confirmed and not self.result.stopped:
+            of_a_part = request.rows or request.agents or request.only_paths or request.words
+            if not of_a_part and self.result.confirmed and not self.result.stopped:
                 consent.note_clean(self.prepared.state)
         elif self.result.removed:
             self.result.warnings.append("the journal could not be written: what was removed is told here only")

@@ -136,6 +136,9 @@ class CleanResult:
     def removed(self) -> list[Receipt]:
         return self._of(Outcome.REMOVED, Outcome.QUARANTINED)
 
+    def removed_bytes(self, root: str) -> int:
+        return sum(receipt.bytes for receipt in self.removed if receipt.finding.root == root)
+
     @property
     def failed(self) -> list[Receipt]:
         return self._of(Outcome.FAILED)

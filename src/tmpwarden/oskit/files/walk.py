@@ -8,6 +8,7 @@ import stat
 from array import array
 from collections.abc import Iterator
 
+from .name_list import NameList
 from .tree_sums import IsMarked, TreeSums
 
 TYPE_CHECKING = False
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 _NO_ATIME = getattr(os, "O_NOATIME", 0)
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _MOST_OPEN = 64  # levels that stay open (two descriptors each); below them one directory at a time
-_CHUNK = 64
 _SHALLOW, _LONG = 4, 500  # levels, letters: from here on a path in it may be too long for /proc to tell (4,096 bytes)
 _KIND, _PLAIN_FILE = 0o170000 | stat.S_ISVTX, stat.S_IFREG
 
@@ -98,7 +98,7 @@ class _Walk(TreeSums):
         """The same for a tree below _MOST_OPEN levels: reads each directory at once and comes back through `..`."""
         here, waiting = top_fd, self.read_at_once(top_fd)
         trail = array("Q")  # the inodes of the directories above, and
-        left_above: dict[int, _Names] = {}  # what still waits in them, by depth: most of a chain waits for nothing
+        left_above: dict[int, NameList] = {}  # what still waits in them, by depth: most of a chain waits for nothing
         depth = len(self.names)
         try:
             while waiting or trail:
@@ -146,15 +146,15 @@ class _Walk(TreeSums):
     def leads_up(self, fd: int, inode: int) -> bool:
         try:
             status = os.stat("..", dir_fd=fd)
+            if status.st_ino == inode and status.st_dev == self.device:
+                return True
         except OSError:
-            status = None
-        if status is not None and status.st_ino == inode and status.st_dev == self.device:
-            return True
+            pass
         self.unreadable += 1
         return False
 
-    def read_at_once(self, fd: int) -> _Names:
-        names, entries = _Names(), self.scan(fd)
+    def read_at_once(self, fd: int) -> NameList:
+        names, entries = NameList(), self.scan(fd)
         while (name := self.read(entries)) is not None:
             names.add(name)
         return names
@@ -190,10 +190,8 @@ class _Walk(TreeSums):
         """A directory that cannot be read, or that is none any more."""
         try:
             status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
-        except FileNotFoundError:
-            return
-        except OSError:
-            self.unreadable += 1
+        except OSError as error:
+            self.unreadable += not isinstance(error, FileNotFoundError)
             return
         self.unreadable += stat.S_ISDIR(status.st_mode)
         self.add_entry(name, status)
@@ -251,27 +249,3 @@ class _Walk(TreeSums):
 
 class _LostWay(Exception):
     """`..` is not the directory we came from: the tree was moved under us."""
-
-
-class _Names:
-    """Names that wait their turn, kept as joined text: a str object each would cost 60 bytes more."""
-
-    __slots__ = ("chunks", "loose")
-
-    def __init__(self) -> None:
-        self.chunks: list[str] = []
-        self.loose: list[str] = []
-
-    def __bool__(self) -> bool:
-        return bool(self.loose or self.chunks)
-
-    def add(self, name: str) -> None:
-        self.loose.append(name)
-        if len(self.loose) == _CHUNK:
-            self.chunks.append("/".join(self.loose))
-            self.loose = []
-
-    def pop(self) -> str:
-        if not self.loose:
-            self.loose = self.chunks.pop().split("/")
-        return self.loose.pop()

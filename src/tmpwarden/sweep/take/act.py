@@ -21,6 +21,7 @@ from ..store.quarantine import Quarantines
 from ..weigh.weigher import Weigher
 from . import doubt, recheck
 from .purger import Job, Purger
+from .receipts import kept, receipt_of
 from .rescuing import Rescuer, must_be_saved
 from .taking import (
     Deed,
@@ -100,7 +101,7 @@ class Actor:
                 yield Receipt(finding, Outcome.VANISHED, verdict.reason)
             for part in heard:
                 _race_window("walked, not yet taken")
-                yield _kept(part) if isinstance(part, Keep) else self._take(part, dir_fd)
+                yield kept(part) if isinstance(part, Keep) else self._take(part, dir_fd)
         finally:
             os.close(dir_fd)
 
@@ -168,7 +169,7 @@ class Actor:
             return Receipt(verdict.finding, Outcome.VANISHED, verdict.reason)
         first = heard[0]
         if isinstance(first, Keep):
-            return _kept(first)
+            return kept(first)
         if first.doubt and doubt.may_only_wait(first.finding):
             return doubt.nowhere_to_wait(first)
         if not first.finding.members and (unclear := doubt.refusal(first, dir_fd)):
@@ -187,7 +188,7 @@ class Actor:
             if back := self._last_word(deed, saved):
                 yield self._told(given_back(deed, next(iter(deed.names)), *back))
                 continue
-            receipt = self._told(_receipt(deed))
+            receipt = self._told(receipt_of(deed))
             if isinstance(saved, Rescued):
                 receipt = replace(receipt, rescued=saved.id)
             if receipt.outcome is Outcome.QUARANTINED:
@@ -237,20 +238,3 @@ class Actor:
 
     def _purged(self, receipt: Receipt) -> None:
         self.journal.note("purged", id=receipt.id, freed=receipt.freed_bytes, failed=receipt.detail)
-
-
-def _kept(verdict: Keep) -> Receipt:
-    return Receipt(verdict.finding, Outcome.KEPT, verdict.reason, detail=verdict.detail)
-
-
-def _receipt(deed: Deed) -> Receipt:
-    finding, measure = deed.verdict.finding, deed.verdict.evidence.measure
-    size, entries = (measure.bytes, measure.entries) if measure else (0, 1)
-    if finding.members:
-        finding = replace(finding, members=tuple(deed.names.values()))
-        size, entries = deed.member_bytes, len(deed.names)
-    token = next(iter(deed.names)) if finding.members else deed.token
-    is_kept = token.endswith(quarantine.KEPT)
-    outcome = Outcome.QUARANTINED if is_kept else Outcome.REMOVED
-    receipt = Receipt(finding, outcome, deed.verdict.reason, id=token, bytes=size, entries=entries, undoable=is_kept)
-    return replace(receipt, git_entries=deed.verdict.evidence.git_entries)

@@ -1,0 +1,42 @@
+"""What one run of scan or clean was asked to do, and the ages that apply."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from .terms import Reason
+
+
+@dataclass(frozen=True, slots=True)
+class Thresholds:
+    """The user's word on ages, over the rows'. None: the row's own."""
+
+    min_age_s: int | None = None  # a floor for every state
+    max_age_s: int | None = None  # replaces 72 h, never below min_age
+    hurried: bool = False  # pressure: dead and absent 60 s
+    take_ask: bool = False  # --tier ask
+    named: frozenset[str] = field(
+        default_factory=frozenset
+    )  # paths torn down, or named by a person: that replaces their age limit, and nothing else
+    named_reason: Reason = Reason.TORN_DOWN
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What one run of scan or clean was asked to do."""
+
+    roots: tuple[str, ...] = ()  # empty: TMPWARDEN_ROOTS, else the machine's
+    home: str | None = None  # beside named roots, which else confine a run: look at home rows below this (rehearsals)
+    agents: tuple[str, ...] = ()  # agent ids; empty: all
+    rows: tuple[str, ...] = ()  # row keys such as "claude.cwd-marker"; empty: all
+    thresholds: Thresholds = field(default_factory=Thresholds)
+    config_file: str | None = None
+    unattended: bool = False  # hook, timer, server: law 11 applies
+    include_backlog: bool = False
+    quarantine: bool = True
+    budget_bytes: int | None = None  # --budget: pressure until what we may remove holds at most this much
+    budget_percent: int | None = None
+    empty_quarantine: bool = False  # --purge
+    time_limit_s: float | None = None
+    only_paths: frozenset[str] = frozenset()  # look at these units only (teardown)
+    words: tuple[str, ...] = ()  # files, directories and globs that a person named: look at these alone
