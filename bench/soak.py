@@ -17,7 +17,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from bench.soak_life import HOUR_NS, Clock, Life, Session
-from tmpwarden.model.sweep import Request, Thresholds
+from tmpwarden.model.request import Request, Thresholds
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store import quarantine
 

@@ -8,7 +8,7 @@ import pytest
 from tmpwarden.catalogue.load import Catalogue, load
 from tmpwarden.catalogue.overrides import Override
 from tmpwarden.errors import UnknownAgent
-from tmpwarden.model.sweep import Kind, Tier
+from tmpwarden.model.terms import Kind, Tier
 
 ROW = """
 [[litter]]

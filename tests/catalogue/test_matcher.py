@@ -4,7 +4,7 @@ import pytest
 
 from tmpwarden.catalogue.load import Catalogue, load
 from tmpwarden.catalogue.matcher import Place
-from tmpwarden.model.sweep import Kind
+from tmpwarden.model.terms import Kind
 
 SESSION = "1b4e28ba-2fa1-41d2-883f-0016d3cca427"
 

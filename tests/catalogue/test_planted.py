@@ -12,7 +12,8 @@ import pytest
 from tmpwarden.catalogue.load import load
 from tmpwarden.catalogue.matcher import Place
 from tmpwarden.catalogue.planting import Planted, plant
-from tmpwarden.model.sweep import Claim, Kind, Request, Thresholds, Tier
+from tmpwarden.model.request import Request, Thresholds
+from tmpwarden.model.terms import Claim, Kind, Tier
 from tmpwarden.sweep import compose
 
 CATALOGUE = load(dirs=())

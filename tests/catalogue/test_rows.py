@@ -12,7 +12,8 @@ from tmpwarden.catalogue.decode import decode
 from tmpwarden.catalogue.load import BUILT_IN, load
 from tmpwarden.catalogue.patterns import FLAGS, name_pattern, split_place
 from tmpwarden.leases.registries import FORMATS
-from tmpwarden.model.sweep import Kind, Litter, Tier
+from tmpwarden.model.sweep import Litter
+from tmpwarden.model.terms import Kind, Tier
 
 FILES = sorted(Path(BUILT_IN).glob("*.toml"))
 ROWS = {row.key: row for row in load(dirs=()).rows}

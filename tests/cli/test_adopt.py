@@ -11,7 +11,7 @@ from support.command import answer, data, tmpwarden
 from support.planted import DAYS, session
 from tmpwarden.catalogue import adoption
 from tmpwarden.errors import TmpwardenError
-from tmpwarden.model.sweep import Kind
+from tmpwarden.model.terms import Kind
 
 
 @pytest.fixture

@@ -9,7 +9,7 @@ import pytest
 from support.litter import claude_session, later
 from support.mounts import needs_root
 from tmpwarden.cli import removal
-from tmpwarden.model.sweep import Request
+from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
 
 pytestmark = needs_root

@@ -11,7 +11,7 @@ import pytest
 from clients.harness import CLIENTS, run_agent, run_claude
 from tmpwarden.catalogue.load import load
 from tmpwarden.catalogue.matcher import Place
-from tmpwarden.model.sweep import Kind
+from tmpwarden.model.terms import Kind
 
 pytestmark = pytest.mark.clients
 

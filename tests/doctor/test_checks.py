@@ -19,7 +19,8 @@ from tmpwarden.doctor import checks, patient
 from tmpwarden.doctor.checks import consumers, ghosts, hooks, inherited, journal, memory, mounts, rivals, silent, stuck
 from tmpwarden.doctor.patient import HookState, Patient
 from tmpwarden.leases.scratch import open_scratch
-from tmpwarden.model.sweep import Diagnosis, Request
+from tmpwarden.model.request import Request
+from tmpwarden.model.sweep import Diagnosis
 from tmpwarden.sweep.store.journal import Intent, Journal
 
 BIG = 101 << 20

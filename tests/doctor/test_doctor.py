@@ -18,7 +18,8 @@ from support.user import UID
 from tmpwarden.doctor import checks
 from tmpwarden.doctor.patient import HookState, Patient
 from tmpwarden.doctor.run import examine
-from tmpwarden.model.sweep import Diagnosis, Request
+from tmpwarden.model.request import Request
+from tmpwarden.model.sweep import Diagnosis
 
 
 @pytest.fixture(autouse=True)

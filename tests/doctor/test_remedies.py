@@ -16,7 +16,7 @@ from support.mounts import fill_bytes, fill_inodes, mounted, needs_root, tmpfs
 from support.user import UID, OrdinaryUser
 from tmpwarden.doctor.checks import probe, rivals, squatted, tmpdir
 from tmpwarden.doctor.patient import Patient
-from tmpwarden.model.sweep import Request
+from tmpwarden.model.request import Request
 
 pytestmark = needs_root
 SESSION = "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"

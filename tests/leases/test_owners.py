@@ -17,7 +17,8 @@ from support.mounts import needs_root, tmpfs
 from support.users import SESSION
 from tmpwarden.catalogue.load import load
 from tmpwarden.leases.book import OwnerBook, variables_of
-from tmpwarden.model.sweep import Claim, Finding, Keep, Kind, Owner, OwnerState, Reason, Remove, Verdict, WitnessKind
+from tmpwarden.model.sweep import Finding, Keep, Owner, Remove, Verdict
+from tmpwarden.model.terms import Claim, Kind, OwnerState, Reason, WitnessKind
 from tmpwarden.oskit.proc import namespaces, procs
 from tmpwarden.oskit.proc.holders import Holders
 from tmpwarden.sweep.compose import clean, scan

@@ -8,7 +8,8 @@ from pathlib import Path
 
 import tmpwarden
 from support.litter import later
-from tmpwarden.model.sweep import Keep, Reason
+from tmpwarden.model.sweep import Keep
+from tmpwarden.model.terms import Reason
 from tmpwarden.sweep.compose import clean, scan
 
 

@@ -15,7 +15,8 @@ from support.holding import process
 from support.litter import claude_session, cwd_markers, later, snapshot
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import teardown as module
-from tmpwarden.model.sweep import Reason, Request
+from tmpwarden.model.request import Request
+from tmpwarden.model.terms import Reason
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store.undo import undo
 from tmpwarden.sweep.take import by_name

@@ -9,7 +9,7 @@ from support import users
 from support.holding import process
 from support.users import SESSION, Uses
 from tmpwarden.lifecycle.teardown import teardown
-from tmpwarden.model.sweep import Outcome, Reason
+from tmpwarden.model.terms import Outcome, Reason
 from tmpwarden.oskit.files import take
 from tmpwarden.oskit.proc import procs
 from tmpwarden.sweep.take import by_name

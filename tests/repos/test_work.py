@@ -15,7 +15,8 @@ from hypothesis import strategies as st
 from support.litter import later
 from support.repos import commit, git, lost
 from support.users import session_directory
-from tmpwarden.model.sweep import Keep, Reason
+from tmpwarden.model.sweep import Keep
+from tmpwarden.model.terms import Reason
 from tmpwarden.repos import config, run
 from tmpwarden.sweep.compose import clean, scan, why
 

@@ -13,7 +13,7 @@ from support.litter import later
 from support.repos import git
 from support.users import SESSION, leased_scratch
 from tmpwarden.lifecycle.teardown import teardown
-from tmpwarden.model.sweep import Reason
+from tmpwarden.model.terms import Reason
 from tmpwarden.rescue import store, told
 from tmpwarden.sweep.compose import clean
 from worktrees import shapes

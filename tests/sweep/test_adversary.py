@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from support.litter import claude_session, later
-from tmpwarden.model.sweep import Request
+from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.take import act
 

@@ -8,7 +8,9 @@ import pytest
 
 from support.litter import claude_session, cwd_markers, later, snapshot
 from tmpwarden.errors import LockHeld, NameTaken, NotFound, UnknownAgent
-from tmpwarden.model.sweep import Keep, Outcome, Reason, Remove, Request, Thresholds
+from tmpwarden.model.request import Request, Thresholds
+from tmpwarden.model.sweep import Keep, Remove
+from tmpwarden.model.terms import Outcome, Reason
 from tmpwarden.sweep.compose import clean, scan, why
 from tmpwarden.sweep.lock import clean_lock
 from tmpwarden.sweep.store.undo import undo

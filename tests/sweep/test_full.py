@@ -9,7 +9,7 @@ import pytest
 
 from support.litter import claude_session, cwd_markers, later
 from support.mounts import ext4, fill_bytes, fill_inodes, needs_root, tmpfs
-from tmpwarden.model.sweep import Request
+from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean, scan, why
 from tmpwarden.sweep.take import act
 

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.litter import claude_session, cwd_markers, later, snapshot
-from tmpwarden.model.sweep import Request
+from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store.journal import entries, open_intents, restorable
 from tmpwarden.sweep.store.undo import undo

@@ -22,7 +22,7 @@ from support.strikes import MUTATING, READING, Blow, Call, Ended, record, strike
 from support.struck_world import KEPT, PINNED, SESSION, UNDECIDED, StruckWorld, struck_world
 from tmpwarden.cli.main import main
 from tmpwarden.errors import NotFound
-from tmpwarden.model.sweep import Request
+from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store.undo import undo
 from tmpwarden.sweep.weigh import consent

@@ -12,22 +12,9 @@ from support.holding import process
 from support.litter import claude_session, later
 from support.mounts import fill_bytes, needs_root, tmpfs
 from tmpwarden.model.answers import Nobody
-from tmpwarden.model.sweep import (
-    Claim,
-    Evidence,
-    Finding,
-    Keep,
-    Kind,
-    Litter,
-    Measure,
-    Owner,
-    OwnerState,
-    Reason,
-    Remove,
-    Request,
-    Tier,
-    Worth,
-)
+from tmpwarden.model.request import Request
+from tmpwarden.model.sweep import Evidence, Finding, Keep, Litter, Measure, Owner, Remove
+from tmpwarden.model.terms import Claim, Kind, OwnerState, Reason, Tier, Worth
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.take import act
 from tmpwarden.sweep.weigh.consent import Share

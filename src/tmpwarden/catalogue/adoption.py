@@ -8,7 +8,8 @@ import tomllib
 from collections.abc import Iterable
 
 from ..errors import BadArgument, BadConfig
-from ..model.sweep import Kind, Litter
+from ..model.sweep import Litter
+from ..model.terms import Kind
 from ..text import shown
 from .decode import decode
 from .patterns import FLAGS, complaint_about_name, split_place

@@ -13,7 +13,8 @@ from dataclasses import fields
 from enum import Enum
 from typing import Any
 
-from ..model.sweep import Claim, Kind, Litter, Tier, Worth
+from ..model.sweep import Litter
+from ..model.terms import Claim, Kind, Tier, Worth
 from ..oskit.files import atomic
 from ..stamped import stamp
 from .agent import Agent

@@ -7,7 +7,8 @@ import tomllib
 from collections.abc import Callable
 from typing import Any
 
-from ..model.sweep import Claim, Kind, Litter, Tier, Worth
+from ..model.sweep import Litter
+from ..model.terms import Claim, Kind, Tier, Worth
 from ..text import duration
 from . import checks, fields
 from .agent import Agent

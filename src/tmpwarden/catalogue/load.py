@@ -9,7 +9,8 @@ from functools import cache
 from graphlib import CycleError
 
 from ..errors import UnknownAgent
-from ..model.sweep import Litter, Tier
+from ..model.sweep import Litter
+from ..model.terms import Tier
 from ..text import shown
 from . import compiled, matcher
 from .agent import Agent

@@ -11,7 +11,8 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
-from ..model.sweep import Kind, Litter, Tier
+from ..model.sweep import Litter
+from ..model.terms import Kind, Tier
 from .patterns import BASES, FLAGS, Component, component, literal_start, name_pattern, split_place
 
 _FOUND_KINDS = (Kind.FILE, Kind.DIR, Kind.SOCKET, Kind.OTHER)

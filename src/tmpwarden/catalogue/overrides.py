@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
-from ..model.sweep import Litter, Tier
+from ..model.sweep import Litter
+from ..model.terms import Tier
 from ..text import duration
 from .agent import Agent
 from .fields import DEFAULT_AGES

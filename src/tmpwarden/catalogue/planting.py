@@ -8,7 +8,8 @@ import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from ..model.sweep import Claim, Kind, Litter, Tier
+from ..model.sweep import Litter
+from ..model.terms import Claim, Kind, Tier
 from .patterns import FLAGS, name_pattern, split_place
 
 _BELOW_HOME = {

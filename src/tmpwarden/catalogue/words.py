@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from ..model.sweep import Claim, Litter, Tier
+from ..model.sweep import Litter
+from ..model.terms import Claim, Tier
 from ..text import duration
 from .agent import Agent
 

@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterable
 from dataclasses import replace
 
-from ..model.sweep import Reason, Request, Verdict
+from ..model.request import Request
+from ..model.sweep import Verdict
+from ..model.terms import Reason
 from ..text import duration, parse_duration, plural, quoted
 from .call import Call
 

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 
 from ..model.answers import Held, Nobody, NotMeasured, Users
-from ..model.sweep import Finding, Keep, Owner, Receipt, Remove, Space, Verdict, Witness, Worth
+from ..model.sweep import Finding, Keep, Owner, Receipt, Remove, Space, Verdict, Witness
+from ..model.terms import Worth
 
 Document = dict[str, object]
 

@@ -15,7 +15,8 @@ from ..catalogue.files import BUILT_IN
 from ..catalogue.load import read
 from ..catalogue.planting import Planted, plant
 from ..errors import BadConfig
-from ..model.sweep import Request, Thresholds, Tier
+from ..model.request import Request, Thresholds
+from ..model.terms import Tier
 from ..session import session
 from ..sweep import compose
 

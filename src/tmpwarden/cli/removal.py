@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..errors import Interrupted, Partial, TimeLimit, TmpwardenError
-from ..model.sweep import Keep, Outcome, Receipt, Remove, Worth
+from ..model.sweep import Keep, Receipt, Remove
+from ..model.terms import Outcome, Worth
 from ..sweep.prepared import CleanResult
 from ..sweep.store.saved import Saved
 from ..text import duration, plural, shown, size

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-from ..model.sweep import Finding, Keep, Reason, Remove, Space, Verdict
+from ..model.sweep import Finding, Keep, Remove, Space, Verdict
+from ..model.terms import Reason
 from ..oskit.files.space import percent_of_bytes, percent_of_inodes, percent_of_quota
 from ..text import plural, shown, size
 from . import documents

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from ..model.answers import Held
-from ..model.sweep import Keep, Owner, OwnerState, Reason, Verdict, Witness, WitnessKind
+from ..model.sweep import Keep, Owner, Verdict, Witness
+from ..model.terms import OwnerState, Reason, WitnessKind
 from ..text import duration, shown
 
 SENTENCES: dict[Reason, str] = {

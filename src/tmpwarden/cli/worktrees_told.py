@@ -6,7 +6,7 @@ import os
 import time
 from collections.abc import Iterator, Sequence
 
-from ..model.sweep import Outcome
+from ..model.terms import Outcome
 from ..repos.merged import Merged
 from ..text import duration, plural, shown, size
 from ..worktrees.proof import Holds, Item

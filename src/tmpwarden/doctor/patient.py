@@ -11,7 +11,8 @@ from functools import cached_property
 from typing import Any
 
 from ..errors import TmpwardenError, UnsafeRoot
-from ..model.sweep import Request, Space, Unmatched, Verdict
+from ..model.request import Request
+from ..model.sweep import Space, Unmatched, Verdict
 from ..oskit.files import places, space
 from ..sweep.compose import prepare
 from ..sweep.prepared import Prepared

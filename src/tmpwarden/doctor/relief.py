@@ -10,7 +10,9 @@ from dataclasses import dataclass
 
 from ..errors import TmpwardenError
 from ..model.answers import Held
-from ..model.sweep import Keep, OwnerState, Reason, Remove, Space, Thresholds, Unmatched, Verdict, Witness
+from ..model.request import Thresholds
+from ..model.sweep import Keep, Remove, Space, Unmatched, Verdict, Witness
+from ..model.terms import OwnerState, Reason
 from ..oskit.files import places
 from ..sweep.find.strangers import measure_below
 from ..text import duration, plural, quoted, shown, size

@@ -121,7 +121,7 @@ def _keep(packed: str, agent: str, loaded: frozenset[str]) -> None:
         from ..agent_facts import FACTS
         from . import packing
 
-        roots = ("events.before", f"dialects.{FACTS[agent]['dialect']}")
+        roots = ("events.dispatch", "events.before", f"dialects.{FACTS[agent]['dialect']}")
         packing.make(packed, (*(f"{__package__}.{name}" for name in roots), _AUDIT), loaded)
         packing.make(packed + _FIRST_LOOK, (f"{__package__}.first", _AUDIT), loaded)
     except Exception:  # a full disk, a module without a source: the next call tries again

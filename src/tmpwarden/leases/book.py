@@ -7,7 +7,8 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from ..model.hot import Lease
-from ..model.sweep import Claim, Finding, Owner, OwnerState, Witness, WitnessKind
+from ..model.sweep import Finding, Owner, Witness
+from ..model.terms import Claim, OwnerState, WitnessKind
 from ..oskit.proc.holders import Holders
 from ..oskit.proc.identity import identity_state
 from ..oskit.proc.namespaces import MountTable

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 
-from ..model.sweep import OwnerState
+from ..model.terms import OwnerState
 from ..oskit.files.own_files import note_unread, read_small
 from ..oskit.proc.identity import identity_state
 from ..small_json import decode_object

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..model.hot import Lease
-from ..model.sweep import OwnerState
+from ..model.terms import OwnerState
 from ..oskit.proc.identity import identity_state
 
 

@@ -6,7 +6,7 @@ import os
 from collections.abc import Callable, Collection, Iterable
 
 from ..model.hot import Lease
-from ..model.sweep import OwnerState
+from ..model.terms import OwnerState
 from ..oskit.proc.holders import Holders
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.reach import Reach

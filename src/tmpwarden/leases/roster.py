@@ -8,7 +8,8 @@ from functools import cached_property
 
 from ..model.answers import Held, Nobody, NotMeasured
 from ..model.hot import Lease
-from ..model.sweep import Owner, OwnerState, Witness, WitnessKind
+from ..model.sweep import Owner, Witness
+from ..model.terms import OwnerState, WitnessKind
 from ..oskit.proc import procs
 from ..oskit.proc.holders import Holders
 from ..oskit.proc.identity import CLOCK_SLACK_S

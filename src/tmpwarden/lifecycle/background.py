@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from ..model.hot import Lease
-    from ..model.sweep import Request
+    from ..model.request import Request
     from ..sweep.prepared import CleanResult
     from .cleared import Cleared
 
@@ -138,7 +138,8 @@ def has_marker(shape: tuple[str, str]) -> bool:
 
 def clear_markers(row: str, *, observe: bool = False) -> int:
     """Take stale single files of one row away. How many went."""
-    from ..model.sweep import Outcome, Request
+    from ..model.request import Request
+    from ..model.terms import Outcome
 
     with Deadline(MARKER_LIMIT_S + 1):
         receipts = _clean(Request(rows=(row,), unattended=True, time_limit_s=MARKER_LIMIT_S), observe).receipts
@@ -162,7 +163,7 @@ def has_dead_scratch() -> bool:
 
 def clear_scratches(*, observe: bool = False) -> None:
     """Take the scratches of dead sessions away, whether or not a clean of everything is due."""
-    from ..model.sweep import Request
+    from ..model.request import Request
     from .release import OF_SESSIONS
 
     with Deadline(CLEAN_LIMIT_S + 10):
@@ -174,7 +175,7 @@ def clear_the_dead(*, observe: bool = False) -> "Cleared":
     import time
 
     from ..catalogue.settings import load_settings
-    from ..model.sweep import Request, Thresholds
+    from ..model.request import Request, Thresholds
     from ..oskit.files.places import state_dir
     from ..sweep.weigh.consent import is_due
     from .cleared import Cleared
@@ -238,7 +239,7 @@ def give_back(lease: "Lease", *, observe: bool = False) -> None:
 
         release_scratches([lease])
         return
-    from ..model.sweep import Request, Thresholds
+    from ..model.request import Request, Thresholds
 
     named = frozenset({lease.path})
     _clean(Request(unattended=True, only_paths=named, thresholds=Thresholds(named=named)), observe)

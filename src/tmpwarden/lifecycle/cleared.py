@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from ..model.sweep import Keep, Reason
+from ..model.sweep import Keep
+from ..model.terms import Reason
 from ..sweep.prepared import CleanResult
 from ..text import plural, shown, size
 

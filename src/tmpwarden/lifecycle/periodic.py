@@ -10,7 +10,7 @@ from types import TracebackType
 
 from ..catalogue.settings import load_settings
 from ..errors import LockHeld
-from ..model.sweep import Request, Thresholds
+from ..model.request import Request, Thresholds
 from ..oskit.files import places
 from ..sweep.compose import clean
 from ..sweep.prepared import CleanResult

@@ -12,7 +12,9 @@ from dataclasses import dataclass, field, replace
 from ..leases import scratch
 from ..leases.lease_state import live_pids
 from ..model.hot import Lease
-from ..model.sweep import Finding, Outcome, Receipt, Request, Thresholds
+from ..model.request import Request, Thresholds
+from ..model.sweep import Finding, Receipt
+from ..model.terms import Outcome
 from ..sweep.compose import prepare
 from ..sweep.prepared import Prepared
 from ..sweep.store.journal import Journal

@@ -12,17 +12,9 @@ from ..errors import LockHeld
 from ..leases import scratch
 from ..leases.lease_state import state_of, states
 from ..model.hot import Lease
-from ..model.sweep import (
-    Claim,
-    Finding,
-    Litter,
-    Outcome,
-    OwnerState,
-    Receipt,
-    Request,
-    Tier,
-    Worth,
-)
+from ..model.request import Request
+from ..model.sweep import Finding, Litter, Receipt
+from ..model.terms import Claim, Outcome, OwnerState, Tier, Worth
 from ..oskit.proc.procs import process
 from ..sweep.compose import clean, prepare
 from ..sweep.prepared import Prepared

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from enum import Enum
 
-from .sweep import OwnerState
+from .terms import OwnerState
 
 
 @dataclass(frozen=True, slots=True)

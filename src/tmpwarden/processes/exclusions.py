@@ -11,7 +11,7 @@ from dataclasses import dataclass
 
 from ..leases.agents import is_program_of
 from ..model.processes import Binding, ProcessRow
-from ..model.sweep import OwnerState
+from ..model.terms import OwnerState
 from ..oskit.proc.connections import Connections
 from ..oskit.proc.vitals import Vitals
 from .census import Census

@@ -11,7 +11,7 @@ from ..catalogue import process_rows
 from ..leases.book import AgentFacts
 from ..model.hot import Lease
 from ..model.processes import Fate, Orphan
-from ..model.sweep import OwnerState
+from ..model.terms import OwnerState
 from ..oskit.proc import namespaces, procs, vitals
 from ..oskit.proc.connections import Connections
 from ..oskit.proc.namespaces import MountTable

@@ -11,7 +11,7 @@ from ..leases.book import AgentFacts
 from ..leases.lease_state import state_of
 from ..model.hot import Lease
 from ..model.processes import Binding
-from ..model.sweep import OwnerState
+from ..model.terms import OwnerState
 from ..oskit.proc.proc_links import temp_directories, variable_in
 from ..oskit.proc.vitals import Vitals
 

@@ -90,7 +90,7 @@ def _is_over(lease: Lease) -> bool:
     if namespaces.boot_id() is None:
         return _has_no_such_pid(lease.pid)
     from ..leases.lease_state import state_of
-    from ..model.sweep import OwnerState
+    from ..model.terms import OwnerState
 
     state = state_of(lease)
     return state is OwnerState.DEAD or (state is OwnerState.UNKNOWN and lease.boot == namespaces.boot_id())

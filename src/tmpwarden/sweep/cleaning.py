@@ -6,7 +6,8 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 
-from ..model.sweep import Outcome, Reason, Receipt, Remove, Verdict, Worth
+from ..model.sweep import Receipt, Remove, Verdict
+from ..model.terms import Outcome, Reason, Worth
 from ..oskit.files.purge import Purged
 from .explain import left_to_know
 from .plan import make_plan, makes_room

@@ -14,7 +14,9 @@ from ..catalogue.settings import Settings, load_settings
 from ..errors import UnsafeRoot
 from ..leases import births, leased_roots, scratch
 from ..leases.book import OwnerBook, variables_of
-from ..model.sweep import Claim, Evidence, Finding, Kind, Litter, Measure, Owner, Reason, Request, Witness
+from ..model.request import Request
+from ..model.sweep import Evidence, Finding, Litter, Measure, Owner, Witness
+from ..model.terms import Claim, Kind, Reason
 from ..oskit.files import places
 from ..oskit.proc import locks
 from ..oskit.proc.holders import Holders

@@ -10,7 +10,8 @@ from typing import Any
 from ..errors import FrozenMount, NotFound, TmpwardenError
 from ..model.answers import Nobody
 from ..model.hot import Birth
-from ..model.sweep import Owner, OwnerState, Reason, Receipt, Unclear, Verdict
+from ..model.sweep import Owner, Receipt, Unclear, Verdict
+from ..model.terms import OwnerState, Reason
 from ..oskit.files import places
 from ..oskit.proc.reach import Reach
 from ..text import plural, quoted, shown

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from itertools import chain
 
-from ..model.sweep import Keep, Kind, Remove, Worth
+from ..model.sweep import Keep, Remove
+from ..model.terms import Kind, Worth
 from .prepared import Plan, Prepared
 from .weigh import consent
 

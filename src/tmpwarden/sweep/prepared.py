@@ -10,7 +10,9 @@ from itertools import islice
 from ..catalogue.settings import Settings
 from ..model.answers import Users
 from ..model.hot import Birth
-from ..model.sweep import Finding, Measure, Outcome, Owner, Receipt, Remove, Request, Space, Verdict
+from ..model.request import Request
+from ..model.sweep import Finding, Measure, Owner, Receipt, Remove, Space, Verdict
+from ..model.terms import Outcome
 from ..oskit.files import space
 from ..oskit.files.purge import Purged
 from .find.scan import Finder, open_below

@@ -10,7 +10,7 @@ from dataclasses import dataclass, replace
 
 from ..catalogue import worktrees as catalogue
 from ..errors import FrozenMount, NotFound
-from ..model.sweep import Request, Thresholds
+from ..model.request import Request, Thresholds
 from ..oskit.files import own_dirs, places, purge
 from ..oskit.proc.reach import Reach
 from ..repos import links

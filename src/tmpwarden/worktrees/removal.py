@@ -8,18 +8,8 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
 
 from ..model.answers import Nobody
-from ..model.sweep import (
-    Evidence,
-    Finding,
-    Litter,
-    Outcome,
-    Owner,
-    OwnerState,
-    Reason,
-    Receipt,
-    Remove,
-    Worth,
-)
+from ..model.sweep import Evidence, Finding, Litter, Owner, Receipt, Remove
+from ..model.terms import Outcome, OwnerState, Reason, Worth
 from ..oskit.files import mount_ids
 from ..repos import links
 from ..repos.merged import Merged

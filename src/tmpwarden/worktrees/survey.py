@@ -9,7 +9,8 @@ from dataclasses import dataclass, field, replace
 from threading import Lock
 
 from ..model.answers import Held, Nobody, NotMeasured
-from ..model.sweep import Claim, Evidence, Finding, Keep, Kind, Litter, Reason, Remove, Tier, WitnessKind, Worth
+from ..model.sweep import Evidence, Finding, Keep, Litter, Remove
+from ..model.terms import Claim, Kind, Reason, Tier, WitnessKind, Worth
 from ..oskit.files import kernel_word, walk
 from ..repos import work
 from ..repos.derived import derived_directories

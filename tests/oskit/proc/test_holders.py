@@ -12,7 +12,7 @@ from support.holding import process
 from support.mounts import needs_root
 from support.users import BIND_ELSEWHERE, LIBC, MAP, OPEN, fill
 from tmpwarden.model.answers import Held, Nobody, NotMeasured
-from tmpwarden.model.sweep import WitnessKind
+from tmpwarden.model.terms import WitnessKind
 from tmpwarden.oskit.proc import namespaces
 from tmpwarden.oskit.proc.holders import Holders
 

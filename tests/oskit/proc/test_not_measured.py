@@ -14,7 +14,7 @@ from support.mounts import needs_root
 from support.user import OrdinaryUser
 from support.users import OPEN, dead_process, fill
 from tmpwarden.model.answers import Held, Nobody, NotMeasured
-from tmpwarden.model.sweep import OwnerState, WitnessKind
+from tmpwarden.model.terms import OwnerState, WitnessKind
 from tmpwarden.oskit.proc.holders import Holders
 from tmpwarden.oskit.proc.identity import identity_state
 

@@ -15,7 +15,7 @@ from support.holding import process
 from support.mounts import needs_root
 from support.users import dead_process
 from tmpwarden.leases.agents import is_program_of
-from tmpwarden.model.sweep import OwnerState
+from tmpwarden.model.terms import OwnerState
 from tmpwarden.oskit.proc import identity, namespaces, procs, visibility
 from tmpwarden.oskit.proc.holders import Holders
 from tmpwarden.oskit.proc.identity import identity_state

@@ -10,7 +10,7 @@ from support.answers import witnesses
 from support.holding import process
 from support.users import OPEN, fill
 from tmpwarden.model.answers import NotMeasured
-from tmpwarden.model.sweep import WitnessKind
+from tmpwarden.model.terms import WitnessKind
 from tmpwarden.oskit.proc import namespaces
 from tmpwarden.oskit.proc.holders import Holders
 

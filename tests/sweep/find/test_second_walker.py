@@ -13,7 +13,8 @@ import pytest
 
 from support import planted
 from support.litter import later
-from tmpwarden.model.sweep import Finding, Measure, Request
+from tmpwarden.model.request import Request
+from tmpwarden.model.sweep import Finding, Measure
 from tmpwarden.sweep.compose import prepare, scan
 from tmpwarden.sweep.find import second_walker
 from tmpwarden.sweep.find.second_walker import SecondWalker

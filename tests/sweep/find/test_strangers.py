@@ -9,7 +9,8 @@ import pytest
 from support.litter import claude_session, cwd_markers, later
 from support.mounts import needs_root, tmpfs
 from support.user import UID
-from tmpwarden.model.sweep import Request, Unmatched
+from tmpwarden.model.request import Request
+from tmpwarden.model.sweep import Unmatched
 from tmpwarden.sweep import survey as surveys
 from tmpwarden.sweep.compose import clean, scan
 from tmpwarden.sweep.find import strangers

@@ -11,7 +11,7 @@ from support.litter import claude_session, later, snapshot
 from support.mounts import needs_root
 from tmpwarden.errors import NameTaken, NotFound, UnsafeRoot
 from tmpwarden.model.answers import NotMeasured
-from tmpwarden.model.sweep import Request
+from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import emptier, take
 from tmpwarden.oskit.proc import holders
 from tmpwarden.sweep.compose import clean

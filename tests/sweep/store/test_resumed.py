@@ -7,7 +7,7 @@ import pytest
 
 from support.litter import claude_session, later
 from support.mounts import fill_inodes, needs_root, tmpfs
-from tmpwarden.model.sweep import Request
+from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import inplace
 from tmpwarden.sweep.compose import clean
 

@@ -11,7 +11,7 @@ import pytest
 
 from support.litter import claude_session, later, snapshot
 from support.user import UID, OrdinaryUser
-from tmpwarden.model.sweep import Request
+from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store.journal import entries, open_intents
 from tmpwarden.sweep.take import act

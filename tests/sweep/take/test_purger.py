@@ -9,7 +9,7 @@ import pytest
 from support.litter import claude_session, later
 from support.mounts import needs_root
 from support.user import UID, OrdinaryUser
-from tmpwarden.model.sweep import Request
+from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import purge
 from tmpwarden.sweep import cleaning
 from tmpwarden.sweep.compose import clean

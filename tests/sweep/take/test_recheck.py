@@ -8,7 +8,8 @@ import pytest
 
 from support.litter import claude_session, cwd_markers, later, snapshot
 from support.mounts import needs_root, tmpfs
-from tmpwarden.model.sweep import Kind, Request
+from tmpwarden.model.request import Request
+from tmpwarden.model.terms import Kind
 from tmpwarden.oskit.files import take as rename
 from tmpwarden.oskit.files import walk
 from tmpwarden.sweep.compose import clean

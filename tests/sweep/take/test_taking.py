@@ -8,7 +8,9 @@ from pathlib import Path
 import pytest
 
 from support.litter import HOUR_NS, claude_session, cwd_markers, later, snapshot
-from tmpwarden.model.sweep import Outcome, Reason, Receipt, Remove, Request
+from tmpwarden.model.request import Request
+from tmpwarden.model.sweep import Receipt, Remove
+from tmpwarden.model.terms import Outcome, Reason
 from tmpwarden.sweep.compose import prepare
 from tmpwarden.sweep.prepared import Prepared
 from tmpwarden.sweep.store.journal import Journal

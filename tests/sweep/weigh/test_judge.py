@@ -5,26 +5,9 @@ from dataclasses import replace
 import pytest
 
 from tmpwarden.model.answers import Held, Nobody, NotMeasured
-from tmpwarden.model.sweep import (
-    Claim,
-    Evidence,
-    Finding,
-    Keep,
-    Kind,
-    Litter,
-    Measure,
-    Owner,
-    OwnerState,
-    Reason,
-    Remove,
-    Thresholds,
-    Tier,
-    Unclear,
-    Verdict,
-    Witness,
-    WitnessKind,
-    Worth,
-)
+from tmpwarden.model.request import Thresholds
+from tmpwarden.model.sweep import Evidence, Finding, Keep, Litter, Measure, Owner, Remove, Unclear, Verdict, Witness
+from tmpwarden.model.terms import Claim, Kind, OwnerState, Reason, Tier, WitnessKind, Worth
 from tmpwarden.sweep.weigh.judge import Standing, judge, threshold_s
 from tmpwarden.sweep.weigh.weigher import Weigher
 

@@ -9,7 +9,9 @@ import pytest
 from support.holding import process
 from support.litter import claude_session, later
 from support.mounts import fill_bytes, needs_root, tmpfs
-from tmpwarden.model.sweep import Keep, OwnerState, Reason, Remove, Request
+from tmpwarden.model.request import Request
+from tmpwarden.model.sweep import Keep, Remove
+from tmpwarden.model.terms import OwnerState, Reason
 from tmpwarden.sweep.compose import clean, scan
 
 HALF_A_MEGABYTE = 512 << 10

@@ -13,7 +13,8 @@ import pytest
 from support.litter import claude_session, later
 from support.mounts import bind, needs_root, tmpfs
 from support.user import UID, OrdinaryUser
-from tmpwarden.model.sweep import Keep, Reason
+from tmpwarden.model.sweep import Keep
+from tmpwarden.model.terms import Reason
 from tmpwarden.sweep.compose import clean, scan
 
 SCRIPT = Path(__file__).with_name("traps.py")

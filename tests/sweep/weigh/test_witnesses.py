@@ -9,7 +9,9 @@ import pytest
 from support import users
 from support.litter import later
 from support.users import Uses
-from tmpwarden.model.sweep import Keep, Outcome, Reason, Request, Verdict
+from tmpwarden.model.request import Request
+from tmpwarden.model.sweep import Keep, Verdict
+from tmpwarden.model.terms import Outcome, Reason
 from tmpwarden.oskit.files import take
 from tmpwarden.sweep.compose import clean, scan, why
 from tmpwarden.sweep.take import act

@@ -14,7 +14,8 @@ from ...catalogue.files import read_text
 from ...catalogue.load import Catalogue, load
 from ...catalogue.patterns import FLAGS
 from ...errors import BadArgument, BadConfig, NotFound
-from ...model.sweep import Kind, Litter
+from ...model.sweep import Litter
+from ...model.terms import Kind
 from ...oskit.files import atomic, own_dirs, places
 from ...text import plural, quoted, shown
 from .. import advice

@@ -14,7 +14,8 @@ from ...catalogue.agent import Agent
 from ...catalogue.load import Catalogue, load
 from ...catalogue.settings import load_settings
 from ...errors import BadConfig
-from ...model.sweep import Litter, Tier
+from ...model.sweep import Litter
+from ...model.terms import Tier
 from ...text import plural, shown
 from ..call import Answer, Call
 from ..group import pass_call

@@ -8,7 +8,8 @@ import click
 
 from ...catalogue.settings import load_settings
 from ...errors import BadArgument, LockHeld, WouldAsk
-from ...model.sweep import Receipt, Request, Thresholds
+from ...model.request import Request, Thresholds
+from ...model.sweep import Receipt
 from ...oskit.files import places
 from ...sweep.compose import clean
 from ...sweep.prepared import CleanResult, Plan

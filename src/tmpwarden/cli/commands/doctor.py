@@ -12,7 +12,8 @@ import click
 from ...doctor.patient import HookState, Patient
 from ...doctor.run import examine
 from ...errors import TmpwardenError
-from ...model.sweep import Diagnosis, Request
+from ...model.request import Request
+from ...model.sweep import Diagnosis
 from ...oskit.files import places
 from ...setup import apply, timer
 from ...setup.agents import find

@@ -10,7 +10,7 @@ from typing import Any
 
 import click
 
-from ...model.sweep import Reason
+from ...model.terms import Reason
 from ...oskit.files import places
 from ...sweep.store import journal
 from ...sweep.store import observed as observations

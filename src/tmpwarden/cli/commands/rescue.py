@@ -11,7 +11,7 @@ import click
 from ...catalogue.settings import Settings, load_settings
 from ...errors import BadArgument, FrozenMount, NotFound, NotRescued
 from ...leases import scratch
-from ...model.sweep import Request
+from ...model.request import Request
 from ...oskit.files import places, walk
 from ...oskit.proc.reach import Reach
 from ...rescue import store

@@ -7,7 +7,8 @@ from dataclasses import dataclass
 
 import click
 
-from ...model.sweep import Account, Request, Space, Thresholds, Unmatched, Verdict
+from ...model.request import Request, Thresholds
+from ...model.sweep import Account, Space, Unmatched, Verdict
 from ...sweep.compose import scan
 from ...text import plural, shown
 from .. import advice, documents, render, whole_roots

@@ -12,7 +12,8 @@ from ...catalogue.load import load
 from ...catalogue.settings import load_settings
 from ...errors import BadArgument, NotProven, Partial, TeardownFailed, TmpwardenError
 from ...lifecycle.teardown import TeardownResult, teardown
-from ...model.sweep import Finding, Kind, Receipt, Worth
+from ...model.sweep import Finding, Receipt
+from ...model.terms import Kind, Worth
 from ...oskit.files import places
 from ...text import plural, shown
 from ..call import Answer, Call

@@ -11,7 +11,8 @@ import click
 from ...catalogue.words import fixed_note
 from ...errors import NotFound
 from ...model.answers import Held, Nobody, NotMeasured
-from ...model.sweep import Remove, Request, Thresholds, Verdict, Witness
+from ...model.request import Request, Thresholds
+from ...model.sweep import Remove, Verdict, Witness
 from ...sweep.compose import prepare
 from ...sweep.explain import explain
 from ...sweep.prepared import Explained, Prepared

@@ -5,7 +5,7 @@ from __future__ import annotations
 import click
 
 from ...errors import NotProven, Partial, WouldAsk
-from ...model.sweep import Outcome
+from ...model.terms import Outcome
 from ...repos.merged import Merged
 from ...text import plural, shown, size
 from ...worktrees.compose import Wish, proven, remove, survey

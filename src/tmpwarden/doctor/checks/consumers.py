@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from ...model.answers import Held
-from ...model.sweep import Diagnosis, OwnerState, Remove, Unmatched, Verdict
+from ...model.sweep import Diagnosis, Remove, Unmatched, Verdict
+from ...model.terms import OwnerState
 from ...text import shown, size
 from ..patient import Patient
 from ..relief import bytes_of

@@ -3,7 +3,8 @@
 from collections.abc import Iterator
 
 from ...model.answers import Held
-from ...model.sweep import Diagnosis, Keep, OwnerState, Reason
+from ...model.sweep import Diagnosis, Keep
+from ...model.terms import OwnerState, Reason
 from ...text import shown, size
 from ..patient import Patient
 

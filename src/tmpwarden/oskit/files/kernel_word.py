@@ -15,7 +15,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ...model.answers import Held, Nobody, NotMeasured, Users
-from ...model.sweep import Witness, WitnessKind
+from ...model.sweep import Witness
+from ...model.terms import WitnessKind
 from . import walk
 
 try:

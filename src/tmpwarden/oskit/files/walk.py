@@ -15,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.sweep import Measure
 
-_NO_ATIME = getattr(os, "O_NOATIME", 0)
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _MOST_OPEN = 64  # levels that stay open (two descriptors each); below them one directory at a time
 _SHALLOW, _LONG = 4, 500  # levels, letters: from here on a path in it may be too long for /proc to tell (4,096 bytes)
@@ -25,7 +24,7 @@ _KIND, _PLAIN_FILE = 0o170000 | stat.S_ISVTX, stat.S_IFREG
 def open_dir(name: str, dir_fd: int | None = None) -> int:
     """Open a directory for reading without following a link, hanging on a fifo or making it look used."""
     try:
-        return os.open(name, _DIRECTORY | _NO_ATIME, dir_fd=dir_fd)
+        return os.open(name, _DIRECTORY | getattr(os, "O_NOATIME", 0), dir_fd=dir_fd)
     except PermissionError as error:
         if error.errno != errno.EPERM:  # O_NOATIME is for the owner only
             raise
@@ -201,7 +200,7 @@ class _Walk(TreeSums):
             return os.scandir(fd)
         except OSError:
             self.unreadable += 1
-            return iter(())
+        return iter(())
 
     def read(self, entries: Iterator[os.DirEntry[str]]) -> str | None:
         """Count entries up to the next directory and return its name; None at the end."""

@@ -7,7 +7,8 @@ import sys
 from collections.abc import Callable, Collection, Iterable
 
 from ...model.answers import Held, Nobody, NotMeasured, Users
-from ...model.sweep import Witness, WitnessKind
+from ...model.sweep import Witness
+from ...model.terms import WitnessKind
 from . import namespaces, procs, psutil_look
 from .proc_pass import MOST_PER_PATH, Key, Pass, Use
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ...model.sweep import OwnerState
+from ...model.terms import OwnerState
 from . import namespaces, procs
 
 # btime moves with every correction of the clock, so dates closer than this prove nothing.

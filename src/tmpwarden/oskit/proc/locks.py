@@ -149,7 +149,8 @@ def listeners(dir_fd: int, name: str) -> Users:
     if number == errno.ECONNREFUSED:
         return Nobody()
     if number in (0, errno.EPROTOTYPE, errno.EAGAIN, errno.EPERM, errno.EISCONN):
-        from ...model.sweep import Witness, WitnessKind  # not for who only wants a flock
+        from ...model.sweep import Witness
+        from ...model.terms import WitnessKind  # not for who only wants a flock
 
         return Held((Witness(WitnessKind.SOCKET, name),))
     return NotMeasured(f"a socket in it cannot be asked: {os.strerror(number)}")

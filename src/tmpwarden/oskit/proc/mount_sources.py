@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from ...model.sweep import WitnessKind
+from ...model.terms import WitnessKind
 from . import procs
 from .mountinfo import Mount, unescape
 from .namespaces import MountTable

@@ -7,7 +7,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from ... import agent_facts
-from ...model.sweep import WitnessKind
+from ...model.terms import WitnessKind
 from . import procs
 
 _OF_AGENTS = (*agent_facts.TEMP_VARIABLES, *agent_facts.TEMP_WITNESSES)

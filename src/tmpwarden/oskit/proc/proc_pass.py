@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from typing import TYPE_CHECKING
 
-from ...model.sweep import WitnessKind
+from ...model.terms import WitnessKind
 from . import mount_sources, namespaces, proc_links, procs, threads, visibility
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
-from ...model.sweep import WitnessKind
+from ...model.terms import WitnessKind
 from . import proc_links
 
 if TYPE_CHECKING:

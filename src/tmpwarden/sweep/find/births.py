@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 
 from ...model.hot import Birth
-from ...model.sweep import Claim, Finding, Kind, Litter, Tier, Worth
+from ...model.sweep import Finding, Litter
+from ...model.terms import Claim, Kind, Tier, Worth
 
 ID = "birth"
 _WAITS_S = 72 * 3600

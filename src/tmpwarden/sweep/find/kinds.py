@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ...model.sweep import Kind
+from ...model.terms import Kind
 
 
 def kind_of(mode: int) -> Kind:

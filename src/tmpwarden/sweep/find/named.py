@@ -12,7 +12,8 @@ from dataclasses import dataclass, field, replace
 from ...catalogue import checks
 from ...catalogue.matcher import Place
 from ...errors import BadArgument, FrozenMount, NotFound, NotYours
-from ...model.sweep import Claim, Finding, Kind, Litter, Tier, Worth
+from ...model.sweep import Finding, Litter
+from ...model.terms import Claim, Kind, Tier, Worth
 from ...oskit.files import places
 from ...oskit.proc.reach import Reach
 from ...text import plural, shown

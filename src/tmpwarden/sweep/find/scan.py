@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 
 from ...catalogue.matcher import Match, Place
 from ...model.hot import Birth
-from ...model.sweep import Claim, Finding, Kind, Litter, Worth
+from ...model.sweep import Finding, Litter
+from ...model.terms import Claim, Kind, Worth
 from ...oskit.files import places, walk
 from ...oskit.proc.reach import Reach
 from . import births

@@ -14,7 +14,8 @@ from collections.abc import Callable, Sequence
 from dataclasses import fields
 from types import TracebackType
 
-from ...model.sweep import Finding, Kind, Measure
+from ...model.sweep import Finding, Measure
+from ...model.terms import Kind
 
 BATCH = 512  # units that are known before the walking starts; the rest has not even been looked for
 WORTH_A_FORK = 2000  # entries that one walker has seen

@@ -9,7 +9,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from ...model.sweep import Outcome, Receipt
+from ...model.sweep import Receipt
+from ...model.terms import Outcome
 from ...oskit.files import atomic, own_dirs, rotate
 
 _ROTATE_BYTES, _GENERATIONS = 10 << 20, 5

@@ -12,7 +12,7 @@ import os
 from dataclasses import dataclass, field
 
 from ...errors import UnsafeScratch
-from ...model.sweep import Worth
+from ...model.terms import Worth
 from ...oskit.files import atomic, own_dirs, places, purge, take
 from ...oskit.proc.reach import Reach
 from ...oskit.race import race_window as _race_window

@@ -7,7 +7,8 @@ from collections.abc import Iterator
 
 from ...errors import UnsafeScratch
 from ...model.answers import Nobody
-from ...model.sweep import Evidence, Finding, Measure, Outcome, Reason, Remove
+from ...model.sweep import Evidence, Finding, Measure, Remove
+from ...model.terms import Outcome, Reason
 from ...oskit.files import own_files, take
 from ...oskit.files.inplace import purge_in_place
 from ..find import scan

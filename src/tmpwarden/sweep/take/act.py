@@ -10,7 +10,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
-from ...model.sweep import Finding, Keep, Measure, Outcome, Reason, Receipt, Remove, Verdict, Worth
+from ...model.sweep import Finding, Keep, Measure, Receipt, Remove, Verdict
+from ...model.terms import Outcome, Reason, Worth
 from ...oskit.files.take import Taken
 from ...oskit.race import race_window as _race_window
 from ...rescue.nouns import Refused, Rescued

@@ -12,20 +12,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 
 from ...model.answers import Held, Nobody, NotMeasured, Users
-from ...model.sweep import (
-    Evidence,
-    Finding,
-    Keep,
-    Measure,
-    Outcome,
-    Owner,
-    OwnerState,
-    Reason,
-    Receipt,
-    Remove,
-    Witness,
-    Worth,
-)
+from ...model.sweep import Evidence, Finding, Keep, Measure, Owner, Receipt, Remove, Witness
+from ...model.terms import Outcome, OwnerState, Reason, Worth
 from ...oskit.files import kernel_word, walk
 from ...oskit.files.take import Taken
 from ...oskit.race import race_window as _race_window

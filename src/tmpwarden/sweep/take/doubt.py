@@ -7,7 +7,8 @@ directory, so it goes where it can come back from; a single worthless file canno
 from __future__ import annotations
 
 from ...model.answers import Held, Nobody, NotMeasured
-from ...model.sweep import Finding, Kind, Outcome, Reason, Receipt, Remove, Worth
+from ...model.sweep import Finding, Receipt, Remove
+from ...model.terms import Kind, Outcome, Reason, Worth
 from ...oskit.files import kernel_word
 
 

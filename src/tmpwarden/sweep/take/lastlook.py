@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from ...model.answers import Held, Nobody, NotMeasured, Users
-from ...model.sweep import Measure, Remove, Witness, WitnessKind
+from ...model.sweep import Measure, Remove, Witness
+from ...model.terms import WitnessKind
 from ...oskit.files import kernel_word, walk
 from ..weigh.evidence import World, socket_users
 

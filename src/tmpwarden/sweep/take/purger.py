@@ -10,7 +10,8 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from ...model.sweep import Measure, Outcome, Receipt
+from ...model.sweep import Measure, Receipt
+from ...model.terms import Outcome
 from ...oskit.files import purge
 from ..store import quarantine
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from ...model.sweep import Keep, Outcome, Receipt
+from ...model.sweep import Keep, Receipt
+from ...model.terms import Outcome
 from ..store import quarantine
 from .taking import Deed
 

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 
 from ...model.answers import Held, Nobody, NotMeasured
-from ...model.sweep import Finding, Kind, Measure, Outcome, Reason, Receipt, Remove
+from ...model.sweep import Finding, Measure, Receipt, Remove
+from ...model.terms import Kind, Outcome, Reason
 from ...oskit.files import walk
 from ..store import way_back
 from ..weigh.evidence import World

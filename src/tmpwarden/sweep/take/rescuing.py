@@ -9,7 +9,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from ...catalogue.settings import Settings
-from ...model.sweep import Claim, Kind, Measure, Remove, Worth
+from ...model.sweep import Measure, Remove
+from ...model.terms import Claim, Kind, Worth
 from ...rescue.nouns import Refused, Rescued
 
 

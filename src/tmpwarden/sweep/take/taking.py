@@ -7,7 +7,8 @@ import stat
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
 
-from ...model.sweep import Finding, Kind, Measure, Outcome, Reason, Receipt, Remove, Worth
+from ...model.sweep import Finding, Measure, Receipt, Remove
+from ...model.terms import Kind, Outcome, Reason, Worth
 from ...oskit.files import take, walk
 from ...oskit.files.inplace import purge_in_place
 from ...oskit.files.purge import Purged, Unlinked, unlink_same

@@ -6,7 +6,8 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 
-from ...model.sweep import Evidence, Finding, Keep, OwnerState, Reason, Remove, Verdict, Worth
+from ...model.sweep import Evidence, Finding, Keep, Remove, Verdict
+from ...model.terms import OwnerState, Reason, Worth
 from ...oskit.files import atomic, own_dirs, places
 
 _FIRST_RUN, _CONSENT, _LAST_CLEAN = "first-run", "consent", "last-clean"

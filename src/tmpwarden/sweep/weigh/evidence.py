@@ -8,7 +8,8 @@ from dataclasses import dataclass, field, replace
 
 from ...catalogue import checks
 from ...model.answers import Held, Nobody, NotMeasured, Users
-from ...model.sweep import Evidence, Finding, Litter, Measure, Owner, Unclear, Witness, WitnessKind
+from ...model.sweep import Evidence, Finding, Litter, Measure, Owner, Unclear, Witness
+from ...model.terms import WitnessKind
 from ...oskit.files import kernel_word, walk
 from ...oskit.proc import locks
 from ...oskit.proc.holders import Holders

@@ -5,21 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 
 from ...model.answers import Held, Nobody, NotMeasured
-from ...model.sweep import (
-    Evidence,
-    Finding,
-    Keep,
-    Litter,
-    Measure,
-    OwnerState,
-    Reason,
-    Remove,
-    Thresholds,
-    Tier,
-    Unclear,
-    Verdict,
-    Worth,
-)
+from ...model.request import Thresholds
+from ...model.sweep import Evidence, Finding, Keep, Litter, Measure, Remove, Unclear, Verdict
+from ...model.terms import OwnerState, Reason, Tier, Worth
 
 DEFAULT_MAX_AGE_S = 72 * 3600
 HURRIED_S = 60

@@ -10,7 +10,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from ...catalogue.settings import Settings
-from ...model.sweep import Remove, Request, Verdict
+from ...model.request import Request
+from ...model.sweep import Remove, Verdict
 from ...oskit.files import space
 from ...text import shown, size
 

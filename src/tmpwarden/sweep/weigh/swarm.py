@@ -7,19 +7,8 @@ from collections.abc import Callable, Iterator
 from dataclasses import replace
 
 from ...model.answers import Held, Nobody, NotMeasured, Users
-from ...model.sweep import (
-    Evidence,
-    Finding,
-    Keep,
-    Measure,
-    Owner,
-    OwnerState,
-    Reason,
-    Remove,
-    Verdict,
-    Witness,
-    WitnessKind,
-)
+from ...model.sweep import Evidence, Finding, Keep, Measure, Owner, Remove, Verdict, Witness
+from ...model.terms import OwnerState, Reason, WitnessKind
 from .evidence import World, has_shape
 
 Judge = Callable[[Finding, Evidence], Verdict]

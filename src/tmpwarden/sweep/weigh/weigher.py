@@ -7,7 +7,9 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 
 from ...model.answers import NotMeasured
-from ...model.sweep import Evidence, Finding, Kind, Measure, OwnerState, Reason, Remove, Thresholds, Verdict
+from ...model.request import Thresholds
+from ...model.sweep import Evidence, Finding, Measure, Remove, Verdict
+from ...model.terms import Kind, OwnerState, Reason
 from ..find import births
 from . import swarm
 from .evidence import World, gather, inspect_git
