@@ -27,9 +27,12 @@ def preload() -> None:
             importlib.import_module(late)
     for name in _OF_THE_LIBRARY:
         importlib.import_module(name)
+    from ..catalogue import process_rows
     from ..catalogue.load import load
 
     load(dirs=())
+    process_rows.rows()
+    process_rows.markers()
 
 
 def _modules() -> Iterator[str]:

@@ -95,7 +95,7 @@ def test_what_no_row_speaks_of_any_more_is_never_purged_by_a_settling(
 _KILLED = """
 import os, signal, sys, time
 from pathlib import Path
-from tmpwarden.model.sweep import Request
+from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import take
 from tmpwarden.sweep.compose import clean
 root = Path(os.environ["TMPDIR"])
@@ -117,7 +117,7 @@ clean(Request(), now_ns=lambda: time.time_ns() + 10**15)
 """
 _NEXT = """
 import os, sys, time
-from tmpwarden.model.sweep import Request
+from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store.undo import undo
 clean(Request(rows=("claude.cwd-marker",)), now_ns=lambda: time.time_ns() + 10**13)

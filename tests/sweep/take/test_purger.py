@@ -74,7 +74,7 @@ import os, resource, time, tmpwarden
 from pathlib import Path
 from tmpwarden.sweep.take import purger
 from tmpwarden.sweep.compose import clean
-from tmpwarden.model.sweep import Request
+from tmpwarden.model.request import Request
 purger._WORTH_A_FORK = 1
 for number in range(9):
     Path(os.environ["TMPDIR"], f"claude-{number:04x}-cwd").write_text("/home/me/project\\n")
