@@ -1,6 +1,5 @@
 """A line that is built to be slow is asked about, soon, and with the same answer under load."""
 
-
 import pytest
 
 from tmpwarden.guard.context import Context
