@@ -26,7 +26,7 @@ print(server.getsockname()[1], file=open(__file__ + ".port", "w"), flush=True)
 """
 OWNS_A_CHILD = """
 import subprocess
-child = subprocess.Popen([{name!r}, {script!r}], executable={python!r}, env={env!r}, stdin=subprocess.DEVNULL)
+child = subprocess.Popen([{name!r}, {script!r}, *{more!r}], executable={python!r}, env={env!r}, stdin=-3)
 print(child.pid, file=open(__file__ + '.child', 'w'), flush=True)
 """
 
@@ -115,12 +115,29 @@ def test_what_a_daemon_starts_later_is_not_the_dead_sessions(tmp_path: Path, roo
     script = tmp_path / "node_modules" / ".bin" / "vite"
     script.parent.mkdir(parents=True)
     script.write_text("import signal; signal.pause()")
-    source = OWNS_A_CHILD.format(name="node", script=str(script), env=carrying(), python=sys.executable) + WAIT
+    source = OWNS_A_CHILD.format(name="node", more=[], script=str(script), env=carrying(), python=sys.executable) + WAIT
     with program(tmp_path, ["emacs", "daemon.py"], carrying(), source):
         child = int((tmp_path / "daemon.py.child").read_text())
         one = seen(child)
         assert one.fate is Fate.KEEP
         assert "emacs" in one.reason or "parent" in one.reason
+
+
+@pytest.mark.parametrize(("above", "is_part"), [("chromium", True), ("emacs", False)])
+def test_a_renderer_without_an_environment_is_its_browsers(
+    tmp_path: Path, root: Path, above: str, is_part: bool
+) -> None:
+    """Chromium's zygotes and renderers write their title over their environment."""
+    scratch_of_the_dead(root)
+    script = tmp_path / "part.py"
+    script.write_text("import signal; signal.pause()")
+    words = {"name": "chromium", "more": ["--type=renderer"], "script": str(script), "env": {}}
+    source = OWNS_A_CHILD.format(**words, python=sys.executable) + WAIT
+    with program(tmp_path, [above, "browser.py", "--headless"], carrying(), source) as browser:
+        child = int((tmp_path / "browser.py.child").read_text())
+        assert (seen(child).fate is Fate.END) == is_part
+        assert (told(look(), child) is not None) == is_part
+        assert (seen(browser.pid).fate is Fate.END) == is_part
 
 
 def test_one_with_a_terminal_is_never_ended(tmp_path: Path, root: Path) -> None:
@@ -151,7 +168,7 @@ def test_a_supervisor_is_spared_for_a_child_that_is_no_left_over(tmp_path: Path,
     scratch_of_the_dead(root)
     script = tmp_path / "work.py"
     script.write_text("import signal; signal.pause()")
-    source = OWNS_A_CHILD.format(name="make", script=str(script), env=carrying(), python=sys.executable) + WAIT
+    source = OWNS_A_CHILD.format(name="make", more=[], script=str(script), env=carrying(), python=sys.executable) + WAIT
     with program(tmp_path, MCP, carrying(), source) as server:
         assert "is no left-over" in seen(server.pid).reason
         assert seen(server.pid).fate is Fate.NEVER
@@ -255,7 +272,7 @@ def test_in_tmux_nothing_is_ever_ended(tmp_path: Path, root: Path) -> None:
     script = tmp_path / "node_modules" / ".bin" / "vite"
     script.parent.mkdir(parents=True)
     script.write_text("import signal; signal.pause()")
-    source = OWNS_A_CHILD.format(name="node", script=str(script), env=carrying(), python=sys.executable)
+    source = OWNS_A_CHILD.format(name="node", more=[], script=str(script), env=carrying(), python=sys.executable)
     source += "open('/proc/self/comm', 'w').write('tmux: server')\n" + WAIT
     with program(tmp_path, ["tmux", "server.py"], carrying(), source):
         child = int((tmp_path / "server.py.child").read_text())

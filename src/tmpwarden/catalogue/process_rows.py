@@ -12,7 +12,7 @@ from ..model.processes import ProcessRow
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "processes.toml")
 KINDS = ("mcp", "browser", "dev-server", "tail", "shell")
-_KEYS = {"id", "kind", "program", "word", "why", "seen", "matches", "spares"}
+_KEYS = {"id", "kind", "program", "word", "why", "seen", "matches", "spares", "part_of"}
 
 
 @cache
@@ -49,6 +49,8 @@ def row_of(arguments: Sequence[str]) -> ProcessRow | None:
 
 
 def is_match(row: ProcessRow, arguments: Sequence[str]) -> bool:
+    if len(arguments) == 1:  # npm, and any node that sets its title, writes one line with blanks over its arguments
+        arguments = arguments[0].split()
     if not arguments or not arguments[0]:
         return False
     program = arguments[0].rsplit("/", 1)[-1]
@@ -62,8 +64,10 @@ def _row(table: dict[str, Any]) -> ProcessRow:
         raise ValueError(f"{min(strange)} is not known in a process row")
     if table["kind"] not in KINDS:
         raise ValueError(f"kind {table['kind']!r} is none of {', '.join(KINDS)}")
+    if table.get("part_of") not in (None, *KINDS):
+        raise ValueError(f"part_of {table['part_of']!r} is none of {', '.join(KINDS)}")
     lists = {key: tuple(table.get(key, ())) for key in ("program", "word", "seen", "matches", "spares")}
     return ProcessRow(
         table["id"], table["kind"], lists["program"], lists["word"], table["why"], lists["seen"], lists["matches"],
-        lists["spares"],
+        lists["spares"], table.get("part_of"),
     )  # fmt: skip

@@ -23,16 +23,18 @@ class Row:
     style: str = ""  # how it is painted; never the only bearer of a meaning
 
 
-def draw(columns: Sequence[Column], rows: Sequence[Row], *, for_a_person: bool) -> Iterable[str]:
+def draw(
+    columns: Sequence[Column], rows: Sequence[Row], *, for_a_person: bool, path_title: str = "PATH"
+) -> Iterable[str]:
     if for_a_person and len(rows) <= _MOST_PAINTED:
         return _painted(columns, rows)
-    return _plain(columns, rows)
+    return _plain(columns, rows, path_title)
 
 
-def _plain(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
+def _plain(columns: Sequence[Column], rows: Sequence[Row], path_title: str) -> Iterator[str]:
     lines = [tuple(column.title for column in columns), *(row.cells for row in rows)]
     widths = _widths(columns, lines)
-    paths = ["PATH" if any(row.path for row in rows) else "", *(row.path for row in rows)]
+    paths = [path_title if any(row.path for row in rows) else "", *(row.path for row in rows)]
     for cells, path in zip(lines, paths, strict=True):
         yield "  ".join([*_aligned(columns, cells, widths), path]).rstrip()
 

@@ -20,6 +20,7 @@ class ProcessRow:
     seen: tuple[str, ...]
     matches: tuple[str, ...]
     spares: tuple[str, ...]
+    part_of: str | None = None  # a kind: it carries no session of its own, but that of such a process above it
 
 
 @dataclass(frozen=True, slots=True)

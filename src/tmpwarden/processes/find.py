@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from ..catalogue import process_rows
 from ..leases.book import AgentFacts
 from ..model.hot import Lease
-from ..model.processes import Fate, Orphan
+from ..model.processes import Binding, Fate, Orphan
 from ..model.terms import OwnerState
 from ..oskit.proc import namespaces, procs, vitals
 from ..oskit.proc.connections import Connections
@@ -50,11 +50,28 @@ def observe(question: Question) -> World:
     own = census.own()
     sessions = Sessions(question.agents, process_rows.markers(), question.leases, own, question.home)
     suspects = {one.pid: Suspect(one, process_rows.row_of(one.arguments), sessions.binding_of(one)) for one in own}
+    suspects |= {
+        pid: replace(part, binding=whole) for pid, part in suspects.items() if (whole := _whole(part, suspects))
+    }
     for pid in question.named - suspects.keys():
         if (one := census.known.get(pid)) is not None:
             suspects[pid] = Suspect(one, None, None)
     ids = tuple(agent.id for agent in question.agents if agent.session_env)  # the catalogue knows tools too
     return World(census, suspects, Connections(suspects), ids, question.kept, namespaces.boot_id())
+
+
+def _whole(part: Suspect, suspects: Mapping[int, Suspect]) -> Binding | None:
+    """Whose a part of a program is that carries nothing itself: a browser's renderers write over their environment, and
+    are the session's that the browser is. Each process between them has to be such a part."""
+    above: Suspect | None = part
+    while above is not None and above.binding is None and above.row is not None and above.row.part_of is not None:
+        kind, pid = above.row.part_of, above.vitals.parent
+        above = suspects.get(pid)
+        if above is None or above.row is None or above.row.kind != kind:
+            return None
+    if above is None or above is part or above.binding is None:
+        return None
+    return replace(above.binding, by=f"a part of process {above.vitals.pid}; {above.binding.by}")
 
 
 def _is_worth_telling(suspect: Suspect, question: Question) -> bool:

@@ -19,7 +19,9 @@ from ..table import Column, Row, draw
 _COLUMNS = (
     Column("PID", right=True),
     Column("AGENT"),
+    Column("SESSION"),
     Column("AGE", right=True),
+    Column("CPU", right=True),
     Column("MEMORY", right=True),
     Column("TEMP", right=True),
     Column("PORTS"),
@@ -27,6 +29,7 @@ _COLUMNS = (
     Column("WHY"),
 )
 _LONGEST_COMMAND = 100
+_SHORT_SESSION = 8
 
 
 @click.group(invoke_without_command=True)
@@ -127,14 +130,16 @@ def _ended_document(one: Ended) -> dict[str, object]:
 def _lines(found: Sequence[Orphan], for_a_person: bool) -> Iterable[str]:
     if not found:
         return ["No process has outlived its agent here."]
-    return draw(_COLUMNS, [_row(one) for one in found], for_a_person=for_a_person)
+    return draw(_COLUMNS, [_row(one) for one in found], for_a_person=for_a_person, path_title="COMMAND")
 
 
 def _row(one: Orphan) -> Row:
     cells = (
         str(one.pid),
         one.binding.agent if one.binding else "?",
+        shown((one.binding.session or "")[:_SHORT_SESSION]) if one.binding else "",
         duration(one.age_s),
+        duration(one.cpu_s),
         size(one.memory_bytes),
         size(one.held_bytes) if one.held_bytes else "",
         ",".join(map(str, one.ports)),
