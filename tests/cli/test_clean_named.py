@@ -13,7 +13,7 @@ from support.holding import process
 from support.litter import snapshot
 from support.mounts import bind, needs_root, tmpfs
 from support.terminal import on_a_terminal
-from support.user import UID
+from support.user import UID, USER
 from tmpwarden.sweep.weigh import consent
 
 
@@ -186,7 +186,7 @@ def test_another_users_is_seven_and_names_them_and_a_pattern_leaves_them_out(roo
     theirs, ours = orch(root, "orch-1"), orch(root, "orch-2")
     os.chown(theirs, UID, UID)
     status, message = refused(str(theirs))
-    assert (status, "belongs to nobody" in message) == (7, True)
+    assert (status, f"belongs to {USER}" in message) == (7, True)
     status, envelope = answer("clean", "--yes", f"{root}/orch-*")
     assert (status, theirs.exists(), ours.exists()) == (0, True, False)
     assert "1 match" in envelope["warnings"][0]

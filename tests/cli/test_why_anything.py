@@ -9,7 +9,7 @@ from support import planted
 from support.command import answer, data, tmpwarden
 from support.holding import process
 from support.mounts import needs_root
-from support.user import UID
+from support.user import UID, USER
 
 
 @pytest.fixture
@@ -55,8 +55,8 @@ def test_another_users_path_names_its_owner(root: Path) -> None:
     theirs = root / "theirs"
     theirs.touch()
     os.chown(theirs, UID, UID)
-    assert "belongs to nobody, so tmpwarden never touches it" in said(str(theirs))
-    assert data("why", str(theirs))["belongs_to"] == "nobody"
+    assert f"belongs to {USER}, so tmpwarden never touches it" in said(str(theirs))
+    assert data("why", str(theirs))["belongs_to"] == USER
 
 
 def test_what_no_row_knows_is_told_with_what_naming_it_would_do(root: Path) -> None:

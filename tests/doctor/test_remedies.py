@@ -6,6 +6,7 @@ import os
 import shutil
 import subprocess
 import time
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
@@ -19,7 +20,7 @@ from tmpwarden.doctor.patient import Patient
 from tmpwarden.model.request import Request
 
 pytestmark = needs_root
-SESSION = "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"
+SESSION = str(uuid.uuid4())  # of this test process alone: others look at all processes too
 
 
 class Machine:

@@ -8,6 +8,7 @@ import pytest
 
 import tmpwarden
 from support.litter import claude_session, cwd_markers
+from support.wrapped import eventually
 from tmpwarden.lifecycle import periodic
 from tmpwarden.sweep import cleaning
 from tmpwarden.sweep.lock import clean_lock
@@ -136,6 +137,7 @@ def test_two_servers_and_a_second_start_never_overlap(own_world: Path, monkeypat
     servers = [tmpwarden.Periodic(every="1h") for _ in range(4)]
     for server in servers:
         server.start().start()
+    assert eventually(lambda: all(server.runs + server.skipped == 1 for server in servers))
     for server in servers:
         server.stop(wait_s=60)
     assert most == 1

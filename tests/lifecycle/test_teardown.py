@@ -22,7 +22,7 @@ from tmpwarden.sweep.store.undo import undo
 from tmpwarden.sweep.take import by_name
 from tmpwarden.sweep.take.by_name import NamedTake
 
-SESSION = "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"
+SESSION = str(uuid.uuid4())  # of this test process alone: others look at all processes too
 
 
 @pytest.fixture

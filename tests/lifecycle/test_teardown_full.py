@@ -2,6 +2,7 @@
 
 import json
 import os
+import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
@@ -12,7 +13,7 @@ from support.mounts import fill_bytes, fill_inodes, mounted, needs_root, tmpfs
 from support.user import UID, OrdinaryUser
 
 pytestmark = needs_root
-SESSION = "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"
+SESSION = str(uuid.uuid4())  # of this test process alone: others look at all processes too
 FILL = {"bytes": fill_bytes, "inodes": fill_inodes}
 
 

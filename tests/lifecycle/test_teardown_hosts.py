@@ -3,13 +3,14 @@
 import os
 import subprocess
 import sys
+import uuid
 from pathlib import Path
 
 import pytest
 
 from support.litter import claude_session
 from support.mounts import mounted, needs_root
-from support.user import OrdinaryUser
+from support.user import UID, OrdinaryUser
 from support.wrapped import eventually
 from tmpwarden.sweep.store.journal import open_intents
 
@@ -49,13 +50,13 @@ def test_it_takes_what_it_should_in_any_host(host: str, own_world: Path) -> None
 def test_with_a_state_that_cannot_be_written_it_says_so_and_keeps(ordinary_user: OrdinaryUser) -> None:
     """What may be worth something goes only when that can be written down."""
     user = ordinary_user
-    session = "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"
-    plant = f"import os; os.makedirs('{user.tmp}/claude-65534/-w/{session}/tasks')"
+    session = str(uuid.uuid4())
+    plant = f"import os; os.makedirs('{user.tmp}/claude-{UID}/-w/{session}/tasks')"
     assert user.code(plant).returncode == 0
-    with mounted(user.home, "-t", "tmpfs", "-o", "ro,uid=65534,mode=700", "tmpfs"):
+    with mounted(user.home, "-t", "tmpfs", "-o", f"ro,uid={UID},mode=700", "tmpfs"):
         done = user.code(f"import tmpwarden; r = tmpwarden.teardown('{session}'); print(r.error, len(r.failed))")
     assert done.stdout == "None 1\n", done.stderr
-    assert (user.tmp / "claude-65534" / "-w" / session).exists()
+    assert (user.tmp / f"claude-{UID}" / "-w" / session).exists()
 
 
 SERVER = """

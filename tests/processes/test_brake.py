@@ -12,6 +12,7 @@ import pytest
 from processes.leftovers import SESSION, WAIT, carrying, program
 from support.command import answer, data, tmpwarden
 from support.mounts import tmpfs
+from support.user import UID
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import braking
 from tmpwarden.model.runaway import Growing, Limits, Sampled, Writer
@@ -149,7 +150,7 @@ def test_a_hole_is_punched_only_after_a_yes(tmp_path: Path, root: Path) -> None:
 def test_one_of_another_user_is_neither_stopped_nor_ended(tmp_path: Path) -> None:
     if os.geteuid() != 0:
         pytest.skip("needs root to become another user")
-    stranger = subprocess.Popen(["sleep", "60"], user=65534)
+    stranger = subprocess.Popen(["sleep", "60"], user=UID)
     try:
         assert tmpwarden("brake", "--stop", str(stranger.pid)).returncode == 7
         assert not is_stopped(stranger.pid)

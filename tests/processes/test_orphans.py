@@ -12,6 +12,7 @@ import pytest
 
 from processes.leftovers import SESSION, WAIT, carrying, dead_process, program, scratch_of_the_dead, told
 from support.command import data, tmpwarden
+from support.user import UID
 from tmpwarden.catalogue import process_rows
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import orphans
@@ -190,7 +191,7 @@ def test_what_another_user_runs_is_refused_by_its_number() -> None:
     answer = tmpwarden("orphans", "end", "1", "--yes", "--json")
     assert answer.returncode == 3  # init is never meant
     if os.geteuid() == 0:
-        stranger = subprocess.Popen(["sleep", "60"], user=65534)
+        stranger = subprocess.Popen(["sleep", "60"], user=UID)
         try:
             refused = tmpwarden("orphans", "end", str(stranger.pid), "--yes")
             assert refused.returncode == 7

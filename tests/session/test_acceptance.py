@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.program import UMASKS, Programs
-from support.user import OrdinaryUser
+from support.user import UID, OrdinaryUser
 
 pytestmark = pytest.mark.parametrize("umask", UMASKS, ids=lambda mask: f"umask-{mask:03o}")
 
@@ -92,8 +92,8 @@ def test_an_ordinary_user_gets_the_same_modes(ordinary_user: OrdinaryUser, umask
         told = json.loads(result.stdout)
         assert set(told["dirs"]) == {"0o700"}
         assert set(told["files"]) == {"0o600"}
-    assert os.listdir(ordinary_user.tmp) == ["mycli-65534"]
-    assert os.listdir(ordinary_user.tmp / "mycli-65534") == ["out"]
+    assert os.listdir(ordinary_user.tmp) == [f"mycli-{UID}"]
+    assert os.listdir(ordinary_user.tmp / f"mycli-{UID}") == ["out"]
 
 
 def test_two_parallel_runs_never_share_a_path(programs: Programs, umask: int) -> None:

@@ -9,7 +9,7 @@ import pytest
 from setup.test_install import AGENTS, put, settings_of
 from support.command import answer
 from support.mounts import needs_root
-from support.user import OrdinaryUser
+from support.user import UID, OrdinaryUser
 from tmpwarden.errors import BrokenSettings, SetupFailed
 from tmpwarden.setup import apply, runtime
 
@@ -111,7 +111,7 @@ def test_where_we_may_not_write_nothing_changes_and_the_path_is_named(ordinary_u
         settings.chmod(0o600)
     else:
         settings.symlink_to("/etc/tmpwarden-nobody/settings.json")
-    os.chown(home, 65534, 65534)
+    os.chown(home, UID, UID)
     done: subprocess.CompletedProcess[str] = ordinary_user.tmpwarden("install", "claude")
     assert done.returncode in (4, 7)
     assert "settings.json" in done.stderr or "tmpwarden-nobody" in done.stderr

@@ -1,6 +1,7 @@
-"""An ordinary user for tests that run as root: a copy of us that uid 65534 can read, and a directory it owns."""
+"""An ordinary user for tests that run as root, one for each worker: he can read our copy, and has a directory."""
 
 import os
+import pwd
 import shutil
 import subprocess
 import sysconfig
@@ -10,12 +11,21 @@ from pathlib import Path
 import tmpwarden
 from support import interpreters
 
-UID = 65534
+
+def _of_this_worker() -> int:
+    """Two workers with one user would see each other's processes as his: a doubt that keeps what a test wants gone."""
+    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+    homeless = sorted((entry.pw_uid for entry in pwd.getpwall() if entry.pw_dir == "/nonexistent"), reverse=True)
+    return (*homeless, *range(64000, 64100))[worker]  # Debian has two: nobody and _apt
+
+
+UID = _of_this_worker()
+USER = next((entry.pw_name for entry in pwd.getpwall() if entry.pw_uid == UID), f"uid {UID}")
 _DEPENDENCIES = ("click", "rich", "pygments", "markdown_it", "mdurl")
 
 
 class OrdinaryUser:
-    """Runs programs as uid 65534 with a HOME and a temp root of its own below `base`, and our copy in `library`."""
+    """Runs programs as `UID` with a HOME and a temp root of its own below `base`, and our copy in `library`."""
 
     def __init__(self, base: Path, library: Path) -> None:
         self.base, self.library = base, library

@@ -20,7 +20,7 @@ from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import ToolCall
 from tmpwarden.oskit.files.disk import Disk
 
-UID = 65534
+UID = 65533  # nobody else runs as this one: a process of it would be a doubt in another test
 SHELLS = [path for path in ("/bin/bash", "/usr/bin/zsh", "/usr/bin/dash") if os.path.exists(path)]
 HOSTILE = (
     {"CDPATH": "/srv/outside:/srv/home"},

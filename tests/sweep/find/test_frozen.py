@@ -4,7 +4,9 @@ import json
 import os
 import subprocess
 import sys
+import threading
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -125,3 +127,26 @@ def test_a_mount_that_comes_or_goes_is_noticed_at_once_also_in_a_fork(own_world:
         assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
         assert str(point) in reach.Reach.now().risky
     assert str(point) not in reach.Reach.now().risky
+
+
+def test_two_threads_ask_one_after_the_other(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The kernel tells a change once: a thread that asks meanwhile would go on with the old table, or stumble."""
+    reach.Reach.now()
+    inside, another = threading.Semaphore(1), threading.Event()
+    together: list[bool] = []
+
+    def asked(watched: object) -> bool:
+        alone = inside.acquire(blocking=False)
+        together.append(not alone)
+        if not alone:
+            another.set()
+        else:
+            another.wait(0.2)  # time for the other one to come in, if it can
+            inside.release()
+        return False
+
+    monkeypatch.setattr(reach._Watched, "has_changed", asked)
+    with ThreadPoolExecutor(2) as threads:
+        for _ in range(2):
+            threads.submit(reach.Reach.now)
+    assert together == [False, False]

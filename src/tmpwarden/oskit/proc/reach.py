@@ -6,6 +6,7 @@ server, a FUSE daemon) is asked at all; on most machines that is nothing, and th
 
 from __future__ import annotations
 
+import _thread
 import os
 import sys
 import time
@@ -52,13 +53,13 @@ class Reach:
     def now(cls) -> Reach:
         """Read anew only when something was mounted or unmounted since: asked before every step into the unknown."""
         global _watched
-        if _watched is None or _watched.pid != os.getpid():  # a fork shares its parent's place in the file
-            _watched = _Watched.open()
-        if _watched is None:
-            return cls(MountTable.of())
-        if _watched.reach is None or _watched.has_changed():
-            _watched.reach = cls(MountTable.of())
-        return _watched.reach
+        with _turn:
+            _watched = _watched or _Watched.open()
+            if _watched is None:
+                return cls(MountTable.of())
+            if _watched.reach is None or _watched.has_changed():
+                _watched.reach = cls(MountTable.of())
+            return _watched.reach
 
     def frozen(self, path: str) -> str | None:
         """The mount on the way to `path` (links followed) that does not answer; None if all do."""
@@ -106,10 +107,10 @@ class Reach:
 class _Watched:
     """The mount table, open all the time: the kernel tells whoever polls it of each change, once."""
 
-    __slots__ = ("fd", "pid", "poll", "reach")
+    __slots__ = ("fd", "poll", "reach")
 
     def __init__(self, fd: int, poll: select.poll) -> None:
-        self.fd, self.poll, self.pid = fd, poll, os.getpid()
+        self.fd, self.poll = fd, poll
         self.reach: Reach | None = None
 
     @classmethod
@@ -130,6 +131,16 @@ class _Watched:
 
 
 _watched: _Watched | None = None
+_turn = _thread.allocate_lock()  # a change is told once: whoever polls second must wait for the new table
+
+
+def _begin_anew() -> None:
+    """In a fork: it shares its parent's place in the file, and perhaps a lock that nobody there will give back."""
+    global _watched, _turn
+    _watched, _turn = None, _thread.allocate_lock()
+
+
+os.register_at_fork(after_in_child=_begin_anew)
 
 
 def _answers(mount: Mount) -> bool:
