@@ -8,6 +8,7 @@ from collections.abc import Iterable, Sequence
 from ..model.answers import Held, Nobody, NotMeasured, Users
 from ..model.sweep import Finding, Keep, Owner, Receipt, Remove, Space, Verdict, Witness
 from ..model.terms import Worth
+from ..sweep.store.trend import Growing, Steady, TooFew, Trend
 
 Document = dict[str, object]
 
@@ -119,6 +120,19 @@ def space(value: Space) -> Document:
     if value.quota_bytes is not None:
         document |= {"quota_bytes": value.quota_bytes, "quota_used": value.quota_used}
     return document
+
+
+def trend(value: Trend) -> Document:
+    """`full_in_seconds` is null where that is more than a week away; `state` unknown: the history is too short."""
+    match value:
+        case Growing(what, per_hour, full_in_s, over_s):
+            full_in = None if full_in_s is None else round(full_in_s)
+            grows = {"what": what, "per_hour": round(per_hour), "full_in_seconds": full_in}
+            return {"state": "growing", **grows, "over_seconds": round(over_s)}
+        case Steady():
+            return {"state": "steady"}
+        case TooFew():
+            return {"state": "unknown"}
 
 
 def receipt(value: Receipt) -> Document:

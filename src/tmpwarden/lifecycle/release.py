@@ -17,6 +17,7 @@ from ..model.sweep import Finding, Receipt
 from ..model.terms import Outcome
 from ..sweep.compose import prepare
 from ..sweep.prepared import Prepared
+from ..sweep.store import books
 from ..sweep.store.journal import Journal
 from ..sweep.store.quarantine import Quarantines
 from ..sweep.take.by_name import NamedTake
@@ -69,10 +70,11 @@ class Release:
         return frozenset(receipt.finding.path for receipt in self.receipts if receipt.outcome in went)
 
     def settle(self) -> list[Receipt]:
-        """What nobody need wait for: the judging inside the quarantine, and the leases of what is gone."""
+        """What nobody need wait for: the judging inside the quarantine, the leases of what is gone, and the books."""
         receipts = list(self.taking.settle())
         for lease in self.leases:
             scratch.forget(lease.path)
+        books.close_by_receipts(self.taking.prepared, "session-end", (*self.receipts, *receipts))
         return receipts
 
 

@@ -35,10 +35,12 @@ def _clear() -> _Said:
     from tmpwarden.leases import static_temp
     from tmpwarden.lifecycle.background import clear_the_dead
     from tmpwarden.oskit.files.places import state_dir
+    from tmpwarden.sweep.store import books
 
     try:
         static_temp.make(state_dir())
         done = clear_the_dead()
+        books.note_usage("tick")
     except (TmpwardenError, OSError) as problem:
         return [], str(problem)
     return [sentence for sentence in (done.said, done.held_back, *done.warnings) if sentence], done.failed

@@ -12,7 +12,7 @@ from ..oskit.files.purge import Purged
 from .explain import left_to_know
 from .plan import make_plan, makes_room
 from .prepared import CleanResult, Plan, Prepared
-from .store import saved, settle
+from .store import books, settle
 from .store.expiry import complaints, destroy, expire, expired_rescues, purge_all, unused, waiting
 from .store.journal import Journal
 from .store.quarantine import Quarantines
@@ -239,7 +239,7 @@ class Cleaning:
 
     def _close(self, journal: Journal, quarantines: Quarantines) -> None:
         quarantines.close()
-        saved.add(self.prepared.state, self.result.freed_bytes, self.result.freed_entries)
+        books.close(self.prepared, "clean", self.result.freed_bytes, self.result.freed_entries)
         if journal.open():
             journal.note("end")
             request = self.prepared.request

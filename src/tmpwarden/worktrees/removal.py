@@ -17,7 +17,7 @@ from ..repos.run import Unclear
 from ..sweep.find import known_roots
 from ..sweep.find.kinds import kind_of
 from ..sweep.prepared import Prepared
-from ..sweep.store import settle
+from ..sweep.store import books, settle
 from ..sweep.store.journal import Journal
 from ..sweep.store.quarantine import Quarantines
 from ..sweep.take.act import Actor
@@ -92,7 +92,7 @@ class Removal:
 
     @contextmanager
     def _acting(self, findings: list[Finding], *, keep_for_undo: bool) -> Iterator[_Acting]:
-        journal = Journal(self.prepared.state)
+        journal, seen = Journal(self.prepared.state), len(self.gone)
         journal.open()
         roots = {finding.path: _root(finding, self.prepared) for finding in findings}
         at_home = frozenset(root for root, is_home in roots.values() if is_home)
@@ -105,6 +105,7 @@ class Removal:
             list(actor.finish())
             quarantines.close()
             journal.note("end")
+            books.close_by_receipts(self.prepared, "clean", (each.receipt for each in self.gone[seen:]))
 
     def _take_batch(self, plans: list[_Plan], actor: Actor, journal: Journal) -> None:
         """First all directories and one look for their users; then the entries of those that went."""

@@ -20,8 +20,9 @@ from ...oskit.files import places, space
 from ...oskit.proc.holders import Holders
 from ...setup import apply, timer
 from ...sweep.find.scan import Finder
-from ...sweep.store import journal, saved
+from ...sweep.store import history, journal, saved, trend
 from ...sweep.store.saved import Saved
+from ...sweep.store.trend import Trend
 from ...sweep.survey import Glance, glance
 from ...sweep.weigh import consent
 from ...text import duration, plural, shown, size
@@ -55,6 +56,7 @@ class Status:
     waiting_bytes: int
     glances: tuple[Glance, ...]
     saved: Saved
+    trends: tuple[Trend, ...]  # of `spaces`
 
     @property
     def next_step(self) -> str:
@@ -85,8 +87,9 @@ def _answer(call: Call) -> Answer:
         call.warn(warning)
     last_ns = consent.last_clean_ns(places.state_dir())
     waiting = journal.restorable(places.state_dir()).values()
+    spaces = tuple(space.space_of(root) for root in roots)
     status = Status(
-        spaces=tuple(space.space_of(root) for root in roots),
+        spaces=spaces,
         sessions=_sessions(catalogue, tuple(roots)),
         hooks=_hooks(call),
         timer=timer.state(),
@@ -96,6 +99,7 @@ def _answer(call: Call) -> Answer:
         waiting_bytes=sum(int(each.get("bytes", 0)) for each in waiting),
         glances=glance(Finder(catalogue.places(roots)), tuple(roots), within_s=_GLANCE_S),
         saved=saved.read(places.state_dir()),
+        trends=trend.trends(history.read(places.state_dir(), lately=True), spaces, call.now_ns()),
     )
     return Answer(lambda: _document(status), lambda: _lines(status))
 
@@ -125,7 +129,7 @@ def _hooks(call: Call) -> tuple[tuple[str, str], ...]:
 
 def _document(status: Status) -> documents.Document:
     return {
-        "roots": [documents.space(each) | {"percent_used": space.percent_used(each)} for each in status.spaces],
+        "roots": [_root(each, heading) for each, heading in zip(status.spaces, status.trends, strict=True)],
         "sessions": [
             {"agent": each.agent, "pid": each.pid, "session": each.id, "scratch": each.scratch}
             for each in status.sessions
@@ -139,6 +143,10 @@ def _document(status: Status) -> documents.Document:
         "freed": {"bytes": status.saved.bytes, "entries": status.saved.entries},
         "next": status.next_step,
     }
+
+
+def _root(seen: Space, heading: Trend) -> documents.Document:
+    return documents.space(seen) | {"percent_used": space.percent_used(seen), "trend": documents.trend(heading)}
 
 
 def _account(seen: Glance) -> documents.Document:
@@ -164,8 +172,10 @@ def _seen(seen: Glance) -> str:
 
 def _lines(status: Status) -> Iterator[str]:
     glances = {each.root: each for each in status.glances}
-    for each in status.spaces:
+    for each, heading in zip(status.spaces, status.trends, strict=True):
         yield _fact("temp", render.used(each))
+        if words := trend.words(heading):
+            yield _fact("", words)
         if words := _seen(glances[each.path]):
             yield _fact("", words)
     if not status.sessions:

@@ -6,6 +6,7 @@ from ...model.sweep import Diagnosis
 from ..patient import Patient
 from . import (
     consumers,
+    forecast,
     frozen,
     ghosts,
     hooks,
@@ -37,6 +38,7 @@ ALL: tuple[tuple[str, Check], ...] = (
     ("ghosts", ghosts.check),  # a failure only where it is what fills a root, and then no clean helps
     ("runaway", runaway.check),
     ("room", room.check),
+    ("forecast", forecast.check),
     ("probe", probe.check),
     ("consumers", consumers.check),
     ("stuck", stuck.check),

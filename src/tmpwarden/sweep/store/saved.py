@@ -31,7 +31,7 @@ def read(state: str) -> Saved:
 
 
 def add(state: str, freed_bytes: int, freed_entries: int) -> None:
-    """One run of ours at a time writes here: it holds the lock. A full disk forgets, and harms nothing."""
+    """Called by `books`, one run at a time. A full disk forgets, and harms nothing."""
     if not freed_entries:
         return
     before = read(state)

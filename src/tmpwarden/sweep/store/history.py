@@ -1,0 +1,147 @@
+"""How full each temp root was: a line an hour by whoever cleans, ticks or ends a session. Rotated, bounded."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from ...model.sweep import Space
+from ...oskit.files import atomic, rotate
+
+NAME = "usage.jsonl"
+_ROTATE_BYTES, _GENERATIONS = 512 << 10, 2  # half a year of one root, and never more than 1.5 MB
+_LATELY_BYTES = 64 << 10  # holds more than a day, however many roots
+_HOUR_NS = 3600 * 10**9
+_MOST_BYTES = 1 << 62
+
+
+@dataclass(frozen=True, slots=True)
+class Level:
+    """How much of one thing was used, and how much was left."""
+
+    used: int
+    free: int
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """One root at one moment. Inodes are 0 and 0 where the file system does not count them."""
+
+    bytes: Level
+    inodes: Level
+    quota: Level | None = None  # the user's, in bytes, where there is one
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    at_ns: int
+    by: str  # "clean", "tick" or "session-end"
+    roots: Mapping[str, Usage]
+    freed_bytes: int  # by us, in all, up to then
+    freed_entries: int
+
+
+def usage(space: Space) -> Usage:
+    quota = None
+    if space.quota_bytes and space.quota_used is not None:
+        quota = Level(space.quota_used, max(0, space.quota_bytes - space.quota_used))
+    return Usage(Level(space.bytes_used, space.bytes_free), Level(space.inodes_used, space.inodes_free), quota)
+
+
+def note(state: str, moment: Moment) -> bool:
+    """Add a line with the roots that have none in this hour of the clock; False if they all have, or it cannot be.
+
+    Whoever calls it holds the books (`books.py`): two at once would both see no line."""
+    hour = moment.at_ns // _HOUR_NS
+    told = {root for each in read(state, lately=True) if each.at_ns // _HOUR_NS == hour for root in each.roots}
+    roots = {root: seen for root, seen in moment.roots.items() if root not in told}
+    if not roots:
+        return False
+    path = f"{state}/{NAME}"
+    try:
+        if _size(path) >= _ROTATE_BYTES:
+            rotate.rotate(path, keep=_GENERATIONS)
+        atomic.append_line(path, json.dumps(_line(moment, roots), separators=(",", ":")))
+    except OSError:
+        return False  # a full disk: an hour is missing
+    return True
+
+
+def read(state: str, *, lately: bool = False) -> list[Moment]:
+    """Every readable line, oldest first; `lately`: at least those of the last day, at a price that does not grow."""
+    return [moment for line in _lines(state, lately) if (moment := _decoded(line)) is not None]
+
+
+def _lines(state: str, lately: bool) -> Iterator[str]:
+    blocks: list[bytes] = []
+    left = _LATELY_BYTES if lately else _MOST_BYTES
+    for name in reversed(rotate.names(f"{state}/{NAME}", keep=_GENERATIONS)):
+        block = _end_of(name, left)
+        blocks.append(block)
+        left -= len(block)
+        if left <= 0:
+            break
+    for block in reversed(blocks):
+        yield from block.decode("utf-8", "replace").splitlines()
+
+
+def _end_of(name: str, most_bytes: int) -> bytes:
+    """The last whole lines of a file; the first of what was cut off is no line, and no decoder takes it for one."""
+    try:
+        with open(name, "rb", opener=atomic.at_once) as file:
+            file.seek(max(0, os.fstat(file.fileno()).st_size - most_bytes))
+            return file.read(2 * _ROTATE_BYTES)
+    except OSError:
+        return b""
+
+
+def _size(path: str) -> int:
+    try:
+        return os.stat(path).st_size
+    except FileNotFoundError:
+        return 0
+
+
+def _line(moment: Moment, roots: Mapping[str, Usage]) -> dict[str, object]:
+    return {
+        "at_s": moment.at_ns // 10**9,
+        "by": moment.by,
+        "roots": {root: _levels(seen) for root, seen in roots.items()},
+        "freed": [moment.freed_bytes, moment.freed_entries],
+    }
+
+
+def _levels(seen: Usage) -> dict[str, list[int]]:
+    told = {"bytes": seen.bytes, "inodes": seen.inodes} | ({"quota": seen.quota} if seen.quota else {})
+    return {name: [level.used, level.free] for name, level in told.items()}
+
+
+def _decoded(line: str) -> Moment | None:
+    """None for a torn or alien line: somebody's editor must stop no later run."""
+    try:
+        told = json.loads(line)
+        at_s = _count(told["at_s"])
+        roots = {str(root): _usage(levels) for root, levels in told["roots"].items()}
+        freed = _level(told["freed"])
+        return Moment(at_s * 10**9, str(told["by"]), roots, freed.used, freed.free)
+    except (ValueError, KeyError, TypeError, AttributeError, RecursionError, OverflowError):
+        return None
+
+
+def _usage(levels: Mapping[str, Any]) -> Usage:
+    quota = levels.get("quota")
+    return Usage(_level(levels["bytes"]), _level(levels["inodes"]), None if quota is None else _level(quota))
+
+
+def _level(pair: Iterable[object]) -> Level:
+    used, free = pair
+    return Level(_count(used), _count(free))
+
+
+def _count(value: object) -> int:
+    if type(value) is not int or not 0 <= value <= _MOST_BYTES:
+        raise ValueError("no count")
+    return value
