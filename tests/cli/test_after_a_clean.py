@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support import planted
-from support.command import data, tmpwarden
+from support.command import answer, data, tmpwarden
 from support.holding import process
 
 
@@ -128,3 +128,16 @@ def test_why_of_a_link_is_about_the_link(root: Path, own_world: Path) -> None:
     link = root / "link"
     link.symlink_to(own_world / "home")
     assert data("why", str(link))["path"] == os.path.join(os.path.realpath(root), "link")
+
+
+def test_the_log_can_be_asked_for_an_agent_and_a_time(own_world: Path) -> None:
+    root = own_world / "tmp"
+    planted.session(root)
+    planted.staging(root)
+    data("clean", "--yes", later_s=planted.DAYS)
+    agents = {each["row"].partition(".")[0] for each in data("log")["entries"]}
+    assert len(agents) > 1
+    assert {each["row"].partition(".")[0] for each in data("log", "--agent", "claude")["entries"]} == {"claude"}
+    assert data("log", "--since", "1h")["entries"] == data("log")["entries"]
+    assert data("log", "--since", "1h", later_s=7200)["entries"] == []
+    assert answer("log", "--agent", "cluade")[0] == 3

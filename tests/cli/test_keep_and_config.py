@@ -4,7 +4,7 @@ import json
 import os
 from pathlib import Path
 
-from support.command import data, tmpwarden
+from support.command import answer, data, tmpwarden
 
 
 def test_a_kept_path_is_listed_and_can_be_forgotten(own_world: Path) -> None:
@@ -19,6 +19,14 @@ def test_a_name_with_a_newline_and_bad_utf8_is_kept_exactly(own_world: Path) -> 
     tmpwarden("keep", path)
     assert data("keep")["paths"] == [path]
     assert "a\\nb\\xff" in tmpwarden("keep").stdout
+
+
+def test_keeping_what_is_not_there_is_done_and_warned_of(own_world: Path) -> None:
+    missing, there = str(own_world / "tmp" / "typo"), own_world / "tmp" / "there"
+    there.mkdir()
+    status, said = answer("keep", missing, str(there))
+    assert (status, said["data"]["paths"]) == (0, [missing, str(there)])
+    assert [missing in warning for warning in said["warnings"]] == [True]
 
 
 def test_forgetting_what_was_never_kept_is_exit_5() -> None:

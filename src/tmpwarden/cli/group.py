@@ -13,6 +13,8 @@ import click
 from .. import __version__
 from .call import Answer, Call, Done
 from .commands import TABLE
+from .examples import attach
+from .typos import did_you_mean
 
 F = TypeVar("F", bound=Callable[..., Any])
 COMPLETION_VARIABLE = "_TMPWARDEN_COMPLETE"
@@ -79,14 +81,15 @@ def common_options() -> list[click.Parameter]:
     ]
 
 
-def with_common_options(command: click.Command) -> click.Command:
-    """Add what is not there yet, in every subcommand too: people put `--json` last."""
+def with_common_options(command: click.Command, path: str = "") -> click.Command:
+    """Add what is not there yet, in every subcommand too: people put `--json` last. And the examples for --help."""
     taken = {name for parameter in command.params for name in parameter.opts}
     command.params += [option for option in common_options() if not taken & set(option.opts)]
     if isinstance(command, click.Group):
         command.no_args_is_help = False  # "missing command" is a sentence; a page of help is none
-        for below in command.commands.values():
-            with_common_options(below)
+        for name, below in command.commands.items():
+            with_common_options(below, f"{path} {name}".strip())
+    attach(command, path)
     return command
 
 
@@ -100,19 +103,15 @@ class LazyGroup(click.Group):
             if cmd_name not in self.list_commands(ctx):
                 return None
             module = importlib.import_module(f"{__package__}.commands.{cmd_name}")
-            self.commands[cmd_name] = with_common_options(module.command)
+            self.commands[cmd_name] = with_common_options(module.command, cmd_name)
         return self.commands[cmd_name]
 
     def resolve_command(
         self, ctx: click.Context, args: list[str]
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
-            import difflib
-
-            near = difflib.get_close_matches(args[0], self.list_commands(ctx), 1)
-            raise click.UsageError(
-                f"there is no command {args[0]!r}" + (f"; did you mean `tmpwarden {near[0]}`?" if near else ""), ctx
-            )
+            near = did_you_mean(args[0], self.list_commands(ctx), "`tmpwarden {0}`")
+            raise click.UsageError(f"there is no command {args[0]!r}{near}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:

@@ -9,6 +9,7 @@ from typing import Any
 import click
 
 from ..text import parse_duration, parse_size, shown
+from . import completing
 
 
 def age(text: str) -> int:
@@ -47,13 +48,9 @@ class UntouchedPath(click.Path):
 def agent_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--agent A`, repeatable, as `wanted`; shells complete it from the catalogue."""
     text = "Only this agent; may be repeated."
-    return click.option("--agent", "wanted", multiple=True, metavar="A", shell_complete=_agent_ids, help=text)(function)
+    return click.option("--agent", "wanted", multiple=True, metavar="A", shell_complete=completing.agents, help=text)(
+        function
+    )
 
 
 all_users_option = click.option("--all-users", is_flag=True, help="Root only: for each user, as that user.")
-
-
-def _agent_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[str]:
-    from ..catalogue.load import load
-
-    return [agent.id for agent in load().agents if agent.id.startswith(incomplete)]

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gc
 import os
+import re
 import signal
 import sys
 import time
@@ -18,6 +19,7 @@ from ..errors import BadArgument, Interrupted, PermissionDenied, SystemRefused, 
 from ..text import shown
 from .call import Answer, Call, Done, Terminated
 from .group import COMPLETION_VARIABLE, LazyGroup, with_common_options
+from .typos import nearest
 
 _GARBAGE = 50_000  # a walk makes no circles: looking for them every 700 objects costs 6 % of a scan
 
@@ -132,7 +134,11 @@ def _sentence(error: click.ClickException) -> str:
 
 
 def _help_for(error: click.ClickException) -> str:
-    context = getattr(error, "ctx", None)
+    context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
+    if isinstance(parameter, click.Parameter) and isinstance(parameter.type, click.Choice):
+        written = re.search(r"'([^']*)' is not one of", error.format_message())
+        if written and (near := nearest(written[1], map(str, parameter.type.choices))):
+            return f"did you mean {near}?"
     return f"`{context.command_path if context else 'tmpwarden'} --help` shows how it is called"
 
 

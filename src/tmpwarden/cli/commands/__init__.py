@@ -25,7 +25,8 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("Prevent", "uninstall", "Take it out again."),
     ("Prevent", "guard", "Check a command against the guard's rules, verify them, read their log."),
     ("Set up", "agents", "The catalogue: every agent, and every shape of file it leaves."),
-    ("Set up", "adopt", "Take names that no row knows into your catalogue."),
+    ("Set up", "adopt", "Take names that the catalogue does not know into it."),
     ("Set up", "config", "Every effective key and where it came from."),
+    ("Set up", "help", "How a command is called, with examples."),
     ("Set up", "completion", "Completion for bash, zsh or fish."),
 )

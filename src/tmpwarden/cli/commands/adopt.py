@@ -26,7 +26,7 @@ from ..group import pass_call
 @click.command()
 @click.argument("pattern", required=False)
 @click.option("--forget", is_flag=True, help="Take PATTERN out of the catalogue again.")
-@click.option("-n", "--dry-run", is_flag=True, help="Show the row and write nothing.")
+@click.option("-n", "--dry-run", is_flag=True, help="Show the entry and write nothing.")
 @pass_call
 def command(call: Call, pattern: str | None, forget: bool, dry_run: bool) -> Answer:
     """Take names like PATTERN, right in a temp root, into your catalogue. Without PATTERN: what you adopted.

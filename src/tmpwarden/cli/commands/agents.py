@@ -17,6 +17,7 @@ from ...errors import BadConfig
 from ...model.sweep import Litter
 from ...model.terms import Tier
 from ...text import plural, shown
+from .. import completing
 from ..call import Answer, Call
 from ..group import pass_call
 from ..rehearsal import Rehearsal, rehearse
@@ -39,8 +40,8 @@ _ROWS = (Column("ROW"), Column("TIER"), Column("WORTH"), Column("WHAT"))
 def command(call: Call) -> Answer | None:
     """The catalogue: every agent, and every shape of file it leaves.
 
-    AUTO rows go by themselves when their owner is gone, ASK rows only with `clean --all`, NEVER rows are state and
-    win over every other row. A file of your own in ~/.config/tmpwarden/agents.d adds an agent.
+    What is AUTO goes by itself when its owner is gone, what is ASK only with `clean --all`; what is NEVER is state, and
+    stays whatever else it may look like. A file of your own in ~/.config/tmpwarden/agents.d adds an agent.
     """
     if click.get_current_context().invoked_subcommand is not None:
         return None
@@ -50,10 +51,10 @@ def command(call: Call) -> Answer | None:
 
 
 @command.command()
-@click.argument("agent")
+@click.argument("agent", shell_complete=completing.agents)
 @pass_call
 def show(call: Call, agent: str) -> Answer:
-    """Every row of AGENT: where it looks, what it takes and why."""
+    """All that AGENT leaves: where it lies, when it goes and why."""
     found = _catalogue(call).agent(agent)
     data = _summary(found) | {
         "session_env": list(found.session_env),

@@ -46,11 +46,6 @@ def command(
 
     While it runs it applies the limits of [brake] in config.toml to commands of agent sessions; without any it only
     tells. --punch frees the beginning of a file that is written in sequence; that cannot be undone.
-
-    \b
-    tmpwarden brake                    watch
-    tmpwarden brake --stop 4711        the writer waits; --resume 4711 lets it go on
-    tmpwarden brake --punch /tmp/x.log give back what it has written so far, all but its end
     """
     told = [each for each in (stop_pid, resume_pid, end_pid, punch) if each is not None]
     if len(told) > 1:

@@ -30,7 +30,7 @@ _MOST_LISTED = 40  # lines a person reads before a question
 @click.command()
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=UntouchedPath())
 @click.option("-n", "--dry-run", is_flag=True, help="Show what would go and touch nothing.")
-@click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask. No law is skipped.")
+@click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask. What is in use still stays.")
 @click.option("--min-age", type=age, help="Nothing younger than this goes, whoever owned it.")
 @click.option("--max-age", type=age, help="Instead of 72h, for what nobody provably owned.")
 @agent_option
@@ -39,7 +39,7 @@ _MOST_LISTED = 40  # lines a person reads before a question
 @click.option("--budget", "limit", type=budget, help="Go on, oldest first, until at most this much is left.")
 @click.option("--no-quarantine", is_flag=True, help="Remove for good; undo cannot bring it back.")
 @click.option("--purge", is_flag=True, help="Empty the quarantine too; nothing can be undone then.")
-@click.option("--if-due", type=age, help="Only if the last clean is at least this long ago; held to law 11.")
+@click.option("--if-due", type=age, help="Only if the last clean is that long ago; as careful as a timer.")
 @click.option("--time-limit", type=age, help="Stop between two units after this time (exit 10).")
 @all_users_option
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
@@ -67,9 +67,9 @@ def command(
     Shows the list, says what cannot be undone, and asks. What is in use, too young, another user's, or holds git work
     that exists nowhere else stays, whatever options are given.
 
-    With PATH (files, directories, quoted globs such as '/tmp/orch-*'): only these, by the same laws. Naming a thing
+    With PATH (files, directories, quoted globs such as '/tmp/orch-*'): only these, by the same rules. Naming a thing
     replaces its age limit and nothing else, so what somebody still uses stays. It goes into quarantine, and can be
-    undone, whether a row of the catalogue knows it or not.
+    undone, whether the catalogue knows it or not.
     """
     _refuse_beside_paths(
         paths,

@@ -13,12 +13,13 @@ from ...errors import NotFound
 from ...leases import kept_processes
 from ...oskit.files import atomic, own_dirs, places
 from ...text import shown
+from .. import completing
 from ..call import Answer, Call
 from ..group import pass_call
 
 
 @click.command()
-@click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path())
+@click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path(), shell_complete=completing.kept_paths)
 @click.option("--forget", is_flag=True, help="Take PATH off the list again.")
 @pass_call
 def command(call: Call, paths: tuple[str, ...], forget: bool) -> Answer:
@@ -34,6 +35,9 @@ def command(call: Call, paths: tuple[str, ...], forget: bool) -> Answer:
         _forget(wanted)
     elif wanted:
         _add(wanted)
+        for path in wanted:
+            if not os.path.lexists(path):
+                call.warn(f"there is nothing at {shown(path)} now; it is kept from the moment that it appears")
     listed = load_settings(call.config_file).keep_paths
     kept = kept_processes.read()
     data = {"paths": list(listed), "processes": list(kept)}

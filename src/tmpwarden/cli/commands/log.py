@@ -6,10 +6,12 @@ import calendar
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
 from typing import Any
 
 import click
 
+from ...catalogue.load import load
 from ...model.terms import Reason
 from ...oskit.files import places
 from ...sweep.store import journal
@@ -17,6 +19,7 @@ from ...sweep.store import observed as observations
 from ...text import plural, shown, size
 from ..call import Answer, Call
 from ..group import pass_call
+from ..kinds import age, agent_option
 from ..table import Column, Row, draw
 from ..words import sentence
 
@@ -33,19 +36,43 @@ _FIELDS = ("time", "t", "id", "path", "row", "agent", "outcome", "reason", "byte
 
 @click.command()
 @click.option("-n", "count", type=click.IntRange(1), default=20, show_default=True, help="How many, the newest.")
+@click.option("--since", metavar="AGE", type=age, help="Only the last AGE, as 24h or 7d.")
+@agent_option
 @click.option("--observed", is_flag=True, help="What observing hooks would have removed (`install --observe`).")
 @pass_call
-def command(call: Call, count: int, observed: bool) -> Answer:
+def command(call: Call, count: int, since: int | None, wanted: tuple[str, ...], observed: bool) -> Answer:
     """What was removed, when and why, oldest first. An ID can be handed to `tmpwarden undo`."""
     state = places.state_dir()
+    for agent in wanted:
+        load().agent(agent)
+    wish = _Wish(wanted, None if since is None else call.now_ns() / 1e9 - since)
     if observed:
-        return _observed(state, count)
-    entries = list(deque((told for each in journal.entries(state) if (told := _told(each))), maxlen=count))
+        return _observed(state, count, wish)
+    told = (entry for each in journal.entries(state) if (entry := _told(each)) and wish.fits(entry))
+    entries = list(deque(told, maxlen=count))
     can_return = frozenset(journal.restorable(state))
     return Answer(
         {"entries": [_document(each, can_return) for each in entries]},
-        lambda: _lines(entries, can_return, call.for_a_person),
+        lambda: _lines(entries, can_return, call.for_a_person, wish),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class _Wish:
+    """Which entries somebody wants to see."""
+
+    agents: tuple[str, ...] = ()
+    since_s: float | None = None
+
+    def fits(self, entry: dict[str, Any]) -> bool:
+        if self.agents and str(entry.get("agent") or entry.get("row", "")).partition(".")[0] not in self.agents:
+            return False
+        when_s = _when_s(entry)
+        return self.since_s is None or (when_s is not None and when_s >= self.since_s)
+
+    @property
+    def is_all(self) -> bool:
+        return not self.agents and self.since_s is None
 
 
 def _told(entry: dict[str, Any]) -> dict[str, Any] | None:
@@ -56,9 +83,9 @@ def _told(entry: dict[str, Any]) -> dict[str, Any] | None:
     return entry if entry.get("t") == "receipt" else None
 
 
-def _observed(state: str, count: int) -> Answer:
+def _observed(state: str, count: int, wish: _Wish) -> Answer:
     """Beside each thing whether somebody has used it since: that removal would have been a mistake."""
-    entries = observations.distinct(journal.entries(state))
+    entries = [each for each in observations.distinct(journal.entries(state)) if wish.fits(each)]
     used = [observations.was_used_since(each) for each in entries]
     found = list(zip(entries, used, strict=True))[-count:]
     documents = [_document(each, frozenset()) | {"used_since": since} for each, since in found]
@@ -71,9 +98,11 @@ def _document(entry: dict[str, Any], can_return: frozenset[str]) -> dict[str, ob
     return document | {"undoable": entry.get("id") in can_return}
 
 
-def _lines(entries: Sequence[dict[str, Any]], can_return: frozenset[str], for_a_person: bool) -> Iterable[str]:
+def _lines(
+    entries: Sequence[dict[str, Any]], can_return: frozenset[str], for_a_person: bool, wish: _Wish
+) -> Iterable[str]:
     if not entries:
-        return ["Nothing has been removed yet."]
+        return ["Nothing has been removed yet." if wish.is_all else "Nothing that fits has been removed."]
     rows = [
         Row(
             (
@@ -93,12 +122,17 @@ def _lines(entries: Sequence[dict[str, Any]], can_return: frozenset[str], for_a_
 
 def _time(entry: dict[str, Any], for_a_person: bool) -> str:
     """The journal writes UTC; a person reads the clock on the wall."""
-    said = str(entry.get("time", "?"))
-    try:
-        when = calendar.timegm(time.strptime(said, "%Y-%m-%dT%H:%M:%SZ"))
-    except ValueError:
+    said, when_s = str(entry.get("time", "?")), _when_s(entry)
+    if when_s is None or not for_a_person:
         return shown(said)
-    return time.strftime("%Y-%m-%d %H:%M", time.localtime(when)) if for_a_person else said
+    return time.strftime("%Y-%m-%d %H:%M", time.localtime(when_s))
+
+
+def _when_s(entry: dict[str, Any]) -> float | None:
+    try:
+        return calendar.timegm(time.strptime(str(entry.get("time", "?")), "%Y-%m-%dT%H:%M:%SZ"))
+    except ValueError:
+        return None
 
 
 def _path(entry: dict[str, Any]) -> str:

@@ -39,12 +39,6 @@ def command(call: Call) -> Answer | None:
 
     A process is listed when it carries a session that is not alive. `end` stands where the session is proven dead and
     the program is a known kind of left-over; the rest is kept, and can be ended by naming it.
-
-    \b
-    tmpwarden orphans                 look
-    tmpwarden orphans end             end all that may end; asks first
-    tmpwarden orphans end 4711        end this one
-    tmpwarden keep pid:4711           never end this one
     """
     if click.get_current_context().invoked_subcommand is not None:
         return None

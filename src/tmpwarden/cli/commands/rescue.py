@@ -20,7 +20,7 @@ from ...rescue.restore import restore
 from ...rescue.save import Place, save
 from ...sweep.compose import prepare
 from ...text import duration, plural, shown, size
-from .. import documents
+from .. import completing, documents
 from ..call import Answer, Call
 from ..group import pass_call
 from ..table import Column, Row, draw
@@ -80,7 +80,7 @@ def list_command(call: Call) -> Answer:
 
 
 @command.command("show")
-@click.argument("word", metavar="ID")
+@click.argument("word", metavar="ID", shell_complete=completing.rescue_ids)
 def show_command(word: str) -> Answer:
     """What one rescue holds, and how to get at it."""
     rescued = store.find(word)
@@ -88,7 +88,7 @@ def show_command(word: str) -> Answer:
 
 
 @command.command("restore")
-@click.argument("word", metavar="ID")
+@click.argument("word", metavar="ID", shell_complete=completing.rescue_ids)
 @click.option("--to", "directory", metavar="DIR", help="A new directory; without it, where it was.")
 @pass_call
 def restore_command(call: Call, word: str, directory: str | None) -> Answer:

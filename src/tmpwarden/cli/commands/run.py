@@ -20,9 +20,13 @@ from ..kinds import byte_size
 @click.option(
     "--private-tmp", is_flag=True, help="Make /tmp itself private (Linux): literal /tmp paths land there too."
 )
-@click.option("--size", type=byte_size, help="With --private-tmp: in memory, and no bigger than this.")
-@click.option("--max-file", type=byte_size, help="No file it writes may grow past this, project files too.")
-@click.option("--max-bytes", type=byte_size, help="End it when its temp directory holds more than this.")
+@click.option("--size", type=byte_size, metavar="SIZE", help="With --private-tmp: in memory, and no bigger than this.")
+@click.option(
+    "--max-file", type=byte_size, metavar="SIZE", help="No file it writes may grow past this, project files too."
+)
+@click.option(
+    "--max-bytes", type=byte_size, metavar="SIZE", help="End it when its temp directory holds more than this."
+)
 @click.option("--agent", metavar="A", help="It is a session of this agent: what it leaves waits a day (undo).")
 @click.argument("words", metavar="-- COMMAND [ARGUMENT]...", nargs=-1, type=click.UNPROCESSED)
 @pass_call
@@ -41,11 +45,6 @@ def command(
     good, except git work that exists nowhere else; after an agent it waits in quarantine for a day. With --private-tmp
     the whole of /tmp is private, except for the sockets of other programs; with --size it lies in memory, and nothing
     of it is left to be undone. Memory, CPU and processes are limited by cgroup tools, not here.
-
-    \b
-    tmpwarden run -- make test
-    tmpwarden run --max-file 10G -- claude -p '...'
-    tmpwarden run --private-tmp --size 2G -- npm test
     """
     if not words:
         raise BadArgument("no command to run", hint="`tmpwarden run -- make test`")

@@ -22,9 +22,9 @@ from ..progress import Progress
 @click.option("--each", is_flag=True, help="Every unit with its owner, verdict and reason.")
 @agent_option
 @click.option("--min-age", type=age, help="Judge as if nothing younger than this could go.")
-@click.option("--max-age", type=age, help="Judge with this age limit instead of the rows' own.")
+@click.option("--max-age", type=age, help="Judge with this age limit instead of each kind's own.")
 @click.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
-@click.option("--full", is_flag=True, help="Measure all that no row knows too, however long that takes.")
+@click.option("--full", is_flag=True, help="Measure what the catalogue does not know too, however long that takes.")
 @all_users_option
 @pass_call
 def command(
@@ -39,8 +39,8 @@ def command(
 ) -> Answer:
     """What agents left behind, grouped by agent and litter, biggest first.
 
-    Nothing is touched. Every row says why it can go or is kept. What is yours and known to no row is told by the shape
-    of its names: it stays unless you name it (`clean PATH...`) or take it into the catalogue (`adopt`).
+    Nothing is touched. Every line says why it can go or is kept. What is yours and not in the catalogue is told by the
+    shape of its names: it stays unless you name it (`clean PATH...`) or take it into the catalogue (`adopt`).
     """
     limits = Thresholds(min_age_s=min_age, max_age_s=max_age, take_ask=take_ask)
 

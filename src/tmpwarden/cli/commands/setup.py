@@ -39,13 +39,7 @@ def command(
     yes: bool,
     remove: bool,
 ) -> Answer:
-    """Hooks, temp directories, timer and completion for the agents found here: one diff, one question.
-
-    \b
-    tmpwarden setup --dry-run      what it would change, and nothing else
-    tmpwarden setup --yes          no question
-    tmpwarden setup --remove       every file as it was before
-    """
+    """Hooks, temp directories, timer and completion for the agents found here: one diff, one question."""
     from ...setup import everything
     from ...setup.shellenv import shell_of
 

@@ -16,6 +16,7 @@ from ...model.sweep import Finding, Receipt
 from ...model.terms import Kind, Worth
 from ...oskit.files import places
 from ...text import plural, shown
+from .. import completing
 from ..call import Answer, Call
 from ..group import pass_call
 from ..words import SENTENCES
@@ -24,7 +25,12 @@ from ..words import SENTENCES
 @click.command()
 @click.option("--session", metavar="ID", help="The session that ended.")
 @click.option("--pid", type=click.IntRange(min=1), help="The agent's process that ended.")
-@click.option("--agent", metavar="A", help="The agent; alone: every session of it that has ended.")
+@click.option(
+    "--agent",
+    metavar="A",
+    shell_complete=completing.agents,
+    help="The agent; alone: every session of it that has ended.",
+)
 @click.option("--worktree", metavar="PATH", help="Its worktree too, if nothing would be lost with it; else says what.")
 @click.option("--wait", is_flag=True, help="Wait for the purge too, not for the renames only.")
 @pass_call
@@ -36,6 +42,8 @@ def command(
     Takes the session's scratch and the agent's own temporary files that name the session or its process. What somebody
     still uses stays, and so does everything of other sessions. Safe to call twice.
     """
+    if session is not None and not session.strip():
+        raise BadArgument("--session is empty", hint="a variable that is not set? `tmpwarden status` lists sessions")
     names_nobody = session is None and pid is None and agent is None
     if names_nobody and worktree is None:
         raise BadArgument("say what has ended", hint="--session ID, --pid PID, --agent NAME or --worktree PATH")

@@ -9,12 +9,13 @@ import click
 from ...sweep.store.undo import Restored
 from ...text import plural, shown, size
 from ...worktrees.comeback import undo_with_entries
+from .. import completing
 from ..call import Answer, Call
 from ..group import pass_call
 
 
 @click.command()
-@click.argument("token", metavar="[ID]", required=False)
+@click.argument("token", metavar="[ID]", required=False, shell_complete=completing.undo_ids)
 @click.option("--to", "directory", metavar="DIR", type=click.Path(file_okay=False, exists=True), help="Put it there.")
 @pass_call
 def command(call: Call, token: str | None, directory: str | None) -> Answer:

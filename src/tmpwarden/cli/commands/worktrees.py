@@ -55,7 +55,7 @@ def proof(call: Call, path: str) -> Answer:
 @click.option("--branches", is_flag=True, help="Delete the branch too, where it is merged.")
 @click.option("--min-age", type=kinds.age, metavar="D", help="How long nothing may have changed (1h; named: 0).")
 @click.option("-n", "--dry-run", is_flag=True, help="Show what would go, touch nothing.")
-@click.option("-y", "--yes", "-f", "--force", "yes", is_flag=True, help="Do not ask. Skips the question, never a law.")
+@click.option("-y", "--yes", "-f", "--force", "yes", is_flag=True, help="Do not ask. What is not proven still stays.")
 @pass_call
 def clean(
     call: Call,

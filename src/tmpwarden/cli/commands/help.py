@@ -1,0 +1,32 @@
+"""`tmpwarden help [COMMAND]`: what `--help` says, for who asks that way."""
+
+from __future__ import annotations
+
+import click
+
+from .. import completing
+from ..call import Answer
+from ..typos import did_you_mean
+
+
+@click.command()
+@click.argument("words", metavar="[COMMAND]...", nargs=-1, shell_complete=completing.commands)
+@click.pass_context
+def command(context: click.Context, words: tuple[str, ...]) -> Answer:
+    """How a command is called, what it does, and examples. The same as `tmpwarden COMMAND --help`."""
+    root = context.find_root()
+    text = _context_of(root, words).get_help()
+    return Answer({"command": " ".join(("tmpwarden", *words)), "help": text}, lambda: [text])
+
+
+def _context_of(root: click.Context, words: tuple[str, ...]) -> click.Context:
+    found = root
+    for word in words:
+        group = found.command
+        below = group.get_command(found, word) if isinstance(group, click.Group) else None
+        if below is None:
+            known = group.list_commands(found) if isinstance(group, click.Group) else []
+            sentence = f"{found.command_path!r} has no command {word!r}{did_you_mean(word, known)}"
+            raise click.UsageError(sentence, found)
+        found = click.Context(below, info_name=word, parent=found, **below.context_settings)
+    return found
