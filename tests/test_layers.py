@@ -97,7 +97,8 @@ def test_only_oskit_unlinks_renames_and_removes() -> None:
 
 # Where code may name an agent. What is true of one stands in catalogue/agents/<id>.toml.
 NAMES_AGENTS = ("agent_facts.py", "hooks/dialects/", "setup/", "leases/registries.py", "leases/claude_sessions.py",
-                "leases/copilot_locks.py", "leases/opencode_locks.py")  # fmt: skip
+                "leases/copilot_locks.py", "leases/opencode_locks.py",
+                "cli/examples.py")  # what people type; nothing is decided there  # fmt: skip
 AN_AGENT = re.compile(rf"(?<![a-z])({'|'.join(FACTS)})(?![a-z])", re.IGNORECASE)
 
 
