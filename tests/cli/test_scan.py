@@ -10,6 +10,7 @@ from support import planted
 from support.command import data, tmpwarden
 from support.holding import process
 from support.terminal import on_a_terminal
+from support.user import UID
 
 
 def root_of(world: Path) -> Path:
@@ -84,12 +85,12 @@ def test_an_empty_machine_says_so() -> None:
 
 def test_a_size_that_could_not_be_read_says_at_least(own_world: Path, ordinary_user: object) -> None:
     user = ordinary_user
-    unit = planted.session(user.tmp, 10_000, uid=65534)  # type: ignore[attr-defined]
+    unit = planted.session(user.tmp, 10_000, uid=UID)  # type: ignore[attr-defined]
     closed = unit / "closed"
     closed.mkdir()
     (closed / "big").write_bytes(b"x" * 100_000)
-    for path in [user.tmp / "claude-65534", *(user.tmp / "claude-65534").rglob("*")]:  # type: ignore[attr-defined]
-        os.chown(path, 65534, 65534)
+    for path in [unit.parents[1], unit.parent, unit, *unit.rglob("*")]:
+        os.chown(path, UID, UID)
     closed.chmod(0)
     said = user.tmpwarden("scan")  # type: ignore[attr-defined]
     assert "at least" in said.stdout, said
