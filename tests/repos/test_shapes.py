@@ -115,6 +115,22 @@ def test_the_filter_of_git_lfs_is_not_run_and_does_not_make_it_unclear(main: Pat
     assert not (tmp_path / "trap").exists()
 
 
+def test_objects_of_git_lfs_go_only_with_a_clone_in_which_nothing_was_committed(main: Path, tree: Path) -> None:
+    """A push takes the commits along, the objects only by a hook: published commits do not prove that they are safe."""
+    assert lost(main) == ("1 worktree elsewhere that needs this repository",)
+    (main / ".git/lfs/objects/ab/cd").mkdir(parents=True)
+    assert lost(main)[1:] == (
+        "objects of git-lfs, in a clone where commits were made: whether the server has them is not known",
+    )
+    assert lost(tree) == ()  # its objects are the repository's, and stay
+    log = main / ".git/logs/HEAD"
+    first = log.read_text().splitlines()[0].partition("\t")[0]
+    log.write_text(f"{first}\tclone: from {URL}\n{first}\tpull: Fast-forward\n")
+    assert len(lost(main)) == 1
+    log.write_text(f"{first}\tpull origin main: Merge made by the 'ort' strategy.\n")
+    assert len(lost(main)) == 2
+
+
 @pytest.mark.parametrize(
     "key", ["core.fsmonitor", "filter.other.clean", "include.path", "core.worktree", "includeif.gitdir:/.path"]
 )

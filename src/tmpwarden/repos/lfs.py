@@ -10,6 +10,8 @@ import stat
 from .gitdir import Directory
 from .run import Git
 
+_BRINGS_NOTHING_NEW = frozenset(("clone", "checkout", "reset", "fetch", "branch", "pull"))  # in the log of HEAD
+
 _LONGEST_POINTER = 1024
 _POINTER = re.compile(
     rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-[^\n]*\n)*oid sha256:([0-9a-f]{64})\nsize ([0-9]+)\n"
@@ -23,6 +25,23 @@ def is_same(git: Git, tree: Directory, blob: str, name: str) -> bool:
         return False
     pointer = _POINTER.fullmatch(git.output("cat-file", "blob", blob))
     return pointer is not None and _digest(tree, name, int(pointer[2])) == pointer[1].decode()
+
+
+def may_be_only_here(common: Directory) -> bool:
+    """Whether objects lie here and commits were made here. A push takes commits along, and objects only if a hook of
+    git-lfs runs, which `core.hooksPath` (husky) switches off; which of them the server has, no file tells."""
+    if not common.names("lfs/objects"):
+        return False
+    if not common.has("logs/HEAD"):
+        return True
+    return any(_action(line) not in _BRINGS_NOTHING_NEW for line in common.read("logs/HEAD").splitlines())
+
+
+def _action(line: bytes) -> str:
+    """The first word of a line's message, `commit (amend): subject`; a pull that merged made a commit too."""
+    message = line.partition(b"\t")[2].decode("utf-8", "replace")
+    words = message.partition(":")[0].split()
+    return "merge" if "Merge made by" in message else words[0] if words else ""
 
 
 def _digest(tree: Directory, name: str, size: int) -> str | None:

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from . import lfs
 from .derived import first_unique
 from .gitdir import Directory, open_below
 from .repository import Repository, Shape, Unit, module, opened
@@ -142,8 +143,10 @@ def stashes(repository: Repository) -> Iterator[str]:
 
 
 def unpublished(repository: Repository) -> Iterator[str]:
-    """Commits that no tracking ref of a remote elsewhere reaches."""
+    """Commits that no tracking ref of a remote elsewhere reaches, and what they point to outside of git."""
     known = published(repository)
+    if lfs.may_be_only_here(repository.common):
+        yield "objects of git-lfs, in a clone where commits were made: whether the server has them is not known"
     if is_detached(repository) and (count := commits(repository, "HEAD", *known, "--branches")):
         yield f"detached HEAD with {counted(count, 'commit')} that no remote has"
     own = [name for name in refs(repository) if not name.startswith(("refs/remotes/", "refs/stash"))]
