@@ -20,7 +20,7 @@ LAYERS = [
     {"catalogue", "leases", "repos"},
     {"oskit"},
     {"agent_facts", "agent_events"},
-    {"model", "errors", "text", "small_json", "stamped"},
+    {"model", "errors", "text", "small_json", "stamped", "toml_lines"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 ROOT_MODULES = {"__init__", "__main__"}  # the lazy front door and `python -m`: they may name anything

@@ -8,6 +8,7 @@ from enum import Enum
 from typing import Any, TypeVar
 
 from ..text import parse_duration, parse_size
+from ..toml_lines import line_of, lines_of
 
 DEFAULT_AGES = {"grace": 60, "min_age": 3600, "max_age": 72 * 3600}
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
@@ -27,22 +28,18 @@ class Reading:
     complaints: list[str] = field(default_factory=list)
 
     def complain(self, key: str, sentence: str) -> None:
-        line = line_of(self.text, key, row=self.row)
+        line = _line(self.text, key, self.row)
         where = f"row {self.row_id or (self.row or 0) + 1}, " if self.row is not None else ""
         self.complaints.append(f"{self.source}:{line}: {where}key {key}: {sentence}")
 
 
-def line_of(text: str, key: str, *, row: int | None = None) -> int:
+def _line(text: str, key: str, row: int | None) -> int:
     """The line of `key` in the agent's part or in the row-th [[litter]]; else that row's header; else 1."""
-    seen, best = -1, 1
-    for number, line in enumerate(text.splitlines(), 1):
-        if re.match(r"\s*\[\[\s*litter\s*\]\]", line):
-            seen += 1
-            best = number if seen == row else best
-        inside = seen == row if row is not None else seen == -1
-        if inside and re.match(rf"""\s*["']?{re.escape(key)}["']?\s*[=.]|\s*\[+\s*{re.escape(key)}\s*\]""", line):
-            return number
-    return best
+    lines = lines_of(text)
+    if row is not None:
+        return line_of(f"litter[{row}].{key}", lines)
+    others = (line for path, line in lines.items() if path.split(".")[-1] == key and not path.startswith("litter["))
+    return next(others, 1)
 
 
 def identifier(table: dict[str, Any], reading: Reading) -> str:

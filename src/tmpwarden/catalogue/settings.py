@@ -12,6 +12,7 @@ from typing import Any
 from ..errors import BadConfig
 from ..oskit.files import places
 from ..text import shown
+from ..toml_lines import line_of, lines_of
 from . import keep_list, values
 from .files import read_text
 from .overrides import Override
@@ -97,7 +98,7 @@ def load_settings(config_file: str | None = None) -> Settings:
 class _Reading:
     is_strict: bool
     path: str = ""
-    lines: tuple[str, ...] = ()
+    lines: dict[str, int] = field(default_factory=dict)  # of every key in it
     values: dict[str, Any] = field(default_factory=dict)
     rows: dict[str, Override] = field(default_factory=dict)
     origins: dict[str, str] = field(default_factory=dict)
@@ -106,7 +107,7 @@ class _Reading:
     files: list[str] = field(default_factory=list)
 
     def where(self, table: str, key: str | None = None) -> str:
-        return f"{self.path}:{_line(self.lines, table, key)}"
+        return f"{self.path}:{line_of(f'{table}.{key}' if key else table, self.lines)}"
 
     def refuse(self, where: str, sentence: str, *, may_protect: bool = False) -> None:
         if self.is_strict:
@@ -116,7 +117,7 @@ class _Reading:
 
 
 def _read_file(path: str, reading: _Reading) -> None:
-    reading.path, reading.lines = path, ()
+    reading.path, reading.lines = path, {}
     text = ""
     try:
         text = read_text(path)
@@ -133,7 +134,7 @@ def _read_file(path: str, reading: _Reading) -> None:
         return reading.refuse(where, f"not TOML: {wrong}; the file is ignored", may_protect=may_protect)
     except ValueError as wrong:
         return reading.refuse(path, f"{wrong}; the file is ignored", may_protect=True)
-    reading.lines = tuple(text.splitlines())
+    reading.lines = lines_of(text)
     reading.files.append(path)
     for table, content in data.items():
         _read_table(table, content, reading)
@@ -183,7 +184,7 @@ def _read_value(table: str, key: str, value: object, reading: _Reading) -> None:
 
 
 def _read_row(key: str, table: object, reading: _Reading) -> None:
-    where = reading.where(f'rows."{key}"')
+    where = reading.where("rows", key)
     if not isinstance(table, dict) or "." not in key:
         return reading.refuse(where, f'rows: write [rows."agent.row"] with enabled, tier or an age, not {shown(key)}')
     try:
@@ -206,21 +207,6 @@ def _law_of_pressure(said: dict[str, Any], reading: _Reading) -> None:
         reading.refuse(origin, f"pressure.low ({low}%) must be below pressure.high ({high}%); 80% and 60% are used")
         said.pop("pressure_high_percent", None)
         said.pop("pressure_low_percent", None)
-
-
-def _line(lines: tuple[str, ...], table: str, key: str | None) -> int:
-    """The line of `key` below [table], or of that header, else 1."""
-    header, inside = 1, False
-    plain = rf"""["']?{re.escape(key or "")}["']?\s*="""
-    dotted = rf"{re.escape(table)}(\.{re.escape(key or '')})?\s*="
-    for number, line in enumerate(lines, 1):
-        text = line.strip()
-        if text.startswith("["):
-            inside = text.strip("[] \t").split("#")[0].strip("[] \t") == table
-            header = number if inside else header
-        elif any(re.match(spelling, text) for spelling in (dotted, *([plain] if inside and key else []))):
-            return number
-    return header
 
 
 _KEYS: dict[str, tuple[str, Callable[[object], Any]]] = {

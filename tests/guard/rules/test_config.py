@@ -7,8 +7,8 @@ import pytest
 
 from tmpwarden.guard.rules.compiled import cache_path, config_files, rules_in_force
 from tmpwarden.guard.rules.config import Mistake, load
-from tmpwarden.guard.rules.positions import lines_of
 from tmpwarden.guard.rules.verify import verify
+from tmpwarden.toml_lines import lines_of
 
 
 def written(tmp_path: Path, text: str, name: str = "config.toml") -> str:

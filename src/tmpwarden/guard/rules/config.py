@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from ...model.hot import ALLOW, ASK, DENY, PASS
 from ...oskit.files.atomic import at_once
+from ...toml_lines import line_of, lines_of
 from .decode import Table, prefix_rule, regex_rule, structured_rule
-from .positions import line_of, lines_of
 from .rule import SESSION, Rule, Rules
 
 PRESETS_DIR = os.path.join(os.path.dirname(__file__), "presets")

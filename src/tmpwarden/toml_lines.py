@@ -2,15 +2,11 @@
 
 import re
 
-_HEADER = re.compile(r"\[(\[)?\s*([^\[\]]+?)\s*\]")
-_KEY = re.compile(
-    r"""((?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*'))*)\s*="""
-)
-_TOKEN = re.compile(
-    r"""\"\"\"(?:\\.|[^\\])*?\"\"\" | '''.*?''' | "(?:\\.|[^"\\\n])*" | '[^'\n]*'
-      | \#[^\n]* | [\[\]{},] | \n | [^\s\[\]{},"'\#]+ | [ \t\r]+""",
-    re.DOTALL | re.VERBOSE,
-)
+# Compiled when they are needed: most runs read no file whose lines anybody asks for.
+_HEADER = r"\[(\[)?\s*([^\[\]]+?)\s*\]"
+_KEY = r"""((?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*')(?:\s*\.\s*(?:[A-Za-z0-9_-]+|"[^"\n]*"|'[^'\n]*'))*)\s*="""
+_TOKEN = r"""(?sx)\"\"\"(?:\\.|[^\\])*?\"\"\" | '''.*?''' | "(?:\\.|[^"\\\n])*" | '[^'\n]*'
+      | \#[^\n]* | [\[\]{},] | \n | [^\s\[\]{},"'\#]+ | [ \t\r]+"""
 
 
 def lines_of(text: str) -> dict[str, int]:
@@ -18,6 +14,7 @@ def lines_of(text: str) -> dict[str, int]:
     found: dict[str, int] = {}
     counts: dict[str, int] = {}
     table = ""
+    header_at, key_at = re.compile(_HEADER).match, re.compile(_KEY).match
     at, line = 0, 1
     while at < len(text):
         start = at
@@ -28,11 +25,11 @@ def lines_of(text: str) -> dict[str, int]:
             at += 1
         elif text[at] == "#":
             at = _end_of_line(text, at)
-        elif header := _HEADER.match(text, at):
+        elif header := header_at(text, at):
             table = _table_name(header, counts)
             found.setdefault(table, line)
             at = header.end()
-        elif key := _KEY.match(text, at):
+        elif key := key_at(text, at):
             path = f"{table}.{_plain(key[1])}" if table else _plain(key[1])
             found.setdefault(path, line)
             at = _value(text, key.end(), path, line, found)
@@ -72,9 +69,10 @@ def _end_of_line(text: str, at: int) -> int:
 def _value(text: str, at: int, path: str, line: int, found: dict[str, int]) -> int:
     """Past one value; the elements of an outermost list get their lines."""
     depth, index, fresh = 0, 0, True
+    token_at = re.compile(_TOKEN).match
     is_list = text[at:].lstrip(" \t")[:1] == "["
     while at < len(text):
-        token = _TOKEN.match(text, at)
+        token = token_at(text, at)
         if token is None:
             return at + 1
         word, at = token[0], token.end()
