@@ -15,6 +15,7 @@ from tmpwarden.cli.call import Call
 from tmpwarden.cli.commands import TABLE
 from tmpwarden.cli.main import tmpwarden
 from tmpwarden.cli.words import SENTENCES, keeps
+from tmpwarden.metrics.families import FAMILIES, PREFIX
 from tmpwarden.model.sweep import Litter
 
 HERE = Path(__file__).parent
@@ -118,12 +119,23 @@ def _litter(row: Litter) -> str:
     return f"| {' | '.join(cells)} | {'; '.join(filter(None, told)).replace('|', chr(92) + '|')} |\n"
 
 
+def metrics_page() -> str:
+    """Every series, its labels and what it means."""
+    lines = [_NOTE, "# Metrics\n\nWhat `tmpwarden metrics` prints, in this order. How to read and gather them: "]
+    lines += ["[fleet.md](fleet.md).\n\n| series | type | labels | what it is |\n|---|---|---|---|\n"]
+    for family in FAMILIES.values():
+        labels = ", ".join(f"`{label}`" for label in family.labels)
+        lines.append(f"| `{PREFIX}{family.name}` | {family.kind} | {labels} | {family.help} |\n")
+    return "".join(lines)
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands,
     "modules.md": modules,
     "errors.md": errors_page,
     "reasons.md": reasons,
     "catalogue.md": catalogue,
+    "metrics.md": metrics_page,
 }
 
 

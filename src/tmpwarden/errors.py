@@ -92,6 +92,11 @@ class UnsafeScratch(TmpwardenError):
     code, exit_code, hint = "unsafe-scratch", 7, "remove it, or point TMPDIR at a directory of your own"
 
 
+class UnsafeMetricsDir(TmpwardenError):
+    wording = "cannot write metrics into {0}: {1}"
+    code, exit_code, hint = "unsafe-metrics-dir", 7, "name a directory that root owns and only root can write"
+
+
 class FrozenMount(TmpwardenError):
     wording = "cannot look at {0}: the file system mounted at {1} does not answer"
     code, exit_code, hint = "frozen-mount", 1, "`tmpwarden doctor` names every mount that does not"

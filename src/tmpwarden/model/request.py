@@ -40,3 +40,8 @@ class Request:
     time_limit_s: float | None = None
     only_paths: frozenset[str] = frozenset()  # look at these units only (teardown)
     words: tuple[str, ...] = ()  # files, directories and globs that a person named: look at these alone
+
+    @property
+    def is_of_a_part(self) -> bool:
+        """Whether something was left out that a clean of everything would look at."""
+        return bool(self.rows or self.agents or self.only_paths or self.words)

@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 from .. import __version__
 from ..errors import NeedsRoot, SetupFailed
-from ..lifecycle import timers
+from ..lifecycle import textfile, timers
 from ..oskit.files import places
 from . import bus, record, runtime, schedulers
 from .apply import remove_unused_runtimes
@@ -19,7 +19,8 @@ from .edits import Edit, read
 from .schedulers import CRON, LAUNCHD, SYSTEM_AGENTS, SYSTEM_UNITS
 
 TARGET = "timer"
-_OURS = (b"what ended coding agents left", b"tmpwarden/lifecycle/tick.py", b"# tmpwarden clears these itself")
+_OURS = (b"what ended coding agents left", b"tmpwarden/lifecycle/tick.py", b"tmpwarden/metrics/tick.py",
+         b"# tmpwarden clears these itself")  # fmt: skip
 TMPFILES = "/etc/tmpfiles.d/tmpwarden.conf"
 
 
@@ -34,15 +35,18 @@ class Scheduled:
         return tuple(edit for edit in self.edits if edit.changes)
 
 
-def install(*, system: bool = False, dry_run: bool = False, kind: str = "", call: Call | None = None) -> Scheduled:
+def install(
+    *, system: bool = False, metrics: str = "", dry_run: bool = False, kind: str = "", call: Call | None = None
+) -> Scheduled:
+    """`metrics`: a directory, checked by the caller, into which each run of the machine's timer writes its series."""
     if system and os.geteuid() != 0:
         raise NeedsRoot("install timer --system")
     kind, call = kind or schedulers.best(system=system), call or bus.call
     wanted = runtime.planned(for_all=system)
-    edits = _edits(kind, _command(wanted, system), system, call)
+    edits = _edits(kind, _command(wanted, system, metrics), system, call)
     if not dry_run:
         runtime.put(wanted)
-        _write(edits)
+        _write(edits, metrics)
         try:
             schedulers.enable(kind, edits, call)
         except SetupFailed:
@@ -89,7 +93,7 @@ def activity(call: Call | None = None) -> str:
         return "installed" if schedulers.is_active([theirs], call) else "not active"
     if state() != "installed":
         return "of an older version"
-    paths = [changed.path for changed in known.files]
+    paths = [changed.path for changed in known.files if not _is_textfile(changed.path)]  # its first run makes that
     if any(not os.path.exists(path) for path in paths):
         return "its files are gone"
     return "installed" if schedulers.is_active(paths, call) else "not active"
@@ -101,9 +105,16 @@ def _of_the_machine() -> str | None:
     return next((path for path in places_of_root if os.path.exists(path)), None)
 
 
-def _write(edits: Sequence[Edit]) -> None:
+def _write(edits: Sequence[Edit], metrics: str) -> None:
     known = record.load(TARGET)
     files = {changed.path: changed for changed in known.files} if known else {}
+    for path in filter(_is_textfile, tuple(files)):
+        if path != os.path.join(metrics, textfile.NAME):
+            record.remove(path)  # nobody would write it again, and its last words would be told for ever
+        del files[path]
+    if metrics:
+        path = os.path.join(metrics, textfile.NAME)
+        files[path] = record.Changed(path, "", None)
     for edit in edits:
         if edit.changes and edit.path.startswith("/"):
             _make_readable_parent(edit.path)
@@ -111,6 +122,10 @@ def _write(edits: Sequence[Edit]) -> None:
             if _is_public(edit.path):
                 os.chmod(edit.path, 0o644)  # systemd complains of a unit that others cannot read
     record.save(record.Record(TARGET, __version__, files=tuple(files.values())))
+
+
+def _is_textfile(path: str) -> bool:
+    return os.path.basename(path) == textfile.NAME
 
 
 def _is_public(path: str) -> bool:
@@ -122,9 +137,10 @@ def _make_readable_parent(path: str) -> None:
         os.makedirs(os.path.dirname(path), 0o755, exist_ok=True)
 
 
-def _command(wanted: runtime.Runtime, system: bool) -> list[str]:
-    tick = os.path.join(wanted.directory, "tmpwarden", "lifecycle", "tick.py")
-    return [wanted.interpreter, "-I", "-S", tick, *(["--all-users"] if system else [])]
+def _command(wanted: runtime.Runtime, system: bool, metrics: str) -> list[str]:
+    tick = os.path.join(wanted.directory, "tmpwarden", "metrics" if metrics else "lifecycle", "tick.py")
+    told = ["--metrics", metrics] if metrics else []
+    return [wanted.interpreter, "-I", "-S", tick, *(["--all-users"] if system else []), *told]
 
 
 def _edits(kind: str, command: list[str], system: bool, call: Call) -> list[Edit]:

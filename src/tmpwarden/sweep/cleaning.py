@@ -242,8 +242,7 @@ class Cleaning:
         books.close(self.prepared, "clean", self.result.freed_bytes, self.result.freed_entries)
         if journal.open():
             journal.note("end")
-            request = self.prepared.request
-            of_a_part = request.rows or request.agents or request.only_paths or request.words
+            of_a_part = self.prepared.request.is_of_a_part
             if not of_a_part and self.result.confirmed and not self.result.stopped:
                 consent.note_clean(self.prepared.state)
         elif self.result.removed:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from ..catalogue.load import Catalogue, load
 from ..catalogue.settings import Settings, load_settings
-from ..errors import UnsafeRoot
+from ..errors import TmpwardenError, UnsafeRoot
 from ..leases import births, leased_roots, scratch
 from ..leases.book import OwnerBook, variables_of
 from ..model.request import Request
@@ -29,6 +29,7 @@ from .find.named import Named
 from .find.scan import Finder
 from .lock import clean_lock
 from .prepared import CleanResult, Explained, Prepared
+from .store import tally
 from .survey import Survey
 from .weigh.consent import Consent, note_first_run
 from .weigh.evidence import OwnerOf, World
@@ -61,10 +62,26 @@ def clean(
 
     Raises LockHeld if another clean of this user does not end within 5 seconds; an unattended run does not wait.
     """
+    request = request or Request()
+    try:
+        return _cleaned(request, confirm, dry_run, on_receipt, should_stop, now_ns)
+    except TmpwardenError as error:
+        if request.unattended and not dry_run:  # a person has read it; a timer's words are read by nobody
+            tally.note_failure(places.state_dir(), error.code)
+        raise
+
+
+def _cleaned(
+    request: Request,
+    confirm: Confirm | None,
+    dry_run: bool,
+    on_receipt: OnReceipt | None,
+    should_stop: ShouldStop | None,
+    now_ns: Clock,
+) -> CleanResult:
     from .cleaning import Cleaning  # a scan starts without what removes
     from .plan import make_plan
 
-    request = request or Request()
     prepared = prepare(request, now_ns=now_ns)
     if dry_run:
         plan = make_plan(prepared)
@@ -73,8 +90,10 @@ def clean(
     known_roots.remember(prepared.roots, prepared.home_roots)
     for root in prepared.leased_roots:
         known_roots.note_quarantine(root)
+    began_s = time.monotonic()
     with clean_lock(prepared.state, 0.0 if request.unattended else _A_PERSON_WAITS_S):
         result = Cleaning(prepared, on_receipt, should_stop).run(confirm)
+        tally.note(prepared.state, result, time.monotonic() - began_s, is_of_all=not request.is_of_a_part)
         for receipt in result.removed:
             if receipt.finding.litter.owner is Claim.LEASE:
                 scratch.forget(receipt.finding.path)  # its lease goes with it, not an hour later

@@ -10,6 +10,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("Look", "why", "Whose is this path, who uses it, and may it go?"),
     ("Look", "doctor", "Why does my agent fail? One sentence, one command to run."),
     ("Look", "log", "What was removed, when and why."),
+    ("Look", "metrics", "How full, what was left, what was cleaned, for Prometheus."),
     ("Clear", "clean", "Remove what is left by owners that are gone. Asks first."),
     ("Clear", "undo", "Bring back what the last clean put into quarantine."),
     ("Clear", "worktrees", "Worktrees that agents made, with a proof; let the finished ones go."),

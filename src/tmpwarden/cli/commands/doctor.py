@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import os
-import shlex
 from collections.abc import Iterator, Sequence
-from itertools import pairwise
 
 import click
 
-from ...doctor.patient import HookState, Patient
+from ...doctor.patient import Patient
 from ...doctor.run import examine
-from ...errors import TmpwardenError
 from ...model.request import Request
 from ...model.sweep import Diagnosis
 from ...oskit.files import places
-from ...setup import apply, timer
-from ...setup.agents import find
+from ...setup import health
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import all_users_option
@@ -50,8 +46,8 @@ def _answer(call: Call, no_probe: bool, verbose: bool) -> Answer:
         Request(roots=call.roots, config_file=call.config_file),
         os.environ,
         may_probe=not no_probe,
-        hooks=_hooks(),
-        timer=_timer(),
+        hooks=health.of_hooks(),
+        timer=health.of_timer(),
         now_ns=call.now_ns,
         can_rescue=any(name == "rescue" for _, name, _ in TABLE),
     )
@@ -78,36 +74,3 @@ def _lines(found: Sequence[Diagnosis], verbose: bool) -> Iterator[str]:
         for diagnosis in found:
             if diagnosis.status == "ok" and diagnosis.remedy:
                 yield f"hint  {diagnosis.summary} {diagnosis.remedy}"
-
-
-def _hooks() -> tuple[HookState, ...]:
-    try:
-        return tuple(HookState(seen.id, _state(seen), seen.settings) for seen in apply.table())
-    except (OSError, TmpwardenError):
-        return ()
-
-
-def _state(seen: apply.Seen) -> str:
-    """A hook whose interpreter or script is gone passes in silence: nobody but us would tell."""
-    if seen.state in ("installed", "outdated", "untrusted", "twice"):
-        for line in find(seen.id).commands():
-            if not all(map(os.path.exists, _needed(line))):
-                return "interpreter gone"
-    return seen.state
-
-
-def _needed(line: str) -> list[str]:
-    """What the command itself asks for before it starts anything: `[ -x PYTHON ] && [ -f SCRIPT ] && ...`."""
-    try:
-        words = shlex.split(line)
-    except ValueError:
-        return []  # a plugin's source, no command
-    return [after for word, after in pairwise(words) if word in ("-x", "-f")]
-
-
-def _timer() -> str | None:
-    try:
-        found = timer.activity()
-    except (OSError, TmpwardenError):
-        return None
-    return None if found == "absent" else found

@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
 
 from ...agent_facts import FACTS
+from ...errors import BadArgument
 from ...text import plural, shown
 from .. import ask
 from ..call import Answer, Call
@@ -28,6 +30,7 @@ _NOTHING = "Nothing was changed."
 @click.option("-y", "--yes", is_flag=True, help="Do not ask. Without a terminal nobody is asked either.")
 @click.option("--include-backlog", is_flag=True, help="Unattended runs may also take what is older than this install.")
 @click.option("--system", is_flag=True, help="With timer, as root: one timer for every user of this machine.")
+@click.option("--metrics", metavar="DIR", help="With timer --system: write DIR/tmpwarden.prom for node_exporter.")
 @pass_call
 def command(
     call: Call,
@@ -38,14 +41,17 @@ def command(
     yes: bool,
     include_backlog: bool,
     system: bool,
+    metrics: str | None,
 ) -> Answer:
     """Write tmpwarden into an agent's settings, as hooks: shows the change and asks. Without a name: the agents found
     here and their state. For all of them at once: `tmpwarden setup`."""
+    if metrics is not None and not (what == "timer" and system):
+        raise BadArgument("--metrics goes with `install timer --system`", hint="`tmpwarden metrics` prints your own")
     if what is None:
         return _table()
     is_asked = call.can_ask and not yes and not dry_run
     if what == "timer":
-        return _timer(system, dry_run, is_asked)
+        return _timer(system, metrics or "", dry_run, is_asked)
     from ...setup.apply import install
 
     if is_asked and not _agreed(install(what, guard=guard, observe=observe, dry_run=True).changed):
@@ -96,12 +102,15 @@ def _table() -> Answer:
     return Answer(data, text)
 
 
-def _timer(system: bool, dry_run: bool, is_asked: bool) -> Answer:
+def _timer(system: bool, metrics: str, dry_run: bool, is_asked: bool) -> Answer:
+    from ...lifecycle import textfile
     from ...setup import timer
 
-    if is_asked and not _agreed(timer.install(system=system, dry_run=True).changed):
+    if metrics and os.geteuid() == 0:  # else it is refused for a better reason
+        textfile.check(metrics)
+    if is_asked and not _agreed(timer.install(system=system, metrics=metrics, dry_run=True).changed):
         return Answer({"changed": [], "dry_run": False}, lambda: [_NOTHING])
-    done = timer.install(system=system, dry_run=dry_run)
+    done = timer.install(system=system, metrics=metrics, dry_run=dry_run)
     changed = [edit.path for edit in done.changed]
     data = {"scheduler": done.kind, "changed": changed, "dry_run": dry_run, "advice": list(done.advice)}
     if dry_run:

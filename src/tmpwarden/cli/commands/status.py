@@ -8,16 +8,14 @@ from dataclasses import dataclass
 
 import click
 
-from ...catalogue.load import Catalogue, load
+from ...catalogue.load import load
 from ...catalogue.settings import load_settings
 from ...errors import TmpwardenError
-from ...leases.book import OwnerBook, variables_of
-from ...leases.scratch import read_all
 from ...lifecycle import last_run
 from ...lifecycle.last_run import LastRun
+from ...lifecycle.living import Session, living
 from ...model.sweep import Space
 from ...oskit.files import places, space
-from ...oskit.proc.holders import Holders
 from ...setup import apply, timer
 from ...sweep.find.scan import Finder
 from ...sweep.store import history, journal, saved, trend
@@ -34,14 +32,6 @@ from ..kinds import all_users_option
 _FULL_PERCENT = 80
 _GLANCE_S = 0.5
 _SHAPES = 3
-
-
-@dataclass(frozen=True, slots=True)
-class Session:
-    agent: str
-    pid: int
-    id: str | None
-    scratch: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,7 +80,7 @@ def _answer(call: Call) -> Answer:
     spaces = tuple(space.space_of(root) for root in roots)
     status = Status(
         spaces=spaces,
-        sessions=_sessions(catalogue, tuple(roots)),
+        sessions=living(catalogue, tuple(roots)),
         hooks=_hooks(call),
         timer=timer.state(),
         last_run=last_run.read(),
@@ -102,21 +92,6 @@ def _answer(call: Call) -> Answer:
         trends=trend.trends(history.read(places.state_dir(), lately=True), spaces, call.now_ns()),
     )
     return Answer(lambda: _document(status), lambda: _lines(status))
-
-
-def _sessions(catalogue: Catalogue, roots: tuple[str, ...]) -> tuple[Session, ...]:
-    """Every session that lives, by its agent's registry, a lease, or the environment of a process."""
-    scratch = {(lease.agent, lease.session): lease.path for lease in read_all(roots)}
-    holders = Holders.look(variables_of(catalogue.agents))
-    book = OwnerBook(catalogue.agents, holders, roots=roots, home=places.home())
-    found: dict[tuple[str, str | int], Session] = {}
-    for agent in catalogue.agents:
-        if not (agent.session_env or agent.registry):
-            continue  # a tool that leaves litter, and knows no sessions
-        for each in book.living(agent.id):
-            path = scratch.get((agent.id, each.session or ""))
-            found.setdefault((agent.id, each.session or each.pid), Session(agent.id, each.pid, each.session, path))
-    return tuple(found.values())
 
 
 def _hooks(call: Call) -> tuple[tuple[str, str], ...]:

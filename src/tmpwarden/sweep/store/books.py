@@ -43,7 +43,7 @@ def note_usage(by: str) -> None:
 
 def _write(state: str, by: str, spaces: Iterable[Space], now_ns: int, freed_bytes: int, freed_entries: int) -> None:
     try:
-        with _alone(state) as is_alone:
+        with alone(state) as is_alone:
             if is_alone:
                 saved.add(state, freed_bytes, freed_entries)
                 so_far = saved.read(state)
@@ -54,7 +54,7 @@ def _write(state: str, by: str, spaces: Iterable[Space], now_ns: int, freed_byte
 
 
 @contextmanager
-def _alone(state: str) -> Iterator[bool]:
+def alone(state: str) -> Iterator[bool]:
     """Many sessions may end at once. Who is stopped in the middle makes the others give up, not wait."""
     own_dirs.make_private_dir(state)
     fd = os.open(f"{state}/{_LOCK}", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)

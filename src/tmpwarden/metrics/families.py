@@ -1,0 +1,77 @@
+"""Every series that we tell: its name, what it counts and its labels, in the order in which they are printed. Pure.
+
+A label has a bounded set of values: no path, no session, no message. `user` stands in everything that is one user's.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+PREFIX = "tmpwarden_"
+
+
+@dataclass(frozen=True, slots=True)
+class Family:
+    name: str
+    kind: str  # gauge, counter
+    labels: tuple[str, ...]
+    help: str
+
+    @property
+    def is_of_a_user(self) -> bool:
+        return "user" in self.labels
+
+
+@dataclass(frozen=True, slots=True)
+class Sample:
+    """One series. Its family is named without the prefix; labels are in the family's order, `user` first."""
+
+    family: str
+    value: float
+    labels: tuple[str, ...] = ()
+
+
+_HOST, _ROOT, _USER = (), ("root",), ("user",)
+_ROWS: tuple[tuple[str, str, tuple[str, ...], str], ...] = (
+    ("build_info", "gauge", ("version",), "Always 1; the version of tmpwarden is its label."),
+    ("root_size_bytes", "gauge", _ROOT, "Size of the file system that holds a temp root."),
+    ("root_used_bytes", "gauge", _ROOT, "Used there, as df tells it."),
+    ("root_free_bytes", "gauge", _ROOT, "Free there for ordinary users."),
+    ("root_inodes", "gauge", _ROOT, "Inodes of that file system; none where it does not count them."),
+    ("root_used_inodes", "gauge", _ROOT, "Used inodes."),
+    ("root_free_inodes", "gauge", _ROOT, "Free inodes."),
+    ("root_growth_bytes_per_second", "gauge", _ROOT, "How fast it has been filling lately."),
+    ("root_full_seconds", "gauge", _ROOT, "Until it is full at that rate; none where it does not grow."),
+    ("quota_limit_bytes", "gauge", ("user", "root"), "The user's quota there; none where there is no quota."),
+    ("quota_used_bytes", "gauge", ("user", "root"), "Used of that quota."),
+    ("quota_limit_inodes", "gauge", ("user", "root"), "The user's quota of inodes there."),
+    ("quota_used_inodes", "gauge", ("user", "root"), "Used of that quota."),
+    ("litter_units", "gauge", ("user", "agent", "verdict"), "Left-overs of agents, by what a clean would do now."),
+    ("litter_bytes", "gauge", ("user", "agent", "verdict"), "Bytes in them."),
+    ("litter_inodes", "gauge", ("user", "agent", "verdict"), "Inodes in them."),
+    ("quarantine_units", "gauge", ("user", "root"), "What waits for undo."),
+    ("quarantine_bytes", "gauge", ("user", "root"), "Bytes in it."),
+    ("removed_units_total", "counter", _USER, "Left-overs that were removed or put into quarantine."),
+    ("freed_bytes_total", "counter", _USER, "Bytes that went back to the file system."),
+    ("freed_inodes_total", "counter", _USER, "Inodes that went back to the file system."),
+    ("cleans_total", "counter", ("user", "result"), "Cleans of everything."),
+    ("failures_total", "counter", ("user", "code"), "Failures of cleans by the code of the error."),
+    ("last_clean_timestamp_seconds", "gauge", _USER, "When everything was cleaned last."),
+    ("last_clean_success", "gauge", _USER, "1 if nothing failed in it."),
+    ("last_clean_duration_seconds", "gauge", _USER, "How long it took."),
+    ("live_sessions", "gauge", ("user", "agent"), "Sessions of agents that live."),
+    ("orphan_processes", "gauge", ("user", "verdict"), "Processes of sessions that are gone, by what may be done."),
+    ("orphan_memory_bytes", "gauge", ("user", "verdict"), "Memory that they hold."),
+    ("worktrees", "gauge", ("user", "verdict"), "Worktrees and clones that agents made."),
+    ("worktree_bytes", "gauge", ("user", "verdict"), "Bytes in them."),
+    ("state_bytes", "gauge", ("user", "kind"), "What tmpwarden itself keeps for the user."),
+    ("doctor_check_status", "gauge", ("user", "check"), "0 ok, 1 warning, 2 failure, -1 could not be told."),
+    ("collector_success", "gauge", ("user", "collector"), "1 if this part was measured in full."),
+    ("collector_duration_seconds", "gauge", ("user", "collector"), "How long it took."),
+    ("user_success", "gauge", _USER, "1 if this user could be looked at."),
+    ("timer_success", "gauge", _USER, "1 if the last run of the timer worked out for this user."),
+    ("timer_last_run_timestamp_seconds", "gauge", _HOST, "When the timer ran last."),
+    ("users", "gauge", _HOST, "Users who are told of."),
+    ("users_omitted", "gauge", _HOST, "Users who are not, because there are too many or no time was left."),
+)
+FAMILIES = {name: Family(name, kind, labels, text) for name, kind, labels, text in _ROWS}

@@ -1,0 +1,45 @@
+"""Whether what we wrote into agents' settings and into the machine's scheduler will really call us: for the doctor."""
+
+from __future__ import annotations
+
+import os
+import shlex
+from itertools import pairwise
+
+from ..doctor.patient import HookState
+from ..errors import TmpwardenError
+from . import apply, timer
+from .agents import find
+
+
+def of_hooks() -> tuple[HookState, ...]:
+    try:
+        return tuple(HookState(seen.id, _state(seen), seen.settings) for seen in apply.table())
+    except (OSError, TmpwardenError):
+        return ()
+
+
+def _state(seen: apply.Seen) -> str:
+    """A hook whose interpreter or script is gone passes in silence: nobody but us would tell."""
+    if seen.state in ("installed", "outdated", "untrusted", "twice"):
+        for line in find(seen.id).commands():
+            if not all(map(os.path.exists, _needed(line))):
+                return "interpreter gone"
+    return seen.state
+
+
+def _needed(line: str) -> list[str]:
+    """What the command itself asks for before it starts anything: `[ -x PYTHON ] && [ -f SCRIPT ] && ...`."""
+    try:
+        words = shlex.split(line)
+    except ValueError:
+        return []  # a plugin's source, no command
+    return [after for word, after in pairwise(words) if word in ("-x", "-f")]
+
+
+def of_timer() -> str | None:
+    try:
+        found = timer.activity()
+    except (OSError, TmpwardenError):
+        return None
+    return None if found == "absent" else found

@@ -1,0 +1,89 @@
+"""How often, with what result and for how long we cleaned: counters that only grow, for whoever watches many hosts."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass, field
+
+from ...errors import TmpwardenError
+from ...oskit.files import atomic
+from ..prepared import CleanResult
+from . import books
+
+RESULTS = ("ok", "partial", "stopped")
+_NAME = "tally"
+_LARGEST = 1 << 14
+
+
+@dataclass(slots=True)
+class Tally:
+    """A file that is lost or broken begins at zero again, as any counter may."""
+
+    removed_units: int = 0
+    cleans: dict[str, int] = field(default_factory=dict)  # by result
+    failures: dict[str, int] = field(default_factory=dict)  # by the code of an error
+    last_result: str = ""  # of the last clean of everything; "" before the first one
+    last_duration_s: float = 0.0
+
+
+def read(state: str) -> Tally:
+    try:
+        with open(f"{state}/{_NAME}", encoding="utf-8", opener=atomic.at_once) as file:
+            told = json.loads(file.read(_LARGEST))
+        return Tally(
+            _count(told["removed_units"]),
+            {str(result): _count(number) for result, number in told["cleans"].items() if result in RESULTS},
+            {str(code): _count(number) for code, number in told["failures"].items()},
+            told["last_result"] if told["last_result"] in RESULTS else "",
+            max(0.0, float(told["last_duration_s"])),
+        )
+    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        return Tally()
+
+
+def note(state: str, result: CleanResult, duration_s: float, *, is_of_all: bool) -> None:
+    """One clean that came to its end. What was not confirmed is none."""
+    if not result.confirmed:
+        return
+    said = "stopped" if result.stopped else "partial" if result.failed else "ok"
+    units = sum(len(receipt.finding.members) or 1 for receipt in result.removed)
+
+    def add(tally: Tally) -> None:
+        tally.removed_units += units
+        if result.failed:
+            tally.failures["partial"] = tally.failures.get("partial", 0) + 1
+        if is_of_all:
+            tally.cleans[said] = tally.cleans.get(said, 0) + 1
+            tally.last_result, tally.last_duration_s = said, round(duration_s, 3)
+
+    if units or result.failed or is_of_all:
+        _change(state, add)
+
+
+def note_failure(state: str, code: str) -> None:
+    """A clean that could not be done at all."""
+
+    def add(tally: Tally) -> None:
+        tally.failures[code] = tally.failures.get(code, 0) + 1
+
+    _change(state, add)
+
+
+def _change(state: str, add: Callable[[Tally], None]) -> None:
+    """A full disk forgets, and harms nothing."""
+    try:
+        with books.alone(state) as is_alone:  # whoever failed has no clean's lock
+            if is_alone:
+                tally = read(state)
+                add(tally)
+                told = {name: getattr(tally, name) for name in Tally.__slots__}
+                atomic.write(f"{state}/{_NAME}", json.dumps(told))
+    except (OSError, TmpwardenError):
+        return  # who squats our state is told by others
+
+
+def _count(number: object) -> int:
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        raise ValueError
+    return number
