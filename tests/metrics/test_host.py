@@ -128,9 +128,7 @@ def own_root() -> Iterator[Path]:
 
 
 @needs_root
-@pytest.mark.parametrize(
-    "shape", ["theirs", "open to a group", "sticky", "a link", "below theirs", "missing", "a file"]
-)
+@pytest.mark.parametrize("shape", ["theirs", "for a group", "sticky", "a link", "below theirs", "missing", "a file"])
 def test_a_directory_that_others_can_change_is_refused(own_root: Path, shape: str) -> None:
     directory = own_root / "d"
     directory.mkdir(mode=0o755)
