@@ -74,4 +74,4 @@ def test_status_counts_what_no_row_knows(root: Path) -> None:
         (root / f"orch-{number}a").mkdir()
     (account,) = data("status")["accounts"]
     assert (account["matched_count"], account["unmatched_count"], account["shapes"]) == (4, 7, {"orch-*": 7})
-    assert "4 of agents, 7 of yours that no row knows (orch-* 7)" in tmpwarden("status").stdout
+    assert "4 of agents, 7 of yours of no known kind (orch-* 7)" in tmpwarden("status").stdout

@@ -138,7 +138,7 @@ def test_only_unknown_shapes(world: World) -> None:
         big(world.root / f"orch-{number:04x}" / "log", 0.11)
     found = world.doctor()
     assert found["remedy"] == f"tmpwarden clean '{world.root}/orch-*'"
-    assert "are yours and known to no row" in found["detail"]
+    assert "are yours and of no known kind" in found["detail"]
     world.repaired(found["remedy"])
 
 

@@ -53,7 +53,7 @@ def groups(unmatched: Sequence[Unmatched], *, now_ns: int, for_a_person: bool, m
     if not unmatched:
         return
     yield ""
-    yield "Yours, and known to no row of the catalogue, so it stays unless you name it:"
+    yield "Yours, and of no kind that tmpwarden knows, so it stays unless you name it:"
     shown_groups = unmatched[:most]
     rows = [
         Row((f"{each.count:,}", amount(each), duration(_age_s(each, now_ns)), shown(each.glob)))
@@ -75,7 +75,7 @@ def accounts(found: Iterable[Account]) -> Iterator[str]:
         least = "at least " if each.at_least else ""
         parts = [
             (each.matched_bytes, "agents' litter"),
-            (each.unmatched_bytes, f"yours, known to no row ({each.unmatched_count:,})"),
+            (each.unmatched_bytes, f"yours, of no known kind ({each.unmatched_count:,})"),
             (each.others_bytes, f"other users', as far as it shows ({each.others_count:,})"),
             (each.quarantined_bytes, "in quarantine"),
             (each.other_bytes or 0, "deleted but open, or not readable"),

@@ -142,7 +142,7 @@ class _Root:
         if amounts:
             total, (_, largest) = sum(amount for amount, _ in amounts), amounts[0]
             names = ", ".join(shown(each.glob) for _, each in amounts[:_MOST_TOLD])
-            words = f"{self._told(total)} are yours and known to no row ({names})"
+            words = f"{self._told(total)} are yours and of no known kind ({names})"
             some = (f"{largest.root.rstrip('/')}/{name}" for name in largest.examples)
             yield Way(total, words, self._by_name(largest.glob) if self._would_go(*some) else "")
 

@@ -91,7 +91,9 @@ def _forgotten(glob: str, text: str, path: str, dry_run: bool) -> Answer:
 
 def _listed(rows: tuple[Litter, ...], path: str) -> Answer:
     data = {"path": path, "rows": [{"row": row.key, "name": row.name, "why": row.why} for row in rows]}
-    none = ["Nothing was adopted: `tmpwarden scan` shows what no row knows, `tmpwarden adopt 'NAME-*'` takes it in."]
+    none = [
+        "Nothing was adopted: `tmpwarden scan` shows what is of no known kind, `tmpwarden adopt 'NAME-*'` takes it in."
+    ]
     return Answer(data, lambda: [f"{row.key}  {shown(row.why)}" for row in rows] or none)
 
 

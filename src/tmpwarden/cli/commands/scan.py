@@ -59,7 +59,7 @@ def _answer(call: Call, request: Request, each: bool, full: bool) -> Answer:
     survey = scan(request, now_ns=call.now_ns)
     with Progress(wanted=not call.json) as progress:
         verdicts = list(_told(survey, progress))
-        progress.tell("Looking at what no row knows ...")
+        progress.tell("Looking at what is of no known kind ...")
         unmatched = survey.unmatched(in_full=full)
     seen = _Seen(verdicts, survey.roots, unmatched, survey.accounts(unmatched), call.now_ns())
     for warning in (*survey.warnings, advice.lower_limit(call, request, verdicts)):
@@ -108,4 +108,4 @@ def _lines(call: Call, request: Request, seen: _Seen, each: bool) -> Iterable[st
     if seen.verdicts:
         yield render.scan_end(seen.verdicts, advice.clean(call, request))
     if seen.unmatched:
-        yield f"Known to no row: to judge the biggest by name, {whole_roots.naming(call, seen.unmatched)}"
+        yield f"Of no known kind: to judge the biggest by name, {whole_roots.naming(call, seen.unmatched)}"

@@ -139,7 +139,7 @@ def _seen(seen: Glance) -> str:
     largest = ", ".join(f"{shown(each.shape)} {each.count:,}" for each in seen.unmatched[:_SHAPES])
     unknown = sum(each.count for each in seen.unmatched)
     parts = [f"{seen.matched_count:,} of agents"] * (seen.matched_count > 0)
-    parts += [f"{unknown:,} of yours that no row knows ({largest})"] * (unknown > 0)
+    parts += [f"{unknown:,} of yours of no known kind ({largest})"] * (unknown > 0)
     parts += [f"{seen.others_count:,} of other users"] * (seen.others_count > 0)
     least = "" if seen.saw_all else "at least "
     return f"holds {least}{', '.join(parts)}" if parts else ""

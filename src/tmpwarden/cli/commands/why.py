@@ -143,7 +143,7 @@ def _stranger(call: Call, told: Explained) -> Iterator[str]:
         yield _fact("what", f"no unit itself; {render.counted(told.inside)} in it")
     else:
         end = "it stays unless you name it" if told.by_name is not None else "tmpwarden never touches it"
-        yield _fact("what", f"no row of the catalogue knows it, so {end}")
+        yield _fact("what", f"of no kind that tmpwarden knows, so {end}")
     yield from _birth(told)
     for group in render.groups(told.inside):
         verb = "can go" if isinstance(group[0], Remove) else "kept"

@@ -19,7 +19,7 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
         by_agent[_whose(verdict)] = by_agent.get(_whose(verdict), 0) + bytes_of(verdict)
     strange = ", ".join(f"{shown(group.glob)} {_amount(group)}" for group in patient.unmatched[:_LARGEST_GROUPS])
     if not by_agent:
-        words = f"yours and known to no row: {strange}" if strange else ""
+        words = f"yours and of no known kind: {strange}" if strange else ""
         yield Diagnosis("consumers", "ok", "agents have left nothing in the temp roots.", words)
         return
     removable = sum(bytes_of(verdict) for verdict in patient.verdicts if isinstance(verdict, Remove))
@@ -28,7 +28,7 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     if sessions := _sessions(patient.verdicts):
         detail += f"; largest: {', '.join(sessions)}"
     if strange:
-        detail += f"; yours and known to no row: {strange}"
+        detail += f"; yours and of no known kind: {strange}"
     least = "" if patient.saw_all else "at least "
     amount = size(sum(by_agent.values()))
     summary = f"agents hold {least}{amount} in the temp roots; {size(removable)} of it can go now."

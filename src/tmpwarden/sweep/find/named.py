@@ -30,7 +30,7 @@ LITTER = Litter(
     tier=Tier.ASK,
     worth=Worth.SOME,  # always quarantined: nobody has measured what such a thing is
     owner=Claim.NONE,
-    why="you named it; no row of the catalogue knows it",
+    why="you named it; tmpwarden knows nothing else of it",
 )
 _MAGIC = frozenset("*?[")
 
@@ -119,7 +119,7 @@ class Named:
             found = replace(self.finder, starts=(below,), stranger=None).find()
             units = tuple(unit for each in found for unit in _singles(each) if _has_shape(unit))
             if not units:
-                raise NotFound(f"nothing in {shown(word)} is litter that a row of the catalogue knows")
+                raise NotFound(f"nothing in {shown(word)} is litter of a known kind")
             yield from units
             return
         if born := self.finder.birth_at(path, kind_of(status.st_mode)):
