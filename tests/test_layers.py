@@ -22,6 +22,7 @@ LAYERS = [
     {"oskit"},
     {"agent_facts", "agent_events"},
     {"model", "errors", "text", "small_json", "stamped", "toml_lines"},
+    {"lazy_dataclass"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 ROOT_MODULES = {"__init__", "__main__"}  # the lazy front door and `python -m`: they may name anything
@@ -198,3 +199,12 @@ def test_no_file_is_too_long_to_be_read_at_one_sitting() -> None:
     generated = {"agent_facts.py", "agent_events.py"}
     sizes = {path: len(path.read_text().splitlines()) for path in SRC.rglob("*.py") if path.name not in generated}
     assert {str(path.relative_to(SRC)): size for path, size in sizes.items() if size > 250} == {}
+
+
+def test_nobody_uses_the_standard_dataclass_decorator() -> None:
+    """It imports inspect and compiles while a command starts; `asdict` and friends, which few need, are welcome."""
+    for path, _, parts in modules():
+        for node in ast.walk(ast.parse(path.read_text())):
+            if isinstance(node, ast.ImportFrom) and node.module == "dataclasses" and parts != ("lazy_dataclass",):
+                slow = {alias.name for alias in node.names} & {"dataclass", "field", "replace"}
+                assert slow == set(), f"{path}: import these from tmpwarden.lazy_dataclass"

@@ -9,7 +9,6 @@ import contextlib
 import marshal
 import os
 import sys
-from dataclasses import fields
 from enum import Enum
 from typing import Any
 
@@ -59,7 +58,7 @@ def _sources(directory: str) -> list[str]:
 
 
 def _plain(noun: Agent | Litter) -> tuple[object, ...]:
-    values = (getattr(noun, field.name) for field in fields(noun) if field.name != "rows")
+    values = (getattr(noun, name) for name in noun.__match_args__ if name != "rows")
     return tuple(value.value if isinstance(value, Enum) else value for value in values)
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass, field
 from enum import Enum
 from typing import Any, TypeVar
 
+from ..lazy_dataclass import dataclass, field
 from ..text import parse_duration, parse_size
 from ..toml_lines import line_of, lines_of
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass, field
 
+from ..lazy_dataclass import dataclass, field
 from . import values
 
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
 from functools import cache
 from graphlib import CycleError
 
 from ..errors import UnknownAgent
+from ..lazy_dataclass import dataclass, replace
 from ..model.sweep import Litter
 from ..model.terms import Tier
 from ..text import shown

@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
 from graphlib import TopologicalSorter
 
+from ..lazy_dataclass import dataclass
 from ..model.sweep import Litter
 from ..model.terms import Kind, Tier
 from .patterns import BASES, FLAGS, Component, component, literal_start, name_pattern, split_place

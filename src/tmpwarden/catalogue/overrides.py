@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
 
+from ..lazy_dataclass import dataclass, replace
 from ..model.sweep import Litter
 from ..model.terms import Tier
 from ..text import duration

@@ -5,8 +5,9 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
+
+from ..lazy_dataclass import dataclass
 
 _sre: Any = re._parser  # type: ignore[attr-defined]  # the only honest way to see a pattern's structure
 _op: Any = re._constants  # type: ignore[attr-defined]

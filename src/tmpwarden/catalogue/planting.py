@@ -6,8 +6,8 @@ import os
 import re
 import socket
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ..lazy_dataclass import dataclass
 from ..model.sweep import Litter
 from ..model.terms import Claim, Kind, Tier
 from .patterns import FLAGS, name_pattern, split_place

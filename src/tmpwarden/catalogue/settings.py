@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Any
 
 from ..errors import BadConfig
+from ..lazy_dataclass import dataclass, field
 from ..oskit.files import places
 from ..text import shown
 from ..toml_lines import line_of, lines_of

@@ -16,9 +16,9 @@ import json
 import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from ..lazy_dataclass import dataclass
 from ..oskit.proc.reach import Reach
 from . import fields
 from .fields import Reading

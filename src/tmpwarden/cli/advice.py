@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 
+from ..lazy_dataclass import replace
 from ..model.request import Request
 from ..model.sweep import Verdict
 from ..model.terms import Reason

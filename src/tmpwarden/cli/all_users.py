@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 from ..errors import Interrupted, NeedsRoot, Partial, TmpwardenError, WouldAsk
+from ..lazy_dataclass import dataclass
 from ..lifecycle.per_user import as_user
 from ..lifecycle.preload import preload
 from ..lifecycle.users import User, has_agents, has_own_home, users_of

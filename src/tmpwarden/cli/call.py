@@ -5,9 +5,9 @@ from __future__ import annotations
 import sys
 import time
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass, field
 
 from ..errors import TmpwardenError
+from ..lazy_dataclass import dataclass, field
 
 
 @dataclass(slots=True)

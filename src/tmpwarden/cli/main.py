@@ -10,12 +10,12 @@ import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import replace
 from types import FrameType
 
 import click
 
 from ..errors import BadArgument, Interrupted, PermissionDenied, SystemRefused, TmpwardenError, Unexpected
+from ..lazy_dataclass import replace
 from ..text import shown
 from .call import Answer, Call, Done, Terminated
 from .group import COMPLETION_VARIABLE, LazyGroup, with_common_options

@@ -8,13 +8,13 @@ import time
 import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
 from ..catalogue.agent import Agent
 from ..catalogue.files import BUILT_IN
 from ..catalogue.load import read
 from ..catalogue.planting import Planted, plant
 from ..errors import BadConfig
+from ..lazy_dataclass import dataclass
 from ..model.request import Request, Thresholds
 from ..model.terms import Tier
 from ..session import session

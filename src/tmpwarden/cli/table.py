@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
+
+from ..lazy_dataclass import dataclass
 
 _NARROWEST = 24  # the last column is folded, but never to less than this
 _MOST_PAINTED = 5000  # nobody reads more; and painting costs

@@ -6,11 +6,11 @@ import os
 import time
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
 from ..errors import TmpwardenError, UnsafeRoot
+from ..lazy_dataclass import dataclass, replace
 from ..model.request import Request
 from ..model.sweep import Space, Unmatched, Verdict
 from ..oskit.files import places, space

@@ -6,9 +6,9 @@ Law 12: a remedy that is printed helps when it is run as printed; where none wou
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from ..errors import TmpwardenError
+from ..lazy_dataclass import dataclass
 from ..model.answers import Held
 from ..model.request import Thresholds
 from ..model.sweep import Keep, Remove, Space, Unmatched, Verdict, Witness

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
+from ..lazy_dataclass import dataclass
 from ..model.terms import OwnerState
 from ..oskit.files.own_files import note_unread, read_small
 from ..oskit.proc.identity import identity_state

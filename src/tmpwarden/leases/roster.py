@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from functools import cached_property
 
+from ..lazy_dataclass import dataclass
 from ..model.answers import Held, Nobody, NotMeasured
 from ..model.hot import Lease
 from ..model.sweep import Owner, Witness

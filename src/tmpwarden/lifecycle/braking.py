@@ -6,9 +6,9 @@ import json
 import signal
 import time
 from contextlib import suppress
-from dataclasses import dataclass, field
 
 from ..catalogue.settings import Settings
+from ..lazy_dataclass import dataclass, field
 from ..model.processes import Ended, Fate, Orphan
 from ..model.runaway import Breach, Growing, Limits, Writer
 from ..oskit.files import atomic, places, space

@@ -5,8 +5,8 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
 
+from ..lazy_dataclass import dataclass
 from ..oskit.files import atomic, own_dirs, places
 
 _NAME = "last-timer"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 from ..catalogue.load import Catalogue
+from ..lazy_dataclass import dataclass
 from ..leases.book import OwnerBook, variables_of
 from ..leases.scratch import read_all
 from ..oskit.files import places

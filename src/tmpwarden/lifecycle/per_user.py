@@ -12,8 +12,8 @@ import select
 import signal
 import time
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
+from ..lazy_dataclass import dataclass, field
 from ..text import duration
 from .users import User, become
 

@@ -7,8 +7,8 @@ goes on inside the quarantine, and what is odd goes back.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass, field, replace
 
+from ..lazy_dataclass import dataclass, field, replace
 from ..leases import scratch
 from ..leases.lease_state import live_pids
 from ..model.hot import Lease

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
 
 from ..agent_facts import TEMP_VARIABLES
 from ..errors import NoNamespace, NoSpace, UnsafeRoot, UnsafeScratch
+from ..lazy_dataclass import dataclass
 from ..leases.scratch import adopt, open_scratch
 from ..model.hot import Scratch
 from ..oskit.files import places

@@ -6,9 +6,9 @@ import os
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import dataclass, field, replace
 
 from ..errors import LockHeld
+from ..lazy_dataclass import dataclass, field, replace
 from ..leases import scratch
 from ..leases.lease_state import state_of, states
 from ..model.hot import Lease

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 import pwd
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
+
+from ..lazy_dataclass import dataclass
 
 _PEOPLE = range(1000, 60_000)  # as Debian, Fedora and Arch give uids to people; services have others
 _NO_LOGIN = ("nologin", "false")

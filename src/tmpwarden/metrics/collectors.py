@@ -9,11 +9,11 @@ import os
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
 from ..catalogue.load import load
 from ..doctor.patient import Patient
 from ..doctor.run import examine
+from ..lazy_dataclass import dataclass
 from ..lifecycle.living import living
 from ..model.sweep import Remove, Verdict
 from ..model.terms import Reason

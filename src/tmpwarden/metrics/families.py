@@ -5,7 +5,7 @@ A label has a bounded set of values: no path, no session, no message. `user` sta
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from ..lazy_dataclass import dataclass
 
 PREFIX = "tmpwarden_"
 

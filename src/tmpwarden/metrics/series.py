@@ -11,7 +11,6 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, replace
 
 from .. import __version__
 from ..catalogue.files import SYSTEM
@@ -19,6 +18,7 @@ from ..catalogue.load import load
 from ..doctor import checks
 from ..doctor.patient import Patient
 from ..errors import NeedsRoot, TmpwardenError
+from ..lazy_dataclass import dataclass, replace
 from ..lifecycle import last_run
 from ..lifecycle.per_user import as_user
 from ..lifecycle.preload import preload

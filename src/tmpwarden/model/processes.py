@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from enum import Enum
 
+from ..lazy_dataclass import dataclass
 from .terms import OwnerState
 
 

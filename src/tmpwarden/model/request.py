@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
-
+from ..lazy_dataclass import dataclass, field
 from .terms import Reason
 
 

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..lazy_dataclass import dataclass
 from .answers import Users
 from .terms import Claim, Kind, Outcome, OwnerState, Reason, Tier, WitnessKind, Worth
 

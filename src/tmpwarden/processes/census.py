@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from contextlib import suppress
-from dataclasses import dataclass, field
 
+from ..lazy_dataclass import dataclass, field
 from ..oskit.proc import procs, vitals
 from ..oskit.proc.vitals import NotMeasured, Vitals
 

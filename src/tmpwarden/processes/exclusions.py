@@ -7,8 +7,8 @@ from __future__ import annotations
 import fnmatch
 import os
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
 
+from ..lazy_dataclass import dataclass
 from ..leases.agents import is_program_of
 from ..model.processes import Binding, ProcessRow
 from ..model.terms import OwnerState

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
 
 from ..catalogue import process_rows
+from ..lazy_dataclass import dataclass, field, replace
 from ..leases.book import AgentFacts
 from ..model.hot import Lease
 from ..model.processes import Binding, Fate, Orphan

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
 
+from ..lazy_dataclass import dataclass
 from ..leases import registries
 from ..leases.book import AgentFacts
 from ..leases.lease_state import state_of

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import json
 import os
-from dataclasses import dataclass
 
+from ..lazy_dataclass import dataclass
 from ..oskit.files import atomic, own_dirs, places
 from ..oskit.proc import namespaces, procs
 

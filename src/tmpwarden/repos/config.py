@@ -8,7 +8,8 @@ filters, fsmonitor, includes, another place for the work tree and helpers all ru
 from __future__ import annotations
 
 import re
-from dataclasses import dataclass
+
+from ..lazy_dataclass import dataclass
 
 _HEADER = re.compile(r'\[[ \t]*([A-Za-z0-9-]+)(?:\.([A-Za-z0-9.-]+)|[ \t]+"([^"\\]*)")?[ \t]*\][ \t]*(?:[#;].*)?')
 _KEY = re.compile(r"[ \t]*([A-Za-z][A-Za-z0-9-]*)[ \t]*(?:=[ \t]*(.*))?")

@@ -9,7 +9,8 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass
+
+from ..lazy_dataclass import dataclass
 
 _TAG = b"Signature: 8a477f597d28d172789f06886806bc55"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import hashlib
 import os
 import stat
-from dataclasses import dataclass
 
+from ..lazy_dataclass import dataclass
 from .run import Unclear
 
 LONGEST = 1 << 20

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from enum import Enum
 
+from ..lazy_dataclass import replace
 from .repository import Repository
 from .run import Git
 

@@ -10,9 +10,9 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
 from enum import Enum
 
+from ..lazy_dataclass import dataclass, field
 from ..oskit.proc.reach import Reach
 from . import config
 from .config import Config

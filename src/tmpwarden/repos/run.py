@@ -7,7 +7,8 @@ import re
 import shutil
 import subprocess
 import time
-from dataclasses import dataclass, field
+
+from ..lazy_dataclass import dataclass, field
 
 TIME_LIMIT_S = 20.0  # for all questions about one repository
 _PROGRAMS = ("/usr/bin/git", "/usr/local/bin/git", "/bin/git", "/opt/homebrew/bin/git")

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
+from ..lazy_dataclass import dataclass
 from . import derived, lfs
 from .repository import Repository
 

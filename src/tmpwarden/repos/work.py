@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ..lazy_dataclass import dataclass
 from . import lfs
 from .derived import first_unique
 from .gitdir import Directory, open_below

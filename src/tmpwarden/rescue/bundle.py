@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+from ..lazy_dataclass import dataclass, field
 from ..repos import work
 from ..repos.derived import unique
 from ..repos.gitdir import copy_file

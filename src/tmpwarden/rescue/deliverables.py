@@ -5,8 +5,8 @@ from __future__ import annotations
 import fnmatch
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from ..lazy_dataclass import dataclass
 from ..repos.derived import is_derived
 from ..text import shown, size
 

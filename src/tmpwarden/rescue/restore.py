@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import subprocess
 import time
-from dataclasses import replace
 
 from ..errors import CannotRestore, NameTaken
+from ..lazy_dataclass import replace
 from ..oskit.files import own_files
 from ..repos.run import Git, Unclear, environment, program
 from ..text import shown

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 
 from ..catalogue.settings import Settings
+from ..lazy_dataclass import dataclass, replace
 from ..oskit.files import places, walk
 from ..repos import repository as repositories
 from ..repos import work

@@ -10,8 +10,8 @@ import subprocess
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass
 
+from ..lazy_dataclass import dataclass
 from ..repos.run import Git, Unclear, environment, program
 
 TIME_LIMIT_S = 600.0

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from .. import __version__
 from ..errors import BrokenSettings
+from ..lazy_dataclass import dataclass
 from ..oskit.files import places
 from . import record, runtime
 from .agents import TARGETS, Target, Wish, find

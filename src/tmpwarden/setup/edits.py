@@ -5,9 +5,9 @@ from __future__ import annotations
 import difflib
 import json
 import os
-from dataclasses import dataclass
 
 from ..errors import BrokenSettings
+from ..lazy_dataclass import dataclass
 from ..oskit.files.atomic import at_once
 from ..text import shown
 from . import inserter, jsonc

@@ -5,10 +5,10 @@ from __future__ import annotations
 import os
 import shutil
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
 from .. import __version__
 from ..errors import BrokenSettings, SetupFailed, TmpwardenError
+from ..lazy_dataclass import dataclass
 from ..leases import static_temp
 from ..oskit.files import own_files, places
 from . import apply, bus, marks, rc_files, record, temp, timer

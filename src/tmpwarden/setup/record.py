@@ -5,9 +5,9 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-from dataclasses import dataclass
 
 from ..errors import PermissionDenied, SetupFailed
+from ..lazy_dataclass import dataclass
 from ..oskit.files import atomic, places, purge, walk
 from ..text import shown
 from .edits import Edit, read

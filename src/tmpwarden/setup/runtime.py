@@ -8,10 +8,10 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 from .. import __version__
 from ..errors import SetupFailed
+from ..lazy_dataclass import dataclass
 from ..oskit.files import atomic, places
 from ..text import shown
 from . import record

@@ -11,8 +11,8 @@ import os
 import re
 import tomllib
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+from ..lazy_dataclass import dataclass, field
 from ..oskit.files import places
 from ..text import shown
 from . import marks

@@ -6,10 +6,10 @@ import contextlib
 import os
 import shutil
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 from .. import __version__
 from ..errors import NeedsRoot, SetupFailed
+from ..lazy_dataclass import dataclass
 from ..lifecycle import textfile, timers
 from ..oskit.files import places
 from . import bus, record, runtime, schedulers

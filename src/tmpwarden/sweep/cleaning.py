@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
 
+from ..lazy_dataclass import dataclass, field, replace
 from ..model.sweep import Receipt, Remove, Verdict
 from ..model.terms import Outcome, Reason, Worth
 from ..oskit.files.purge import Purged

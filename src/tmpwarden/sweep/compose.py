@@ -6,12 +6,12 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from ..catalogue.load import Catalogue, load
 from ..catalogue.settings import Settings, load_settings
 from ..errors import TmpwardenError, UnsafeRoot
+from ..lazy_dataclass import replace
 from ..leases import births, leased_roots, scratch
 from ..leases.book import OwnerBook, variables_of
 from ..model.request import Request

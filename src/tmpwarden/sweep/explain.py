@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 from ..errors import FrozenMount, NotFound, TmpwardenError
+from ..lazy_dataclass import replace
 from ..model.answers import Nobody
 from ..model.hot import Birth
 from ..model.sweep import Owner, Receipt, Unclear, Verdict

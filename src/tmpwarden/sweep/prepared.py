@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
 from itertools import islice
 
 from ..catalogue.settings import Settings
+from ..lazy_dataclass import dataclass, field
 from ..model.answers import Users
 from ..model.hot import Birth
 from ..model.request import Request

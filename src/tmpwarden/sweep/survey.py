@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 
 from ..catalogue.matcher import Place
+from ..lazy_dataclass import dataclass, field, replace
 from ..model.sweep import Account, Space, Unmatched, Verdict
 from ..oskit.files import places
 from .find.scan import Finder

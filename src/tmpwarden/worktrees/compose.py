@@ -6,10 +6,10 @@ import os
 import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
 
 from ..catalogue import worktrees as catalogue
 from ..errors import FrozenMount, NotFound
+from ..lazy_dataclass import dataclass, replace
 from ..model.request import Request, Thresholds
 from ..oskit.files import own_dirs, places, purge
 from ..oskit.proc.reach import Reach

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass
 
 from ..catalogue.worktrees import Bases, WorktreeRow
+from ..lazy_dataclass import dataclass
 from ..oskit.files import places
 from ..repos import links
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import dataclass
 from enum import Enum
 
+from ..lazy_dataclass import dataclass
 from ..repos import work
 from ..repos.repository import Repository, Shape
 from ..repos.run import Unclear

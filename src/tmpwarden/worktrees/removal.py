@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
 
+from ..lazy_dataclass import dataclass, field, replace
 from ..model.answers import Nobody
 from ..model.sweep import Evidence, Finding, Litter, Owner, Receipt, Remove
 from ..model.terms import Outcome, OwnerState, Reason, Worth

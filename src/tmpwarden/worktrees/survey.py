@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
-from dataclasses import dataclass, field, replace
 from threading import Lock
 
+from ..lazy_dataclass import dataclass, field, replace
 from ..model.answers import Held, Nobody, NotMeasured
 from ..model.sweep import Evidence, Finding, Keep, Litter, Remove
 from ..model.terms import Claim, Kind, Reason, Tier, WitnessKind, Worth

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
+from ..lazy_dataclass import dataclass
 from ..model.sweep import Finding, Measure, Witness
 from ..repos.merged import Merged
 from .proof import Holds, Item

@@ -6,12 +6,12 @@ import calendar
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import click
 
 from ...catalogue.load import load
+from ...lazy_dataclass import dataclass
 from ...model.terms import Reason
 from ...oskit.files import places
 from ...sweep.store import journal

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass
 
 import click
 
+from ...lazy_dataclass import dataclass
 from ...model.request import Request, Thresholds
 from ...model.sweep import Account, Space, Unmatched, Verdict
 from ...sweep.compose import scan

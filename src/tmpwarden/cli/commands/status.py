@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from dataclasses import dataclass
 
 import click
 
 from ...catalogue.load import load
 from ...catalogue.settings import load_settings
 from ...errors import TmpwardenError
+from ...lazy_dataclass import dataclass
 from ...lifecycle import last_run
 from ...lifecycle.last_run import LastRun
 from ...lifecycle.living import Session, living

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 
 import click
 
 from ...catalogue.load import load
 from ...catalogue.settings import load_settings
 from ...errors import BadArgument, NotProven, Partial, TeardownFailed, TmpwardenError
+from ...lazy_dataclass import replace
 from ...lifecycle.teardown import TeardownResult, teardown
 from ...model.sweep import Finding, Receipt
 from ...model.terms import Kind, Worth

@@ -3,8 +3,8 @@
 import os
 import stat
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Diagnosis, Space
 from ...oskit.files.space import percent_used
 from ...oskit.proc import procs

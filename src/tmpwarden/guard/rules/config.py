@@ -3,8 +3,8 @@
 import os
 import tomllib
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 
+from ...lazy_dataclass import dataclass
 from ...model.hot import ALLOW, ASK, DENY, PASS
 from ...oskit.files.atomic import at_once
 from ...toml_lines import line_of, lines_of

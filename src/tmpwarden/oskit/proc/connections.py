@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from dataclasses import dataclass
+
+from ...lazy_dataclass import dataclass
 
 _LISTENING, _ESTABLISHED = b"0A", b"01"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 import os
 import stat
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 
+from ...lazy_dataclass import dataclass
 from .namespaces import MountTable
 
 _DELETED = " (deleted)"

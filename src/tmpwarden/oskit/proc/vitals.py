@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass
 
+from ...lazy_dataclass import dataclass
 from . import procs
 
 _HANGUP_BIT = 1  # SIGHUP is signal 1

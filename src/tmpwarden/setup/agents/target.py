@@ -5,9 +5,9 @@ from __future__ import annotations
 import copy
 import os
 import shutil
-from dataclasses import dataclass
 
 from ...errors import BrokenSettings
+from ...lazy_dataclass import dataclass
 from ...model.facts import Facts
 from ...oskit.files import places
 from ...text import shown

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 
 from ...catalogue import checks
 from ...catalogue.matcher import Place
 from ...errors import BadArgument, FrozenMount, NotFound, NotYours
+from ...lazy_dataclass import dataclass, field, replace
 from ...model.sweep import Finding, Litter
 from ...model.terms import Claim, Kind, Tier, Worth
 from ...oskit.files import places

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field
 
 from ...catalogue.matcher import Match, Place
+from ...lazy_dataclass import dataclass, field
 from ...model.hot import Birth
 from ...model.sweep import Finding, Litter
 from ...model.terms import Claim, Kind, Worth

@@ -11,7 +11,6 @@ import os
 import signal
 import threading
 from collections.abc import Callable, Sequence
-from dataclasses import fields
 from types import TracebackType
 
 from ...model.sweep import Finding, Measure
@@ -21,7 +20,7 @@ BATCH = 512  # units that are known before the walking starts; the rest has not 
 WORTH_A_FORK = 2000  # entries that one walker has seen
 _LENGTH = 4
 _CAN_FOLLOW = hasattr(os, "pidfd_open")  # a number alone may name another process by the time we end it
-_FIELDS = tuple(field.name for field in fields(Measure))
+_FIELDS = Measure.__match_args__
 
 MeasureOf = Callable[[Finding], Measure | None]
 

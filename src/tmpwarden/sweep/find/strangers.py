@@ -6,11 +6,11 @@ import contextlib
 import os
 import re
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 from itertools import zip_longest
 from stat import S_ISDIR
 
 from ...catalogue.matcher import Place
+from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Measure, Unmatched
 from ...oskit.files import walk
 from ...oskit.proc.reach import Reach

@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from typing import Any
 
+from ...lazy_dataclass import dataclass
 from ...model.sweep import Space
 from ...oskit.files import atomic, rotate
 

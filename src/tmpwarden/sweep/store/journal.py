@@ -6,9 +6,9 @@ import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
 from typing import Any
 
+from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Receipt
 from ...model.terms import Outcome
 from ...oskit.files import atomic, own_dirs, rotate

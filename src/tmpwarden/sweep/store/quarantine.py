@@ -9,9 +9,9 @@ receipts call an entry by the name that it is to have in the end.
 from __future__ import annotations
 
 import os
-from dataclasses import dataclass, field
 
 from ...errors import UnsafeScratch
+from ...lazy_dataclass import dataclass, field
 from ...model.terms import Worth
 from ...oskit.files import atomic, own_dirs, places, purge, take
 from ...oskit.proc.reach import Reach

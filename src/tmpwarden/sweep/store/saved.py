@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
 
+from ...lazy_dataclass import dataclass
 from ...oskit.files import atomic, own_dirs
 
 _NAME = "saved"

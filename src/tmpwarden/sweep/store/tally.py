@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import dataclass, field
 
 from ...errors import TmpwardenError
+from ...lazy_dataclass import dataclass, field
 from ...oskit.files import atomic
 from ..prepared import CleanResult
 from . import books

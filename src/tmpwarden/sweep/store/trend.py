@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from itertools import combinations
 
+from ...lazy_dataclass import dataclass
 from ...model.sweep import Space
 from ...text import size
 from .history import Level, Moment, Usage, usage

@@ -5,10 +5,10 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 from ...errors import NameTaken, NotFound, TmpwardenError
+from ...lazy_dataclass import dataclass
 from ...model.sweep import Measure
 from ...oskit.files import copying, own_dirs, own_files, places, purge, take, walk
 from ...oskit.race import race_window as _race_window

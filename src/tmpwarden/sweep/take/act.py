@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
 
+from ...lazy_dataclass import dataclass, field, replace
 from ...model.sweep import Finding, Keep, Measure, Receipt, Remove, Verdict
 from ...model.terms import Outcome, Reason, Worth
 from ...oskit.files.take import Taken

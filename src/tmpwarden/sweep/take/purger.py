@@ -8,8 +8,8 @@ import signal
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
-from dataclasses import dataclass, replace
 
+from ...lazy_dataclass import dataclass, replace
 from ...model.sweep import Measure, Receipt
 from ...model.terms import Outcome
 from ...oskit.files import purge

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
+from ...lazy_dataclass import replace
 from ...model.sweep import Keep, Receipt
 from ...model.terms import Outcome
 from ..store import quarantine

@@ -6,9 +6,9 @@ It lies in quarantine by then: nobody can reach it by its name any more, so that
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 
 from ...catalogue.settings import Settings
+from ...lazy_dataclass import dataclass
 from ...model.sweep import Measure, Remove
 from ...model.terms import Claim, Kind, Worth
 from ...rescue.nouns import Refused, Rescued

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from dataclasses import dataclass, field
 
+from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Evidence, Finding, Keep, Remove, Verdict
 from ...model.terms import OwnerState, Reason, Worth
 from ...oskit.files import atomic, own_dirs, places

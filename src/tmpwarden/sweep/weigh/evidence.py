@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from dataclasses import dataclass, field, replace
 
 from ...catalogue import checks
+from ...lazy_dataclass import dataclass, field, replace
 from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Evidence, Finding, Litter, Measure, Owner, Unclear, Witness
 from ...model.terms import WitnessKind

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-
+from ...lazy_dataclass import dataclass, replace
 from ...model.answers import Held, Nobody, NotMeasured
 from ...model.request import Thresholds
 from ...model.sweep import Evidence, Finding, Keep, Litter, Measure, Remove, Unclear, Verdict

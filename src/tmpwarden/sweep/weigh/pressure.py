@@ -7,9 +7,9 @@ alive is touched and nothing is hurried below `high`; a budget is pressure that 
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 
 from ...catalogue.settings import Settings
+from ...lazy_dataclass import dataclass, field
 from ...model.request import Request
 from ...model.sweep import Remove, Verdict
 from ...oskit.files import space

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 
+from ...lazy_dataclass import replace
 from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Evidence, Finding, Keep, Measure, Owner, Remove, Verdict, Witness
 from ...model.terms import OwnerState, Reason, WitnessKind

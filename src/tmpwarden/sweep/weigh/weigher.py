@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, replace
 
+from ...lazy_dataclass import dataclass, replace
 from ...model.answers import NotMeasured
 from ...model.request import Thresholds
 from ...model.sweep import Evidence, Finding, Measure, Remove, Verdict
