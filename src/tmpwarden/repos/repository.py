@@ -58,7 +58,7 @@ class Repository:
     common: Directory  # objects, refs and configuration: the same as `own` but in a linked worktree
     config: Config
     git: Git
-    _open: ExitStack = field(repr=False, default_factory=ExitStack)
+    _open: ExitStack = field(default_factory=ExitStack)
 
     def close(self) -> None:
         self._open.close()
