@@ -65,7 +65,8 @@ class Reach:
         """The mount on the way to `path` (links followed) that does not answer; None if all do."""
         if not self.risky:
             return None
-        here, left, links = "/", os.path.join(os.getcwd(), path).split("/")[::-1], 0
+        whole = path if path.startswith("/") else os.path.join(os.getcwd(), path)  # who names it whole may be nowhere
+        here, left, links = "/", whole.split("/")[::-1], 0
         while left:
             part = left.pop()
             if part == "..":
