@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 import ast
+import sys
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 
 import click
+
+sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
+import manual
 
 from tmpwarden import errors
 from tmpwarden.catalogue import words
@@ -137,8 +142,12 @@ PAGES: dict[str, Callable[[], str]] = {
     "catalogue.md": catalogue,
     "metrics.md": metrics_page,
 }
+PAGES |= {f"man/{name}.1": partial(manual.page, path) for path, name in manual.pages().items()}
 
 
 if __name__ == "__main__":
+    (HERE / "man").mkdir(exist_ok=True)
+    for stale in set((HERE / "man").glob("*.1")) - {HERE / name for name in PAGES}:
+        stale.unlink()
     for name, page in PAGES.items():
         (HERE / name).write_text(page())

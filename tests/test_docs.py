@@ -34,6 +34,18 @@ def test_reference_pages_are_what_the_code_says() -> None:
         assert (ROOT / "docs" / name).read_text() == page(), f"docs/{name} is out of date: run `make docs`"
 
 
+def test_there_is_a_man_page_for_each_command_and_no_other() -> None:
+    generator = _generator()
+    wanted = {name for name in generator.PAGES if name.startswith("man/")}  # type: ignore[attr-defined]
+    assert {f"man/{path.name}" for path in (ROOT / "docs" / "man").iterdir()} == wanted
+
+
+@pytest.mark.parametrize("page", [page for page in PAGES if page.exists()], ids=lambda page: page.name)
+def test_no_page_installs_from_an_index_that_does_not_have_it(page: Path) -> None:
+    """Whoever takes the name there would be installed. On the day it is on PyPI this test goes."""
+    assert re.findall(r"pipx? install (?:-\S+ )*'?tmpwarden\b", page.read_text()) == []
+
+
 @pytest.mark.parametrize("page", [page for page in PAGES if page.exists()], ids=lambda page: page.name)
 def test_links_to_files_lead_somewhere(page: Path) -> None:
     for target in re.findall(r"\]\((?!https?:|#)([^)#]+)", page.read_text()):

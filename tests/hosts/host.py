@@ -18,6 +18,7 @@ _PACKAGES = (
 _USERS = ("alice", "bob")
 # No network, no index: what pipx does, from the wheels that were brought along.
 _PIPX = """#!/bin/sh -e
+set -- "$1" "$(basename "$2")"  # `pipx install ./tmpwarden`, as the pages have it: its wheel is here
 venv=$HOME/.local/share/pipx/venvs/$2
 case $1 in
 install) python3 -m venv "$venv"; "$venv/bin/pip" install -q --no-index --find-links /opt/wheels "$2"
@@ -46,9 +47,6 @@ def build(directory: Path) -> None:
         subprocess.run(["chroot", str(base), "useradd", "-m", "-s", "/bin/bash", user], check=True)
     for home in ("root", *(f"home/{user}" for user in _USERS)):
         _let_in(base / home, key)
-    pipx = base / "usr/local/bin/pipx"
-    pipx.write_text(_PIPX)
-    pipx.chmod(0o755)
     (base / "root").chmod(0o700)
     (base / "built").touch()
 
@@ -74,6 +72,9 @@ class Host:
         (self.tree / "etc/hostname").write_text(f"{self.name}\n")
         (self.tree / "etc/machine-id").unlink(missing_ok=True)
         shutil.copytree(wheels, self.tree / "opt/wheels")
+        pipx = self.tree / "usr/local/bin/pipx"
+        pipx.write_text(_PIPX)
+        pipx.chmod(0o755)
         self._start()
 
     def _start(self) -> None:
