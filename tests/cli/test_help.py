@@ -50,7 +50,7 @@ def test_the_summaries_say_plain_words() -> None:
 
 
 def test_every_command_has_an_example_and_no_example_lacks_its_command() -> None:
-    assert set(EXAMPLES) == set(HELPS)
+    assert set(EXAMPLES) == set(HELPS), "cli/examples.py has a row for each command"
     for path, lines in EXAMPLES.items():
         assert f"tmpwarden {lines[0][0]}".strip() in HELPS[path]
         assert any(words.startswith(path) for words, _ in lines), path

@@ -46,6 +46,10 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         ("why /tmp/claude-1a2b-cwd", "whose it is, and whether it may go"),
         ("why --all /tmp", "all of a directory, as `clean --all` sees it"),
     ),
+    "metrics": (
+        ("metrics", "of your own temp directories"),
+        ("metrics --json", "the same, for a program that reads JSON"),
+    ),
     "doctor": (
         ("doctor", "what is wrong, and one command for each"),
         ("doctor -v", "what is in order too"),
