@@ -8,14 +8,14 @@ from hypothesis import HealthCheck, given
 from hypothesis import settings as profile
 from hypothesis import strategies as st
 
-from tmpwarden.catalogue import settings
+from tmpwarden.catalogue import policy
 from tmpwarden.catalogue.settings import Settings, load_settings
 from tmpwarden.errors import BadConfig
 
 
 @pytest.fixture
 def config(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(settings, "SYSTEM", str(own_world / "etc.toml"))
+    monkeypatch.setattr(policy, "SYSTEM", str(own_world / "etc.toml"))
     directory = own_world / "config" / "tmpwarden"
     directory.mkdir()
     return directory / "config.toml"

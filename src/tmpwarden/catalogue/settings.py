@@ -13,12 +13,11 @@ from ..lazy_dataclass import dataclass, field
 from ..oskit.files import places
 from ..text import shown
 from ..toml_lines import line_of, lines_of
-from . import keep_list, values
+from . import keep_list, policy, values
 from .files import read_text
 from .overrides import Override
 from .process_rows import KINDS
 
-SYSTEM = "/etc/tmpwarden/config.toml"
 _ELSEWHERE = {"guard", "redirect"}  # guard/rules/config.py reads these parts of the same files
 _ROW_AGES = ("grace", "min_age", "max_age")
 
@@ -53,6 +52,7 @@ class Settings:
     warnings: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()  # "file:line" of what may protect something and could not be understood: all is kept
     files: tuple[str, ...] = ()  # those that were read, in order
+    locks: tuple[str, ...] = ()  # keys and tables that users cannot weaken
 
     def origin(self, key: str) -> str:
         return self.origins.get(key, "default")
@@ -66,13 +66,13 @@ class Settings:
 
 def config_files() -> tuple[str, ...]:
     """The files read when none is named; later ones win, lists are joined."""
-    return (SYSTEM, os.path.join(places.config_dir(), "config.toml"))
+    return (policy.SYSTEM, os.path.join(places.config_dir(), "config.toml"))
 
 
 def load_settings(config_file: str | None = None) -> Settings:
     """The settings in force. A broken file that the user named is BadConfig; a broken automatic one is a warning."""
-    reading = _Reading(is_strict=config_file is not None)
-    for path in config_files() if config_file is None else (config_file,):
+    reading = _Reading(is_named=config_file is not None)
+    for path in config_files() if config_file is None else (policy.SYSTEM, config_file):
         _read_file(path, reading)
     keep_file = os.path.join(places.config_dir(), "keep")
     listed = keep_list.read(keep_file)
@@ -91,12 +91,13 @@ def load_settings(config_file: str | None = None) -> Settings:
         warnings=tuple(reading.warnings),
         unread=tuple(reading.unread),
         files=tuple(reading.files),
+        locks=reading.locks,
     )
 
 
 @dataclass(slots=True)
 class _Reading:
-    is_strict: bool
+    is_named: bool  # by the user: then nothing else is read but what is locked
     path: str = ""
     lines: dict[str, int] = field(default_factory=dict)  # of every key in it
     values: dict[str, Any] = field(default_factory=dict)
@@ -105,6 +106,11 @@ class _Reading:
     warnings: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
+    locks: tuple[str, ...] = ()
+
+    @property
+    def is_strict(self) -> bool:
+        return self.is_named and self.path != policy.SYSTEM
 
     def where(self, table: str, key: str | None = None) -> str:
         return f"{self.path}:{line_of(f'{table}.{key}' if key else table, self.lines)}"
@@ -136,7 +142,10 @@ def _read_file(path: str, reading: _Reading) -> None:
         return reading.refuse(path, f"{wrong}; the file is ignored", may_protect=True)
     reading.lines = lines_of(text)
     reading.files.append(path)
-    for table, content in data.items():
+    heard = policy.hear(data, reading.locks, is_of_the_host=path == policy.SYSTEM, is_alone=not reading.is_named)
+    reading.locks = heard.locks
+    reading.warnings += [f"{reading.where(key)}: {sentence}" for key, sentence in heard.complaints]
+    for table, content in heard.document.items():
         _read_table(table, content, reading)
     return None
 

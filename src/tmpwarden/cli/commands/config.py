@@ -6,6 +6,7 @@ from dataclasses import asdict, is_dataclass
 
 import click
 
+from ...catalogue.policy import is_locked
 from ...catalogue.settings import load_settings
 from ...guard.rules.compiled import config_files
 from ...guard.rules.config import Loaded, load
@@ -35,12 +36,18 @@ def show(call: Call) -> Answer:
     keys = [(key, _plain(value), origin) for key, value, origin in settings.effective()]
     keys += _guard_keys(call)
     data = {
-        "keys": {key: {"value": value, "from": origin} for key, value, origin in keys},
+        "keys": {
+            key: {"value": value, "from": origin, "locked": is_locked(key, settings.locks)}
+            for key, value, origin in keys
+        },
         "files": list(settings.files),
         "config_dir": places.config_dir(),
         "state_dir": places.state_dir(),
     }
-    rows = [Row((key, shown(_words(_as_written(key, value))), shown(origin))) for key, value, origin in keys]
+    locked = {key: " (locked)" if is_locked(key, settings.locks) else "" for key, _, _ in keys}
+    rows = [
+        Row((key, shown(_words(_as_written(key, value))), shown(origin) + locked[key])) for key, value, origin in keys
+    ]
     return Answer(data, lambda: draw(_COLUMNS, rows, for_a_person=call.for_a_person))
 
 

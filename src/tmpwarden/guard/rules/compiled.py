@@ -36,16 +36,17 @@ def _read(cache: str) -> "dict[str, object] | None":
 
 
 def config_files(config_dir: str) -> "tuple[str, ...]":
-    """Where `[guard]` and `[redirect]` may stand, the last word last. Not in a project: that may be a stranger's."""
+    """Where `[guard]` and `[redirect]` may stand, the last word last: the host's, then the user's. Not in a project:
+    that may be a stranger's."""
+    return (*_files_of("/etc/tmpwarden"), *_files_of(config_dir))
+
+
+def _files_of(directory: str) -> "list[str]":
     try:
-        more = sorted(name for name in posix.listdir(f"{config_dir}/guard.d") if name.endswith(".toml"))
+        more = sorted(name for name in posix.listdir(f"{directory}/guard.d") if name.endswith(".toml"))
     except OSError:
         more = []
-    return (
-        "/etc/tmpwarden/config.toml",
-        f"{config_dir}/config.toml",
-        *[f"{config_dir}/guard.d/{name}" for name in more],
-    )
+    return [f"{directory}/config.toml", *[f"{directory}/guard.d/{name}" for name in more]]
 
 
 def cache_path(state_dir: str) -> str:

@@ -4,7 +4,8 @@ import os
 import tomllib
 from collections.abc import Callable, Iterator
 
-from ...lazy_dataclass import dataclass
+from ...catalogue import policy
+from ...lazy_dataclass import dataclass, replace
 from ...model.hot import ALLOW, ASK, DENY, PASS
 from ...oskit.files.atomic import at_once
 from ...toml_lines import line_of, lines_of
@@ -62,8 +63,9 @@ class Loaded:
 
 def load(paths: tuple[str, ...], *, preset: str | None = None, temp_roots: tuple[str, ...] = ("/tmp",)) -> Loaded:
     """Presets first, then the files in order: lists concatenate, the last to set a scalar or `[redirect]` wins."""
-    files = [read(path, _name(path, paths)) for path in paths if os.path.exists(path)]
+    files, locked = _lawful([read(path, _name(path, paths)) for path in paths if os.path.exists(path)])
     names, mistakes = _presets(files) if preset is None else ((preset,), [])
+    mistakes += locked
     sources = [*filter(None, (_preset_source(name) for name in names)), *files]
     rules, redirect, scalars = [], {}, {"on_error": ASK, "default": PASS}
     for source in sources:
@@ -83,6 +85,33 @@ def load(paths: tuple[str, ...], *, preset: str | None = None, temp_roots: tuple
         default=scalars["default"],
     )
     return Loaded(merged, tuple(mistakes), tuple(sources))
+
+
+def _lawful(files: list[Source]) -> tuple[list[Source], list[Mistake]]:
+    """Without what users may not weaken; the host's own file is heard even where another one was named."""
+    ours = next((source for source in files if source.path == policy.SYSTEM), None)
+    if ours is None and os.path.exists(policy.SYSTEM):
+        ours = read(policy.SYSTEM, os.path.basename(policy.SYSTEM))
+        locks, _ = policy.locks_of(ours.document)
+        files = [replace(ours, document=policy.only_locked(ours.document, locks), mistakes=()), *files]
+    locks, wrong = policy.locks_of(ours.document) if ours else ((), "")
+    lawful, mistakes = [], [ours.mistake(policy.TABLE, wrong, fatal=False)] if ours and wrong else []
+    for source in files:
+        if is_of_the_host(source.path):
+            lawful.append(source)
+            continue
+        document, dropped = policy.allowed(source.document, locks)
+        lawful.append(replace(source, document=document))
+        mistakes += [
+            source.mistake(key, policy.refusal(key).removeprefix(f"{key} "), fatal=False)
+            for key in dropped
+            if key.split(".")[0] in ("guard", "redirect")  # the others are told by whoever reads them
+        ]
+    return lawful, mistakes
+
+
+def is_of_the_host(path: str) -> bool:
+    return path.startswith(os.path.dirname(policy.SYSTEM) + "/")
 
 
 def _name(path: str, paths: tuple[str, ...]) -> str:
