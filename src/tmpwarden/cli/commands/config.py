@@ -37,7 +37,7 @@ def show(call: Call) -> Answer:
     keys += _guard_keys(call)
     data = {
         "keys": {
-            key: {"value": value, "from": origin, "locked": is_locked(key, settings.locks)}
+            key: {"value": value, "from": origin} | ({"locked": True} if is_locked(key, settings.locks) else {})
             for key, value, origin in keys
         },
         "files": list(settings.files),
