@@ -71,6 +71,25 @@ def test_a_file_that_a_background_command_still_holds_keeps_the_unit(root: Path)
     assert tmpwarden.teardown(session=session, wait=True).removed
 
 
+def test_what_was_written_after_the_rename_brings_it_back(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By somebody who had a directory of it open, and has closed it when the holders are looked for."""
+    session = str(uuid.uuid4())
+    litter = claude_session(root, session=session)
+
+    def strike(window: str) -> None:
+        if window == "taken by name, holders not yet looked for":
+            (taken,) = (root / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
+            while True:  # until the kernel's clock has moved on from the rename
+                (taken / "tasks" / "late").write_text("fresh")
+                if os.lstat(taken / "tasks" / "late").st_mtime_ns > os.lstat(taken).st_ctime_ns:
+                    return
+
+    monkeypatch.setattr(by_name, "_race_window", strike)
+    result = tmpwarden.teardown(session=session, wait=True)
+    assert (litter / "tasks" / "late").read_text() == "fresh"
+    assert [receipt.reason for receipt in result.kept] == [Reason.CHANGED]
+
+
 def test_one_that_opens_it_in_the_window_gets_it_back(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     session = str(uuid.uuid4())
     litter = claude_session(root, session=session)

@@ -24,6 +24,7 @@ LIVE = {
     "named by a TMPDIR": users.has_its_tmpdir_in_it,
     "locked": users.locks_a_file,
 }
+UNASKABLE = ("worked in", "named by a TMPDIR", "leased to a living process")  # who has it open says nothing about these
 KEPT, DOOMED, PINNED, UNDECIDED = ".k", ".x", ".p", ".u"
 
 
@@ -95,6 +96,13 @@ class StruckWorld:
     def assert_nothing_live_was_touched(self) -> None:
         for how, (unit, shape) in self.live.items():
             assert unit.exists() and snapshot(unit) == shape, f"a unit that is {how} was touched"
+
+    def assert_nothing_live_was_lost(self) -> None:
+        """Where no process can be read, what nobody has open may be put aside, whole, to come back (law 3)."""
+        waiting = [snapshot(path) for path in self.stored(KEPT, UNDECIDED, PINNED)]
+        for how, (unit, shape) in self.live.items():
+            is_aside = how in UNASKABLE and not unit.exists() and shape in waiting
+            assert is_aside or (unit.exists() and snapshot(unit) == shape), f"a unit that is {how} was touched"
 
     def assert_no_half_unit(self, *, keeps: bool, modes: bool) -> None:
         """Each dead unit is whole where it was or whole in quarantine; what was to be purged may be gone.

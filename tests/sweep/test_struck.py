@@ -20,6 +20,7 @@ from support.command import AHEAD
 from support.litter import later
 from support.strikes import MUTATING, READING, Blow, Call, Ended, record, strike, why_not
 from support.struck_world import KEPT, PINNED, SESSION, UNDECIDED, StruckWorld, struck_world
+from tmpwarden.cli import envelope as _envelope  # noqa: F401  (loaded before the blow: no import is to be struck)
 from tmpwarden.cli.main import main
 from tmpwarden.errors import NotFound
 from tmpwarden.model.request import Request
@@ -114,7 +115,7 @@ def test_a_process_that_cannot_be_read_loses_nothing(own_world: Path, tmp_path: 
     with struck_world(own_world) as world:
         calls = representative(calls_of(deed, world, tmp_path, READING, ("/proc/",)), world)
         blows = [Blow(call, error, lasting) for call in calls for error in ERRORS for lasting in (False, True)]
-        strike_all(deed, world, tmp_path, blows if form == "all" else spread(blows, FEW // 2 + 1))
+        strike_all(deed, world, tmp_path, blows if form == "all" else spread(blows, FEW // 2 + 1), in_doubt=True)
 
 
 def _mutations() -> Iterable[tuple[str, bool]]:
@@ -131,14 +132,14 @@ def calls_of(
     return [call for call in calls if f"{place}/out" not in call.text and f"{place}/err" not in call.text]
 
 
-def strike_all(deed: Deed, world: StruckWorld, place: Path, blows: list[Blow]) -> None:
+def strike_all(deed: Deed, world: StruckWorld, place: Path, blows: list[Blow], *, in_doubt: bool = False) -> None:
     hits, complaints = 0, []
     for blow in blows:
         deed.prepare(world)
         ended = strike(deed.do, place, blow, afterwards=world.end_agent)
         hits += bool(ended.hit)
         try:
-            check(deed, world, blow, ended)
+            check(deed, world, blow, ended, in_doubt)
         except Exception as error:
             said = f"{ended.status} {ended.err}{ended.out}"
             complaints.append(f"{blow}: {type(error).__name__}: {error}\n  {ended.hit}\n  {said}")
@@ -148,10 +149,13 @@ def strike_all(deed: Deed, world: StruckWorld, place: Path, blows: list[Blow]) -
     assert hits * 2 >= len(blows), f"the blows fell beside it: {ended}"
 
 
-def check(deed: Deed, world: StruckWorld, blow: Blow, ended: Ended) -> None:
+def check(deed: Deed, world: StruckWorld, blow: Blow, ended: Ended, in_doubt: bool) -> None:
     was_killed = not blow.error
     keeps = deed.keeps and blow.error != "ENOSPC"  # law 7: where nothing can be moved any more, it goes in its place
-    world.assert_nothing_live_was_touched()
+    if in_doubt:
+        world.assert_nothing_live_was_lost()
+    else:
+        world.assert_nothing_live_was_touched()
     world.assert_no_half_unit(keeps=keeps, modes=not was_killed)
     assert "Traceback" not in ended.err + ended.out
     if deed.is_hook:

@@ -13,7 +13,8 @@ from .explain import left_to_know
 from .plan import make_plan, makes_room
 from .prepared import CleanResult, Plan, Prepared
 from .store import books, settle
-from .store.expiry import complaints, destroy, expire, expired_rescues, purge_all, unused, waiting
+from .store.expiry import complaints, expire, expired_rescues, purge_all, unused, waiting
+from .store.giving_up import Back, GivingUp, instead
 from .store.journal import Journal
 from .store.quarantine import Quarantines
 from .take.act import Actor
@@ -48,21 +49,23 @@ class Cleaning:
         quarantines = Quarantines(self.prepared.state, self.prepared.home_roots)
         rescuer = Rescuer(self.prepared.settings, self.prepared.now_ns)
         actor = Actor(weigher, journal, quarantines, Purger(), keep_for_undo=request.quarantine, rescuer=rescuer)
+        giving_up = GivingUp(journal, weigher.world)
         journal.open()
         try:
             self.result.warnings += settle.settle(journal, self.prepared)
             self.result.warnings += (*complaints(self.prepared), *expired_rescues(self.prepared))
-            self.result.expired += expire(self.prepared, journal)
+            self.result.expired += expire(self.prepared, giving_up)
             self._sweep(actor, confirm)
             if request.empty_quarantine and self.result.confirmed:
                 self._collect(actor.finish())
-                self.result.expired += purge_all(self.prepared, journal)
+                self.result.expired += purge_all(self.prepared, giving_up)
             self._take_all(actor, self._made_free(), is_fresh=True)
-            self._relieve(actor)
+            self._relieve(actor, giving_up)
         except KeyboardInterrupt:
             self.result.stopped = "interrupted"
         finally:
             self._collect(actor.finish())
+            self.result.warnings += (each.sentence for each in giving_up.back)
             self._close(journal, quarantines)
         return self.result
 
@@ -169,7 +172,7 @@ class Cleaning:
         percent = self.prepared.settings.automatic_max_percent
         return consent.Share(percent) if self.prepared.request.unattended else None
 
-    def _relieve(self, actor: Actor) -> None:
+    def _relieve(self, actor: Actor, giving_up: GivingUp) -> None:
         """Quarantine first, then what only the pressure asks for, oldest first, for good, until it is enough."""
         pressure = self.prepared.pressure
         self._collect(actor.finish())
@@ -177,13 +180,12 @@ class Cleaning:
             if self.result.stopped or not self.result.confirmed:
                 return
             pressure.held_bytes -= 0 if pressure.budget_bytes is None else self.result.removed_bytes(root)
-            for entry in unused(self.prepared, waiting(root)):
+            stored = tuple(unused(self.prepared, waiting(root)))
+            giving_up.learn(entry.name for entry in stored)
+            for entry in stored:
                 if pressure.is_relieved(root):
                     break
-                if back := actor.reconsidered(entry.name):
-                    self._instead(back)
-                else:
-                    self._gone_for_good(entry.name, *destroy(actor.journal, (entry,)))
+                self._given_up(entry.name, giving_up.one(entry))
             for_good = actor.for_good()
             for verdict in pressure.oldest_first(root):
                 if pressure.is_relieved(root) or self._why_stop():
@@ -194,17 +196,14 @@ class Cleaning:
             if complaint := pressure.complaint(root):
                 self.result.warnings.append(complaint)
 
-    def _gone_for_good(self, token: str, purged: Purged) -> None:
+    def _given_up(self, token: str, done: Purged | Back) -> None:
         """What this very run put aside, and then had to give up, must not be told as if undo had it."""
-        for receipt in self.result.receipts:
+        for number, receipt in enumerate(self.result.receipts):
             if receipt.id == token:
-                freed = purged.freed_bytes
-                self._instead(replace(receipt, outcome=Outcome.REMOVED, undoable=False, freed_bytes=freed))
+                self.result.receipts[number] = instead(receipt, done)
                 return
-        self.result.expired.append(purged)
-
-    def _instead(self, now: Receipt) -> None:
-        self.result.receipts = [now if each.id == now.id else each for each in self.result.receipts]
+        if isinstance(done, Purged):
+            self.result.expired.append(done)
 
     def _removals(self, verdicts: Iterable[Verdict]) -> Iterator[Remove]:
         for verdict in verdicts:

@@ -300,15 +300,15 @@ def test_a_deep_tree_moved_under_us_is_told_and_not_left(
         below = os.open("d", os.O_RDONLY, dir_fd=deep)
         os.close(deep)
         deep = below
-    real_climb = mod._Walk.climb
+    real_climb = mod.Walk.climb
     moved = []
 
-    def climb(self: "mod._Walk", here: int, inode: int) -> int:
+    def climb(self: "mod.Walk", here: int, inode: int) -> int:
         if len(self.names) == 81 and not moved:  # inside what is about to be moved away
             moved.append(os.rename("d", path / "elsewhere" / "d", src_dir_fd=deep))
         return real_climb(self, here, inode)
 
-    monkeypatch.setattr(mod._Walk, "climb", climb)
+    monkeypatch.setattr(mod.Walk, "climb", climb)
     seen = look(fd)
     os.close(deep)
     assert moved and seen.at_least and seen.unreadable == 1

@@ -2,14 +2,17 @@
 
 import os
 from pathlib import Path
+from types import SimpleNamespace
 
 import pytest
 
-from support.litter import claude_session, later
+from support.litter import claude_session, later, snapshot
 from support.mounts import fill_inodes, needs_root, tmpfs
 from tmpwarden.model.request import Request
-from tmpwarden.oskit.files import inplace
+from tmpwarden.oskit.files import inplace, link_marks
 from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.store.journal import Journal
+from tmpwarden.sweep.take import taking
 
 pytestmark = needs_root
 
@@ -67,3 +70,77 @@ def test_an_older_directory_that_took_the_name_is_spared(tmp_path: Path, monkeyp
         (root / "older").rename(unit)
         clean(Request(roots=(str(root),)), now_ns=later(0.001))
         assert (unit / "precious").exists()
+
+
+def hard_linked_session(root: Path) -> Path:
+    """As uv, pnpm and local clones make it: most files have two names in it."""
+    unit = claude_session(root, files=30)
+    (unit / "links").mkdir()
+    for path in sorted((unit / "tasks").iterdir()):
+        os.link(path, unit / "links" / path.name)
+    return unit
+
+
+@pytest.mark.parametrize("again", [0, 1], ids=["cut short once", "cut short twice"])
+def test_one_with_hard_links_inside_is_finished_too(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, again: int
+) -> None:
+    """What went had other names, and those look changed now: by us."""
+    with tmpfs(tmp_path / "t", size="4m", inodes=300) as root:
+        unit = hard_linked_session(root)
+        fill_inodes(root)
+        for _ in range(again + 1):
+            cut_short(root, monkeypatch)
+        left = [path for path in unit.rglob("*") if path.is_file()]
+        assert {path.stat().st_nlink for path in left} == {1, 2}
+        fill_inodes(root)
+        clean(Request(roots=(str(root),)), now_ns=later(0.001))
+        assert not unit.exists()
+
+
+@pytest.mark.parametrize("what", ["written", "replaced", "brought in"])
+def test_a_linked_file_that_is_another_since_stops_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    with tmpfs(tmp_path / "t", size="4m", inodes=300) as root:
+        unit = hard_linked_session(root)
+        (root / "mine").write_text("precious")
+        os.utime(root / "mine", ns=(1_500_000_000 * 10**9,) * 2)
+        fill_inodes(root)
+        cut_short(root, monkeypatch)
+        left = next(path for path in unit.rglob("*") if path.is_file() and path.stat().st_nlink == 1)
+        if what == "written":
+            left.write_text("precious")
+        else:
+            os.rename(root / "mine", left if what == "replaced" else left.with_name("new"))
+        clean(Request(roots=(str(root),)), now_ns=later(0.001))
+        assert "precious" in [path.read_text() for path in unit.rglob("*") if path.is_file()]
+
+
+def test_one_with_more_links_than_can_be_written_down_stays_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    with tmpfs(tmp_path / "t", size="4m", inodes=300) as root:
+        unit = hard_linked_session(root)
+        before = snapshot(unit)
+        fill_inodes(root)
+        monkeypatch.setattr(link_marks, "MOST", 29)
+        result = clean(Request(roots=(str(root),)), now_ns=later(100))
+        assert snapshot(unit) == before
+        assert ["too many hard links" in each.detail for each in result.failed] == [True]
+        monkeypatch.setattr(link_marks, "MOST", 30)
+        clean(Request(roots=(str(root),)), now_ns=later(100))
+        assert not unit.exists()
+
+
+def test_where_the_marks_cannot_be_written_down_it_stays_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where it is worth nothing: half of it would stay after a kill."""
+    with tmpfs(tmp_path / "t", size="4m", inodes=300) as root:
+        unit = hard_linked_session(root)
+        before = snapshot(unit)
+        fill_inodes(root)
+        monkeypatch.setattr(taking, "Worth", SimpleNamespace(SOME=object()))  # as if it were worth nothing
+        intend = Journal.intend
+        monkeypatch.setattr(Journal, "intend", lambda self, intent: not intent.links and intend(self, intent))
+        clean(Request(roots=(str(root),)), now_ns=later(100))
+        assert snapshot(unit) == before

@@ -143,3 +143,68 @@ def test_a_directory_that_took_the_name_keeps_its_mode(ordinary_user: OrdinaryUs
     (unit / "new").write_text("x")
     os.chown(unit / "new", UID, UID)
     assert ordinary_user.code(_NEXT, "").stdout == "0o40700\n"
+
+
+_KILLED_UNDO = """
+import os, signal, sys, time
+from pathlib import Path
+from tmpwarden.model.request import Request
+from tmpwarden.oskit.files import take
+from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.store.undo import undo
+unit = Path(os.environ["TMPDIR"]) / f"claude-{os.geteuid()}" / "-p" / "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"
+unit.mkdir(parents=True)
+(unit / "file").write_text("x")
+unit.chmod(0o500)
+clean(Request(), now_ns=lambda: time.time_ns() + 10**15)
+assert not unit.exists()
+rename = take._rename_noreplace
+def strike(here):
+    if here == sys.argv[1]:
+        os.kill(os.getpid(), signal.SIGKILL)
+def deadly_rename(*words):
+    done = rename(*words)
+    strike("back, mode not yet restored")
+    return done
+take._race_window, take._rename_noreplace = strike, deadly_rename
+undo(None, sys.argv[2] or None)
+"""
+_AFTER_UNDO = """
+import os, sys, time
+from tmpwarden.errors import NotFound
+from tmpwarden.model.request import Request
+from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.store.undo import undo
+where, to, first = sys.argv[1:]
+if first == "clean":
+    clean(Request(rows=("claude.cwd-marker",)), now_ns=lambda: time.time_ns() + 10**13)
+try:
+    undo(None, to or None)
+except NotFound:
+    pass
+print(oct(os.lstat(where).st_mode))
+"""
+
+
+@pytest.mark.parametrize(
+    ("when", "to", "first"),
+    [
+        ("made writable, not yet back", "", "undo"),
+        ("made writable, not yet back", "", "clean"),
+        ("back, mode not yet restored", "", "clean"),
+        ("back, mode not yet restored", "elsewhere", "undo"),
+    ],
+)
+def test_a_mode_that_a_killed_undo_had_to_change_comes_back(
+    ordinary_user: OrdinaryUser, when: str, to: str, first: str
+) -> None:
+    elsewhere = ordinary_user.tmp / "elsewhere"
+    elsewhere.mkdir()
+    os.chown(elsewhere, UID, UID)
+    name = "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"
+    target = str(elsewhere) if to else ""
+    killed = ordinary_user.code(_KILLED_UNDO, when, target)
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    where = elsewhere / name if to else ordinary_user.tmp / f"claude-{UID}" / "-p" / name
+    done = ordinary_user.code(_AFTER_UNDO, str(where), target, first)
+    assert done.stdout == "0o40500\n", done.stderr

@@ -6,18 +6,22 @@ import errno
 import os
 
 from ..race import race_window as _race_window
-from . import take
+from . import link_marks, take
 from .emptier import MOVED_UP, Level, Purged, Purger
 
 
-def purge_in_place(dir_fd: int, name: str, pinned: int, *, newest_ns: int, resuming: bool = False) -> Purged:
+def purge_in_place(
+    dir_fd: int, name: str, pinned: int, *, newest_ns: int, resuming: bool = False, links: str = ""
+) -> Purged:
     """Remove the tree at `name` while it is `pinned` and holds nothing newer than `newest_ns`, its newest when judged.
 
     Whatever was written, made, renamed or linked since has a later ctime than any member had then. Stops at the
     first oddity and tells it in `failed`. A second call with `resuming` goes on from there: our own removals have made
-    directories younger, so only their members are held against `newest_ns` then.
+    directories younger, so only their members are held against `newest_ns` then, and of files with several names, which
+    `links` tells (see link_marks), only when they were last written.
     """
     purger = _Careful(dir_fd, name, pinned, newest_ns, resuming)
+    purger.ours = link_marks.separate(links) if resuming else frozenset()
     try:
         purger.run()
     except _Oddity as oddity:
@@ -41,6 +45,7 @@ class _Careful(Purger):
         self.pinned, self.newest_ns, self.resuming, self.uid = pinned, newest_ns, resuming, os.geteuid()
         self.device = os.fstat(pinned).st_dev
         self.dated: dict[int, int] = {}  # inodes of which we removed a name: the ctime that this gave them
+        self.ours: frozenset[str] = frozenset()  # marks of those of which the run before us may have removed one
 
     def run(self) -> None:
         _race_window("judged, not yet opened")
@@ -91,6 +96,8 @@ class _Careful(Purger):
         changed_ns = status.st_ctime_ns
         if self.dated.get(status.st_ino) == changed_ns:
             changed_ns = 0  # by our own removal of another name of it, and by nobody since
+        if changed_ns > self.newest_ns and self.ours and link_marks.mark(status) in self.ours:
+            changed_ns = 0  # by a removal of ours that was cut short: it is what was judged, and was not written since
         if max(status.st_mtime_ns, changed_ns) > self.newest_ns:
             raise _Oddity(name, "it changed after it was judged")
 

@@ -72,6 +72,7 @@ def put_back(quarantine_fd: int, token: str, dir_fd: int, name: str) -> bool:
     """Move `token` out of the quarantine to `name`, never over something else; False if that name is taken."""
     mode = _made_movable(quarantine_fd, token)
     try:
+        _race_window("made writable, not yet back")
         return _rename_noreplace(quarantine_fd, token, dir_fd, name)
     finally:
         if mode is not None:
@@ -122,6 +123,18 @@ def _is_locked_directory(pinned: int) -> bool:
     """A directory of ours without u+w: it cannot be moved, because its `..` changes with the move."""
     status = os.fstat(pinned)
     return stat.S_ISDIR(status.st_mode) and not status.st_mode & stat.S_IWUSR and status.st_uid == os.geteuid()
+
+
+def must_be_mended(dir_fd: int, name: str) -> os.stat_result | None:
+    """Of a directory that has to become writable before it can move: what it is now."""
+    try:
+        pinned = pin(dir_fd, name)
+    except OSError:
+        return None
+    try:
+        return os.fstat(pinned) if os.geteuid() != 0 and _is_locked_directory(pinned) else None
+    finally:
+        os.close(pinned)
 
 
 def _made_movable(dir_fd: int, name: str) -> tuple[int, int] | None:

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
 
 _MOST_LINKED = 200_000  # inodes with several names that are remembered; past that their bytes are not added
 _NEVER_NS = 1 << 62
+_NOT_MOVED, JUST_NOW, LONG_AGO = range(3)  # when we moved it: what our own rename, and time, did to its dates
 
 IsMarked = Callable[[str, str], bool]
 
@@ -27,7 +28,7 @@ class TreeSums:
         locked: frozenset[tuple[int, int]],
         is_marked: IsMarked | None,
         limit: int | None,
-        was_moved: bool,
+        was_moved: int,
     ) -> None:
         self.device, self.uid, self.count_atime = status.st_dev, uid, count_atime
         self.locked, self.locked_inodes = locked, {inode for _, inode in locked}
@@ -56,7 +57,8 @@ class TreeSums:
     def add_dates(self, status: os.stat_result) -> tuple[float, float]:
         """Take the dates of one member in; newest and oldest so far, in rounded seconds."""
         date_ns, date = max(status.st_mtime_ns, status.st_ctime_ns), max(status.st_mtime, status.st_ctime)
-        if self.at_top and self.was_moved:
+        is_named_elsewhere = self.was_moved == LONG_AGO and status.st_nlink > 1 and not stat.S_ISDIR(status.st_mode)
+        if (self.at_top and self.was_moved) or is_named_elsewhere:
             date_ns, date = status.st_mtime_ns, status.st_mtime
         if self.count_atime:
             date_ns, date = max(date_ns, status.st_atime_ns), max(date, status.st_atime)

@@ -9,8 +9,9 @@ from array import array
 from collections.abc import Iterator
 
 from .name_list import NameList
-from .tree_sums import IsMarked, TreeSums
+from .tree_sums import JUST_NOW, LONG_AGO, IsMarked, TreeSums
 
+__all__ = ["JUST_NOW", "LONG_AGO", "Walk", "measure", "open_dir"]
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.sweep import Measure
@@ -40,27 +41,25 @@ def measure(
     locked: frozenset[tuple[int, int]] = frozenset(),
     is_marked: IsMarked | None = None,
     limit: int | None = None,
-    was_moved: bool = False,
+    was_moved: int = 0,
 ) -> Measure | None:
     """What lies at `name`, added up; None if it vanished. Nothing is changed, not even an atime.
 
-    `was_moved`: by ourselves, which dates its root: of that one only the mtime counts.
+    `was_moved`: by ourselves, which dates its root: of that one only the mtime counts. LONG_AGO: and of hard links.
     """
     try:
         status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
     except FileNotFoundError:
         return None
-    walk = _Walk(status, uid, count_atime, locked, is_marked, limit, was_moved)
+    walk = Walk(status, uid, count_atime, locked, is_marked, limit, was_moved)
     if not stat.S_ISDIR(status.st_mode):
         walk.add_entry(name, status)
-    else:
-        fd = walk.open(name, dir_fd)
-        if fd is not None:
-            walk.tree(fd)
+    elif (fd := walk.open(name, dir_fd)) is not None:
+        walk.tree(fd)
     return walk.result()
 
 
-class _Walk(TreeSums):
+class Walk(TreeSums):
     """The way through one tree."""
 
     def tree(self, top_fd: int) -> None:

@@ -35,7 +35,10 @@ def look(holders: Holders, variables: tuple[str, ...]) -> bool:
 
 def locate(path: str) -> tuple[str, str]:
     """Without mount tables one name is one place."""
-    return "", os.path.realpath(path)
+    try:
+        return "", os.path.realpath(path)
+    except OSError:  # a link that cannot be read: the name itself will have to do
+        return "", os.path.normpath(path)
 
 
 def _held(process: Any, failure: type[Exception]) -> Iterator[tuple[WitnessKind, str]]:

@@ -12,20 +12,20 @@ from ...text import duration, shown
 from ..find import known_roots
 from ..prepared import Prepared
 from . import quarantine
-from .journal import Journal
+from .giving_up import GivingUp
 from .quarantine import Stored
 
 
-def expire(prepared: Prepared, journal: Journal) -> list[Purged]:
+def expire(prepared: Prepared, giving_up: GivingUp) -> list[Purged]:
     """Destroy what has waited long enough, or what a nearly full memory-backed root cannot afford."""
     now_ns, expiry_s = prepared.now_ns(), prepared.settings.quarantine_s
     gone: list[Purged] = []
     for directory, root in directories(prepared):
         entries = list(quarantine.stored(directory))
-        gone += destroy(journal, (e for e in entries if quarantine.is_expired(e, now_ns, expiry_s)))
+        gone += giving_up.all(e for e in entries if quarantine.is_expired(e, now_ns, expiry_s))
         if root and _is_short_of_memory(space.space_of(root), prepared.settings.pressure_high_percent):
             rest = (e for e in quarantine.stored(directory) if e.may_go)
-            gone += destroy(journal, unused(prepared, rest))
+            gone += giving_up.all(unused(prepared, rest))
     return gone
 
 
@@ -51,10 +51,10 @@ def expired_rescues(prepared: Prepared) -> Iterator[str]:
         yield f"the rescue {each.id} of {shown(each.path)} was {duration(prepared.settings.rescue_keep_s)} old and went"
 
 
-def purge_all(prepared: Prepared, journal: Journal) -> list[Purged]:
+def purge_all(prepared: Prepared, giving_up: GivingUp) -> list[Purged]:
     """`clean --purge`: whatever can be destroyed, now."""
     entries = (entry for directory, _ in directories(prepared) for entry in quarantine.stored(directory))
-    return destroy(journal, unused(prepared, (entry for entry in entries if entry.may_go)))
+    return list(giving_up.all(unused(prepared, (entry for entry in entries if entry.may_go))))
 
 
 def unused(prepared: Prepared, entries: Iterable[Stored]) -> Iterator[Stored]:
@@ -75,16 +75,6 @@ def directories(prepared: Prepared) -> Iterator[tuple[str, str]]:
 def waiting(root: str) -> Iterator[Stored]:
     """What may be destroyed in the quarantine of a root, oldest first."""
     return (entry for entry in quarantine.stored(quarantine.beside(root)) if entry.may_go)
-
-
-def destroy(journal: Journal, entries: Iterable[Stored]) -> list[Purged]:
-    gone = []
-    for entry in entries:
-        purged = quarantine.destroy(entry)
-        if purged.entries or purged.left:
-            journal.note("expired", id=entry.name, freed=purged.freed_bytes)
-        gone.append(purged)
-    return gone
 
 
 def _is_short_of_memory(root: Space, high_percent: int) -> bool:

@@ -35,10 +35,24 @@ class Intent:
     count: int = 1  # members of a swarm
     newest_ns: int = 0  # the unit's newest date when it was judged: what is younger came later; 0: not judged yet
     entries: int = 0  # of the unit when it was judged
+    links: str = ""  # of work in place: what the files with several names in it were (oskit/files/link_marks)
+
+
+@dataclass(frozen=True, slots=True)
+class Comeback:
+    """An undo that had to change a mode for its move, and was begun."""
+
+    id: str
+    path: str  # where it goes
+    quarantine: str
+    mode: int
+    device: int
+    inode: int
 
 
 _NUMBERS = ("mode", "device", "inode", "count", "newest_ns", "entries")
 _INTENT = {name: int if name in _NUMBERS else str for name in Intent.__slots__}
+_COMEBACK = {name: _INTENT[name] for name in Comeback.__slots__}
 _RESTORABLE = {"id": str, "run": str, "path": str, "root": str, "bytes": int, "entries": int}
 
 
@@ -73,6 +87,9 @@ class Journal:
     def intend(self, intent: Intent) -> bool:
         """Write what is about to be done; False if that cannot be written."""
         return self._append({"t": "intent", **_intent_fields(intent)})
+
+    def begin(self, comeback: Comeback) -> bool:
+        return self.note("undoing", **{name: getattr(comeback, name) for name in Comeback.__slots__})
 
     def record(self, receipt: Receipt) -> bool:
         return self._append({"t": "receipt", **_receipt_fields(receipt)})
@@ -116,6 +133,19 @@ def open_intents(state: str) -> list[Intent]:
     return list(_pending(entries(state)).values())
 
 
+def open_comebacks(state: str) -> list[Comeback]:
+    """Undos that changed a mode, and of which nothing tells how they ended."""
+    if _ended_well(state):
+        return []
+    begun: dict[str, Comeback] = {}
+    for entry in entries(state):
+        if entry.get("t") == "undoing" and _is_whole(entry, _COMEBACK):
+            begun[entry["id"]] = Comeback(**{name: entry[name] for name in Comeback.__slots__})
+        elif entry.get("t") in ("undone", "settled", "expired"):
+            begun.pop(str(entry.get("id")), None)
+    return list(begun.values())
+
+
 def _pending(lines: Iterable[dict[str, Any]]) -> dict[str, Intent]:
     pending: dict[str, Intent] = {}
     for entry in lines:
@@ -136,7 +166,7 @@ def restorable(state: str, *, must_read: bool = False) -> dict[str, dict[str, An
         if entry.get("t") == "receipt" and entry.get("outcome") == Outcome.QUARANTINED.value:
             if _is_whole(entry, _RESTORABLE):
                 kept[token] = entry
-        elif entry.get("t") in ("undone", "expired", "receipt"):
+        elif entry.get("t") in ("undone", "expired", "pinned", "receipt"):
             kept.pop(token, None)
     return kept
 
@@ -155,7 +185,8 @@ def _ended_well(state: str) -> bool:
 
 
 def _intent_fields(intent: Intent) -> dict[str, object]:
-    return {name: getattr(intent, name) for name in Intent.__slots__}
+    fields = {name: getattr(intent, name) for name in Intent.__slots__}
+    return fields if intent.links else {name: value for name, value in fields.items() if name != "links"}
 
 
 def _receipt_fields(receipt: Receipt) -> dict[str, object]:
@@ -187,7 +218,11 @@ def _decoded(line: str) -> dict[str, Any] | None:
 
 def _decoded_intent(entry: dict[str, Any]) -> Intent | None:
     fields = {name: entry[name] for name in Intent.__slots__ if name in entry}
-    return Intent(**fields) if _is_whole({"count": 1, "newest_ns": 0, "entries": 0} | fields, _INTENT) else None
+    return (
+        Intent(**fields)
+        if _is_whole({"count": 1, "newest_ns": 0, "entries": 0, "links": ""} | fields, _INTENT)
+        else None
+    )
 
 
 def _is_whole(entry: dict[str, Any], kinds: Mapping[str, type]) -> bool:

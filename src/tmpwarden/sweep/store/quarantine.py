@@ -12,6 +12,7 @@ import os
 
 from ...errors import UnsafeScratch
 from ...lazy_dataclass import dataclass, field
+from ...model.sweep import Measure
 from ...model.terms import Worth
 from ...oskit.files import atomic, own_dirs, places, purge, take
 from ...oskit.proc.reach import Reach
@@ -178,7 +179,7 @@ def holds(directory: str, name: str) -> bool:
     return is_token(name)
 
 
-def destroy(entry: Stored) -> purge.Purged:
+def destroy(entry: Stored, measured: Measure | None = None) -> purge.Purged:
     """Give the entry's space back for good. Doomed by its name first: undo must never bring back half of it."""
     fd = opened(entry.directory)
     try:
@@ -188,7 +189,7 @@ def destroy(entry: Stored) -> purge.Purged:
         except FileNotFoundError:
             return purge.Purged(0, 0, (), 0)  # undo was faster
         _race_window("doomed, not yet purged")
-        done = purge.purge(fd, doomed)
+        done = purge.purge(fd, doomed, measured=measured)
         done.place = f"{entry.directory}/{doomed}"
         return done
     finally:

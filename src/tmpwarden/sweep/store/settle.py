@@ -17,7 +17,7 @@ from ..take import recheck
 from ..take.doubt import may_only_wait
 from ..take.lastlook import users_of
 from ..weigh.evidence import inspect_git
-from . import quarantine, way_back
+from . import quarantine, undoing, way_back
 from .journal import Intent, Journal, open_intents
 
 _TAKEN, _FINISHED, _UNDER_WAY = "taken", "finished", "under way"
@@ -26,6 +26,7 @@ _JUDGING_NS = 120 * 10**9  # how long a teardown may take to judge what it took,
 
 def settle(journal: Journal, prepared: Prepared) -> Iterator[str]:
     """Finish the work of a run that was killed; yields a sentence for each thing a person should know."""
+    undoing.mend(journal)
     for intent in open_intents(journal.state):
         measure = None
         if intent.quarantine:
@@ -134,18 +135,8 @@ def _has_changed(finding: Finding, intent: Intent, now: Measure) -> bool:
 
 def _restore_mode(fd: int, name: str, intent: Intent) -> None:
     """The run may have died between making a read-only directory movable and giving its mode back."""
-    try:
-        pinned = take.pin(fd, name)
-    except OSError:
-        return
-    try:
-        status = os.fstat(pinned)
-        is_same = (status.st_dev, status.st_ino) == (intent.device, intent.inode) and intent.count == 1
-        was_mended = intent.mode & 0o200 == 0 and status.st_mode & 0o7777 == intent.mode | 0o200
-        if is_same and was_mended:
-            take.restore_mode(pinned, intent.mode)
-    finally:
-        os.close(pinned)
+    if intent.count == 1:
+        undoing.restore_mode(fd, name, intent.mode, (intent.device, intent.inode))
 
 
 def _restore_mode_in_place(intent: Intent) -> None:
@@ -185,7 +176,7 @@ def _in_place(intent: Intent, prepared: Prepared) -> str:
         if not is_same or not isinstance(prepared.weigher.world.users_in(intent.path), Nobody):
             return "left alone"
         # an inode number alone is no identity (law 6): whatever is younger than the judged unit stops this
-        done = purge_in_place(fd, name, pinned, newest_ns=intent.newest_ns, resuming=True)
+        done = purge_in_place(fd, name, pinned, newest_ns=intent.newest_ns, resuming=True, links=intent.links)
         return "left alone" if done.left else _FINISHED
     finally:
         os.close(pinned)

@@ -13,7 +13,7 @@ from ...model.sweep import Measure
 from ...oskit.files import copying, own_dirs, own_files, places, purge, take, walk
 from ...oskit.race import race_window as _race_window
 from ...text import plural, shown
-from . import quarantine
+from . import quarantine, undoing
 from .journal import Journal, restorable
 from .way_back import open_parent
 
@@ -29,6 +29,7 @@ class Restored:
 def undo(token: str | None = None, to: str | None = None) -> tuple[Restored, ...]:
     """Bring back one unit by its id (a unique beginning will do), or all that the last run took."""
     journal = Journal(places.state_dir())
+    undoing.mend(journal)
     known = restorable(journal.state, must_read=True)
     chosen = _chosen(known, token)
     if not chosen:
@@ -73,6 +74,7 @@ def _bring_back(journal: Journal, entry: dict[str, Any], to: str | None) -> Rest
     target = os.path.join(to, os.path.basename(path)) if to else path
     fd = quarantine.opened(directory)
     try:
+        undoing.begin(journal, fd, token, directory, target)
         if to:
             _move(fd, directory, token, target)
         else:

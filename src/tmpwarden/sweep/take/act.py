@@ -50,7 +50,6 @@ class Actor:
     only_into_quarantine: bool = False  # undo was promised: what cannot be moved stays
     rescuer: Rescuer | None = None  # saves git work and files before a unit goes
     pending: list[Deed] = field(default_factory=list)
-    put_aside: dict[str, Remove] = field(default_factory=dict)  # below roots whose quarantine may have to go at once
 
     def for_good(self) -> Actor:
         """One that keeps nothing for undo, in the same run."""
@@ -193,8 +192,6 @@ class Actor:
             if isinstance(saved, Rescued):
                 receipt = replace(receipt, rescued=saved.id)
             if receipt.outcome is Outcome.QUARANTINED:
-                if receipt.finding.root in self.weigher.hurried_roots:
-                    self.put_aside[receipt.id] = deed.verdict
                 yield receipt
             else:
                 jobs.append(Job(deed.directory, tuple(deed.names), receipt, inside))
@@ -206,15 +203,6 @@ class Actor:
         token = next(iter(deed.names))
         trouble = decide(deed, token, deed.token) if token.endswith(quarantine.UNDECIDED) else None
         return (Reason.CHANGED, trouble) if trouble else None
-
-    def reconsidered(self, id_: str) -> Receipt | None:
-        """Before what this very run put aside is purged after all: None if it may go, else it is back where it was."""
-        verdict = self.put_aside.pop(id_, None)
-        fd = self.quarantines.open(verdict.finding.root) if verdict is not None else None
-        if verdict is None or fd is None:
-            return None
-        back = recheck.returned(verdict, self.weigher.world, fd, id_)
-        return self._told(back) if back is not None else None
 
     def _saved(self, deed: Deed) -> Rescued | Refused | None:
         """Git work that would be lost is saved now, or the unit goes back."""

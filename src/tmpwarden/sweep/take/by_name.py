@@ -174,7 +174,7 @@ class NamedTake:
             count_atime=False,
             locked=weigher.world.seen_locks,
             is_marked=weigher.world.marks(finding),
-            was_moved=True,
+            was_moved=walk.JUST_NOW,
         )
         evidence = replace(deed.verdict.evidence, measure=measure)
         if measure and self._was_written(deed, token, measure):

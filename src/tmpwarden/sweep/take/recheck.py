@@ -9,10 +9,9 @@ from __future__ import annotations
 import os
 
 from ...model.answers import Held, Nobody, NotMeasured
-from ...model.sweep import Finding, Measure, Receipt, Remove
-from ...model.terms import Kind, Outcome, Reason
+from ...model.sweep import Finding, Measure
+from ...model.terms import Kind, Reason
 from ...oskit.files import walk
-from ..store import way_back
 from ..weigh.evidence import World
 from .doubt import may_only_wait
 from .lastlook import users_of
@@ -42,7 +41,7 @@ def why_back(deed: Deed, token: str, world: World, inside: Measure | None) -> tu
 def measured_inside(world: World, quarantine_fd: int, token: str) -> Measure | None:
     """What lies in quarantine as `token`; None if it is gone. Our own rename is no change of it."""
     return walk.measure(
-        quarantine_fd, token, uid=world.uid, count_atime=False, locked=world.newly_locked, was_moved=True
+        quarantine_fd, token, uid=world.uid, count_atime=False, locked=world.newly_locked, was_moved=walk.JUST_NOW
     )
 
 
@@ -63,14 +62,3 @@ def _member_changed(quarantine_fd: int, token: str, judged: Measure) -> bool:
         return os.lstat(token, dir_fd=quarantine_fd).st_mtime_ns > judged.newest_ns
     except OSError:
         return False  # gone
-
-
-def returned(verdict: Remove, world: World, quarantine_fd: int, id_: str) -> Receipt | None:
-    """A unit that was put aside and is to go for good after all: it goes back if it is not as it was judged."""
-    finding, judged = verdict.finding, verdict.evidence.measure
-    inside = measured_inside(world, quarantine_fd, id_)
-    changed = change(finding, judged, inside) if judged is not None and inside is not None else None
-    if not changed:
-        return None
-    is_back = way_back.put_back(quarantine_fd, id_, finding.root, finding.path)
-    return Receipt(finding, Outcome.KEPT if is_back else Outcome.FAILED, Reason.CHANGED, id=id_, detail=changed)

@@ -9,7 +9,7 @@ from collections.abc import Callable
 from ...lazy_dataclass import dataclass, field, replace
 from ...model.sweep import Finding, Measure, Receipt, Remove
 from ...model.terms import Kind, Outcome, Reason, Worth
-from ...oskit.files import take, walk
+from ...oskit.files import link_marks, take, walk
 from ...oskit.files.inplace import purge_in_place
 from ...oskit.files.purge import Purged, Unlinked, unlink_same
 from ...oskit.files.take import Taken
@@ -28,6 +28,9 @@ _REFUSALS = {
     Taken.NO_ROOM: (Outcome.FAILED, Reason.CHANGED, "not even a rename fits on the full file system"),
     Taken.STUCK: (Outcome.FAILED, Reason.CHANGED, "could not be put back; it is safe in quarantine"),
 }
+
+
+_TOO_MANY_LINKS = "it can only be removed where it lies, and holds too many hard links for that: free some inodes first"
 
 
 @dataclass(slots=True)
@@ -112,7 +115,10 @@ def remove_in_place(verdict: Remove, dir_fd: int, journal: Journal, may_go: MayG
     token = os.urandom(8).hex()
     intent = _intent(verdict, token, "", os.fstat(dir_fd))
     intent = intent if finding.members else replace(intent, device=finding.device, inode=finding.inode)
-    if not journal.intend(intent) and finding.litter.worth is Worth.SOME:
+    if (links := _links_inside(verdict, dir_fd)) is None:
+        return Receipt(finding, Outcome.FAILED, Reason.NO_QUARANTINE, detail=_TOO_MANY_LINKS)
+    is_written = journal.intend(replace(intent, links=links))
+    if not is_written and (links or finding.litter.worth is Worth.SOME):
         return unwritten(verdict)
     freed = entries = 0
     failed = ""
@@ -138,6 +144,17 @@ def remove_in_place(verdict: Remove, dir_fd: int, journal: Journal, may_go: MayG
     return Receipt(
         finding, outcome, verdict.reason, id=token, bytes=freed, entries=entries, freed_bytes=freed, detail=failed
     )
+
+
+def _links_inside(verdict: Remove, dir_fd: int) -> str | None:
+    """What the next run must know if this one is cut short; None: it cannot be written down, and half might stay."""
+    finding, measure = verdict.finding, verdict.evidence.measure
+    if finding.kind is not Kind.DIR or measure is None or measure.linked < 2:
+        return ""
+    try:
+        return link_marks.marks_in(dir_fd, finding.name)
+    except OSError:
+        return None
 
 
 def _gone_in_place(verdict: Remove, dir_fd: int, name: str, pinned: int, status: os.stat_result) -> Purged:

@@ -1,0 +1,145 @@
+"""Before what waits for undo is given up: one walk. What was written into it since it was judged sends it back.
+
+Whoever had something open in it before it was taken may have written long after the last look. The journal says how new
+the unit was when it was judged; where it does not, the rename that brought it here is the date that counts.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field, replace
+
+from ...model.answers import Held, Nobody, NotMeasured
+from ...model.sweep import Measure, Receipt
+from ...model.terms import Outcome, Reason
+from ...oskit.files import take, walk
+from ...oskit.files.purge import Purged
+from ...oskit.race import race_window as _race_window
+from ...text import shown
+from ..weigh.evidence import World
+from . import quarantine, way_back
+from .journal import Journal, entries
+from .quarantine import Stored
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """What the journal tells of an entry of a quarantine."""
+
+    path: str
+    root: str
+    newest_ns: int = 0  # 0: a teardown took it, which judges later
+    entries: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Back:
+    """What was to be given up, and was not as it was judged."""
+
+    id: str
+    path: str
+    place: str  # where it is now
+    why: str
+
+    @property
+    def is_back(self) -> bool:
+        return self.place == self.path
+
+    @property
+    def sentence(self) -> str:
+        where = (
+            "it is back in its place" if self.is_back else f"it could not be put back, and stays at {shown(self.place)}"
+        )
+        return f"{shown(self.path)} was in quarantine, and {self.why}: {where}"
+
+
+@dataclass(slots=True)
+class GivingUp:
+    """Destroys entries for good, or brings them back. `back` tells of the latter."""
+
+    journal: Journal
+    world: World
+    back: list[Back] = field(default_factory=list)
+    _known: dict[str, Judged] = field(default_factory=dict)
+
+    def all(self, stored: Iterable[Stored]) -> Iterator[Purged]:
+        """Those that went, or would not go."""
+        going = list(stored)
+        self.learn(entry.name for entry in going if entry.name.endswith(quarantine.KEPT))
+        for entry in going:
+            done = self.one(entry)
+            if isinstance(done, Purged):
+                yield done
+
+    def learn(self, names: Iterable[str]) -> None:
+        """Read what is known of these, once for all of them."""
+        wanted = set(names) - self._known.keys()
+        for line in entries(self.journal.state) if wanted else ():
+            id_, path, root = line.get("id"), line.get("path"), line.get("root")
+            if id_ not in wanted or not isinstance(path, str) or not isinstance(root, str):
+                continue
+            before = self._known.get(id_, Judged(path, root))
+            newest_ns, count = line.get("newest_ns", before.newest_ns), line.get("entries", before.entries)
+            if isinstance(newest_ns, int) and isinstance(count, int):
+                self._known[id_] = Judged(path, root, newest_ns, before.entries or count)
+
+    def one(self, entry: Stored) -> Purged | Back:
+        """An entry that is doomed already may be half gone, and is not asked about."""
+        inside = None
+        if entry.name.endswith(quarantine.KEPT):
+            inside = self._walked(entry)
+            if why := self._users(entry) or (inside and change(self._known.get(entry.name), entry, inside)):
+                self.back.append(self._put_back(entry, why))
+                return self.back[-1]
+        _race_window("walked, not yet given up")
+        purged = quarantine.destroy(entry, inside)
+        if purged.entries or purged.left:
+            self.journal.note("expired", id=entry.name, freed=purged.freed_bytes)
+        return purged
+
+    def _users(self, entry: Stored) -> str | None:
+        match self.world.users_in(entry.path):
+            case Held(by):
+                return f"somebody uses it ({by[0].kind.value})"
+            case Nobody() | NotMeasured():
+                return None
+
+    def _walked(self, entry: Stored) -> Measure | None:
+        fd = quarantine.opened(entry.directory)
+        try:
+            return walk.measure(fd, entry.name, uid=self.world.uid, count_atime=False, was_moved=walk.LONG_AGO)
+        finally:
+            os.close(fd)
+
+    def _put_back(self, entry: Stored, why: str) -> Back:
+        """Where nobody knows any more where it was, it keeps a name that never expires."""
+        judged = self._known.get(entry.name)
+        path, pinned = judged.path if judged else entry.path, quarantine.renamed(entry.path, quarantine.PINNED)
+        fd = quarantine.opened(entry.directory)
+        try:
+            if judged is None:
+                take.rename_within(fd, entry.name, os.path.basename(pinned))
+            is_back = judged is not None and way_back.put_back(fd, entry.name, judged.root, path)
+        finally:
+            os.close(fd)
+        self.journal.note("undone" if is_back else "pinned", id=entry.name, path=path)
+        return Back(entry.name, path, path if is_back else pinned, why)
+
+
+def change(judged: Judged | None, entry: Stored, now: Measure) -> str | None:
+    """What is not as it was judged, in words."""
+    if judged is not None and judged.entries and now.entries != judged.entries:
+        return f"it holds {now.entries:,} entries now, and held {judged.entries:,} when it was judged"
+    if now.directories == now.entries == 1:
+        return None  # empty: our own takes may have dated it, and rmdir loses nothing
+    limit_ns = judged.newest_ns if judged is not None and judged.newest_ns else entry.taken_ns
+    return "something in it was written after it was judged" if now.newest_ns > limit_ns else None
+
+
+def instead(receipt: Receipt, done: Purged | Back) -> Receipt:
+    """What is told of a unit that the same run had put aside."""
+    if isinstance(done, Purged):
+        return replace(receipt, outcome=Outcome.REMOVED, undoable=False, freed_bytes=done.freed_bytes)
+    outcome = Outcome.KEPT if done.is_back else Outcome.FAILED
+    return replace(receipt, outcome=outcome, reason=Reason.CHANGED, undoable=False, detail=done.why)

@@ -1,0 +1,143 @@
+"""What waits for undo is walked before it is given up: whatever was written into it since sends it back."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from support import users
+from support.litter import claude_session, later, snapshot
+from support.mounts import fill_bytes, needs_root, tmpfs
+from tmpwarden.model.request import Request
+from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.store.journal import NAME, restorable
+from tmpwarden.sweep.store.undo import undo
+
+SETTLED = Request(rows=("claude.cwd-marker",))  # takes nothing of what these tests make
+PURGE = Request(rows=("claude.cwd-marker",), empty_quarantine=True)
+
+
+@pytest.fixture
+def root(own_world: Path) -> Path:
+    return own_world / "tmp"
+
+
+def put_aside(root: Path) -> tuple[Path, Path]:
+    """A unit's place, and where it waits."""
+    unit = claude_session(root, files=3)
+    clean(now_ns=later(100))
+    assert not unit.exists()
+    (waiting,) = (root / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
+    return unit, waiting
+
+
+def write(waiting: Path) -> None:
+    next((waiting / "tasks").iterdir()).write_text("fresh")
+
+
+def write_with_an_old_date(waiting: Path) -> None:
+    path = next((waiting / "tasks").iterdir())
+    path.write_text("fresh")
+    os.utime(path, ns=(1_500_000_000 * 10**9,) * 2)
+
+
+def add_with_old_dates(waiting: Path) -> None:
+    before = os.lstat(waiting / "tasks").st_mtime_ns
+    (waiting / "tasks" / "new").write_text("fresh")
+    os.utime(waiting / "tasks" / "new", ns=(before, before))
+    os.utime(waiting / "tasks", ns=(before, before))
+
+
+def fresh_of(unit: Path) -> list[Path]:
+    return [path for path in unit.rglob("*") if path.is_file() and path.read_text() == "fresh"]
+
+
+@pytest.mark.parametrize("move", [write, write_with_an_old_date, add_with_old_dates], ids=lambda move: move.__name__)
+@pytest.mark.parametrize(("request_", "hours"), [(PURGE, 101), (SETTLED, 200)], ids=["--purge", "its time is over"])
+def test_what_was_written_after_the_take_sends_it_back(
+    root: Path, move: Callable[[Path], None], request_: Request, hours: float
+) -> None:
+    unit, waiting = put_aside(root)
+    move(waiting)
+    result = clean(request_, now_ns=later(hours))
+    assert len(fresh_of(unit)) == 1 and not waiting.exists()
+    assert [str(unit) in warning and "back in its place" in warning for warning in result.warnings] == [True]
+    assert restorable(str(root.parent / "state" / "tmpwarden")) == {}
+
+
+@needs_root
+def test_where_memory_is_short_it_is_looked_at_too(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "t", size="4m") as root:
+        request = Request(roots=(str(root),), rows=("claude.cwd-marker",))
+        units = [claude_session(root, files=1, slug=f"-{number}") for number in range(2)]
+        clean(Request(roots=(str(root),)), now_ns=later(100))
+        waiting = list((root / f"tmpwarden-{os.geteuid()}" / "q").iterdir())
+        write(waiting[0])
+        fill_bytes(root)
+        clean(request, now_ns=later(100.1))
+        assert sorted(len(fresh_of(unit)) for unit in units) == [0, 1]
+        assert not any(path.exists() for path in waiting)
+
+
+def test_what_nobody_wrote_to_goes(root: Path) -> None:
+    unit, waiting = put_aside(root)
+    result = clean(PURGE, now_ns=later(101))
+    assert not unit.exists() and not waiting.exists() and result.warnings == []
+    assert [each.entries for each in result.expired] == [5]
+
+
+def test_where_its_place_is_taken_it_stays_for_good_and_is_told(root: Path) -> None:
+    unit, waiting = put_aside(root)
+    write(waiting)
+    unit.mkdir(parents=True)
+    (unit / "successor").write_text("x")
+    result = clean(PURGE, now_ns=later(101))
+    assert (unit / "successor").exists() and fresh_of(waiting.with_suffix(".p"))
+    assert any("could not be put back" in warning for warning in result.warnings)
+    clean(PURGE, now_ns=later(1000))
+    assert fresh_of(waiting.with_suffix(".p"))
+
+
+def test_without_a_journal_the_day_of_the_take_counts(root: Path) -> None:
+    _, waiting = put_aside(root)
+    (root.parent / "state" / "tmpwarden" / NAME).unlink()
+    write(waiting)
+    clean(PURGE, now_ns=later(101))
+    assert fresh_of(waiting.with_suffix(".p"))
+
+
+def test_a_link_that_another_tree_made_or_removed_meanwhile_keeps_nobody(root: Path) -> None:
+    """uv and pnpm link one file into many trees: what happens to other names of it is no use of this one."""
+    unit = claude_session(root, files=3)
+    for path in (unit / "tasks").iterdir():
+        os.link(path, root.parent / path.name)
+    clean(now_ns=later(100))
+    (waiting,) = (root / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
+    for number, path in enumerate((waiting / "tasks").iterdir()):
+        os.link(path, root.parent / f"other-{number}")
+    clean(PURGE, now_ns=later(101))
+    assert not unit.exists() and not waiting.exists()
+
+
+@pytest.mark.parametrize("use", [users.works_in_it, users.opens_a_file], ids=lambda use: use.__name__)
+def test_what_somebody_uses_when_its_time_is_over_goes_back(root: Path, use: Callable[[Path], object]) -> None:
+    """He could not be seen when it was put aside."""
+    unit = users.fill(root / f"claude-{os.geteuid()}" / "-p" / "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11")
+    before = snapshot(unit)
+    clean(now_ns=later(100))
+    (waiting,) = (root / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
+    with use(waiting):  # type: ignore[attr-defined]
+        clean(SETTLED, now_ns=later(200))
+    assert snapshot(unit) == before
+
+
+def test_what_came_back_can_be_taken_and_brought_back_again(root: Path) -> None:
+    unit, waiting = put_aside(root)
+    write(waiting)
+    clean(PURGE, now_ns=later(101))
+    before = snapshot(unit)
+    clean(now_ns=later(300))
+    assert not unit.exists()
+    undo()
+    assert snapshot(unit) == before
