@@ -49,11 +49,23 @@ def add_with_old_dates(waiting: Path) -> None:
     os.utime(waiting / "tasks", ns=(before, before))
 
 
+def link_into_its_root(waiting: Path) -> None:
+    """Neither its dates tell nor those of the root, which our own rename moved: only the count does."""
+    before = os.lstat(waiting).st_mtime_ns
+    (waiting.parents[3] / "other").write_text("fresh")
+    os.utime(waiting.parents[3] / "other", ns=(before, before))
+    os.link(waiting.parents[3] / "other", waiting / "linked")
+    os.utime(waiting, ns=(before, before))
+
+
+MOVES = [write, write_with_an_old_date, add_with_old_dates, link_into_its_root]
+
+
 def fresh_of(unit: Path) -> list[Path]:
     return [path for path in unit.rglob("*") if path.is_file() and path.read_text() == "fresh"]
 
 
-@pytest.mark.parametrize("move", [write, write_with_an_old_date, add_with_old_dates], ids=lambda move: move.__name__)
+@pytest.mark.parametrize("move", MOVES, ids=lambda move: move.__name__)
 @pytest.mark.parametrize(("request_", "hours"), [(PURGE, 101), (SETTLED, 200)], ids=["--purge", "its time is over"])
 def test_what_was_written_after_the_take_sends_it_back(
     root: Path, move: Callable[[Path], None], request_: Request, hours: float
