@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, field, replace
 
+from ...lazy_dataclass import dataclass, field, replace
 from ...model.answers import Held, Nobody, NotMeasured
 from ...model.sweep import Measure, Receipt
 from ...model.terms import Outcome, Reason

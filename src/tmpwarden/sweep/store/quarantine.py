@@ -12,12 +12,15 @@ import os
 
 from ...errors import UnsafeScratch
 from ...lazy_dataclass import dataclass, field
-from ...model.sweep import Measure
 from ...model.terms import Worth
 from ...oskit.files import atomic, own_dirs, places, purge, take
 from ...oskit.proc.reach import Reach
 from ...oskit.race import race_window as _race_window
 from ...text import shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...model.sweep import Measure
 
 KEPT, DOOMED, PINNED, UNDECIDED = ".k", ".x", ".p", ".u"
 _FOR_GOOD = (PINNED, UNDECIDED)
