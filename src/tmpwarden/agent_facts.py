@@ -21,6 +21,18 @@ FACTS: "dict[str, Facts]" = {
         "owner_pid": "CLAUDE_PID",
         "project": "CLAUDE_PROJECT_DIR",
         "own": ("/tmp/claude-{uid}", "~/.claude"),
+        "guarded": (
+            "~/.claude.json",
+            "~/.claude/settings*.json",
+            "~/.claude/hooks*",
+            "~/.claude/plugins/*",
+            "~/.claude/.credentials.json",
+            "~/.claude/projects/*.jsonl",
+            "~/.claude/history.jsonl",
+            "*/.claude/settings*.json",
+            "*/.claude/hooks*",
+            "*/.mcp.json",
+        ),
         "snapshots": "shell-snapshots",
         "tools": {
             "Bash": "shell",
@@ -65,6 +77,15 @@ FACTS: "dict[str, Facts]" = {
         "owner_pid": "",
         "project": "",
         "own": ("~/.codex",),
+        "guarded": (
+            "~/.codex/config.toml",
+            "~/.codex/hooks*",
+            "~/.codex/auth.json",
+            "~/.codex/sessions*",
+            "~/.codex/history.jsonl",
+            "*/.codex/config.toml",
+            "*/.codex/hooks*",
+        ),
         "snapshots": "shell_snapshots",
         "tools": {"Bash": "shell", "apply_patch": "patch"},
         "events": {
@@ -99,6 +120,13 @@ FACTS: "dict[str, Facts]" = {
         "owner_pid": "",
         "project": "CLAUDE_PROJECT_DIR",
         "own": ("~/.copilot",),
+        "guarded": (
+            "~/.copilot/config*.json",
+            "~/.copilot/mcp*.json",
+            "~/.copilot/hooks*",
+            "~/.copilot/session-state*",
+            "*/.github/hooks/*",
+        ),
         "snapshots": "",
         "tools": {
             "Bash": "shell",
@@ -147,6 +175,13 @@ FACTS: "dict[str, Facts]" = {
         "owner_pid": "",
         "project": "CLAUDE_PROJECT_DIR",
         "own": ("~/.gemini",),
+        "guarded": (
+            "~/.gemini/settings.json",
+            "~/.gemini/oauth_creds.json",
+            "~/.gemini/.env",
+            "~/.gemini/tmp/*/chats*",
+            "*/.gemini/settings.json",
+        ),
         "snapshots": "",
         "tools": {"run_shell_command": "shell", "read_file": "read", "write_file": "write", "replace": "edit"},
         "events": {
@@ -185,6 +220,13 @@ FACTS: "dict[str, Facts]" = {
         "owner_pid": "",
         "project": "",
         "own": ("~/.local/share/opencode",),
+        "guarded": (
+            "~/.config/opencode/*",
+            "~/.local/share/opencode/storage*",
+            "~/.local/share/opencode/auth.json",
+            "*/opencode.json*",
+            "*/.opencode/plugin*",
+        ),
         "snapshots": "",
         "tools": {"bash": "shell", "read": "read", "write": "write", "edit": "edit"},
         "events": {
@@ -218,6 +260,13 @@ FACTS: "dict[str, Facts]" = {
         "owner_pid": "",
         "project": "CLAUDE_PROJECT_DIR",
         "own": ("~/.qwen",),
+        "guarded": (
+            "~/.qwen/settings.json",
+            "~/.qwen/oauth_creds.json",
+            "~/.qwen/.env",
+            "~/.qwen/projects/*.jsonl",
+            "*/.qwen/settings.json",
+        ),
         "snapshots": "",
         "tools": {"run_shell_command": "shell", "read_file": "read", "write_file": "write", "edit": "edit"},
         "events": {

@@ -31,6 +31,7 @@ class Context:
         "look",
         "own",
         "project",
+        "pushes",
         "rewrites_edits",
         "scratch",
         "startup",
@@ -60,6 +61,7 @@ class Context:
         holds_mount: "Callable[[str], bool] | None" = None,
         environ: "Mapping[bytes, bytes] | None" = None,
         startup: "Callable[[], tuple[str | None, ...]] | None" = None,
+        pushes: "Callable[[str], str | None] | None" = None,
     ) -> None:
         self.scratch = scratch  # None: no scratch, so nothing is redirected and nothing is inside it
         self.project = project
@@ -78,6 +80,7 @@ class Context:
         self.variables = variables or {}  # what the agent's shell is known to have, such as TMPDIR
         self.tmp_roots = tmp_roots
         self.environ = environ or {}  # what the agent's shell inherits
+        self.pushes = pushes  # (directory) -> the branch that `git push` there changes; None: nobody can tell
         self.startup = startup  # () -> the texts that it loads before the command; one that cannot be read is None
         self.holds_mount = holds_mount  # (directory) -> is anything mounted below it? None: nobody can tell
         self.is_plain = is_plain or _nobody_looked  # (directory, with all below) -> was it seen to hold no link?
@@ -138,6 +141,7 @@ def context_of(
         look=disk.look,
         is_plain=disk.is_plain,
         holds_mount=disk.holds_mount,
+        pushes=lambda cwd: _pushed(cwd, home),
         tmp_roots=tmp_roots,
         environ=environ,
         startup=None if environ is None else (lambda: _startup(facts, home, environ)),
@@ -153,6 +157,13 @@ def context_of(
 
 def _named(path: str, home: str, uid: int) -> str:
     return home + path[1:] if path[0] == "~" else path.replace("{uid}", str(uid))
+
+
+def _pushed(cwd: str, home: str) -> str | None:
+    """Only a push with a lease asks for it."""
+    from ..oskit.files.pushed import pushed_branch
+
+    return pushed_branch(cwd, home)
 
 
 def _startup(facts: "Facts | None", home: str, environ: "Mapping[bytes, bytes]") -> "tuple[str | None, ...]":

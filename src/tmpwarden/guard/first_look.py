@@ -14,12 +14,14 @@ _PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ01234567
 _ENDS = ("", ";", "\n")  # operators that need nothing behind them
 
 
-def is_nothing(command: str, table: "Table") -> bool:
+def is_nothing(command: str, table: "Table", cwd: str = "") -> bool:
     """Would the full evaluation say "pass", rewrite nothing and own nothing?"""
-    if len(command) > MAX_LENGTH or not command.isascii() or any(root in command for root in table["roots"]):  # type: ignore[attr-defined]
+    if len(command) > MAX_LENGTH or not command.isascii():
         return False
     bare = _without_quotes(command)
-    if bare is None:
+    if bare is None or any(root in command or root in bare for root in table["roots"]):  # type: ignore[attr-defined]
+        return False
+    if _names(f"{command} {bare}", cwd, table["named"]):  # type: ignore[arg-type]
         return False
     before = "\n"
     while bare:
@@ -32,6 +34,19 @@ def is_nothing(command: str, table: "Table") -> bool:
             return False
         before = operator if words or before == "\n" else before
     return before in _ENDS
+
+
+def _names(text: str, cwd: str, named: "list[str]") -> bool:
+    """Could a rule about names speak: is a part of one written here, or may a pattern stand for it?"""
+    if any(part in text or part in cwd for part in named):
+        return True
+    if not named or ("*" not in text and "?" not in text):
+        return False
+    for word in text.split():
+        head = word.rpartition("/")[2].partition("*")[0].partition("?")[0]
+        if head and head != word.rpartition("/")[2] and any(part.startswith(head) for part in named):
+            return True
+    return False
 
 
 def _next(text: str) -> "tuple[str, str, str]":

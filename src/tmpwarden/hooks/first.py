@@ -17,10 +17,11 @@ def is_nothing(
     command = given.get("command") if isinstance(given, dict) else None
     if facts is None or not isinstance(command, str) or facts["tools"].get(str(tool)) != "shell":
         return False
+    cwd = str(payload.get("cwd") or "")
     table = first_look.table_in_force(state, _config_directory(environ))
-    if table is None or not first_look.is_nothing(command, table):
+    if table is None or not first_look.is_nothing(command, table, cwd):
         return False
-    call = ToolCall(agent, "shell", command=command, cwd=str(payload.get("cwd") or ""), session=session)
+    call = ToolCall(agent, "shell", command=command, cwd=cwd, session=session)
     try:
         record(state, call, Decision("pass"))
     except OSError:

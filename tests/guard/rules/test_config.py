@@ -6,7 +6,8 @@ from pathlib import Path
 import pytest
 
 from tmpwarden.guard.rules.compiled import cache_path, config_files, rules_in_force
-from tmpwarden.guard.rules.config import Mistake, load
+from tmpwarden.guard.rules.config import load
+from tmpwarden.guard.rules.source import Mistake
 from tmpwarden.guard.rules.verify import verify
 from tmpwarden.toml_lines import lines_of
 
@@ -55,7 +56,7 @@ def test_without_a_word_about_presets_the_sandbox_is_in_force_and_none_takes_it_
         ("[guard]\n\nwrong = 1\n", 3, "guard.wrong", "unknown key"),
         ("[guard]\ndefault = 'allow'\n", 2, "guard.default", "an allow needs a rule that names the command"),
         ("[guard]\non_error = 'shrug'\n", 2, "guard.on_error", "none of ask, deny, pass"),
-        ("[guard]\npreset = 'sandbx'\n", 2, "guard.preset", "there are sandbox"),
+        ("[guard]\npreset = 'sandbx'\n", 2, "guard.preset", "there are agents"),
         ("[guard]\ndeny = 'rm'\n", 2, "guard.deny", "must be a list"),
         ("[guard]\nask = [\n  'ls',\n  3,\n]\n", 4, "guard.ask[1]", "must be a table or a string"),
         ("[guard]\nallow = ['*']\n", 2, "guard.allow[0].prefix", "must name its command"),
@@ -69,7 +70,7 @@ def test_without_a_word_about_presets_the_sandbox_is_in_force_and_none_takes_it_
             "[[guard.arguments]]\ncommand = 'rm'\nall_inside = ['@scratch']\nany_outside = ['.']\ndecision = 'ask'\n",
             5,
             "guard.arguments[1]",
-            "exactly one of all_inside, any_outside, all_match, any_match, has all_inside and any_outside",
+            "exactly one of all_inside, any_outside, all_match, any_match, any_named, has all_inside and any_outside",
         ),
         (
             "[[guard.arguments]]\ncommand = 'rm'\nall_inside = ['@scrach']\ndecision = 'allow'\n",

@@ -16,8 +16,9 @@ from ...errors import BadArgument, BadConfig, UnknownAgent
 from ...guard.context import Context, context_of
 from ...guard.decide.evaluate import evaluate
 from ...guard.log.history import Entry, entries, is_wanted
+from ...guard.rules.choosing import NO_PRESET, preset_names
 from ...guard.rules.compiled import config_files
-from ...guard.rules.config import NO_PRESET, Loaded, load, preset_names
+from ...guard.rules.config import Loaded, load
 from ...guard.rules.verify import verify as verified
 from ...hooks.dialects.common import reaches_commands
 from ...model.facts import Facts

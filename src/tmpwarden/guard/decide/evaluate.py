@@ -10,7 +10,8 @@ from ..nouns.analysis import Simple
 from ..nouns.budget import Budget
 from ..rules.rule import Rules
 from ..shell.syntax import Unreadable
-from .judge import Judged, judge
+from .judge import judge
+from .judged import Judged
 from .rewriting import may_name, rewritten
 from .scope import Scope
 from .temproot import TempRoot

@@ -6,7 +6,8 @@ from ..nouns.analysis import ANY, READ, WRITE, PathUse
 from ..nouns.budget import Budget
 from ..nouns.paths import normalised, resolved
 from ..rules.rule import Rules
-from .judge import Judged, judge_file
+from .judge import judge_file
+from .judged import Judged
 from .rewriting import rewrite_path
 from .scope import Scope
 

@@ -8,18 +8,9 @@ from ..programs.table import has
 from ..rules.glob import matches
 from ..rules.prefixes import MAYBE, YES, is_prefix
 from ..rules.rule import Rule, Rules
+from .judged import Judged
+from .matching import is_named, match_hit
 from .scope import Scope
-
-
-class Judged:
-    """The word on one simple command, and the rule that spoke."""
-
-    __slots__ = ("reason", "rule", "verdict")
-
-    def __init__(self, verdict: str, rule: str = "", reason: str = "") -> None:
-        self.verdict = verdict
-        self.rule = rule
-        self.reason = reason
 
 
 def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
@@ -31,11 +22,16 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
                 return _spoken(rule, simple, scope)
             if hit == MAYBE:
                 doubts.append(Judged(rules.on_error, rule.label, _not_proven(simple)))
+    rows = rules.command_rows(simple.name) if simple.argv else []
+    if rows and (said := _by_words(rows, simple, scope, DENY)) is not None:
+        return said
     may_allow = scope.may_allow(simple)
     if may_allow:
         for rule in rules.rules:
             if rule.decision == ALLOW and rule.kind != "prefix" and _allows(rule, simple, scope):
                 return Judged(ALLOW, rule.label, rule.description)
+    if rows and (said := _by_words(rows, simple, scope, ASK)) is not None:
+        return said
     for rule in rules.rules:
         if rule.decision == ASK and (hit := _hit(rule, simple, scope)) is not None:
             return (
@@ -54,6 +50,12 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
 
 def _unspoken(rules: Rules, what: str) -> Judged:
     return Judged(rules.default, reason="" if rules.default == PASS else f"no rule speaks about {what}")
+
+
+def _by_words(rows: "list[dict[str, object]]", simple: Simple, scope: Scope, decision: str) -> Judged | None:
+    from .command_rules import by_words  # most programs have no rows
+
+    return by_words(rows, simple, scope, decision)
 
 
 def _spoken(rule: Rule, simple: Simple, scope: Scope) -> Judged:
@@ -102,13 +104,16 @@ def _argument_hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
         return None
     if simple.remote:
         return None if _is_in_container(simple) or "*" in rule.patterns else MAYBE
+    if rule.test == "any_named":  # whatever is done with it, a name is a name
+        named = [use for use in simple.paths if _is_of_mode(rule.mode, use)]
+        return YES if any(is_named(rule.operands, use, scope) for use in named) else None
     uses = [use for use in simple.paths if _counts(rule, use)]
     if rule.test == "any_outside":
         return _worst(rule, tuple(uses), scope)
     if rule.test == "all_inside":
         roots = scope.roots(rule.operands)
         return YES if uses and all(_inside(use, roots, scope) for use in uses) else None
-    return _match_hit(rule, simple, uses, scope)
+    return match_hit(rule, simple, uses, scope)
 
 
 def _counts(rule: Rule, use: PathUse) -> bool:
@@ -116,33 +121,6 @@ def _counts(rule: Rule, use: PathUse) -> bool:
     if use.mode == ANY and rule.mode != "any":
         return rule.decision == ALLOW
     return _is_of_mode(rule.mode, use)
-
-
-def _match_hit(rule: Rule, simple: Simple, uses: "list[PathUse]", scope: Scope) -> str | None:
-    """Globs over what the arguments say and over where the paths lead."""
-    globs = scope.globs(rule.operands)
-    found = [
-        any(matches(glob, text) for glob in globs for text in (use.raw, use.path, use.resolved) if text is not None)
-        for use in uses
-        if not use.is_glob or _takes_all(use)
-    ]
-    if rule.mode != "any":
-        return YES if found and (any if rule.test == "any_match" else all)(found) else None
-    found += [
-        any(matches(glob, word) for glob in globs)
-        for word in simple.argv[1:]
-        if word is not None and not any(use.raw == word for use in uses)
-    ]
-    if rule.test == "all_match":
-        return YES if found and all(found) and None not in simple.argv else None
-    if any(found):
-        return YES
-    return MAYBE if None in simple.argv else None
-
-
-def _takes_all(use: PathUse) -> bool:
-    """`rm -rf .git/*` leaves nothing of the history. `rm -rf *` in a project leaves it: a star sees nothing hidden."""
-    return use.mode == DELETE and use.raw.endswith("/*") and (use.path or "").endswith("/.git")
 
 
 def _worst(rule: Rule, uses: "tuple[PathUse, ...]", scope: Scope) -> str | None:
@@ -155,6 +133,8 @@ def _outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
     is_victim = use.mode in (DELETE, CREATE)  # removing /dev/null is no writing to it
     if not _is_of_mode(rule.mode, use) or (use.path is not None and is_sink(use.path) and not is_victim):
         return None
+    if rule.test == "named":
+        return YES if is_named(rule.operands, use, scope) else None
     place = landing(use)
     if rule.test == "glob":
         texts = [text for text in (use.raw, use.path, place) if text is not None]

@@ -24,8 +24,11 @@ class Scope:
         "holds_mount",
         "is_plain",
         "look",
+        "protected",
+        "pushes",
         "redirect_allows",
         "tokens",
+        "trusted",
     )
 
     def __init__(self, rules: "Rules", context: "Context", budget: Budget, commands: "tuple[Simple, ...]" = ()) -> None:
@@ -37,12 +40,19 @@ class Scope:
         self.tokens = context.tokens(rules)
         self.commands = commands  # the whole line: one command may lay a trap for the next
         self.redirect_allows: list[Rule] = rules.of("redirects", "allow")
+        self.trusted = rules.trusted
+        self.protected = rules.protected
+        self.pushes = context.pushes
         self._roots: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def roots(self, operands: "tuple[str, ...]") -> "tuple[str, ...]":
         if operands not in self._roots:
             self._roots[operands] = expand(operands, self.tokens, self.look)
         return self._roots[operands]
+
+    def pushed_branch(self, cwd: str) -> str:
+        """The branch that a push without a name changes; "" where nobody can tell."""
+        return "" if self.pushes is None else self.pushes(cwd) or ""
 
     def globs(self, operands: "tuple[str, ...]") -> "tuple[str, ...]":
         """Patterns with `@scratch`, `@project`, `.` and `~` at their head replaced."""

@@ -213,5 +213,6 @@ class Shell:
                 doubts=doubts,
                 span=(node.start, node.end) if self.in_text else (-1, -1),
                 text=self.source[node.start : node.end],
+                given="" if call.body is None else call.body.body or call.body.target.text or "",
             )
         )

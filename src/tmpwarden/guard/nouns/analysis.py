@@ -35,7 +35,7 @@ class Simple:
     Patterns stand in it as they are written; what they may match is in `paths`.
     """
 
-    __slots__ = ("argv", "cwd", "doubts", "name", "paths", "redirects", "remote", "span", "text", "wrappers")
+    __slots__ = ("argv", "cwd", "doubts", "input", "name", "paths", "redirects", "remote", "span", "text", "wrappers")
 
     def __init__(
         self,
@@ -50,6 +50,7 @@ class Simple:
         doubts: tuple[str, ...] = (),
         span: tuple[int, int] = (-1, -1),
         text: str = "",
+        given: str = "",
     ) -> None:
         self.argv = argv  # after unwrapping; empty: only assignments or redirects
         self.name = name  # last component of argv[0]; None: not proven, or no command at all (argv is empty)
@@ -61,6 +62,7 @@ class Simple:
         self.doubts = doubts  # why no allow can be given though the words are known: "PATH is changed"
         self.span = span
         self.text = text
+        self.input = given  # the here-document or here-string on its input, as it is written
 
 
 class Analysis:

@@ -9,7 +9,8 @@ from ...stamped import stamp
 from .. import first_look
 from ..programs import rows, running
 from . import first_table as making
-from .config import PRESETS_DIR, Loaded, load
+from .choosing import PRESETS_DIR
+from .config import Loaded, load
 from .document import InForce, document_of, rules_of
 from .first_table import first_table
 from .rule import Rules
@@ -17,20 +18,25 @@ from .rule import Rules
 
 def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, object] | None) -> InForce:
     """Read every source; the result is written to `cache` and comes into force unless a source is broken."""
-    presets = tuple(sorted(os.path.join(PRESETS_DIR, name) for name in os.listdir(PRESETS_DIR)))
-    seen = stamp((*presets, *files))  # before reading: a change while we read makes it stale, not wrong
+    seen = {str(row[0]): row for row in stamp((*files, *_all_presets()))}  # before reading: changed then is stale
     loaded = load(files)
+    presets = tuple(source.path for source in loaded.sources if source.path.startswith(PRESETS_DIR))
+    stamps = [seen[path] for path in (*presets, *files)]
     complaint = _complaint(loaded)
     rules = loaded.rules
     if loaded.is_broken:
         rules = rules_of(last_good) if last_good is not None else load(()).rules
     try:
         own_dirs.make_private_dir(os.path.dirname(cache))
-        atomic.write(cache, json.dumps(document_of(rules, stamp=seen, presets=presets, complaint=complaint)))
-        _write_first(rules, seen, files, os.path.dirname(os.path.dirname(cache)))
+        atomic.write(cache, json.dumps(document_of(rules, stamp=stamps, presets=presets, complaint=complaint)))
+        _write_first(rules, stamps, files, os.path.dirname(os.path.dirname(cache)))
     except (OSError, UnsafeScratch):
         pass  # a full disk: the next hook compiles again
     return InForce(rules, complaint)
+
+
+def _all_presets() -> list[str]:
+    return [os.path.join(PRESETS_DIR, name) for name in os.listdir(PRESETS_DIR)]
 
 
 def _write_first(rules: Rules, seen: list[list[object]], files: tuple[str, ...], state_dir: str) -> None:

@@ -1,51 +1,23 @@
 """`[guard]` and `[redirect]` of the TOML files, decoded and merged into Rules; each mistake with file, line, key."""
 
+import json
 import os
-import tomllib
 from collections.abc import Callable, Iterator
 
 from ...catalogue import policy
 from ...lazy_dataclass import dataclass, replace
 from ...model.hot import ALLOW, ASK, DENY, PASS
-from ...oskit.files.atomic import at_once
-from ...toml_lines import line_of, lines_of
+from .choosing import chosen, preset_sources
+from .command_rule import Row, by_program, command_row
 from .decode import Table, prefix_rule, regex_rule, structured_rule
-from .rule import SESSION, Rule, Rules
+from .glob import matches
+from .rule import PROTECTED, SESSION, Rule, Rules
+from .source import Mistake, Source, read
 
-PRESETS_DIR = os.path.join(os.path.dirname(__file__), "presets")
-DEFAULT_PRESET = "sandbox"
-NO_PRESET = "none"
-_LISTS = ("deny", "ask", "allow", "checks", "allow_checks", "arguments", "redirects", "files")
-_SCALARS = {"preset": None, "on_error": (ASK, DENY, PASS), "default": (PASS, ASK, DENY)}
+_LISTS = ("deny", "ask", "allow", "checks", "allow_checks", "arguments", "redirects", "files", "commands")
+_NAMES = ("trusted", "protected", "off")  # lists of globs; of several files they are put together
+_SCALARS = {"preset": None, "presets": None, "on_error": (ASK, DENY, PASS), "default": (PASS, ASK, DENY)}
 _REDIRECT_KEYS = ("tmp", "target")
-
-
-@dataclass(frozen=True, slots=True)
-class Mistake:
-    """Something wrong in a config file. `fatal` ones keep the file from coming into force."""
-
-    file: str
-    line: int
-    key: str
-    message: str
-    fatal: bool = True
-
-    def __str__(self) -> str:
-        return f"{self.file}:{self.line}: {self.key}{': ' if self.key else ''}{self.message}"
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """One TOML file that was read, or could not be."""
-
-    path: str
-    name: str  # in the labels of its rules
-    document: dict[str, object]
-    lines: dict[str, int]
-    mistakes: tuple[Mistake, ...] = ()
-
-    def mistake(self, key: str, message: str, *, fatal: bool = True) -> Mistake:
-        return Mistake(self.path, line_of(key, self.lines), key, message, fatal)
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +36,37 @@ class Loaded:
 def load(paths: tuple[str, ...], *, preset: str | None = None, temp_roots: tuple[str, ...] = ("/tmp",)) -> Loaded:
     """Presets first, then the files in order: lists concatenate, the last to set a scalar or `[redirect]` wins."""
     files, locked = _lawful([read(path, _name(path, paths)) for path in paths if os.path.exists(path)])
-    names, mistakes = _presets(files) if preset is None else ((preset,), [])
+    names, mistakes = chosen(files) if preset is None else (tuple(preset.split(",")), [])
     mistakes += locked
-    sources = [*filter(None, (_preset_source(name) for name in names)), *files]
-    rules, redirect, scalars = [], {}, {"on_error": ASK, "default": PASS}
+    sources = [*preset_sources(names), *files]
+    rules: list[Rule] = []
+    rows: list[Row] = []
+    redirect, scalars = {}, {"on_error": ASK, "default": PASS}
+    lists: dict[str, tuple[str, ...]] = dict.fromkeys(_NAMES, ())
     for source in sources:
         mistakes += source.mistakes
         guard = _table(source, "guard", mistakes)
         rules += list(_rules(source, guard, mistakes))
+        rows += list(_rows(source, guard, mistakes))
+        for key in _NAMES:
+            lists[key] += _globs(source, guard, key, mistakes)
         for key in ("on_error", "default"):
             if key in guard:
                 scalars[key] = _choice(source, guard, key, mistakes)
         if "redirect" in source.document:
             redirect = _redirect(source, mistakes, temp_roots)
+    off = lists["off"]
+    rows = [row for row in rows if not _is_off(str(row["label"]), off)]
     merged = Rules(
-        tuple(rules),
+        tuple(rule for rule in rules if not _is_off(rule.label, off)),
         redirect_tmp=bool(redirect.get("tmp", False)),
         target=str(redirect.get("target", SESSION)),
         on_error=scalars["on_error"],
         default=scalars["default"],
+        rows=tuple(json.dumps(row) for row in rows),
+        commands=by_program(rows),
+        trusted=lists["trusted"],
+        protected=lists["protected"] or PROTECTED,
     )
     return Loaded(merged, tuple(mistakes), tuple(sources))
 
@@ -120,50 +104,6 @@ def _name(path: str, paths: tuple[str, ...]) -> str:
     return path if sum(os.path.basename(other) == name and os.path.exists(other) for other in paths) > 1 else name
 
 
-def read(path: str, name: str) -> Source:
-    try:
-        with open(path, "rb", opener=at_once) as file:
-            text = file.read().decode()
-        return Source(path, name, tomllib.loads(text), lines_of(text))
-    except tomllib.TOMLDecodeError as error:
-        line, message = _place_of(error, text)
-        return Source(path, name, {}, {}, (Mistake(path, line, "", f"not TOML: {message}"),))
-    except (OSError, UnicodeDecodeError) as error:
-        return Source(path, name, {}, {}, (Mistake(path, 1, "", f"cannot be read: {error}"),))
-
-
-def _place_of(error: tomllib.TOMLDecodeError, text: str) -> tuple[int, str]:
-    message, _, place = str(error).rpartition(" (at ")
-    digits = "".join(c for c in place.partition(",")[0] if c.isdigit())
-    return (int(digits) if digits else text.count("\n") + 1), message or str(error)
-
-
-def preset_names() -> tuple[str, ...]:
-    return tuple(sorted(name[:-5] for name in os.listdir(PRESETS_DIR) if name.endswith(".toml")))
-
-
-def _preset_source(name: str) -> Source | None:
-    return None if name == NO_PRESET else read(os.path.join(PRESETS_DIR, f"{name}.toml"), name)
-
-
-def _presets(files: list[Source]) -> tuple[tuple[str, ...], list[Mistake]]:
-    """The last file that sets `guard.preset` wins; nobody set it: the sandbox."""
-    chosen, mistakes = (DEFAULT_PRESET,), []
-    for source in files:
-        guard = source.document.get("guard")
-        if isinstance(guard, dict) and "preset" in guard:
-            value = guard["preset"]
-            names = tuple(value) if isinstance(value, list) else (value,)
-            known = (*preset_names(), NO_PRESET)
-            wrong = [name for name in names if name not in known]
-            if wrong:
-                choice = ", ".join(known)
-                mistakes.append(source.mistake("guard.preset", f"there is no preset {wrong[0]!r}; there are {choice}"))
-            else:
-                chosen = names
-    return chosen, mistakes
-
-
 def _table(source: Source, key: str, mistakes: list[Mistake]) -> dict[str, object]:
     value = source.document.get(key, {})
     if not isinstance(value, dict):
@@ -171,8 +111,8 @@ def _table(source: Source, key: str, mistakes: list[Mistake]) -> dict[str, objec
         return {}
     if key == "guard":
         for name in value:
-            if name not in _LISTS and name not in _SCALARS:
-                known = ", ".join((*_SCALARS, *_LISTS))
+            if name not in _LISTS and name not in _SCALARS and name not in _NAMES:
+                known = ", ".join((*_SCALARS, *_NAMES, *_LISTS))
                 mistakes.append(source.mistake(f"guard.{name}", f"unknown key; known are {known}"))
     return value
 
@@ -210,18 +150,45 @@ def _is_right_below(target: object, temp_roots: tuple[str, ...]) -> bool:
 
 
 def _rules(source: Source, guard: dict[str, object], mistakes: list[Mistake]) -> Iterator[Rule]:
-    for key in _LISTS:
-        value = guard.get(key, [])
-        if not isinstance(value, list):
-            mistakes.append(source.mistake(f"guard.{key}", "must be a list"))
-            continue
-        for index, item in enumerate(value):
-            where = f"guard.{key}[{index}]"
-            wrong: list[tuple[str, str]] = []
-            rule = _DECODERS[key](Table(item, f"{source.name}:{key}[{index}]", wrong))
-            mistakes += [source.mistake(f"{where}.{inner}" if inner else where, words) for inner, words in wrong]
-            if rule is not None and not wrong:
+    for key in _DECODERS:
+        for table, where in _entries(source, guard, key, mistakes):
+            rule = _DECODERS[key](table)
+            mistakes += [source.mistake(f"{where}.{inner}" if inner else where, words) for inner, words in table.wrong]
+            if rule is not None and not table.wrong:
                 yield rule
+
+
+def _rows(source: Source, guard: dict[str, object], mistakes: list[Mistake]) -> Iterator[Row]:
+    for table, where in _entries(source, guard, "commands", mistakes):
+        row = command_row(table)
+        mistakes += [source.mistake(f"{where}.{inner}" if inner else where, words) for inner, words in table.wrong]
+        if row is not None and not table.wrong:
+            yield row
+
+
+def _entries(
+    source: Source, guard: dict[str, object], key: str, mistakes: list[Mistake]
+) -> Iterator[tuple[Table, str]]:
+    """Each entry of a list with its label, `git:force-push` where it has an id, and where it stands."""
+    value = guard.get(key, [])
+    if not isinstance(value, list):
+        mistakes.append(source.mistake(f"guard.{key}", "must be a list"))
+        return
+    for index, item in enumerate(value):
+        name = item.get("id") if isinstance(item, dict) else None
+        yield Table(item, f"{source.name}:{name or f'{key}[{index}]'}", []), f"guard.{key}[{index}]"
+
+
+def _globs(source: Source, guard: dict[str, object], key: str, mistakes: list[Mistake]) -> tuple[str, ...]:
+    value = guard.get(key, [])
+    if isinstance(value, list) and all(isinstance(one, str) and one.strip("*") for one in value):
+        return tuple(value)
+    mistakes.append(source.mistake(f"guard.{key}", "must be a list of names; * alone would be all of them"))
+    return ()
+
+
+def _is_off(label: str, off: tuple[str, ...]) -> bool:
+    return any(matches(glob, label) for glob in off)
 
 
 _DECODERS: dict[str, Callable[[Table], Rule | None]] = {

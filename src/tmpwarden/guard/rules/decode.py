@@ -4,16 +4,18 @@ import shlex
 
 from ...model.hot import ALLOW, ASK, DENY
 from ..programs.table import has
+from .own_places import spelled
 from .regexes import first_words, most_characters, why_refused
 from .rule import Rule
 
 _TESTS = {
-    "arguments": ("all_inside", "any_outside", "all_match", "any_match"),
-    "redirects": ("outside", "glob"),
-    "files": ("outside", "inside", "glob"),
+    "arguments": ("all_inside", "any_outside", "all_match", "any_match", "any_named"),
+    "redirects": ("outside", "glob", "named"),
+    "files": ("outside", "inside", "glob", "named"),
 }
 _ROOT_TESTS = ("all_inside", "any_outside", "outside", "inside")
 _MODES = ("read", "write", "overwrite", "append", "delete", "any")
+PROOF = ("id", "matches", "spares")  # what a rule of a pack is called, and lines that show what it means
 TOKENS = ("@scratch", "@project", "@agent", ".", "~")
 
 
@@ -94,7 +96,7 @@ def regex_rule(table: Table, decision: str) -> Rule | None:
 def structured_rule(table: Table, kind: str) -> Rule | None:
     tests = _TESTS[kind]
     own = ("command",) if kind == "arguments" else ()
-    fields = table.fields((*own, *tests, "mode", "decision", "description", "alternative"))
+    fields = table.fields((*own, *tests, "mode", "decision", "description", "alternative", *PROOF))
     if table.wrong and not fields:
         return None
     given = [test for test in tests if test in fields]
@@ -102,6 +104,7 @@ def structured_rule(table: Table, kind: str) -> Rule | None:
         table.fail("", f"needs exactly one of {', '.join(tests)}" + (f", has {' and '.join(given)}" if given else ""))
         return None
     operands = table.texts(fields, given[0])
+    operands = spelled(operands)
     if given[0] in _ROOT_TESTS:
         _check_roots(table, given[0], operands)
     rule = Rule(

@@ -2,7 +2,7 @@
 
 from .rule import Rules, from_row
 
-SCHEMA = 2  # raise it when a row means something else: what was compiled before is compiled anew
+SCHEMA = 3  # raise it when a row means something else: what was compiled before is compiled anew
 
 
 class InForce:
@@ -26,6 +26,10 @@ def document_of(rules: Rules, *, stamp: object, presets: "tuple[str, ...]", comp
         "target": rules.target,
         "on_error": rules.on_error,
         "default": rules.default,
+        "rows": list(rules.rows),
+        "commands": rules.commands,
+        "trusted": list(rules.trusted),
+        "protected": list(rules.protected),
     }
 
 
@@ -38,4 +42,8 @@ def rules_of(document: "dict[str, object]") -> Rules:
         target=str(document["target"]),
         on_error=str(document["on_error"]),
         default=str(document["default"]),
+        rows=tuple(document["rows"]),  # type: ignore[arg-type]
+        commands=document["commands"],  # type: ignore[arg-type]
+        trusted=tuple(document["trusted"]),  # type: ignore[arg-type]
+        protected=tuple(document["protected"]),  # type: ignore[arg-type]
     )

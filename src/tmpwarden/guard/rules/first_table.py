@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+
 from ...model.hot import ALLOW, PASS
 from ..follow.table import HANDLERS
 from ..programs.rare import OUTPUTS
@@ -12,6 +14,7 @@ from .rule import Rule, Rules
 _WRITING = ">^=$/"
 _CHANGING_MODES = ("write", "append", "delete")
 _SPOKEN_FOR = ("runs", "shell", "user-shell", "code", "told-by", "remote", "reads", "writes", "spares", "in-place")
+_BY_NAME = ("any_named", "named")  # speak about paths that are written so, whatever the program
 
 
 def first_table(rules: Rules, tmp_roots: tuple[str, ...] = ("/tmp",)) -> dict[str, object] | None:
@@ -21,6 +24,8 @@ def first_table(rules: Rules, tmp_roots: tuple[str, ...] = ("/tmp",)) -> dict[st
     names = {name for name in names_of_all() if _is_silent(name)}
     words = {name for name in names_of_all() if {"changes", "shell"} & program(name).facets.keys()}
     for rule in rules.rules:
+        if rule.test in _BY_NAME:
+            continue
         if rule.kind == "prefix" and len(rule.operands) > 1 and not _is_glob(rule.operands[1]):
             words.add(rule.operands[1])
         elif rule.kind in ("prefix", "arguments", "check"):
@@ -28,13 +33,49 @@ def first_table(rules: Rules, tmp_roots: tuple[str, ...] = ("/tmp",)) -> dict[st
             if rule.kind != "arguments":
                 patterns = rule.operands[:1] if rule.kind == "prefix" else (_program_of(rule.operands[0]),)
             names -= {name for name in names for pattern in patterns if pattern != "*" and matches(pattern, name)}
-    programs = {name: _entry(program(name)) for name in sorted(names)}
+    silent = {name: _entry(program(name)) for name in sorted(names)}
+    programs = {name: entry for name, entry in silent.items() if _stays(name, entry, rules)}
     roots = [root.rpartition("/")[2] for root in tmp_roots]
-    return {"programs": programs, "words": sorted(words), "roots": roots}
+    return {"programs": programs, "words": sorted(words), "roots": roots, "named": _named(rules)}
+
+
+def _stays(name: str, entry: tuple[tuple[str, ...], str, list[str]], rules: Rules) -> bool:
+    """Can no row of `[[guard.commands]]` speak about what the first look would pass?"""
+    quiet = entry[0]
+    about = {at for pattern, rows in rules.commands.items() if matches(pattern, name) for at in rows}
+    return not any(_may_speak(json.loads(rules.rows[at]), name, quiet) for at in about)
+
+
+def _may_speak(row: dict[str, list[list[str]]], name: str, quiet: tuple[str, ...]) -> bool:
+    if row.get("written") and all("$" in str(glob) for glob in row["written"]):
+        return False  # a line with a dollar is never for the first look
+    commands = [words for words in row["commands"] if any(matches(one, name) for one in words[0].split("|"))]
+    seconds = [second for words in commands for second in (words[1].split("|") if len(words) > 1 else ["*"])]
+    return not quiet or any(matches(second, one) for second in seconds for one in quiet)
+
+
+def _named(rules: Rules) -> list[str]:
+    """What must stand in a line, or in its directory, for a rule about names to speak."""
+    found = set()
+    for rule in rules.rules:
+        if rule.test in _BY_NAME:
+            found |= {_fragment(glob) for glob in rule.operands if glob[0] != "!"}
+    return sorted(found)
+
+
+def _fragment(glob: str) -> str:
+    """The longest plain part of the last component that has one."""
+    for part in reversed(glob.split("/")):
+        longest: str = max(part.replace("?", "*").split("*"), key=len)
+        if longest and longest != "~" and longest[0] != "@":
+            return longest
+    return ""
 
 
 def is_about_all(rule: Rule) -> bool:
     """Could it speak about a command that writes nothing, whatever its name?"""
+    if rule.test in _BY_NAME:
+        return not all(_fragment(glob) for glob in rule.operands)
     if rule.kind == "check":
         return not _program_of(rule.operands[0])
     if rule.kind == "prefix":

@@ -1,8 +1,14 @@
 """The rules in force, as the hot path holds them: plain tuples, read from one compiled file."""
 
+from ...small_json import decode_object
 from .glob import matches
 
 SESSION = "session"
+PROTECTED = ("main", "master", "trunk", "develop", "production", "prod", "staging", "release*", "gh-pages")
+
+
+def _fits(pattern: str, name: str) -> bool:
+    return "*" in pattern and matches(pattern, name)
 
 
 class Rule:
@@ -70,7 +76,7 @@ def from_row(row: "list[object]") -> Rule:
 class Rules:
     """All of it: `[redirect]` and `[guard]` of every file, merged."""
 
-    __slots__ = ("default", "on_error", "redirect_tmp", "rules", "target")
+    __slots__ = ("commands", "default", "on_error", "protected", "redirect_tmp", "rows", "rules", "target", "trusted")
 
     def __init__(
         self,
@@ -80,16 +86,33 @@ class Rules:
         target: str = SESSION,
         on_error: str = "ask",
         default: str = "pass",
+        rows: "tuple[str, ...]" = (),
+        commands: "dict[str, list[int]] | None" = None,
+        trusted: "tuple[str, ...]" = (),
+        protected: "tuple[str, ...]" = PROTECTED,
     ) -> None:
         self.rules = rules
         self.redirect_tmp = redirect_tmp
         self.target = target  # "session", or the shared directory that stands in for the session's scratch
         self.on_error = on_error  # what is said about what cannot be understood
         self.default = default
+        self.rows = rows  # `[[guard.commands]]`, each as JSON: nobody takes one apart until its program is met
+        self.commands = commands or {}  # program -> the rows about it
+        self.trusted = trusted  # contexts, profiles and hosts that are there to be broken
+        self.protected = protected  # branches that nobody forces
 
     def scratch(self, of_session: str | None) -> str | None:
         """Where temp files go: the session's own scratch, or the shared one that the config names."""
         return of_session if self.target == SESSION else self.target
+
+    def command_rows(self, name: "str | None") -> "list[dict[str, object]]":
+        """The rows about a program: most lines never need them, so they are taken apart only here."""
+        if name is None or not self.commands:
+            return []
+        found = [
+            at for pattern, rows in self.commands.items() if pattern == name or _fits(pattern, name) for at in rows
+        ]
+        return [row for at in sorted(set(found)) if (row := decode_object(self.rows[at])) is not None]
 
     def of(self, kind: str, decision: str) -> "list[Rule]":
         return [rule for rule in self.rules if rule.kind == kind and rule.decision == decision]

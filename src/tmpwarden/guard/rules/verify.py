@@ -5,10 +5,11 @@ from collections.abc import Iterator
 
 from ...model.hot import ALLOW, ASK, DENY
 from ..nouns.analysis import Simple
-from .config import Loaded, Mistake, Source, load
+from .config import Loaded, load
 from .first_table import is_about_all
 from .prefixes import YES, is_prefix
 from .rule import Rule
+from .source import Mistake, Source
 
 _SAMPLES = ("{0} {1}/x", "{0} -r {1}/x", "{0} -rf {1}/x", "{0} -f {1}/x", "{0} {1}/x {1}/y")
 _SAMPLE_ROOT = "/tmp/tmpwarden-1000/0123abcd"

@@ -1,0 +1,226 @@
+"""Packs: every rule proves itself by the lines it brings; dangerous commands are stopped, everyday ones are not."""
+
+import json
+import os
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from support.repos import git
+from tmpwarden.guard.context import Context
+from tmpwarden.guard.decide.evaluate import evaluate
+from tmpwarden.guard.first_look import is_nothing
+from tmpwarden.guard.rules.choosing import PRESETS_DIR, preset_names
+from tmpwarden.guard.rules.config import load
+from tmpwarden.guard.rules.first_table import first_table
+from tmpwarden.guard.rules.rule import Rules
+from tmpwarden.model.hot import Decision, ToolCall
+from tmpwarden.oskit.files.pushed import pushed_branch
+
+CASES = Path(__file__).parents[1] / "cases"
+PACKS = [name for name in preset_names() if name not in ("sandbox", "claude", "destructive")]
+EVERYTHING = load((), preset="sandbox,destructive").rules
+KINDS = ("commands", "arguments", "redirects", "files")
+
+
+def look(path: str) -> tuple[str, bool]:
+    return path.rpartition("/")[0] or "/", False
+
+
+def said(command: str, rules: Rules, cwd: str = "/home/u/proj", branch: str | None = None) -> Decision:
+    context = Context(
+        scratch="/tmp/agent-s1",
+        project="/home/u/proj",
+        cwd=cwd,
+        home="/home/u",
+        uid=1000,
+        look=look,
+        pushes=lambda directory: branch,
+    )
+    return evaluate(ToolCall("claude", "shell", command=command, cwd=cwd), rules, context)
+
+
+def rules_of(pack: str) -> list[dict[str, object]]:
+    document = tomllib.loads((Path(PRESETS_DIR) / f"{pack}.toml").read_text())
+    return [rule for kind in KINDS for rule in document.get("guard", {}).get(kind, [])]
+
+
+def lines(name: str) -> list[str]:
+    return [line for line in (CASES / name).read_text().splitlines() if line and line[0] != "#"]
+
+
+@pytest.mark.parametrize("pack", PACKS)
+def test_every_rule_says_why_what_instead_what_it_means_and_what_it_spares(pack: str) -> None:
+    for rule in rules_of(pack):
+        assert rule["id"] and rule["description"] and rule["alternative"], rule
+        assert bool(rule.get("matches") and rule.get("spares")) or rule["id"] in ("file", "read-file"), rule
+
+
+@pytest.mark.parametrize("pack", PACKS)
+def test_a_rule_speaks_about_what_it_says_it_means(pack: str) -> None:
+    rules = load((), preset=pack).rules
+    silent = []
+    for rule in rules_of(pack):
+        for line in rule.get("matches", ()):  # type: ignore[attr-defined]
+            decision = said(line, rules)
+            if decision.verdict not in ("ask", "deny") or f"{pack}:{rule['id']}" not in [
+                c[2] for c in decision.commands
+            ]:
+                silent.append((rule["id"], line, decision.verdict, decision.rule))
+    assert silent == []
+
+
+@pytest.mark.parametrize("pack", PACKS)
+def test_what_a_rule_spares_no_rule_of_its_pack_speaks_about(pack: str) -> None:
+    rules = load((), preset=pack).rules
+    spared = [(rule["id"], line) for rule in rules_of(pack) for line in rule.get("spares", ())]  # type: ignore[attr-defined]
+    assert [(name, line, said(line, rules).rule) for name, line in spared if said(line, rules).verdict != "pass"] == []
+
+
+@pytest.mark.parametrize("presets", ["sandbox,destructive", "destructive"])
+def test_nearly_everything_dangerous_is_asked_about_or_denied(presets: str) -> None:
+    rules = load((), preset=presets).rules
+    dangerous = lines("dangerous.txt")
+    passed = [line for line in dangerous if said(line, rules).verdict not in ("ask", "deny")]
+    assert len(dangerous) >= 200
+    assert len(passed) <= 0.05 * len(dangerous), passed
+
+
+def test_nearly_nothing_of_every_day_is_asked_about() -> None:
+    everyday = lines("everyday_of_packs.txt")
+    asked = [line for line in everyday if said(line, EVERYTHING).verdict in ("ask", "deny")]
+    assert len(everyday) >= 200
+    assert len(asked) < 0.03 * len(everyday), asked
+
+
+def test_the_first_look_stays_and_never_says_what_the_packs_do_not_say() -> None:
+    table = json.loads(json.dumps(first_table(EVERYTHING)))
+    proofs = [
+        line for pack in PACKS for rule in rules_of(pack) for key in ("matches", "spares") for line in rule.get(key, ())
+    ]  # type: ignore[attr-defined]
+    every = [*proofs, *lines("dangerous.txt"), *lines("everyday_of_packs.txt"), "cat /e't'c/shadow", "head -2 .e'nv'"]
+    quick = [line for line in every if is_nothing(line, table, "/home/u/proj")]
+    assert [line for line in quick if said(line, EVERYTHING).verdict != "pass"] == []
+    plain = [
+        "ls -la",
+        "git status",
+        "git status && npm test",
+        "cat a | head",
+        "grep -rn x src",
+        "wc -l *.py",
+        "pytest -q",
+    ]
+    assert [line for line in plain if not is_nothing(line, table, "/home/u/proj")] == []
+
+
+@pytest.mark.parametrize("command", ["cat config", "head a", "grep x *"])
+def test_in_a_directory_of_secrets_the_first_look_leaves_it_to_the_rules(command: str) -> None:
+    table = json.loads(json.dumps(first_table(EVERYTHING)))
+    assert not is_nothing(command, table, "/home/u/.ssh")
+
+
+def config(tmp_path: Path, text: str) -> Rules:
+    path = tmp_path / "config.toml"
+    path.write_text(text)
+    loaded = load((str(path),))
+    assert not loaded.is_broken, loaded.mistakes
+    return loaded.rules
+
+
+TRUSTING = '[guard]\npresets = ["destructive"]\ntrusted = ["kind-*", "dev", "localhost"]\n'
+
+
+@pytest.mark.parametrize(
+    ("command", "verdict"),
+    [
+        ("kubectl --context kind-a delete ns x", "pass"),
+        ("kubectl --context=dev delete ns x", "pass"),
+        ("kubectl delete ns x --context dev", "pass"),
+        ("kubectl delete ns x", "ask"),
+        ("kubectl --context prod delete ns x", "ask"),
+        ("kubectl --context dev --context prod delete ns x", "ask"),
+        ('kubectl --context "$C" delete ns x', "ask"),
+        ("kubectl --context dev --kubeconfig other delete ns x", "ask"),
+        ("kubectl --context dev --server https://prod delete ns x", "ask"),
+        ("aws --profile dev ec2 terminate-instances --instance-ids i", "pass"),
+        ("aws --profile prod ec2 terminate-instances --instance-ids i", "ask"),
+        ("psql -h localhost -c 'drop table x'", "pass"),
+        ("psql -hlocalhost -c 'drop table x'", "pass"),
+        ("psql postgres://u:p@localhost:5432/app -c 'drop table x'", "pass"),
+        ("psql -h prod -c 'drop table x'", "ask"),
+        ("psql -c 'drop table x'", "ask"),
+    ],
+)
+def test_a_place_that_is_named_and_trusted_passes(tmp_path: Path, command: str, verdict: str) -> None:
+    assert said(command, config(tmp_path, TRUSTING)).verdict == verdict
+
+
+@pytest.mark.parametrize(
+    ("branch", "command", "verdict"),
+    [
+        ("feature/x", "git push --force-with-lease", "pass"),
+        ("feature/x", "git push --force-with-lease origin", "pass"),
+        ("main", "git push --force-with-lease", "ask"),
+        (None, "git push --force-with-lease", "ask"),
+        ("feature/x", "git -C ../other push --force-with-lease", "ask"),
+        ("feature/x", 'cd "$D" && git push --force-with-lease', "ask"),
+        ("feature/x", "git push --force-with-lease --tags", "ask"),
+        ("feature/x", "git push --force-with-lease origin v1:refs/tags/v1", "ask"),
+        ("feature/x", "git push --force", "ask"),
+    ],
+)
+def test_a_lease_passes_to_a_branch_that_is_known_and_not_protected(
+    branch: str | None, command: str, verdict: str
+) -> None:
+    assert said(command, EVERYTHING, branch=branch).verdict == verdict
+
+
+def test_protected_branches_are_the_users(tmp_path: Path) -> None:
+    rules = config(tmp_path, '[guard]\npresets = ["git"]\nprotected = ["stable"]\n')
+    assert said("git push --force-with-lease origin stable", rules).verdict == "ask"
+    assert said("git push --force-with-lease origin main", rules).verdict == "pass"
+
+
+def test_a_rule_of_a_pack_can_be_switched_off_by_its_name(tmp_path: Path) -> None:
+    rules = config(tmp_path, '[guard]\npresets = ["git"]\noff = ["git:hard-reset"]\n')
+    assert said("git reset --hard", rules).verdict == "pass"
+    assert said("git clean -fd", rules).verdict == "ask"
+
+
+def test_the_branch_is_read_from_the_files_of_the_repository(tmp_path: Path) -> None:
+    repository = tmp_path / "r"
+    git(tmp_path, "init", "-q", "-b", "feature/x", str(repository))
+    (repository / "sub").mkdir()
+    assert pushed_branch(str(repository), str(tmp_path)) == "feature/x"
+    assert pushed_branch(str(repository / "sub"), str(tmp_path)) == "feature/x"
+    git(repository, "config", "push.default", "upstream")
+    assert pushed_branch(str(repository), str(tmp_path)) is None
+    assert pushed_branch(str(tmp_path / "none"), str(tmp_path)) is None
+
+
+@pytest.mark.parametrize("name", ["settings.json", "settings.local.json", "hooks/x.sh", "projects/-p/a.jsonl"])
+def test_what_steers_the_agent_is_asked_about_by_shell_and_by_file_tool_and_reading_is_free(name: str) -> None:
+    rules = load((), preset="sandbox").rules
+    path = f"/home/u/.claude/{name}"
+    context = Context(
+        scratch="/tmp/agent-s1",
+        project="/home/u/proj",
+        cwd="/home/u/proj",
+        home="/home/u",
+        uid=1000,
+        look=look,
+        own=("/home/u/.claude",),
+    )
+    verdicts = [
+        evaluate(ToolCall("claude", tool, paths=(path,), cwd="/home/u/proj"), rules, context).verdict
+        for tool in ("write", "edit", "read")
+    ]
+    assert verdicts == ["ask", "ask", "pass"]
+    shell = [f"echo x > {path}", f"sed -i s/a/b/ {path}", f"rm {path}", f"cat {path}"]
+    calls = [ToolCall("claude", "shell", command=line, cwd="/home/u/proj") for line in shell]
+    assert [evaluate(call, rules, context).verdict for call in calls] == ["ask", "ask", "ask", "pass"]
+
+
+def test_packs_ship_with_the_package() -> None:
+    assert {f"{pack}.toml" for pack in (*PACKS, "sandbox", "destructive")} <= set(os.listdir(PRESETS_DIR))
