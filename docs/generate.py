@@ -17,8 +17,8 @@ from tmpwarden import errors
 from tmpwarden.catalogue import words
 from tmpwarden.catalogue.load import load
 from tmpwarden.cli.call import Call
+from tmpwarden.cli.clicked import tmpwarden
 from tmpwarden.cli.commands import TABLE
-from tmpwarden.cli.main import tmpwarden
 from tmpwarden.cli.words import SENTENCES, keeps
 from tmpwarden.metrics.families import FAMILIES, PREFIX
 from tmpwarden.model.sweep import Litter

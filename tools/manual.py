@@ -9,10 +9,10 @@ import click
 
 from tmpwarden import __version__
 from tmpwarden.cli.call import Call
+from tmpwarden.cli.clicked import tmpwarden
 from tmpwarden.cli.commands import TABLE
 from tmpwarden.cli.examples import EXAMPLES
 from tmpwarden.cli.group import common_options
-from tmpwarden.cli.main import tmpwarden
 
 _COMMON = {word for option in common_options() for word in option.opts} | {"--help"}
 _EXITS = (

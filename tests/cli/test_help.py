@@ -15,9 +15,10 @@ import pytest
 import tmpwarden as tmpwarden_package
 from support.command import data
 from tmpwarden.cli.call import Call
+from tmpwarden.cli.clicked import tmpwarden
 from tmpwarden.cli.commands import TABLE, brake
 from tmpwarden.cli.examples import EXAMPLES
-from tmpwarden.cli.main import main, tmpwarden
+from tmpwarden.cli.main import main
 
 _JARGON = re.compile(r"\b(laws?( \d+)?|REQ-\w+|rows?|litter id|verdicts? type|dialects?|swarms?)\b", re.IGNORECASE)
 _PROGRAMS = ("claude", "make", "npm", "crontab", "true")

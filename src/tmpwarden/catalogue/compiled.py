@@ -10,13 +10,16 @@ import marshal
 import os
 import sys
 from enum import Enum
-from typing import Any
 
 from ..model.sweep import Litter
 from ..model.terms import Claim, Kind, Tier, Worth
 from ..oskit.files import atomic
 from ..stamped import stamp
 from .agent import Agent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _HERE = os.path.dirname(os.path.abspath(__file__))
 _DECODERS = (_HERE, os.path.join(os.path.dirname(_HERE), "model"))  # a change of theirs may change the rows

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from enum import Enum
-from typing import Any, TypeVar
 
 from ..lazy_dataclass import dataclass, field
 from ..text import parse_duration, parse_size
@@ -12,7 +11,12 @@ from ..toml_lines import line_of, lines_of
 
 DEFAULT_AGES = {"grace": 60, "min_age": 3600, "max_age": 72 * 3600}
 _ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
-_E = TypeVar("_E", bound=Enum)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any, TypeVar
+
+    _E = TypeVar("_E", bound=Enum)
 
 
 @dataclass(slots=True)

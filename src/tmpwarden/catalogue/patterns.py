@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 import warnings
 from collections.abc import Iterator
-from typing import Any
 
 from ..lazy_dataclass import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _sre: Any = re._parser  # type: ignore[attr-defined]  # the only honest way to see a pattern's structure
 _op: Any = re._constants  # type: ignore[attr-defined]

@@ -6,9 +6,12 @@ import fnmatch
 import os
 from collections.abc import Sequence
 from functools import cache
-from typing import Any
 
 from ..model.processes import ProcessRow
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 FILE = os.path.join(os.path.dirname(os.path.abspath(__file__)), "processes.toml")
 KINDS = ("mcp", "browser", "dev-server", "tail", "shell")

@@ -6,7 +6,6 @@ import os
 import re
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import Any
 
 from ..errors import BadConfig
 from ..lazy_dataclass import dataclass, field
@@ -17,6 +16,10 @@ from . import keep_list, policy, values
 from .files import read_text
 from .overrides import Override
 from .process_rows import KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _ELSEWHERE = {"guard", "redirect"}  # guard/rules/config.py reads these parts of the same files
 _ROW_AGES = ("grace", "min_age", "max_age")

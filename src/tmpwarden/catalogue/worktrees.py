@@ -16,13 +16,16 @@ import json
 import os
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from ..lazy_dataclass import dataclass
 from ..oskit.proc.reach import Reach
 from . import fields
 from .fields import Reading
 from .files import BUILT_IN, default_dirs, read_text, xdg
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _KEYS = {"id", "in", "projects", "why", "seen"}
 _PLACEHOLDERS = ("{home}", "{tmp}", "{xdg_data}", "{xdg_cache}", "{project}")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
-from typing import Any
-
-import click
 
 from ..text import parse_duration, parse_size, shown
-from . import completing
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def age(text: str) -> int:
@@ -17,7 +17,7 @@ def age(text: str) -> int:
     try:
         return parse_duration(text)
     except ValueError as error:
-        raise click.BadParameter(str(error)) from None
+        raise _bad(str(error)) from None
 
 
 def byte_size(text: str) -> int:
@@ -25,7 +25,7 @@ def byte_size(text: str) -> int:
     try:
         return parse_size(text)
     except ValueError as error:
-        raise click.BadParameter(str(error)) from None
+        raise _bad(str(error)) from None
 
 
 def budget(text: str) -> tuple[int | None, int | None]:
@@ -33,24 +33,66 @@ def budget(text: str) -> tuple[int | None, int | None]:
     if text.endswith("%"):
         digits = text[:-1]
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 3 and int(digits) <= 100):
-            raise click.BadParameter(f"{shown(text)} is not a share; write 0% to 100%")
+            raise _bad(f"{shown(text)} is not a share; write 0% to 100%")
         return None, int(digits)
     return byte_size(text), None
 
 
-class UntouchedPath(click.Path):
-    """A path as it was written: click's own looks at the file, and hangs where a mount does not answer."""
+class OneOf:
+    """One of these words."""
 
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return os.fsdecode(value)
+    def __init__(self, *words: str) -> None:
+        self.words = words
+
+    def __call__(self, text: str) -> str:
+        if text not in self.words:
+            raise ValueError(text)
+        return text
+
+
+def pid(text: str) -> int:
+    if not (text.isascii() and text.isdigit() and int(text) > 0):
+        raise _bad(f"{shown(text)} is not the number of a process")
+    return int(text)
+
+
+def as_written(text: str | bytes) -> str:
+    """A path that nobody looks at: that could hang where a mount does not answer."""
+    return os.fsdecode(text)
+
+
+def _bad(sentence: str) -> Exception:
+    """What click tells beside the option's name."""
+    from click import BadParameter
+
+    return BadParameter(sentence)
+
+
+def agent_ids(context: Any, parameter: Any, incomplete: str) -> Any:
+    from .completing import agents
+
+    return agents(context, parameter, incomplete)
+
+
+# names and settings of options that several commands have
+AGENT: tuple[tuple[str, ...], dict[str, Any]] = (
+    ("--agent", "wanted"),
+    {"multiple": True, "metavar": "A", "shell_complete": agent_ids, "help": "Only this agent; may be repeated."},
+)
+ALL_USERS: tuple[tuple[str, ...], dict[str, Any]] = (
+    ("--all-users",),
+    {"is_flag": True, "help": "Root only: for each user, as that user."},
+)
 
 
 def agent_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--agent A`, repeatable, as `wanted`; shells complete it from the catalogue."""
-    text = "Only this agent; may be repeated."
-    return click.option("--agent", "wanted", multiple=True, metavar="A", shell_complete=completing.agents, help=text)(
-        function
-    )
+    import click
+
+    return click.option(*AGENT[0], **AGENT[1])(function)
 
 
-all_users_option = click.option("--all-users", is_flag=True, help="Root only: for each user, as that user.")
+def all_users_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    import click
+
+    return click.option(*ALL_USERS[0], **ALL_USERS[1])(function)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-import re
 import signal
 import sys
 import time
@@ -12,33 +11,13 @@ from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from types import FrameType
 
-import click
-
-from ..errors import BadArgument, Interrupted, PermissionDenied, SystemRefused, TmpwardenError, Unexpected
+from ..errors import Interrupted, PermissionDenied, SystemRefused, TmpwardenError, Unexpected
 from ..lazy_dataclass import replace
 from ..text import shown
+from . import plain
 from .call import Answer, Call, Done, Terminated
-from .group import COMPLETION_VARIABLE, LazyGroup, with_common_options
-from .typos import nearest
 
 _GARBAGE = 50_000  # a walk makes no circles: looking for them every 700 objects costs 6 % of a scan
-
-
-@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
-@click.pass_context
-def tmpwarden(context: click.Context) -> object:
-    """Clears what coding agents leave in temp directories, and says why each thing stays or goes.
-
-    Without a command: `tmpwarden status`.
-    """
-    if context.invoked_subcommand is not None:
-        return None
-    status = tmpwarden.get_command(context, "status")
-    assert status is not None
-    return context.invoke(status)
-
-
-with_common_options(tmpwarden)
 
 
 def run() -> None:
@@ -48,8 +27,11 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
-    asked = os.environ.get(COMPLETION_VARIABLE)
-    raise SystemExit(_complete(asked) if asked else main(sys.argv[1:]))
+    if asked := os.environ.get("_TMPWARDEN_COMPLETE"):
+        from .clicked import complete
+
+        raise SystemExit(complete(asked))
+    raise SystemExit(main(sys.argv[1:]))
 
 
 def main(argv: Sequence[str], *, now_ns: Callable[[], int] = time.time_ns) -> int:
@@ -82,20 +64,14 @@ def _answer(call: Call, argv: list[str]) -> Answer:
     if not hasattr(os, "geteuid") and (skipped := _elsewhere(call, argv)):
         return skipped
     try:
-        with tmpwarden.make_context("tmpwarden", argv, obj=call) as context:
-            result = tmpwarden.invoke(context)
-            answer = result if isinstance(result, Answer) else Answer()
-            # what may take long, be stopped or break does so where it still becomes an envelope
-            return replace(answer, data=answer.data()) if call.json and callable(answer.data) else answer
+        answer = plain.called(call, argv) or _by_click(call, argv)
+        # what may take long, be stopped or break does so where it still becomes an envelope
+        return replace(answer, data=answer.data()) if call.json and callable(answer.data) else answer
     except Done as done:
         return done.answer
-    except click.exceptions.Exit as done:
-        return Answer(exit_code=done.exit_code)
-    except click.ClickException as error:
-        return _failed(BadArgument(_sentence(error), hint=_help_for(error)))
     except TmpwardenError as error:
         return _failed(error)
-    except (KeyboardInterrupt, click.Abort) as stop:
+    except KeyboardInterrupt as stop:
         return _failed(Interrupted(15 if isinstance(stop, Terminated) else 2))
     except BrokenPipeError:
         raise
@@ -107,6 +83,12 @@ def _answer(call: Call, argv: list[str]) -> Answer:
         if os.environ.get("TMPWARDEN_DEBUG"):
             raise
         return _failed(Unexpected(type(error).__name__, error))
+
+
+def _by_click(call: Call, argv: list[str]) -> Answer:
+    from .clicked import called  # it costs half of what a small scan costs
+
+    return called(call, argv)
 
 
 def _wants_json(argv: Sequence[str]) -> bool:
@@ -126,20 +108,6 @@ def _elsewhere(call: Call, argv: list[str]) -> Answer | None:
 
 def _failed(error: TmpwardenError) -> Answer:
     return Answer(exit_code=error.exit_code, error=error)
-
-
-def _sentence(error: click.ClickException) -> str:
-    text = error.format_message().rstrip(".")
-    return text[:1].lower() + text[1:] if text[1:2].islower() else text
-
-
-def _help_for(error: click.ClickException) -> str:
-    context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
-    if isinstance(parameter, click.Parameter) and isinstance(parameter.type, click.Choice):
-        written = re.search(r"'([^']*)' is not one of", error.format_message())
-        if written and (near := nearest(written[1], map(str, parameter.type.choices))):
-            return f"did you mean {near}?"
-    return f"`{context.command_path if context else 'tmpwarden'} --help` shows how it is called"
 
 
 def _tell(call: Call, answer: Answer) -> None:
@@ -162,13 +130,6 @@ def _tell(call: Call, answer: Answer) -> None:
 def _write(stream: object, lines: Iterable[str]) -> None:
     for line in lines:
         print(line, file=stream)  # type: ignore[call-overload]
-
-
-def _complete(instruction: str) -> int:
-    """A shell asks what could come next (`tmpwarden completion` set that up)."""
-    from click.shell_completion import shell_complete
-
-    return shell_complete(tmpwarden, {"obj": Call()}, "tmpwarden", COMPLETION_VARIABLE, instruction)
 
 
 def _terminated(_: int, __: FrameType | None) -> None:

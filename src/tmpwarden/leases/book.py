@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable
-from typing import Protocol
 
 from ..model.hot import Lease
 from ..model.sweep import Finding, Owner, Witness
@@ -18,6 +17,12 @@ from .roster import Living, Roster
 
 _LEASE = ".lease"
 _GONE = (OwnerState.DEAD, OwnerState.ABSENT)
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Protocol
+else:
+    Protocol = object  # typing costs as much as all the leases
 
 
 class AgentFacts(Protocol):

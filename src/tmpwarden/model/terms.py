@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import NoReturn
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import NoReturn
 
 
 class Kind(Enum):

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
-from typing import Any
-
 from ..lazy_dataclass import dataclass, field
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +68,8 @@ class Rescued:
 
 
 def encoded(rescued: Rescued) -> dict[str, Any]:
+    from dataclasses import asdict  # only who rescues: it costs more than a whole teardown
+
     return {"schema": 1, **asdict(rescued)}
 
 

@@ -6,7 +6,6 @@ import os
 import time
 from collections.abc import Callable
 from contextlib import suppress
-from typing import TYPE_CHECKING
 
 from ..catalogue.load import Catalogue, load
 from ..catalogue.settings import Settings, load_settings
@@ -37,6 +36,7 @@ from .weigh.judge import Standing
 from .weigh.pressure import Pressure
 from .weigh.weigher import Weigher
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .cleaning import Confirm, OnReceipt, ShouldStop
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
-from typing import Any
 
 from ..errors import FrozenMount, NotFound, TmpwardenError
 from ..lazy_dataclass import replace
@@ -22,6 +21,10 @@ from .find.named import Named
 from .prepared import Explained, Prepared
 from .store import journal
 from .store.expiry import directories
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 def explain(path: str, prepared: Prepared) -> Explained:

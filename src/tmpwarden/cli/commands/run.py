@@ -6,30 +6,27 @@ import os
 import signal
 import sys
 
-import click
-
 from ...errors import BadArgument
 from ...setup.programs import AGENT_OF
 from ...text import size as in_words
+from .. import plain
 from ..call import Answer, Call
-from ..group import pass_call
 from ..kinds import byte_size
 
 
-@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@click.option(
+@plain.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@plain.option(
     "--private-tmp", is_flag=True, help="Make /tmp itself private (Linux): literal /tmp paths land there too."
 )
-@click.option("--size", type=byte_size, metavar="SIZE", help="With --private-tmp: in memory, and no bigger than this.")
-@click.option(
+@plain.option("--size", type=byte_size, metavar="SIZE", help="With --private-tmp: in memory, and no bigger than this.")
+@plain.option(
     "--max-file", type=byte_size, metavar="SIZE", help="No file it writes may grow past this, project files too."
 )
-@click.option(
+@plain.option(
     "--max-bytes", type=byte_size, metavar="SIZE", help="End it when its temp directory holds more than this."
 )
-@click.option("--agent", metavar="A", help="It is a session of this agent: what it leaves waits a day (undo).")
-@click.argument("words", metavar="-- COMMAND [ARGUMENT]...", nargs=-1, type=click.UNPROCESSED)
-@pass_call
+@plain.option("--agent", metavar="A", help="It is a session of this agent: what it leaves waits a day (undo).")
+@plain.argument("words", metavar="-- COMMAND [ARGUMENT]...", nargs=-1)
 def command(
     call: Call,
     private_tmp: bool,

@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 
-import click
-
 from ...lazy_dataclass import dataclass
 from ...model.request import Request, Thresholds
 from ...model.sweep import Account, Space, Unmatched, Verdict
 from ...sweep.compose import scan
 from ...text import plural, shown
-from .. import advice, documents, render, whole_roots
+from .. import advice, documents, plain, render, whole_roots
 from ..call import Answer, Call
-from ..group import pass_call
-from ..kinds import age, agent_option, all_users_option
+from ..kinds import AGENT, ALL_USERS, age
 from ..progress import Progress
 
 
-@click.command()
-@click.option("--each", is_flag=True, help="Every unit with its owner, verdict and reason.")
-@agent_option
-@click.option("--min-age", type=age, help="Judge as if nothing younger than this could go.")
-@click.option("--max-age", type=age, help="Judge with this age limit instead of each kind's own.")
-@click.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
-@click.option("--full", is_flag=True, help="Measure what the catalogue does not know too, however long that takes.")
-@all_users_option
-@pass_call
+@plain.command()
+@plain.option("--each", is_flag=True, help="Every unit with its owner, verdict and reason.")
+@plain.option(*AGENT[0], **AGENT[1])
+@plain.option("--min-age", type=age, help="Judge as if nothing younger than this could go.")
+@plain.option("--max-age", type=age, help="Judge with this age limit instead of each kind's own.")
+@plain.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
+@plain.option("--full", is_flag=True, help="Measure what the catalogue does not know too, however long that takes.")
+@plain.option(*ALL_USERS[0], **ALL_USERS[1])
 def command(
     call: Call,
     each: bool,

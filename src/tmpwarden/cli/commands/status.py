@@ -5,8 +5,6 @@ from __future__ import annotations
 import time
 from collections.abc import Iterator
 
-import click
-
 from ...catalogue.load import load
 from ...catalogue.settings import load_settings
 from ...errors import TmpwardenError
@@ -24,10 +22,9 @@ from ...sweep.store.trend import Trend
 from ...sweep.survey import Glance, glance
 from ...sweep.weigh import consent
 from ...text import duration, plural, shown, size
-from .. import documents, render
+from .. import documents, plain, render
 from ..call import Answer, Call
-from ..group import pass_call
-from ..kinds import all_users_option
+from ..kinds import ALL_USERS
 
 _FULL_PERCENT = 80
 _GLANCE_S = 0.5
@@ -57,9 +54,8 @@ class Status:
         return "tmpwarden scan"
 
 
-@click.command()
-@all_users_option
-@pass_call
+@plain.command()
+@plain.option(*ALL_USERS[0], **ALL_USERS[1])
 def command(call: Call, all_users: bool) -> Answer:
     """How full, live sessions and their scratch, hooks, last clean, next step."""
     if all_users:

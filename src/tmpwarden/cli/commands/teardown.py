@@ -5,8 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
-import click
-
 from ...catalogue.load import load
 from ...catalogue.settings import load_settings
 from ...errors import BadArgument, NotProven, Partial, TeardownFailed, TmpwardenError
@@ -16,24 +14,24 @@ from ...model.sweep import Finding, Receipt
 from ...model.terms import Kind, Worth
 from ...oskit.files import places
 from ...text import plural, shown
-from .. import completing
+from .. import plain
 from ..call import Answer, Call
-from ..group import pass_call
+from ..kinds import agent_ids
+from ..kinds import pid as pid_number
 from ..words import SENTENCES
 
 
-@click.command()
-@click.option("--session", metavar="ID", help="The session that ended.")
-@click.option("--pid", type=click.IntRange(min=1), help="The agent's process that ended.")
-@click.option(
+@plain.command()
+@plain.option("--session", metavar="ID", help="The session that ended.")
+@plain.option("--pid", type=pid_number, help="The agent's process that ended.")
+@plain.option(
     "--agent",
     metavar="A",
-    shell_complete=completing.agents,
+    shell_complete=agent_ids,
     help="The agent; alone: every session of it that has ended.",
 )
-@click.option("--worktree", metavar="PATH", help="Its worktree too, if nothing would be lost with it; else says what.")
-@click.option("--wait", is_flag=True, help="Wait for the purge too, not for the renames only.")
-@pass_call
+@plain.option("--worktree", metavar="PATH", help="Its worktree too, if nothing would be lost with it; else says what.")
+@plain.option("--wait", is_flag=True, help="Wait for the purge too, not for the renames only.")
 def command(
     call: Call, session: str | None, pid: int | None, agent: str | None, worktree: str | None, wait: bool
 ) -> Answer:

@@ -19,8 +19,7 @@ from ...sweep.prepared import Explained, Prepared
 from ...text import duration, plural, shown
 from .. import advice, documents, render
 from ..call import Answer, Call
-from ..group import pass_call
-from ..kinds import UntouchedPath
+from ..group import UntouchedPath, pass_call
 from ..words import explained, explained_all, owner_words, witness_words
 
 _MOST_WITNESSES = 8

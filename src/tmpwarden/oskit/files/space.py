@@ -8,6 +8,8 @@ import sys
 from ...model.sweep import Space
 
 _IN_MEMORY = frozenset({"tmpfs", "ramfs"})
+# These say among their mount options that they hold somebody to a quota: the question costs more than the rest here.
+_TELL_OF_QUOTAS = frozenset({"ext3", "ext4", "tmpfs", "xfs"})
 _GET_USER_QUOTA = 0x800007 << 8  # QCMD(Q_GETQUOTA, USRQUOTA)
 _SYS_QUOTACTL_FD = 443  # the same number on every architecture Python runs on but alpha
 
@@ -15,8 +17,8 @@ _SYS_QUOTACTL_FD = 443  # the same number on every architecture Python runs on b
 def space_of(path: str) -> Space:
     """Raises OSError where `path` cannot be looked at."""
     room = os.statvfs(path)
-    filesystem, source = _mount_of(path)
-    quota = _quota(path, source)
+    filesystem, source, has_quotas = _mount_of(path)
+    quota = _quota(path, source) if has_quotas or filesystem not in _TELL_OF_QUOTAS else None
     return Space(
         path=path,
         filesystem=filesystem,
@@ -60,12 +62,13 @@ def _percent(used: int, total: int) -> int:
     return min(100, max(0, -(-100 * used // total)))
 
 
-def _mount_of(path: str) -> tuple[str, str]:
-    """Type and source of the file system that holds `path`: by its device, else by the nearest mount point."""
+def _mount_of(path: str) -> tuple[str, str, bool]:
+    """Type and source of the file system that holds `path`, by its device, else by the nearest mount point; and
+    whether its options speak of quotas."""
     device = os.stat(path).st_dev
     number = f"{os.major(device)}:{os.minor(device)}"
-    real, best, found = os.path.realpath(path), -1, ("unknown", "")
-    for line_number, device_of, point, filesystem, source in _mounts():
+    real, best, found = os.path.realpath(path), -1, ("unknown", "", True)
+    for line_number, device_of, point, filesystem, source, has_quotas in _mounts():
         if device_of == number:
             weight = (1 << 30) + line_number
         elif real == point or real.startswith(point.rstrip("/") + "/"):
@@ -73,11 +76,11 @@ def _mount_of(path: str) -> tuple[str, str]:
         else:
             continue
         if weight >= best:
-            best, found = weight, (filesystem, source)
+            best, found = weight, (filesystem, source, has_quotas)
     return found
 
 
-def _mounts() -> list[tuple[int, str, str, str, str]]:
+def _mounts() -> list[tuple[int, str, str, str, str, bool]]:
     try:
         with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
             lines = file.read().split("\n")
@@ -88,7 +91,9 @@ def _mounts() -> list[tuple[int, str, str, str, str]]:
         front, _, back = line.partition(" - ")
         words, tail = front.split(" "), back.split(" ")
         if len(words) > 4 and len(tail) > 1:
-            rows.append((number, words[2], _unescaped(words[4]), tail[0], _unescaped(tail[1])))
+            options = {*words[5:], *",".join(tail[2:]).split(",")} - {"noquota"}
+            has_quotas = any("quota" in option for option in options)
+            rows.append((number, words[2], _unescaped(words[4]), tail[0], _unescaped(tail[1]), has_quotas))
     return rows
 
 

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from typing import TYPE_CHECKING
 
 from ...model.terms import WitnessKind
 from . import mount_sources, namespaces, proc_links, procs, threads, visibility
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .holders import Holders
 

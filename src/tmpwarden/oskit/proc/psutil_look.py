@@ -5,12 +5,14 @@ from __future__ import annotations
 import importlib
 import os
 from collections.abc import Callable, Iterator
-from typing import TYPE_CHECKING, Any
 
 from ...model.terms import WitnessKind
 from . import proc_links
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from .holders import Holders
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from ...lazy_dataclass import dataclass
 from ...model.sweep import Space
 from ...oskit.files import atomic, rotate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 NAME = "usage.jsonl"
 _ROTATE_BYTES, _GENERATIONS = 512 << 10, 2  # half a year of one root, and never more than 1.5 MB

@@ -6,12 +6,15 @@ import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
-from typing import Any
 
 from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Receipt
 from ...model.terms import Outcome
 from ...oskit.files import atomic, own_dirs, rotate
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _ROTATE_BYTES, _GENERATIONS = 10 << 20, 5
 NAME = "journal.jsonl"

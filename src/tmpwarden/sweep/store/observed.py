@@ -4,10 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Iterator
-from typing import Any
 
 from ...model.sweep import Remove
 from ...oskit.files import places, walk
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 KIND = "observed"  # in the journal
 _NAMED = 50  # of a swarm: hooks may see the same one every minute

@@ -5,7 +5,6 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
-from typing import Any
 
 from ...errors import NameTaken, NotFound, TmpwardenError
 from ...lazy_dataclass import dataclass
@@ -16,6 +15,10 @@ from ...text import plural, shown
 from . import quarantine, undoing
 from .journal import Journal, restorable
 from .way_back import open_parent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 
 @dataclass(frozen=True, slots=True)
