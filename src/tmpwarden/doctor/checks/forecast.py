@@ -25,10 +25,8 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
 def _told(patient: Patient, room: Space, heading: Trend) -> Diagnosis:
     match heading:
         case Growing(what, _, full_in_s, over_s):
-            summary, pace = (
-                f"{shown(room.path)} {trend.words(heading)}.",
-                f"by the pace of the last {trend.about(over_s)}",
-            )
+            summary = f"{shown(room.path)} {trend.words(heading)}."
+            pace = f"by the pace of the last {trend.about(over_s)}"
             if full_in_s is None or full_in_s > _SOON_S:
                 return Diagnosis("forecast", "ok", summary, pace)
             help_ = relief.relief(patient, room, counts="inodes" if what == "inodes" else "bytes")
