@@ -13,7 +13,7 @@ from tmpwarden.agent_facts import FACTS
 SRC = Path(__file__).parents[1] / "src" / "tmpwarden"
 LAYERS = [
     {"cli"},
-    {"metrics"},
+    {"metrics", "report"},
     {"hooks", "setup"},
     {"lifecycle", "doctor", "worktrees"},
     {"sweep", "session", "guard", "processes"},

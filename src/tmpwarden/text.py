@@ -36,6 +36,13 @@ def duration(seconds: float) -> str:
     return "".join(words) or "0s"
 
 
+def about(seconds: float) -> str:
+    """As exact as a forecast can be: minutes below two hours, hours below two days, then days."""
+    if seconds < 2 * 3600:
+        return f"{max(1, round(seconds / 60))} min"
+    return f"{round(seconds / 3600)} h" if seconds < 48 * 3600 else f"{round(seconds / 86400)} days"
+
+
 def parse_size(text: str) -> int:
     """Bytes in `800M`, `2G`, `1.5G`, `4096`; K, M, G and T are powers of 1024."""
     word = text.strip().upper().removesuffix("B").removesuffix("I") if text.strip() else ""
@@ -66,7 +73,7 @@ def plural(count: int, one: str, many: str | None = None) -> str:
 
 def shown(name: str) -> str:
     """A name from disk, safe on a terminal: quoted as ls does when it holds control or undecodable characters."""
-    if name.isprintable() and not any("\ud800" <= c <= "\udfff" for c in name):
+    if name.isprintable():  # surrogates are not
         return name
     out = []
     for char in name:
@@ -85,7 +92,7 @@ def quoted(word: str) -> str:
     """A word of a command for a person to copy: as every shell reads it, else as bash, ksh and zsh read any byte."""
     import shlex
 
-    is_plain = all(c.isprintable() or c in "\n\t" for c in word) and not any("\ud800" <= c <= "\udfff" for c in word)
+    is_plain = all(c.isprintable() or c in "\n\t" for c in word)
     return shlex.quote(word) if is_plain else shown(word)
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Sequence
 
+from ..lifecycle.living import Session
 from ..model.answers import Held, Nobody, NotMeasured, Users
 from ..model.sweep import Finding, Keep, Owner, Receipt, Remove, Space, Verdict, Witness
 from ..model.terms import Worth
@@ -72,6 +73,8 @@ def verdict(value: Verdict, now_ns: int) -> Document:
     }
     if measure is not None and measure.at_least:
         document["at_least"] = True
+    if measure is not None and measure.git:
+        document["holds_git"] = True
     if isinstance(value, Keep) and value.detail:
         document["detail"] = value.detail
     return document
@@ -114,12 +117,18 @@ def space(value: Space) -> Document:
         "filesystem": value.filesystem,
         "bytes_total": value.bytes_total,
         "bytes_free": value.bytes_free,
+        "bytes_used": value.bytes_used,
         "inodes_total": value.inodes_total,
         "inodes_free": value.inodes_free,
+        "inodes_used": value.inodes_used,
     }
     if value.quota_bytes is not None:
         document |= {"quota_bytes": value.quota_bytes, "quota_used": value.quota_used}
     return document
+
+
+def session(value: Session) -> Document:
+    return {"agent": value.agent, "pid": value.pid, "session": value.id, "scratch": value.scratch}
 
 
 def trend(value: Trend) -> Document:

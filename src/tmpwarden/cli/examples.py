@@ -50,6 +50,11 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         ("metrics", "of your own temp directories"),
         ("metrics --json", "the same, for a program that reads JSON"),
     ),
+    "report": (
+        ("report --open", "look at it in your browser"),
+        ("report -o /tmp/report.html", "for a timer"),
+        ("report --from scan.json -o host.html", "what `scan --json` wrote elsewhere"),
+    ),
     "doctor": (
         ("doctor", "what is wrong, and one command for each"),
         ("doctor -v", "what is in order too"),

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from typing import Any
 
 from ..model.answers import Held
 from ..model.sweep import Keep, Owner, Verdict, Witness
@@ -86,10 +87,26 @@ def explained(verdict: Verdict) -> str:
     """The sentence for one unit: names the process, and adds the detail the judge gave."""
     detail = verdict.detail if isinstance(verdict, Keep) else ""
     measure = verdict.evidence.measure
-    if verdict.reason in _AGES and detail.isdigit() and measure is not None and measure.git:
+    return _explained(verdict.reason, detail, who(verdict), holds_git=measure is not None and bool(measure.git))
+
+
+def explained_in(document: Mapping[str, Any]) -> str:
+    """The same for a finding of `scan --json`, whoever sent it."""
+    try:
+        reason = Reason(document["reason"])
+    except ValueError:
+        return shown(document["reason"])
+    deciding = (each for each in document["witnesses"] or () if each["kind"] == reason.value and "pid" in each)
+    by, pid = next(deciding, None), document["owner"].get("pid")
+    user = process(by.get("command"), by["pid"]) if by else "a process" if pid is None else process(None, pid)
+    return _explained(reason, document.get("detail", ""), user, holds_git=document.get("holds_git", False))
+
+
+def _explained(reason: Reason, detail: str, user: str, *, holds_git: bool) -> str:
+    if reason in _AGES and detail.isdigit() and holds_git:
         # git is asked only about what may otherwise go, so no more than this can be promised
-        return f"{sentence(verdict.reason)}: judged when it is {duration(int(detail))} old, for it holds a repository"
-    return with_detail(sentence(verdict.reason, who(verdict)), verdict.reason, detail)
+        return f"{sentence(reason)}: judged when it is {duration(int(detail))} old, for it holds a repository"
+    return with_detail(sentence(reason, user), reason, detail)
 
 
 def with_detail(words: str, reason: Reason, detail: str) -> str:

@@ -22,6 +22,7 @@ from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store import history, saved, trend
 from tmpwarden.sweep.store.history import Level, Moment, Usage
 from tmpwarden.sweep.store.trend import Growing, Steady, TooFew
+from tmpwarden.text import about
 
 GB = 1 << 30
 NOW_NS = 2_000_000 * HOUR_NS  # at the full hour
@@ -235,7 +236,7 @@ def test_a_forecast_never_lies_in_the_past_or_beyond_a_week(used: list[int], now
     [(1, "1 min"), (90 * 60, "90 min"), (9 * 3600 + 100, "9 h"), (47 * 3600, "47 h"), (3 * 86400, "3 days")],
 )
 def test_a_forecast_is_said_as_exactly_as_it_can_be(seconds: float, words: str) -> None:
-    assert trend.about(seconds) == words
+    assert about(seconds) == words
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("Look", "scan", "What agents left behind, biggest first, and what may go."),
     ("Look", "why", "Whose is this path, who uses it, and may it go?"),
     ("Look", "doctor", "Why does my agent fail? One sentence, one command to run."),
+    ("Look", "report", "One HTML page: where the space is, what may go, where it is heading."),
     ("Look", "log", "What was removed, when and why."),
     ("Look", "metrics", "How full, what was left, what was cleaned, for Prometheus."),
     ("Clear", "clean", "Remove what is left by owners that are gone. Asks first."),

@@ -2,17 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable
 
-from ...lazy_dataclass import dataclass
 from ...model.request import Request, Thresholds
-from ...model.sweep import Account, Space, Unmatched, Verdict
-from ...sweep.compose import scan
-from ...text import plural, shown
-from .. import advice, documents, plain, render, whole_roots
+from ...text import shown
+from .. import advice, plain, render, whole_roots
 from ..call import Answer, Call
 from ..kinds import AGENT, ALL_USERS, age
-from ..progress import Progress
+from ..seen import Seen, look
 
 
 @plain.command()
@@ -52,42 +49,13 @@ def command(
 
 
 def _answer(call: Call, request: Request, each: bool, full: bool) -> Answer:
-    survey = scan(request, now_ns=call.now_ns)
-    with Progress(wanted=not call.json) as progress:
-        verdicts = list(_told(survey, progress))
-        progress.tell("Looking at what is of no known kind ...")
-        unmatched = survey.unmatched(in_full=full)
-    seen = _Seen(verdicts, survey.roots, unmatched, survey.accounts(unmatched), call.now_ns())
-    for warning in (*survey.warnings, advice.lower_limit(call, request, verdicts)):
-        if warning:
-            call.warn(warning)
-    return Answer(lambda: _document(seen), lambda: _lines(call, request, seen, each))
+    seen = look(call, request, in_full=full)
+    if warning := advice.lower_limit(call, request, seen.verdicts):
+        call.warn(warning)
+    return Answer(seen.document, lambda: _lines(call, request, seen, each))
 
 
-@dataclass(frozen=True, slots=True)
-class _Seen:
-    verdicts: Sequence[Verdict]
-    roots: Sequence[Space]
-    unmatched: tuple[Unmatched, ...]
-    accounts: tuple[Account, ...]
-    now_ns: int
-
-
-def _told(survey: Iterable[Verdict], progress: Progress) -> Iterator[Verdict]:
-    for count, verdict in enumerate(survey, 1):
-        progress.tell(f"Looking: {plural(count, 'unit')} found ...")
-        yield verdict
-
-
-def _document(seen: _Seen) -> documents.Document:
-    return {
-        "findings": [documents.verdict(each, seen.now_ns) for each in seen.verdicts],
-        "roots": [documents.space(root) for root in seen.roots],
-        "totals": documents.totals(seen.verdicts),
-    } | whole_roots.document(seen.unmatched, seen.accounts, seen.now_ns)
-
-
-def _lines(call: Call, request: Request, seen: _Seen, each: bool) -> Iterable[str]:
+def _lines(call: Call, request: Request, seen: Seen, each: bool) -> Iterable[str]:
     if seen.verdicts:
         show = render.scan_units if each else render.scan_groups
         yield from show(seen.verdicts, now_ns=seen.now_ns, for_a_person=call.for_a_person)

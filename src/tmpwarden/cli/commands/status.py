@@ -101,10 +101,7 @@ def _hooks(call: Call) -> tuple[tuple[str, str], ...]:
 def _document(status: Status) -> documents.Document:
     return {
         "roots": [_root(each, heading) for each, heading in zip(status.spaces, status.trends, strict=True)],
-        "sessions": [
-            {"agent": each.agent, "pid": each.pid, "session": each.id, "scratch": each.scratch}
-            for each in status.sessions
-        ],
+        "sessions": [documents.session(each) for each in status.sessions],
         "hooks": dict(status.hooks),
         "timer": status.timer,
         "timer_last_run": _run_document(status.last_run),

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ...model.sweep import Diagnosis, Space
 from ...sweep.store import history, saved, trend
 from ...sweep.store.trend import Growing, Steady, TooFew, Trend
-from ...text import plural, shown, size
+from ...text import about, plural, shown, size
 from .. import relief
 from ..patient import Patient
 
@@ -26,7 +26,7 @@ def _told(patient: Patient, room: Space, heading: Trend) -> Diagnosis:
     match heading:
         case Growing(what, _, full_in_s, over_s):
             summary = f"{shown(room.path)} {trend.words(heading)}."
-            pace = f"by the pace of the last {trend.about(over_s)}"
+            pace = f"by the pace of the last {about(over_s)}"
             if full_in_s is None or full_in_s > _SOON_S:
                 return Diagnosis("forecast", "ok", summary, pace)
             help_ = relief.relief(patient, room, counts="inodes" if what == "inodes" else "bytes")

@@ -7,7 +7,7 @@ from itertools import combinations
 
 from ...lazy_dataclass import dataclass
 from ...model.sweep import Space
-from ...text import size
+from ...text import about, size
 from .history import Level, Moment, Usage, usage
 
 _HOUR_NS = 3600 * 10**9
@@ -69,13 +69,6 @@ def words(found: Trend) -> str:
             return f"grows by {amount} an hour{when}"
         case Steady() | TooFew():
             return ""
-
-
-def about(seconds: float) -> str:
-    """As exact as a forecast can be: minutes below two hours, hours below two days, then days."""
-    if seconds < 2 * 3600:
-        return f"{max(1, round(seconds / 60))} min"
-    return f"{round(seconds / 3600)} h" if seconds < 48 * 3600 else f"{round(seconds / 86400)} days"
 
 
 def _by_kind(points: Sequence[tuple[int, Usage]]) -> Iterable[Growing | Steady]:

@@ -1,0 +1,131 @@
+"""All that `tmpwarden report` shows besides the scan: history, sessions, quarantine, orphans, worktrees."""
+
+from __future__ import annotations
+
+import os
+import pwd
+import socket
+import time
+from collections.abc import Iterator, Sequence
+from typing import Any
+
+from ..catalogue.load import load
+from ..catalogue.settings import load_settings
+from ..errors import TmpwardenError
+from ..lifecycle.living import living
+from ..oskit.files import places
+from ..processes.survey import look as look_at_processes
+from ..setup import timer
+from ..sweep.store import history, journal, saved, trend
+from ..sweep.store.history import Moment
+from ..text import shown
+from ..worktrees.compose import Wish, looking
+from . import documents, worktrees_told
+from .call import Call
+from .commands.orphans import document as orphan_document
+from .progress import Progress
+from .seen import Seen
+
+_MOST_ROWS = 500
+_MOST_POINTS = 1500
+_WORKTREES_S = 20.0  # git is asked about each; who wants all of them asks `tmpwarden worktrees`
+Document = dict[str, Any]
+
+
+def besides(call: Call, seen: Seen) -> Document:
+    """Each part by itself: what cannot be looked at is told, and the rest is drawn."""
+    moments = history.read(places.state_dir())
+    with Progress(wanted=not call.json) as progress:
+        progress.tell("Looking at processes and worktrees ...")
+        return {
+            "host": shown(socket.gethostname()),
+            "user": shown(_user()),
+            "trends": [documents.trend(each) for each in trend.trends(moments, seen.roots, seen.now_ns)],
+            "history": history_document(moments, [root.path for root in seen.roots]),
+            "saved": _saved(),
+            "sessions": _tried(call, "sessions", lambda: _sessions(seen)),
+            "quarantine": _tried(call, "the quarantine", lambda: list(_quarantine(call))),
+            "orphans": _tried(call, "processes", lambda: _orphans(call)),
+            "worktrees": _tried(call, "worktrees", lambda: _worktrees(call)),
+            "timer": _tried(call, "the timer", timer.state),
+        }
+
+
+def _tried(call: Call, what: str, look: Any) -> Any:
+    try:
+        return look()
+    except (TmpwardenError, OSError) as error:
+        call.warn(f"{what} could not be looked at: {error}")
+        return None
+
+
+def history_document(moments: Sequence[Moment], roots: Sequence[str]) -> Document:
+    """Each root's line as [seconds, used, free] of bytes and of inodes; and what was freed in all, up to then."""
+    return {
+        "roots": {
+            shown(root): [
+                [each.at_ns // 10**9, *_levels(each, root)]
+                for each in _thinned([m for m in moments if root in m.roots])
+            ]
+            for root in roots
+        },
+        "freed": [[each.at_ns // 10**9, each.freed_bytes] for each in _thinned(moments)],
+    }
+
+
+def _levels(moment: Moment, root: str) -> tuple[int, int, int, int]:
+    seen = moment.roots[root]
+    return seen.bytes.used, seen.bytes.free, seen.inodes.used, seen.inodes.free
+
+
+def _thinned(moments: Sequence[Moment]) -> Sequence[Moment]:
+    """The newest always; of a long history every n-th."""
+    step = -(-len(moments) // _MOST_POINTS) or 1
+    return list(reversed(moments[::-1][::step]))
+
+
+def _saved() -> Document:
+    so_far = saved.read(places.state_dir())
+    return {"bytes": so_far.bytes, "entries": so_far.entries, "runs": so_far.runs}
+
+
+def _sessions(seen: Seen) -> list[Document]:
+    found = living(load(), tuple(root.path for root in seen.roots))
+    return [_shown(documents.session(each)) for each in found[:_MOST_ROWS]]
+
+
+def _quarantine(call: Call) -> Iterator[Document]:
+    """What `undo` can bring back, newest first, and until when."""
+    keep_s = load_settings(call.config_file).quarantine_s
+    waiting = list(journal.restorable(places.state_dir()).values())
+    for entry in reversed(waiting[-_MOST_ROWS:]):
+        fields = {name: entry.get(name) for name in ("id", "path", "row", "bytes", "entries", "reason", "time")}
+        yield _shown(fields) | {"keep_seconds": keep_s}
+
+
+def _orphans(call: Call) -> list[Document]:
+    found = look_at_processes(call.roots, config_file=call.config_file)
+    return [_shown(orphan_document(each)) for each in found[:_MOST_ROWS]]
+
+
+def _worktrees(call: Call) -> list[Document]:
+    told, until = [], time.monotonic() + _WORKTREES_S
+    with looking(Wish((), call.roots, call.config_file), now_ns=call.now_ns) as (surveyor, candidates, _):
+        for tree in surveyor.look(candidates):
+            document = worktrees_told.document(tree)
+            told.append(_shown({name: value for name, value in document.items() if name not in ("items", "held_by")}))
+            if time.monotonic() > until or len(told) == _MOST_ROWS:
+                call.warn("not every worktree was looked at; `tmpwarden worktrees` looks at all of them")
+                break
+    return sorted(told, key=lambda each: -(each["bytes"] or 0))
+
+
+def _shown(document: Document) -> Document:
+    return {name: shown(value) if isinstance(value, str) else value for name, value in document.items()}
+
+
+def _user() -> str:
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())

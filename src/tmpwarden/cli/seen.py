@@ -1,0 +1,48 @@
+"""One look at everything, as `scan` tells it and `report` draws it: both from the same document."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..lazy_dataclass import dataclass
+from ..model.request import Request
+from ..model.sweep import Account, Space, Unmatched, Verdict
+from ..sweep.compose import scan
+from ..text import plural
+from . import documents, whole_roots
+from .call import Call
+from .progress import Progress
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    verdicts: Sequence[Verdict]
+    roots: Sequence[Space]
+    unmatched: tuple[Unmatched, ...]
+    accounts: tuple[Account, ...]
+    now_ns: int
+
+    def document(self) -> documents.Document:
+        return {
+            "findings": [documents.verdict(each, self.now_ns) for each in self.verdicts],
+            "roots": [documents.space(root) for root in self.roots],
+            "totals": documents.totals(self.verdicts),
+        } | whole_roots.document(self.unmatched, self.accounts, self.now_ns)
+
+
+def look(call: Call, request: Request, *, in_full: bool) -> Seen:
+    """Every unit with its verdict, then what is of no known kind. Complaints become warnings of the call."""
+    survey = scan(request, now_ns=call.now_ns)
+    with Progress(wanted=not call.json) as progress:
+        verdicts = list(_told(survey, progress))
+        progress.tell("Looking at what is of no known kind ...")
+        unmatched = survey.unmatched(in_full=in_full)
+    for warning in survey.warnings:
+        call.warn(warning)
+    return Seen(verdicts, survey.roots, unmatched, survey.accounts(unmatched), call.now_ns())
+
+
+def _told(survey: Iterable[Verdict], progress: Progress) -> Iterator[Verdict]:
+    for count, verdict in enumerate(survey, 1):
+        progress.tell(f"Looking: {plural(count, 'unit')} found ...")
+        yield verdict

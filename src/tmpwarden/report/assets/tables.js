@@ -1,0 +1,68 @@
+// The smaller tables: why things stay, what no row knows, sessions, quarantine, processes, worktrees.
+function simpleTable(heads, rows) {
+  return el("div", { class: "wide" }, el("table", {},
+    el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
+    el("tbody", {}, rows.map((row) => el("tr", {}, row.map((cell, index) => el("td", { "data-name": heads[index] }, cell)))))));
+}
+
+function part(id, title, words, ...content) {
+  return el("section", { id, "aria-labelledby": `${id}-title` }, el("h2", { id: `${id}-title` }, title), words ? el("p", {}, prose(words)) : null, ...content);
+}
+
+/** A table, or the sentence that says that there is nothing; nothing at all where nobody looked. */
+function listed(id, title, rows, none, words, heads, cells) {
+  if (rows === null || rows === undefined) return null;
+  if (!rows.length) return part(id, title, none);
+  return part(id, title, words, simpleTable(heads, rows.map(cells)));
+}
+
+const reasonWords = (reason) => page.reasons[texts.reasons[reason]] ?? texts.reasons[reason];
+
+function reasons() {
+  const found = new Map();
+  const count = (reason, why, units, bytes) => {
+    const each = found.get(reason) ?? { why, units: 0, bytes: 0, words: new Set() };
+    each.units += units; each.bytes += bytes;
+    if (why && each.words.size < 2) each.words.add(why);
+    found.set(reason, each);
+  };
+  for (let row = 0; row < rowCount; row += 1) if (!columns.goes[row]) count(columns.reason[row], texts.whys[columns.why[row]], 1, bytesOf(row));
+  for (const [, , , reason, goes, units, , bytes] of folded) if (!goes) count(reason, "", units, bytes);
+  const rows = [...found.entries()].sort((a, b) => b[1].bytes - a[1].bytes || b[1].units - a[1].units);
+  if (!rows.length) return null;
+  const most = Math.max(...rows.map(([, each]) => each.bytes), 1);
+  return part("stays", "What stays, and why", "Choose a reason to see what it keeps.", el("ol", { class: "reasons" }, rows.map(([reason, each]) =>
+    el("li", {}, el("button", { type: "button", class: "line", onclick: () => showReason(reason) },
+      el("span", { class: "name" }, each.words.size === 1 ? [...each.words][0] : reasonWords(reason)),
+      el("span", { class: "num" }, `${size(each.bytes)} · ${plural(each.units, "unit")}`),
+      el("span", { class: "meter kept" }, el("i", { vars: { width: `${share(each.bytes, most)}%` } })))))));
+}
+
+function showReason(reason) {
+  byId("by-reason").value = String(reason);
+  redraw({ reason: String(reason) });
+  byId("found").scrollIntoView();
+  byId("found").focus({ preventScroll: true });
+}
+
+const left = (each) => {
+  const gone = Date.parse(each.time) / 1000 + each.keep_seconds - page.made_s;
+  return Number.isFinite(gone) ? (gone > 0 ? age(gone) : "goes next") : "?";
+};
+
+function drawOthers() {
+  const parts = [
+    listed("unknown", "Yours, and not in the catalogue", page.unmatched.length ? page.unmatched : null, "", "It stays unless you name it: `tmpwarden clean PATH` judges it, `tmpwarden adopt NAMES` takes such names into the catalogue.",
+      ["Size", "Items", "Newest", "Names"], (each) => [(each.at_least ? "at least " : "") + size(each.bytes), number(each.count), age(each.newest_seconds), el("code", {}, `${each.root.replace(/\/$/, "")}/${each.shape}`)]),
+    listed("sessions", "Live sessions", page.sessions, "No agent session is alive.", "Nothing that they use is ever touched.",
+      ["Agent", "Process", "Session", "Scratch"], (each) => [each.agent, String(each.pid), short(each.session), el("code", {}, each.scratch ?? "")]),
+    listed("quarantine", "Quarantine", page.quarantine, "Nothing waits in quarantine.", "Taken, and can still be brought back.",
+      ["Size", "What", "Was", "Left", "Bring back"], (each) => [size(each.bytes ?? 0), each.row ?? "", el("code", {}, each.path ?? ""), left(each), commandLine(`tmpwarden undo ${quoted(String(each.id).slice(0, 8))}`)]),
+    listed("orphans", "Processes that outlived their agent", page.orphans, "No process has outlived its agent.", "`tmpwarden orphans end` asks, and ends what may end.",
+      ["Process", "Agent", "Age", "Memory", "Ports", "Verdict", "Command"], (each) => [String(each.pid), each.agent ?? "?", age(each.age_seconds), size(each.memory_bytes), each.ports.join(", "), el("span", {}, el("b", { class: each.verdict === "end" ? "badge go" : "badge kept" }, each.verdict === "end" ? "may end" : "stays"), ` ${each.reason}`), el("code", {}, each.command)]),
+    listed("worktrees", "Worktrees and clones of agents", page.worktrees, "No worktree or clone of an agent was found.", "`tmpwarden worktrees clean` lets those go with which nothing would be lost.",
+      ["Size", "Where", "Branch", "Verdict"], (each) => [each.bytes === null ? "?" : size(each.bytes), el("code", {}, each.path), each.branch ?? "", el("span", {}, el("b", { class: each.verdict === "remove" ? "badge go" : "badge kept" }, each.verdict === "remove" ? "may go" : "stays"), ` ${each.detail || each.reason.replaceAll("-", " ")}`)]),
+  ];
+  byId("others").append(...parts.filter(Boolean));
+  byId("reasons").append(...[reasons()].filter(Boolean));
+}
