@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
 
-from ..lifecycle.living import Session
 from ..model.answers import Held, Nobody, NotMeasured, Users
 from ..model.sweep import Finding, Keep, Owner, Receipt, Remove, Space, Verdict, Witness
 from ..model.terms import Worth
 from ..sweep.store.trend import Growing, Steady, TooFew, Trend
+
+if TYPE_CHECKING:
+    from ..lifecycle.living import Session
 
 Document = dict[str, object]
 

@@ -129,7 +129,7 @@ for (const [root, agent, litter, , goes, units, , bytes, entries] of folded) {
 function addOthers(account) {
   const root = rootNamed(account.root), groups = page.unmatched.filter((each) => each.root === account.root);
   if (groups.length) {
-    const unknown = new Node("yours, not in the catalogue", root, "rest");
+    const unknown = new Node("yours, of no known kind", root, "rest");
     unknown.tone = "unknown";
     for (const each of groups) unknown.extra.push(leaf(each.shape, "unknown", each.bytes, each.entries, each.count, unknown));
     for (const each of unknown.extra) unknown.add(each.bytes, each.entries, false, each.units);

@@ -3,7 +3,7 @@ const TONES = {
   go: "may go now",
   kept: "agents' files that stay",
   waits: "in quarantine",
-  unknown: "yours, not in the catalogue",
+  unknown: "yours, of no known kind",
   others: "other users, or not readable",
   else: "elsewhere on the same disk",
   free: "free",

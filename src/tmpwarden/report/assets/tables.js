@@ -52,7 +52,7 @@ const left = (each) => {
 
 function drawOthers() {
   const parts = [
-    listed("unknown", "Yours, and not in the catalogue", page.unmatched.length ? page.unmatched : null, "", "It stays unless you name it: `tmpwarden clean PATH` judges it, `tmpwarden adopt NAMES` takes such names into the catalogue.",
+    listed("unknown", "Yours, of no known kind", page.unmatched.length ? page.unmatched : null, "", "It stays unless you name it: `tmpwarden clean PATH` judges it, `tmpwarden adopt NAMES` takes such names into the catalogue.",
       ["Size", "Items", "Newest", "Names"], (each) => [(each.at_least ? "at least " : "") + size(each.bytes), number(each.count), age(each.newest_seconds), el("code", {}, `${each.root.replace(/\/$/, "")}/${each.shape}`)]),
     listed("sessions", "Live sessions", page.sessions, "No agent session is alive.", "Nothing that they use is ever touched.",
       ["Agent", "Process", "Session", "Scratch"], (each) => [each.agent, String(each.pid), short(each.session), el("code", {}, each.scratch ?? "")]),
