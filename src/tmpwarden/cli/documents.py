@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING
 
 from ..model.answers import Held, Nobody, NotMeasured, Users
 from ..model.sweep import Finding, Keep, Owner, Receipt, Remove, Space, Verdict, Witness
 from ..model.terms import Worth
-from ..sweep.store.trend import Growing, Steady, TooFew, Trend
 
+TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..lifecycle.living import Session
 
@@ -132,19 +131,6 @@ def space(value: Space) -> Document:
 
 def session(value: Session) -> Document:
     return {"agent": value.agent, "pid": value.pid, "session": value.id, "scratch": value.scratch}
-
-
-def trend(value: Trend) -> Document:
-    """`full_in_seconds` is null where that is more than a week away; `state` unknown: the history is too short."""
-    match value:
-        case Growing(what, per_hour, full_in_s, over_s):
-            full_in = None if full_in_s is None else round(full_in_s)
-            grows = {"what": what, "per_hour": round(per_hour), "full_in_seconds": full_in}
-            return {"state": "growing", **grows, "over_seconds": round(over_s)}
-        case Steady():
-            return {"state": "steady"}
-        case TooFew():
-            return {"state": "unknown"}
 
 
 def receipt(value: Receipt) -> Document:

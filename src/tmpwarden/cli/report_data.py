@@ -20,7 +20,7 @@ from ..sweep.store import history, journal, saved, trend
 from ..sweep.store.history import Moment
 from ..text import shown
 from ..worktrees.compose import Wish, looking
-from . import documents, worktrees_told
+from . import documents, forecasts, worktrees_told
 from .call import Call
 from .commands.orphans import document as orphan_document
 from .progress import Progress
@@ -40,7 +40,7 @@ def besides(call: Call, seen: Seen) -> Document:
         return {
             "host": shown(socket.gethostname()),
             "user": shown(_user()),
-            "trends": [documents.trend(each) for each in trend.trends(moments, seen.roots, seen.now_ns)],
+            "trends": [forecasts.document(each) for each in trend.trends(moments, seen.roots, seen.now_ns)],
             "history": history_document(moments, [root.path for root in seen.roots]),
             "saved": _saved(),
             "sessions": _tried(call, "sessions", lambda: _sessions(seen)),

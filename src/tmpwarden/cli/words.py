@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
 
 from ..model.answers import Held
 from ..model.sweep import Keep, Owner, Verdict, Witness
 from ..model.terms import OwnerState, Reason, WitnessKind
 from ..text import duration, shown
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 SENTENCES: dict[Reason, str] = {
     Reason.OPEN_FILE: "in use: {who} has a file open in it",

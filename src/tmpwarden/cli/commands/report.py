@@ -19,8 +19,7 @@ from ...report.page import page
 from ...text import shown, size
 from .. import advice
 from ..call import Answer, Call
-from ..group import pass_call
-from ..kinds import UntouchedPath
+from ..group import UntouchedPath, pass_call
 from ..seen import look
 from ..words import explained_in, sentence
 

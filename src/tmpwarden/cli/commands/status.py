@@ -22,7 +22,7 @@ from ...sweep.store.trend import Trend
 from ...sweep.survey import Glance, glance
 from ...sweep.weigh import consent
 from ...text import duration, plural, shown, size
-from .. import documents, plain, render
+from .. import documents, forecasts, plain, render
 from ..call import Answer, Call
 from ..kinds import ALL_USERS
 
@@ -114,7 +114,7 @@ def _document(status: Status) -> documents.Document:
 
 
 def _root(seen: Space, heading: Trend) -> documents.Document:
-    return documents.space(seen) | {"percent_used": space.percent_used(seen), "trend": documents.trend(heading)}
+    return documents.space(seen) | {"percent_used": space.percent_used(seen), "trend": forecasts.document(heading)}
 
 
 def _account(seen: Glance) -> documents.Document:
