@@ -7,6 +7,7 @@ import os
 from ..errors import UnsafeScratch
 from ..model.hot import Lease
 from ..oskit.files import atomic, own_dirs, own_files
+from ..oskit.proc import own_mount
 from . import record
 
 ENDING = ".lease"
@@ -16,12 +17,12 @@ SHARED = "tw"  # ours below an agent's own directory
 def leases_in(base: str, names: list[str] | None = None, unread: list[str] | None = None) -> list[Lease]:
     """The readable leases of these scratch directories (or of all) in a directory that must be ours. What is there and
     cannot be read is added to `unread`."""
-    if names is None and (trouble := _frozen(base)):
+    if trouble := _frozen(base):
         if unread is not None:
             unread.append(trouble)
         return []
     try:
-        fd = open_holder(base)
+        fd = _opened(base)
     except (ValueError, UnsafeScratch):
         return []
     except OSError as error:
@@ -36,14 +37,6 @@ def leases_in(base: str, names: list[str] | None = None, unread: list[str] | Non
         return []
     finally:
         os.close(fd)
-
-
-def _frozen(base: str) -> str:
-    """Only for who reads all leases: a hook asks for one, and has no time to ask a mount first."""
-    from ..oskit.proc.reach import Reach
-
-    point = Reach.now().frozen(base)
-    return "" if point is None else f"the file system mounted at {point} does not answer"
 
 
 def read_at(fd: int, name: str, path: str, unread: list[str] | None = None) -> Lease | None:
@@ -70,8 +63,21 @@ def remove(path: str) -> None:
     os.close(fd)
 
 
+def _frozen(base: str) -> str:
+    point = own_mount.frozen(base)
+    return "" if point is None else f"the file system mounted at {point} does not answer"
+
+
 def open_holder(base: str, *, make: bool = False) -> int:
-    """The directory that holds scratch directories: its last component is ours, and below an agent's the last two."""
+    """The directory that holds scratch directories: its last component is ours, and below an agent's the last two.
+
+    Raises UnsafeScratch, also where a file system is mounted over it that would keep us waiting for ever."""
+    if trouble := _frozen(base):
+        raise UnsafeScratch(base, trouble)
+    return _opened(base, make=make)
+
+
+def _opened(base: str, *, make: bool = False) -> int:
     root, name = os.path.split(base)
     if name == SHARED:
         root, above = os.path.split(root)

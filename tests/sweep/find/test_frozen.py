@@ -2,6 +2,8 @@
 
 import json
 import os
+import select
+import signal
 import subprocess
 import sys
 import threading
@@ -13,8 +15,10 @@ import pytest
 
 from support.frozen import fuse, needs_fuse
 from support.holding import process
-from support.litter import claude_session
+from support.litter import claude_session, later
 from tmpwarden.oskit.proc import reach
+from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.weigh import evidence
 
 pytestmark = needs_fuse
 LATER = "import sys, time; from tmpwarden.cli.main import main; "
@@ -58,9 +62,10 @@ PLACES = [inside_a_unit, as_a_unit, as_a_slug, as_our_own_directory, below_the_a
 def test_a_frozen_mount_stops_no_command_and_doctor_names_it(own_world: Path, place) -> None:  # type: ignore[no-untyped-def]
     spare = claude_session(own_world / "tmp", slug="-other")
     with fuse(place(own_world)) as point:
-        assert run("scan")
-        run("why", str(spare))
-        run("status")
+        if place in (as_a_slug, below_the_agents_home):  # each command waits for two seconds
+            assert run("scan")
+            run("why", str(spare))
+            run("status")
         run("clean", "--yes")
         assert not spare.exists() or place in (as_our_own_directory, below_the_agents_home)
         told = [each for each in run("doctor")["data"]["diagnoses"] if each["check"] == "frozen"]  # type: ignore[index]
@@ -102,14 +107,16 @@ def test_one_that_answers_is_used_as_any_other(own_world: Path) -> None:
         assert reach.Reach.now().frozen(str(point / "x")) is None
 
 
-def test_the_question_has_a_deadline_and_is_asked_once(own_world: Path) -> None:
+def test_the_question_has_a_deadline_and_is_asked_once(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    asked = reach._asked
+    questions: list[str] = []
+    monkeypatch.setattr(reach, "_asked", lambda point: questions.append(point) or asked(point))
     with fuse(own_world / "tmp" / "mount") as point:
         began = time.monotonic()
         assert reach.Reach.now().frozen(str(point / "x")) == str(point)
         assert time.monotonic() - began >= reach.DEADLINE_S
-        began = time.monotonic()
         assert reach.Reach.now().frozen(str(point)) == str(point)
-        assert time.monotonic() - began < reach.DEADLINE_S
+        assert questions == [str(point)]
 
 
 def test_without_such_mounts_nobody_is_asked(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -150,3 +157,55 @@ def test_two_threads_ask_one_after_the_other(own_world: Path, monkeypatch: pytes
         for _ in range(2):
             threads.submit(reach.Reach.now)
     assert together == [False, False]
+
+
+def test_one_that_comes_between_the_look_and_the_walk_stops_nobody(own_world: Path) -> None:
+    unit, spare = claude_session(own_world / "tmp"), claude_session(own_world / "tmp", slug="-other")
+    reached, go_on = os.pipe(), os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            evidence._race_window = lambda here: wait_once(reached[1], go_on[0])  # type: ignore[assignment]
+            clean(now_ns=later(100))
+        finally:
+            os._exit(0)
+    ending = os.pidfd_open(child)
+    try:
+        assert os.read(reached[0], 1)
+        with fuse(unit / "mount"):
+            os.write(go_on[1], b"1")
+            has_ended = bool(select.select([ending], [], [], 60)[0])
+            os.kill(child, signal.SIGKILL)
+            assert has_ended and unit.exists() and not spare.exists()
+    finally:
+        os.waitpid(child, 0)
+        for fd in (*reached, *go_on, ending):
+            os.close(fd)
+
+
+def wait_once(tell: int, told: int, done: list[bool] = []) -> None:  # noqa: B006
+    if not done:
+        done.append(True)
+        os.write(tell, b"1")
+        os.read(told, 1)
+
+
+HOOK = """
+import json, os, sys
+from tmpwarden.leases import scratch
+from tmpwarden.errors import UnsafeScratch
+root = sys.argv[1]
+print(scratch.read(f"{root}/tmpwarden-{os.geteuid()}/0123abcd"), scratch.find(root, "claude", "x"))
+try:
+    scratch.open_scratch(root, "claude", "x", pid=os.getpid())
+except UnsafeScratch as unsafe:
+    print("does not answer" in str(unsafe))
+"""
+
+
+def test_who_reads_one_lease_or_makes_a_scratch_waits_for_no_mount(own_world: Path) -> None:
+    """As hooks do, before every call of a tool."""
+    with fuse(as_our_own_directory(own_world)):
+        argv = [sys.executable, "-c", HOOK, str(own_world / "tmp")]
+        done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
+    assert done.stdout == "None None\nTrue\n", done.stderr

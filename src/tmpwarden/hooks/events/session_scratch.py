@@ -2,6 +2,7 @@
 
 import posix
 
+from ...oskit.proc import own_mount
 from .. import notebook
 from .hook_call import HookCall
 
@@ -13,7 +14,7 @@ def scratch_of(call: HookCall) -> tuple[str | None, bool]:
     its commands as TMPDIR: one that was made later could not."""
     note = _noted(call)
     path = note.removesuffix(_IS_TMPDIR)
-    if not path:
+    if not path or own_mount.frozen(path):
         return None, False
     try:
         status = posix.lstat(path)

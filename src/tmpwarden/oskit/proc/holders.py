@@ -26,6 +26,7 @@ class Holders:
         "_locate",
         "doubts",
         "in_the_deep",
+        "lost",
         "processes",
         "sessions",
     )
@@ -40,6 +41,7 @@ class Holders:
         self.sessions: dict[str, dict[str, tuple[int, ...]]] = {}  # variable -> value -> pids that carry it
         self._blind: NotMeasured | None = NotMeasured("processes have not been looked at")  # nobody could be seen
         self.in_the_deep = ""  # a doubt about units alone that are deep enough: somebody uses too long a path
+        self.lost: dict[str, str] = {}  # device -> a doubt about all that lies on it: somebody's mount of it is gone
         self.doubts: tuple[str, ...] = ()  # why somebody may have been missed, in words
 
     @classmethod
@@ -79,9 +81,8 @@ class Holders:
             return NotMeasured("it lies on no mount that this system tells of") if self._blind is None else self._blind
         if by := self._witnesses(located):
             return Held(by)
-        if is_deep and self.in_the_deep and isinstance(self.unseen, Nobody):
-            return NotMeasured(self.in_the_deep, askable=True)
-        return self.unseen
+        doubt = self.lost.get(located[0]) or (self.in_the_deep if is_deep else "")
+        return NotMeasured(doubt, askable=True) if doubt and isinstance(self.unseen, Nobody) else self.unseen
 
     def carriers(self, variable: str, value: str) -> Users:
         """Who has this value in its environment."""

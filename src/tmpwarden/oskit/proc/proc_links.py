@@ -20,7 +20,7 @@ _LINKS = (
     ("root", WitnessKind.ROOT_DIRECTORY),
     ("exe", WitnessKind.EXECUTABLE),
 )
-_NO_FILES = ("/memfd:", "/SYSV", "/dev/zero", "/anon_hugepage", "/[aio]")
+NO_FILES = ("/memfd:", "/dmabuf:", "/SYSV", "/dev/zero", "/anon_hugepage", "/[aio]")
 _DELETED = " (deleted)"
 _OPENED_TO_LOOK = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0)
 
@@ -114,7 +114,7 @@ def _spellings(target: str) -> tuple[str, ...]:
     r"""What the kernel's text may mean: " (deleted)" is a mark or part of the name, \012 a newline or four letters."""
     if target[-1] != ")" and "\\" not in target:
         return (target,)
-    if target.startswith(_NO_FILES):
+    if target.startswith(NO_FILES):
         return ()
     paths = [target]
     if target.endswith(_DELETED):

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ...model.terms import WitnessKind
-from . import mount_sources, namespaces, proc_links, procs, threads, visibility
+from . import detached, mount_sources, namespaces, proc_links, procs, threads, visibility
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -34,6 +34,7 @@ class Pass:
     ) -> None:
         self.holders = holders
         self.closely = closely
+        self.suspects = detached.Suspects() if closely else None
         self.variables = [(name, os.fsencode(name)) for name in variables]
         self.exclude = exclude
         self.own_pid = os.getpid()
@@ -53,6 +54,8 @@ class Pass:
         else:
             self.holders.ended_well()
         self.locate_all()
+        for device, pid in self.suspects.lost({**self.parts, **self.tables}.values()).items() if self.suspects else ():
+            self.holders.lost[device] = f"process {pid} uses something whose mount was taken away under it"
         self.holders.sessions = {
             name: {value: tuple(pids) for value, pids in values.items()} for name, values in self.sessions.items()
         }
@@ -80,8 +83,8 @@ class Pass:
                 self.holders.processes[pid] = process
                 if pid not in self.exclude and not process.is_kernel_thread:
                     self.look_into_any(pid)
-                    if self.closely and process.threads > 1 and pid != self.own_pid:
-                        self.look_into_threads(pid)
+                    if self.closely and pid != self.own_pid:
+                        self.look_closely(pid, process.threads)
                 return
             except PermissionError as error:
                 trouble = error
@@ -101,6 +104,14 @@ class Pass:
                     return self.look_into(pid, thread)
                 except procs.ENDED:
                     continue
+
+    def look_closely(self, pid: int, threads_of_it: int) -> None:
+        """What costs more than a look at everything may: only where a deed follows."""
+        if threads_of_it > 1:
+            self.look_into_threads(pid)
+        namespace = proc_links.mount_namespace(pid)
+        if self.suspects and (table := self.tables.get(namespace)):
+            self.suspects.look_at(pid, table, has_our_root=namespace == self.own_namespace)
 
     def look_into_threads(self, pid: int) -> None:
         for thread in threads.apart(pid):

@@ -23,9 +23,8 @@ DEADLINE_S = 2.0
 _KNOWN_S = 60.0  # how long an answer counts: a server thread lives for weeks
 _MOST_LINKS = 40
 # It closes whatever it inherited before it touches anything: stuck for good, it must hold no lock and no pipe of ours.
+_ALONE = "import os, sys\nos.closerange(3, 65536)\n"
 _PROBE = """
-import os, sys
-os.closerange(3, 65536)
 try:
     os.stat(sys.argv[1])
     os.statvfs(sys.argv[1])
@@ -154,34 +153,43 @@ def _answers(mount: Mount) -> bool:
 
 
 def _asked(point: str) -> bool:
-    """By a process of its own: a wait for a dead server cannot always be interrupted, not even by SIGKILL."""
+    try:
+        return answer_of(_PROBE, point) == b"1"
+    except OSError:
+        return True  # no process to be had: whoever asks takes the risk, as with any disk
+
+
+def answer_of(program: str, path: str) -> bytes:
+    """What a few lines of Python say about a path; nothing if they do not within the deadline.
+
+    By a process of its own: a wait for a dead server cannot always be interrupted, not even by SIGKILL."""
     reading, writing = os.pipe()
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
         (os.POSIX_SPAWN_DUP2, writing, 1),
         (os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0),
     ]
-    program = sys.executable or "/proc/self/exe"
+    python = sys.executable or "/proc/self/exe"
     try:
-        child = os.posix_spawn(program, [program, "-I", "-S", "-c", _PROBE, point], {}, file_actions=actions)
+        child = os.posix_spawn(python, [python, "-I", "-S", "-c", _ALONE + program, path], {}, file_actions=actions)
     except OSError:
         os.close(reading)
-        return True  # no process to be had: whoever asks takes the risk, as with any disk
+        raise
     finally:
         os.close(writing)
     try:
-        return _said_something(reading)
+        return _said(reading)
     finally:
         os.close(reading)
         _end(child)
 
 
-def _said_something(pipe: int) -> bool:
+def _said(pipe: int) -> bytes:
     import select
 
     poll = select.poll()
     poll.register(pipe, select.POLLIN | select.POLLHUP)
-    return bool(poll.poll(DEADLINE_S * 1000)) and os.read(pipe, 1) == b"1"
+    return os.read(pipe, 64).strip() if poll.poll(DEADLINE_S * 1000) else b""
 
 
 def _end(child: int) -> None:

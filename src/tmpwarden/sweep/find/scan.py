@@ -138,6 +138,7 @@ class Finder:
     def _in_place(self, place: Place, fd: int) -> Iterator[Finding]:
         """A directory's own units, then those below it."""
         deeper: list[str] = []
+        self.reach = Reach.now()  # of this moment: something may have been mounted since we set out
         try:
             if place.names is not None:
                 deeper = sorted(place.names)

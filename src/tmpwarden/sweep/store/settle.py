@@ -113,7 +113,8 @@ def _is_wanted(fd: int, token: str, intent: Intent, prepared: Prepared, measure:
     judged = Evidence(world.owner_of(finding, measure)[0], Nobody(), measure)
     verdict = Remove(finding, judged, Reason.CHANGED)
     users = users_of(verdict, world, fd, intent.quarantine, token, measure)
-    if not isinstance(users, Nobody) or (token != intent.id and world.is_in_doubt and may_only_wait(finding)):
+    is_in_doubt = world.is_in_doubt(f"{intent.quarantine}/{token}", measure)
+    if not isinstance(users, Nobody) or (token != intent.id and is_in_doubt and may_only_wait(finding)):
         return True
     return _has_changed(finding, intent, measure) or _has_git_work(finding, judged, fd, token)
 

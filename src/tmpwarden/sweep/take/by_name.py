@@ -119,7 +119,7 @@ class NamedTake:
         uses it, and from there it can come back."""
         world = self.prepared.weigher.world
         users = users_of(deed.verdict, world, deed.quarantine_fd, deed.directory, token)
-        if world.is_in_doubt and not deed.verdict.doubt:
+        if not deed.verdict.doubt and world.is_in_doubt(f"{deed.directory}/{token}"):
             deed.verdict = replace(deed.verdict, doubt="somebody who cannot be looked at came meanwhile")
         return Nobody() if isinstance(users, NotMeasured) and users.askable else users
 

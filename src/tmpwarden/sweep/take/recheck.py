@@ -21,13 +21,13 @@ from .taking import Deed
 def why_back(deed: Deed, token: str, world: World, inside: Measure | None) -> tuple[Reason, str] | None:
     """Why a unit, or that member of a swarm, has to go back; None if it need not. `inside`: of a unit that is to be
     purged at once, what a walk in quarantine has just seen of it."""
-    verdict, judged = deed.verdict, deed.verdict.evidence.measure
+    verdict, judged, place = deed.verdict, deed.verdict.evidence.measure, f"{deed.directory}/{token}"
     match users_of(verdict, world, deed.quarantine_fd, deed.directory, token, inside):
         case Held(by):
             return Reason(by[0].kind.value), by[0].detail
         case NotMeasured(why):
             return Reason.NOT_MEASURED, why
-        case Nobody() if world.is_in_doubt and deed.is_doomed and may_only_wait(verdict.finding):
+        case Nobody() if deed.is_doomed and may_only_wait(verdict.finding) and world.is_in_doubt(place, judged):
             # somebody hides since it was judged: the next run puts it where it can come back from
             return Reason.NOT_MEASURED, "somebody who cannot be looked at came meanwhile"
         case Nobody():

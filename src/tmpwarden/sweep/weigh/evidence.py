@@ -15,6 +15,7 @@ from ...oskit.proc import locks
 from ...oskit.proc.holders import Holders
 from ...oskit.proc.namespaces import MountTable
 from ...oskit.proc.reach import Reach
+from ...oskit.race import race_window as _race_window
 
 OwnerOf = Callable[[Finding, Measure | None], tuple[Owner, tuple[Witness, ...]]]
 
@@ -30,7 +31,6 @@ class World:
     owner_of: OwnerOf
     marks: Callable[[Finding], Callable[[str, str], bool] | None]
     look: Callable[[frozenset[int]], tuple[Holders, OwnerOf]]  # at all processes but these, and at owners, again
-    reach: Reach = field(default_factory=Reach.now)
     frozen: list[str] = field(default_factory=list)  # mounts inside units that do not answer
     workers: frozenset[int] = frozenset()  # forks of ours: they inherit descriptors without using them
     # parents from which this very run took something: their newest date before we touched them
@@ -38,6 +38,11 @@ class World:
     bound: frozenset[bytes] | NotMeasured = field(default_factory=locks.bound_sockets)
     newly_locked: locks.Inodes = frozenset()  # between the last two looks
     newly_bound: bool = False  # some socket, somewhere: its owner may have bound it by any name
+
+    @property
+    def reach(self) -> Reach:
+        """Of this very moment: whatever was mounted since the last look is known before a unit is walked."""
+        return Reach.now()
 
     def counts_atime(self, directory: str) -> bool:
         return self.mounts is None or "noatime" not in self.mounts.options(directory)
@@ -58,10 +63,9 @@ class World:
             case answer:
                 return answer
 
-    @property
-    def is_in_doubt(self) -> bool:
-        """Whether anybody may use anything unseen."""
-        return isinstance(self.holders.unseen, NotMeasured) or isinstance(self.locked, NotMeasured)
+    def is_in_doubt(self, path: str, measure: Measure | None = None) -> bool:
+        """Whether anybody may use `path` unseen."""
+        return isinstance(self.users_in(path, measure), NotMeasured)
 
     def askable(self, doubt: NotMeasured, path: str, files: int) -> NotMeasured:
         """Whether the kernel's word could settle it, told before the deed has to ask."""
@@ -78,7 +82,6 @@ class World:
         self.newly_bound = locks.newly_bound(self.bound, bound)
         self.locked, self.bound = locked, bound
         self.mounts = MountTable.of()
-        self.reach = Reach(self.mounts)
 
 
 def gather(finding: Finding, world: World, dir_fd: int, measure: Measure | None = None) -> Evidence | None:
@@ -108,6 +111,7 @@ def _mounted_into(finding: Finding, world: World, point: str) -> Evidence:
 
 def measured(finding: Finding, world: World, dir_fd: int) -> Measure | None:
     """One walk over a unit; None if it vanished, has not the shape of litter, or leads into a mount that may hang."""
+    _race_window("found, not yet walked")
     if any(world.reach.inside(finding.path)):
         return None
     if has_shape(finding.litter, dir_fd, finding.name) is False:

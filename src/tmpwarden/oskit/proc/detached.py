@@ -1,0 +1,96 @@
+"""What a process uses on a mount that was taken away under it (`umount -l`): its paths there lead nowhere.
+
+The kernel then tells a path that begins at the top of the lost mount, and that looks like any other. The number of the
+mount behind a descriptor tells them apart; of a working directory or a mapping, that nothing of the name is there.
+Reading either touches no file system. Only which device it is must be asked there, by a child with a deadline.
+"""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterable, Iterator
+
+from . import procs
+from .namespaces import MountTable
+from .proc_links import NO_FILES
+from .reach import answer_of
+
+_ELSEWHERE = ("/dev/", "/proc/", "/sys/", *NO_FILES)
+_DELETED = " (deleted)"
+_DEVICE = "import os, sys; print(os.stat(sys.argv[1]).st_dev)"
+
+
+class Suspects:
+    """What the processes of one look use by mounts that their own namespace does not have."""
+
+    def __init__(self) -> None:
+        self.top = frozenset(os.listdir("/"))
+        self.descriptors: list[tuple[int, int, str]] = []  # (process, number of the mount, descriptor)
+        self.others: list[tuple[int, str]] = []  # (process, working directory)
+        self.devices: dict[str, int] = {}  # of lost mappings: by whom
+
+    def look_at(self, pid: int, table: MountTable, *, has_our_root: bool) -> None:
+        """Raises OSError, as every look at a process: one of procs.ENDED, or why it could not be read."""
+        found = dict(_descriptors(pid, {mount.id for mount in table.mounts}))
+        self.descriptors += [(pid, number, link) for number, link in found.items()]
+        if has_our_root:
+            self.devices |= dict.fromkeys(_lost_mappings(pid, self.top), pid)
+            cwd = f"/proc/{pid}/cwd"
+            if not _is_there(os.readlink(cwd), self.top):
+                self.others.append((pid, cwd))
+
+    def lost(self, tables: Iterable[MountTable]) -> dict[str, int]:
+        """Device -> who uses it by a mount that no namespace has any more; only devices that are mounted elsewhere."""
+        if not (self.descriptors or self.others or self.devices):
+            return {}
+        mounts = [mount for table in tables for mount in table.mounts]
+        numbers = {mount.id for mount in mounts} | _numbers_now()
+        links = [(pid, link) for pid, number, link in self.descriptors if number not in numbers]
+        behind = {_device_behind(link): pid for pid, link in (*links, *self.others)}
+        known = {mount.device for mount in mounts}
+        return {device: pid for device, pid in {**self.devices, **behind}.items() if device in known}
+
+
+def _numbers_now() -> set[int]:
+    """One may have come since the tables were read."""
+    table = MountTable.of()
+    return {mount.id for mount in table.mounts} if table else set()
+
+
+def _descriptors(thread: int, known: set[int]) -> Iterator[tuple[int, str]]:
+    """(number of a mount that is not known, a descriptor on it)."""
+    folder = f"/proc/{thread}/fd/"
+    for name in os.listdir(folder):
+        try:
+            target = os.readlink(folder + name)
+            if target[0] != "/" or target.startswith(_ELSEWHERE) or target.endswith(_DELETED):
+                continue
+            said = procs.read(f"/proc/{thread}/fdinfo/{name}")
+        except procs.ENDED:
+            continue
+        at = said.find(b"mnt_id:")
+        if at >= 0 and (number := int(said[at + 7 : said.index(b"\n", at)])) not in known:
+            yield number, folder + name
+
+
+def _lost_mappings(thread: int, top: frozenset[str]) -> Iterator[str]:
+    """The devices, as mountinfo writes them, of mapped files whose name is not there."""
+    lines = procs.read(f"/proc/{thread}/maps").split(b"\n")
+    by_path = {line[at:]: line for line in lines if (at := line.find(b" /") + 1)}
+    for path, line in by_path.items():
+        if not _is_there(os.fsdecode(path), top):
+            major, _, minor = line.split(None, 5)[3].partition(b":")
+            yield f"{int(major, 16)}:{int(minor, 16)}"
+
+
+def _is_there(path: str, top: frozenset[str]) -> bool:
+    """By the first component alone, which is looked for in a list: what lies below may hang."""
+    if path[1:].partition("/")[0] in top or path == "/":
+        return True
+    return path.endswith(_DELETED) or path.startswith(NO_FILES)
+
+
+def _device_behind(link: str) -> str:
+    """As mountinfo writes it; "" if nobody answers: then it is no local file system."""
+    answer = answer_of(_DEVICE, link)
+    return f"{os.major(int(answer))}:{os.minor(int(answer))}" if answer.isdigit() else ""

@@ -1,0 +1,108 @@
+"""A mount that is taken away (`umount -l`) under somebody who uses it hides him from nobody."""
+
+import subprocess
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+
+from support.holding import process
+from support.litter import claude_session, later, snapshot
+from support.mounts import bind, needs_root, tmpfs
+from support.users import LIBC, MAP, OPEN
+from tmpwarden.model.answers import Held, NotMeasured
+from tmpwarden.model.request import Request
+from tmpwarden.oskit.proc import detached
+from tmpwarden.oskit.proc.holders import Holders
+from tmpwarden.sweep.compose import clean
+
+pytestmark = needs_root
+
+
+@pytest.fixture
+def root(own_world: Path) -> Iterator[Path]:
+    """A device of its own: what is doubted here is doubted by nobody who works beside us."""
+    with tmpfs(own_world / "tmp") as mounted:
+        yield mounted
+
+
+WAYS = {
+    "a file": (OPEN, "tasks/b00000000.output"),
+    "a directory": (OPEN, ""),
+    "a mapping": (MAP, "tasks/b00000000.output"),
+    "a working directory": ("import os, sys; os.chdir(sys.argv[1])", "tasks"),
+}
+IN_ITS_OWN_NAMESPACE = LIBC + "own_mounts(); bind(sys.argv[1], sys.argv[2])\n"
+IN_ITS_OWN_NAMESPACE += "fd = os.open(sys.argv[2] + '/tasks/b00000000.output', os.O_RDONLY)\n"
+IN_ITS_OWN_NAMESPACE += "call('umount2', os.fsencode(sys.argv[2]), 2)  # MNT_DETACH"
+
+
+@contextmanager
+def used_through_a_lost_mount(unit: Path, how: str) -> Iterator[None]:
+    point = unit.parent.parent.parent / "point"
+    point.mkdir()
+    source, below = WAYS[how]
+    subprocess.run(["mount", "--bind", unit, point], check=True)
+    try:
+        with process(source, str(point / below)):
+            subprocess.run(["umount", "-l", point], check=True)
+            yield
+    finally:
+        subprocess.run(["umount", "-l", point], check=False, capture_output=True)
+
+
+@pytest.mark.parametrize("how", WAYS)
+def test_it_leaves_a_doubt(root: Path, how: str) -> None:
+    unit = claude_session(root)
+    with used_through_a_lost_mount(unit, how):
+        answer = Holders.look(closely=True).within(str(unit))
+        assert isinstance(answer, NotMeasured) and "taken away" in answer.why and answer.askable
+    assert "taken away" not in str(Holders.look(closely=True).within(str(unit)))
+
+
+@pytest.mark.parametrize("how", ["a file", "a mapping"])
+def test_what_is_open_there_stays(root: Path, how: str) -> None:
+    unit = claude_session(root)
+    before = snapshot(unit)
+    with used_through_a_lost_mount(unit, how):
+        clean(Request(quarantine=False), now_ns=later(100))
+        assert snapshot(unit) == before
+
+
+def test_what_somebody_works_in_there_is_never_destroyed(root: Path) -> None:
+    unit = claude_session(root)
+    with used_through_a_lost_mount(unit, "a working directory"):
+        clean(Request(quarantine=False), now_ns=later(100))
+        assert unit.exists()
+
+
+def test_another_device_is_not_doubted(root: Path) -> None:
+    unit = claude_session(root)
+    with used_through_a_lost_mount(unit, "a file"):
+        lost, table = Holders.look(closely=True).lost, detached.MountTable.read("self")
+        here, there = table.locate(str(unit)), table.locate("/etc/passwd")
+        assert here and there and here[0] in lost and lost.get(there[0]) != lost[here[0]]
+
+
+def test_in_another_mount_namespace_too(root: Path) -> None:
+    unit = claude_session(root)
+    (root.parent / "point").mkdir()
+    with process(IN_ITS_OWN_NAMESPACE, str(unit), str(root.parent / "point")):
+        assert isinstance(Holders.look(closely=True).within(str(unit)), NotMeasured)
+
+
+def test_a_descriptor_that_came_from_another_namespace_leaves_no_doubt(root: Path) -> None:
+    """As whoever starts a container has them: their mounts are there, only not where the process is."""
+    unit = claude_session(root)
+    with process(OPEN + LIBC + "own_mounts()", str(unit / "tasks")) as holder:
+        assert f"process {holder.pid} " not in str(Holders.look(closely=True).lost)
+
+
+def test_a_mount_that_is_there_leaves_no_doubt(root: Path) -> None:
+    unit, suspects = claude_session(root), detached.Suspects()
+    table = detached.MountTable.read("self")
+    with bind(unit, root.parent / "point") as point, process(OPEN, str(point / "tasks")) as holder:
+        suspects.look_at(holder.pid, table, has_our_root=True)
+        assert suspects.descriptors and suspects.lost([table]) == {}, "it came after the table of mounts was read"
+        assert isinstance(Holders.look(closely=True).within(str(unit)), Held)
