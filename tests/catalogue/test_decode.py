@@ -119,7 +119,19 @@ def test_a_built_in_row_goes_below_the_defaults_only_when_it_is_worth_nothing() 
 
 
 @pytest.mark.parametrize(
-    "pattern", ["x(a+)+", "x(a*)*b", "x(?:a|b+){2,}", "x(.*)+y", "(a)x\\1", "x" * 1001, "xa*b*c*d*"]
+    "pattern",
+    [
+        "x(a+)+",
+        "x(a*)*b",
+        "x(?:a|b+){2,}",
+        "x(.*)+y",
+        "(a)x\\1",
+        "x" * 1001,
+        "xa*b*c*d*",
+        "x(?:a|a)*b",
+        "x(?:ab|a)*c",
+        "x(?:a|)*b",
+    ],
 )
 def test_a_pattern_that_can_take_forever_is_refused(pattern: str) -> None:
     assert complaint_about_name(pattern, shared=False) is not None

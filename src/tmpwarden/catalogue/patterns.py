@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import re
 import warnings
-from collections.abc import Iterator
 
 from ..lazy_dataclass import dataclass
+from .regex_cost import op, operations, sre, why_costly
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_sre: Any = re._parser  # type: ignore[attr-defined]  # the only honest way to see a pattern's structure
-_op: Any = re._constants  # type: ignore[attr-defined]
-
 BASES = ("tmp", "home", "xdg_cache", "xdg_config", "xdg_data", "xdg_state")
 FLAGS = re.ASCII | re.DOTALL
-_LONGEST_PATTERN, _OPEN_ENDED_REPEATS = 1000, 3
+_LONGEST_PATTERN = 1000
 _OWNER_GROUPS = {"session", "pid"}
 _NOT_STRUCTURE = re.compile(r"\\.|\[\^?\]?(?:[^\]\\]|\\.)*\]", re.DOTALL)
 _PUNCTUATION, _MAYBE_NONE = frozenset(".-_"), frozenset("?*{")
@@ -32,7 +29,7 @@ def complaint_about_name(pattern: str, *, shared: bool) -> str | None:
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("error")  # what Python only wonders about ("possible nested set") is a mistake here
-            tree = _sre.parse(_spelled(pattern), FLAGS)
+            tree = sre.parse(_spelled(pattern), FLAGS)
             compiled = re.compile(_spelled(pattern), FLAGS)
     except (re.error, OverflowError, RecursionError, Warning) as broken:
         return f"is not a regular expression: {broken}"
@@ -46,46 +43,10 @@ def complaint_about_name(pattern: str, *, shared: bool) -> str | None:
 
 
 def _complaint_about_cost(tree: Any) -> str | None:
-    for operation, argument, inside_repeat in _operations(tree, inside_repeat=False):
-        if operation in (_op.GROUPREF, _op.GROUPREF_EXISTS):
-            return "refers back to a group, which can take forever to match"
-        if operation is _op.AT and argument not in (_op.AT_END, _op.AT_END_STRING):
+    for operation, argument, _ in operations(tree):
+        if operation is op.AT and argument not in (op.AT_END, op.AT_END_STRING):
             return "has an anchor; a name is matched in full anyway"
-        if operation in _REPEATS and inside_repeat:
-            return "repeats a repetition, which can take forever to match"
-    if _open_ended(tree) > _OPEN_ENDED_REPEATS:
-        return f"has more than {_OPEN_ENDED_REPEATS} open-ended repetitions in a row"
-    return None
-
-
-_REPEATS = (_op.MAX_REPEAT, _op.MIN_REPEAT, _op.POSSESSIVE_REPEAT)
-
-
-def _operations(tree: Any, *, inside_repeat: bool) -> Iterator[tuple[Any, Any, bool]]:
-    """Every operation below `tree`, and whether it lies in a repetition whose length is open or large."""
-    for operation, argument in tree:
-        yield operation, argument, inside_repeat
-        grows = inside_repeat or (operation in _REPEATS and argument[1] > 8)
-        for branch in _parts(argument):
-            yield from _operations(branch, inside_repeat=grows)
-
-
-def _open_ended(tree: Any) -> int:
-    """How many repetitions without an upper bound one way through the pattern can meet."""
-    count = 0
-    for operation, argument in tree:
-        below = [_open_ended(branch) for branch in _parts(argument)]
-        count += operation in _REPEATS and argument[1] is _op.MAXREPEAT
-        count += (max(below) if operation is _op.BRANCH else sum(below)) if below else 0
-    return count
-
-
-def _parts(argument: Any) -> Iterator[Any]:
-    """The patterns inside one operation."""
-    for part in argument if isinstance(argument, tuple) else (argument,):
-        for branch in part if isinstance(part, list) else (part,):
-            if isinstance(branch, _sre.SubPattern):
-                yield branch
+    return why_costly(tree) or None
 
 
 def _spelled(pattern: str, uid: int = 0) -> str:

@@ -92,10 +92,9 @@ def test_without_a_word_about_presets_the_sandbox_is_in_force_and_none_takes_it_
         ),
         ("[[guard.redirects]]\noutside = ['.']\n", 1, "guard.redirects[0]", "decision must be one of"),
         ("[[guard.redirects]]\noutside = ['/']\ndecision = 'ask'\n", 2, "guard.redirects[0].outside[0]", "inside /"),
-        ("[guard]\nchecks = ['(a+)+b']\n", 2, "guard.checks[0].test", "can blow up"),
-        ("[guard]\nchecks = ['(a|a)*b']\n", 2, "guard.checks[0].test", "can blow up"),
-        ("[guard]\nchecks = ['(x*)(y*)(z*)(a*)b']\n", 2, "guard.checks[0].test", "can blow up"),
         ("[guard]\nchecks = ['(a)\\\\1']\n", 2, "guard.checks[0].test", "can blow up"),
+        ("[guard]\nchecks = ['(a+)+(?=b)']\n", 2, "guard.checks[0].test", "can blow up"),
+        ("[guard]\nchecks = ['x', '(.*)+a.{12}']\n", 2, "guard.checks[1].test", "more than 2000 states"),
         ("[guard]\nchecks = ['(a']\n", 2, "guard.checks[0].test", "not a regex"),
         ("[guard]\nallow_checks = ['cp .* /tmp/x']\n", 2, "guard.allow_checks[0].test", "cp has two targets"),
         ("[guard]\nallow_checks = ['(rm|mv) /tmp/x']\n", 2, "guard.allow_checks[0].test", "mv has two targets"),
@@ -128,6 +127,9 @@ def test_a_mistake_is_told_with_file_line_and_key(
         ("[guard]\nask = ['git push']\nallow = ['git push origin']\n", "guard.allow[0]", "can never match: ask"),
         ("[guard]\ndeny = ['git', 'git push']\n", "guard.deny[1]", "can never match: deny"),
         ("[guard]\nchecks = ['x', 'x']\n", "guard.checks[1]", "says the same"),
+        ("[guard]\nchecks = ['--force']\n", "guard.checks[0]", "none starts like that"),
+        ("[guard]\nchecks = ['curl .*\\| *sh']\n", "guard.checks[0]", "judged alone"),
+        ("[guard]\nchecks = ['curl x$y']\n", "guard.checks[0]", "no text does"),
     ],
 )
 def test_what_is_surely_not_meant_is_pointed_out_and_stays_in_force(
@@ -163,7 +165,7 @@ on_error = "ask"
 deny = ["git push --force", { prefix = "npm publish", description = "Releases are made by CI." }]
 ask = ["git push"]
 allow = ["git status", "ls"]
-checks = ['curl .*\\|.*sh']
+checks = ['curl .* (-k|--insecure)( .*)?']
 allow_checks = ['rm /tmp/claude/[a-z]+']
 """
     loaded = verify((written(tmp_path, text),))

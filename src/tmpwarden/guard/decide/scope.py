@@ -65,15 +65,14 @@ class Scope:
 
     def check(self, rule: "Rule", simple: Simple) -> str | None:
         """The regex against the whole command, words joined by blanks: YES, MAYBE (not proven, or too long) or None."""
-        import re  # only a config with checks pays for it
+        from ..rules.regex_run import is_match
 
         text = " ".join("$?" if word is None else word for word in simple.argv)
-        regex, limit = rule.operands
-        if len(text) > int(limit):
+        self.budget.spend(len(text) // 10)
+        matched = is_match(rule, text)
+        if matched is None:
             return MAYBE
-        if re.fullmatch(regex, text, re.DOTALL):
-            return MAYBE if None in simple.argv else YES
-        return None
+        return None if not matched else MAYBE if None in simple.argv else YES
 
     def may_allow(self, simple: Simple) -> bool:
         """Most wrappers may write files of their own (`time -o`), raise rights or read start-up files."""

@@ -5,7 +5,7 @@ import shlex
 from ...model.hot import ALLOW, ASK, DENY
 from ..programs.table import has
 from .own_places import spelled
-from .regexes import first_words, most_characters, why_refused
+from .regexes import first_words, prepared
 from .rule import Rule
 
 _TESTS = {
@@ -78,10 +78,12 @@ def prefix_rule(table: Table, decision: str) -> Rule | None:
 def regex_rule(table: Table, decision: str) -> Rule | None:
     fields = table.fields(("test", "decision", "description", "alternative"), "test")
     regex = table.text(fields, "test", needed=True)
-    refused = why_refused(regex)
-    if refused:
-        table.fail("test", refused)
-    elif decision == ALLOW:
+    operands: tuple[str, ...] = ()
+    try:
+        operands = prepared(regex)
+    except ValueError as refused:
+        table.fail("test", str(refused))
+    if operands and decision == ALLOW:
         named = [word for word in first_words(regex) if has(word, "two-targets")]
         if named:
             table.fail(
@@ -89,8 +91,7 @@ def regex_rule(table: Table, decision: str) -> Rule | None:
             )
     if decision != ALLOW and "decision" in fields:
         decision = _decision(table, fields, (DENY, ASK))
-    limit = 0 if refused else most_characters(regex)
-    return _worded(table, fields, Rule("check", decision, table.label, operands=(regex, str(limit))))
+    return _worded(table, fields, Rule("check", decision, table.label, operands=operands))
 
 
 def structured_rule(table: Table, kind: str) -> Rule | None:

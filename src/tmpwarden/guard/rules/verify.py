@@ -1,6 +1,5 @@
 """What is wrong, or surely not meant, in the guard's config: rules that never speak, denies that silence an allow."""
 
-import re
 from collections.abc import Iterator
 
 from ...model.hot import ALLOW, ASK, DENY
@@ -8,6 +7,8 @@ from ..nouns.analysis import Simple
 from .config import Loaded, load
 from .first_table import is_about_all
 from .prefixes import YES, is_prefix
+from .reachable import why_never
+from .regex_run import is_match
 from .rule import Rule
 from .source import Mistake, Source
 
@@ -48,6 +49,8 @@ def _why_it_never_matches(rule: Rule, before: tuple[Rule, ...], rules: tuple[Rul
         for other in rules:
             if other is not rule and _comes_first(other, rule) and _covers(other.operands, rule.operands):
                 return f"can never match: {other.decision} {other.label} ({' '.join(other.operands)}) is asked first"
+    if rule.kind == "check" and (words := why_never(rule.operands[0])):
+        return words
     if rule.kind == "arguments" and rule.mode == "append":
         return "can never match: arguments are not opened for appending; mode belongs to redirects"
     return ""
@@ -81,7 +84,7 @@ def _shadows(deny: Rule, allow: Rule) -> bool:
         return any(_covers(deny.operands, (name,)) or _covers(deny.operands, (name, "-rf", "x")) for name in names)
     if deny.kind == "check":
         texts = [sample.format(name, _SAMPLE_ROOT) for name in names for sample in _SAMPLES]
-        return any(re.fullmatch(deny.operands[0], text, re.DOTALL) for text in texts)
+        return any(is_match(deny, text) for text in texts)
     if deny.kind != "arguments" or not any(deny.names(name) for name in names):
         return False
     if deny.test == "any_outside":

@@ -1,0 +1,143 @@
+"""Can a regular expression take forever? One answer for names in the catalogue and for checks of the guard. Pure.
+
+What it passes is matched by `re` in at most the third power of the text's length: no repeat holds another one of open
+length, alternatives in a repeat begin differently, and one way through it meets at most three open repeats.
+"""
+
+from __future__ import annotations
+
+import re
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+    from typing import Any
+
+sre: Any = re._parser  # type: ignore[attr-defined]  # the only honest way to see a pattern's structure
+op: Any = re._constants  # type: ignore[attr-defined]
+
+MOST_OPEN = 3  # repeats without an end on one way through
+_LARGE = 8  # a repeat of more counts as open
+REPEATS = (op.MAX_REPEAT, op.MIN_REPEAT, op.POSSESSIVE_REPEAT)
+_PROBES = tuple(map(chr, range(128)))
+
+
+def why_costly(tree: Any) -> str:
+    """A sentence about a parsed pattern, or "" if it surely ends soon."""
+    for operation, argument, inside in operations(tree):
+        if operation in (op.GROUPREF, op.GROUPREF_EXISTS):
+            return "refers back to a group, which can take forever to match"
+        if operation in REPEATS and inside and argument[0] != argument[1]:
+            return "repeats a repetition, which can take forever to match"
+        if operation is op.BRANCH and inside and _begin_alike(argument[1]):
+            return "repeats alternatives that begin alike, which can take forever to match"
+    if open_repeats(tree) > MOST_OPEN:
+        return f"has more than {MOST_OPEN} open-ended repetitions in a row"
+    return ""
+
+
+def open_repeats(tree: Any) -> int:
+    """How many open or large repeats one way through the pattern can meet."""
+    count = 0
+    for operation, argument in tree:
+        below = [open_repeats(part) for part in parts(argument)]
+        count += operation in REPEATS and _is_open(argument)
+        count += (max(below) if operation is op.BRANCH else sum(below)) if below else 0
+    return count
+
+
+def parts(argument: Any) -> Iterator[Any]:
+    """The patterns inside one operation."""
+    for part in argument if isinstance(argument, tuple) else (argument,):
+        for branch in part if isinstance(part, list) else (part,):
+            if isinstance(branch, sre.SubPattern):
+                yield branch
+
+
+def _is_open(repeat: Any) -> bool:
+    return bool(repeat[1] is op.MAXREPEAT or repeat[1] > _LARGE)
+
+
+def operations(tree: Any, *, inside: bool = False) -> Iterator[tuple[Any, Any, bool]]:
+    """Every operation below `tree`, and whether it lies in a repeat of open or large length."""
+    for operation, argument in tree:
+        yield operation, argument, inside
+        grows = inside or (operation in REPEATS and _is_open(argument))
+        for part in parts(argument):
+            yield from operations(part, inside=grows)
+
+
+def _begin_alike(branches: Any) -> bool:
+    """Can two of them start with the same character, or one be nothing at all?"""
+    seen: set[str] = set()
+    for branch in branches:
+        first = _first(branch)
+        if first is None or seen & first:
+            return True
+        seen |= first
+    return False
+
+
+def _first(tree: Any) -> set[str] | None:
+    """The characters that it may start with; None: it may be empty, or that cannot be told."""
+    for operation, argument in tree:
+        if operation is op.AT:
+            continue
+        if operation in (op.LITERAL, op.NOT_LITERAL, op.ANY, op.IN):
+            beyond = {"beyond ASCII"} if _reaches_beyond(operation, argument) else set()
+            return beyond | {letter.lower() for letter in _PROBES if takes(operation, argument, letter)}
+        if operation is op.SUBPATTERN:
+            return _first(argument[3])
+        if operation in REPEATS and argument[0] > 0:
+            return _first(argument[2])
+        if operation is op.BRANCH:
+            firsts = [_first(branch) for branch in argument[1]]
+            return None if None in firsts else set().union(*(first or set() for first in firsts))
+        return None
+    return None
+
+
+def _reaches_beyond(operation: Any, argument: Any) -> bool:
+    """Past ASCII nobody counts letters here: two that reach there may be alike, by case or by category."""
+    if operation is op.LITERAL:
+        return bool(argument > 127)
+    if operation is not op.IN:
+        return True
+    return any(
+        kind in (op.NEGATE, op.CATEGORY) or (value[1] if kind is op.RANGE else value) > 127 for kind, value in argument
+    )
+
+
+def takes(operation: Any, argument: Any, letter: str) -> bool:
+    """Does one step of a pattern match this character? As `re` does it for str patterns with DOTALL."""
+    code = ord(letter)
+    if operation is op.LITERAL:
+        return bool(code == argument)
+    if operation is op.NOT_LITERAL:
+        return bool(code != argument)
+    if operation is op.ANY:
+        return True
+    found = any(_is_in(kind, value, code, letter) for kind, value in argument if kind is not op.NEGATE)
+    return found is not (argument[0][0] is op.NEGATE)
+
+
+def _is_in(kind: Any, value: Any, code: int, letter: str) -> bool:
+    if kind is op.LITERAL:
+        return bool(code == value)
+    if kind is op.RANGE:
+        return bool(value[0] <= code <= value[1])
+    return bool(_CATEGORIES[value](letter))
+
+
+def is_word(letter: str) -> bool:
+    return letter.isalnum() or letter == "_"
+
+
+_CATEGORIES: dict[Any, Callable[[str], bool]] = {
+    op.CATEGORY_DIGIT: lambda letter: letter.isdecimal(),
+    op.CATEGORY_NOT_DIGIT: lambda letter: not letter.isdecimal(),
+    op.CATEGORY_WORD: is_word,
+    op.CATEGORY_NOT_WORD: lambda letter: not is_word(letter),
+    op.CATEGORY_SPACE: lambda letter: letter.isspace(),
+    op.CATEGORY_NOT_SPACE: lambda letter: not letter.isspace(),
+}
