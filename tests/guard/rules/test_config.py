@@ -165,7 +165,7 @@ on_error = "ask"
 deny = ["git push --force", { prefix = "npm publish", description = "Releases are made by CI." }]
 ask = ["git push"]
 allow = ["git status", "ls"]
-checks = ['curl .* (-k|--insecure)( .*)?']
+checks = ['curl .*--insecure.*']
 allow_checks = ['rm /tmp/claude/[a-z]+']
 """
     loaded = verify((written(tmp_path, text),))

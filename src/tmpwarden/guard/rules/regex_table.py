@@ -140,7 +140,7 @@ class _Classes:
         self.beyond = "" if names_more else "".join(chr(self.of(letter)) for letter in _KINDS)
 
     def of(self, letter: str) -> int:
-        taken = [any(takes(*test, one) for one in self._cases(letter)) for test in self.tests]
+        taken = [_takes(*test, letter, self.folds) for test in self.tests]
         after = WORD if is_word(letter) else OTHER
         mask = "".join("01"[yes] for yes in taken) + after
         if mask not in self.masks:
@@ -149,8 +149,15 @@ class _Classes:
             self.after.append(after)
         return self.masks[mask]
 
-    def _cases(self, letter: str) -> set[str]:
-        return {letter, letter.lower(), letter.upper()} if self.folds else {letter}
+
+def _takes(operation: Any, argument: Any, letter: str, folds: bool) -> bool:
+    """With (?i) what is left out is left out in both cases."""
+    cases = (letter, letter.lower(), letter.upper()) if folds else (letter,)
+    if operation is op.NOT_LITERAL:
+        return not any(takes(op.LITERAL, argument, one) for one in cases)
+    if operation is op.IN and argument[0][0] is op.NEGATE:
+        return not any(takes(operation, argument[1:], one) for one in cases)
+    return any(takes(operation, argument, one) for one in cases)
 
 
 def _codes(operation: Any, argument: Any) -> list[int]:
