@@ -67,6 +67,11 @@ class NameTaken(TmpwardenError):
     code, exit_code, hint = "name-taken", 6, "`tmpwarden undo ID --to DIR` puts it elsewhere"
 
 
+class AlreadyThere(TmpwardenError):
+    wording = "{0} is there already"
+    code, exit_code = "already-there", 6
+
+
 class TeardownFailed(TmpwardenError):
     wording = "the teardown was not done: {0}"
     code, exit_code, hint = "teardown-failed", 1, "`tmpwarden clean` does later what it could not do now"

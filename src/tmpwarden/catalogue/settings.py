@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 
 from ..errors import BadConfig
@@ -14,8 +14,8 @@ from ..text import shown
 from ..toml_lines import line_of, lines_of
 from . import keep_list, policy, values
 from .files import read_text
+from .keys import KEYS
 from .overrides import Override
-from .process_rows import KINDS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class Settings:
 
     def effective(self) -> tuple[tuple[str, object, str], ...]:
         """(key, value as a program reads it, where it came from) for `config show`."""
-        known = [(key, getattr(self, name), self.origin(key)) for key, (name, _) in _KEYS.items()]
+        known = [(name, getattr(self, key.field), self.origin(name)) for name, key in KEYS.items()]
         rows = [(f"rows.{key}", override, override.origin) for key, override in self.rows.items()]
         return (*known, *rows)
 
@@ -169,28 +169,28 @@ def _parsed(text: str) -> dict[str, Any]:
 def _read_table(table: str, content: object, reading: _Reading) -> None:
     if table in _ELSEWHERE:
         return
-    if not isinstance(content, dict) or (table != "rows" and not any(key.startswith(f"{table}.") for key in _KEYS)):
+    if not isinstance(content, dict) or (table != "rows" and not any(key.startswith(f"{table}.") for key in KEYS)):
         reading.warnings.append(f"{reading.where(table)}: {shown(table)} is not a known table; it is ignored")
         return
     for key, value in content.items():
         if table == "rows":
             _read_row(key, value, reading)
-        elif f"{table}.{key}" not in _KEYS:
+        elif f"{table}.{key}" not in KEYS:
             reading.warnings.append(f"{reading.where(table, key)}: {table}.{shown(key)} is not known; it is ignored")
         else:
             _read_value(table, key, value, reading)
 
 
 def _read_value(table: str, key: str, value: object, reading: _Reading) -> None:
-    name, decode = _KEYS[f"{table}.{key}"]
+    known = KEYS[f"{table}.{key}"]
     where = reading.where(table, key)
     try:
-        decoded = decode(value)
+        decoded = known.decode(value)
     except ValueError as wrong:
         return reading.refuse(where, f"{table}.{key}: {wrong}", may_protect=table == "keep")
     if isinstance(decoded, tuple):
-        decoded = (*reading.values.get(name, ()), *decoded)
-    reading.values[name] = decoded
+        decoded = (*reading.values.get(known.field, ()), *decoded)
+    reading.values[known.field] = decoded
     reading.origins[f"{table}.{key}"] = where
     return None
 
@@ -219,30 +219,3 @@ def _law_of_pressure(said: dict[str, Any], reading: _Reading) -> None:
         reading.refuse(origin, f"pressure.low ({low}%) must be below pressure.high ({high}%); 80% and 60% are used")
         said.pop("pressure_high_percent", None)
         said.pop("pressure_low_percent", None)
-
-
-_KEYS: dict[str, tuple[str, Callable[[object], Any]]] = {
-    "keep.paths": ("keep_paths", values.paths),
-    "periodic.enabled": ("periodic_enabled", values.flag),
-    "periodic.every": ("periodic_every_s", values.wait),
-    "periodic.max_age": ("periodic_max_age_s", values.max_age),
-    "teardown.enabled": ("teardown_enabled", values.flag),
-    "automatic.max": ("automatic_max_percent", values.percent),
-    "pressure.high": ("pressure_high_percent", values.percent),
-    "pressure.low": ("pressure_low_percent", values.percent),
-    "quarantine.keep": ("quarantine_s", values.age),
-    "births.tier": ("births_auto", values.is_auto),
-    "orphans.end": ("orphans_end", values.words_of(KINDS)),
-    "orphans.after": ("orphans_after_s", values.age),
-    "orphans.at_end": ("orphans_at_end", values.flag),
-    "brake.max_file": ("brake_max_file_bytes", values.size),
-    "brake.max_session": ("brake_max_session_bytes", values.size),
-    "brake.min_free": ("brake_min_free_percent", values.percent),
-    "brake.action": ("brake_action", values.word_of(("warn", "stop", "end"))),
-    "rescue.git": ("rescue_git", values.flag),
-    "rescue.files": ("rescue_files", values.flag),
-    "rescue.keep": ("rescue_keep_s", values.max_age),
-    "rescue.max": ("rescue_max_bytes", values.size),
-    "rescue.max_file": ("rescue_max_file_bytes", values.size),
-    "rescue.patterns": ("rescue_patterns", values.patterns),
-}

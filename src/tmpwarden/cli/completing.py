@@ -58,6 +58,13 @@ def commands(context: click.Context, _: click.Parameter, incomplete: str) -> lis
     return list(_items(((name, "") for name in names), incomplete))
 
 
+def keys(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
+    """Of config.toml, with what each is for."""
+    from ..catalogue.keys import KEYS
+
+    return list(_items([(name, key.about) for name, key in KEYS.items()], incomplete))
+
+
 def _items(offered: Iterator[tuple[str, str]] | list[tuple[str, str]], incomplete: str) -> Iterator[CompletionItem]:
     from click.shell_completion import CompletionItem
 

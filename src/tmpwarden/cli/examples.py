@@ -174,7 +174,22 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         ("adopt 'orch-*'", "from now on `clean --all` takes them"),
         ("adopt --forget 'orch-*'", "no longer"),
     ),
-    "config": (("config show", "every key, its value, where it is set"),),
+    "config": (
+        ("config show", "every key, its value, where it is set"),
+        ("config set quarantine.keep 3d", "undo can bring back for three days"),
+        ("config edit", "in your editor, checked before it counts"),
+    ),
+    "config init": (
+        ("config init", "a sample, every line a comment"),
+        ("config init --print", "look at it first"),
+    ),
+    "config set": (
+        ("config set pressure.high 90%", "in a hurry from here on"),
+        ("config set keep.paths ~/a /tmp/b", "a list takes several values"),
+        ("config set pressure.high --unset", "the default again"),
+    ),
+    "config edit": (("config edit", "$VISUAL, else $EDITOR, else vi"),),
+    "config schema": (("config schema", "JSON schema, draft 7"),),
     "config show": (("config show --json", "for a program"),),
     "completion": (
         ("completion bash", "put it into ~/.bashrc"),

@@ -28,7 +28,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("Prevent", "guard", "Check a command against the guard's rules, verify them, read their log."),
     ("Set up", "agents", "The catalogue: every agent, and every shape of file it leaves."),
     ("Set up", "adopt", "Take names that the catalogue does not know into it."),
-    ("Set up", "config", "Every effective key and where it came from."),
+    ("Set up", "config", "Settings: what is in force and where it is set; set and edit them."),
     ("Set up", "help", "How a command is called, with examples."),
     ("Set up", "completion", "Completion for bash, zsh or fish."),
 )

@@ -1,0 +1,97 @@
+"""Every key of config.toml but the guard's: its decoder, how it is written, what it is for. The one table of settings.
+
+The reader, `config show | set`, the commented sample, the JSON schema for editors and shell completion grow from it.
+"""
+
+from __future__ import annotations
+
+from . import values
+from .process_rows import KINDS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any
+
+
+class Key:
+    """One key: the field of Settings that it fills, and how people write it."""
+
+    __slots__ = ("about", "decode", "example", "field", "shape", "words")
+
+    def __init__(
+        self,
+        field: str,
+        decode: Callable[[object], Any],
+        shape: str,  # flag, age, share, size, word, words, paths, patterns or argv
+        about: str,
+        *,
+        words: tuple[str, ...] = (),
+        example: str = "",  # as TOML, where the default is nothing that could be written
+    ) -> None:
+        self.field, self.decode, self.shape, self.about = field, decode, shape, about
+        self.words, self.example = words, example
+
+
+TABLES: dict[str, str] = {
+    "keep": "What is never removed. `tmpwarden keep PATH` writes a list of its own; both count.",
+    "periodic": "Clearing by the clock: hooks, the timer, and servers that embed tmpwarden.",
+    "teardown": "What happens when an orchestrator says that a session has ended.",
+    "automatic": "Limits of runs that nobody watches.",
+    "pressure": "When a temp directory is nearly full, what nobody needs goes sooner.",
+    "quarantine": "Where removed things wait for `tmpwarden undo`.",
+    "births": "Files that a session made by name right in a temp directory.",
+    "orphans": "Processes that outlived their agent (`tmpwarden orphans`).",
+    "brake": "Files that grow without end (`tmpwarden brake`).",
+    "rescue": "Saving what exists nowhere else before its place goes (`tmpwarden rescue`).",
+}
+
+_ACTIONS = ("warn", "stop", "end")
+
+KEYS: dict[str, Key] = {
+    "keep.paths": Key(
+        "keep_paths", values.paths, "paths", "Absolute paths, or ~/...", example='["~/keep-this", "/tmp/thesis-data"]'
+    ),
+    "periodic.enabled": Key("periodic_enabled", values.flag, "flag", "Clear by the clock at all."),
+    "periodic.every": Key("periodic_every_s", values.wait, "age", "How often, at most."),
+    "periodic.max_age": Key(
+        "periodic_max_age_s", values.max_age, "age", "How old a thing must be that nobody provably owned."
+    ),
+    "teardown.enabled": Key("teardown_enabled", values.flag, "flag", "Take what the session left, at once."),
+    "automatic.max": Key(
+        "automatic_max_percent", values.percent, "share", "Of a temp directory, at most this share in one run."
+    ),
+    "pressure.high": Key("pressure_high_percent", values.percent, "share", "From here on it is in a hurry."),
+    "pressure.low": Key("pressure_low_percent", values.percent, "share", "Down to here."),
+    "quarantine.keep": Key("quarantine_s", values.age, "age", "For how long `undo` can bring it back."),
+    "births.tier": Key(
+        "births_auto",
+        values.is_auto,
+        "word",
+        '"auto": they go 72 h after their session died; "ask": only with `clean --all`.',
+        words=("ask", "auto"),
+    ),
+    "orphans.end": Key(
+        "orphans_end", values.words_of(KINDS), "words", "Kinds that an unattended run may end.", words=tuple(KINDS)
+    ),
+    "orphans.after": Key("orphans_after_s", values.age, "age", "When their session has been dead for this long."),
+    "orphans.at_end": Key("orphans_at_end", values.flag, "flag", "End them as soon as their session ends."),
+    "brake.max_file": Key("brake_max_file_bytes", values.size, "size", "No file may be bigger.", example='"20G"'),
+    "brake.max_session": Key(
+        "brake_max_session_bytes", values.size, "size", "No session may hold more in all.", example='"50G"'
+    ),
+    "brake.min_free": Key(
+        "brake_min_free_percent", values.percent, "share", "This much of the disk stays free.", example='"5%"'
+    ),
+    "brake.action": Key(
+        "brake_action", values.word_of(_ACTIONS), "word", "What is done to the writer then.", words=_ACTIONS
+    ),
+    "rescue.git": Key("rescue_git", values.flag, "flag", "Let a dead session with git work go, saved first."),
+    "rescue.files": Key("rescue_files", values.flag, "flag", "Save documents of sessions that end."),
+    "rescue.keep": Key("rescue_keep_s", values.max_age, "age", "For how long what was saved stays."),
+    "rescue.max": Key("rescue_max_bytes", values.size, "size", "All rescues together."),
+    "rescue.max_file": Key("rescue_max_file_bytes", values.size, "size", "The biggest file that is saved."),
+    "rescue.patterns": Key(
+        "rescue_patterns", values.patterns, "patterns", "Names to save beside the built-in ones.", example='["*.ipynb"]'
+    ),
+}
