@@ -9,6 +9,7 @@ from types import TracebackType
 # What a terminal sends to its whole foreground group: the command has it already, unless somebody sent it to us alone.
 _OF_THE_TERMINAL = ("SIGINT", "SIGQUIT", "SIGTSTP", "SIGHUP", "SIGWINCH", "SIGCONT")
 _OF_SENDERS = ("SIGTERM", "SIGUSR1", "SIGUSR2", "SIGALRM")
+_INIT = 1
 _IGNORED_BY_PYTHON = ("SIGPIPE", "SIGXFSZ")  # an ignored signal stays ignored through exec
 
 
@@ -52,8 +53,10 @@ class Signals:
                 if is_news:
                     _send(child, number)
                 continue
-            found, status = os.waitpid(child, os.WUNTRACED | os.WNOHANG)
+            found, status = _waited_for(child)
             if found and os.WIFSTOPPED(status):
+                if os.getpid() == _INIT:
+                    continue  # nobody can stop us, and whoever stopped the command lets it go on
                 os.kill(os.getpid(), signal.SIGSTOP)  # the shell sees one job: it stops with its command
                 _send(child, signal.SIGCONT)
             elif found:
@@ -66,6 +69,22 @@ class Signals:
             return number, number not in {getattr(signal, name) for name in _OF_THE_TERMINAL}
         found = signal.sigwaitinfo(self._wanted)
         return found.si_signo, found.si_code <= 0 and found.si_pid != child  # above 0: the kernel sent it, to the group
+
+
+def _waited_for(child: int) -> tuple[int, int]:
+    """News of the command, (0, 0) if there is none. As pid 1 of a container, every orphan there is ours to bury."""
+    if os.getpid() != _INIT:
+        return os.waitpid(child, os.WUNTRACED | os.WNOHANG)
+    news = 0, 0
+    while True:
+        try:
+            found, status = os.waitpid(-1, os.WUNTRACED | os.WNOHANG)
+        except ChildProcessError:
+            return news
+        if found == child:
+            news = found, status
+        if not found:
+            return news
 
 
 def _send(child: int, number: int) -> None:
