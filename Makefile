@@ -6,7 +6,7 @@ BIN := .venv/bin
 NEEDED := tmpwarden needs Python 3.11 or newer with its venv module (on Debian and Ubuntu: apt install python3-venv)
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: scan venv dev test test-long test-clients test-hosts mutants lint bench docs generate soak
+.PHONY: scan venv dev test test-long test-clients test-hosts test-fleet mutants lint bench docs generate soak
 scan: venv
 	$(BIN)/tmpwarden scan
 
@@ -25,7 +25,7 @@ dev: .venv/dev.stamp
 	@touch $@
 
 test: dev
-	$(PYTEST) -n 2 --dist worksteal -m "not long and not clients and not hosts" $(if $(ACCEPT_SKIPS),--accept-skips=$(ACCEPT_SKIPS))
+	$(PYTEST) -n 2 --dist worksteal -m "not long and not clients and not hosts and not fleet" $(if $(ACCEPT_SKIPS),--accept-skips=$(ACCEPT_SKIPS))
 
 test-long: dev
 	$(PYTEST) -n 2 -m "long"
@@ -35,6 +35,12 @@ test-clients: dev
 
 test-hosts: dev  # boots a real Debian host; root, apt: debootstrap systemd-container openssh-client; the first run builds it
 	$(PYTEST) -m "hosts" tests/hosts
+
+test-fleet: .venv/fleet.stamp  # three real hosts; apt: as test-hosts, and iproute2 prometheus prometheus-node-exporter
+	$(PYTEST) -m "fleet" tests/fleet tests/deploy
+.venv/fleet.stamp: .venv/dev.stamp
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ansible-core ansible-lint yamllint kubernetes-validate
+	@touch $@
 
 mutants: dev  # break each line that carries a law, in a copy; its tests must notice
 	$(BIN)/python tests/mutants/run.py

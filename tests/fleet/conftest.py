@@ -1,0 +1,75 @@
+"""Three real hosts, real ansible-playbook, node_exporter and Prometheus: `make test-fleet`, and only when asked for."""
+
+import os
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from hosts.host import Host, build
+from support.own_machine import REPOSITORY
+
+from .controller import Controller
+from .network import Network
+
+BASE = Path(os.environ.get("TMPWARDEN_HOSTS", "/var/tmp/tmpwarden-hosts"))  # the same as of `make test-hosts`
+NEEDED = ("debootstrap", "systemd-nspawn", "ssh", "nsenter", "ip", "prometheus", "promtool", "prometheus-node-exporter")
+NAMES = ("one", "two", "three")
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """Naming the directory is not asking."""
+    if "fleet" not in config.option.markexpr.replace("not fleet", ""):
+        here = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
+        config.hook.pytest_deselected(items=here)
+        items[:] = [item for item in items if item not in here]
+
+
+@pytest.fixture(scope="session")
+def wheels() -> Path:
+    missing = [name for name in NEEDED if not shutil.which(name)]
+    if os.geteuid() != 0 or missing:
+        pytest.fail(f"needs root and {', '.join(missing or NEEDED)}")  # somebody asked for it: no skip
+    build(BASE)
+    wanted = BASE / "fleet-wheels"
+    wanted.mkdir(exist_ok=True)
+    for old in wanted.glob("tmpwarden-*.whl"):
+        old.unlink()
+    argv = [sys.executable, "-m", "pip", "wheel", "--quiet", "--wheel-dir", str(wanted), str(REPOSITORY)]
+    subprocess.run(argv, check=True)
+    return wanted
+
+
+@pytest.fixture(scope="session")
+def network() -> Iterator[Network]:
+    with Network() as made:
+        yield made
+
+
+@pytest.fixture(scope="session")
+def hosts(wheels: Path, network: Network) -> Iterator[dict[str, Host]]:
+    """Booted side by side; with node_exporter, and no tmpwarden yet."""
+    booted: dict[str, Host] = {}
+    empty = BASE / "no-wheels"
+    empty.mkdir(exist_ok=True)
+    try:
+        for name in NAMES:
+            booted[name] = Host(BASE, f"fleet-{name}")
+            booted[name].boot(empty)
+            # A user's systemd that has ended does not start again where the machine's cgroups tell of no empty ones.
+            booted[name].run("loginctl enable-linger root alice bob")
+            network.wire(booted[name])
+        yield booted
+    finally:
+        for host in booted.values():
+            host.down()
+
+
+@pytest.fixture(scope="session")
+def controller(
+    tmp_path_factory: pytest.TempPathFactory, hosts: dict[str, Host], network: Network, wheels: Path
+) -> Controller:
+    return Controller(tmp_path_factory.mktemp("controller"), BASE / "key", hosts, network, wheels)

@@ -1,0 +1,134 @@
+"""docs/fleet.md on three hosts, in this order: rolled out, looked at, cleaned, watched, one host down, taken away."""
+
+import json
+from pathlib import Path
+
+import pytest
+
+from hosts.host import Host
+from hosts.steps import litter, plant
+
+from .controller import Controller
+
+pytestmark = pytest.mark.fleet
+POLICY = '[policy]\nlock = ["quarantine"]\n[quarantine]\nkeep = "2d"\n'
+METRICS = "/var/lib/prometheus/node-exporter/tmpwarden.prom"
+
+
+def rollout(controller: Controller, *words: str) -> dict[str, int]:
+    extra = {
+        **controller.pin,
+        "tmpwarden_config": POLICY,
+        "tmpwarden_hooks_users": ["alice"],
+        "tmpwarden_users": ["bob"],
+    }
+    played = controller.play("rollout", "-e", json.dumps(extra), *words)
+    return {name: count for name, count in played.changed.items() if name != "localhost"}
+
+
+def test_check_mode_says_that_much_would_change_and_changes_nothing(
+    controller: Controller, hosts: dict[str, Host]
+) -> None:
+    hosts["one"].run("mkdir -p ~alice/.claude; chown alice: ~alice/.claude")
+    changed = rollout(controller, "--check")
+    assert all(count > 5 for count in changed.values()), changed
+    for host in hosts.values():
+        host.run("! test -e /opt/tmpwarden; ! test -e /etc/tmpwarden; ! ls /etc/systemd/system/tmpwarden.timer")
+
+
+def test_a_wheel_with_another_hash_is_refused_before_any_host_is_touched(
+    controller: Controller, hosts: dict[str, Host]
+) -> None:
+    played = controller.play("rollout", check=False, **{**controller.pin, "tmpwarden_wheel_sha256": "0" * 64})
+    assert played.status != 0 and "another hash" in played.out
+    for host in hosts.values():
+        host.run("! test -e /opt/tmpwarden")
+
+
+def test_it_is_rolled_out_and_a_second_run_changes_nothing(controller: Controller, hosts: dict[str, Host]) -> None:
+    changed = rollout(controller)
+    assert all(count > 5 for count in changed.values()), changed
+    assert rollout(controller, "--check") == dict.fromkeys(hosts, 0)
+    assert rollout(controller) == dict.fromkeys(hosts, 0)
+    for host in hosts.values():
+        assert host.says("tmpwarden --version").startswith("tmpwarden ")
+        assert host.says("systemctl is-active tmpwarden.timer") == "active"
+        assert host.says("/home/bob/.local/bin/tmpwarden --version", user="bob").startswith("tmpwarden ")
+        assert host.is_green()
+    assert "tmpwarden" in hosts["one"].says("cat ~alice/.claude/settings.json")
+    hosts["two"].run("! grep -rs tmpwarden ~alice/.claude")
+
+
+def test_the_policy_of_the_host_holds_against_a_users_own_file(hosts: dict[str, Host]) -> None:
+    host = hosts["one"]
+    host.run(
+        "mkdir -p ~/.config/tmpwarden; printf '[quarantine]\\nkeep = \"60s\"\\n' > ~/.config/tmpwarden/config.toml",
+        user="alice",
+    )
+    shown = json.loads(host.says("tmpwarden config show --json", user="alice"))
+    assert shown["data"]["keys"]["quarantine.keep"] == {
+        "value": 2 * 86400, "from": "/etc/tmpwarden/config.toml:4", "locked": True,
+    }  # fmt: skip
+    assert any("is locked by /etc/tmpwarden/config.toml" in warning for warning in shown["warnings"])
+
+
+def test_a_tick_writes_metrics_that_a_user_can_read_and_not_write(hosts: dict[str, Host]) -> None:
+    for host in hosts.values():
+        host.run("systemctl start tmpwarden.service")
+        text = host.says(f"cat {METRICS}", user="alice")
+        assert 'tmpwarden_user_success{user="alice"} 1' in text
+        host.run(f"! sh -c 'echo x >> {METRICS}'; ! touch {METRICS.rpartition('/')[0]}/mine.prom", user="alice")
+
+
+def test_litter_on_every_host_is_one_table_and_one_page_and_is_cleaned_after_a_yes(
+    controller: Controller, hosts: dict[str, Host], tmp_path: Path
+) -> None:
+    for host in hosts.values():
+        plant(host, "alice", "bob")
+    out = controller.home / "report"
+    played = controller.play("report", tmpwarden_report_dir=str(out))
+    rows = [line.split() for line in (out / "table.txt").read_text().splitlines()]
+    assert {(row[0], row[1]) for row in rows} >= {(name, user) for name in hosts for user in ("alice", "bob")}
+    assert all(int(row[2]) >= 2 for row in rows if row[1] in ("alice", "bob"))
+    assert "HOST" in played.out
+    page = (out / "fleet.html").read_text()
+    assert "one:/tmp" in page and "three:/tmp" in page
+    unanswered = controller.play("clean")
+    assert "Nothing was removed." in unanswered.out
+    assert [litter(host, user) for host in hosts.values() for user in ("alice", "bob")] == [2] * 6
+    cleaned = controller.play("clean", tmpwarden_yes="true")
+    assert [litter(host, user) for host in hosts.values() for user in ("alice", "bob")] == [0] * 6
+    assert all(cleaned.changed[name] == 1 for name in hosts)
+
+
+def test_a_host_that_is_down_is_told_and_does_not_stop_the_rest(controller: Controller, hosts: dict[str, Host]) -> None:
+    plant(hosts["one"], "alice")
+    hosts["two"].run("ip link set host0 down", check=False)
+    try:
+        played = controller.play("report", check=False, tmpwarden_report_dir=str(controller.home / "down"))
+        table = (controller.home / "down" / "table.txt").read_text()
+        cleaned = controller.play("clean", check=False, tmpwarden_yes="true")
+        doctored = controller.play("doctor", check=False)
+        extra = {**controller.pin, "tmpwarden_config": POLICY, "tmpwarden_serial": [1, 1, 1]}
+        rolled = controller.play("rollout", "-e", json.dumps(extra), check=False)
+    finally:
+        hosts["two"].run("ip link set host0 up", check=False)
+    for each in (played, cleaned, doctored, rolled):
+        assert each.status != 0 and "could not be reached: two" in each.out, each.out[-3000:]
+    assert ["two", "-", "-", "-", "could", "not", "be", "reached"] in [line.split() for line in table.splitlines()]
+    assert litter(hosts["one"], "alice") == 0
+    assert (rolled.failed["one"], rolled.failed["three"]) == (0, 0)
+
+
+def test_it_is_taken_away_again_and_nothing_of_it_stays(controller: Controller, hosts: dict[str, Host]) -> None:
+    extra = {"tmpwarden_hooks_users": ["alice"], "tmpwarden_users": ["bob"]}
+    would = controller.play("remove", "--check", "-e", json.dumps(extra))
+    assert all(would.changed[name] > 3 for name in hosts)
+    controller.play("remove", "-e", json.dumps(extra))
+    again = controller.play("remove", "-e", json.dumps(extra))
+    assert {name: again.changed[name] for name in hosts} == dict.fromkeys(hosts, 0)
+    for host in hosts.values():
+        host.run("! command -v tmpwarden; ! ls /etc/tmpwarden /opt/tmpwarden /usr/local/lib/tmpwarden")
+        host.run(f"! ls {METRICS}; ! ls /etc/systemd/system/tmpwarden.timer; ! ls /etc/tmpfiles.d/tmpwarden.conf")
+        assert host.is_green()
+    hosts["one"].run("! grep -rs tmpwarden ~alice/.claude")
