@@ -1,6 +1,9 @@
 """docs/fleet.md on three hosts, in this order: rolled out, looked at, cleaned, watched, one host down, taken away."""
 
 import json
+import shutil
+import subprocess
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -9,9 +12,15 @@ from hosts.host import Host
 from hosts.steps import litter, plant
 
 from .controller import Controller
+from .network import Network, wait_for
+from .watch import Prometheus
 
 pytestmark = pytest.mark.fleet
 POLICY = '[policy]\nlock = ["quarantine"]\n[quarantine]\nkeep = "2d"\n'
+EXPORTER = """[Service]
+ExecStart=/usr/local/bin/node_exporter --collector.textfile.directory=/var/lib/prometheus/node-exporter
+"""
+FILL = "tmpwarden run --agent claude -- sh -c 'head -c61M /dev/zero > $TMPDIR/left; kill -9 $PPID $$'; ls /tmp/*/*/left"
 METRICS = "/var/lib/prometheus/node-exporter/tmpwarden.prom"
 
 
@@ -99,6 +108,48 @@ def test_litter_on_every_host_is_one_table_and_one_page_and_is_cleaned_after_a_y
     cleaned = controller.play("clean", tmpwarden_yes="true")
     assert [litter(host, user) for host in hosts.values() for user in ("alice", "bob")] == [0] * 6
     assert all(cleaned.changed[name] == 1 for name in hosts)
+
+
+@pytest.fixture(scope="module")
+def prometheus(
+    hosts: dict[str, Host], network: Network, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Prometheus]:
+    """node_exporter on every host, reading the directory that the role has made."""
+    for host in hosts.values():
+        shutil.copy(shutil.which("prometheus-node-exporter") or "", host.tree / "usr/local/bin/node_exporter")
+        host.write("/etc/systemd/system/node_exporter.service", EXPORTER)
+        host.run("systemctl daemon-reload; systemctl start node_exporter")
+    targets = [f"{network.addresses[host.name]}:9100" for host in hosts.values()]
+    with Prometheus(tmp_path_factory.mktemp("prometheus"), network, targets) as watching:
+        yield watching
+
+
+def test_prometheus_reads_every_host_through_node_exporter(prometheus: Prometheus, hosts: dict[str, Host]) -> None:
+    wait_for("three hosts tell", 60, lambda: prometheus.value("count(tmpwarden_build_info)") == 3)
+    assert prometheus.value("sum(node_textfile_scrape_error)") == 0
+    assert prometheus.value('count(tmpwarden_user_success{user="alice"} == 1)') == 3
+    assert prometheus.value('count(node_textfile_mtime_seconds{file=~".*tmpwarden.prom"})') == 3
+    text = (hosts["one"].tree / METRICS.lstrip("/")).read_text()
+    ran = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True, check=False)
+    assert (ran.returncode, ran.stdout + ran.stderr) == (0, "")
+
+
+def test_an_alert_fires_when_a_root_is_filled_and_resolves_after_a_clean(
+    prometheus: Prometheus, hosts: dict[str, Host], controller: Controller, network: Network
+) -> None:
+    host = hosts["three"]
+    alert = ("TmpwardenNearlyFull", f"{network.addresses[host.name]}:9100")
+    assert alert not in prometheus.firing()
+    host.run("mount -o remount,size=64m /tmp")
+    host.run(FILL, user="alice")
+    host.run("systemctl start tmpwarden.service")
+    wait_for("the alert fires", 60, lambda: alert in prometheus.firing())
+    assert {instance for name, instance in prometheus.firing() if name == alert[0]} == {alert[1]}
+    host.run("sleep 61")  # a session that was killed may be cleared after a minute; nobody can set back a ctime
+    controller.play("clean", tmpwarden_yes="true")
+    host.run("systemctl start tmpwarden.service")
+    wait_for("the alert resolves", 60, lambda: alert not in prometheus.firing())
+    host.run("mount -o remount,size=1g /tmp")
 
 
 def test_a_host_that_is_down_is_told_and_does_not_stop_the_rest(controller: Controller, hosts: dict[str, Host]) -> None:
