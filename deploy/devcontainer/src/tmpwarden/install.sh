@@ -1,7 +1,10 @@
 #!/bin/sh
 # A devcontainer feature: runs as root while the image is built, with its options in the environment.
 set -eu
-version=${VERSION:-latest} hooks=${HOOKS:-true}
+source=${SOURCE:-} hooks=${HOOKS:-true}
+# Never by name alone: whoever takes a name on an index would be installed.
+[ -n "$source" ] || for wheel in "$(dirname "$0")"/tmpwarden-*.whl; do [ -f "$wheel" ] && source=$wheel; done
+[ -n "$source" ] || { echo "tmpwarden: put its wheel beside install.sh, or name a source" >&2; exit 1; }
 suits='import venv, ensurepip, sys; sys.exit(sys.version_info < (3, 11))'
 find_python() { for p in python3.14 python3.13 python3.12 python3.11 python3; do "$p" -c "$suits" 2>/dev/null && { command -v "$p"; return; }; done; }
 python=$(find_python || true)
@@ -11,9 +14,7 @@ if [ -z "$python" ] && command -v apt-get >/dev/null; then
 fi
 [ -n "$python" ] || { echo "tmpwarden needs Python 3.11 or newer with its venv module" >&2; exit 1; }
 "$python" -m venv /opt/tmpwarden
-wanted=tmpwarden
-[ "$version" = latest ] || wanted="tmpwarden==$version"
-/opt/tmpwarden/bin/pip install --quiet --disable-pip-version-check "$wanted"
+/opt/tmpwarden/bin/pip install --quiet --disable-pip-version-check "$source"
 ln -sf /opt/tmpwarden/bin/tmpwarden /usr/local/bin/tmpwarden
 mkdir -p /usr/local/share/tmpwarden
 cat >/usr/local/share/tmpwarden/post-create <<EOF
