@@ -40,7 +40,7 @@ def _foreign(path: Path) -> None:
         (_symlink, "it is a symbolic link", "remove it"),
         (_file, "it is not a directory", "remove it"),
         (_open_to_others, "others can get in (mode 0755, must be 0700)", "chmod 700"),
-        pytest.param(_foreign, f"it belongs to another user (uid {UID})", "TMPDIR", marks=needs_root),
+        pytest.param(_foreign, f"it belongs to another user (uid {UID})", "TMPDIR", marks=needs_root, id="_foreign"),
     ],
 )
 def test_a_squatted_root_is_refused_and_left_alone(

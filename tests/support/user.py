@@ -15,8 +15,8 @@ from support import interpreters
 def _of_this_worker() -> int:
     """Two workers with one user would see each other's processes as his: a doubt that keeps what a test wants gone."""
     worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
-    homeless = sorted((entry.pw_uid for entry in pwd.getpwall() if entry.pw_dir == "/nonexistent"), reverse=True)
-    return (*homeless, *range(64000, 64100))[worker]  # Debian has two: nobody and _apt
+    accounts = [entry.pw_uid for name in ("nobody", "_apt") for entry in pwd.getpwall() if entry.pw_name == name]
+    return (*accounts, *range(64000, 64100))[worker]  # no daemon runs as these
 
 
 UID = _of_this_worker()
