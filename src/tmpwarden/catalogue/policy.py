@@ -15,7 +15,7 @@ from ..lazy_dataclass import dataclass
 SYSTEM = "/etc/tmpwarden/config.toml"
 TABLE = "policy"
 _ONLY_SAFER = frozenset({"keep.paths", "guard.deny", "guard.ask", "guard.checks", "guard.commands"})
-_RULES = frozenset({"guard.arguments", "guard.redirects", "guard.files"})
+_RULES = frozenset({"guard.arguments", "guard.redirects", "guard.files", "guard.tools"})
 _OF_THE_GUARD = ("guard", "redirect")
 _ALIASES = {"guard.presets": "guard.preset"}  # one thing, in whatever number it is written
 Document = dict[str, Any]

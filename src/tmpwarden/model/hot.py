@@ -6,7 +6,7 @@ ALLOW, ASK, DENY, PASS = "allow", "ask", "deny", "pass"
 class ToolCall:
     """One thing an agent wants to do, in no agent's dialect."""
 
-    __slots__ = ("agent", "command", "cwd", "paths", "session", "tool", "tool_input")
+    __slots__ = ("agent", "command", "cwd", "name", "paths", "session", "tool", "tool_input")
 
     def __init__(
         self,
@@ -18,6 +18,7 @@ class ToolCall:
         tool_input: dict[str, object] | None = None,
         session: str | None = None,
         cwd: str = "/",
+        name: str = "",
     ) -> None:
         self.agent = agent
         self.tool = tool  # "shell", "read", "write", "edit", "notebook", "patch" or "other"
@@ -26,6 +27,7 @@ class ToolCall:
         self.tool_input = tool_input or {}
         self.session = session
         self.cwd = cwd
+        self.name = name or tool  # as the agent calls it
 
 
 class Decision:

@@ -42,14 +42,30 @@ class Seen:
 def install(name: str, *, guard: bool = False, observe: bool = False, dry_run: bool = False) -> Done:
     target = find(name)
     wanted = runtime.planned()
-    wish = Wish(wanted, guard, observe)
+    tools, complaint = _guarded(dry_run) if guard else ((), "")
+    wish = Wish(wanted, guard, observe, tools)
     edits = target.edits(wish)  # reads and checks everything before anything is written
     if not dry_run:
         runtime.put(wanted)
         edits = target.edits(wish)  # that took a second, and a running agent writes its settings too
         _write(target, edits, guard, observe)
         remove_unused_runtimes()
-    return Done(target, tuple(edits), target.advice(), wanted.directory)
+    return Done(target, tuple(edits), (*target.advice(), *filter(None, [complaint])), wanted.directory)
+
+
+def _guarded(dry_run: bool) -> tuple[tuple[str, ...], str]:
+    """The tools that rules name, and what is wrong with the guard's config.
+
+    It is compiled now: a mistake in a first configuration is told here, and by the first session.
+    """
+    from ..guard.rules.compiled import cache_path, config_files, rules_in_force  # who only looks pays for none of it
+    from ..guard.rules.config import load
+    from ..guard.rules.health import complaint_now
+
+    files = config_files(places.config_dir())
+    complaint = complaint_now(places.config_dir(), places.state_dir())
+    rules = load(files).rules if dry_run else rules_in_force(files, cache_path(places.state_dir())).rules
+    return tuple(name for rule in rules.rules_about_tools() for name in rule.patterns), complaint
 
 
 def uninstall(name: str, *, dry_run: bool = False) -> Done:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import time
 from collections.abc import Iterator
 
+from ...catalogue import policy
 from ...catalogue.load import load
 from ...catalogue.settings import load_settings
 from ...errors import TmpwardenError
@@ -71,6 +73,7 @@ def _answer(call: Call) -> Answer:
     roots = places.temp_roots(call.roots)
     for warning in (*settings.warnings, *catalogue.warnings, *roots.warnings):
         call.warn(warning)
+    _warn_of_guard(call)
     last_ns = consent.last_clean_ns(places.state_dir())
     waiting = journal.restorable(places.state_dir()).values()
     spaces = tuple(space.space_of(root) for root in roots)
@@ -88,6 +91,16 @@ def _answer(call: Call) -> Answer:
         trends=trend.trends(history.read(places.state_dir(), lately=True), spaces, call.now_ns()),
     )
     return Answer(lambda: _document(status), lambda: _lines(status))
+
+
+def _warn_of_guard(call: Call) -> None:
+    """Rules that are broken are not in force; without a file there is nothing to read, and nothing to load for it."""
+    config = places.config_dir()
+    if os.path.isdir(config) or os.path.exists(policy.SYSTEM):
+        from ...guard.rules.health import complaint_now
+
+        if broken := complaint_now(config, places.state_dir()):
+            call.warn(broken)
 
 
 def _hooks(call: Call) -> tuple[tuple[str, str], ...]:

@@ -23,8 +23,9 @@ def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
     """allow, ask, deny or pass; `rewritten` and `paths` are what will really run, None where nothing changes."""
     if call.command is None:
         from .filetools import judge_file_tool
+        from .tools import with_tool_rules
 
-        return judge_file_tool(call, rules, context)
+        return with_tool_rules(judge_file_tool(call, rules, context), call, rules, context)
     budget = Budget()
     sent = _studied(call.command, context, budget)
     other = _rewritten(call.command, sent, rules, context)

@@ -189,7 +189,7 @@ def _allows(rule: Rule, simple: Simple, scope: Scope) -> bool:
     """An allow speaks only for what is proven in full: the words, the program, every path and every redirect."""
     if simple.name is None or not simple.argv or None in simple.argv:
         return False
-    if rule.kind == "redirects" or rule.kind == "files":
+    if rule.kind in ("redirects", "files", "tools"):
         return False
     if rule.kind == "arguments":
         hit = _argument_hit(rule, simple, scope) == YES and scope.stays_inside(simple, scope.roots(rule.operands))

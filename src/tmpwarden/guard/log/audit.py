@@ -8,7 +8,7 @@ import posix
 import time
 
 from ...model.hot import Decision, ToolCall
-from ...small_json import quoted
+from ...small_json import encode, quoted
 
 MAX_BYTES = 10_000_000
 KEEP = 5  # generations beside the current one: audit.jsonl.1 ... .5
@@ -43,7 +43,7 @@ def _write(state_dir: str, call: ToolCall, after: str | None, decision: Decision
         ("time", quoted(_iso(time.time() if now_s is None else now_s))),
         ("session", _text(call.session)),
         ("agent", quoted(call.agent)),
-        ("tool", quoted(call.tool)),
+        ("tool", quoted(call.tool if call.tool != "other" else call.name)),
         ("cwd", quoted(call.cwd)),
         ("before", _text(_before(call))),
         ("after", _text(after)),
@@ -55,6 +55,8 @@ def _write(state_dir: str, call: ToolCall, after: str | None, decision: Decision
 
 
 def _before(call: ToolCall) -> str:
+    if call.tool == "other":
+        return encode(call.tool_input)
     return call.command if call.command is not None else "\n".join(call.paths)
 
 

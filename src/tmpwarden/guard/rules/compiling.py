@@ -15,6 +15,8 @@ from .document import InForce, document_of, rules_of
 from .first_table import first_table
 from .rule import Rules
 
+_ALONE = "the preset sandbox alone is in force"
+
 
 def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, object] | None) -> InForce:
     """Read every source; the result is written to `cache` and comes into force unless a source is broken."""
@@ -22,7 +24,9 @@ def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, ob
     loaded = load(files)
     presets = tuple(source.path for source in loaded.sources if source.path.startswith(PRESETS_DIR))
     stamps = [seen[path] for path in (*presets, *files)]
-    complaint = _complaint(loaded)
+    complaint = complaint_about(
+        loaded, has_last_good=last_good is not None and _ALONE not in str(last_good["complaint"])
+    )
     rules = loaded.rules
     if loaded.is_broken:
         rules = rules_of(last_good) if last_good is not None else load(()).rules
@@ -48,11 +52,11 @@ def _write_first(rules: Rules, seen: list[list[object]], files: tuple[str, ...],
     atomic.write(first_look.path_of(state_dir), json.dumps({"stamp": stamps, "config": config, **table}))
 
 
-def _complaint(loaded: Loaded) -> str:
+def complaint_about(loaded: Loaded, *, has_last_good: bool) -> str:
+    """One sentence about a broken config, "" about a good one."""
     fatal = [mistake for mistake in loaded.mistakes if mistake.fatal]
     if not fatal:
         return ""
     more = f" (and {len(fatal) - 1} more)" if len(fatal) > 1 else ""
-    return (
-        f"the guard's config is broken, the last good one stays in force: {fatal[0]}{more} (`tmpwarden guard verify`)"
-    )
+    instead = "the last good one stays in force" if has_last_good else _ALONE
+    return f"the guard's config is broken, {instead}: {fatal[0]}{more} (`tmpwarden guard verify`)"

@@ -9,12 +9,12 @@ from ...lazy_dataclass import dataclass, replace
 from ...model.hot import ALLOW, ASK, DENY, PASS
 from .choosing import chosen, preset_sources
 from .command_rule import Row, by_program, command_row
-from .decode import Table, prefix_rule, regex_rule, structured_rule
+from .decode import Table, prefix_rule, regex_rule, structured_rule, tool_rule
 from .glob import matches
 from .rule import PROTECTED, SESSION, Rule, Rules
 from .source import Mistake, Source, read
 
-_LISTS = ("deny", "ask", "allow", "checks", "allow_checks", "arguments", "redirects", "files", "commands")
+_LISTS = ("deny", "ask", "allow", "checks", "allow_checks", "arguments", "redirects", "files", "commands", "tools")
 _NAMES = ("trusted", "protected", "off")  # lists of globs; of several files they are put together
 _SCALARS = {"preset": None, "presets": None, "on_error": (ASK, DENY, PASS), "default": (PASS, ASK, DENY)}
 _REDIRECT_KEYS = ("tmp", "target")
@@ -200,4 +200,5 @@ _DECODERS: dict[str, Callable[[Table], Rule | None]] = {
     "arguments": lambda table: structured_rule(table, "arguments"),
     "redirects": lambda table: structured_rule(table, "redirects"),
     "files": lambda table: structured_rule(table, "files"),
+    "tools": tool_rule,
 }

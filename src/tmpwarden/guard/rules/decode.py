@@ -120,6 +120,22 @@ def structured_rule(table: Table, kind: str) -> Rule | None:
     return _worded(table, fields, rule)
 
 
+def tool_rule(table: Table) -> Rule | None:
+    fields = table.fields(("id", "tool", "decision", "description", "alternative"))
+    if table.wrong and not fields:
+        return None
+    names = table.text(fields, "tool", needed=True)
+    rule = Rule(
+        "tools",
+        _decision(table, fields, (ALLOW, ASK, DENY)),
+        table.label,
+        patterns=tuple(part.strip() for part in names.split("|") if part.strip()),
+    )
+    if rule.decision == ALLOW and "*" in rule.patterns:
+        table.fail("tool", "an allow must name its tools")
+    return _worded(table, fields, rule)
+
+
 def _worded(table: Table, fields: dict[str, object], rule: Rule) -> Rule:
     rule.description = table.text(fields, "description")
     rule.alternative = table.text(fields, "alternative")

@@ -29,10 +29,10 @@ class Rule:
         description: str = "",
         alternative: str = "",
     ) -> None:
-        self.kind = kind  # "prefix", "check", "arguments", "redirects" or "files"
+        self.kind = kind  # "prefix", "check", "arguments", "redirects", "files" or "tools"
         self.decision = decision
         self.label = label  # where it was written: "sandbox:arguments[0]"
-        self.patterns = patterns  # arguments: the globs of the command name
+        self.patterns = patterns  # arguments, tools: the globs of the name
         self.test = test  # arguments: all_inside any_outside all_match any_match; redirects, files: outside glob inside
         self.operands = operands
         self.mode = mode
@@ -113,6 +113,9 @@ class Rules:
             at for pattern, rows in self.commands.items() if pattern == name or _fits(pattern, name) for at in rows
         ]
         return [row for at in sorted(set(found)) if (row := decode_object(self.rows[at])) is not None]
+
+    def rules_about_tools(self) -> "list[Rule]":
+        return [rule for rule in self.rules if rule.kind == "tools"]
 
     def of(self, kind: str, decision: str) -> "list[Rule]":
         return [rule for rule in self.rules if rule.kind == kind and rule.decision == decision]

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterator
 
+from ...agent_facts import FACTS
 from ...model.hot import ALLOW, ASK, DENY
 from ..nouns.analysis import Simple
 from .config import Loaded, load
@@ -12,6 +13,7 @@ from .regex_run import is_match
 from .rule import Rule
 from .source import Mistake, Source
 
+_SHELLS = {name for facts in FACTS.values() for name, kind in facts["tools"].items() if kind == "shell"}
 _SAMPLES = ("{0} {1}/x", "{0} -r {1}/x", "{0} -rf {1}/x", "{0} -f {1}/x", "{0} {1}/x {1}/y")
 _SAMPLE_ROOT = "/tmp/tmpwarden-1000/0123abcd"
 
@@ -49,6 +51,8 @@ def _why_it_never_matches(rule: Rule, before: tuple[Rule, ...], rules: tuple[Rul
         for other in rules:
             if other is not rule and _comes_first(other, rule) and _covers(other.operands, rule.operands):
                 return f"can never match: {other.decision} {other.label} ({' '.join(other.operands)}) is asked first"
+    if rule.kind == "tools" and (shells := [name for name in rule.patterns if name in _SHELLS]):
+        return f"can never match: {shells[0]} is judged by its commands, not by its name"
     if rule.kind == "check" and (words := why_never(rule.operands[0])):
         return words
     if rule.kind == "arguments" and rule.mode == "append":

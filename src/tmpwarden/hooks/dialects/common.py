@@ -42,6 +42,7 @@ class Dialect:
             tool_input=given,
             session=session,
             cwd=cwd if isinstance(cwd, str) else "/",
+            name=name,
         )
 
     def tool(self, payload: Answer) -> tuple[str, Answer]:

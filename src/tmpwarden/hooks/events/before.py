@@ -4,6 +4,7 @@ import posix
 
 from ...guard.context import Context, context_of
 from ...guard.decide.evaluate import evaluate
+from ...guard.decide.tools import has_rule
 from ...guard.rules.rule import SESSION
 from ...model.hot import Decision, ToolCall
 from ...oskit.files.disk import Disk
@@ -17,18 +18,19 @@ from .session_scratch import inherited, scratch_of
 
 def before(call: HookCall) -> Answer | None:
     asked = call.dialect.tool_call(call.payload, call.session)
-    if asked.tool == "other":
-        return None
     try:
         decision = _decision(call, asked)
     except Exception as problem:
         notebook.log(call.notes, f"guard: {type(problem).__name__}: {problem}")
         return call.dialect.cannot_judge(call.event, type(problem).__name__)
-    return call.dialect.decide(call.event, decision, asked)
+    return None if decision is None else call.dialect.decide(call.event, decision, asked)
 
 
-def _decision(call: HookCall, asked: ToolCall) -> Decision:
+def _decision(call: HookCall, asked: ToolCall) -> Decision | None:
+    """None: a tool that nobody has a word about."""
     rules = guard_rules(call).rules
+    if asked.tool == "other" and not has_rule(asked, rules):
+        return None
     if rules.target != SESSION:
         from ...oskit.files.own_dirs import make_private_dir
 

@@ -94,7 +94,7 @@ def _guidance(named: str) -> str:
 
 
 def _complaint(call: HookCall) -> str:
-    """Every session says so while the guard's config is broken and the last good one stays in force."""
+    """Every session says so while the guard's config is broken; `install --guard` has compiled a first one."""
     if not os.path.isdir(f"{call.state}/guard"):
         return ""  # it has never been asked here, and importing it would double the price of a start
     from .rules import compiled_rules, guard_rules
@@ -102,4 +102,4 @@ def _complaint(call: HookCall) -> str:
     if not os.path.exists(compiled_rules(call)):
         return ""
     said = guard_rules(call).complaint
-    return f"tmpwarden: the guard's config is broken, the last good one holds: {said}"[:400] if said else ""
+    return f"tmpwarden: {said}"[:400] if said else ""

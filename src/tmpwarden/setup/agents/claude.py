@@ -19,7 +19,7 @@ class Claude(Target):
     def wished_events(self, wish: Wish) -> tuple[tuple[str, str], ...]:
         """With the plugin on, only the guard is missing."""
         if self.has_plugin():
-            return self.guard_events if wish.guard else ()
+            return self.judged_events(wish) if wish.guard else ()
         return super().wished_events(wish)
 
     def state(self, current: Runtime) -> str:

@@ -24,6 +24,7 @@ class Wish:
     runtime: Runtime | None
     guard: bool = False
     observe: bool = False
+    tools: tuple[str, ...] = ()  # globs of further tools that rules of the guard name
 
 
 class Target:
@@ -115,7 +116,12 @@ class Target:
         return {event: self.group(wish.runtime, event, matcher, wish.observe) for event, matcher in events}
 
     def wished_events(self, wish: Wish) -> tuple[tuple[str, str], ...]:
-        return self.events + (self.guard_events if wish.guard else ())
+        return self.events + (self.judged_events(wish) if wish.guard else ())
+
+    def judged_events(self, wish: Wish) -> tuple[tuple[str, str], ...]:
+        """Before tool calls: those that we always judge, and those that the user's rules name."""
+        more = "".join(f"|{name.replace('*', '.*').replace('?', '.')}" for name in wish.tools)
+        return tuple((event, matcher + more if matcher else "") for event, matcher in self.guard_events)
 
     def group(self, runtime: Runtime, event: str, matcher: str, observe: bool) -> Document:
         command: Document = {"type": "command", "command": runtime.command(self.id, event, observe=observe)}
