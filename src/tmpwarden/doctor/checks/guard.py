@@ -12,3 +12,5 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     said = complaint_now(places.config_dir(), places.state_dir())
     if said:
         yield Diagnosis("guard", "warn", f"{said[0].upper()}{said[1:]}.", "", "tmpwarden guard verify")
+    else:
+        yield Diagnosis("guard", "ok", "no mistake in the guard's rules.")
