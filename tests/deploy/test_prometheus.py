@@ -24,11 +24,9 @@ def expressions() -> list[str]:
 
 
 @needs_promtool
-@pytest.mark.parametrize(
-    "command", [["check", "rules", "tmpwarden.rules.yml"], ["test", "rules", "tmpwarden.rules.test.yml"]]
-)
-def test_promtool_is_content(command: list[str]) -> None:
-    argv = ["promtool", *command]
+@pytest.mark.parametrize(("verb", "file"), [("check", "tmpwarden.rules.yml"), ("test", "tmpwarden.rules.test.yml")])
+def test_promtool_is_content(verb: str, file: str) -> None:
+    argv = ["promtool", verb, "rules", file]
     ran = subprocess.run(argv, cwd=DEPLOY / "prometheus", capture_output=True, text=True, check=False)
     assert ran.returncode == 0, ran.stdout + ran.stderr
 
