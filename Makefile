@@ -6,7 +6,7 @@ BIN := .venv/bin
 NEEDED := tmpwarden needs Python 3.11 or newer with its venv module (on Debian and Ubuntu: apt install python3-venv)
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: scan venv dev test test-long test-clients test-hosts test-fleet mutants lint bench docs generate soak
+.PHONY: scan venv dev test test-browser test-long test-clients test-hosts test-fleet mutants lint bench docs generate soak
 scan: venv
 	$(BIN)/tmpwarden scan
 
@@ -25,7 +25,11 @@ dev: .venv/dev.stamp
 	@touch $@
 
 test: dev
-	$(PYTEST) -n 2 --dist worksteal -m "not long and not clients and not hosts and not fleet" $(if $(ACCEPT_SKIPS),--accept-skips=$(ACCEPT_SKIPS))
+	$(PYTEST) -n 2 --dist worksteal -m "not long and not clients and not hosts and not fleet and not browser" $(if $(ACCEPT_SKIPS),--accept-skips=$(ACCEPT_SKIPS))
+
+test-browser: dev  # the report in a real Chromium (apt: chromium)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright
+	$(PYTEST) -m "browser" tests/report
 
 test-long: dev
 	$(PYTEST) -n 2 -m "long"
@@ -59,5 +63,6 @@ soak: dev  # ten days of agents under a hard limit, in minutes; needs root to mo
 generate: dev  # what is made from the TOML files of the agents; a test finds it stale
 	$(BIN)/python tools/generate.py
 
-docs: dev
+docs: dev  # reference pages; as root also the pictures, those of the report with Chromium and playwright
 	$(BIN)/python docs/generate.py
+	$(BIN)/python docs/pictures.py
