@@ -355,11 +355,36 @@ def test_a_file_past_its_limit_ends_the_command_with_the_right_words() -> None:
     assert "past --max-file 1.0 MB, and the kernel ended it" in done.stderr
 
 
-def test_a_temp_directory_past_its_limit_ends_the_command() -> None:
-    script = 'head -c 8000000 /dev/zero > "$TMPDIR/x"; exec sleep 60'
-    done = tmpwarden("run", "--max-bytes", "4M", "--", "sh", "-c", script)
-    assert done.returncode in (-15, 128 + 15)
-    assert "more than --max-bytes 4.0 MB; it is ended" in done.stderr
+def test_a_shell_whose_command_died_of_its_file_is_told_of_too() -> None:
+    done = tmpwarden("run", "--max-file", "1M", "--", "sh", "-c", 'yes > "$TMPDIR/x"; exit $?')
+    assert done.returncode == 128 + 25
+    assert "sh wrote a file past --max-file 1.0 MB" in done.stderr
+
+
+def test_a_temp_directory_past_its_limit_is_warned_of_and_ends_the_command_with_what_it_started(tmp_path: Path) -> None:
+    """A shell that ended alone would leave the one that writes."""
+    go = tmp_path / "go"
+    script = f"""
+        head -c 3000000 /dev/zero > "$TMPDIR/x"; until [ -e {go} ]; do sleep 0.1; done
+        head -c 8000000 /dev/zero > "$TMPDIR/y"; sleep 90 & echo $!; wait; exit 0"""
+    argv = [sys.executable, "-m", "tmpwarden", "run", "--max-bytes", "4M", "--", "sh", "-c", script]
+    command = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    assert command.stderr is not None
+    assert "half of --max-bytes 4.0 MB; at this rate it is ended in about" in command.stderr.readline()
+    go.touch()
+    out, said = command.communicate(timeout=60)
+    assert "more than --max-bytes 4.0 MB; it is ended" in said
+    assert command.returncode in (-15, 128 + 15)
+    assert int(out) > 0  # it held our pipe, too
+
+
+def test_limits_come_from_the_configuration_where_no_option_says_otherwise(own_world: Path) -> None:
+    config = own_world / "config" / "tmpwarden" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text('[run]\nmax_file = "1M"\n')
+    writes = ("--", "sh", "-c", 'exec head -c 3000000 /dev/zero > "$TMPDIR/x"')
+    assert "past --max-file 1.0 MB" in tmpwarden("run", "--agent", "claude", *writes).stderr
+    assert tmpwarden("run", "--max-file", "4M", *writes).returncode == 0
 
 
 def test_limits_that_are_not_reached_change_nothing() -> None:

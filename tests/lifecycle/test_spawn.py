@@ -66,3 +66,25 @@ def test_an_empty_scratch_that_a_child_may_still_write_to_stays() -> None:
     finally:
         child.kill()
         child.wait()
+
+
+def test_an_adopted_agent_is_held_to_the_largest_file() -> None:
+    with tmpwarden.lease("claude", max_file="1M") as scratch:
+        shell = subprocess.Popen(["sh", "-c", 'read go; exec head -c 3000000 /dev/zero > "$TMPDIR/x"'],
+                                 env=scratch.env, stdin=subprocess.PIPE)  # fmt: skip
+        scratch.adopt(shell.pid)
+        shell.communicate(b"go\n", timeout=60)
+        assert shell.returncode == -signal.SIGXFSZ
+        assert os.path.getsize(f"{scratch.path}/x") == 1 << 20
+
+
+def test_an_adopted_agent_ends_with_what_it_started_when_its_scratch_is_too_big() -> None:
+    heard: list[str] = []
+    with tmpwarden.lease("claude", max_bytes="1M", warn=heard.append) as scratch:
+        script = 'head -c 3000000 /dev/zero > "$TMPDIR/x"; sleep 90 & echo $!; wait'
+        shell = subprocess.Popen(["sh", "-c", script], env=scratch.env, stdout=subprocess.PIPE, text=True)
+        scratch.adopt(shell.pid)
+        out, _ = shell.communicate(timeout=60)  # the sleep has its stdout too
+        assert shell.returncode == -signal.SIGTERM
+    assert int(out) > 0
+    assert any("more than --max-bytes 1.0 MB; it is ended" in sentence for sentence in heard)

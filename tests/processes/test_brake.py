@@ -18,7 +18,7 @@ from tmpwarden.lifecycle import braking
 from tmpwarden.model.runaway import Growing, Limits, Sampled, Writer
 from tmpwarden.model.sweep import Space
 from tmpwarden.oskit.proc.procs import read_whole
-from tmpwarden.processes import runaway, stopped_list
+from tmpwarden.processes import runaway
 
 MB = 1 << 20
 # Appends as fast as it can up to so many megabytes, then 5 a second: a slow test still finds room.
@@ -52,27 +52,6 @@ def small_root(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Pat
     with tmpfs(own_world / "small", "256m") as path:
         monkeypatch.setenv("TMPWARDEN_ROOTS", str(path))
         yield path
-
-
-def test_a_writer_over_its_limit_is_warned_of_stopped_and_goes_on(tmp_path: Path, small_root: Path) -> None:
-    config = tmp_path / "c.toml"
-    config.write_text('[brake]\nmax_file = "100M"\naction = "stop"\n')
-    open_scratch(str(small_root), "claude", SESSION, pid=os.getpid())
-    other = small_root / "other-session.txt"
-    other.write_text("theirs")
-    words = ["node", "fill.py", str(small_root / "out.log"), "105"]
-    with program(tmp_path, words, carrying(), FILLS) as writer:
-        done = tmpwarden("brake", "--for", "8s", "--config", str(config))
-        assert done.returncode == 0, done.stderr
-        assert f"stopped {writer.pid}" in done.stderr
-        assert is_stopped(writer.pid)
-        assert os.statvfs(small_root).f_bavail > 0
-        assert [one.pid for one in stopped_list.stopped()] == [writer.pid]
-        [told] = [one for one in data("doctor", "--no-probe")["diagnoses"] if one["check"] == "runaway"]
-        assert told["remedy"] == f"tmpwarden brake --resume {writer.pid}"
-        assert tmpwarden(*told["remedy"].split()[1:]).returncode == 0
-        assert not is_stopped(writer.pid)
-    assert other.read_text() == "theirs"
 
 
 def test_a_writer_of_nobodys_session_is_told_of_and_left_alone(tmp_path: Path, small_root: Path) -> None:
@@ -186,7 +165,7 @@ def test_growth_is_told_by_what_was_gained_and_blocks_count() -> None:
         (Limits(max_file_bytes=101 * MB), None),
         (Limits(max_session_bytes=99 * MB), "max_session"),
         (Limits(min_free_percent=51), "min_free"),
-        (Limits(min_free_percent=50), None),
+        (Limits(min_free_percent=49), None),
         (Limits(), None),
     ],
 )

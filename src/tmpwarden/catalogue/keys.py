@@ -43,6 +43,7 @@ TABLES: dict[str, str] = {
     "births": "Files that a session made by name right in a temp directory.",
     "orphans": "Processes that outlived their agent (`tmpwarden orphans`).",
     "brake": "Files that grow without end (`tmpwarden brake`).",
+    "run": "Limits of every `tmpwarden run`, and so of the shell functions; an option wins.",
     "rescue": "Saving what exists nowhere else before its place goes (`tmpwarden rescue`).",
 }
 
@@ -86,6 +87,10 @@ KEYS: dict[str, Key] = {
     "brake.action": Key(
         "brake_action", values.word_of(_ACTIONS), "word", "What is done to the writer then.", words=_ACTIONS
     ),
+    "run.max_file": Key(
+        "run_max_file_bytes", values.size, "size", "No file that the command writes is bigger.", example='"10G"'
+    ),
+    "run.max_bytes": Key("run_max_bytes", values.size, "size", "Of its whole temp directory.", example='"20G"'),
     "rescue.git": Key("rescue_git", values.flag, "flag", "Let a dead session with git work go, saved first."),
     "rescue.files": Key("rescue_files", values.flag, "flag", "Save documents of sessions that end."),
     "rescue.keep": Key("rescue_keep_s", values.max_age, "age", "For how long what was saved stays."),

@@ -44,6 +44,8 @@ class Settings:
     brake_max_session_bytes: int | None = None
     brake_min_free_percent: int | None = None
     brake_action: str = "warn"
+    run_max_file_bytes: int | None = None
+    run_max_bytes: int | None = None
     rescue_git: bool = False
     rescue_files: bool = False
     rescue_keep_s: int = 30 * 86400

@@ -93,10 +93,14 @@ def limits_of(settings: Settings) -> Limits:
 
 
 def apply(breach: Breach, action: str) -> list[tuple[Writer, str]]:
-    """What became of each writer: "stopped", "ended", "killed", "gone". Only those bound to a session come here."""
+    """What became of each writer: "stopped", "ended", "killed", "gone". Only those bound to a session come here; one
+    that waits already is not told again."""
     done = []
+    waiting = {(one.pid, one.start) for one in stopped_list.stopped()}
     for writer in breach.writers:
         if action == "stop":
+            if (writer.pid, writer.start) in waiting:
+                continue
             outcome = "stopped" if stop(writer.pid, writer.start, writer.command, breach.growing.file.path) else "gone"
         else:
             outcome = end(writer.pid, writer.start, writer.command)

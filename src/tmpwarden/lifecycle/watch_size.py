@@ -1,17 +1,18 @@
-"""Watch how much a command leaves in its temp directory, and end it when that is too much. A process of its own."""
+"""Watch how much a command leaves in its temp directory: a word at half of the limit, its end when that is too much."""
 
 from __future__ import annotations
 
 import os
 import select
-import signal
+import threading
+import time
+from collections.abc import Callable
 from contextlib import suppress
 
 from ..oskit.files import walk
-from ..text import size
+from ..text import duration, size
 
 _EVERY_S = 0.5
-_PATIENCE_S = 5.0
 
 
 def start(child: int, scratch: str, max_bytes: int) -> None:
@@ -21,7 +22,7 @@ def start(child: int, scratch: str, max_bytes: int) -> None:
     if middle == 0:
         try:
             if os.fork() == 0:  # nobody has to wait for it
-                _watch(grip, scratch, max_bytes)
+                _watch(child, grip, scratch, max_bytes, _say)
         finally:
             os._exit(0)
     os.close(grip)
@@ -29,17 +30,64 @@ def start(child: int, scratch: str, max_bytes: int) -> None:
         os.waitpid(middle, 0)
 
 
-def _watch(grip: int, scratch: str, max_bytes: int) -> None:
+def start_thread(child: int, scratch: str, max_bytes: int, tell: Callable[[str], None]) -> None:
+    """The same for a program that has threads of its own, and must not fork. Ends with the child."""
+    grip = os.pidfd_open(child)
+
+    def watch() -> None:
+        try:
+            _watch(child, grip, scratch, max_bytes, tell)
+        finally:
+            os.close(grip)
+
+    threading.Thread(target=watch, name="tmpwarden watches a scratch", daemon=True).start()
+
+
+def _say(sentence: str) -> None:
+    os.write(2, os.fsencode(f"tmpwarden run: {sentence}\n"))
+
+
+def _watch(child: int, grip: int, scratch: str, max_bytes: int, tell: Callable[[str], None]) -> None:
+    started_s, is_told = time.monotonic(), False
     while not select.select([grip], [], [], _EVERY_S)[0]:
         taken = _bytes_in(scratch)
-        if taken is None or taken <= max_bytes:
+        if taken is None or taken <= max_bytes // 2:
             continue
-        words = f"its temp directory holds {size(taken)}, more than --max-bytes {size(max_bytes)}; it is ended"
-        os.write(2, os.fsencode(f"tmpwarden run: {words}\n"))
-        signal.pidfd_send_signal(grip, signal.SIGTERM)
-        if not select.select([grip], [], [], _PATIENCE_S)[0]:
-            signal.pidfd_send_signal(grip, signal.SIGKILL)
+        if taken <= max_bytes:
+            if not is_told:
+                rate = taken / max(0.001, time.monotonic() - started_s)
+                soon = duration(max(1.0, (max_bytes - taken) / rate))
+                tell(f"{_holds(taken)}, half of {_limit(max_bytes)}; at this rate it is ended in about {soon}")
+            is_told = True
+            continue
+        tell(f"{_holds(taken)}, more than {_limit(max_bytes)}; it is ended")
+        _end(child, scratch)
         return
+
+
+def _end(child: int, scratch: str) -> None:
+    """The command, what descends from it, and what else has the scratch as its TMPDIR: a shell that ends alone leaves
+    the one that writes."""
+    from ..model.processes import Fate, Orphan  # few commands come here
+    from ..oskit.proc.proc_links import temp_directories
+    from ..processes import census, end
+
+    seen = census.Census.take()
+    inside = {one.pid for one in seen.own() if any(value == scratch for _, value in temp_directories(one.environ))}
+    pids = {child, *seen.descendants(child), *inside}
+    doomed = [
+        Orphan(one.pid, one.start, one.name, 0.0, one.cpu_s, 0, (), 0, None, None, Fate.KEEP, "it is over --max-bytes")
+        for one in (seen.known[pid] for pid in pids if pid in seen.known)
+    ]
+    end.end(doomed, tell=lambda ended: None)
+
+
+def _holds(taken: int) -> str:
+    return f"its temp directory holds {size(taken)}"
+
+
+def _limit(max_bytes: int) -> str:
+    return f"--max-bytes {size(max_bytes)}"
 
 
 def _bytes_in(scratch: str) -> int | None:

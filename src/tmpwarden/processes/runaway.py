@@ -13,6 +13,7 @@ from .exclusions import Suspect, World, reason_to_spare
 
 WORTH_A_LOOK = 16 << 20  # smaller files fill no disk
 _SOON_S = 3600.0
+_UNTIL_NEXT_LOOK_S = 2.0  # a running brake looks every second; a look takes part of the next
 
 
 def sample(world: World, roots: Sequence[str], *, least_bytes: int = WORTH_A_LOOK) -> dict[tuple[int, int], Sampled]:
@@ -80,8 +81,10 @@ def _limit_over(one: Growing, everything: Sequence[Growing], limits: Limits, spa
             return f"max_session {size(limits.max_session_bytes)}"
     space = next((space for space in spaces if space.path == one.root), None)
     least = limits.min_free_percent
-    if space is not None and least is not None and 100 * space.bytes_free < least * space.bytes_total:
-        return f"min_free {least}%"
+    if space is not None and least is not None:
+        free_then = space.bytes_free - one.bytes_per_s * _UNTIL_NEXT_LOOK_S  # at 200 MB/s a second later is too late
+        if 100 * free_then < least * space.bytes_total:
+            return f"min_free {least}%"
     return None
 
 

@@ -80,15 +80,17 @@ def _watch(call: Call, for_s: int | None) -> Answer:
 
 def _tell(seen: braking.Seen, watch: braking.Watch, said: set[str]) -> None:
     """What is new goes to stderr at once: a disk fills in seconds."""
+    braked = set()
     for breach in seen.breaches:
         words = f"{runaway.sentence(breach.growing)}; over {breach.limit}"
         if watch.limits.action == "warn" or not breach.writers:
             _once(f"warning: {words}", f"{breach.growing.file.identity} {breach.limit}", said)
             continue
+        braked.add(breach.growing.file.identity)
         for writer, outcome in braking.apply(breach, watch.limits.action):
             print(f"{outcome} {writer.pid}: {shown(words)}", file=sys.stderr, flush=True)
     for one in seen.growing:
-        if runaway.is_runaway(one):
+        if runaway.is_runaway(one) and one.file.identity not in braked:
             _once(f"warning: {runaway.sentence(one)}", f"{one.file.identity} runs away", said)
 
 

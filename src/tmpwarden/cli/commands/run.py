@@ -7,11 +7,15 @@ import signal
 import sys
 
 from ...errors import BadArgument
+from ...oskit.files import places
 from ...setup.programs import AGENT_OF
 from ...text import size as in_words
 from .. import plain
 from ..call import Answer, Call
 from ..kinds import byte_size
+
+_SYSTEM = "/etc/tmpwarden"
+_TOO_BIG = 128 + getattr(signal, "SIGXFSZ", 25)
 
 
 @plain.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
@@ -41,7 +45,8 @@ def command(
     Exit status, signals, job control, stdin and stdout are COMMAND's own. What is in the directory then is deleted for
     good, except git work that exists nowhere else; after an agent it waits in quarantine for a day. With --private-tmp
     the whole of /tmp is private, except for the sockets of other programs; with --size it lies in memory, and nothing
-    of it is left to be undone. Memory, CPU and processes are limited by cgroup tools, not here.
+    of it is left to be undone. Limits that are not given come from [run] in config.toml, also for the shell functions
+    of `tmpwarden shellenv`. Memory, CPU and processes are limited by cgroup tools, not here.
     """
     if not words:
         raise BadArgument("no command to run", hint="`tmpwarden run -- make test`")
@@ -53,6 +58,7 @@ def command(
         return Answer(exit_code=subprocess.call(list(words)))
     from ...lifecycle.run import RunLimits, die_of, run
 
+    max_file, max_bytes = _limits(call, max_file, max_bytes)
     ended = run(
         words,
         agent=agent or AGENT_OF.get(os.path.basename(words[0])),
@@ -62,9 +68,22 @@ def command(
         warn=lambda sentence: print(f"tmpwarden run: {sentence}", file=sys.stderr),
     )
     call.json = False  # stdout was the command's own, to the last byte
-    if ended.signal_number == getattr(signal, "SIGXFSZ", None) and max_file is not None:
+    if max_file is not None and ended.status == _TOO_BIG:  # its own death, or a shell's word for that of its command
         sentence = f"{words[0]} wrote a file past --max-file {in_words(max_file)}, and the kernel ended it"
         print(f"tmpwarden run: {sentence}", file=sys.stderr)
     if ended.signal_number is not None:
         die_of(ended.signal_number)
     return Answer(exit_code=ended.status)
+
+
+def _limits(call: Call, max_file: int | None, max_bytes: int | None) -> tuple[int | None, int | None]:
+    """What the options say, else `[run]` of the configuration, which most machines have not."""
+    if call.config_file is None and not any(map(os.path.isdir, (places.config_dir(), _SYSTEM))):
+        return max_file, max_bytes
+    from ...catalogue.settings import load_settings
+
+    settings = load_settings(call.config_file)
+    return (
+        settings.run_max_file_bytes if max_file is None else max_file,
+        settings.run_max_bytes if max_bytes is None else max_bytes,
+    )
