@@ -1,13 +1,16 @@
 """A line that is read without click means what it means to click."""
 
+import json
 import subprocess
 import sys
+from pathlib import Path
 
 import click
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from support.litter import claude_session
 from tmpwarden.cli import plain
 from tmpwarden.cli.clicked import tmpwarden
 from tmpwarden.cli.group import clicked
@@ -101,3 +104,19 @@ def test_a_small_teardown_imports_neither_click_nor_what_shows_tables() -> None:
     code = f"import sys; sys.path[:0] = {sys.path!r}\n{code}"
     done = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True)
     assert done.stderr == "[]\n"
+
+
+def test_an_empty_root_is_scanned_without_looking_at_any_process(own_world: Path) -> None:
+    """Nothing is there to ask about: /proc is read when the first unit is."""
+    code = (
+        "import sys; from tmpwarden.cli.main import main\n"
+        "from tmpwarden.oskit.proc.holders import Holders\n"
+        "def look(*_, **__): print('looked', file=sys.stderr); return real(*_, **__)\n"
+        "real, Holders.look = Holders.look, look\n"
+        "main(['scan', '--json'])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (json.loads(done.stdout)["data"]["findings"], done.stderr) == ([], "")
+    claude_session(own_world / "tmp")
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert (len(json.loads(done.stdout)["data"]["findings"]), done.stderr) == (1, "looked\n")

@@ -92,10 +92,20 @@ class Component:
     """One step of a row's place: a name, or a name with `*` in it."""
 
     text: str
-    glob: re.Pattern[str] | None
+    glob: tuple[str, ...] | None  # what stands between the stars
 
     def matches(self, name: str) -> bool:
-        return self.text == name if self.glob is None else self.glob.fullmatch(name) is not None
+        if self.glob is None:
+            return self.text == name
+        first, *middle, last = self.glob
+        if not name.startswith(first) or len(name) < len(first) + len(last):
+            return False
+        at, end = len(first), len(name) - len(last)
+        for part in middle:
+            at = name.find(part, at, end) + len(part)
+            if at < len(part):
+                return False
+        return name.endswith(last)
 
 
 def split_place(place: str) -> tuple[str, tuple[str, ...]]:
@@ -115,4 +125,4 @@ def component(text: str, uid: int) -> Component:
     spelled = text.replace("{uid}", str(uid))
     if "*" not in spelled:
         return Component(spelled, None)
-    return Component(spelled, re.compile(".*".join(map(re.escape, spelled.split("*"))), FLAGS))
+    return Component(spelled, tuple(spelled.split("*")))

@@ -8,9 +8,14 @@ switches hooks off is stopped by the agents' managed settings.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 from ..lazy_dataclass import dataclass
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+    Document = dict[str, Any]
 
 SYSTEM = "/etc/tmpwarden/config.toml"
 TABLE = "policy"
@@ -18,7 +23,6 @@ _ONLY_SAFER = frozenset({"keep.paths", "guard.deny", "guard.ask", "guard.checks"
 _RULES = frozenset({"guard.arguments", "guard.redirects", "guard.files", "guard.tools"})
 _OF_THE_GUARD = ("guard", "redirect")
 _ALIASES = {"guard.presets": "guard.preset"}  # one thing, in whatever number it is written
-Document = dict[str, Any]
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..lazy_dataclass import dataclass
@@ -41,6 +40,8 @@ def _plain(columns: Sequence[Column], rows: Sequence[Row], path_title: str) -> I
 
 
 def _painted(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
+    import textwrap
+
     from .paint import Painter
 
     paint = Painter()

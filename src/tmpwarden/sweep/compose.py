@@ -22,9 +22,7 @@ from ..oskit.proc.holders import Holders
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.reach import Reach
 from ..text import shown
-from .explain import explain
 from .find import known_roots
-from .find.named import Named
 from .find.scan import Finder
 from .lock import clean_lock
 from .prepared import CleanResult, Explained, Prepared
@@ -103,6 +101,8 @@ def _cleaned(
 
 def why(path: str, request: Request | None = None, *, now_ns: Clock = time.time_ns) -> Explained:
     """The same hearing for the unit at or above `path`, told in full."""
+    from .explain import explain
+
     return explain(path, prepare(request or Request(), now_ns=now_ns))
 
 
@@ -120,19 +120,28 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     consent = Consent.read(state, now_ns())
     world = _world(catalogue, (*roots, *leased), finder)
     pressure = Pressure.of(roots, request, settings)
-    named = Named(finder, tuple(roots))
-    found = named.findings(request.words)
+    found, about_words = _named(request.words, finder, tuple(roots))
     limits = request.thresholds
     if found:
         limits = replace(limits, named=frozenset(each.path for each in found), named_reason=Reason.NAMED)
     weigher = Weigher(world, limits, _standing(request, settings, consent), now_ns, pressure.roots)
-    warnings = [*settings.warnings, *catalogue.warnings, *roots.warnings, *named.warnings]
+    warnings = [*settings.warnings, *catalogue.warnings, *roots.warnings, *about_words]
     home_roots = frozenset(start.root for start in starts if start.is_home)
     return Prepared(
         *(request, settings, tuple(roots), home_roots, finder, weigher, state, now_ns, consent, pressure, warnings),
         named=found,
         leased_roots=leased,
     )
+
+
+def _named(words: tuple[str, ...], finder: Finder, roots: tuple[str, ...]) -> tuple[tuple[Finding, ...], list[str]]:
+    """What a person's words mean, and what has to be said about them."""
+    if not words:
+        return (), []
+    from .find.named import Named  # most runs are given none
+
+    named = Named(finder, roots)
+    return named.findings(words), named.warnings
 
 
 def _leased(roots: places.Roots) -> tuple[str, ...]:
@@ -153,17 +162,14 @@ def _wanted(request: Request) -> Callable[[Litter], bool]:
 def _world(catalogue: Catalogue, roots: tuple[str, ...], finder: Finder) -> World:
     variables = variables_of(catalogue.agents)
 
-    def look(workers: frozenset[int] = frozenset(), *, closely: bool = True) -> tuple[Holders, OwnerOf]:
+    def look(workers: frozenset[int], closely: bool) -> tuple[Holders, OwnerOf]:
         holders = Holders.look(variables, exclude=workers, closely=closely)
         return holders, _owners(OwnerBook(catalogue.agents, holders, roots=roots, home=places.home()))
 
-    holders, owner_of = look(closely=False)
     return World(
         uid=places.uid(),
-        holders=holders,
         locked=locks.locked_inodes(except_pids=(os.getpid(),)),
         mounts=MountTable.of(),
-        owner_of=owner_of,
         marks=finder.marks,
         look=look,
     )

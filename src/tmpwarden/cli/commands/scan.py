@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from ...model.request import Request, Thresholds
 from ...text import shown
-from .. import advice, plain, render, whole_roots
+from .. import advice, plain
 from ..call import Answer, Call
 from ..kinds import AGENT, ALL_USERS, age
 from ..seen import Seen, look
@@ -56,6 +56,8 @@ def _answer(call: Call, request: Request, each: bool, full: bool) -> Answer:
 
 
 def _lines(call: Call, request: Request, seen: Seen, each: bool) -> Iterable[str]:
+    from .. import render, whole_roots  # what draws tables is for people
+
     if seen.verdicts:
         show = render.scan_units if each else render.scan_groups
         yield from show(seen.verdicts, now_ns=seen.now_ns, for_a_person=call.for_a_person)

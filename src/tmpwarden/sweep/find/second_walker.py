@@ -9,7 +9,6 @@ import contextlib
 import marshal
 import os
 import signal
-import threading
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
@@ -57,6 +56,8 @@ class SecondWalker:
             return
         self._is_decided = True
         self._order = [other for other in self._order if other > number]
+        import threading  # most scans see too little for two
+
         if len(self._order) < 2 or threading.active_count() > 1 or not _CAN_FOLLOW or _cores() < 2:
             return
         self._pipe, writing = os.pipe()

@@ -25,12 +25,10 @@ class World:
     """What is measured once per run (and again before units are taken), and shared by all units."""
 
     uid: int
-    holders: Holders
     locked: locks.Inodes | NotMeasured
     mounts: MountTable | None
-    owner_of: OwnerOf
     marks: Callable[[Finding], Callable[[str, str], bool] | None]
-    look: Callable[[frozenset[int]], tuple[Holders, OwnerOf]]  # at all processes but these, and at owners, again
+    look: Callable[[frozenset[int], bool], tuple[Holders, OwnerOf]]  # at all but these processes (closely?), at owners
     frozen: list[str] = field(default_factory=list)  # mounts inside units that do not answer
     workers: frozenset[int] = frozenset()  # forks of ours: they inherit descriptors without using them
     # parents from which this very run took something: their newest date before we touched them
@@ -38,6 +36,20 @@ class World:
     bound: frozenset[bytes] | NotMeasured = field(default_factory=locks.bound_sockets)
     newly_locked: locks.Inodes = frozenset()  # between the last two looks
     newly_bound: bool = False  # some socket, somewhere: its owner may have bound it by any name
+    _seen: tuple[Holders, OwnerOf] | None = None  # the last look; the first one waits until there is something to ask
+
+    @property
+    def holders(self) -> Holders:
+        return self._looked()[0]
+
+    def owner_of(self, finding: Finding, measure: Measure | None) -> tuple[Owner, tuple[Witness, ...]]:
+        """Whose it is, and who claims it. `measure`: None where it has not been walked."""
+        return self._looked()[1](finding, measure)
+
+    def _looked(self) -> tuple[Holders, OwnerOf]:
+        if self._seen is None:
+            self._seen = self.look(self.workers, False)
+        return self._seen
 
     @property
     def reach(self) -> Reach:
@@ -76,7 +88,7 @@ class World:
         return doubt if trouble is None else NotMeasured(f"{doubt.why}, and {trouble}")
 
     def refresh(self) -> None:
-        self.holders, self.owner_of = self.look(self.workers)
+        self._seen = self.look(self.workers, True)
         locked, bound = locks.locked_inodes(except_pids=(os.getpid(),)), locks.bound_sockets()
         self.newly_locked = locks.newly_locked(self.locked, locked)
         self.newly_bound = locks.newly_bound(self.bound, bound)
