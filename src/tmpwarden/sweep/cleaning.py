@@ -50,6 +50,7 @@ class Cleaning:
         rescuer = Rescuer(self.prepared.settings, self.prepared.now_ns)
         actor = Actor(weigher, journal, quarantines, Purger(), keep_for_undo=request.quarantine, rescuer=rescuer)
         giving_up = GivingUp(journal, weigher.world)
+        weigher.world.keeps_rolls = confirm is None and not request.quarantine
         journal.open()
         try:
             self.result.warnings += settle.settle(journal, self.prepared)

@@ -10,6 +10,7 @@ from support.litter import claude_session, cwd_markers, later, snapshot
 from support.mounts import needs_root, tmpfs
 from tmpwarden.model.request import Request
 from tmpwarden.model.terms import Kind
+from tmpwarden.oskit.files import roll as rolls
 from tmpwarden.oskit.files import take as rename
 from tmpwarden.oskit.files import walk
 from tmpwarden.sweep.compose import clean
@@ -146,11 +147,19 @@ def test_a_unit_that_nobody_touched_goes_and_is_walked_twice(own_world: Path, mo
         walked.append(name)
         return measure(dir_fd, name, **words)  # type: ignore[arg-type]
 
+    called, by_roll = rolls.called, []
+
+    def counted_too(dir_fd: int, name: str, roll: rolls.Roll, **words: object) -> object:
+        by_roll.append(name)
+        return called(dir_fd, name, roll, **words)  # type: ignore[arg-type]
+
     monkeypatch.setattr(walk, "measure", counted)
+    monkeypatch.setattr(rolls, "called", counted_too)
     clean(FOR_GOOD, now_ns=later(100))
     assert not unit.exists()
     assert len([name for name in walked if name == unit.name]) == 1
-    assert len([name for name in walked if name.endswith(".u")]) == 2, "the unit, and the project that it emptied"
+    assert len([name for name in by_roll if name.endswith(".u")]) == 2, "the unit, and the project that it emptied"
+    assert [name for name in walked if name.endswith(".u")] == [], "what was called by its roll is not walked as well"
 
 
 def answering(move: Callable[[], object]) -> None:

@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ..proc.mountinfo import parse_mount
 from ..race import race_window as _race_window
-from .walk import open_dir
+from .opening import open_dir
 
 _MOST_OPEN = 64  # levels that stay open; deeper directories are moved up to the top of their tree
 _MOST_TOLD = 100

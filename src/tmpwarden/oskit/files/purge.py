@@ -6,7 +6,8 @@ import os
 import stat
 
 from ..race import race_window as _race_window
-from .emptier import Purged, Purger
+from .emptier import Purged
+from .roll import Roll, Unroller
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -24,10 +25,13 @@ class Unlinked:
     DENIED = "denied"
 
 
-def purge(dir_fd: int, name: str, *, measured: Measure | None = None) -> Purged:
-    """Remove `name`. A tree that was measured a moment ago and has no hard links is not looked at file by file."""
+def purge(dir_fd: int, name: str, *, measured: Measure | None = None, roll: Roll | None = None) -> Purged:
+    """Remove `name`. A tree that was measured a moment ago and has no hard links is not looked at file by file; nor is
+    it listed, where the roll of its names is there."""
     trusted = measured is not None and not (measured.at_least or measured.linked or measured.crosses_device)
-    purger = Purger(dir_fd, name, counts=not trusted)
+    purger = Unroller(dir_fd, name, counts=not trusted)
+    if trusted and roll:
+        purger.unroll(roll)
     purger.run()
     done = purger.result()
     if measured is not None and trusted:

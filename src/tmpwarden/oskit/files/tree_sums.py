@@ -54,6 +54,16 @@ class TreeSums:
         self.add_dates(status)
         self.add_oddity(name, status)
 
+    def add_unopened(self, name: str, dir_fd: int) -> None:
+        """A directory that cannot be read, or that is none any more."""
+        try:
+            status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+        except OSError as error:
+            self.unreadable += not isinstance(error, FileNotFoundError)
+            return
+        self.unreadable += stat.S_ISDIR(status.st_mode)
+        self.add_entry(name, status)
+
     def add_dates(self, status: os.stat_result) -> tuple[float, float]:
         """Take the dates of one member in; newest and oldest so far, in rounded seconds."""
         date_ns, date = max(status.st_mtime_ns, status.st_ctime_ns), max(status.st_mtime, status.st_ctime)

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import stat
 from array import array
 from collections.abc import Iterator
 
 from .name_list import NameList
+from .opening import open_dir
+from .roll import MOST, Roll
 from .tree_sums import JUST_NOW, LONG_AGO, IsMarked, TreeSums
 
 __all__ = ["JUST_NOW", "LONG_AGO", "Walk", "measure", "open_dir"]
@@ -16,20 +17,9 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.sweep import Measure
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
 _MOST_OPEN = 64  # levels that stay open (two descriptors each); below them one directory at a time
 _SHALLOW, _LONG = 4, 500  # levels, letters: from here on a path in it may be too long for /proc to tell (4,096 bytes)
 _KIND, _PLAIN_FILE = 0o170000 | stat.S_ISVTX, stat.S_IFREG
-
-
-def open_dir(name: str, dir_fd: int | None = None) -> int:
-    """Open a directory for reading without following a link, hanging on a fifo or making it look used."""
-    try:
-        return os.open(name, _DIRECTORY | getattr(os, "O_NOATIME", 0), dir_fd=dir_fd)
-    except PermissionError as error:
-        if error.errno != errno.EPERM:  # O_NOATIME is for the owner only
-            raise
-        return os.open(name, _DIRECTORY, dir_fd=dir_fd)
 
 
 def measure(
@@ -42,8 +32,11 @@ def measure(
     is_marked: IsMarked | None = None,
     limit: int | None = None,
     was_moved: int = 0,
+    roll: Roll | None = None,
 ) -> Measure | None:
     """What lies at `name`, added up; None if it vanished. Nothing is changed, not even an atime.
+
+    `roll`: gets every name; empty if they are too many.
 
     `was_moved`: by ourselves, which dates its root: of that one only the mtime counts. LONG_AGO: and of hard links.
     """
@@ -52,15 +45,20 @@ def measure(
     except FileNotFoundError:
         return None
     walk = Walk(status, uid, count_atime, locked, is_marked, limit, was_moved)
+    walk.roll = roll
     if not stat.S_ISDIR(status.st_mode):
         walk.add_entry(name, status)
     elif (fd := walk.open(name, dir_fd)) is not None:
         walk.tree(fd)
+    if roll is not None and walk.roll is None:
+        roll.clear()
     return walk.result()
 
 
 class Walk(TreeSums):
     """The way through one tree."""
+
+    roll: Roll | None = None
 
     def tree(self, top_fd: int) -> None:
         """Walk the directory behind `top_fd`, and close it. A million entries need no more memory than ten."""
@@ -73,6 +71,8 @@ class Walk(TreeSums):
                 if name is None:
                     levels.pop()
                     os.close(fd)
+                    if self.roll is not None:
+                        self.roll.append(None)
                     if levels:
                         self.names.pop()
                     continue
@@ -85,7 +85,7 @@ class Walk(TreeSums):
                 if len(levels) < _MOST_OPEN:
                     levels.append((child, self.scan(child)))
                 else:
-                    self.is_deep = True
+                    self.is_deep, self.roll = True, None
                     self.deep_tree(child)
                     self.names.pop()
         finally:
@@ -182,17 +182,9 @@ class Walk(TreeSums):
             self.foreign += 1
         if status.st_ino in self.locked_inodes:
             self.note_lock(name, status)
+        if self.roll is not None:
+            self.roll.append((name, status.st_ctime_ns, status.st_mtime_ns))
         return fd
-
-    def add_unopened(self, name: str, dir_fd: int) -> None:
-        """A directory that cannot be read, or that is none any more."""
-        try:
-            status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
-        except OSError as error:
-            self.unreadable += not isinstance(error, FileNotFoundError)
-            return
-        self.unreadable += stat.S_ISDIR(status.st_mode)
-        self.add_entry(name, status)
 
     def scan(self, fd: int) -> Iterator[os.DirEntry[str]]:
         try:
@@ -206,6 +198,7 @@ class Walk(TreeSums):
         newest, oldest, uid, device, locked = self.newest_s, self.oldest_s, self.uid, self.device, self.locked_inodes
         count_atime, is_marked, room = self.count_atime, self.is_marked, self.room
         here = "" if is_marked is None else "/".join(self.names)
+        roll = self.roll
         blocks = count = 0
         found = None
         try:
@@ -226,6 +219,10 @@ class Walk(TreeSums):
                 except FileNotFoundError:
                     continue
                 count += 1
+                if roll is not None:
+                    roll.append(name)
+                    if len(roll) > MOST:
+                        self.roll = roll = None
                 blocks += s.st_blocks
                 date, changed = s.st_mtime, s.st_ctime
                 if changed > date:

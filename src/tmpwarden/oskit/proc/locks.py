@@ -8,6 +8,7 @@ import stat
 from collections.abc import Collection
 
 from ...model.answers import Held, Nobody, NotMeasured, Users
+from ..files.opening import open_dir
 from . import namespaces, procs
 
 try:
@@ -115,6 +116,18 @@ def unlock(fd: int) -> None:
     """Let go for everybody who inherited `fd`: closing it alone would leave the lock with a forked child."""
     if fcntl is not None:
         fcntl.flock(fd, fcntl.LOCK_UN)
+
+
+def flocked(dir_fd: int, name: str) -> int:
+    """A descriptor that holds the lock of a directory, or -1 if somebody else does (or it cannot be opened)."""
+    try:
+        fd = open_dir(name, dir_fd)
+    except OSError:
+        return -1
+    if try_flock(fd):
+        return fd
+    os.close(fd)
+    return -1
 
 
 def try_flock(fd: int) -> bool:

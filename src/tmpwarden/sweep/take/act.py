@@ -135,6 +135,7 @@ class Actor:
             is_kept = id_.endswith(quarantine.KEPT)
             result = take_unit(deed, self.journal, id_, id_ if is_kept else quarantine.first_name(id_))
         if result == Taken.TAKEN:
+            deed.roll = self.weigher.world.roll_of(finding.path)
             return deed
         os.close(deed.dir_fd)
         if result in (Taken.CROSS_DEVICE, Taken.NO_ROOM):
@@ -194,7 +195,7 @@ class Actor:
             if receipt.outcome is Outcome.QUARANTINED:
                 yield receipt
             else:
-                jobs.append(Job(deed.directory, tuple(deed.names), receipt, inside))
+                jobs.append(Job(deed.directory, tuple(deed.names), receipt, inside, deed.roll))
 
     def _last_word(self, deed: Deed, saved: Rescued | Refused | None) -> tuple[Reason, str] | None:
         """None: it has the name now that says what becomes of it. Else why it has to go back."""
@@ -218,7 +219,7 @@ class Actor:
         if deed.verdict.finding.members or not next(iter(deed.names)).endswith(quarantine.UNDECIDED):
             return None
         _race_window("taken, not yet walked again")
-        return recheck.measured_inside(self.weigher.world, deed.quarantine_fd, next(iter(deed.names)))
+        return recheck.measured_inside(self.weigher.world, deed.quarantine_fd, next(iter(deed.names)), deed.roll)
 
     def _told(self, receipt: Receipt) -> Receipt:
         if receipt.id or receipt.outcome is Outcome.FAILED:

@@ -13,6 +13,7 @@ from ...lazy_dataclass import dataclass, replace
 from ...model.sweep import Measure, Receipt
 from ...model.terms import Outcome
 from ...oskit.files import purge
+from ...oskit.files.roll import Roll
 from ..store import quarantine
 
 _WORTH_A_FORK = 2000  # entries
@@ -26,6 +27,7 @@ class Job:
     tokens: tuple[str, ...]
     receipt: Receipt
     measured: Measure | None = None  # of a single unit, a moment ago: saves a second look at every file
+    roll: Roll | None = None  # and its names: saves listing it
 
 
 @dataclass(slots=True)
@@ -101,7 +103,7 @@ def _destroy(job: Job) -> tuple[int, int, str]:
     fd = quarantine.opened(job.directory)
     try:
         for token in job.tokens:
-            purged = purge.purge(fd, token, measured=job.measured)
+            purged = purge.purge(fd, token, measured=job.measured, roll=job.roll)
             freed += purged.freed_bytes
             entries += purged.entries
             if purged.failed and not failed:

@@ -11,7 +11,9 @@ import os
 from ...model.answers import Held, Nobody, NotMeasured
 from ...model.sweep import Finding, Measure
 from ...model.terms import Kind, Reason
+from ...oskit.files import roll as rolls
 from ...oskit.files import walk
+from ...oskit.files.roll import Roll
 from ..weigh.evidence import World
 from .doubt import may_only_wait
 from .lastlook import users_of
@@ -38,8 +40,11 @@ def why_back(deed: Deed, token: str, world: World, inside: Measure | None) -> tu
     return (Reason.CHANGED, changed) if changed else None
 
 
-def measured_inside(world: World, quarantine_fd: int, token: str) -> Measure | None:
-    """What lies in quarantine as `token`; None if it is gone. Our own rename is no change of it."""
+def measured_inside(world: World, quarantine_fd: int, token: str, roll: Roll | None = None) -> Measure | None:
+    """What lies in quarantine as `token`; None if it is gone. Our own rename is no change of it. `roll`: the names that
+    its judging saw."""
+    if roll and (same := rolls.called(quarantine_fd, token, roll, uid=world.uid, locked=world.newly_locked)):
+        return same
     return walk.measure(
         quarantine_fd, token, uid=world.uid, count_atime=False, locked=world.newly_locked, was_moved=walk.JUST_NOW
     )

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from ...lazy_dataclass import dataclass, field, replace
 from ...model.sweep import Finding, Measure, Receipt, Remove
 from ...model.terms import Kind, Outcome, Reason, Worth
-from ...oskit.files import link_marks, take, walk
+from ...oskit.files import link_marks, take
 from ...oskit.files.inplace import purge_in_place
 from ...oskit.files.purge import Purged, Unlinked, unlink_same
+from ...oskit.files.roll import Roll
 from ...oskit.files.take import Taken
 from ...oskit.proc import locks
 from ...oskit.race import race_window as _race_window
@@ -42,8 +43,9 @@ class Deed:
     quarantine_fd: int
     directory: str
     names: dict[str, str] = field(default_factory=dict)  # token in quarantine -> name it had
-    member_bytes: int = 0  # of a swarm
+    member_bytes: int = 0
     token: str = ""  # what journal and receipts call it: the name it is to have in the end
+    roll: Roll | None = None  # the names that its judging saw
 
     @property
     def is_doomed(self) -> bool:
@@ -64,7 +66,7 @@ def take_unit(deed: Deed, journal: Journal, id_: str, token: str) -> str | Recei
         if (status.st_dev, status.st_ino) != (finding.device, finding.inode):
             return Taken.CHANGED
         if finding.kind is Kind.DIR:
-            lock_fd = _flocked(deed.dir_fd, finding.name)
+            lock_fd = locks.flocked(deed.dir_fd, finding.name)
             if lock_fd < 0:
                 return Receipt(finding, Outcome.KEPT, Reason.LOCK, detail=finding.path)
         deed.token = id_
@@ -204,18 +206,6 @@ def pin_for_good(deed: Deed, token: str) -> str:
 def refused(verdict: Remove, result: str, token: str = "") -> Receipt:
     outcome, reason, detail = _REFUSALS[result]
     return Receipt(verdict.finding, outcome, reason, id=token, detail=detail)
-
-
-def _flocked(dir_fd: int, name: str) -> int:
-    """A descriptor that holds the directory's lock, or -1 if somebody else does (or it cannot be opened)."""
-    try:
-        fd = walk.open_dir(name, dir_fd=dir_fd)
-    except OSError:
-        return -1
-    if locks.try_flock(fd):
-        return fd
-    os.close(fd)
-    return -1
 
 
 def is_empty_directory(finding: Finding, measure: Measure | None) -> bool:

@@ -11,6 +11,7 @@ from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Evidence, Finding, Litter, Measure, Owner, Unclear, Witness
 from ...model.terms import WitnessKind
 from ...oskit.files import kernel_word, walk
+from ...oskit.files.roll import Roll
 from ...oskit.proc import locks
 from ...oskit.proc.holders import Holders
 from ...oskit.proc.namespaces import MountTable
@@ -35,6 +36,8 @@ class World:
     untouched_ns: dict[tuple[int, int], int] = field(default_factory=dict)
     bound: frozenset[bytes] | NotMeasured = field(default_factory=locks.bound_sockets)
     newly_locked: locks.Inodes = frozenset()  # between the last two looks
+    keeps_rolls: bool = False  # what is judged goes at once: the names that its walk saw are wanted again
+    last_roll: tuple[str, Roll] = ("", [])
     newly_bound: bool = False  # some socket, somewhere: its owner may have bound it by any name
     _seen: tuple[Holders, OwnerOf] | None = None  # the last look; the first one waits until there is something to ask
 
@@ -55,6 +58,10 @@ class World:
     def reach(self) -> Reach:
         """Of this very moment: whatever was mounted since the last look is known before a unit is walked."""
         return Reach.now()
+
+    def roll_of(self, path: str) -> Roll | None:
+        """The names of a unit, if it was the last that was walked."""
+        return self.last_roll[1] or None if self.last_roll[0] == path else None
 
     def counts_atime(self, directory: str) -> bool:
         return self.mounts is None or "noatime" not in self.mounts.options(directory)
@@ -135,6 +142,9 @@ def measured(finding: Finding, world: World, dir_fd: int) -> Measure | None:
 
 
 def _measured(finding: Finding, world: World, dir_fd: int, *, count_atime: bool) -> Measure | None:
+    roll: Roll | None = [] if world.keeps_rolls else None
+    if roll is not None:
+        world.last_roll = (finding.path, roll)
     return walk.measure(
         dir_fd,
         finding.name,
@@ -142,6 +152,7 @@ def _measured(finding: Finding, world: World, dir_fd: int, *, count_atime: bool)
         count_atime=count_atime,
         locked=world.seen_locks,
         is_marked=world.marks(finding),
+        roll=roll,
     )
 
 

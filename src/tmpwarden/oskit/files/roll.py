@@ -1,0 +1,132 @@
+"""The roll of a tree: every name that a walk has seen, in its order, so that nobody has to list the tree again.
+
+A directory that was not listed again is known to hold the same names if its dates are the very same: whoever adds,
+removes or renames an entry moves its ctime, and nothing can set that back. Only the root, which our own rename dates,
+is listed once more. Files are looked at one by one as in any walk.
+"""
+
+from __future__ import annotations
+
+import os
+import stat
+
+from .emptier import Purger
+from .opening import open_dir
+from .tree_sums import JUST_NOW, TreeSums
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...model.sweep import Measure
+
+Entered = tuple[str, int, int]  # a directory: its name, ctime and mtime
+Roll = list[str | Entered | None]  # a file; the way into a directory; None: the way out of it
+MOST = 65_536  # names; beyond that a tree is listed again
+_PLAIN_FILE, _KIND = stat.S_IFREG, 0o170000 | stat.S_ISVTX
+
+
+def called(
+    dir_fd: int, name: str, roll: Roll, *, uid: int, locked: frozenset[tuple[int, int]] = frozenset()
+) -> Measure | None:
+    """What a walk would see at `name`, where the tree of that roll lies now; None if any name, or the date of a
+    directory, is not as it was: then only a walk can say what it is."""
+    sums = _Called(os.stat(name, dir_fd=dir_fd, follow_symlinks=False), uid, False, locked, None, None, JUST_NOW)
+    fds = [dir_fd]
+    try:
+        for each in roll:
+            if each is None:
+                os.close(fds.pop())
+                sums.leave()
+            elif isinstance(each, str):
+                sums.see(each, fds[-1])
+            else:
+                fds.append(open_dir(each[0] if len(fds) > 1 else name, fds[-1]))
+                if not sums.enter(each, fds[-1]):
+                    return None
+    except OSError:
+        return None
+    finally:
+        for fd in fds[1:]:
+            os.close(fd)
+    return sums.result() if _children(roll) == sums.at_root else None
+
+
+def _children(roll: Roll) -> int:
+    """How many names the root holds."""
+    depth = count = 0
+    for each in roll:
+        if each is None:
+            depth -= 1
+        else:
+            count += depth == 1
+            depth += not isinstance(each, str)
+    return count
+
+
+class _Called(TreeSums):
+    at_root = 0
+
+    def enter(self, each: Entered, fd: int) -> bool:
+        """Whether the directory behind `fd` is as it was when it was put on the roll."""
+        status = os.fstat(fd)
+        if self.at_top:
+            self.at_root = len(os.listdir(fd))
+        elif (status.st_ctime_ns, status.st_mtime_ns) != each[1:] or status.st_dev != self.device:
+            return False
+        else:
+            self.names.append(each[0])
+        self.entries += 1
+        self.directories += 1
+        self.blocks += status.st_blocks
+        self.foreign += status.st_uid != self.uid
+        self.add_dates(status)
+        self.note_lock(each[0], status)
+        self.at_top = False
+        return True
+
+    def leave(self) -> None:
+        del self.names[-1:]
+
+    def see(self, name: str, fd: int) -> None:
+        s = os.stat(name, dir_fd=fd, follow_symlinks=False)
+        self.entries += 1
+        self.blocks += s.st_blocks
+        if s.st_ctime > self.newest_s or s.st_mtime > self.newest_s:
+            self.add_dates(s)
+        mode, inode, where, links, owner = s[:5]
+        if (
+            mode & _KIND != _PLAIN_FILE
+            or owner != self.uid
+            or links != 1
+            or where != self.device
+            or inode in self.locked_inodes
+        ):
+            self.add_oddity(name, s)
+
+
+class Unroller(Purger):
+    """Removes by the roll what was called a moment ago; whatever is in its way is left to an ordinary purge."""
+
+    def unroll(self, roll: Roll) -> None:
+        self.device = os.stat(self.name, dir_fd=self.dir_fd, follow_symlinks=False).st_dev
+        fds, names, unlink, removed = [self.dir_fd], [self.name], os.unlink, 0
+        fd = self.dir_fd
+        try:
+            for each in roll:
+                if isinstance(each, str):
+                    unlink(each, dir_fd=fd)
+                elif each is not None:
+                    fd = self.open(each[0] if len(fds) > 1 else self.name, fd)
+                    fds.append(fd)
+                    names.append(each[0])
+                    continue
+                else:
+                    os.close(fds.pop())
+                    fd = fds[-1]
+                    os.rmdir(names.pop() if len(fds) > 1 else self.name, dir_fd=fd)
+                removed += 1
+        except OSError:
+            pass  # a file that cannot go, a directory that is not empty: told by who comes next
+        finally:
+            self.entries += removed
+            for each_fd in fds[1:]:
+                os.close(each_fd)
