@@ -21,7 +21,7 @@ $(BIN)/tmpwarden: pyproject.toml
 
 dev: .venv/dev.stamp
 .venv/dev.stamp: $(BIN)/tmpwarden Makefile
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest pytest-xdist hypothesis ruff mypy hatchling psutil textual
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest pytest-xdist hypothesis ruff mypy hatchling psutil textual pyyaml
 	@touch $@
 
 test: dev

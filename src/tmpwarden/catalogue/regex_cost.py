@@ -31,16 +31,22 @@ def why_costly(tree: Any) -> str:
             return "repeats a repetition, which can take forever to match"
         if operation is op.BRANCH and inside and _begin_alike(argument[1]):
             return "repeats alternatives that begin alike, which can take forever to match"
-    if open_repeats(tree) > MOST_OPEN:
+    if power(tree) > MOST_OPEN:
         return f"has more than {MOST_OPEN} open-ended repetitions in a row"
     return ""
 
 
-def open_repeats(tree: Any) -> int:
+def power(tree: Any) -> int:
+    """Of the text's length, which matching may take. A last `.*` is none more: it takes all that is left, at once."""
+    takes_rest = len(tree) > 0 and tree[-1][0] in REPEATS and tree[-1][1][2][0][0] is op.ANY
+    return _open_repeats(tree) - takes_rest
+
+
+def _open_repeats(tree: Any) -> int:
     """How many open or large repeats one way through the pattern can meet."""
     count = 0
     for operation, argument in tree:
-        below = [open_repeats(part) for part in parts(argument)]
+        below = [_open_repeats(part) for part in parts(argument)]
         count += operation in REPEATS and _is_open(argument)
         count += (max(below) if operation is op.BRANCH else sum(below)) if below else 0
     return count

@@ -151,6 +151,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
     "guard": (
         ("guard check 'rm -rf build'", "what would it say to this?"),
         ("guard verify", "mistakes in your rules"),
+        ("guard packs", "packs of rules for what cannot be taken back"),
         ("guard log --since 1h", "what it said in the last hour"),
     ),
     "guard check": (
@@ -158,6 +159,10 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         ("guard check 'ls > ../x' --agent codex", "as Codex would be answered"),
     ),
     "guard verify": (("guard verify --preset sandbox", "the rules that come with tmpwarden"),),
+    "guard packs": (("guard packs show git", "what the pack git asks about, and why"),),
+    "guard packs show": (("guard packs show secrets", "each rule with lines that it means and spares"),),
+    "guard stats": (("guard stats --since 7d", "which rules spoke, and what was done all the same"),),
+    "guard import": (("guard import ~/.claude/fencepost.yaml", "rules of fencepost as TOML, printed"),),
     "guard log": (
         ("guard log --decision deny", "what was refused"),
         ("guard log --since 1h --tool shell", "commands of the last hour"),

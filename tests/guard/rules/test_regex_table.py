@@ -69,7 +69,7 @@ def test_the_table_says_what_re_says(flags: str, regex: str, texts: list[str]) -
         ("(?:a|a)*b", "a" * 50_000, False),
         ("(?:a|a)*b", "a" * 50_000 + "b", True),
         ("(a+)+b", "a" * 50_000 + "c", False),
-        (".*(git|hub) +push\\b.* (-f|--force)\\b.*", "git push origin main " + "x" * 50_000 + " --force now", True),
+        (".*(git|hub) +push\\b.* (-f|--force)\\b.* x", "git push " + "x" * 50_000 + " --force now x", True),
         ("(x*)(y*)(z*)(a*)b", "x" * 20_000 + "b", True),
     ],
 )

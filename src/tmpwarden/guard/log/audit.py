@@ -1,7 +1,7 @@
 """Every decision as one JSON line in a private, rotated file. Hot path: one open, one write.
 
-A second small file remembers what agents were told to run instead, so that the hook after the call can tell whether
-they did.
+A second small file remembers what agents were told to run instead, and what was asked about, so that the hook after the
+call can tell what ran.
 """
 
 import posix
@@ -13,6 +13,7 @@ from ...small_json import encode, quoted
 MAX_BYTES = 10_000_000
 KEEP = 5  # generations beside the current one: audit.jsonl.1 ... .5
 MAX_TOLD_BYTES = 1 << 18
+_ASKED = "asked"  # no JSON string: no input can look like it
 MAX_INPUT = 100_000  # characters of one input: a command of megabytes is told by its head
 _FLAGS = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC
 
@@ -26,13 +27,19 @@ def record(state_dir: str, call: ToolCall, decision: Decision, *, now_s: float |
     before, after = _before(call), _after(decision)
     _write(state_dir, call, after, decision, now_s)
     if after is not None and decision.verdict != "deny":
-        _remember(state_dir, call.session, before, after)
+        _remember(state_dir, call.session, before, _text(after))
+    if decision.verdict == "ask" and call.tool == "shell":
+        _remember(state_dir, call.session, after or before, _ASKED)
 
 
 def check_ran(state_dir: str, call: ToolCall, *, now_s: float | None = None) -> bool:
     """After the call: did the agent run what it was told? False, and a line in the audit, if it ran its own text."""
     ran = _before(call)
-    if not ran or _told(call.session, ran, "") not in _read_told(state_dir):
+    told = _read_told(state_dir) if ran else b""
+    if _told(call.session, ran, _ASKED) in told:
+        _write(state_dir, call, None, Decision("done", "it was asked about, and has run"), now_s)
+        return True
+    if _told(call.session, ran, '"') not in told:
         return True
     _write(state_dir, call, None, Decision("mismatch", "the agent ran its own input, not the rewritten one"), now_s)
     return False
@@ -110,12 +117,12 @@ def _told(session: str | None, before: str, rest: str) -> bytes:
     return f"\n{_text(session)} {_text(before)} {rest}".encode()
 
 
-def _remember(state_dir: str, session: str | None, before: str, after: str) -> None:
+def _remember(state_dir: str, session: str | None, before: str, rest: str) -> None:
     fd = _open(_told_path(state_dir))
     try:
         if posix.fstat(fd).st_size > MAX_TOLD_BYTES:
             posix.ftruncate(fd, 0)
-        posix.write(fd, _told(session, before, _text(after)))
+        posix.write(fd, _told(session, before, rest))
     finally:
         posix.close(fd)
 

@@ -2,9 +2,8 @@
 
 import json
 import re
-from typing import Any
 
-from ...catalogue.regex_cost import REPEATS, op, open_repeats, sre, why_costly
+from ...catalogue.regex_cost import power, sre, why_costly
 from .regex_run import BY_TABLE
 from .regex_table import NoTable, table_of
 
@@ -20,16 +19,11 @@ def prepared(regex: str) -> tuple[str, ...]:
         raise ValueError(f"not a regex: {error}") from error
     costly = why_costly(tree)
     if not costly:
-        return regex, str(_LONG if open_repeats(tree) - _takes_rest(tree) < _SHORT_FROM else _SHORT)
+        return regex, str(_LONG if power(tree) < _SHORT_FROM else _SHORT)
     try:
         return regex, BY_TABLE, json.dumps(table_of(regex))
     except NoTable as why:
         raise ValueError(f"can blow up: it {costly.partition(',')[0]}, and it {why}") from why
-
-
-def _takes_rest(tree: Any) -> bool:
-    """A last `.*` is no power more: it takes all, at once."""
-    return len(tree) > 0 and tree[-1][0] in REPEATS and tree[-1][1][2][0][0] is op.ANY
 
 
 def first_words(regex: str) -> tuple[str, ...]:

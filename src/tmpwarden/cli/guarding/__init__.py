@@ -1,0 +1,1 @@
+"""The subcommands of `tmpwarden guard`, one file each where they are more than a few lines."""

@@ -1,0 +1,202 @@
+"""fencepost's rules as ours: the same decisions where both mean the same, a comment where they do not. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...guard.rules.choosing import preset_names
+from ...guard.rules.regexes import prepared
+from .toml_text import comment, entry, line, listed
+
+Yaml = dict[str, object]
+_PACKS = {
+    "git": "git",
+    "gh": "git",
+    "kubernetes": "kubernetes",
+    "helm": "kubernetes",
+    "helmfile": "kubernetes",
+    "secrets": "secrets",
+    "filesystem": "system",
+    "ssh": "system",
+}
+_DECISIONS = ("allow", "ask", "deny")
+_BASH = ("deny", "ask", "allow", "checks", "allowChecks", "redirects", "arguments")
+_NOT_HERE = {
+    "normalise": "options between the words of a rule are passed over anyway",
+    "interpreters": "Python, node, ruby and perl one-liners are read anyway; what they write is judged as a path",
+    "discourageChaining": "each command of a line is judged alone, and the strictest word wins",
+    "offerManualRun": "an agent that cannot ask is told that the user may run it by hand",
+    "guidance": "the line about temp files is always given; others belong into the agent's own instructions",
+    "meta": "it only describes a preset",
+}
+
+
+def converted(document: Yaml) -> str:
+    """The TOML text."""
+    blocks = [_head(document), _redirect(document), *_rules(document), *_left(document)]
+    return "\n".join(block for block in blocks if block)
+
+
+def _head(document: Yaml) -> str:
+    names = _texts(document.get("import"))
+    wanted = list(dict.fromkeys(_PACKS[name] for name in names if name in _PACKS))
+    secrets = document.get("secrets")
+    if isinstance(secrets, dict) and secrets.get("enabled"):
+        wanted = list(dict.fromkeys([*wanted, "secrets"]))
+    parts = [comment(f"import {name}: there is no such pack here") for name in names if name not in (*_PACKS, "claude")]
+    if isinstance(secrets, dict):
+        parts.append(comment("secrets: files are judged by their names; what is in them is not scanned"))
+    parts += ["[guard]", line("presets", [*(_base() if "claude" in names else []), *wanted] or ["none"])]
+    if "default" in document:
+        parts += _scalar(
+            "default", document["default"], "a command that no rule names goes on to the agent's own rules"
+        )
+    if "onError" in document:
+        parts += _scalar("on_error", document["onError"], "what cannot be read goes on to the agent's own rules")
+    bash = _bash(document)
+    for key in ("deny", "ask", "allow"):
+        if prefixes := _texts(bash.get(key)):
+            parts.append(line(key, prefixes))
+    parts += [*_checks(bash, "checks", "checks"), *_checks(bash, "allowChecks", "allow_checks")]
+    return "\n".join([*parts, ""])
+
+
+def _base() -> list[str]:
+    """Their preset `claude` leads temp files into one directory, as ours of that name does."""
+    return ["claude"] if "claude" in preset_names() else ["sandbox"]
+
+
+def _scalar(key: str, value: object, words: str) -> list[str]:
+    if value == "allow":
+        return [comment(f"{key} was allow: nothing is allowed without a rule; {words}"), line(key, "pass")]
+    return [line(key, str(value))]
+
+
+def _checks(bash: Yaml, theirs: str, ours: str) -> Iterator[str]:
+    """Theirs are looked for anywhere in the command; ours match it whole."""
+    good: list[Yaml] = []
+    for rule in _items(bash.get(theirs)):
+        told = rule if isinstance(rule, dict) else {"test": rule}
+        regex = whole(str(told.get("test", "")))
+        try:
+            prepared(regex)
+        except ValueError as why:
+            yield comment(f"{theirs}: {told.get('test')!r} is left out: {why}")
+            continue
+        words = {key: told[key] for key in ("description", "alternative") if key in told}
+        good.append({"test": regex, **words})
+    if good:
+        yield listed(ours, good)
+
+
+def whole(regex: str) -> str:
+    """A regex that is searched for, as one that matches the whole text."""
+    start, end = regex.startswith("^"), regex.endswith("$") and not regex.endswith("\\$")
+    core = regex[start : len(regex) - end]
+    plain = core if "|" not in core and start and end else f"(?:{core})"
+    return (
+        f"{'' if start else '.*'}{plain}{'' if end else '.*'}".replace("(?<", "(?P<")
+        .replace("(?P<=", "(?<=")
+        .replace("(?P<!", "(?<!")
+    )
+
+
+def _redirect(document: Yaml) -> str:
+    told = document.get("redirect")
+    if not isinstance(told, dict):
+        return ""
+    target = told.get("tmpTarget", "/tmp/claude")
+    return "\n".join(["[redirect]", line("tmp", bool(told.get("tmp", False))), line("target", str(target)), ""])
+
+
+def _rules(document: Yaml) -> Iterator[str]:
+    bash, scratch = _bash(document), _scratch(document)
+    for rule in _items(bash.get("redirects")):
+        if isinstance(rule, dict):
+            yield _redirects(rule, scratch)
+    for rule in _items(bash.get("arguments")):
+        if isinstance(rule, dict):
+            yield _arguments(rule, scratch)
+    tools = document.get("tools")
+    for decision in _DECISIONS:
+        for rule in _items(tools.get(decision)) if isinstance(tools, dict) else ():
+            told = rule if isinstance(rule, dict) else {"tool": rule}
+            yield entry("guard.tools", {"tool": told.get("tool"), "decision": decision, **_words(told)})
+
+
+def _redirects(rule: Yaml, scratch: str) -> str:
+    if "outside" in rule:
+        test: Yaml = {"outside": [_root(root, scratch) for root in _texts(rule["outside"])]}
+        remark = ""
+    else:
+        glob = str(rule.get("glob", ""))
+        test = {"glob": [glob.replace("**", "*")]}
+        remark = comment("a single * crosses slashes here") if "*" in glob.replace("**", "") else ""
+    return remark + entry("guard.redirects", {"mode": rule.get("mode"), **test, **_decided(rule)})
+
+
+def _arguments(rule: Yaml, scratch: str) -> str:
+    base = {"command": rule.get("command")}
+    for theirs, ours in (("anyArgOutside", "any_outside"), ("allArgsInside", "all_inside")):
+        if theirs in rule:
+            roots = [_root(root, scratch) for root in _texts(rule[theirs])]
+            return entry("guard.arguments", {**base, ours: roots, **_decided(rule)})
+    for theirs, ours in (("anyArgMatches", "any_match"), ("allArgsMatch", "all_match")):
+        regex = str(rule.get(theirs, ""))
+        if theirs not in rule:
+            continue
+        glob = _glob(regex)
+        if glob is None:
+            return comment(f"arguments: {theirs} {regex!r} of {rule.get('command')} is left out: only globs match here")
+        return entry("guard.arguments", {**base, ours: [glob], **_decided(rule)})
+    return comment(f"arguments: a rule about {rule.get('command')} without a test is left out")
+
+
+def _glob(regex: str) -> str | None:
+    """A regex that is a plain word with anchors and `.*`, as a glob; None where it says more."""
+    core = regex.removeprefix("^").removesuffix("$").replace(".*", "*").replace("\\.", ".").replace("\\-", "-")
+    if any(letter in core for letter in "\\[](){}+?|^$"):
+        return None
+    return f"{'' if regex.startswith('^') else '*'}{core}{'' if regex.endswith('$') else '*'}"
+
+
+def _decided(rule: Yaml) -> Yaml:
+    return {"decision": rule.get("decision"), **_words(rule)}
+
+
+def _words(rule: Yaml) -> Yaml:
+    return {key: rule[key] for key in ("description", "alternative") if rule.get(key)}
+
+
+def _root(root: str, scratch: str) -> str:
+    """`.` is the project there, the directory of the call here."""
+    if root.rstrip("/") == scratch:
+        return "@scratch"
+    return "@project" + root[1:] if root == "." or root.startswith("./") else root
+
+
+def _scratch(document: Yaml) -> str:
+    told = document.get("redirect")
+    names_it = isinstance(told, dict) and told.get("tmp")
+    target = str(told.get("tmpTarget", "/tmp/claude")) if isinstance(told, dict) and names_it else "/tmp/claude"
+    return target if names_it or "claude" in _texts(document.get("import")) else ""
+
+
+def _left(document: Yaml) -> Iterator[str]:
+    bash, known = _bash(document), {"import", "default", "onError", "tools", "redirect", "secrets"}
+    for key in [*(key for key in document if key not in known), *(key for key in bash if key not in _BASH)]:
+        yield comment(f"{key} has nothing here that it could become: {_NOT_HERE.get(key, 'nobody knows the key')}")
+
+
+def _bash(document: Yaml) -> Yaml:
+    tools = document.get("tools")
+    bash = tools.get("bash") if isinstance(tools, dict) else None
+    return bash if isinstance(bash, dict) else {}
+
+
+def _items(value: object) -> list[object]:
+    return value if isinstance(value, list) else []
+
+
+def _texts(value: object) -> list[str]:
+    return [str(one) for one in _items(value)]

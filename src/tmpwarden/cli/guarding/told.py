@@ -1,0 +1,134 @@
+"""`tmpwarden guard log` and `stats`: what agents asked for, what ran, and how often which rule spoke."""
+
+from __future__ import annotations
+
+import time
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+import click
+
+from ...guard.log.history import Entry, entries, folded, is_wanted
+from ...guard.log.stats import Spoken, counted
+from ...oskit.files import places
+from ...text import shown
+from ..call import Answer, Call
+from ..group import pass_call
+from ..kinds import age
+from ..table import Column, Row, draw
+
+_LOG = (
+    Column("TIME"),
+    Column("AGENT"),
+    Column("TOOL"),
+    Column("SAID"),
+    Column("RULE"),
+    Column("ASKED FOR"),
+    Column("RAN"),
+)
+_STATS = (
+    Column("SAID"),
+    Column("TIMES", right=True),
+    Column("DONE", right=True),
+    Column("RULE"),
+    Column("FOR EXAMPLE"),
+)
+_LONGEST = 60
+
+
+@click.command()
+@click.option("-n", "--number", type=click.IntRange(min=1), default=50, show_default=True, help="At most this many.")
+@click.option("--session", metavar="GLOB", help="Only this session.")
+@click.option("--agent", metavar="GLOB", help="Only this agent.")
+@click.option("--tool", metavar="GLOB", help="Only this tool: shell, read, write, edit, notebook, patch.")
+@click.option("--decision", metavar="GLOB", help="Only allow, ask, deny, pass or mismatch.")
+@click.option("--rule", metavar="GLOB", help="Only what this rule decided, as 'sandbox:*'.")
+@click.option("--grep", metavar="TEXT", default="", help="Only inputs that hold TEXT.")
+@click.option("--since", metavar="AGE", type=age, default=None, help="Only the last AGE, as 1h30m.")
+@pass_call
+def log(call: Call, number: int, grep: str, since: int | None, **filters: str | None) -> Answer:
+    """What agents asked for, what the guard said, and what ran; newest last."""
+    found = list(deque(_wanted(filters, grep, since), number))
+    return Answer({"entries": found}, lambda: _table(call, found))
+
+
+def _wanted(filters: dict[str, str | None], grep: str, since: int | None) -> Iterator[Entry]:
+    fields = {key: glob for key, glob in filters.items() if glob is not None}
+    since_s = time.time() - since if since is not None else 0.0
+    return (
+        one for one in folded(entries(places.state_dir())) if is_wanted(one, fields=fields, words=grep, since_s=since_s)
+    )
+
+
+def _table(call: Call, found: list[Entry]) -> Iterable[str]:
+    if not found:
+        return ["The guard has said nothing that fits."]
+    keys = ("time", "agent", "tool", "decision", "rule")
+    rows = [
+        Row((*(shown(str(one.get(key) or "-")) for key in keys), shown(str(one.get("before") or "")), _ran(one)))
+        for one in found
+    ]
+    return draw(_LOG, rows, for_a_person=call.for_a_person)
+
+
+def _ran(entry: Entry) -> str:
+    """What ran, in a word where it is what was asked for."""
+    ran = entry.get("ran")
+    if ran is None:
+        return "no" if entry.get("decision") == "deny" else "not seen"
+    return "as asked" if ran == entry.get("before") else shown(str(ran))
+
+
+@click.command()
+@click.option("--agent", metavar="GLOB", help="Only this agent.")
+@click.option("--rule", metavar="GLOB", help="Only these rules, as 'git:*'.")
+@click.option("--since", metavar="AGE", type=age, default=None, help="Only the last AGE, as 7d.")
+@pass_call
+def stats(call: Call, since: int | None, **filters: str | None) -> Answer:
+    """How often which rule spoke, and what was asked about and then done: what to tune."""
+    found = counted(_wanted(filters, "", since))
+    data = {
+        "rules": [
+            {
+                "rule": one.rule or None,
+                "said": one.said,
+                "times": one.times,
+                "done": one.done,
+                "last": one.last,
+                "example": one.example,
+            }
+            for one in found
+        ],
+        "decisions": {
+            said: sum(one.times for one in found if one.said == said) for said in {one.said for one in found}
+        },
+    }
+    return Answer(data, lambda: _counts(call, found))
+
+
+def _counts(call: Call, found: list[Spoken]) -> Iterator[str]:
+    if not found:
+        yield "The guard has said nothing that fits."
+        return
+    rows = [
+        Row(
+            (
+                one.said,
+                str(one.times),
+                str(one.done) if one.said == "ask" else "-",
+                one.rule or "-",
+                _short(one.example),
+            )
+        )
+        for one in found
+    ]
+    yield from draw(_STATS, rows, for_a_person=call.for_a_person)
+    habits = [one.rule for one in found if one.is_habit and one.rule]
+    if habits:
+        yield ""
+        yield f'Always done when asked: to stop the question, [guard] off = ["{habits[0]}"] in config.toml.'
+
+
+def _short(text: str) -> str:
+    line = shown(text)
+    return line if len(line) <= _LONGEST else f"{line[:_LONGEST]}..."

@@ -1,0 +1,49 @@
+"""`tmpwarden guard verify`: every mistake in the rules, and rules that do not do what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+import click
+
+from ...errors import BadConfig
+from ...guard.decide.proving import unproven
+from ...guard.rules.config import Loaded
+from ...guard.rules.verify import verify as verified
+from ...text import shown
+from ..call import Answer, Call
+from ..group import pass_call
+from .files import files, temp_roots
+
+
+@click.command()
+@click.option("--preset", metavar="NAME", help="Verify this preset alone, without your config.")
+@pass_call
+def verify(call: Call, preset: str | None) -> Answer:
+    """Every mistake in the guard's config, with file, line and key, and rules that cannot be meant so."""
+    found = verified(() if preset else files(call), preset=preset, temp_roots=temp_roots())
+    loaded = Loaded(found.rules, (*found.mistakes, *unproven(found)), found.sources)
+    fatal = [mistake for mistake in loaded.mistakes if mistake.fatal]
+    data = {
+        "files": [source.path for source in loaded.sources],
+        "rules": _count(loaded),
+        "mistakes": [
+            {"file": one.file, "line": one.line, "key": one.key, "message": one.message, "fatal": one.fatal}
+            for one in loaded.mistakes
+        ],
+    }
+    if not fatal:
+        return Answer(data, lambda: _told(loaded))
+    error = BadConfig(fatal[0].file, f"{len(fatal)} mistake{'s' if len(fatal) > 1 else ''}", hint="it is not in force")
+    return Answer(data, lambda: _told(loaded), exit_code=error.exit_code, error=error)
+
+
+def _told(loaded: Loaded) -> Iterable[str]:
+    for mistake in loaded.mistakes:
+        yield shown(f"{mistake}" if mistake.fatal else f"{mistake} (a remark)")
+    if not loaded.mistakes:
+        yield f"No mistake: {_count(loaded)} rules from {', '.join(source.path for source in loaded.sources)}."
+
+
+def _count(loaded: Loaded) -> int:
+    return len(loaded.rules.rules) + len(loaded.rules.rows)

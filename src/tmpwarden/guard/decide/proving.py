@@ -1,0 +1,63 @@
+"""Rules that bring their own proof: a rule must hold back the lines in its `matches`, and let those in `spares` go."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+
+from ...model.hot import ASK, DENY, ToolCall
+from ..context import Context
+from ..rules.command_rule import by_program
+from ..rules.config import Loaded
+from ..rules.rule import Rules
+from ..rules.source import Mistake, Source
+from .evaluate import evaluate
+
+_KINDS = ("commands", "arguments", "redirects")
+_PROJECT = "/home/u/proj"  # where the lines are judged: a project, a home, a scratch, and no file anywhere
+
+
+def unproven(loaded: Loaded) -> Iterator[Mistake]:
+    """Remarks about lines of which a rule says something else than it claims."""
+    for source in loaded.sources:
+        guard = source.document.get("guard")
+        rules = guard if isinstance(guard, dict) else {}
+        for kind in _KINDS:
+            for index, rule in enumerate(rules.get(kind, [])):
+                if isinstance(rule, dict):
+                    label = f"{source.name}:{rule.get('id') or f'{kind}[{index}]'}"
+                    yield from _of_rule(loaded, source, f"guard.{kind}[{index}]", label, rule)
+
+
+def _of_rule(loaded: Loaded, source: Source, where: str, label: str, rule: dict[str, object]) -> Iterator[Mistake]:
+    alone = _alone(loaded.rules, label)
+    for key, is_meant in (("matches", True), ("spares", False)):
+        lines = rule.get(key, [])
+        for line in lines if isinstance(lines, list) else ():
+            if _speaks(alone, label, str(line)) is not is_meant:
+                words = "does not speak about" if is_meant else "speaks about"
+                yield source.mistake(f"{where}.{key}", f"the rule {words} {line!r}", fatal=False)
+
+
+def _alone(rules: Rules, label: str) -> Rules:
+    """The one rule, as if there were no other that might be asked first."""
+    rows = [row for row in map(json.loads, rules.rows) if row["label"] == label]
+    return Rules(
+        tuple(rule for rule in rules.rules if rule.label == label),
+        rows=tuple(map(json.dumps, rows)),
+        commands=by_program(rows),
+        trusted=rules.trusted,
+        protected=rules.protected,
+    )
+
+
+def _speaks(rules: Rules, label: str, line: str) -> bool:
+    context = Context(
+        scratch="/tmp/tmpwarden-1000/0123abcd", project=_PROJECT, cwd=_PROJECT, home="/home/u", uid=1000, look=_look
+    )
+    decision = evaluate(ToolCall("", "shell", command=line, cwd=_PROJECT), rules, context)
+    return any(rule == label and verdict in (ASK, DENY) for _, verdict, rule in decision.commands)
+
+
+def _look(path: str) -> tuple[str, bool]:
+    return path.rpartition("/")[0] or "/", False

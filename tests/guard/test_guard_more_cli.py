@@ -1,0 +1,218 @@
+"""`guard packs | import | stats`, and `guard log` with what ran: as programs and people call them."""
+
+import importlib.util
+import json
+import os
+import subprocess
+import sys
+import tomllib
+from pathlib import Path
+
+import pytest
+
+from tmpwarden.cli.guarding.fencepost import converted, whole
+from tmpwarden.guard.context import Context
+from tmpwarden.guard.decide.evaluate import evaluate
+from tmpwarden.guard.log import audit
+from tmpwarden.guard.rules.choosing import preset_names
+from tmpwarden.guard.rules.config import load
+from tmpwarden.model.hot import Decision, ToolCall
+
+
+def run(*args: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-m", "tmpwarden", "guard", *args]
+    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+
+
+def data(*args: str) -> dict[str, object]:
+    done = run(*args, "--json")
+    assert done.returncode == 0, done.stdout
+    return json.loads(done.stdout)["data"]  # type: ignore[no-any-return]
+
+
+def test_packs_are_listed_with_what_is_in_force(own_world: Path) -> None:
+    config = own_world / "config" / "tmpwarden" / "config.toml"
+    config.parent.mkdir(parents=True)
+    config.write_text('[guard]\npresets = ["git"]\n')
+    found = {pack["pack"]: pack for pack in data("packs")["packs"]}  # type: ignore[attr-defined]
+    assert set(found) == set(preset_names())
+    assert [name for name, pack in found.items() if pack["in_force"]] == ["git"]
+    assert found["destructive"]["rules"] > 100
+    assert "Rewritten history" in run("packs").stdout
+
+
+def test_a_pack_explains_its_rules() -> None:
+    said = run("packs", "show", "git").stdout
+    assert "git:force-push (ask)" in said and "instead: git push --force-with-lease" in said
+    assert "matches: git push --force" in said and "spares: git push" in said
+    rules = data("packs", "show", "git")["rules"]
+    assert {"git:hard-reset", "git:clean"} <= {rule["rule"] for rule in rules}  # type: ignore[attr-defined]
+    assert json.loads(run("packs", "show", "gti", "--json").stdout)["error"]["code"] == "bad-argument"
+
+
+def test_verify_says_where_a_rule_of_yours_does_not_do_what_it_says(tmp_path: Path) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text(
+        '[[guard.commands]]\ncommand = "deploy prod"\ndescription = "x"\n'
+        'matches = ["deploy prod", "deploy staging"]\nspares = ["deploy prod --dry-run"]\n'
+    )
+    mistakes = data("verify", "--config", str(config))["mistakes"]
+    assert [(one["line"], one["message"]) for one in mistakes] == [  # type: ignore[attr-defined]
+        (4, "the rule does not speak about 'deploy staging'"),
+        (5, "the rule speaks about 'deploy prod --dry-run'"),
+    ]
+
+
+def call(command: str, session: str = "s1") -> ToolCall:
+    return ToolCall("claude", "shell", command=command, session=session, cwd="/")
+
+
+def test_the_log_shows_what_was_asked_for_and_what_ran(own_world: Path) -> None:
+    state = str(own_world / "state" / "tmpwarden")
+    audit.record(state, call("ls"), Decision("pass"))
+    audit.record(state, call("rm /tmp/a"), Decision("allow", rule="r", rewritten="rm /s/a"))
+    audit.record(state, call("dd"), Decision("deny", rule="d"))
+    audit.record(state, call("git push -f"), Decision("ask", rule="git:force-push"))
+    audit.record(state, call("git clean -f"), Decision("ask", rule="git:clean"))
+    assert audit.check_ran(state, call("git push -f"))
+    assert not audit.check_ran(state, call("rm /tmp/a"))
+    found = data("log")["entries"]
+    assert [(one["before"], one["decision"], one["ran"]) for one in found] == [  # type: ignore[attr-defined]
+        ("ls", "pass", "ls"),
+        ("rm /tmp/a", "allow", "rm /tmp/a"),
+        ("dd", "deny", None),
+        ("git push -f", "ask", "git push -f"),
+        ("git clean -f", "ask", None),
+        ("rm /tmp/a", "mismatch", "rm /tmp/a"),
+    ]
+    assert "ASKED FOR" in run("log").stdout and "as asked" in run("log").stdout
+
+
+def test_what_another_session_ran_is_not_what_was_asked_about(own_world: Path) -> None:
+    state = str(own_world / "state" / "tmpwarden")
+    audit.record(state, call("git push -f"), Decision("ask", rule="git:force-push"))
+    audit.check_ran(state, call("git push -f", session="s2"))
+    assert [one["ran"] for one in data("log")["entries"]] == [None]  # type: ignore[attr-defined]
+
+
+def test_stats_count_rules_and_name_a_question_that_is_a_habit(own_world: Path) -> None:
+    state = str(own_world / "state" / "tmpwarden")
+    for number in range(5):
+        audit.record(state, call(f"git reset --hard {number}"), Decision("ask", rule="git:hard-reset"))
+        audit.check_ran(state, call(f"git reset --hard {number}"))
+    audit.record(state, call("dd"), Decision("deny", rule="system:disks"))
+    audit.record(state, call("ls"), Decision("pass"))
+    found = [(one["rule"], one["said"], one["times"], one["done"]) for one in data("stats")["rules"]]  # type: ignore[attr-defined]
+    assert found == [("system:disks", "deny", 1, 0), ("git:hard-reset", "ask", 5, 5), (None, "pass", 1, 0)]
+    assert 'off = ["git:hard-reset"]' in run("stats").stdout
+    assert data("stats", "--rule", "system:*")["decisions"] == {"deny": 1}
+    assert "said nothing that fits" in run("stats", "--agent", "nobody").stdout
+
+
+THEIRS: dict[str, object] = {
+    "import": ["claude", "git", "ansible"],
+    "default": "allow",
+    "onError": "deny",
+    "guidance": {"enabled": True},
+    "redirect": {"tmp": True, "tmpTarget": "/tmp/claude"},
+    "secrets": {"enabled": True},
+    "tools": {
+        "deny": [{"tool": "mcp__old_*", "description": "Gone.", "alternative": "another"}],
+        "ask": ["mcp__*"],
+        "allow": ["Glob"],
+        "bash": {
+            "deny": ["git branch -D"],
+            "ask": ["npm publish"],
+            "normalise": [{"prefix": "kubectl", "strip": ["-n \\S+"]}],
+            "checks": [
+                {
+                    "test": "\\brm\\s+(-[a-zA-Z]*r[a-zA-Z]*\\s+|--recursive)",
+                    "description": "No.",
+                    "alternative": "trash",
+                },
+                {"test": "git\\s+push\\b.*\\s(--force(?!-with-lease)|-f)\\b", "description": "No force."},
+                {"test": "(a+)+(?=b)", "description": "costly"},
+            ],
+            "allowChecks": ["^rmdir /tmp/claude/[a-z]+$"],
+            "redirects": [
+                {"mode": "write", "outside": ["/tmp/claude", "."], "decision": "deny", "description": "Clobbers."},
+                {"mode": "any", "glob": "/etc/**", "decision": "ask"},
+            ],
+            "arguments": [
+                {"command": "rm", "allArgsInside": ["/tmp/claude"], "decision": "allow"},
+                {"command": "rm", "anyArgMatches": "^--no-preserve-root$", "decision": "deny", "description": "Never."},
+                {"command": "rm", "anyArgMatches": "[0-9]{3}", "decision": "deny"},
+            ],
+        },
+    },
+}
+
+
+def look(path: str) -> tuple[str, bool]:
+    return path.rpartition("/")[0] or "/", False
+
+
+@pytest.mark.parametrize(
+    ("command", "wanted"),
+    [
+        ("git branch -D x", "deny"),
+        ("npm publish", "ask"),
+        ("sudo rm -rf x", "deny"),
+        ("echo a > /srv/x", "deny"),
+        ("cat < /etc/hosts", "ask"),
+        ("git push --force", "deny"),
+        ("rm --no-preserve-root x", "deny"),
+        ("ls", "pass"),
+        ("rmdir /tmp/claude/a", "allow"),
+    ],
+)
+def test_imported_rules_decide_as_they_did(tmp_path: Path, command: str, wanted: str) -> None:
+    path = tmp_path / "imported.toml"
+    path.write_text(converted(THEIRS))
+    loaded = load((str(path),))
+    assert [str(mistake) for mistake in loaded.mistakes if mistake.fatal] == []
+    context = Context(scratch="/tmp/claude", project="/p", cwd="/p", home="/h", uid=1, look=look)
+    assert evaluate(ToolCall("claude", "shell", command=command, cwd="/p"), loaded.rules, context).verdict == wanted
+
+
+def test_an_import_says_where_the_meaning_differs() -> None:
+    text = converted(THEIRS)
+    comments = [line for line in text.splitlines() if line.startswith("# ")]
+    for words in ("import ansible", "default was allow", "guidance", "normalise", "is left out", "only globs match"):
+        assert any(words in line for line in comments), words
+    document = tomllib.loads(text)
+    assert document["redirect"] == {"tmp": True, "target": "/tmp/claude"}
+    assert {"git", "secrets"} <= set(document["guard"]["presets"])
+    assert [rule["tool"] for rule in document["guard"]["tools"]] == ["Glob", "mcp__*", "mcp__old_*"]
+    assert document["guard"]["redirects"][0]["outside"] == ["@scratch", "@project"]
+
+
+@pytest.mark.parametrize(
+    ("theirs", "ours"),
+    [
+        ("a", ".*(?:a).*"),
+        ("^a", "(?:a).*"),
+        ("a$", ".*(?:a)"),
+        ("^a$", "a"),
+        ("^a|b$", "(?:a|b)"),
+        ("x\\$", ".*(?:x\\$).*"),
+    ],
+)
+def test_a_regex_that_was_searched_for_matches_the_whole_text(theirs: str, ours: str) -> None:
+    assert whole(theirs) == ours
+
+
+def test_the_command_reads_yaml_and_writes_a_new_file_only(tmp_path: Path) -> None:
+    theirs, ours = tmp_path / "fencepost.yaml", tmp_path / "mine.toml"
+    theirs.write_text(json.dumps(THEIRS))  # JSON is YAML
+    done = run("import", str(theirs), "-o", str(ours))
+    if importlib.util.find_spec("yaml") is None:
+        assert done.returncode == 3 and "tmpwarden[import]" in done.stderr
+        return
+    assert done.returncode == 0, done.stderr
+    assert tomllib.loads(ours.read_text())["guard"]["ask"] == ["npm publish"]
+    before = os.stat(ours).st_mtime_ns
+    assert run("import", str(theirs), "-o", str(ours)).returncode == 6
+    assert os.stat(ours).st_mtime_ns == before
+    assert "[[guard.tools]]" in run("import", str(theirs)).stdout
+    assert run("import", str(tmp_path / "none.yaml")).returncode == 5
