@@ -53,7 +53,7 @@ def test_the_wheel_installs_a_man_page_for_every_command(wheel: Path) -> None:
 def test_the_wheel_says_what_it_is_for_whom_and_what_it_needs(wheel: Path) -> None:
     (name,) = [name for name in zipfile.ZipFile(wheel).namelist() if name.endswith(".dist-info/METADATA")]
     said = email.message_from_bytes(zipfile.ZipFile(wheel).read(name))
-    assert {"portable", "ui", "all"} == set(said.get_all("Provides-Extra", []))
+    assert {"portable", "ui", "import", "all"} == set(said.get_all("Provides-Extra", []))
     assert said["License-Expression"] == "MIT"
     assert all(said[field] for field in ("Summary", "Keywords", "Author", "Requires-Python", "License-File"))
     assert "Typing :: Typed" in said.get_all("Classifier", [])
