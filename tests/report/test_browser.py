@@ -303,6 +303,7 @@ def test_on_paper_it_is_light_and_has_no_buttons(browser: Any, ordinary: Path) -
     with Look(browser, ordinary, color_scheme="dark") as look:
         look.page.emulate_media(media="print")
         assert look("getComputedStyle(document.body).backgroundColor") == "rgb(255, 255, 255)"
+        assert look(CONTRAST) == []
         assert not look(
             "[...document.querySelectorAll('#filters, #theme, .copy, #more')].some((each) => each.checkVisibility())"
         )

@@ -151,5 +151,5 @@ function startFound() {
   byId("more").addEventListener("click", () => redraw({ most: wanted.most + STEP }));
   drawHeads();
   drawRows();
-  (globalThis.requestIdleCallback ?? setTimeout)(() => { for (const kind of ["sessions", "dirs", "whys"]) hits(kind, " "); }); // before somebody types
+  for (const kind of ["sessions", "dirs", "whys"]) hits(kind, " "); // now, and not when somebody types
 }

@@ -62,6 +62,9 @@ class Node {
     return node;
   }
 
+  /** What is in it, if that is one thing alone: a level that says nothing new. */
+  get only() { return this.kind in BELOW && !this.extra.length && this.rows.length && this.grouped().first.length === 1 ? this.node(0) : null; }
+
   get canOpen() { return (this.rows.length > 0 && this.kind in BELOW) || this.extra.length > 0; }
 
   /** The `most` biggest in it, those alone as nodes; and how many others there are, with what they sum up to. */

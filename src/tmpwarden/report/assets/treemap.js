@@ -66,11 +66,24 @@ function tile(place, depth) {
   const words = w > 44 && h > 17 ? [el("b", {}, label(node)), h > 34 || isOpen ? el("span", {}, amount(node)) : null] : [];
   const button = el("button", {
     type: "button", class: `tile tone-${tone}${isOpen ? " open" : ""}${words.length ? "" : " bare"}`, vars: { ...vars, "--go-share": `${goShare}%` },
-    title: `${node.name}\n${amount(node)}${node.why ? `\n${node.why}` : ""}`, "aria-label": spoken(node), onclick: () => go(node),
+    title: `${node.name}\n${amount(node)}${node.why ? `\n${node.why}` : ""}`, "aria-label": spoken(node), onclick: () => into(node),
   }, ...words);
   if (!isOpen) return button;
   const inside = { x: x + 3, y: y + HEADER, w: w - GAP - 6, h: h - GAP - HEADER - 3 };
   return [button, squarified(visible(node, inside), inside).map((each) => tile(each, depth + 1))].flat(2);
+}
+
+/** Down to where there is something to choose. */
+function into(node) {
+  while (node.only?.canOpen) node = node.only;
+  go(node);
+}
+
+/** Back up, past levels that have one thing alone. */
+function up() {
+  let node = view.node.parent;
+  while (node?.parent && node.only) node = node.parent;
+  if (node) go(node);
 }
 
 /** Look into a node; a unit has nothing in it, so the list below shows it. */
@@ -95,7 +108,7 @@ function drawCrumbs() {
 
 function drawLargest() {
   const rows = view.node.children(view.by, 8).shown.map((node) => el("li", {},
-    el("button", { type: "button", class: "line", onclick: () => go(node), "aria-label": spoken(node) },
+    el("button", { type: "button", class: "line", onclick: () => into(node), "aria-label": spoken(node) },
       el("span", { class: "name" }, label(node)), el("span", { class: "num" }, amount(node)),
       el("span", { class: `meter tone-${node.kind === "rest" ? node.tone : "kept"}` }, el("i", { vars: { width: `${share(node[view.by], view.node[view.by])}%` } }, el("u", { vars: { width: `${share(view.by === "bytes" ? node.goBytes : node.goEntries, node[view.by])}%` } }))))));
   byId("largest").replaceChildren(el("ol", {}, rows));
@@ -119,7 +132,7 @@ function startMap() {
   for (const root of roots.values()) for (const each of root.extra) tones.add(each.tone);
   byId("legend").append(...[...tones].map((tone) => el("li", {}, el("i", { class: `swatch tone-${tone}` }), TONES[tone])));
   byId("map").addEventListener("keydown", (event) => {
-    if (event.key === "Escape" && view.node.parent) { event.preventDefault(); go(view.node.parent); }
+    if (event.key === "Escape" && view.node.parent) { event.preventDefault(); up(); }
     if (event.key.startsWith("Arrow") && event.target.classList.contains("tile")) move(event);
   });
   new ResizeObserver(drawMap).observe(byId("tiles"));
