@@ -7,6 +7,7 @@ import sys
 from pathlib import Path
 from types import TracebackType
 from typing import Any
+from urllib.parse import quote
 
 from support.own_machine import REPOSITORY
 
@@ -31,7 +32,7 @@ class Prometheus:
 
     def __enter__(self) -> "Prometheus":
         argv = ["prometheus", f"--config.file={self._directory}/prometheus.yml", f"--web.listen-address={_ADDRESS}"]
-        argv += [f"--storage.tsdb.path={self._directory}/data"]
+        argv += [f"--storage.tsdb.path={self._directory}/data", "--web.enable-admin-api"]
         with (self._directory / "log").open("wb") as log:
             self.process = subprocess.Popen(self._network.inside(argv), stdout=log, stderr=log)
         wait_for("Prometheus is ready", 60, self._is_ready)
@@ -52,10 +53,19 @@ class Prometheus:
         said = self._network.run([sys.executable, "-c", _ASK, f"http://{_ADDRESS}/api/v1/{path}"])
         return json.loads(said.stdout)["data"]
 
+    def own(self, name: str) -> float:
+        """A series of its own."""
+        said = self._network.run([sys.executable, "-c", _ASK, f"http://{_ADDRESS}/metrics"]).stdout
+        return sum(float(value) for value in re.findall(rf"^{name}(?:{{.*}})? (\S+)$", said, re.MULTILINE))
+
+    def snapshot(self) -> str:
+        """The name of a copy of all that it holds, as it would lie on disk."""
+        post = _ASK.replace("r.urlopen(sys.argv[1],", "r.urlopen(r.Request(sys.argv[1], method='POST'),")
+        argv = [sys.executable, "-c", post, f"http://{_ADDRESS}/api/v1/admin/tsdb/snapshot"]
+        return str(json.loads(self._network.run(argv).stdout)["data"]["name"])
+
     def value(self, query: str) -> float | None:
         """Of a query that has one answer, or none."""
-        from urllib.parse import quote
-
         found = self.ask(f"query?query={quote(query)}")["result"]
         return float(found[0]["value"][1]) if found else None
 
