@@ -66,7 +66,7 @@ def install_collection(home: Path) -> dict[str, str]:
     environ = {
         "HOME": str(home), "PATH": f"{program('x').parent}:{os.environ['PATH']}", "LANG": "C.UTF-8",
         "ANSIBLE_HOME": str(home / ".ansible"), "ANSIBLE_COLLECTIONS_PATH": str(home / "collections"),
-        "ANSIBLE_NOCOLOR": "1", "ANSIBLE_HOST_KEY_CHECKING": "0",
+        "ANSIBLE_NOCOLOR": "1", "ANSIBLE_HOST_KEY_CHECKING": "0", "ANSIBLE_PIPELINING": "1",
     }  # fmt: skip
     galaxy = [str(program("ansible-galaxy")), "collection"]
     built = home / "built"

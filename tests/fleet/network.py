@@ -13,6 +13,8 @@ _RANGE = "198.18.78"  # for tests of networks (RFC 2544), and inside namespaces 
 
 
 class Network:
+    GATEWAY = f"{_RANGE}.1"
+
     def __enter__(self) -> "Network":
         self.addresses: dict[str, str] = {}
         self._holder = subprocess.Popen(["unshare", "--net", "sh", "-c", "echo; exec sleep infinity"], stdout=-1)

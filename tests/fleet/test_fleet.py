@@ -3,6 +3,7 @@
 import json
 import shutil
 import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -10,6 +11,8 @@ import pytest
 
 from hosts.host import Host
 from hosts.steps import litter, plant
+from support.own_machine import REPOSITORY
+from tmpwarden import __version__
 
 from .controller import Controller
 from .network import Network, wait_for
@@ -21,6 +24,8 @@ EXPORTER = """[Service]
 ExecStart=/usr/local/bin/node_exporter --collector.textfile.directory=/var/lib/prometheus/node-exporter
 """
 FILL = "tmpwarden run --agent claude -- sh -c 'head -c61M /dev/zero > $TMPDIR/left; kill -9 $PPID $$'; ls /tmp/*/*/left"
+WHOM = {"tmpwarden_hooks_users": ["alice"], "tmpwarden_users": ["bob"], "tmpwarden_managed_settings": True}
+MANAGED = "/etc/claude-code/managed-settings.json"
 METRICS = "/var/lib/prometheus/node-exporter/tmpwarden.prom"
 
 
@@ -66,6 +71,15 @@ def test_it_is_rolled_out_and_a_second_run_changes_nothing(controller: Controlle
         assert host.is_green()
     assert "tmpwarden" in hosts["one"].says("cat ~alice/.claude/settings.json")
     hosts["two"].run("! grep -rs tmpwarden ~alice/.claude")
+
+
+def test_managed_settings_run_our_hooks_for_a_user_who_has_none(hosts: dict[str, Host]) -> None:
+    settings = json.loads(hosts["two"].says(f"cat {MANAGED}", user="bob"))
+    [entry] = settings["hooks"]["SessionStart"]
+    hosts["two"].write("/home/bob/hook.sh", entry["hooks"][0]["command"] + "\n", user="bob")
+    payload = '{"session_id": "s1", "hook_event_name": "SessionStart", "source": "startup", "cwd": "/home/bob"}'
+    said = hosts["two"].says(f"echo '{payload}' | sh ~/hook.sh", user="bob")
+    assert "Temp files: use" in said
 
 
 def test_the_policy_of_the_host_holds_against_a_users_own_file(hosts: dict[str, Host]) -> None:
@@ -172,14 +186,50 @@ def test_a_host_that_is_down_is_told_and_does_not_stop_the_rest(controller: Cont
 
 
 def test_it_is_taken_away_again_and_nothing_of_it_stays(controller: Controller, hosts: dict[str, Host]) -> None:
-    extra = {"tmpwarden_hooks_users": ["alice"], "tmpwarden_users": ["bob"]}
-    would = controller.play("remove", "--check", "-e", json.dumps(extra))
+    would = controller.play("remove", "--check", "-e", json.dumps(WHOM))
     assert all(would.changed[name] > 3 for name in hosts)
-    controller.play("remove", "-e", json.dumps(extra))
-    again = controller.play("remove", "-e", json.dumps(extra))
+    controller.play("remove", "-e", json.dumps(WHOM))
+    again = controller.play("remove", "-e", json.dumps(WHOM))
     assert {name: again.changed[name] for name in hosts} == dict.fromkeys(hosts, 0)
     for host in hosts.values():
         host.run("! command -v tmpwarden; ! ls /etc/tmpwarden /opt/tmpwarden /usr/local/lib/tmpwarden")
-        host.run(f"! ls {METRICS}; ! ls /etc/systemd/system/tmpwarden.timer; ! ls /etc/tmpfiles.d/tmpwarden.conf")
+        host.run(f"! ls {METRICS} {MANAGED}; ! ls /etc/systemd/system/tmpwarden.timer /etc/tmpfiles.d/tmpwarden.conf")
         assert host.is_green()
     hosts["one"].run("! grep -rs tmpwarden ~alice/.claude")
+
+
+def test_one_user_is_served_from_a_mirror(controller: Controller, hosts: dict[str, Host], network: Network) -> None:
+    index = controller.home / "index"
+    for wheel in controller.wheels.glob("*.whl"):
+        place = index / "simple" / wheel.name.split("-")[0].lower().replace("_", "-")
+        place.mkdir(parents=True, exist_ok=True)
+        shutil.copy(wheel, place)
+    host = hosts["three"]
+    host.write("/etc/pip.conf", f"[global]\ntrusted-host = {network.GATEWAY}\n")
+    serving = subprocess.Popen(
+        network.inside([sys.executable, "-m", "http.server", "8080", "--bind", network.GATEWAY, "-d", str(index)]),
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        mirror = {"tmpwarden_index_url": f"http://{network.GATEWAY}:8080/simple", "tmpwarden_version": __version__}
+        extra = {**mirror, "tmpwarden_whole_host": False, "tmpwarden_users": ["alice"]}
+        controller.play("rollout", "--limit", "three", "-e", json.dumps(extra))
+        again = controller.play("rollout", "--limit", "three", "-e", json.dumps(extra))
+    finally:
+        serving.kill()
+        serving.wait()
+    assert host.says("/home/alice/.local/bin/tmpwarden --version", user="alice") == f"tmpwarden {__version__}"
+    assert again.changed["three"] == 0
+    host.run("! test -e /opt/tmpwarden")
+
+
+def test_the_feature_of_dev_containers_installs_the_wheel_beside_it(
+    controller: Controller, hosts: dict[str, Host]
+) -> None:
+    host = hosts["two"]
+    shutil.copytree(REPOSITORY / "deploy" / "devcontainer" / "src" / "tmpwarden", host.tree / "opt/feature")
+    host.run("! sh /opt/feature/install.sh")  # there is no wheel yet, and no index is asked
+    shutil.copytree(controller.wheels, host.tree / "opt/feature", dirs_exist_ok=True)
+    host.run("PIP_NO_INDEX=1 PIP_FIND_LINKS=/opt/feature HOOKS=true sh /opt/feature/install.sh")
+    host.run("/usr/local/share/tmpwarden/post-create", user="alice")
+    assert host.says("tmpwarden --version", user="alice") == f"tmpwarden {__version__}"
