@@ -6,7 +6,7 @@ BIN := .venv/bin
 NEEDED := tmpwarden needs Python 3.11 or newer with its venv module (on Debian and Ubuntu: apt install python3-venv)
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: scan venv dev test test-browser test-long test-clients test-hosts test-fleet mutants lint bench docs generate soak
+.PHONY: scan venv dev test test-browser test-long test-clients test-hosts test-fleet mutants lint bench bench-scale bench-save docs generate soak
 scan: venv
 	$(BIN)/tmpwarden scan
 
@@ -54,8 +54,16 @@ lint: dev
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 
-bench: dev
+bench: dev  # the table beside the peers; `make bench-save` also writes docs/performance.md anew
 	$(BIN)/python -m bench
+
+bench-scale: dev  # does the cost grow as the litter does? 1,000 to 100,000 sessions, a thousand to a million files; minutes
+	$(BIN)/python -m bench.scale
+
+bench-save: dev
+	$(BIN)/python -m bench --save
+	$(BIN)/python -m bench.scale
+	$(BIN)/python -m bench.picture
 
 soak: dev  # ten days of agents under a hard limit, in minutes; needs root to mount
 	$(BIN)/python -m bench.soak

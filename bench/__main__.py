@@ -1,9 +1,13 @@
-"""`python -m bench [--quick] [NAME...]`: run the modules beside this file and print one table."""
+"""`python -m bench [--quick] [--save] [NAME...]`: run the modules beside this file and print one table.
+
+`--save` writes bench/measured/table.json, from which `python -m bench.picture` makes docs/performance.md."""
 
 from __future__ import annotations
 
 import importlib
+import json
 import os
+import platform
 import sys
 from collections.abc import Iterator
 from pathlib import Path
@@ -18,15 +22,34 @@ def main(argv: list[str]) -> int:
     quick = "--quick" in argv
     wanted = [word for word in argv if not word.startswith("-")]
     names = wanted or sorted(path.stem for path in Path(__file__).parent.glob("*.py") if _is_benchmark(path))
-    print(f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Python {sys.version.split()[0]}\n", flush=True)
+    machine = (
+        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Linux {platform.release()}, "
+        f"Python {sys.version.split()[0]}"
+    )
+    print(f"{machine}\n", flush=True)
     print(f"{'what':<58} {'measured':>9}  {'gate':>6} {'goal':>6}  unit; peers", flush=True)
     missed = 0
+    told: list[Line] = []
     for name in names:
         for line in _lines(name, quick):
             missed += line.gate is not None and line.ratio is not None and line.ratio > line.gate
             print(_shown(line), flush=True)
+            told.append(line)
+    if "--save" in argv:
+        _save(machine, told)
     print(f"\n{missed} over the gate" if missed else "\nevery gate is met")
     return 1 if missed else 0
+
+
+def _save(machine: str, told: list[Line]) -> None:
+    from bench.picture import TABLE
+
+    TABLE.parent.mkdir(exist_ok=True)
+    lines = [
+        {"what": each.what, "ratio": each.ratio, "unit": each.unit, "goal": each.goal, "note": each.note}
+        for each in told
+    ]
+    TABLE.write_text(json.dumps({"machine": machine, "lines": lines}, indent=1) + "\n")
 
 
 def _is_benchmark(path: Path) -> bool:

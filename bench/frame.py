@@ -32,6 +32,11 @@ class Line:
     note: str = ""  # the peers' figures, or why there is none
 
 
+def escaped(words: str) -> str:
+    """For SVG."""
+    return words.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
+
+
 def timed(argv: Sequence[str], env: Mapping[str, str] | None = None, *, stdin: str = os.devnull) -> Run:
     """Run `argv` (argv[0] absolute) with its output thrown away."""
     quiet = [

@@ -24,6 +24,13 @@ _HOOK = "PreToolUse hook, full evaluation, CPU"
 _NOTHING = "PreToolUse hook, nothing to judge, CPU"
 _COMMAND = "cd src && grep -rn TODO . | head -20 > /tmp/todo.txt; rm -rf /tmp/build && mkdir -p /tmp/build/out"
 _IN_PROCESS = 10_000
+# What the plugin does that started this project: a launcher in sh, node, the payload as JSON, one expression, an answer.
+# Dippy, another peer, is in no registry (the `dippy` of PyPI is another program): measured once, x 9.5.
+_SEED_SHAPE = (
+    'const p=JSON.parse(require("fs").readFileSync(0,"utf8"));'
+    'const c=p.tool_input.command.replace(/(?<![\\w.])\\/tmp(?=\\/|$)/g,"/tmp/s");'
+    'console.log(JSON.stringify({hookSpecificOutput:{hookEventName:"PreToolUse",updatedInput:{command:c}}}))'
+)
 
 
 @contextmanager
@@ -112,6 +119,8 @@ def _peers(base: Path) -> dict[str, list[str]]:
         _install([str(python), "-m", "pip", "install", "--quiet", "nah==0.11.0"])
     if (nah / "bin/nah").exists():
         found["nah 0.11.0"] = [str(python), "-m", "nah.hook"]
+    if node:
+        found["the seed plugin's shape (sh, node, one regexp)"] = ["/bin/sh", "-c", f"exec {node} -e '{_SEED_SHAPE}'"]
     return found
 
 

@@ -4,13 +4,16 @@ from __future__ import annotations
 
 import contextlib
 import os
+import shutil
 import statistics
 import subprocess
 import sys
+import tempfile
 import time
 from collections.abc import Iterator
+from pathlib import Path
 
-from bench.frame import Line
+from bench.frame import Line, timed
 from tmpwarden.oskit.proc.holders import Holders
 
 _SLEEPERS = """
@@ -51,9 +54,25 @@ def lines(quick: bool) -> Iterator[Line]:
                 f"one look at {processes} processes",
                 cpu_s * 1000,
                 "ms CPU",
-                note=f"{cpu_s * 1e6 / processes:.0f} us a process",
+                goal=120 if processes >= 2000 else None,
+                note=f"{cpu_s * 1e6 / processes:.0f} us a process; {_peers()}",
             )
             yield Line(f"one question after it ({processes} processes)", _question_us(holders), "us CPU")
+
+
+def _peers() -> str:
+    """`ps`, and the same system calls in C: the floor."""
+    words = []
+    with tempfile.TemporaryDirectory(prefix="tw-bench-") as base:
+        contenders = {"ps -eo pid,args": [shutil.which("ps") or "", "-eo", "pid,args"]}
+        compiler, floor = shutil.which("cc"), f"{base}/look"
+        source = str(Path(__file__).parent / "floors" / "look.c")
+        if compiler and subprocess.run([compiler, "-O2", "-o", floor, source], check=False).returncode == 0:
+            contenders["the same system calls in C"] = [floor]
+        for name, argv in contenders.items():
+            if argv[0]:
+                words.append(f"{name} {statistics.median(timed(argv).cpu_s for _ in range(5)) * 1000:.0f} ms")
+    return ", ".join(words)
 
 
 def _timed_look() -> tuple[float, int, Holders]:

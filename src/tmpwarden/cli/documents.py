@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 
 from ..model.answers import Held, Nobody, NotMeasured, Users
 from ..model.sweep import Finding, Keep, Owner, Receipt, Remove, Space, Verdict, Witness
@@ -86,19 +86,38 @@ def is_undoable(value: Verdict) -> bool:
     return isinstance(value, Remove) and value.finding.litter.worth is Worth.SOME
 
 
-def totals(verdicts: Sequence[Verdict]) -> Document:
-    going = [each for each in verdicts if isinstance(each, Remove)]
-    document: Document = {
-        "findings": len(verdicts),
-        "bytes": bytes_of(verdicts),
-        "entries": entries_of(verdicts),
-        "removable_bytes": bytes_of(going),
-        "removable_entries": entries_of(going),
-        "kept_by_reason": dict(Counter(each.reason.value for each in verdicts if isinstance(each, Keep))),
-    }
-    if is_at_least(verdicts):
-        document["at_least"] = True
-    return document
+class Totals:
+    """What verdicts add up to, one after the other."""
+
+    def __init__(self) -> None:
+        self.findings = self.bytes = self.entries = self.removable_bytes = self.removable_entries = 0
+        self.kept_by_reason: Counter[str] = Counter()
+        self.at_least = False
+
+    def add(self, value: Verdict) -> None:
+        measure = value.evidence.measure
+        size, entries = (measure.bytes, measure.entries) if measure is not None else (0, 0)
+        self.findings += 1
+        self.bytes += size
+        self.entries += entries
+        self.at_least |= measure is None or measure.at_least
+        if isinstance(value, Keep):
+            self.kept_by_reason[value.reason.value] += 1
+        else:
+            self.removable_bytes += size
+            self.removable_entries += entries
+
+    def document(self) -> Document:
+        names = ("findings", "bytes", "entries", "removable_bytes", "removable_entries")
+        told: Document = {name: getattr(self, name) for name in names} | {"kept_by_reason": dict(self.kept_by_reason)}
+        return told | ({"at_least": True} if self.at_least else {})
+
+
+def totals(verdicts: Iterable[Verdict]) -> Document:
+    sums = Totals()
+    for each in verdicts:
+        sums.add(each)
+    return sums.document()
 
 
 def bytes_of(verdicts: Iterable[Verdict]) -> int:

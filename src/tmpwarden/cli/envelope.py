@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import json
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Mapping, Sequence
 
 from .. import __version__
 from ..errors import Partial, TmpwardenError
+from .spool import Spool
 
 SCHEMA = 1
 
@@ -15,6 +16,12 @@ SCHEMA = 1
 def envelope(
     data: object, error: TmpwardenError | None, warnings: Sequence[str], *, exit_code: int, started: float
 ) -> str:
+    return "".join(chunks(data, error, warnings, exit_code=exit_code, started=started))
+
+
+def chunks(
+    data: object, error: TmpwardenError | None, warnings: Sequence[str], *, exit_code: int, started: float
+) -> Iterator[str]:
     """Pure ASCII: a name that is no UTF-8 travels as the lone surrogates Python reads back exactly."""
     document = {
         "ok": exit_code == 0,
@@ -27,7 +34,22 @@ def envelope(
             "version": __version__,
         },
     }
-    return json.dumps(document, ensure_ascii=True)
+    yield from _object(document)
+
+
+def _object(value: Mapping[str, object]) -> Iterator[str]:
+    """What lies in a spool goes out one by one."""
+    for number, (key, item) in enumerate(value.items()):
+        yield f"{', ' if number else '{'}{json.dumps(key)}: "
+        if isinstance(item, Spool):
+            for at, text in enumerate(item):
+                yield f"{', ' if at else '['}{text}"
+            yield "]" if len(item) else "[]"
+        elif isinstance(item, dict) and any(isinstance(each, Spool) for each in item.values()):
+            yield from _object(item)
+        else:
+            yield json.dumps(item, ensure_ascii=True)
+    yield "}" if value else "{}"
 
 
 def _described(error: TmpwardenError | None, exit_code: int) -> dict[str, str] | None:

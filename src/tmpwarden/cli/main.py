@@ -112,11 +112,13 @@ def _failed(error: TmpwardenError) -> Answer:
 
 def _tell(call: Call, answer: Answer) -> None:
     if call.json:
-        from .envelope import envelope
+        from .envelope import chunks
 
         data = answer.data() if callable(answer.data) else answer.data
-        line = envelope(data, answer.error, call.warnings, exit_code=answer.exit_code, started=call.started)
-        _write(sys.stdout, [line])
+        told = chunks(data, answer.error, call.warnings, exit_code=answer.exit_code, started=call.started)
+        if sys.stdout is not None:
+            sys.stdout.writelines(told)
+            sys.stdout.write("\n")
         return
     if answer.text is not None:
         _write(sys.stdout, answer.text())

@@ -42,6 +42,24 @@ def look(call: Call, request: Request, *, in_full: bool) -> Seen:
     return Seen(verdicts, survey.roots, unmatched, survey.accounts(unmatched), call.now_ns())
 
 
+def spooled(call: Call, request: Request, *, in_full: bool) -> documents.Document:
+    """The same document for a program, which gets all of it: nothing of a verdict is kept but its text."""
+    from .spool import Spool
+
+    survey, findings, totals = scan(request, now_ns=call.now_ns), Spool(), documents.Totals()
+    for verdict in survey:
+        findings.add(documents.verdict(verdict, call.now_ns()))
+        totals.add(verdict)
+    unmatched = survey.unmatched(in_full=in_full)
+    for warning in survey.warnings:
+        call.warn(warning)
+    return {
+        "findings": findings,
+        "roots": [documents.space(root) for root in survey.roots],
+        "totals": totals.document(),
+    } | whole_roots.document(unmatched, survey.accounts(unmatched), call.now_ns())
+
+
 def _told(survey: Iterable[Verdict], progress: Progress) -> Iterator[Verdict]:
     for count, verdict in enumerate(survey, 1):
         progress.tell(f"Looking: {plural(count, 'unit')} found ...")

@@ -184,10 +184,11 @@ def _owners(book: OwnerBook) -> OwnerOf:
 
 def _standing(request: Request, settings: Settings, consent: Consent) -> Callable[[Finding, Evidence], Standing]:
     listed = tuple(os.path.abspath(os.path.expanduser(path)) for path in settings.keep_paths)
+    homes = places.homes()  # once: asking for them costs as much as all the rest of a small unit
 
     def standing_of(finding: Finding, evidence: Evidence) -> Standing:
         return Standing(
-            is_protected=places.is_protected(finding.path) if finding.kind is Kind.DIR else False,
+            is_protected=places.is_protected(finding.path, homes) if finding.kind is Kind.DIR else False,
             keep_listed=_listed(finding.path, listed),
             unread=shown(settings.unread[0]) if settings.unread else None,
             may_rescue=settings.rescue_git,

@@ -9,7 +9,7 @@ from ...text import shown
 from .. import advice, plain
 from ..call import Answer, Call
 from ..kinds import AGENT, ALL_USERS, age
-from ..seen import Seen, look
+from ..seen import Seen, look, spooled
 
 
 @plain.command()
@@ -39,7 +39,7 @@ def command(
 
     def answer() -> Answer:
         request = Request(roots=call.roots, agents=wanted, thresholds=limits, config_file=call.config_file)
-        return _answer(call, request, each, full)
+        return _answer(call, request, each, full, is_alone=not all_users)
 
     if all_users:
         from ..all_users import for_each_user
@@ -48,7 +48,9 @@ def command(
     return answer()
 
 
-def _answer(call: Call, request: Request, each: bool, full: bool) -> Answer:
+def _answer(call: Call, request: Request, each: bool, full: bool, *, is_alone: bool) -> Answer:
+    if is_alone and call.json and request.thresholds.min_age_s is None:
+        return Answer(lambda: spooled(call, request, in_full=full))
     seen = look(call, request, in_full=full)
     if warning := advice.lower_limit(call, request, seen.verdicts):
         call.warn(warning)

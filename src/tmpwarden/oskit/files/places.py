@@ -56,9 +56,9 @@ def quarantine(root: str) -> str:
     return os.path.join(ours(root), "q")
 
 
-def is_protected(path: str) -> bool:
-    """Whether `path` is `/`, a home or an ancestor of one."""
-    return _personal(_plain(path)) is not None
+def is_protected(path: str, homes: frozenset[str] | None = None) -> bool:
+    """Whether `path` is `/`, a home or an ancestor of one. `homes`: what `homes()` said, for who asks of thousands."""
+    return _personal(_plain(path), homes) is not None
 
 
 def temp_roots(explicit: tuple[str, ...] = (), extra: tuple[str, ...] = ()) -> Roots:
@@ -132,10 +132,10 @@ def _refusal(path: str) -> str | None:
     return _personal(path) or _worked_in(path)
 
 
-def _personal(path: str) -> str | None:
+def _personal(path: str, known_homes: frozenset[str] | None = None) -> str | None:
     if path == "/":
         return "it is the root of the file system"
-    for place in _homes():
+    for place in homes() if known_homes is None else known_homes:
         if path == place:
             return "it is a home directory"
         if place.startswith(path + "/"):
@@ -163,9 +163,10 @@ def _is_empty_dir(path: str) -> bool:
         return False
 
 
-def _homes() -> set[str]:
+def homes() -> frozenset[str]:
+    """Every home that this user may mean, by every name that it has."""
     named = {os.environ.get("HOME", ""), _passwd_home(), home()} - {"", "/"}
-    return {os.path.normpath(path) for path in named} | {os.path.realpath(path) for path in named}
+    return frozenset(os.path.normpath(path) for path in named) | {os.path.realpath(path) for path in named}
 
 
 def _above_scratch(path: str) -> str:
