@@ -45,10 +45,8 @@ def _save(machine: str, told: list[Line]) -> None:
     from bench.picture import TABLE
 
     TABLE.parent.mkdir(exist_ok=True)
-    lines = [
-        {"what": each.what, "ratio": each.ratio, "unit": each.unit, "goal": each.goal, "note": each.note}
-        for each in told
-    ]
+    names = ("what", "ratio", "unit", "goal", "note")
+    lines = [{name: getattr(each, name) for name in names} for each in told]
     TABLE.write_text(json.dumps({"machine": machine, "lines": lines}, indent=1) + "\n")
 
 

@@ -24,7 +24,7 @@ _HOOK = "PreToolUse hook, full evaluation, CPU"
 _NOTHING = "PreToolUse hook, nothing to judge, CPU"
 _COMMAND = "cd src && grep -rn TODO . | head -20 > /tmp/todo.txt; rm -rf /tmp/build && mkdir -p /tmp/build/out"
 _IN_PROCESS = 10_000
-# What the plugin does that started this project: a launcher in sh, node, the payload as JSON, one expression, an answer.
+# What the plugin does that started this project: a launcher in sh, node, a payload as JSON, one expression.
 # Dippy, another peer, is in no registry (the `dippy` of PyPI is another program): measured once, x 9.5.
 _SEED_SHAPE = (
     'const p=JSON.parse(require("fs").readFileSync(0,"utf8"));'

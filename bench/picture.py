@@ -1,4 +1,4 @@
-"""`python -m bench.picture`: docs/performance.md and its two pictures from what `make bench` and `make bench-scale` measured.
+"""`python -m bench.picture`: docs/performance.md and its pictures, from what `make bench-save` measured.
 
 Plain SVG, written by hand. Nothing is typed that was not measured: without the files there is no page.
 """
@@ -34,9 +34,8 @@ def main() -> int:
 def _svg(width: int, height: int, title: str, body: Iterable[str]) -> str:
     return (
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {width} {height}" font-family="sans-serif" '
-        f'font-size="12" role="img">\n<title>{title}</title>\n<rect width="{width}" height="{height}" fill="#ffffff"/>\n'
-        + "\n".join(body)
-        + "\n</svg>\n"
+        f'font-size="12" role="img">\n<title>{title}</title>\n'
+        f'<rect width="{width}" height="{height}" fill="#ffffff"/>\n' + "\n".join(body) + "\n</svg>\n"
     )
 
 

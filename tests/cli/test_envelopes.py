@@ -114,7 +114,7 @@ def test_a_signal_is_answered_as_well(own_world: Path, number: int, status: int,
 def test_a_bug_in_what_is_told_is_an_envelope_too(own_world: Path) -> None:
     source = (
         "from tmpwarden.cli import documents, main as cli\n"
-        "documents.totals = lambda verdicts: 1 / 0\n"
+        "documents.Totals.document = lambda totals: 1 / 0\n"
         "raise SystemExit(cli.main(['scan', '--json']))"
     )
     result = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=False)
