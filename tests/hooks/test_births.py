@@ -147,12 +147,8 @@ def test_another_entry_of_that_name_is_nobodys(agent: Agent) -> None:
     assert not births.is_owned(str(agent.state), SESSION, str(path))
 
 
-def test_the_guard_can_ask_what_a_session_owns_and_state_names_before_they_are_made(agent: Agent) -> None:
-    path = agent.root / "announced"
-    births.state_names(str(agent.state), SESSION, [str(path)])
-    path.write_text("x")
-    agent.called("./opaque-program", f"in {agent.root}")
-    assert agent.births(1)[str(path)].owned
+def test_the_guard_can_ask_what_a_session_owns(agent: Agent) -> None:
+    path = owned(agent)
     assert births.is_owned(str(agent.state), SESSION, str(path))
     assert not births.is_owned(str(agent.state), "another", str(path))
 

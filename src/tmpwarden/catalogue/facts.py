@@ -16,7 +16,6 @@ ANSWERS = {
     "deny": "does not run, and the model is told why",
     "rewrite": "runs the input that the hook hands back, with or without an allow",
     "rewrite-with-allow": "runs it only together with an allow",
-    "rewrite-edit": "takes another path for an edit too: it checks edits after its hooks",
     "told-path": "hands a line to the model beside a rewrite",
     "context": "hands a line to the model when a session starts",
 }

@@ -10,7 +10,7 @@ from graphlib import CycleError
 from ..errors import UnknownAgent
 from ..lazy_dataclass import dataclass, replace
 from ..model.sweep import Litter
-from ..model.terms import Tier
+from ..model.terms import Claim, Kind, Tier, Worth
 from ..text import shown
 from . import compiled, matcher
 from .agent import Agent
@@ -58,10 +58,31 @@ class Catalogue:
             bases |= {"home": (home,), **xdg(home, os.environ if environ is None else environ)}
         return matcher.places(self.rows, bases, os.geteuid() if uid is None else uid)
 
+    def sharing(self, directories: Iterable[str]) -> Catalogue:
+        """With a row for each directory right below a temp root that sessions share as their TMPDIR."""
+        rows = tuple(_shared(path) for path in directories)
+        grown = (replace(each, rows=(*each.rows, *rows)) if each.id == _OURS else each for each in self.agents)
+        return replace(self, agents=tuple(grown)) if rows else self
+
     def of_leases(self, roots: Iterable[str]) -> tuple[matcher.Place, ...]:
         """Where our own and leased things lie below roots that nobody called temp roots: no other row's business."""
         ours = [row for row in self.rows if row.agent == _OURS]
         return matcher.places(ours, {"tmp": tuple(roots)}, os.geteuid())
+
+
+def _shared(path: str) -> Litter:
+    name = os.path.basename(path)
+    return Litter(
+        agent=_OURS,
+        id=f"shared-{name}",
+        place=f"{{tmp}}/{name}",
+        name=".+",
+        kind=Kind.ANY,
+        tier=Tier.AUTO,
+        worth=Worth.SOME,
+        owner=Claim.NONE,
+        why="temp file of sessions that share one directory: [redirect] target",
+    )
 
 
 def load(dirs: Iterable[str] | None = None, overrides: Mapping[str, Override] | None = None) -> Catalogue:

@@ -15,6 +15,10 @@ def _nobody_looked(path: str, deep: bool) -> bool:
     return False
 
 
+def _nobody_noted(path: str) -> bool:
+    return False
+
+
 class Context:
     """Where the call happens and what its agent can take as an answer."""
 
@@ -30,11 +34,12 @@ class Context:
         "keeps_rewrite",
         "look",
         "own",
+        "owns",
         "project",
         "pushes",
-        "rewrites_edits",
         "scratch",
         "startup",
+        "temp_roots",
         "tmp_roots",
         "uid",
         "variables",
@@ -53,10 +58,11 @@ class Context:
         keeps_rewrite: bool = True,
         has_ask: bool = True,
         applies_rewrite_without_allow: bool = True,
-        rewrites_edits: bool = False,
         own: "tuple[str, ...]" = (),
         variables: "Mapping[str, str] | None" = None,
         tmp_roots: "tuple[str, ...]" = ("/tmp",),
+        temp_roots: "tuple[str, ...] | None" = None,
+        owns: "Callable[[str], bool] | None" = None,
         is_plain: "Callable[[str, bool], bool] | None" = None,
         holds_mount: "Callable[[str], bool] | None" = None,
         environ: "Mapping[bytes, bytes] | None" = None,
@@ -73,12 +79,11 @@ class Context:
         self.keeps_rewrite = keeps_rewrite  # this version was measured to run the rewritten input
         self.has_ask = has_ask
         self.applies_rewrite_without_allow = applies_rewrite_without_allow
-        self.rewrites_edits = (
-            rewrites_edits  # the agent validates an edit after its hooks, so its path may be redirected
-        )
         self.own = own  # directories of the agent itself: `@agent` in rules
         self.variables = variables or {}  # what the agent's shell is known to have, such as TMPDIR
-        self.tmp_roots = tmp_roots
+        self.tmp_roots = tmp_roots  # whose literal words may be led into the scratch
+        self.temp_roots = tmp_roots if temp_roots is None else temp_roots  # where fresh names become the session's
+        self.owns = owns or _nobody_noted  # (entry right below one of them) -> is it the session's, by its inode?
         self.environ = environ or {}  # what the agent's shell inherits
         self.pushes = pushes  # (directory) -> the branch that `git push` there changes; None: nobody can tell
         self.startup = startup  # () -> the texts that it loads before the command; one that cannot be read is None
@@ -90,6 +95,10 @@ class Context:
         cdpath = self.environ.get(b"CDPATH")
         return self.variables if not cdpath else {**self.variables, "CDPATH": cdpath.decode("utf-8", "replace")}
 
+    def temp(self) -> str:
+        """How to name the scratch to an agent; "" without one: nobody is sent where nothing is."""
+        return "$TMPDIR" if self.scratch and "TMPDIR" in self.variables else self.scratch or ""
+
     def tokens(self, rules: "Rules") -> "dict[str, tuple[str, ...]]":
         """What the words of a rule stand for here."""
         scratch = rules.scratch(self.scratch)
@@ -97,6 +106,7 @@ class Context:
             "@scratch": (scratch,) if scratch else (),
             "@project": (self.project,) if self.project else (),
             "@agent": self.own,
+            "@tmp": self.temp_roots,
             ".": (self.cwd,),
             "~": (self.home,),
         }
@@ -125,6 +135,8 @@ def context_of(
     disk: "Disk",
     environ: "Mapping[bytes, bytes] | None" = None,
     tmp_roots: "tuple[str, ...]" = ("/tmp",),
+    temp_roots: "tuple[str, ...] | None" = None,
+    owns: "Callable[[str], bool] | None" = None,
 ) -> Context:
     """The one place where an agent's facts become what the guard goes by: for a hook and for `guard check` alike.
 
@@ -143,6 +155,8 @@ def context_of(
         holds_mount=disk.holds_mount,
         pushes=lambda cwd: _pushed(cwd, home),
         tmp_roots=tmp_roots,
+        temp_roots=temp_roots,
+        owns=owns,
         environ=environ,
         startup=None if environ is None else (lambda: _startup(facts, home, environ)),
         variables={"TMPDIR": scratch} if scratch is not None and is_tmpdir else {},
@@ -150,7 +164,6 @@ def context_of(
         keeps_rewrite=facts is None or (bool(since) and version >= since),
         has_ask="ask" in answers,
         applies_rewrite_without_allow="rewrite" in answers,
-        rewrites_edits="rewrite-edit" in answers,
         own=tuple([_named(path, home, uid) for path in facts["own"]]) if facts else (),
     )
 

@@ -146,6 +146,7 @@ def is_quiet(notes: str, session: str, environ: dict[bytes, bytes], raw: bytes) 
     return not (
         notebook.is_due(notes, notebook.MARKERS, every_s=notebook.MARKERS_EVERY_S)
         or notebook.has_note(notes, session)
+        or notebook.has_stated(notes, session)
         or notebook.was_told_lately(notes)
         or notebook.has_births(notes, environ, raw)
     )

@@ -124,6 +124,26 @@ def was_told_lately(notes: str) -> bool:
         return False
 
 
+def stated_file(notes: str, session: str) -> str:
+    """Where calls of this session state the names that they are about to make (leases/stated.py)."""
+    return f"{notes}/{session_key(session)}.stated"
+
+
+def has_stated(notes: str, session: str) -> bool:
+    try:
+        return posix.stat(stated_file(notes, session)).st_size > 0
+    except OSError:
+        return False
+
+
+def temp_roots(environ: dict[bytes, bytes]) -> tuple[str, ...]:
+    """Where a fresh name becomes the session's."""
+    named = environ.get(b"TMPWARDEN_ROOTS", b"").decode("utf-8", "surrogateescape")
+    if named:
+        return tuple([root.rstrip("/") for root in named.split(":") if root.startswith("/")])
+    return tuple(dict.fromkeys((temp_root(environ), "/tmp", "/var/tmp", "/dev/shm")))
+
+
 def temp_root(environ: dict[bytes, bytes]) -> str:
     """Where commands put what they do not put into their scratch: above a scratch of ours, else TMPDIR, else /tmp."""
     named = environ.get(b"TMPWARDEN_ROOTS", b"").partition(b":")[0] or environ.get(b"TMPDIR", b"")

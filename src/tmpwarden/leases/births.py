@@ -5,63 +5,91 @@ never a proof of anything else. Light: hooks read and write this.
 """
 
 import posix
-import time
 
-from ..model.hot import Birth
+from ..model.hot import Birth, Lease
 from ..small_json import decode_object, encode
 
 FILE = "births.jsonl"
-_MOST_BYTES = 1 << 20  # then the older half is forgotten
-_STATED_FOR_NS = 3600 * 10**9
-_FIELDS = ("path", "device", "inode", "born_ns", "agent", "session", "command", "owned")
+_MOST_BYTES = 1 << 20  # then it is written anew, with what is still there
+_FIELDS = ("path", "device", "inode", "born_ns", "agent", "session", "command")
+_CLAIMS = ("owned", "stated")
 _NUMBERS = ("device", "inode", "born_ns")
 
 
 def is_there(birth: Birth) -> bool:
     """Whether its name still means the very entry that was noted."""
     try:
-        status = posix.lstat(birth.path)
+        return is_same(birth, posix.lstat(birth.path))
     except OSError:
         return False
-    return (status.st_dev, status.st_ino) == (birth.device, birth.inode)
+
+
+def is_same(birth: Birth | None, status: "posix.stat_result") -> bool:
+    return birth is not None and (status.st_dev, status.st_ino) == (birth.device, birth.inode)
+
+
+def is_linked(status: "posix.stat_result") -> bool:
+    """A file that has another name, too: it may be somebody's there."""
+    return status.st_nlink > 1 and status.st_mode & 0o170000 != 0o040000
 
 
 def note(state: str, births: "list[Birth]") -> None:
     """After a call."""
-    _append(state, [{name: getattr(birth, name) for name in _FIELDS} for birth in births])
+    if births:
+        _append(state, [{name: getattr(birth, name) for name in _FIELDS + _CLAIMS} for birth in births])
 
 
-def state_names(state: str, session: str, paths: "list[str]") -> None:
-    """Before a call: names that do not exist yet and that a readable line is about to make."""
-    if paths:
-        _append(state, [{"stated": paths, "session": session, "time_ns": time.time_ns()}])
+def note_owner(state: str, lease: Lease) -> None:
+    """The process whose session owns what is noted: a scratch's lease goes with the scratch, births may stay."""
+    from .record import encode as encoded
+
+    if not any(_is_same(lease, known) for known in owners(state)):
+        _append(state, [{"owner": decode_object(encoded(lease))}])
 
 
-def stated(state: str, session: str) -> "frozenset[str]":
-    """Names that this session stated lately."""
-    since_ns = time.time_ns() - _STATED_FOR_NS
-    found: list[str] = []
-    for line in _lines(state):
-        paths, when = line.get("stated"), line.get("time_ns")
-        if line.get("session") == session and isinstance(paths, list) and isinstance(when, int) and when >= since_ns:
-            found += [path for path in paths if isinstance(path, str)]
-    return frozenset(found)
+def owners(state: str) -> "tuple[Lease, ...]":
+    """The last process that was noted for each session."""
+    from .record import decode
+
+    found = {}
+    for line in _text(f"{state}/{FILE}").split("\n"):
+        told = decode_object(line) if line.startswith('{"owner"') else None
+        lease = decode(encode(told["owner"]), "") if told else None
+        if lease is not None:
+            found[lease.agent, lease.session] = lease
+    return tuple(found.values())
+
+
+def _is_same(one: Lease, other: Lease) -> bool:
+    names = ("agent", "session", "pid", "start", "boot", "machine", "pidns")
+    return all(getattr(one, name) == getattr(other, name) for name in names)
 
 
 def read(state: str) -> "dict[str, Birth]":
     """The last birth noted for each path."""
     found = {}
-    for line in _lines(state):
-        if all(isinstance(line.get(name), int if name in _NUMBERS else str) for name in _FIELDS[:-1]):
-            birth = Birth(*(line.get(name) for name in _FIELDS))  # type: ignore[arg-type]  # looked at just above
+    for line in _text(f"{state}/{FILE}").split("\n"):
+        birth = _birth(line)
+        if birth is not None:
             found[birth.path] = birth
     return found
 
 
+def _birth(text: str) -> Birth | None:
+    line = decode_object(text) if text else None
+    if line is None or not all(isinstance(line.get(name), int if name in _NUMBERS else str) for name in _FIELDS):
+        return None
+    claims = [line.get(name) is True for name in _CLAIMS]
+    return Birth(*(line[name] for name in _FIELDS), *claims)  # type: ignore[arg-type]  # looked at just above
+
+
 def is_owned(state: str, session: str, path: str) -> bool:
-    """For the guard: whether `path` is a birth of this session, and still the same entry."""
-    birth = read(state).get(path)
-    return birth is not None and birth.owned is True and birth.session == session and is_there(birth)
+    """For the guard: whether `path` is a birth of this session, and still the same entry. Decodes what names it."""
+    birth, named = None, encode(path)
+    for line in _text(f"{state}/{FILE}").split("\n"):
+        if named in line and (found := _birth(line)) is not None and found.path == path:
+            birth = found
+    return birth is not None and birth.owned and birth.session == session and is_there(birth)
 
 
 def _append(state: str, lines: "list[dict[str, object]]") -> None:
@@ -74,7 +102,7 @@ def _append(state: str, lines: "list[dict[str, object]]") -> None:
         return
     try:
         if posix.fstat(fd).st_size > _MOST_BYTES:
-            _halve(path)
+            _compact(path)
             posix.close(fd)
             fd = posix.open(path, flags, 0o600)
         posix.write(fd, "".join(f"{encode(line)}\n" for line in lines).encode("utf-8", "surrogateescape"))
@@ -84,16 +112,18 @@ def _append(state: str, lines: "list[dict[str, object]]") -> None:
         posix.close(fd)
 
 
-def _halve(path: str) -> None:
+def _compact(path: str) -> None:
+    """Forget what is gone; of what is left the newer half, if that is still too much."""
     from ..oskit.files import atomic
 
-    kept = _text(path)[-_MOST_BYTES // 2 :].partition("\n")[2]
+    kept = ""
+    for line in _text(path).split("\n"):
+        birth = _birth(line)
+        if line and (is_there(birth) if birth is not None else line.startswith('{"owner"')):
+            kept += f"{line}\n"
+    if len(kept) > _MOST_BYTES // 2:
+        kept = kept[-_MOST_BYTES // 2 :].partition("\n")[2]
     atomic.write(path, kept.encode("utf-8", "surrogateescape"))
-
-
-def _lines(state: str) -> "list[dict[str, object]]":
-    found = (decode_object(line) for line in _text(f"{state}/{FILE}").split("\n") if line)
-    return [line for line in found if line]
 
 
 def _text(path: str) -> str:

@@ -46,13 +46,20 @@ class OwnerBook:
     """Answers for one run; registries are read when the first unit of their agent is asked about."""
 
     def __init__(
-        self, agents: Iterable[AgentFacts], holders: Holders, *, roots: tuple[str, ...] = (), home: str = ""
+        self,
+        agents: Iterable[AgentFacts],
+        holders: Holders,
+        *,
+        roots: tuple[str, ...] = (),
+        home: str = "",
+        owners: tuple[Lease, ...] = (),
     ) -> None:
         self.agents = tuple(agents)
         self.holders = holders
         self.roots, self.home = roots, home
         self.unread: list[str] = []  # leases that may name a live session, and why they could not be read
         self.leases: tuple[Lease, ...] = scratch.read_all(roots, self.unread)
+        self.owners = owners  # of what sessions made by name (leases/births.py): without a scratch
         self._table = MountTable.of()
         self._rosters: dict[str, Roster] = {}
 
@@ -85,7 +92,7 @@ class OwnerBook:
                 agent,
                 facts.session_env if facts else (),
                 facts.registry if facts else None,
-                [lease for lease in self.leases if lease.agent == agent],
+                [lease for lease in (*self.leases, *self.owners) if lease.agent == agent],
                 self.holders,
                 self.home,
                 self.unread,

@@ -103,7 +103,7 @@ class Roster:
             if claim.session == session and state is OwnerState.ALIVE
         ]
         found += [
-            self._witness(WitnessKind.LEASE, f"{lease.path}.lease", pid)
+            self._witness(WitnessKind.LEASE, f"{lease.path}.lease" if lease.path else "what it made by name", pid)
             for lease in self.leases
             if lease.session == session
             for pid in live_pids(lease)

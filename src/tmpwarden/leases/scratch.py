@@ -42,7 +42,7 @@ def open_scratch(
         try:
             name = _free_name(fd, base, agent, session, _DISPOSABLE if disposable else "")
             path = f"{base}/{name}"
-            lease = _lease_for(path, agent, session, pid, start, config_home, now_s)
+            lease = lease_for(path, agent, session, pid, start, config_home, now_s)
             is_new = not own_files.exists(name, fd)
             os.close(own_dirs.open_child(fd, name, path, make=True))
             _write_beside(fd, name, lease, is_new)
@@ -149,9 +149,16 @@ def _free_name(fd: int, base: str, agent: str, session: str, prefix: str) -> str
     return free[0]
 
 
-def _lease_for(
-    path: str, agent: str, session: str, pid: int, start: int | None, config_home: str | None, now_s: float
+def lease_for(
+    path: str,
+    agent: str,
+    session: str,
+    pid: int,
+    start: int | None = None,
+    config_home: str | None = None,
+    now_s: float = 0.0,
 ) -> Lease:
+    """Who runs this session, as far as the system tells."""
     return Lease(
         path,
         agent,

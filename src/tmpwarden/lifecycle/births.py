@@ -14,15 +14,27 @@ _SHORTEST = 3  # a shorter name stands in every text: only its whole path counts
 
 
 def note(
-    state: str, root: str, *, agent: str, session: str, command: str, output: str, since_ns: int, until_ns: int
+    state: str,
+    root: str,
+    *,
+    agent: str,
+    session: str,
+    command: str,
+    output: str,
+    since_ns: int,
+    until_ns: int,
+    others: frozenset[str] = frozenset(),
 ) -> list[Birth]:
-    """Entries of ours that were born between the two times; those that the session's own words name are owned."""
+    """Entries of ours that were born between the two times; those that the session's own words name are owned.
+
+    `others`: names that were there before the call, and not the session's.
+    """
     try:
         fd = walk.open_dir(root)
     except OSError:
         return []
     first, text = " ".join(command.split())[:_FIRST_WORDS], f"{command}\n{output}"
-    stated = births.stated(state, session)
+    known = births.read(state)
     found = []
     try:
         for entry in os.scandir(fd):
@@ -33,8 +45,10 @@ def note(
             if born_ns is None or not since_ns <= born_ns <= until_ns:
                 continue
             path = f"{root.rstrip('/')}/{entry.name}"
-            owned = path in stated or is_named(root, entry.name, text)
-            found.append(Birth(path, status.st_dev, status.st_ino, born_ns, agent, session, first, owned))
+            if not births.is_same(known.get(path), status):
+                is_free = path not in others and not births.is_linked(status)
+                owned = is_free and is_named(root, entry.name, text)
+                found.append(Birth(path, status.st_dev, status.st_ino, born_ns, agent, session, first, owned))
     finally:
         os.close(fd)
     births.note(state, found)

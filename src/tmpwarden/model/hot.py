@@ -33,7 +33,7 @@ class ToolCall:
 class Decision:
     """What the guard says about a ToolCall."""
 
-    __slots__ = ("commands", "paths", "reason", "rewritten", "rule", "verdict")
+    __slots__ = ("commands", "fresh", "others", "places", "reason", "rewritten", "rule", "verdict")
 
     def __init__(
         self,
@@ -42,15 +42,17 @@ class Decision:
         *,
         rule: str = "",
         rewritten: str | None = None,
-        paths: tuple[str, ...] | None = None,
         commands: tuple[tuple[tuple[str, ...], str, str], ...] = (),
+        fresh: tuple[str, ...] = (),
     ) -> None:
         self.verdict = verdict  # ALLOW, ASK, DENY or PASS
         self.reason = reason
         self.rule = rule
         self.rewritten = rewritten  # the command that will really run, or None if unchanged
-        self.paths = paths  # the file paths that will really be used, or None if unchanged
+        self.places: dict[str, str] = {}  # where names that were led really are
         self.commands = commands  # (argv, verdict, rule) of every simple command
+        self.fresh = fresh  # names right below a temp root that the call states and that will be its session's
+        self.others: tuple[str, ...] = ()  # names there that it mentions and that somebody else has
 
 
 class Lease:
@@ -115,7 +117,7 @@ class Scratch:
 class Birth:
     """One entry right below a temp root, and the call during which it appeared."""
 
-    __slots__ = ("agent", "born_ns", "command", "device", "inode", "owned", "path", "session")
+    __slots__ = ("agent", "born_ns", "command", "device", "inode", "owned", "path", "session", "stated")
 
     def __init__(
         self,
@@ -127,6 +129,7 @@ class Birth:
         session: str,
         command: str,
         owned: bool,
+        stated: bool = False,
     ) -> None:
         self.path = path
         self.device, self.inode = device, inode
@@ -134,3 +137,4 @@ class Birth:
         self.agent, self.session = agent, session
         self.command = command  # its first words
         self.owned = owned  # the command, its output or a statement before it names the entry
+        self.stated = stated  # the call stated the fresh name before it ran: it goes with its session as a scratch does

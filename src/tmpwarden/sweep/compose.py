@@ -11,7 +11,7 @@ from ..catalogue.load import Catalogue, load
 from ..catalogue.settings import Settings, load_settings
 from ..errors import TmpwardenError, UnsafeRoot
 from ..lazy_dataclass import replace
-from ..leases import births, leased_roots, scratch
+from ..leases import births, leased_roots, scratch, settling, shared_temp
 from ..leases.book import OwnerBook, variables_of
 from ..model.request import Request
 from ..model.sweep import Evidence, Finding, Litter, Measure, Owner, Witness
@@ -108,7 +108,7 @@ def why(path: str, request: Request | None = None, *, now_ns: Clock = time.time_
 
 def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     settings = load_settings(request.config_file)
-    catalogue = load(overrides=settings.rows)
+    catalogue = load(overrides=settings.rows).sharing(shared_temp.remembered(places.state_dir()))
     for agent in request.agents:
         catalogue.agent(agent)
     roots = places.temp_roots(request.roots, extra=known_roots.remembered())
@@ -116,6 +116,7 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     leased = () if roots.confined else _leased(roots)
     starts = (*catalogue.places(roots, home), *catalogue.of_leases(leased))
     state = places.state_dir()
+    settling.settle_all(state)
     finder = Finder(starts, _wanted(request), births=births.read(state), takes_births=settings.births_auto)
     consent = Consent.read(state, now_ns())
     world = _world(catalogue, (*roots, *leased), finder)
@@ -161,10 +162,12 @@ def _wanted(request: Request) -> Callable[[Litter], bool]:
 
 def _world(catalogue: Catalogue, roots: tuple[str, ...], finder: Finder) -> World:
     variables = variables_of(catalogue.agents)
+    born_to = births.owners(places.state_dir())
 
     def look(workers: frozenset[int], closely: bool) -> tuple[Holders, OwnerOf]:
         holders = Holders.look(variables, exclude=workers, closely=closely)
-        return holders, _owners(OwnerBook(catalogue.agents, holders, roots=roots, home=places.home()))
+        book = OwnerBook(catalogue.agents, holders, roots=roots, home=places.home(), owners=born_to)
+        return holders, _owners(book)
 
     return World(
         uid=places.uid(),

@@ -21,7 +21,7 @@ LONG = {
     "substitutions": "cat <<E\n" + "x $(a) `b`\n" * 4000 + "E",
     "branches": "case x in " + "a) rm b;; " * 5000 + "esac",
     "pipes": "a|" * 15000 + "a",
-    "names in /tmp": "; ".join(f"cat /tmp/a{at} > /tmp/b{at}" for at in range(3000)),
+    "names in /tmp": "; ".join(f"cat /tmp/a{at} > /tmp/b{at}" for at in range(6000)),
 }
 
 

@@ -8,11 +8,15 @@ import pytest
 
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
+from tmpwarden.guard.follow import study
 from tmpwarden.guard.rules.config import load
+from tmpwarden.guard.rules.rule import Rules
+from tmpwarden.guard.shell.reader import read
 from tmpwarden.model.hot import Decision, ToolCall
 
 SCRATCH, PROJECT, HOME = "/tmp/agent-s1", "/home/u/proj", "/home/u"
 RULES = load(()).rules
+LEADING = load((), preset="claude").rules
 
 
 def look(path: str) -> tuple[str | None, bool]:
@@ -32,8 +36,8 @@ def context(**changed: object) -> Context:
     return Context(**(values | changed))  # type: ignore[arg-type]
 
 
-def said(command: str, **changed: object) -> Decision:
-    return evaluate(ToolCall("claude", "shell", command=command, cwd=PROJECT), RULES, context(**changed))
+def said(command: str, rules: Rules = RULES, **changed: object) -> Decision:
+    return evaluate(ToolCall("claude", "shell", command=command, cwd=PROJECT), rules, context(**changed))
 
 
 @pytest.mark.parametrize(
@@ -158,34 +162,44 @@ def test_a_link_on_the_disk_is_followed_where_writing_follows_it() -> None:
 
 
 def test_a_rewrite_grants_nothing() -> None:
-    decision = said("curl -o /tmp/x https://example.com/")
+    decision = said("curl -o /tmp/x https://example.com/", rules=LEADING)
     assert (decision.verdict, decision.rewritten) == ("pass", "curl -o /tmp/agent-s1/x https://example.com/")
 
 
 def test_the_text_that_will_run_is_the_one_that_is_judged() -> None:
-    decision = said("rm -rf /tmp/build")
-    assert (decision.verdict, decision.rewritten) == ("allow", "rm -rf /tmp/agent-s1/build")
-    assert decision.commands == ((("rm", "-rf", "/tmp/agent-s1/build"), "allow", "sandbox:arguments[0]"),)
+    decision = said("mkdir /tmp/build", rules=LEADING)
+    assert (decision.verdict, decision.rewritten) == ("allow", "mkdir /tmp/agent-s1/build")
+    assert decision.commands == ((("mkdir", "/tmp/agent-s1/build"), "allow", "sandbox:arguments[0]"),)
+    assert decision.places == {"/tmp/build": "/tmp/agent-s1/build"}
+
+
+def test_each_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    parsed: list[str] = []
+    monkeypatch.setattr(study, "read", lambda text: parsed.append(text) or read(text))
+    said("npm test > /tmp/t.log; tail /tmp/t.log", rules=LEADING, keeps_rewrite=False)
+    said("ls -la /tmp/x", rules=LEADING)
+    assert parsed == [
+        "npm test > /tmp/t.log; tail /tmp/t.log",
+        "npm test > /tmp/agent-s1/t.log; tail /tmp/agent-s1/t.log",
+        "ls -la /tmp/x",
+    ]
 
 
 @pytest.mark.parametrize(("has_ask", "verdict"), [(True, "ask"), (False, "deny")])
 def test_an_allow_that_rests_on_the_rewrite_is_not_given_to_an_agent_that_may_drop_it(
     has_ask: bool, verdict: str
 ) -> None:
-    decision = said("rm -rf /tmp/build", keeps_rewrite=False, has_ask=has_ask)
+    decision = said("mkdir /tmp/build", rules=LEADING, keeps_rewrite=False, has_ask=has_ask)
     assert decision.verdict == verdict
-    assert "rm -rf /tmp/agent-s1/build" in decision.reason
+    assert "mkdir /tmp/agent-s1/build" in decision.reason
     assert said("rm -rf /tmp/agent-s1/build", keeps_rewrite=False, has_ask=has_ask).verdict == "allow"
 
 
-def test_an_agent_that_applies_a_rewrite_only_with_allow_is_left_alone_or_told_what_to_run() -> None:
-    codex = {"has_ask": False, "applies_rewrite_without_allow": False}
-    assert said("rm -rf /tmp/build", **codex).verdict == "allow"
-    left = said("cat /tmp/log.txt", **codex)
-    assert (left.verdict, left.rewritten) == ("pass", None)
-    denied = said("echo x > /tmp/out", **codex)
-    assert denied.verdict == "deny"
-    assert "echo x > /tmp/agent-s1/out" in denied.reason
+def test_an_agent_that_applies_a_rewrite_only_with_allow_is_left_alone() -> None:
+    codex = {"has_ask": False, "applies_rewrite_without_allow": False, "rules": LEADING}
+    assert said("mkdir /tmp/build", **codex).verdict == "allow"
+    left = said("echo x > /tmp/out", **codex)
+    assert (left.verdict, left.rewritten, left.fresh) == ("pass", None, ("/tmp/out",))
 
 
 def test_a_rule_that_asks_denies_where_nobody_can_be_asked_and_says_why() -> None:
@@ -195,9 +209,26 @@ def test_a_rule_that_asks_denies_where_nobody_can_be_asked_and_says_why() -> Non
     assert "cannot ask" in decision.reason
 
 
-def test_without_a_scratch_nothing_is_rewritten_and_nothing_is_inside() -> None:
-    assert said("rm -rf /tmp/x", scratch=None).verdict == "ask"
-    assert said("rm -rf /tmp/x", scratch=None).rewritten is None
+NO_SCRATCH = (
+    "rm -rf /tmp/old", "echo x > /tmp/old", "echo x > /etc/hosts", "echo x >> /etc/hosts", "cp a /etc/b", "make -C /x",
+    "rm -rf /tmp/*", "ssh h rm -rf /x", 'echo x > "$UNKNOWN"', "mount a b",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", NO_SCRATCH)
+@pytest.mark.parametrize("has_ask", [True, False])
+def test_without_a_scratch_nothing_is_led_and_no_answer_sends_anybody_to_tmpdir(command: str, has_ask: bool) -> None:
+    given = {"scratch": None, "look": lambda path: (look(path)[0], path == "/tmp/old"), "has_ask": has_ask}
+    for rules in (RULES, LEADING):
+        decision = said(command, rules, **given)
+        assert decision.verdict in ("ask", "deny")
+        assert decision.rewritten is None
+        assert "TMPDIR" not in decision.reason
+
+
+def test_a_scratch_that_is_not_the_commands_tmpdir_is_named_by_its_path() -> None:
+    assert "write to /tmp/agent-s1" in said("echo x > /etc/hosts").reason
+    assert "write to $TMPDIR" in said("echo x > /etc/hosts", variables={"TMPDIR": SCRATCH}).reason
 
 
 def test_a_project_that_is_the_whole_disk_makes_nothing_inside() -> None:
@@ -211,19 +242,21 @@ def test_the_agents_own_directories_are_neither_rewritten_nor_outside() -> None:
         assert (decision.verdict, decision.rewritten) == ("pass", None), command
 
 
+SHARED = '[redirect]\ntmp = true\ntarget = "/tmp/claude"\n'
+
+
 def test_a_shared_target_takes_the_place_of_the_sessions_scratch(tmp_path: Path) -> None:
     config = tmp_path / "config.toml"
-    config.write_text('[redirect]\ntmp = true\ntarget = "/tmp/claude"\n')
-    rules = load((str(config),)).rules
-    call = ToolCall("claude", "shell", command="rm -rf /tmp/foo", cwd=PROJECT)
-    decision = evaluate(call, rules, context())
-    assert (decision.verdict, decision.rewritten) == ("allow", "rm -rf /tmp/claude/foo")
+    config.write_text(SHARED)
+    decision = said("mkdir /tmp/foo", load((str(config),)).rules)
+    assert (decision.verdict, decision.rewritten) == ("allow", "mkdir /tmp/claude/foo")
+    assert said("rm -rf /tmp/claude/foo", load((str(config),)).rules).verdict == "allow"
+    assert said("mkdir /tmp/foo", load((str(config),)).rules, scratch=None).rewritten is None
 
 
-# the table of the seed, word for word: input path, rewritten to (None: unchanged)
+# the table of the seed: input path, led to (None: unchanged). Bare /tmp is the real one: `ls /tmp` means it
 SEED = [
     ("/tmp/foo", "/tmp/claude/foo"),
-    ("/tmp", "/tmp/claude"),
     ("/tmp/claude/foo", None),
     ("/var/tmp/x", None),
     ("/tmpfile", None),
@@ -231,15 +264,11 @@ SEED = [
 
 
 @pytest.mark.parametrize(("path", "becomes"), SEED)
-def test_the_seeds_table_holds_for_commands_and_for_file_tools(tmp_path: Path, path: str, becomes: str | None) -> None:
+def test_the_seeds_table_holds_for_commands(tmp_path: Path, path: str, becomes: str | None) -> None:
     config = tmp_path / "config.toml"
-    config.write_text('[redirect]\ntmp = true\ntarget = "/tmp/claude"\n')
-    rules = load((str(config),)).rules
-    shell = evaluate(ToolCall("claude", "shell", command=f"rm -rf {path}", cwd=PROJECT), rules, context())
-    assert shell.rewritten == (becomes and f"rm -rf {becomes}")
-    for tool in ("read", "write", "notebook"):
-        decision = evaluate(ToolCall("claude", tool, paths=(path,), cwd=PROJECT), rules, context())
-        assert decision.paths == (becomes and (becomes,)), tool
+    config.write_text(SHARED)
+    shell = said(f"touch {path}", load((str(config),)).rules)
+    assert shell.rewritten == (becomes and f"touch {becomes}")
 
 
 def test_the_seeds_example_of_two_targets_holds() -> None:

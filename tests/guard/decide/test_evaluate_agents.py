@@ -48,37 +48,49 @@ def test_codex_may_not_patch_a_file_outside(own_world: Path) -> None:
     assert hook("codex", "PreToolUse", "apply_patch", {"command": inside}, own_world) == {}
 
 
-def test_an_agent_that_ignores_rewrites_is_told_what_to_run(own_world: Path) -> None:
-    hook("qwen", "SessionStart", "", {}, own_world)
-    said = hook("qwen", "PreToolUse", "run_shell_command", {"command": "echo x > /tmp/out"}, own_world)
+def test_an_agent_that_cannot_ask_is_told_what_to_do_instead(own_world: Path) -> None:
+    hook("codex", "SessionStart", "", {}, own_world)
+    (own_world / "tmp" / "old").write_text("somebody's")
+    said = hook("codex", "PreToolUse", "Bash", {"command": f"echo x > {own_world}/tmp/old"}, Path("/usr"))
     assert said["permissionDecision"] == "deny"
-    assert "Run instead: echo x > " in str(said["permissionDecisionReason"])
+    assert "Instead: write to /" in str(said["permissionDecisionReason"])
+    fresh = {"command": f"echo x > {own_world}/tmp/new"}
+    assert hook("codex", "PreToolUse", "Bash", fresh, Path("/usr")) == {}
 
 
-def test_a_hook_after_the_call_notes_an_agent_that_ran_its_own_text(own_world: Path) -> None:
-    hook("claude", "SessionStart", "", {}, own_world)
-    said = hook("claude", "PreToolUse", "Bash", {"command": "cat x > /tmp/out"}, own_world)
+def leading(own_world: Path, target: str = "session") -> None:
+    config = own_world / "config" / "tmpwarden" / "config.toml"
+    config.parent.mkdir()
+    config.write_text(f'[redirect]\ntmp = true\ntarget = "{target}"\n')
+
+
+def test_a_led_name_is_told_and_an_agent_that_ran_its_own_text_is_noted(own_world: Path) -> None:
+    leading(own_world)
+    hook("claude", "SessionStart", "", {}, Path("/"))
+    name = f"/tmp/twtest-{os.getpid()}-out"
+    said = hook("claude", "PreToolUse", "Bash", {"command": f"cat x > {name}"}, Path("/"))
     told = said["updatedInput"]
     assert isinstance(told, dict)
-    hook("claude", "PostToolUse", "Bash", told, own_world)
+    real = str(told["command"]).removeprefix("cat x > ")
+    assert said["additionalContext"] == f"tmpwarden: {name} is {real}. Use that path from now on."
+    hook("claude", "PostToolUse", "Bash", told, Path("/"))
     log = Path(audit.log_path(str(own_world / "state" / "tmpwarden")))
     assert "mismatch" not in log.read_text()
-    hook("claude", "PostToolUse", "Bash", {"command": "cat x > /tmp/out"}, own_world)
+    hook("claude", "PostToolUse", "Bash", {"command": f"cat x > {name}"}, Path("/"))
     assert json.loads(log.read_text().splitlines()[-1])["decision"] == "mismatch"
 
 
 def test_a_shared_target_is_made_private_and_a_squatted_one_is_not_used(own_world: Path) -> None:
     target = f"/tmp/twtest-{os.getpid()}"
-    config = own_world / "config" / "tmpwarden" / "config.toml"
-    config.parent.mkdir()
-    config.write_text(f'[redirect]\ntmp = true\ntarget = "{target}"\n')
+    leading(own_world, target)
+    makes = {"command": f"mkdir {target}-x"}
     try:
-        said = hook("claude", "PreToolUse", "Bash", {"command": "rm -rf /tmp/x"}, own_world)
-        assert said["updatedInput"] == {"command": f"rm -rf {target}/x"}
+        said = hook("claude", "PreToolUse", "Bash", makes, Path("/"))
+        assert said["updatedInput"] == {"command": f"mkdir {target}{target.removeprefix('/tmp')}-x"}
         assert os.stat(target).st_mode & 0o777 == 0o700
         os.rmdir(target)
         os.symlink("/etc", target)
-        said = hook("claude", "PreToolUse", "Bash", {"command": "rm -rf /tmp/x"}, own_world)
+        said = hook("claude", "PreToolUse", "Bash", makes, Path("/"))
         assert said["permissionDecision"] == "ask"
         assert "updatedInput" not in said
     finally:
@@ -87,7 +99,8 @@ def test_a_shared_target_is_made_private_and_a_squatted_one_is_not_used(own_worl
 
 def test_an_allow_holds_in_the_shell_that_claude_starts(own_world: Path) -> None:
     hook("claude", "SessionStart", "", {}, own_world)
-    removes, moves = {"command": "rm -rf /tmp/x"}, {"command": "cd /tmp/x && cd full && rm -f *"}
+    (scratch,) = (own_world / "tmp" / f"tmpwarden-{os.geteuid()}").glob("[0-9a-f]" * 8)
+    removes, moves = {"command": f"rm -rf {scratch}/x"}, {"command": f"cd {scratch}/x && cd full && rm -f *"}
     assert hook("claude", "PreToolUse", "Bash", removes, own_world)["permissionDecision"] == "allow"
     assert hook("claude", "PreToolUse", "Bash", moves, own_world)["permissionDecision"] == "allow"
     assert hook("claude", "PreToolUse", "Bash", moves, own_world, CDPATH="/srv")["permissionDecision"] == "ask"

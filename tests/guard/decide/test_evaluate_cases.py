@@ -11,7 +11,7 @@ from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import Decision, ToolCall
 
 CASES = [json.loads(line) for line in (Path(__file__).parents[1] / "cases" / "redirect.jsonl").read_text().splitlines()]
-RULES = load((), preset="sandbox").rules
+RULES = load((), preset="claude").rules
 SIX = {"rm", "rmdir", "mkdir", "touch", "mv", "cp", "cd"}
 
 

@@ -1,4 +1,4 @@
-"""The agents' file tools: led into the scratch where the agent takes that, judged everywhere."""
+"""The agents' file tools: never led, judged everywhere; a fresh name in /tmp becomes the session's."""
 
 import pytest
 
@@ -33,23 +33,24 @@ def said(tool: str, *paths: str, **changed: object) -> Decision:
 
 
 @pytest.mark.parametrize(
-    ("tool", "path", "becomes"),
+    ("tool", "path", "stated"),
     [
-        ("write", "/tmp/a", "/tmp/agent-s1/a"),
-        ("notebook", "/tmp/a.ipynb", "/tmp/agent-s1/a.ipynb"),
-        ("read", "/tmp/new.txt", "/tmp/agent-s1/new.txt"),
-        ("read", "/tmp/old.txt", None),
-        ("write", "/tmp/agent-s1/a", None),
-        ("write", "/tmp/../etc/x", None),
-        ("write", "/var/tmp/x", None),
-        ("write", "src/x.py", None),
-        ("write", "/tmp/claude-1000/p/s/scratchpad/x", None),
-        ("edit", "/tmp/a", None),
-        ("patch", "/tmp/a", None),
+        ("write", "/tmp/a", ("/tmp/a",)),
+        ("write", "/tmp/a/b/c", ("/tmp/a",)),
+        ("edit", "/tmp/a", ("/tmp/a",)),
+        ("notebook", "/tmp/a.ipynb", ("/tmp/a.ipynb",)),
+        ("patch", "/tmp/a", ("/tmp/a",)),
+        ("read", "/tmp/new.txt", ()),
+        ("write", "/tmp/old.txt", ()),
+        ("write", "/tmp/agent-s1/a", ()),
+        ("write", "/tmp/../etc/x", ()),
+        ("write", "/tmp/claude-1000/p/s/scratchpad/x", ()),
+        ("write", "/tmp/tmpwarden-1000/0a1b2c3d/x", ()),
     ],
 )
-def test_a_path_below_tmp_is_led_into_the_scratch(tool: str, path: str, becomes: str | None) -> None:
-    assert said(tool, path).paths == (becomes and (becomes,))
+def test_a_fresh_name_is_stated_and_no_path_is_led(tool: str, path: str, stated: tuple[str, ...]) -> None:
+    decision = said(tool, path)
+    assert (decision.fresh, decision.rewritten) == (stated, None)
 
 
 @pytest.mark.parametrize(
@@ -82,19 +83,16 @@ def test_of_several_paths_the_worst_decides() -> None:
     assert said("patch", "src/a", "src/c").verdict == "pass"
 
 
-def test_an_edit_follows_its_file_where_the_agent_takes_a_new_path() -> None:
-    assert said("edit", "/tmp/new.txt", rewrites_edits=True).paths == ("/tmp/agent-s1/new.txt",)
-    assert said("edit", "/tmp/old.txt", rewrites_edits=True).paths is None
-
-
-def test_an_agent_that_drops_rewrites_is_judged_by_what_it_sent_and_told_where_to_write() -> None:
-    decision = said("write", "/tmp/a", keeps_rewrite=False, applies_rewrite_without_allow=False)
-    assert (decision.verdict, decision.paths) == ("ask", None)
-    assert "/tmp/agent-s1/a" in decision.reason
+def test_a_name_that_exists_asks_unless_it_is_the_sessions() -> None:
+    assert said("write", "/tmp/old.txt").verdict == "ask"
+    assert said("write", "/tmp/old.txt", owns=lambda path: path == "/tmp/old.txt").verdict == "pass"
 
 
 def test_an_agent_that_cannot_ask_is_denied() -> None:
-    assert said("write", "/etc/hosts", has_ask=False).verdict == "deny"
+    decision = said("write", "/etc/hosts", has_ask=False, variables={"TMPDIR": "/tmp/agent-s1"})
+    assert decision.verdict == "deny"
+    assert "Instead: a file in the project or in $TMPDIR." in decision.reason
+    assert "TMPDIR" not in said("write", "/etc/hosts", has_ask=False, scratch=None).reason
 
 
 def test_a_tool_without_paths_is_none_of_ours() -> None:

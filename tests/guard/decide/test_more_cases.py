@@ -8,9 +8,11 @@ import pytest
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
+from tmpwarden.guard.rules.rule import Rules
 from tmpwarden.model.hot import Decision, ToolCall
 
 RULES = load((), preset="sandbox").rules
+LEADING = load((), preset="claude").rules
 SCRATCH = "/tmp/agent-s1"
 
 
@@ -23,12 +25,12 @@ def look(path: str) -> tuple[str, bool]:
     return path.rpartition("/")[0] or "/", False
 
 
-def judged(command: str, variables: dict[str, str] | None = None) -> Decision:
+def judged(command: str, variables: dict[str, str] | None = None, rules: Rules = RULES) -> Decision:
     context = Context(
         scratch=SCRATCH, project="/home/u/proj", cwd="/home/u/proj", home="/home/u", uid=1000, look=look,
         own=("/tmp/claude-1000",), variables=variables,
     )  # fmt: skip
-    return evaluate(ToolCall("claude", "shell", command=command, cwd="/home/u/proj"), RULES, context)
+    return evaluate(ToolCall("claude", "shell", command=command, cwd="/home/u/proj"), rules, context)
 
 
 def test_the_verdict_is_the_one_that_was_written_down() -> None:
@@ -45,7 +47,7 @@ def test_what_runs_is_what_was_written_down(kind: str) -> None:
             continue
         command, _, to = row.partition(" => ")
         expected = {"all": everywhere(row), "none": None, "to": to.strip() or None}[kind]
-        got = judged(command if kind == "to" else row).rewritten
+        got = judged(command if kind == "to" else row, rules=LEADING).rewritten
         if got != expected:
             wrong.append((row, got))
     assert wrong == []

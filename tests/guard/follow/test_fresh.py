@@ -23,7 +23,7 @@ ELSEWHERE = [
     "D=$(mktemp -u); rm -rf $D",
     "D=$(mktemp -d; echo /etc); rm -rf $D",
     "D=$(mktemp $X); rm -rf $D",
-    'D=$(mktemp -d)/../../etc; rm -rf "$D"',
+    'D=$(mktemp -d)/../../../etc; rm -rf "$D"',
 ]
 
 

@@ -118,7 +118,8 @@ def rule(kind: str, **keys: str) -> str:
         ('all_inside = ["@scratch"]', "rm $X", "pass"),
         ('any_outside = ["@scratch"]', "rm /tmp/s/a", "pass"),
         ('any_outside = ["@scratch"]', "rm /tmp/s/a /etc/b", "ask"),
-        ('any_outside = ["@scratch"]', "rm /tmp/sx", "ask"),
+        ('any_outside = ["@scratch"]', "rm /var/sx", "ask"),
+        ('any_outside = ["@scratch"]', "rm /tmp/sx", "pass"),  # nobody has that name
         ('any_outside = ["@scratch"]', "rm $X", "ask"),
         ('any_outside = ["@project"]', "rm ../x", "pass"),
         ('any_outside = ["."]', "rm ../x", "ask"),

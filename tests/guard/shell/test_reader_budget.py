@@ -23,8 +23,13 @@ HEAVY = {
 def test_reading_and_rewriting_import_nothing_heavy() -> None:
     code = (
         f"import sys; sys.path.insert(0, {str(SRC)!r}); before = set(sys.modules)\n"
-        "from tmpwarden.guard.decide.rewriting import rewrite\n"
-        "rewrite('rm /tmp/a', scratch='/tmp/s', cwd='/', home='/h', variables={}, look=lambda p: ('/', False))\n"
+        "from tmpwarden.guard.decide.leading import led\n"
+        "from tmpwarden.guard.decide.temproot import TempRoot\n"
+        "from tmpwarden.guard.follow.study import study\n"
+        "from tmpwarden.guard.nouns.budget import Budget\n"
+        "look = lambda p: ('/', False)\n"
+        "done = study('touch /tmp/a', cwd='/', home='/h', variables={}, look=look, budget=Budget())\n"
+        "assert led('touch /tmp/a', done, TempRoot('/tmp/s', ('/tmp',), (), look), cwd='/', environ={})\n"
         "print(' '.join(set(sys.modules) - before))"
     )
     out = subprocess.run([sys.executable, "-I", "-S", "-c", code], capture_output=True, text=True, check=True).stdout

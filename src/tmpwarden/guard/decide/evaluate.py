@@ -12,7 +12,7 @@ from ..rules.rule import Rules
 from ..shell.syntax import Unreadable
 from .judge import judge
 from .judged import Judged
-from .rewriting import may_name, rewritten
+from .leading import holds, led, may_name
 from .scope import Scope
 from .temproot import TempRoot
 
@@ -28,15 +28,19 @@ def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
         return with_tool_rules(judge_file_tool(call, rules, context), call, rules, context)
     budget = Budget()
     sent = _studied(call.command, context, budget)
-    other = _rewritten(call.command, sent, rules, context)
-    will_run = None if other is None else _studied(other, context, budget)
-    if other is None or will_run is None or not will_run.is_read:
+    root = _temp_root(call.command, rules, context)
+    other = None if root is None else led(call.command, sent, root, cwd=context.cwd, environ=context.environ)
+    will_run = None if other is None else _studied(other.text, context, budget)
+    if other is None or will_run is None or root is None or not holds(other, will_run, root):
         return _for_agent(_judged(sent, rules, context, budget), None, context)
     decision = _judged(will_run, rules, context, budget)
-    if decision.verdict == DENY or (decision.verdict == ASK and context.has_ask):
-        decision.rewritten = other
-        return decision
-    return _for_agent(_without_rewrite(decision, sent, other, rules, context, budget), other, context)
+    if decision.verdict != DENY and not (decision.verdict == ASK and context.has_ask):
+        decision = _without_rewrite(decision, sent, other.text, rules, context, budget)
+        decision = _for_agent(decision, other.text, context)
+    else:
+        decision.rewritten = other.text
+    decision.places = other.places if decision.rewritten is not None else {}
+    return decision
 
 
 def _studied(command: str, context: Context, budget: Budget) -> Study:
@@ -45,12 +49,12 @@ def _studied(command: str, context: Context, budget: Budget) -> Study:
     )
 
 
-def _rewritten(command: str, sent: Study, rules: Rules, context: Context) -> str | None:
+def _temp_root(command: str, rules: Rules, context: Context) -> TempRoot | None:
+    """What names are led away from, and where to; None where none are."""
     scratch = rules.scratch(context.scratch)
     if not rules.redirect_tmp or scratch is None or not may_name(command, context.tmp_roots):
         return None
-    root = TempRoot(scratch, context.tmp_roots, context.uid, context.names_to_keep(), context.look)
-    return rewritten(command, sent.sites, root)
+    return TempRoot(scratch, context.tmp_roots, context.names_to_keep(), context.look)
 
 
 def _without_rewrite(
@@ -64,7 +68,7 @@ def _without_rewrite(
     original = _judged(sent, rules, context, budget)
     if not applied:  # the text that runs is the one that was sent
         if _RANK[original.verdict] <= _RANK[PASS]:
-            return Decision(PASS, commands=original.commands)
+            return Decision(PASS, commands=original.commands, fresh=original.fresh)
         original.reason = f"{original.reason} Run instead: {other}"
         original.rewritten = other
         return original
@@ -84,7 +88,7 @@ def _for_agent(decision: Decision, rewritten: str | None, context: Context) -> D
         if rewritten and "Run instead" not in decision.reason:
             remedy = f" Run instead: {rewritten}"
         elif "nstead" not in decision.reason:
-            where = "the project or $TMPDIR" if context.scratch else "the project"
+            where = f"the project or {context.temp()}" if context.temp() else "the project"
             remedy = f" Instead: plain commands with paths spelled out, in {where}."
         decision.reason = f"{decision.reason}{remedy} (this agent cannot ask; the user may run it by hand)"
     return decision
@@ -97,6 +101,7 @@ def _judged(studied: Study, rules: Rules, context: Context, budget: Budget) -> D
     each: list[tuple[Simple, Judged]] = []
     opaque = analysis.opaque
     try:
+        budget.spend(len(analysis.commands) * len(scope.names.owned))
         for simple in analysis.commands:
             budget.spend(len(rules.rules))
             each.append((simple, judge(simple, rules, scope)))
@@ -109,7 +114,10 @@ def _judged(studied: Study, rules: Rules, context: Context, budget: Budget) -> D
         why_not = why_no_allow(analysis.commands, context)
         worst = Judged(PASS, reason=f"no allow: {why_not}") if why_not else worst
     commands = tuple((_shown(simple), judged.verdict, judged.rule) for simple, judged in each)
-    return Decision(worst.verdict, worst.reason, rule=worst.rule, commands=commands)
+    names = scope.names
+    decision = Decision(worst.verdict, worst.reason, rule=worst.rule, commands=commands, fresh=names.fresh)
+    decision.others = names.others
+    return decision
 
 
 def _worst(each: "list[tuple[Simple, Judged]]", opaque: str | None, rules: Rules) -> Judged:

@@ -34,11 +34,8 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
         return said
     for rule in rules.rules:
         if rule.decision == ASK and (hit := _hit(rule, simple, scope)) is not None:
-            return (
-                _spoken(rule, simple, scope)
-                if hit == YES or simple.remote
-                else Judged(ASK, rule.label, _not_proven(simple))
-            )
+            is_told = hit == YES or simple.remote
+            return _spoken(rule, simple, scope) if is_told else Judged(ASK, rule.label, _not_proven(simple))
     if doubts:
         return doubts[0]
     if may_allow:
@@ -64,9 +61,10 @@ def _spoken(rule: Rule, simple: Simple, scope: Scope) -> Judged:
 
 
 def _with_alternative(reason: str, rule: Rule, scope: Scope) -> str:
-    """Without a scratch nobody is sent there."""
-    is_void = "TMPDIR" in rule.alternative and not scope.tokens["@scratch"]
-    return f"{reason} Instead: {rule.alternative}." if rule.alternative and not is_void else reason
+    """Without a scratch nobody is sent there, and where it is no TMPDIR it is named by its path."""
+    if not rule.alternative or ("$TMPDIR" in rule.alternative and not scope.temp):
+        return reason
+    return f"{reason} Instead: {rule.alternative.replace('$TMPDIR', scope.temp)}."
 
 
 def _not_proven(simple: Simple) -> str:
@@ -143,11 +141,11 @@ def _outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
         return MAYBE if place is None else None
     if place is not None and is_sink(place) and not is_victim:
         return None
-    inside = place is not None and any(is_within(place, root) for root in scope.roots(rule.operands))
+    inside = place is not None and scope.is_inside(place, rule)
     if rule.test == "inside":
         return YES if inside else None
     if place is not None:
-        return None if inside else YES
+        return None if inside or scope.names.is_spared(use) else YES
     # a pattern or a word nobody can expand yet: surely outside only if what is known of it already is
     known = use.resolved
     if known is not None and not any(_related(known, root) for root in scope.roots(rule.operands)):

@@ -1,10 +1,13 @@
 """What one decision is judged against: the roots behind `@scratch` and its friends, and what the disk shows."""
 
+from ...model.hot import ALLOW
 from ..nouns.analysis import Simple
 from ..nouns.budget import Budget
 from ..nouns.landing import expand
+from ..nouns.paths import is_within
 from ..programs.table import has
 from ..rules.prefixes import MAYBE, YES
+from .owning import Names
 from .proof import stays_inside
 
 TYPE_CHECKING = False
@@ -24,9 +27,11 @@ class Scope:
         "holds_mount",
         "is_plain",
         "look",
+        "names",
         "protected",
         "pushes",
         "redirect_allows",
+        "temp",
         "tokens",
         "trusted",
     )
@@ -38,7 +43,13 @@ class Scope:
         self.holds_mount = context.holds_mount
         self._mounted: dict[str, bool] = {}
         self.tokens = context.tokens(rules)
+        self.temp = context.temp()  # "$TMPDIR" where the agent's commands have it
         self.commands = commands  # the whole line: one command may lay a trap for the next
+        self.names = Names(
+            context, rules.scratch(context.scratch)
+        )  # in temp roots: what is the session's, and what will be
+        if rules.owns:
+            self.names.read(commands)
         self.redirect_allows: list[Rule] = rules.of("redirects", "allow")
         self.trusted = rules.trusted
         self.protected = rules.protected
@@ -46,13 +57,21 @@ class Scope:
         self._roots: dict[tuple[str, ...], tuple[str, ...]] = {}
 
     def roots(self, operands: "tuple[str, ...]") -> "tuple[str, ...]":
+        """What an allow may rest on: a name in a temp root only while its inode is the one noted."""
         if operands not in self._roots:
-            self._roots[operands] = expand(operands, self.tokens, self.look)
+            found = expand(operands, self.tokens, self.look)
+            self._roots[operands] = (*found, *self.names.owned) if "@scratch" in operands else found
         return self._roots[operands]
 
     def pushed_branch(self, cwd: str) -> str:
         """The branch that a push without a name changes; "" where nobody can tell."""
         return "" if self.pushes is None else self.pushes(cwd) or ""
+
+    def is_inside(self, place: str, rule: "Rule") -> bool:
+        """Within the roots of a rule. To one that holds back, a name that nobody has yet is not outside."""
+        if any(is_within(place, root) for root in self.roots(rule.operands)):
+            return True
+        return rule.decision != ALLOW and "@scratch" in rule.operands and self.names.is_fresh(place)
 
     def globs(self, operands: "tuple[str, ...]") -> "tuple[str, ...]":
         """Patterns with `@scratch`, `@project`, `.` and `~` at their head replaced."""

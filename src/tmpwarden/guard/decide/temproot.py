@@ -18,15 +18,13 @@ HIDDEN = "\0"  # stands for a part of a word that is not known
 class TempRoot:
     """The rules of one rewrite: from any of the roots into the scratch."""
 
-    __slots__ = ("keep", "look", "made", "roots", "scratch", "uid")
+    __slots__ = ("keep", "look", "roots", "scratch")
 
-    def __init__(self, scratch: str, roots: tuple[str, ...], uid: int, keep: tuple[str, ...], look: Look) -> None:
+    def __init__(self, scratch: str, roots: tuple[str, ...], keep: tuple[str, ...], look: Look) -> None:
         self.scratch = scratch
         self.roots = roots
-        self.uid = uid
         self.keep = keep
         self.look = look
-        self.made: list[str] = []  # what the line itself makes, relative to the root
 
     def end_of_root(self, path: str) -> int:
         """Where the temp root ends that the path starts with, -1 if it does not. //tmp and /./tmp are /tmp."""
@@ -54,11 +52,7 @@ class TempRoot:
         first = rest.partition("/")[0]
         if not first or first.startswith(HIDDEN):
             return False
-        if any(first.startswith(prefix) and first[len(prefix) :].isdigit() for prefix in _OF_AGENTS):
-            return True  # an agent's own directory, whoever's it is
-        if first in self.keep or self._is_shared(first):
-            return True
-        return any(first == kept or (kept[-1] == "*" and first.startswith(kept[:-1])) for kept in KEPT.split(" "))
+        return self._is_shared(first) or is_kept(first, self.keep)
 
     def _is_shared(self, first: str) -> bool:
         """The directory that holds the scratches of all sessions."""
@@ -76,16 +70,12 @@ class TempRoot:
                 return names[: len(inside)] == inside
         return False
 
-    def is_there(self, rest: str) -> bool:
-        """It is in the scratch, or the line itself puts it there."""
-        return rest in self.made or self.look(f"{self.scratch}/{rest}")[1]
 
-    def is_only_here(self, rest: str) -> bool:
-        """It exists in the temp root and not in the scratch: whoever only reads it means the one that exists."""
-        if not rest or HIDDEN in rest or any(_is_near(rest, made) for made in self.made):
-            return False
-        rest = rest.rstrip("/")
-        return any(self.look(f"{root}/{rest}")[1] for root in self.roots) and not self.look(f"{self.scratch}/{rest}")[1]
+def is_kept(name: str, keep: tuple[str, ...]) -> bool:
+    """A name in a temp root that belongs to an agent, whoever's it is, or to another program."""
+    if name in keep or any(name.startswith(prefix) and name[len(prefix) :].isdigit() for prefix in _OF_AGENTS):
+        return True
+    return any(name == kept or (kept[-1] == "*" and name.startswith(kept[:-1])) for kept in KEPT.split(" "))
 
 
 def _behind(path: str, at: int, name: str) -> int:
@@ -113,7 +103,3 @@ def _climbs_out(rest: str) -> bool:
         if depth < 0:
             return True
     return False
-
-
-def _is_near(rest: str, made: str) -> bool:
-    return rest == made or rest.startswith(made + "/") or made.startswith(rest + "/")

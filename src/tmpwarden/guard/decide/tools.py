@@ -11,18 +11,16 @@ def with_tool_rules(decision: Decision, call: ToolCall, rules: Rules, context: C
     if rule is None or decision.verdict == DENY or (decision.verdict == ASK and rule.decision != DENY):
         return decision
     if rule.decision == ALLOW:
-        return (
-            decision
-            if decision.verdict != PASS or decision.paths
-            else Decision(ALLOW, rule.description, rule=rule.label)
-        )
+        if decision.verdict != PASS:
+            return decision
+        return Decision(ALLOW, rule.description, rule=rule.label, fresh=decision.fresh)
     reason = rule.description or f"{rule.decision} rule {rule.label}: {call.name}"
     if rule.alternative:
         reason = f"{reason} Instead: {rule.alternative}."
     verdict = rule.decision
     if verdict == ASK and not context.has_ask:
         verdict, reason = DENY, f"{reason} (this agent cannot ask; the user may do it by hand)"
-    return Decision(verdict, reason, rule=rule.label, paths=None if verdict == DENY else decision.paths)
+    return Decision(verdict, reason, rule=rule.label, fresh=decision.fresh)
 
 
 def has_rule(call: ToolCall, rules: Rules) -> bool:

@@ -64,6 +64,8 @@ def declared(shell: Shell, assignment: Assignment, state: State) -> Field:
     text = None if value.text is None else f"{assignment.name}={value.text}"
     field = Field(text, None, value.sites)
     field.declares = (assignment.name, value)
+    for site in value.sites:
+        site.is_exported = True  # or might be: declare -x
     return field
 
 

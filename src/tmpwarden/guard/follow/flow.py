@@ -17,6 +17,7 @@ def run_sequence(shell: Shell, node: Sequence, state: State) -> Ways:
     ends = False
     for item, separator in node.items:
         if separator == "&":
+            shell.is_beside = True
             shell.run(item, state)
             ways = (state, state)
             continue
@@ -55,6 +56,7 @@ def run_pipeline(shell: Shell, node: Pipeline, state: State) -> Ways:
 def run_block(shell: Shell, node: Block, state: State) -> Ways:
     ways = shell.run(node.body, state)
     if node.kind == "coproc":
+        shell.is_beside = True
         state = state.assigning({node.name: UNKNOWN, f"{node.name}_PID": UNKNOWN})
     return ways if node.kind == "{" else (state, state)
 

@@ -13,6 +13,7 @@ MAX_CALLS = 8
 
 
 def define_function(shell: Shell, node: Function, state: State) -> Ways:
+    shell.in_order = False
     shell.defined.append(node)
     if shell.source.startswith("function", node.start):
         shell.doubt(DASH)  # which runs the lines of its body then and there

@@ -14,6 +14,7 @@ MAX_ROUNDS = 16  # of a loop over words that are known
 
 
 def run_loop(shell: Shell, node: Loop, state: State) -> Ways:
+    shell.in_order = False
     discard(shell, node.parts, state)
     if node.parts or node.condition is None:
         calculate(shell, node.start, node.body.start, state)
@@ -42,6 +43,7 @@ def _rounds(shell: Shell, condition: Sequence | None, body: Sequence, state: Sta
 
 
 def run_for(shell: Shell, node: For, state: State) -> Ways:
+    shell.in_order = False
     values: list[Field] = []
     for word in node.words or ():
         values += [noted(shell, field, state) for field in expand(shell, word, state)]

@@ -56,7 +56,9 @@ class Shell:
         "environment",
         "escapes",
         "home",
+        "in_order",
         "in_text",
+        "is_beside",
         "is_remote",
         "links",
         "locals",
@@ -82,6 +84,8 @@ class Shell:
         self.sites: dict[tuple[int, int], Site] = {}
         self.links: list[tuple[str, int]] = []  # (path, depth): what lies deeper may be a link that this line made
         self.opaque: str | None = None  # what was not understood
+        self.in_order = True  # each command once, in the order of `commands`: no loop, no function
+        self.is_beside = False  # something runs beside the line, and may go on after it
         self.budget = budget
         # where we are
         self.in_text = True  # places in the tree are places in the text that was given

@@ -30,6 +30,7 @@ def run_simple(shell: Shell, node: SimpleCommand, state: State) -> Ways:
         changed = assign(shell, assignment, changed)
     if node.assignments and fields:
         changed = changed.exporting([assignment.name for assignment in node.assignments])
+        _mark_exported(shell, node.assignments)
     if not fields:
         if redirects or node.words or changed.doubts is not state.doubts:
             shell.emit(Invocation(node, [], redirects, None), [], changed)
@@ -40,6 +41,13 @@ def run_simple(shell: Shell, node: SimpleCommand, state: State) -> Ways:
         return ok, failed
     stays = fields[0].text in KEEPING or fields[0].text in state.functions
     return _without(ok, node.assignments, before, stays), _without(failed, node.assignments, before, stays)
+
+
+def _mark_exported(shell: Shell, assignments: list[Assignment]) -> None:
+    for assignment in assignments:
+        site = shell.sites.get((assignment.value.start, 0)) if assignment.value is not None else None
+        if site is not None:
+            site.is_exported = True
 
 
 def _without(after: State | None, assignments: list[Assignment], before: State, stays: bool) -> State | None:

@@ -21,12 +21,22 @@ if TYPE_CHECKING:
 class Study:
     """What was found out about one text."""
 
-    __slots__ = ("analysis", "is_read", "sites")
+    __slots__ = ("analysis", "in_order", "is_beside", "is_read", "sites")
 
-    def __init__(self, analysis: Analysis, sites: tuple[Site, ...], is_read: bool) -> None:
+    def __init__(
+        self,
+        analysis: Analysis,
+        sites: tuple[Site, ...],
+        is_read: bool,
+        *,
+        in_order: bool = False,
+        is_beside: bool = True,
+    ) -> None:
         self.analysis = analysis
         self.sites = sites  # the words of the text that a rewrite may lead elsewhere; none if it was not followed
         self.is_read = is_read  # there is a tree; what the tree does may still be unknown
+        self.in_order = in_order  # its commands run in the order in which they were found, each once
+        self.is_beside = is_beside  # some of it runs in the background
 
 
 def analyse(command: str, *, cwd: str, home: str, variables: Mapping[str, str], look: Look) -> Analysis:
@@ -49,4 +59,5 @@ def study(command: str, *, cwd: str, home: str, variables: Mapping[str, str], lo
         return Study(Analysis(tuple(shell.commands), str(why)), (), is_read)
     except RecursionError:
         return Study(Analysis(tuple(shell.commands), "nested too deep"), (), is_read)
-    return Study(Analysis(tuple(shell.commands), shell.opaque), tuple(shell.sites.values()), True)
+    analysis = Analysis(tuple(shell.commands), shell.opaque)
+    return Study(analysis, tuple(shell.sites.values()), True, in_order=shell.in_order, is_beside=shell.is_beside)

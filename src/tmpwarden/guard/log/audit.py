@@ -24,7 +24,7 @@ def log_path(state_dir: str) -> str:
 
 def record(state_dir: str, call: ToolCall, decision: Decision, *, now_s: float | None = None) -> None:
     """Write one decision down. Raises OSError when that cannot be done; a hook goes on without."""
-    before, after = _before(call), _after(decision)
+    before, after = _before(call), decision.rewritten
     _write(state_dir, call, after, decision, now_s)
     if after is not None and decision.verdict != "deny":
         _remember(state_dir, call.session, before, _text(after))
@@ -65,12 +65,6 @@ def _before(call: ToolCall) -> str:
     if call.tool == "other":
         return encode(call.tool_input)
     return call.command if call.command is not None else "\n".join(call.paths)
-
-
-def _after(decision: Decision) -> str | None:
-    if decision.rewritten is not None:
-        return decision.rewritten
-    return "\n".join(decision.paths) if decision.paths is not None else None
 
 
 def _text(value: str | None) -> str:

@@ -12,7 +12,7 @@ MAX_SITES = 16
 class Site:
     """A word of the text that may be led elsewhere: where its path starts, and all that was done with it."""
 
-    __slots__ = ("is_list", "is_nested", "modes", "offset", "paths", "program", "word")
+    __slots__ = ("is_exported", "is_list", "is_nested", "modes", "offset", "paths", "program", "word")
 
     def __init__(self, word: Word, offset: int, program: str, is_list: bool, is_nested: bool) -> None:
         self.word = word
@@ -20,6 +20,7 @@ class Site:
         self.program = program  # "" for redirects and assignments
         self.is_list = is_list  # paths with colons between them
         self.is_nested = is_nested  # it stands in a string, whose quotes are around it
+        self.is_exported = False  # the value of a variable that programs inherit
         self.modes: set[str] = set()
         self.paths: set[str | None] = set()
 

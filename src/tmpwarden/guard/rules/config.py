@@ -17,7 +17,7 @@ from .source import Mistake, Source, read
 _LISTS = ("deny", "ask", "allow", "checks", "allow_checks", "arguments", "redirects", "files", "commands", "tools")
 _NAMES = ("trusted", "protected", "off")  # lists of globs; of several files they are put together
 _SCALARS = {"preset": None, "presets": None, "on_error": (ASK, DENY, PASS), "default": (PASS, ASK, DENY)}
-_REDIRECT_KEYS = ("tmp", "target")
+_REDIRECT_KEYS = ("own", "tmp", "target")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +59,7 @@ def load(paths: tuple[str, ...], *, preset: str | None = None, temp_roots: tuple
     rows = [row for row in rows if not _is_off(str(row["label"]), off)]
     merged = Rules(
         tuple(rule for rule in rules if not _is_off(rule.label, off)),
+        owns=bool(redirect.get("own", True)),
         redirect_tmp=bool(redirect.get("tmp", False)),
         target=str(redirect.get("target", SESSION)),
         on_error=scalars["on_error"],
@@ -130,9 +131,10 @@ def _redirect(source: Source, mistakes: list[Mistake], temp_roots: tuple[str, ..
     table = _table(source, "redirect", mistakes)
     for key in table:
         if key not in _REDIRECT_KEYS:
-            mistakes.append(source.mistake(f"redirect.{key}", "unknown key; known are tmp, target"))
-    if not isinstance(table.get("tmp", False), bool):
-        mistakes.append(source.mistake("redirect.tmp", "must be true or false"))
+            mistakes.append(source.mistake(f"redirect.{key}", f"unknown key; known are {', '.join(_REDIRECT_KEYS)}"))
+    for key in ("own", "tmp"):
+        if not isinstance(table.get(key, False), bool):
+            mistakes.append(source.mistake(f"redirect.{key}", "must be true or false"))
     target = table.get("target", SESSION)
     if target != SESSION and not _is_right_below(target, temp_roots):
         where = " or ".join(temp_roots)

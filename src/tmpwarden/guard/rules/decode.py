@@ -16,7 +16,7 @@ _TESTS = {
 _ROOT_TESTS = ("all_inside", "any_outside", "outside", "inside")
 _MODES = ("read", "write", "overwrite", "append", "delete", "any")
 PROOF = ("id", "matches", "spares")  # what a rule of a pack is called, and lines that show what it means
-TOKENS = ("@scratch", "@project", "@agent", ".", "~")
+TOKENS = ("@scratch", "@project", "@agent", "@tmp", ".", "~")
 
 
 class Table:
@@ -171,7 +171,7 @@ def _check_roots(table: Table, key: str, roots: tuple[str, ...]) -> None:
     for index, root in enumerate(roots):
         head = root.partition("/")[0]
         if head.startswith("@") and head not in TOKENS:
-            table.fail(f"{key}[{index}]", f"there is no {head}; there are {', '.join(TOKENS[:3])}")
+            table.fail(f"{key}[{index}]", f"there is no {head}; there are {', '.join(TOKENS[:4])}")
         elif not root.startswith("/") and head not in TOKENS:
             table.fail(f"{key}[{index}]", f"{root!r} must be absolute, or start with one of {' '.join(TOKENS)}")
         elif root.startswith("/") and not root.strip("/"):

@@ -2,7 +2,7 @@
 
 from .rule import Rules, from_row
 
-SCHEMA = 3  # raise it when a row means something else: what was compiled before is compiled anew
+SCHEMA = 4  # raise it when a row means something else: what was compiled before is compiled anew
 
 
 class InForce:
@@ -22,6 +22,7 @@ def document_of(rules: Rules, *, stamp: object, presets: "tuple[str, ...]", comp
         "presets": list(presets),
         "complaint": complaint,
         "rules": [rule.row() for rule in rules.rules],
+        "owns": rules.owns,
         "redirect_tmp": rules.redirect_tmp,
         "target": rules.target,
         "on_error": rules.on_error,
@@ -38,6 +39,7 @@ def rules_of(document: "dict[str, object]") -> Rules:
     assert isinstance(rows, list)
     return Rules(
         tuple([from_row(row) for row in rows]),
+        owns=document["owns"] is True,
         redirect_tmp=document["redirect_tmp"] is True,
         target=str(document["target"]),
         on_error=str(document["on_error"]),

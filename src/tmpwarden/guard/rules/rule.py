@@ -76,12 +76,24 @@ def from_row(row: "list[object]") -> Rule:
 class Rules:
     """All of it: `[redirect]` and `[guard]` of every file, merged."""
 
-    __slots__ = ("commands", "default", "on_error", "protected", "redirect_tmp", "rows", "rules", "target", "trusted")
+    __slots__ = (
+        "commands",
+        "default",
+        "on_error",
+        "owns",
+        "protected",
+        "redirect_tmp",
+        "rows",
+        "rules",
+        "target",
+        "trusted",
+    )
 
     def __init__(
         self,
         rules: "tuple[Rule, ...]" = (),
         *,
+        owns: bool = True,
         redirect_tmp: bool = False,
         target: str = SESSION,
         on_error: str = "ask",
@@ -92,7 +104,8 @@ class Rules:
         protected: "tuple[str, ...]" = PROTECTED,
     ) -> None:
         self.rules = rules
-        self.redirect_tmp = redirect_tmp
+        self.owns = owns  # fresh names in a temp root that a call states belong to its session
+        self.redirect_tmp = redirect_tmp  # literal /tmp words are led into the scratch
         self.target = target  # "session", or the shared directory that stands in for the session's scratch
         self.on_error = on_error  # what is said about what cannot be understood
         self.default = default
@@ -102,8 +115,8 @@ class Rules:
         self.protected = protected  # branches that nobody forces
 
     def scratch(self, of_session: str | None) -> str | None:
-        """Where temp files go: the session's own scratch, or the shared one that the config names."""
-        return of_session if self.target == SESSION else self.target
+        """Where temp files go: the session's own scratch, or the shared one that the config names; None: nowhere."""
+        return of_session if of_session is None or self.target == SESSION else self.target
 
     def command_rows(self, name: "str | None") -> "list[dict[str, object]]":
         """The rows about a program: most lines never need them, so they are taken apart only here."""

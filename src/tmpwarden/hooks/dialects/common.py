@@ -96,7 +96,7 @@ class Dialect:
         elif rewritten is not None and "rewrite-with-allow" in self.answers and verdict == ALLOW:
             said |= {"permissionDecision": ALLOW, "updatedInput": rewritten}
         if "updatedInput" in said and "told-path" in self.answers:
-            said["additionalContext"] = told_paths(decision, call)
+            said["additionalContext"] = told_places(decision)
         return {"hookSpecificOutput": {"hookEventName": event, **said}} if said else None
 
     def cannot_judge(self, event: str, problem: str) -> Answer | None:
@@ -125,20 +125,16 @@ def _paths(kind: str, given: Answer) -> tuple[str, ...]:
 
 
 def rewritten_input(decision: Decision, call: ToolCall) -> Answer | None:
-    """The tool's whole input with the new command or paths in it, or None when nothing changed."""
-    if decision.rewritten is not None and decision.rewritten != call.command:
-        return {**call.tool_input, "command": decision.rewritten}
-    if not decision.paths or decision.paths == call.paths:
+    """The tool's whole input with the new command in it, or None when nothing changed."""
+    if decision.rewritten is None or decision.rewritten == call.command:
         return None
-    keys = [key for key in PATH_KEYS if isinstance(call.tool_input.get(key), str)]
-    return {**call.tool_input, **dict(zip(keys, decision.paths, strict=False))}
+    return {**call.tool_input, "command": decision.rewritten}
 
 
-def told_paths(decision: Decision, call: ToolCall) -> str:
-    """The model has to know the real path: its next Edit is checked before any hook can help."""
-    if decision.paths:
-        return f"tmpwarden: the file used is {decision.paths[0]}"[:400]
-    return f"tmpwarden: paths below /tmp were led to this session's scratch: {decision.rewritten}"[:400]
+def told_places(decision: Decision) -> str:
+    """The model has to know the real paths: its file tools and its scripts are not led."""
+    places = ", ".join(f"{name} is {place}" for name, place in decision.places.items())
+    return f"tmpwarden: {places}. Use that path from now on."[:400]
 
 
 def _program(pid: int) -> str:

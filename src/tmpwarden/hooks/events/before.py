@@ -5,8 +5,8 @@ import posix
 from ...guard.context import Context, context_of
 from ...guard.decide.evaluate import evaluate
 from ...guard.decide.tools import has_rule
-from ...guard.rules.rule import SESSION
-from ...model.hot import Decision, ToolCall
+from ...guard.rules.rule import SESSION, Rules
+from ...model.hot import DENY, Decision, ToolCall
 from ...oskit.files.disk import Disk
 from ...oskit.proc.agent_version import program_of, version_of
 from .. import notebook
@@ -31,11 +31,11 @@ def _decision(call: HookCall, asked: ToolCall) -> Decision | None:
     rules = guard_rules(call).rules
     if asked.tool == "other" and not has_rule(asked, rules):
         return None
-    if rules.target != SESSION:
-        from ...oskit.files.own_dirs import make_private_dir
+    decision = evaluate(asked, rules, _context(call, asked, rules))
+    if (decision.fresh or decision.others) and decision.verdict != DENY:
+        from .births import state_names
 
-        make_private_dir(rules.target)  # a squatted name raises: nothing is led there
-    decision = evaluate(asked, rules, _context(call, asked))
+        state_names(call, asked, decision.fresh, decision.others)
     try:
         from ...guard.log.audit import record
 
@@ -45,9 +45,9 @@ def _decision(call: HookCall, asked: ToolCall) -> Decision | None:
     return decision
 
 
-def _context(call: HookCall, asked: ToolCall) -> Context:
+def _context(call: HookCall, asked: ToolCall, rules: Rules) -> Context:
     facts, environ = call.dialect.facts, call.environ
-    scratch, is_tmpdir = _temp(call)
+    scratch, is_tmpdir = _temp(call) if rules.target == SESSION else _shared(call, rules.target)
     project = environ.get(facts["project"].encode(), b"") if facts["project"] else b""
     return context_of(
         facts,
@@ -61,7 +61,15 @@ def _context(call: HookCall, asked: ToolCall) -> Context:
         uid=posix.geteuid(),
         disk=Disk(),
         environ=environ,
+        temp_roots=notebook.temp_roots(environ),
+        owns=lambda path: _owns(call, path),
     )
+
+
+def _owns(call: HookCall, path: str) -> bool:
+    from .births import owns
+
+    return owns(call, path)
 
 
 def _version(call: HookCall) -> tuple[int, ...]:
@@ -82,6 +90,20 @@ def _temp(call: HookCall) -> tuple[str | None, bool]:
         return named, True
     path, is_tmpdir = scratch_of(call)
     return (_made(call), False) if path is None else (path, is_tmpdir)
+
+
+def _shared(call: HookCall, target: str) -> tuple[str | None, bool]:
+    """The directory that the config names. Where it is squatted there is no scratch, and nothing is led."""
+    from ...errors import TmpwardenError
+    from ...leases.shared_temp import make
+
+    path, is_tmpdir = scratch_of(call)
+    try:
+        make(call.state, target)
+    except (TmpwardenError, OSError) as problem:
+        notebook.log(call.notes, f"no scratch for this session: {problem}")
+        return None, False
+    return target, is_tmpdir and path == target
 
 
 def _made(call: HookCall) -> str | None:

@@ -18,6 +18,11 @@ GOES_ON = ("clear", "resume")  # the same process starts another session, and th
 def end(call: HookCall) -> Answer | None:
     if call.said("reason") in GOES_ON or is_second(call):
         return None
+    if notebook.has_stated(call.notes, call.session):
+        from ...lifecycle import background
+        from .births import settle
+
+        background.detach(lambda: settle(call))
     paths = _paths(call)
     if not paths:
         remember(call, "")

@@ -5,21 +5,23 @@ import os
 _MARK = "# tmpwarden"
 
 
-def line_for(path: str) -> str:
+def line_for(path: str, *, is_shared: bool = False) -> str:
     """One line of sh: remakes the folder after a clean-up, and leaves TMPDIR alone if it is not usable or not ours.
 
     A scratch name is predictable. So is its parent's: another user could make that first, on a freshly booted tmpfs.
+    `is_shared`: it lies right below a temp root, which is nobody's.
     """
     scratch, base = _quoted(path), _quoted(os.path.dirname(path))
-    is_ours = f"[ -O {base} ] && [ ! -L {base} ] && [ -O {scratch} ] && [ ! -L {scratch} ] && [ -w {scratch} ]"
+    is_ours = "" if is_shared else f"[ -O {base} ] && [ ! -L {base} ] && "
+    is_ours += f"[ -O {scratch} ] && [ ! -L {scratch} ] && [ -w {scratch} ]"
     made = f"{{ [ -d {scratch} ] || mkdir -p -m 700 {scratch}; }} 2>/dev/null"
     return f"if {made} && {is_ours}; then export TMPDIR={scratch} TMP={scratch} TEMP={scratch}; fi {_MARK}"
 
 
-def write(env_file: str, session: str, path: str) -> None:
+def write(env_file: str, session: str, path: str, *, is_shared: bool = False) -> None:
     """Put the line into `env_file`, once, and into the file that is really sourced where the two differ."""
     for target in _files(env_file, session):
-        _put(target, line_for(path))
+        _put(target, line_for(path, is_shared=is_shared))
 
 
 def _files(env_file: str, session: str) -> list[str]:

@@ -1,4 +1,4 @@
-"""A session that goes on after its scratch went to quarantine gets its files back."""
+"""A session that goes on after its files went to quarantine gets them back: its scratch, and names it made in /tmp."""
 
 import os
 
@@ -17,6 +17,19 @@ def bring_back(call: HookCall) -> bool:
     except Exception as problem:  # whatever it is, the session must still get a scratch
         notebook.log(call.notes, f"cannot bring back {path}: {type(problem).__name__}: {problem}")
         return False
+
+
+def bring_back_names(call: HookCall) -> None:
+    """Names in a temp root that this session had stated, as far as nobody else has them now."""
+    from ...leases.births import read
+
+    try:
+        mine = [birth for birth in read(call.state).values() if birth.session == call.session and birth.stated]
+        for birth in mine:
+            if not os.path.lexists(birth.path):
+                _undone(birth.path)
+    except Exception as problem:
+        notebook.log(call.notes, f"cannot bring back what this session made: {type(problem).__name__}: {problem}")
 
 
 def _undone(path: str) -> bool:

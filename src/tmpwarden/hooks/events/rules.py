@@ -1,13 +1,38 @@
 """The guard's rules as this user's files say them, compiled. Hot path."""
 
+import posix
+
 from ...guard.rules.compiled import cache_path, config_files, rules_in_force
 from ...guard.rules.document import InForce
+from ...guard.rules.rule import SESSION
 from .hook_call import HookCall
 
 
 def guard_rules(call: HookCall) -> InForce:
     """The compiled rules; `complaint` says what is wrong with the config, in which case the last good ones hold."""
     return rules_in_force(config_files(config_dir(call.environ)), compiled_rules(call))
+
+
+def shared_target(call: HookCall) -> str:
+    """The directory that sessions share by the config; "" where each has its own. A start loads no rules otherwise."""
+    files = config_files(config_dir(call.environ))
+    if not any(b"target" in (read_whole(path) or b"") for path in files):
+        return ""
+    target = guard_rules(call).rules.target
+    return "" if target == SESSION else target
+
+
+def read_whole(path: str) -> bytes | None:
+    try:
+        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        return posix.read(fd, 1 << 20)
+    except OSError:
+        return None
+    finally:
+        posix.close(fd)
 
 
 def compiled_rules(call: HookCall) -> str:

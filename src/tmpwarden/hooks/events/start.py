@@ -9,7 +9,7 @@ from .. import notebook
 from ..dialects.common import Answer
 from .claim import is_second
 from .hook_call import HookCall
-from .released import bring_back
+from .released import bring_back, bring_back_names
 from .scratch_opening import open_scratch
 from .session_scratch import inherited, remember, scratch_of
 
@@ -62,7 +62,11 @@ def _scratch(call: HookCall) -> tuple[str, dict[str, str]]:
         return _guidance(f"$TMPDIR ({named})"), {}
     if not reaches_commands and "context" not in call.dialect.answers:
         return "", {}  # nothing we could say or set would lead anybody there
+    if target := _target(call):
+        return _share(call, target, env_file, reaches_commands)
     is_lost = not bring_back(call)
+    if call.said("source") != "startup":
+        bring_back_names(call)
     made = open_scratch(call)
     if env_file:
         from . import envfile
@@ -72,6 +76,32 @@ def _scratch(call: HookCall) -> tuple[str, dict[str, str]]:
         remember(call, made.path, is_tmpdir=True)  # only now: had the file not been written, nobody would have it
     named = f"$TMPDIR ({made.path})" if reaches_commands else made.path
     return _guidance(named) + (f" {GONE} {told.of_session(call.session)}".rstrip() if is_lost else ""), made.env
+
+
+def _target(call: HookCall) -> str:
+    """The directory that sessions share, where a config file could say so: reading the rules doubles a start."""
+    named = call.environ.get(b"XDG_CONFIG_HOME", b"")
+    base = named if named.startswith(b"/") else call.environ.get(b"HOME", b"") + b"/.config"
+    if not any(map(os.path.exists, (base + b"/tmpwarden", b"/etc/tmpwarden"))):
+        return ""
+    from .rules import shared_target
+
+    return shared_target(call)
+
+
+def _share(call: HookCall, target: str, env_file: str, reaches_commands: bool) -> tuple[str, dict[str, str]]:
+    """`[redirect] target`: the same directory for all sessions, checked at each start."""
+    from ...leases.scratch import environment
+    from ...leases.shared_temp import make
+
+    make(call.state, target)
+    if env_file:
+        from . import envfile
+
+        envfile.write(env_file, call.session, target, is_shared=True)
+    remember(call, target, is_tmpdir=reaches_commands)
+    named = f"$TMPDIR ({target})" if reaches_commands else target
+    return f"Temp files: use {named}. What nobody uses there for three days is deleted.", environment(target)
 
 
 def _static(call: HookCall) -> str:

@@ -1,4 +1,8 @@
-"""Owned births as units: what a session's own words named, and no row knows. Always quarantined, never hurried."""
+"""Owned births as units: what a session's own words named, and no row knows. Always quarantined, never hurried.
+
+A name that the session stated before it made it goes with it, as its scratch does; one that only stood in its command
+or in the output waits to be asked for, or three days.
+"""
 
 from __future__ import annotations
 
@@ -13,7 +17,9 @@ _WAITS_S = 72 * 3600
 _NEVER_BY_AGE_S = 100 * 365 * 86400  # without a session that is provably gone nobody can say whose it is
 
 
-def litter(agent: str, *, is_auto: bool) -> Litter:
+def litter(agent: str, *, is_auto: bool, is_stated: bool = False) -> Litter:
+    if is_stated:
+        return _stated(agent)
     return Litter(
         agent=agent,
         id=ID,
@@ -30,6 +36,21 @@ def litter(agent: str, *, is_auto: bool) -> Litter:
     )
 
 
+def _stated(agent: str) -> Litter:
+    return Litter(
+        agent=agent,
+        id=ID,
+        place="{tmp}",
+        name=".+",
+        kind=Kind.ANY,
+        tier=Tier.AUTO,
+        worth=Worth.SOME,
+        owner=Claim.SESSION,
+        max_age_s=_NEVER_BY_AGE_S,
+        why="a fresh name that this session stated before it made it",
+    )
+
+
 def is_there(birth: Birth) -> bool:
     """Whether its name still means the very entry that was noted."""
     try:
@@ -41,5 +62,5 @@ def is_there(birth: Birth) -> bool:
 
 def finding(birth: Birth, root: str, kind: Kind, *, is_auto: bool) -> Finding:
     parent, name = os.path.split(birth.path)
-    row = litter(birth.agent, is_auto=is_auto)
+    row = litter(birth.agent, is_auto=is_auto, is_stated=birth.stated)
     return Finding(row, root, parent, name, kind, birth.device, birth.inode, session=birth.session)

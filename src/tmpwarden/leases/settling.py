@@ -1,0 +1,62 @@
+"""Note which of the stated names were made: their inodes, and the process whose session they belong to."""
+
+from __future__ import annotations
+
+import os
+
+from ..model.hot import Birth
+from ..oskit.files import birth, places, walk
+from . import births, scratch, stated
+
+_TICK_NS = 10**7  # the clock of files runs a little behind
+_LONGEST_CALL_NS = 3600 * 10**9
+
+
+def settle(state: str, file: str) -> list[Birth]:
+    """What calls stated in `file` and have made by now."""
+    statements = stated.read(file)
+    if not statements:
+        return []
+    known, found = births.read(state), []
+    for statement in statements:
+        made = [one for path in statement.paths if (one := _made(path, statement, known.get(path))) is not None]
+        if made:
+            owner = scratch.lease_for("", statement.agent, statement.session, statement.pid, statement.start)
+            births.note_owner(state, owner)
+        found += made
+    births.note(state, found)
+    return found
+
+
+def settle_all(state: str) -> None:
+    """For whoever cleans: a session may have been killed before its hooks could say what it had made."""
+    try:
+        names = os.listdir(f"{state}/hooks")
+    except OSError:
+        return
+    for name in names:
+        if name.endswith(stated.SUFFIX):
+            settle(state, f"{state}/hooks/{name}")
+
+
+def _made(path: str, statement: stated.Statement, known: Birth | None) -> Birth | None:
+    """Born after it was stated, and not much later: what was moved or linked there from elsewhere is older."""
+    parent, _, name = path.rpartition("/")
+    try:
+        fd = walk.open_dir(parent or "/")
+    except OSError:
+        return None
+    try:
+        status = os.lstat(name, dir_fd=fd)
+        born_ns = birth.born_ns(fd, name)
+    except OSError:
+        return None
+    finally:
+        os.close(fd)
+    since_ns = statement.time_ns - _TICK_NS
+    if status.st_uid != places.uid() or born_ns is None or not since_ns <= born_ns <= since_ns + _LONGEST_CALL_NS:
+        return None
+    if births.is_linked(status) or (known is not None and known.stated and births.is_same(known, status)):
+        return None
+    who = (statement.agent, statement.session, statement.command)
+    return Birth(path, status.st_dev, status.st_ino, born_ns, *who, owned=True, stated=True)

@@ -1,0 +1,112 @@
+"""Names that calls of one session are about to make in a temp root: stated before a call, settled after it.
+
+A small file of the session's own, empty when nothing is open. Light: hooks read and write this.
+"""
+
+import posix
+import time
+
+from ..small_json import decode_object, encode
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+SUFFIX = ".stated"
+_FORGOTTEN_AFTER_NS = 3 * 86400 * 10**9
+_MOST_BYTES = 1 << 18
+_FIRST_WORDS = 80
+
+
+class Statement:
+    """What one call said that it would make, when, and who runs its session."""
+
+    __slots__ = ("agent", "call", "command", "others", "paths", "pid", "session", "start", "time_ns")
+
+    def __init__(
+        self,
+        agent: str,
+        session: str,
+        call: str,
+        *,
+        command: str,
+        paths: "list[str]",
+        others: "list[str]",
+        pid: int,
+        start: int | None,
+        time_ns: int = 0,
+    ) -> None:
+        self.agent, self.session = agent, session
+        self.call = call  # as the agent names it, before and after
+        self.command = " ".join(command.split())[:_FIRST_WORDS]
+        self.paths = paths
+        self.others = others  # names that it mentions and that somebody else has
+        self.pid, self.start = pid, start  # of the agent
+        self.time_ns = time_ns or time.time_ns()
+
+
+def state_names(file: str, statement: Statement) -> None:
+    """Before a call. A full or read-only disk forgets: nobody is harmed by that."""
+    _change(file, lambda text: text + _encoded(statement), posix.O_CREAT)
+
+
+def read(file: str) -> "list[Statement]":
+    found: list[Statement] = []
+
+    def keep(text: str) -> None:
+        found.extend(_statements(text))
+
+    _change(file, keep)
+    return found
+
+
+def close(file: str, call: str) -> None:
+    """The call is over: what it has not made by now, it will not make. Others may still run."""
+    _change(file, lambda text: "".join([_encoded(one) for one in _statements(text) if one.call != call]))
+
+
+def _encoded(statement: Statement) -> str:
+    return encode({name: getattr(statement, name) for name in Statement.__slots__}) + "\n"
+
+
+def _statements(text: str) -> "list[Statement]":
+    found, since_ns = [], time.time_ns() - _FORGOTTEN_AFTER_NS
+    for line in text.split("\n"):
+        told = decode_object(line) if line else None
+        if told is not None and _is_whole(told) and told["time_ns"] >= since_ns:  # type: ignore[operator]
+            found.append(Statement(told.pop("agent"), told.pop("session"), told.pop("call"), **told))  # type: ignore[arg-type]
+    return found
+
+
+def _is_whole(told: "dict[str, object]") -> bool:
+    texts, numbers = ("agent", "session", "call", "command"), ("pid", "time_ns")
+    return (
+        told.keys() == set(Statement.__slots__)
+        and all(isinstance(told[name], str) for name in texts)
+        and all(type(told[name]) is int for name in numbers)
+        and all(_are_texts(told[name]) for name in ("paths", "others"))
+        and (told["start"] is None or type(told["start"]) is int)
+    )
+
+
+def _are_texts(value: object) -> bool:
+    return isinstance(value, list) and all(isinstance(each, str) for each in value)
+
+
+def _change(file: str, edit: "Callable[[str], str | None]", flags: int = 0) -> None:
+    """Read it, and write what `edit` makes of it unless that is None; alone, because calls run side by side."""
+    try:
+        fd = posix.open(file, posix.O_RDWR | posix.O_CLOEXEC | posix.O_NOFOLLOW | flags, 0o600)
+    except OSError:
+        return
+    try:
+        posix.lockf(fd, posix.F_LOCK, 0)
+        before = posix.read(fd, _MOST_BYTES).decode("utf-8", "surrogateescape")
+        after = edit(before)
+        if after is not None and after != before and len(after) < _MOST_BYTES:
+            posix.lseek(fd, 0, 0)
+            posix.ftruncate(fd, posix.write(fd, after.encode("utf-8", "surrogateescape")))
+    except OSError:
+        return
+    finally:
+        posix.close(fd)
