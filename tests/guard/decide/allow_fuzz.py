@@ -42,6 +42,8 @@ SPECIAL = (
 )
 SCRATCH, PROJECT, OUTSIDE, HOME = "/tmp/agent-s1", "/srv/project", "/srv/outside", "/srv/home"
 RULES = load(()).rules
+LEADING = load((), preset="claude").rules
+MINE = ("/tmp/mine", "/tmp/mine.txt", "/tmp/minelink")  # the session made them: a directory, a file, a link to outside
 CWDS = (
     PROJECT,
     PROJECT,
@@ -51,6 +53,7 @@ CWDS = (
     OUTSIDE,
     f"{SCRATCH}/sub",
     f"{SCRATCH}/out_dir",
+    "/tmp/mine",
     "/tmp",
     "/",
 )
@@ -272,6 +275,8 @@ class Maker:
             ),
             *(
                 f"{SCRATCH}/../",
+                *("/tmp/mine/", "/tmp/mine/", "/tmp/mine/", "/tmp/minelink/", "/tmp/mine.txt; touch /tmp/mine/"),
+                *("/tmp/fresh", "/tmp/fresh/", "/tmp/mine/../"),
                 "/tmp/agent-s1x/",
                 f"{OUTSIDE}/",
                 f"{PROJECT}/",
@@ -286,9 +291,13 @@ class Maker:
 
 def build() -> None:
     """The world as it is before every run: real work and traps in the scratch, and things that must not change."""
-    for place in (SCRATCH, "/tmp/victim", "/tmp/agent-s1x", PROJECT, OUTSIDE, HOME):
+    places = (SCRATCH, "/tmp/victim", "/tmp/agent-s1x", PROJECT, OUTSIDE, HOME, MINE[0])
+    for place in places:
         shutil.rmtree(place, ignore_errors=True)
-    for place in (SCRATCH, "/tmp/victim", "/tmp/agent-s1x", PROJECT, OUTSIDE, HOME):
+    for entry in os.scandir("/tmp"):
+        if entry.name.startswith(("fresh", "mine")):
+            shutil.rmtree(entry) if entry.is_dir(follow_symlinks=False) else os.unlink(entry)
+    for place in places:
         for name in ("", "sub/deep", "full", "empty"):
             os.makedirs(f"{place}/{name}", exist_ok=True)
         for name in ("a", "b", "file", "sub/x", "sub/deep/y", "full/f1", "full/f2", "a b"):
@@ -306,7 +315,10 @@ def build() -> None:
         file.write("rm() { command touch /srv/outside/hit; }\n")
     shutil.copy(f"{HOME}/hostile", f"{HOME}/full/.zshenv")
     for name, target in links.items():
-        os.symlink(target, f"{SCRATCH}/{name}")
+        for place in (SCRATCH, MINE[0]):
+            os.symlink(target, f"{place}/{name}")
+    os.close(os.open(MINE[1], os.O_CREAT | os.O_WRONLY))
+    os.symlink(OUTSIDE, MINE[2])
     for top in ("/tmp", "/srv"):
         for directory, _, files in os.walk(top):
             for name in ("", *files):
@@ -319,7 +331,8 @@ def seen() -> dict[str, tuple[object, ...]]:
     for top in ("/tmp", "/srv"):
         for directory, names, files in os.walk(top):
             if directory == "/tmp":
-                names[:] = [name for name in names if f"/tmp/{name}" != SCRATCH]
+                names[:] = [name for name in names if f"/tmp/{name}" not in (SCRATCH, *MINE)]
+                files = [name for name in files if f"/tmp/{name}" not in MINE]
             for name in (*names, *files):
                 path = os.path.join(directory, name)
                 status = os.lstat(path)
@@ -393,8 +406,10 @@ def main(seed: int, runs: int) -> dict[str, object]:
             scratch=SCRATCH, project=PROJECT, cwd=cwd, home=HOME, uid=UID, look=Disk().look, keeps_rewrite=keeps,
             variables=variables, is_plain=Disk().is_plain,
             environ={name.encode(): value.encode() for name, value in environ.items()},
+            owns=lambda path: path in MINE,
         )  # fmt: skip
-        decision = evaluate(ToolCall("fuzz", "shell", command=command, cwd=cwd), RULES, context)
+        rules = maker.random.choice((RULES, LEADING))
+        decision = evaluate(ToolCall("fuzz", "shell", command=command, cwd=cwd), rules, context)
         verdicts[decision.verdict] = verdicts.get(decision.verdict, 0) + 1
         if decision.verdict != "allow":
             continue

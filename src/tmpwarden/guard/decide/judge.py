@@ -1,15 +1,15 @@
 """One simple command against the rules: deny > scoped allow > ask > allow > default, first match within a tier."""
 
 from ...model.hot import ALLOW, ASK, DENY, PASS
-from ..nouns.analysis import ANY, APPEND, CREATE, DELETE, READ, WRITING, PathUse, Simple
+from ..nouns.analysis import ANY, READ, PathUse, Simple
 from ..nouns.landing import is_sink, landing
 from ..nouns.paths import is_within
 from ..programs.table import has
-from ..rules.glob import matches
 from ..rules.prefixes import MAYBE, YES, is_prefix
 from ..rules.rule import Rule, Rules
 from .judged import Judged
-from .matching import is_named, match_hit
+from .matching import match_hit
+from .outside import is_of_mode, outside
 from .scope import Scope
 
 
@@ -118,57 +118,12 @@ def _counts(rule: Rule, use: PathUse) -> bool:
     """A path whose use is not known counts as written only against an allow: else every tool would have to ask."""
     if use.mode == ANY and rule.mode != "any":
         return rule.decision == ALLOW
-    return _is_of_mode(rule.mode, use)
+    return is_of_mode(rule.mode, use)
 
 
 def _worst(rule: Rule, uses: "tuple[PathUse, ...]", scope: Scope) -> str | None:
-    hits = [_outside(rule, use, scope) for use in uses]
+    hits = [outside(rule, use, scope) for use in uses]
     return YES if YES in hits else MAYBE if MAYBE in hits else None
-
-
-def _outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
-    """Does this path fall under the rule: outside its roots, or one that its glob names?"""
-    is_victim = use.mode in (DELETE, CREATE)  # removing /dev/null is no writing to it
-    if not _is_of_mode(rule.mode, use) or (use.path is not None and is_sink(use.path) and not is_victim):
-        return None
-    if rule.test == "named":
-        return YES if is_named(rule.operands, use, scope) else None
-    place = landing(use)
-    if rule.test == "glob":
-        texts = [text for text in (use.raw, use.path, place) if text is not None]
-        if any(matches(glob, text) for glob in scope.globs(rule.operands) for text in texts):
-            return YES
-        return MAYBE if place is None else None
-    if place is not None and is_sink(place) and not is_victim:
-        return None
-    inside = place is not None and scope.is_inside(place, rule)
-    if rule.test == "inside":
-        return YES if inside else None
-    if place is not None:
-        return None if inside or scope.names.is_spared(use) else YES
-    # a pattern or a word nobody can expand yet: surely outside only if what is known of it already is
-    known = use.resolved
-    if known is not None and not any(_related(known, root) for root in scope.roots(rule.operands)):
-        return YES
-    return MAYBE
-
-
-def _related(path: str, root: str) -> bool:
-    return is_within(path, root) or is_within(root, path)
-
-
-def _is_of_mode(mode: str, use: PathUse) -> bool:
-    if mode == "any":
-        return True
-    if mode == "read":
-        return use.mode in (READ, "any")
-    if mode == "append":
-        return use.mode == APPEND
-    if mode == "delete":
-        return use.mode == DELETE
-    if mode == "overwrite":
-        return use.mode in WRITING and use.mode != APPEND
-    return use.mode in WRITING
 
 
 def _inside(use: PathUse, roots: "tuple[str, ...]", scope: Scope) -> bool:
@@ -212,14 +167,14 @@ def _redirect_is_covered(use: PathUse, roots: "tuple[str, ...]", scope: Scope) -
         return True
     if _inside(use, roots, scope):
         return True
-    return any(_outside(rule, use, scope) == YES for rule in scope.redirect_allows)
+    return any(outside(rule, use, scope) == YES for rule in scope.redirect_allows)
 
 
 def judge_file(use: PathUse, rules: Rules, scope: Scope) -> Judged:
     """One path of a file tool against `[[guard.files]]`, in the same tiers."""
     for decision in (DENY, ALLOW, ASK):
         for rule in rules.of("files", decision):
-            hit = _outside(rule, use, scope)
+            hit = outside(rule, use, scope)
             if hit == YES or (hit == MAYBE and decision == ASK):
                 reason = rule.description or f"{decision} rule {rule.label}: {use.raw}"
                 return Judged(decision, rule.label, _with_alternative(reason, rule, scope))

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 _COPIES = ("cp", "gcp", "ln", "gln", "install")
 _FETCHES = ("wget", "curl")
+_NUMBERS = ("$$", "${$}", "RANDOM", "$(date", "`date", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID")
 
 
 class Names:
@@ -71,6 +72,9 @@ class Names:
 
     def _take(self, use: PathUse, simple: Simple) -> None:
         place = landing(use)
+        if use.is_glob and use.path in self._roots and _is_numbered(use):
+            self._spared.add(id(use))
+            return
         if place in self._roots and use.mode not in (READ, DELETE):
             names = names_into(simple)
             states = [self._note(f"{place}/{name}") for name in names]
@@ -102,6 +106,12 @@ class Names:
     def is_fresh(self, place: str) -> bool:
         """It lies at or in an entry that nobody has, or that is the session's."""
         return bool(self._states.get(self.entry_of(place)))
+
+
+def _is_numbered(use: PathUse) -> bool:
+    """/tmp/log-$$, /tmp/log-$(date +%s): a name of this moment, which is not known and which nobody has."""
+    is_plain = not any(c in use.raw for c in "*?[{")
+    return is_plain and use.mode not in (READ, DELETE) and any(mark in use.raw for mark in _NUMBERS)
 
 
 def _brings_in(simple: Simple, names: Names) -> bool:

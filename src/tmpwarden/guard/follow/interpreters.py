@@ -14,6 +14,7 @@ from .shell import Shell, Ways
 from .wrappers import is_name, run_wrapped
 
 SHOWING = ("-v", "-V", "-h", "-i", "--version", "--help")
+_RUNS_FILES = ("--test",)  # node: those that it finds, as any script
 
 
 def run_interpreter(shell: Shell, call: Invocation, state: State) -> Ways:
@@ -62,7 +63,7 @@ def _code(call: Invocation, known: Program) -> Field | None:
         if not text.startswith("-"):
             is_eval = text == "eval" and call.name in ("deno", "crystal")
             return (fields[-1] if at + 1 < len(fields) else Field(None, None)) if is_eval else None
-        if text == "-m" or (text in SHOWING and at == len(fields) - 1):
+        if text == "-m" or text in _RUNS_FILES or (text in SHOWING and at == len(fields) - 1):
             return None
         if text.startswith("--"):
             name, equals, value = text.partition("=")

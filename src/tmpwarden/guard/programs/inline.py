@@ -10,7 +10,9 @@ NODE = names(
     "console log JSON stringify parse process version versions argv platform arch const let var of in for if else "
     "return true false null undefined Math floor round max min random map filter reduce join split length Object keys "
     "values entries toString Date now toISOString typeof String Number Array isArray forEach push slice trim replace "
-    "match test includes indexOf toUpperCase toLowerCase padStart padEnd sort concat find some every name"
+    "match test includes indexOf toUpperCase toLowerCase padStart padEnd sort concat find some every name "
+    # variables: nothing that could do harm is called so
+    "a b c d e f g h i j k l m n o p q r s t u v w x y z pkg data obj res out"
 )
 MAX_LENGTH = 2000
 RUBY = names(

@@ -1,0 +1,32 @@
+"""Of 250 everyday commands at most one in fifty is asked about, and none is denied."""
+
+from pathlib import Path
+
+import pytest
+
+from tmpwarden.guard.context import Context
+from tmpwarden.guard.decide.evaluate import evaluate
+from tmpwarden.guard.rules.config import load
+from tmpwarden.model.hot import ToolCall
+from tmpwarden.oskit.files.disk import Disk
+
+LINES = (Path(__file__).parent / "cases" / "everyday.txt").read_text().splitlines()
+COMMANDS = [line.replace("\\n", "\n") for line in LINES if line and not line.startswith("# ")]
+SCRATCH = "/tmp/tmpwarden-1000/0a1b2c3d"
+
+
+@pytest.mark.parametrize("preset", ["sandbox", "claude"])
+def test_at_most_two_in_a_hundred_everyday_commands_are_asked_about(tmp_path: Path, preset: str) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "main.py").write_text("print(1)\n")
+    context = Context(
+        scratch=SCRATCH, project=str(tmp_path), cwd=str(tmp_path), home="/home/u", uid=1000, look=Disk().look,
+        variables={"TMPDIR": SCRATCH}, own=("/tmp/claude-1000", "/home/u/.claude"), is_plain=Disk().is_plain,
+        owns=lambda path: True,
+    )  # fmt: skip
+    rules = load((), preset=preset).rules
+    said = {line: evaluate(ToolCall("claude", "shell", command=line), rules, context) for line in COMMANDS}
+    asked = [(line, decision.reason) for line, decision in said.items() if decision.verdict in ("ask", "deny")]
+    assert len(COMMANDS) >= 250
+    assert len(asked) <= len(COMMANDS) * 0.02, asked
+    assert not any(decision.verdict == "deny" for decision in said.values())
