@@ -45,7 +45,7 @@ def test_a_redirect_block_replaces_the_earlier_one_whole(tmp_path: Path) -> None
 
 
 def test_without_a_word_about_presets_the_sandbox_is_in_force_and_none_takes_it_out(tmp_path: Path) -> None:
-    assert {rule.label.partition(":")[0] for rule in load(()).rules.rules} == {"sandbox"}
+    assert {rule.label.partition(":")[0] for rule in load(()).rules.rules} == {"agents", "sandbox"}
     assert load((written(tmp_path, '[guard]\npreset = "none"\n'),)).rules.rules == ()
 
 

@@ -8,7 +8,7 @@ from ..programs.table import has
 from ..rules.prefixes import MAYBE, YES, is_prefix
 from ..rules.rule import Rule, Rules
 from .judged import Judged
-from .matching import match_hit
+from .matching import is_named, match_hit
 from .outside import is_of_mode, outside
 from .scope import Scope
 
@@ -103,7 +103,7 @@ def _argument_hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
     if simple.remote:
         return None if _is_in_container(simple) or "*" in rule.patterns else MAYBE
     if rule.test == "any_named":  # whatever is done with it, a name is a name
-        named = [use for use in simple.paths if _is_of_mode(rule.mode, use)]
+        named = [use for use in simple.paths if is_of_mode(rule.mode, use)]
         return YES if any(is_named(rule.operands, use, scope) for use in named) else None
     uses = [use for use in simple.paths if _counts(rule, use)]
     if rule.test == "any_outside":

@@ -23,7 +23,7 @@ def outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
         texts = [text for text in (use.raw, use.path, place) if text is not None]
         if any(matches(glob, text) for glob in scope.globs(rule.operands) for text in texts):
             return YES
-        return MAYBE if place is None else None
+        return MAYBE if place is None and not scope.names.is_spared(use) else None
     if place is not None and is_sink(place) and not is_victim:
         return None
     inside = place is not None and scope.is_inside(place, rule)
