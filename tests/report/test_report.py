@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from support import planted
@@ -148,10 +148,13 @@ def test_a_name_from_disk_changes_nothing_but_its_own_text(own_world: Path, root
     page = of(document, own_world)
     assert (page.tags, page.inside[0], page.inside[2]) == (harmless.tags, harmless.inside[0], harmless.inside[2])
     assert page.hashes_hold()
+    assert "<" not in page.inside[1], "no browser can take any of it for the end of the element"
     assert shown(f"/tmp/{name}") in [each["path"] for each in rows(page.data)]
 
 
 @given(st.text(st.characters(codec=None), max_size=40))
+@example("\ud800")
+@example("</script x")
 @settings(max_examples=60, deadline=None)
 def test_no_text_leaves_the_place_where_it_stands(name: str) -> None:
     frame = {"headline": (name, name), "roots": [], "warnings": [name]}

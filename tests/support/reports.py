@@ -13,6 +13,8 @@ HOSTILE = (
     "<script>alert(1)</script>",
     '"><img src=x onerror=alert(1)>',
     "</script><script>alert(1)</script>",
+    "</script x><script src=//x>",
+    "</script/><svg onload=alert(1)>",
     "<!--<script>",
     "]]>",
     "&lt;b&gt;&amp;",
@@ -87,7 +89,7 @@ def rows(data: dict[str, Any]) -> list[dict[str, Any]]:
         directory, name = texts["dirs"][columns["dir"][at]], columns["name"][at] or session
         found.append(
             {
-                "path": name if directory == "" else f"{directory.rstrip('/')}/{name}",
+                "path": name if directory == "" else f"/{name}" if directory == "/" else f"{directory}/{name}",
                 "agent": texts["agents"][columns["agent"][at]],
                 "litter": texts["litters"][columns["litter"][at]],
                 "reason": texts["reasons"][columns["reason"][at]],

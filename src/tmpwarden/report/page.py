@@ -34,7 +34,7 @@ def page(document: Mapping[str, Any], findings: Sequence[Mapping[str, Any]], *, 
     for part in _SHARES:
         roots = [root["path"] for root in document["roots"]]
         columns = Columns.of(findings, roots, most_chars=int(part * most_bytes))
-        made = _filled(dict(document) | {"findings": columns.document()}).encode()
+        made = _filled(dict(document) | {"findings": columns.document()}).encode(errors="replace")
         if len(made) <= most_bytes:
             break
     return made
