@@ -11,7 +11,8 @@ from support.own_machine import REPOSITORY
 
 from .network import Network, program
 
-_SSH = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o ConnectTimeout=10 -o ControlMaster=no"
+_SSH = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o ConnectTimeout=10"
+_SHARED = "-C -o ControlMaster=auto -o ControlPersist=60s -o ServerAliveInterval=5 -o ServerAliveCountMax=2"
 _RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.MULTILINE)
 
 
@@ -67,6 +68,7 @@ def install_collection(home: Path) -> dict[str, str]:
         "HOME": str(home), "PATH": f"{program('x').parent}:{os.environ['PATH']}", "LANG": "C.UTF-8",
         "ANSIBLE_HOME": str(home / ".ansible"), "ANSIBLE_COLLECTIONS_PATH": str(home / "collections"),
         "ANSIBLE_NOCOLOR": "1", "ANSIBLE_HOST_KEY_CHECKING": "0", "ANSIBLE_PIPELINING": "1",
+        "ANSIBLE_SSH_ARGS": _SHARED,
     }  # fmt: skip
     galaxy = [str(program("ansible-galaxy")), "collection"]
     built = home / "built"

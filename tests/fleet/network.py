@@ -53,6 +53,11 @@ class Network:
         self.addresses[host.name] = address
         return address
 
+    def set_wire(self, host: Host, state: str) -> None:
+        """Cut it (`down`), or mend it (`up`): the host itself goes on."""
+        number = self.addresses[host.name].rpartition(".")[2]
+        self.run(["ip", "link", "set", f"v{number}", state])
+
 
 def wait_for(what: str, seconds: float, is_so: Callable[[], object]) -> None:
     """Until it is so; a generous limit, and what was waited for in words."""

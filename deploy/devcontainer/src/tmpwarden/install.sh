@@ -3,7 +3,9 @@
 set -eu
 source=${SOURCE:-} hooks=${HOOKS:-true}
 # Never by name alone: whoever takes a name on an index would be installed.
-[ -n "$source" ] || for wheel in "$(dirname "$0")"/tmpwarden-*.whl; do [ -f "$wheel" ] && source=$wheel; done
+for wheel in "$(dirname "$0")"/tmpwarden-*.whl; do
+  if [ -z "$source" ] && [ -f "$wheel" ]; then source=$wheel; fi
+done
 [ -n "$source" ] || { echo "tmpwarden: put its wheel beside install.sh, or name a source" >&2; exit 1; }
 suits='import venv, ensurepip, sys; sys.exit(sys.version_info < (3, 11))'
 find_python() { for p in python3.14 python3.13 python3.12 python3.11 python3; do "$p" -c "$suits" 2>/dev/null && { command -v "$p"; return; }; done; }
