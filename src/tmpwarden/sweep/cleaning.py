@@ -26,7 +26,7 @@ Confirm = Callable[[Plan], bool]
 OnReceipt = Callable[[Receipt], None]
 ShouldStop = Callable[[], bool]  # asked between two units
 _WAITING = frozenset(("empty-dir", "expired"))  # checks that another unit's end can turn
-_BATCH_UNITS, _BATCH_ENTRIES = 64, 16_384
+_BATCH_UNITS, _BATCH_ENTRIES = 256, 16_384  # a descriptor each; then one look at all processes
 _WENT = (Outcome.REMOVED, Outcome.QUARANTINED)
 
 

@@ -1,5 +1,7 @@
 """A mount that is taken away (`umount -l`) under somebody who uses it hides him from nobody."""
 
+import errno
+import os
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -106,3 +108,22 @@ def test_a_mount_that_is_there_leaves_no_doubt(root: Path) -> None:
         suspects.look_at(holder.pid, table, has_our_root=True)
         assert suspects.descriptors and suspects.lost([table]) == {}, "it came after the table of mounts was read"
         assert isinstance(Holders.look(closely=True).within(str(unit)), Held)
+
+
+def test_one_that_has_ended_and_waits_for_its_parent_leaves_no_doubt(root: Path) -> None:
+    ended = subprocess.Popen(["true"])
+    os.waitid(os.P_PID, ended.pid, os.WEXITED | os.WNOWAIT)
+    looked = Holders.look(closely=True)
+    ended.wait()
+    assert ended.pid not in looked.processes or f"{ended.pid}" not in str(looked.doubts)
+
+
+def test_where_no_child_can_be_started_to_ask_there_is_a_doubt(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unit = claude_session(root)
+
+    def refuse(*words: object, **more: object) -> int:
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN))
+
+    with used_through_a_lost_mount(unit, "a directory"):
+        monkeypatch.setattr(os, "posix_spawn", refuse)
+        assert isinstance(Holders.look(closely=True).within(str(unit)), NotMeasured)

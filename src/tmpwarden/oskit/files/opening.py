@@ -5,7 +5,9 @@ from __future__ import annotations
 import errno
 import os
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC | os.O_NONBLOCK
+_DIRECTORY = os.O_RDONLY  # the rest is not there on every system that only wants to load us
+for _flag in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK"):
+    _DIRECTORY |= getattr(os, _flag, 0)
 
 
 def open_dir(name: str, dir_fd: int | None = None) -> int:

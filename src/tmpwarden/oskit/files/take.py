@@ -6,8 +6,13 @@ import stat
 
 from ..race import race_window as _race_window
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    import ctypes
+
 _RENAME_NOREPLACE = 1  # renameat2 on Linux
 _RENAME_EXCL = 4  # renameatx_np on macOS
+_libc: "ctypes.CDLL | None" = None  # loaded once: undo may move a hundred thousand units
 _PINNED = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
@@ -155,10 +160,11 @@ def _rename_noreplace(from_fd: int, token: str, to_fd: int, name: str) -> bool:
     # Not rename(2): that would overwrite a successor. RENAME_NOREPLACE needs no free inode and works for directories.
     import ctypes
 
-    libc = ctypes.CDLL(None, use_errno=True)
-    call, flag = getattr(libc, "renameat2", None), _RENAME_NOREPLACE
+    global _libc
+    _libc = _libc or ctypes.CDLL(None, use_errno=True)
+    call, flag = getattr(_libc, "renameat2", None), _RENAME_NOREPLACE
     if call is None:
-        call, flag = getattr(libc, "renameatx_np", None), _RENAME_EXCL
+        call, flag = getattr(_libc, "renameatx_np", None), _RENAME_EXCL
     if call is None:
         return _move_without_flags(from_fd, token, to_fd, name)
     if call(from_fd, os.fsencode(token), to_fd, os.fsencode(name), flag) == 0:

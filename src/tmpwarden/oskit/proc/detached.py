@@ -8,6 +8,7 @@ Reading either touches no file system. Only which device it is must be asked the
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterable, Iterator
 
 from . import procs
@@ -17,6 +18,8 @@ from .reach import answer_of
 
 _ELSEWHERE = ("/dev/", "/proc/", "/sys/", *NO_FILES)
 _DELETED = " (deleted)"
+_KNOWN_S = 30.0
+_known: dict[tuple[str, str], tuple[str, float]] = {}  # (link, where it leads) -> device, and when it was asked
 _DEVICE = "import os, sys; print(os.stat(sys.argv[1]).st_dev)"
 
 
@@ -24,7 +27,7 @@ class Suspects:
     """What the processes of one look use by mounts that their own namespace does not have."""
 
     def __init__(self) -> None:
-        self.top = frozenset(os.listdir("/"))
+        self.top: frozenset[str] | None = None  # what lies in our root directory, once it is asked for
         self.descriptors: list[tuple[int, int, str]] = []  # (process, number of the mount, descriptor)
         self.others: list[tuple[int, str]] = []  # (process, working directory)
         self.devices: dict[str, int] = {}  # of lost mappings: by whom
@@ -34,6 +37,8 @@ class Suspects:
         found = dict(_descriptors(pid, {mount.id for mount in table.mounts}))
         self.descriptors += [(pid, number, link) for number, link in found.items()]
         if has_our_root:
+            if self.top is None:
+                self.top = frozenset(os.listdir("/"))
             self.devices |= dict.fromkeys(_lost_mappings(pid, self.top), pid)
             cwd = f"/proc/{pid}/cwd"
             if not _is_there(os.readlink(cwd), self.top):
@@ -91,6 +96,15 @@ def _is_there(path: str, top: frozenset[str]) -> bool:
 
 
 def _device_behind(link: str) -> str:
-    """As mountinfo writes it; "" if nobody answers: then it is no local file system."""
-    answer = answer_of(_DEVICE, link)
-    return f"{os.major(int(answer))}:{os.minor(int(answer))}" if answer.isdigit() else ""
+    """As mountinfo writes it; "" if nobody answers: then it is no local file system. Asked once for a while: a child is
+    started for it, and a long run looks many times."""
+    try:
+        key, now = (link, os.readlink(link)), time.monotonic()
+    except OSError:
+        return ""  # closed meanwhile, or ended
+    device, asked = _known.get(key, ("", -_KNOWN_S))
+    if now - asked >= _KNOWN_S:
+        answer = answer_of(_DEVICE, link)
+        device = f"{os.major(int(answer))}:{os.minor(int(answer))}" if answer.isdigit() else ""
+        _known[key] = (device, time.monotonic())
+    return device

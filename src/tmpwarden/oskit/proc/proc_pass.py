@@ -54,13 +54,22 @@ class Pass:
         else:
             self.holders.ended_well()
         self.locate_all()
-        for device, pid in self.suspects.lost({**self.parts, **self.tables}.values()).items() if self.suspects else ():
-            self.holders.lost[device] = f"process {pid} uses something whose mount was taken away under it"
+        if self.suspects:
+            self.look_for_lost_mounts(self.suspects)
         self.holders.sessions = {
             name: {value: tuple(pids) for value, pids in values.items()} for name, values in self.sessions.items()
         }
         for why in visibility.doubts(self.holders.processes, self.unreadable, outside=outside):
             self.holders.doubt(why)
+
+    def look_for_lost_mounts(self, suspects: detached.Suspects) -> None:
+        try:
+            lost = suspects.lost({**self.parts, **self.tables}.values())
+        except OSError as error:
+            self.holders.doubt(f"a mount that was taken away under somebody cannot be asked about: {error.strerror}")
+            return
+        for device, pid in lost.items():
+            self.holders.lost[device] = f"process {pid} uses something whose mount was taken away under it"
 
     def look_at_all(self) -> None:
         looked: set[int] = set()
@@ -83,8 +92,8 @@ class Pass:
                 self.holders.processes[pid] = process
                 if pid not in self.exclude and not process.is_kernel_thread:
                     self.look_into_any(pid)
-                    if self.closely and pid != self.own_pid:
-                        self.look_closely(pid, process.threads)
+                    if self.closely and process.threads > 1 and pid != self.own_pid:
+                        self.look_into_threads(pid)
                 return
             except PermissionError as error:
                 trouble = error
@@ -104,14 +113,6 @@ class Pass:
                     return self.look_into(pid, thread)
                 except procs.ENDED:
                     continue
-
-    def look_closely(self, pid: int, threads_of_it: int) -> None:
-        """What costs more than a look at everything may: only where a deed follows."""
-        if threads_of_it > 1:
-            self.look_into_threads(pid)
-        namespace = proc_links.mount_namespace(pid)
-        if self.suspects and (table := self.tables.get(namespace)):
-            self.suspects.look_at(pid, table, has_our_root=namespace == self.own_namespace)
 
     def look_into_threads(self, pid: int) -> None:
         for thread in threads.apart(pid):
@@ -139,6 +140,8 @@ class Pass:
         self.note_all(namespace, pid, proc_links.held_paths(thread, ours=ours))
         if ours:
             return
+        if self.suspects and (table := self.tables.get(namespace)):
+            self.suspects.look_at(thread, table, has_our_root=namespace == self.own_namespace)
         environ = procs.read(f"/proc/{thread}/environ")
         for variable, value in proc_links.temp_directories(environ):
             for path in self.readings(namespace, value):

@@ -6,7 +6,7 @@ import errno
 import os
 from collections.abc import Iterator
 
-from ...errors import NameTaken, NotFound, TmpwardenError
+from ...errors import NameTaken, NotFound, TmpwardenError, UnsafeScratch
 from ...lazy_dataclass import dataclass
 from ...model.sweep import Measure
 from ...oskit.files import copying, own_dirs, own_files, places, purge, take, walk
@@ -34,18 +34,58 @@ def undo(token: str | None = None, to: str | None = None) -> tuple[Restored, ...
     journal = Journal(places.state_dir())
     undoing.mend(journal)
     known = restorable(journal.state, must_read=True)
-    chosen = _chosen(known, token)
-    if not chosen:
-        raise NotFound(_nothing(token), hint="`tmpwarden log` lists what was removed and what can come back")
-    return tuple(_each(journal, chosen, to))
+    doors = _Doors()
+    try:
+        chosen = _chosen(known, token, doors)
+        if not chosen:
+            raise NotFound(_nothing(token), hint="`tmpwarden log` lists what was removed and what can come back")
+        return tuple(_each(journal, chosen, to, doors))
+    finally:
+        doors.close()
 
 
-def _each(journal: Journal, chosen: list[dict[str, Any]], to: str | None) -> Iterator[Restored]:
+class _Doors:
+    """The quarantines of one undo, each opened once."""
+
+    def __init__(self) -> None:
+        self._fds: dict[str, int] = {}
+
+    def holding(self, entry: dict[str, Any]) -> tuple[str, int] | None:
+        """The quarantine that holds the entry; None if it has expired there. Raises OSError where that cannot be looked
+        at: it is not gone then."""
+        name = str(entry["id"])
+        for directory in (quarantine.beside(str(entry["root"])), quarantine.of_home(places.state_dir())):
+            fd = self._opened(directory)
+            if fd < 0 or not quarantine.is_token(name):
+                continue
+            try:
+                os.lstat(name, dir_fd=fd)
+            except FileNotFoundError:
+                continue
+            return directory, fd
+        return None
+
+    def _opened(self, directory: str) -> int:
+        """-1: there is none, or it is not ours."""
+        if directory not in self._fds:
+            try:
+                self._fds[directory] = quarantine.opened(directory)
+            except (FileNotFoundError, UnsafeScratch):
+                self._fds[directory] = -1
+        return self._fds[directory]
+
+    def close(self) -> None:
+        for fd in self._fds.values():
+            if fd >= 0:
+                os.close(fd)
+
+
+def _each(journal: Journal, chosen: list[dict[str, Any]], to: str | None, doors: _Doors) -> Iterator[Restored]:
     """One that cannot come back keeps no other from coming; the first such is told once all were tried."""
     problems: list[TmpwardenError | OSError] = []
     for entry in chosen:
         try:
-            yield _bring_back(journal, entry, to)
+            yield _bring_back(journal, entry, to, doors)
         except (TmpwardenError, OSError) as problem:
             problems.append(problem)
     if problems:
@@ -55,12 +95,12 @@ def _each(journal: Journal, chosen: list[dict[str, Any]], to: str | None) -> Ite
         raise first
 
 
-def _chosen(known: dict[str, dict[str, Any]], token: str | None) -> list[dict[str, Any]]:
+def _chosen(known: dict[str, dict[str, Any]], token: str | None, doors: _Doors) -> list[dict[str, Any]]:
     if token is not None:
         found = [entry for name, entry in known.items() if name.startswith(token) and token]
         return found if len(found) == 1 else []
-    there = [entry for entry in known.values() if _directory_of(entry)]
-    return [entry for entry in there if entry["run"] == there[-1]["run"]]
+    last = next((entry["run"] for entry in reversed(known.values()) if doors.holding(entry)), None)
+    return [entry for entry in known.values() if entry["run"] == last and doors.holding(entry)]
 
 
 def _nothing(token: str | None) -> str:
@@ -69,44 +109,32 @@ def _nothing(token: str | None) -> str:
     return f"nothing that can be brought back is called {shown(token)}"
 
 
-def _bring_back(journal: Journal, entry: dict[str, Any], to: str | None) -> Restored:
+def _bring_back(journal: Journal, entry: dict[str, Any], to: str | None, doors: _Doors) -> Restored:
     token, path = str(entry["id"]), str(entry["path"])
-    directory = _directory_of(entry)
-    if not directory:
+    found = doors.holding(entry)
+    if not found:
         raise NotFound(f"{shown(path)} is not in quarantine any more")
+    directory, fd = found
     target = os.path.join(to, os.path.basename(path)) if to else path
-    fd = quarantine.opened(directory)
-    try:
-        undoing.begin(journal, fd, token, directory, target)
-        if to:
-            _move(fd, directory, token, target)
-        else:
-            parent_fd = open_parent(str(entry["root"]), path)
-            try:
-                if not take.put_back(fd, token, parent_fd, os.path.basename(path)):
-                    raise _refusal(entry)
-            finally:
-                os.close(parent_fd)
-    finally:
-        os.close(fd)
+    undoing.begin(journal, fd, token, directory, target)
+    if to:
+        _move(fd, directory, token, target)
+    else:
+        parent_fd = open_parent(str(entry["root"]), path)
+        try:
+            if not take.put_back(fd, token, parent_fd, os.path.basename(path)):
+                raise _refusal(entry, doors)
+        finally:
+            os.close(parent_fd)
     journal.open()
     journal.note("undone", id=token, path=target)
     return Restored(token, target, int(entry["bytes"]), int(entry["entries"]))
 
 
-def _directory_of(entry: dict[str, Any]) -> str:
-    """The quarantine that holds the entry; empty if it has expired there."""
-    root = str(entry["root"])
-    for directory in (quarantine.beside(root), quarantine.of_home(places.state_dir())):
-        if quarantine.holds(directory, str(entry["id"])):
-            return directory
-    return ""
-
-
-def _refusal(entry: dict[str, Any]) -> TmpwardenError:
+def _refusal(entry: dict[str, Any], doors: _Doors) -> TmpwardenError:
     """Two may bring back the same unit at once, or its time may be over just now: then nobody has its name."""
     path = shown(str(entry["path"]))
-    return NameTaken(path) if _directory_of(entry) else NotFound(f"{path} is not in quarantine any more")
+    return NameTaken(path) if doors.holding(entry) else NotFound(f"{path} is not in quarantine any more")
 
 
 def _move(fd: int, directory: str, token: str, target: str) -> None:
