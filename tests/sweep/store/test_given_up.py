@@ -1,5 +1,6 @@
 """What waits for undo is walked before it is given up: whatever was written into it since sends it back."""
 
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -9,8 +10,10 @@ import pytest
 from support import users
 from support.litter import claude_session, later, snapshot
 from support.mounts import fill_bytes, needs_root, tmpfs
+from tmpwarden.lazy_dataclass import replace
 from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.store import giving_up
 from tmpwarden.sweep.store.journal import NAME, restorable
 from tmpwarden.sweep.store.undo import undo
 
@@ -153,3 +156,20 @@ def test_what_came_back_can_be_taken_and_brought_back_again(root: Path) -> None:
     assert not unit.exists()
     undo()
     assert snapshot(unit) == before
+
+
+@pytest.mark.parametrize("how", ["a mount in it", "nothing can be looked at"])
+def test_what_cannot_be_looked_at_whole_is_not_given_up(root: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    unit, waiting = put_aside(root)
+    measure = giving_up.walk.measure
+
+    def struck(*words: object, **more: object) -> object:
+        if how == "nothing can be looked at":
+            raise OSError(errno.EIO, os.strerror(errno.EIO))
+        seen = measure(*words, **more)  # type: ignore[arg-type]
+        return seen and replace(seen, crosses_device=True)
+
+    monkeypatch.setattr(giving_up.walk, "measure", struck)
+    result = clean(PURGE, now_ns=later(101))
+    assert unit.exists() or waiting.exists()
+    assert result.undeleted or result.warnings

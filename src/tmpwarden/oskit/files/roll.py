@@ -107,10 +107,10 @@ class Unroller(Purger):
     """Removes by the roll what was called a moment ago; whatever is in its way is left to an ordinary purge."""
 
     def unroll(self, roll: Roll) -> None:
-        self.device = os.stat(self.name, dir_fd=self.dir_fd, follow_symlinks=False).st_dev
         fds, names, unlink, removed = [self.dir_fd], [self.name], os.unlink, 0
         fd = self.dir_fd
         try:
+            self.device = os.stat(self.name, dir_fd=fd, follow_symlinks=False).st_dev
             for each in roll:
                 if isinstance(each, str):
                     unlink(each, dir_fd=fd)

@@ -88,7 +88,10 @@ class GivingUp:
         """An entry that is doomed already may be half gone, and is not asked about."""
         inside = None
         if entry.name.endswith(quarantine.KEPT):
-            inside = self._walked(entry)
+            try:
+                inside = self._walked(entry)
+            except OSError as error:  # what cannot be looked at is not given up
+                return _unread(entry, error)
             if why := self._users(entry) or (inside and change(self._known.get(entry.name), entry, inside)):
                 self.back.append(self._put_back(entry, why))
                 return self.back[-1]
@@ -131,10 +134,18 @@ def change(judged: Judged | None, entry: Stored, now: Measure) -> str | None:
     """What is not as it was judged, in words."""
     if judged is not None and judged.entries and now.entries != judged.entries:
         return f"it holds {now.entries:,} entries now, and held {judged.entries:,} when it was judged"
+    if now.at_least or now.crosses_device or now.foreign:
+        return "part of it is not as it was judged"
     if now.directories == now.entries == 1:
         return None  # empty: our own takes may have dated it, and rmdir loses nothing
     limit_ns = judged.newest_ns if judged is not None and judged.newest_ns else entry.taken_ns
     return "something in it was written after it was judged" if now.newest_ns > limit_ns else None
+
+
+def _unread(entry: Stored, error: OSError) -> Purged:
+    done = Purged(0, 0, (("", error.strerror or str(error)),), 1)
+    done.place = entry.path
+    return done
 
 
 def instead(receipt: Receipt, done: Purged | Back) -> Receipt:
