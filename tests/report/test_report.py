@@ -248,7 +248,7 @@ JSON = st.recursive(
 
 
 @given(st.data())
-@settings(max_examples=150, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 def test_whatever_was_sent_is_drawn_or_refused(draws: st.DataObject) -> None:
     """One value of a good document replaced by anything."""
     document = scan_document(2)

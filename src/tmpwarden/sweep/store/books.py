@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from ...errors import TmpwardenError
-from ...model.sweep import Receipt, Space
+from ...model.sweep import Receipt
 from ...model.terms import Outcome
 from ...oskit.files import own_dirs, places, space
 from ...oskit.proc import locks
@@ -22,7 +22,7 @@ _WAIT_S, _POLL_S = 2.0, 0.01
 
 def close(prepared: Prepared, by: str, freed_bytes: int, freed_entries: int) -> None:
     """Add what a run freed to what was saved so far, and this hour's line to the history if it has none yet."""
-    _write(prepared.state, by, prepared.spaces(), prepared.now_ns(), freed_bytes, freed_entries)
+    _write(prepared.state, by, prepared.roots, prepared.now_ns(), freed_bytes, freed_entries)
 
 
 def close_by_receipts(prepared: Prepared, by: str, receipts: Iterable[Receipt]) -> None:
@@ -34,23 +34,27 @@ def close_by_receipts(prepared: Prepared, by: str, receipts: Iterable[Receipt]) 
 
 def note_usage(by: str) -> None:
     """Only how full the roots are: of a tick that found nothing due."""
-    spaces = []
-    for root in places.temp_roots(extra=known_roots.remembered()):
-        with suppress(OSError):
-            spaces.append(space.space_of(root))
-    _write(places.state_dir(), by, spaces, time.time_ns(), 0, 0)
+    _write(places.state_dir(), by, places.temp_roots(extra=known_roots.remembered()), time.time_ns(), 0, 0)
 
 
-def _write(state: str, by: str, spaces: Iterable[Space], now_ns: int, freed_bytes: int, freed_entries: int) -> None:
+def _write(state: str, by: str, roots: Iterable[str], now_ns: int, freed_bytes: int, freed_entries: int) -> None:
     try:
         with alone(state) as is_alone:
             if is_alone:
                 saved.add(state, freed_bytes, freed_entries)
-                so_far = saved.read(state)
-                seen = {each.path: history.usage(each) for each in spaces}
-                history.note(state, history.Moment(now_ns, by, seen, so_far.bytes, so_far.entries))
+                if untold := history.without_a_line(state, roots, now_ns):  # most runs find one, and measure nothing
+                    so_far, seen = saved.read(state), _measured(untold)
+                    history.note(state, history.Moment(now_ns, by, seen, so_far.bytes, so_far.entries))
     except (OSError, TmpwardenError):
         return  # a full disk forgets, and harms nothing; who squats our state is told by others
+
+
+def _measured(roots: Iterable[str]) -> dict[str, history.Usage]:
+    seen = {}
+    for root in roots:
+        with suppress(OSError):
+            seen[root] = history.usage(space.space_of(root))
+    return seen
 
 
 @contextmanager

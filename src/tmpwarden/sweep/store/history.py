@@ -58,9 +58,8 @@ def note(state: str, moment: Moment) -> bool:
     """Add a line with the roots that have none in this hour of the clock; False if they all have, or it cannot be.
 
     Whoever calls it holds the books (`books.py`): two at once would both see no line."""
-    hour = moment.at_ns // _HOUR_NS
-    told = {root for each in read(state, lately=True) if each.at_ns // _HOUR_NS == hour for root in each.roots}
-    roots = {root: seen for root, seen in moment.roots.items() if root not in told}
+    untold = set(without_a_line(state, moment.roots, moment.at_ns))
+    roots = {root: seen for root, seen in moment.roots.items() if root in untold}
     if not roots:
         return False
     path = f"{state}/{NAME}"
@@ -71,6 +70,17 @@ def note(state: str, moment: Moment) -> bool:
     except OSError:
         return False  # a full disk: an hour is missing
     return True
+
+
+def without_a_line(state: str, roots: Iterable[str], at_ns: int) -> list[str]:
+    """Those of which this hour of the clock has none yet. Looks back no further than that."""
+    told: set[str] = set()
+    for line in reversed(list(_lines(state, lately=True))):
+        moment = _decoded(line)
+        if moment is not None and moment.at_ns // _HOUR_NS != at_ns // _HOUR_NS:
+            break
+        told.update(moment.roots if moment is not None else ())
+    return [root for root in roots if root not in told]
 
 
 def read(state: str, *, lately: bool = False) -> list[Moment]:
