@@ -11,8 +11,9 @@ import pytest
 
 from tmpwarden.catalogue.load import load
 from tmpwarden.catalogue.matcher import Place
-from tmpwarden.catalogue.planting import Planted, plant
+from tmpwarden.catalogue.planting import Planted, plant, root_for
 from tmpwarden.model.request import Request, Thresholds
+from tmpwarden.model.sweep import Litter
 from tmpwarden.model.terms import Claim, Kind, Tier
 from tmpwarden.sweep import compose
 
@@ -39,14 +40,15 @@ class Garden:
     planted: tuple[Planted, ...]
 
     def request(self, *, ask: bool = False) -> Request:
-        return Request(roots=self.roots, home=self.home, thresholds=Thresholds(take_ask=ask))
+        return Request(roots=self.roots, projects=self.roots, home=self.home, thresholds=Thresholds(take_ask=ask))
 
     def of_tier(self, tier: Tier) -> list[Planted]:
         return [each for each in self.planted if each.is_match and each.row.tier is tier]
 
     def rows_of(self, wanted: list[Planted]) -> dict[str, str | None]:
         """path -> the key of the row that the matcher gives this entry, walking from its root."""
-        places = {place.path: place for place in CATALOGUE.places(self.roots, self.home)}
+        starts = (*CATALOGUE.of_projects(self.roots), *CATALOGUE.places(self.roots, self.home))
+        places = {place.path: place for place in starts}
         return {each.path: _row_of(each, places) for each in wanted}
 
 
@@ -66,10 +68,9 @@ def make_garden(world: Path, pid: int, session: str = "") -> Garden:
     home, roots, planted = str(world / "home"), [], []
     session = session or str(uuid.uuid4())  # no other test's process carries it
     for row in CATALOGUE.rows:
-        root = world / "tmp" / row.key
-        root.mkdir()
-        roots.append(str(root))
-        planted += plant(row, str(root), home, pid=pid, session=session)
+        root = root_for(row, str(world / "tmp" / row.key))
+        roots.append(root)
+        planted += plant(row, root, home, pid=pid, session=session)
     return Garden(tuple(roots), home, tuple(planted))
 
 
@@ -151,10 +152,21 @@ def content_that_breaks(check: str, planted: Planted) -> None:
         Path(path, "credentials.toml").write_text("token")
     elif check == "orphaned":
         Path(path, ".orphaned_at").unlink()
+    elif check == "read-only":
+        os.chmod(path, 0o644)
+    elif check == "untracked":
+        git = ["git", "-C", os.path.dirname(path)]
+        subprocess.run([*git, "init", "--quiet"], check=True)
+        subprocess.run([*git, "add", "--force", os.path.basename(path)], check=True)
     elif check == "expired":
         os.utime(path, (4e9, 4e9))
     else:
         Path(path).write_bytes(b"two\nlines")
+
+
+def own_directory(row: Litter, world: Path) -> str:
+    """A project is no temp root."""
+    return str(world / "tmp" / "project" if row.place.startswith("{project}") else world / "tmp")
 
 
 CHECKED = sorted({(row.key, check) for row in CATALOGUE.rows for check in row.checks if check != "not-mapped"})
@@ -167,13 +179,22 @@ def test_an_entry_without_the_shape_stays(own_world: Path, key: str, check: str)
     planted = [
         each
         for each in plant(
-            row, str(own_world / "tmp"), str(own_world / "home"), pid=gone_pid(), session=str(uuid.uuid4())
+            row,
+            root_for(row, own_directory(row, own_world)),
+            str(own_world / "home"),
+            pid=gone_pid(),
+            session=str(uuid.uuid4()),
         )
         if each.is_match
     ]
     for each in planted:
         content_that_breaks(check, each)
-    request = Request(home=str(own_world / "home"), rows=(key,), thresholds=Thresholds(take_ask=True))
+    request = Request(
+        home=str(own_world / "home"),
+        projects=(own_directory(row, own_world),) if "{project}" in row.place else (),
+        rows=(key,),
+        thresholds=Thresholds(take_ask=True),
+    )
     compose.clean(request, now_ns=later_ns)
     assert gone(planted) == set()
 
@@ -188,14 +209,23 @@ def test_a_file_larger_than_its_row_says_stays(own_world: Path, key: str) -> Non
     planted = [
         each
         for each in plant(
-            row, str(own_world / "tmp"), str(own_world / "home"), pid=gone_pid(), session=str(uuid.uuid4())
+            row,
+            root_for(row, own_directory(row, own_world)),
+            str(own_world / "home"),
+            pid=gone_pid(),
+            session=str(uuid.uuid4()),
         )
         if each.is_match
     ]
     for each in planted:
         with open(each.path, "wb") as file:
             file.truncate(row.max_bytes + 1)
-    request = Request(home=str(own_world / "home"), rows=(key,), thresholds=Thresholds(take_ask=True))
+    request = Request(
+        home=str(own_world / "home"),
+        projects=(own_directory(row, own_world),) if "{project}" in row.place else (),
+        rows=(key,),
+        thresholds=Thresholds(take_ask=True),
+    )
     compose.clean(request, now_ns=later_ns)
     assert gone(planted) == set()
 

@@ -31,8 +31,11 @@ def elsewhere(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return root
 
 
-def killed_below(root: Path) -> Path:
-    done = subprocess.run([sys.executable, "-c", KILLED, str(root)], capture_output=True, text=True, check=False)
+KILLED_SESSION = KILLED.replace('lease("claude", root=', 'session("mycli", tmp=')
+
+
+def killed_below(root: Path, source: str = KILLED) -> Path:
+    done = subprocess.run([sys.executable, "-c", source, str(root)], capture_output=True, text=True, check=False)
     return Path(done.stdout.strip())
 
 
@@ -45,6 +48,13 @@ def test_what_a_killed_orchestrator_leased_elsewhere_is_found_without_naming_the
     assert (left / "work").exists()
     result = clean(now_ns=later_ns)
     assert str(left) in [receipt.finding.path for receipt in result.removed]
+    assert not left.exists()
+
+
+def test_what_a_killed_program_left_where_its_author_chose_is_found_too(elsewhere: Path) -> None:
+    left = killed_below(elsewhere, KILLED_SESSION)
+    assert (left / "work").exists()
+    clean(now_ns=later_ns)
     assert not left.exists()
 
 

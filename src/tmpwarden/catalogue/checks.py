@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from ..model.sweep import Litter
-from . import careful
+from . import careful, git_index
 
 Check = Callable[[int, str, os.stat_result], bool | None]  # None: could not look, which never reads as yes
 
@@ -53,6 +53,11 @@ def is_one_line_path(dir_fd: int, name: str, found: os.stat_result) -> bool | No
         return None
     line = text.removesuffix(b"\n")
     return not line or (line.startswith(b"/") and b"\n" not in line and b"\0" not in line)
+
+
+def is_read_only(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+    """Nobody may write it, as the mount points of a sandbox are made."""
+    return not found.st_mode & 0o222
 
 
 def is_empty_dir(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
@@ -210,4 +215,6 @@ CHECKS: dict[str, Check] = {
     "session-in-name": has_session_in_name,
     "not-mapped": is_not_mapped,
     "expired": is_expired,
+    "read-only": is_read_only,
+    "untracked": git_index.is_untracked,
 }

@@ -121,8 +121,8 @@ def _row(table: dict[str, Any], agent_id: str, reading: Reading) -> Litter:
 def _law_of_names(row: Litter, reading: Reading) -> None:
     shared = False
     try:
-        _, components = split_place(row.place)
-        shared = not components
+        base, components = split_place(row.place)
+        shared = not components and base != "project"  # that one is looked at only when a person names it
     except ValueError as wrong:
         reading.complain("in", str(wrong))
     # an empty directory costs nobody anything, so that a row of ours may ask about those that every script makes

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from ..oskit.files import places
 
 BUILT_IN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agents")
 SYSTEM = "/etc/tmpwarden/agents.d"
 _LARGEST = 1 << 20
+_MAC_TEMP = re.compile(r"/.*/folders/[^/]+/[^/]+/T")
 
 
 def read_text(path: str, largest: int = _LARGEST) -> str:
@@ -37,6 +39,11 @@ def xdg(home: str, environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
         said = environ.get(f"XDG_{kind.upper()}_HOME", "")
         found[f"xdg_{kind}"] = (said if os.path.isabs(said) else os.path.join(home, below_home),)
     return found
+
+
+def mac_folders(roots: Iterable[str]) -> tuple[str, ...]:
+    """Beside the temp root of a user of macOS, /var/folders/zz/xyz/T, lie other directories of hers: X, C."""
+    return tuple(os.path.dirname(root) for root in roots if _MAC_TEMP.fullmatch(root))
 
 
 def default_dirs() -> tuple[str, ...]:

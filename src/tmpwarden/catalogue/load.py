@@ -14,7 +14,7 @@ from ..model.terms import Claim, Kind, Tier, Worth
 from ..text import shown
 from . import compiled, matcher
 from .agent import Agent
-from .files import BUILT_IN, default_dirs, read_text, xdg
+from .files import BUILT_IN, default_dirs, mac_folders, read_text, xdg
 from .overrides import Override, apply
 
 _OURS = "tmpwarden"
@@ -56,6 +56,7 @@ class Catalogue:
         bases = {"tmp": tuple(dict.fromkeys(roots))}
         if home is not None:
             bases |= {"home": (home,), **xdg(home, os.environ if environ is None else environ)}
+            bases["mac_folders"] = mac_folders(bases["tmp"])
         return matcher.places(self.rows, bases, os.geteuid() if uid is None else uid)
 
     def sharing(self, directories: Iterable[str]) -> Catalogue:
@@ -63,6 +64,10 @@ class Catalogue:
         rows = tuple(_shared(path) for path in directories)
         grown = (replace(each, rows=(*each.rows, *rows)) if each.id == _OURS else each for each in self.agents)
         return replace(self, agents=tuple(grown)) if rows else self
+
+    def of_projects(self, directories: Iterable[str]) -> tuple[matcher.Place, ...]:
+        """Where agents litter a project. Nobody looks there unless a person names it."""
+        return matcher.places(self.rows, {"project": tuple(directories)}, os.geteuid())
 
     def of_leases(self, roots: Iterable[str]) -> tuple[matcher.Place, ...]:
         """Where our own and leased things lie below roots that nobody called temp roots: no other row's business."""

@@ -12,7 +12,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-BASES = ("tmp", "home", "xdg_cache", "xdg_config", "xdg_data", "xdg_state")
+BASES = ("tmp", "home", "xdg_cache", "xdg_config", "xdg_data", "xdg_state", "project", "mac_folders")
 FLAGS = re.ASCII | re.DOTALL
 _LONGEST_PATTERN = 1000
 _OWNER_GROUPS = {"session", "pid"}

@@ -19,6 +19,7 @@ _BELOW_HOME = {
     "xdg_data": ".local/share",
     "xdg_state": ".local/state",
 }
+_MAC_TEMP = "folders/zz/xyz/T"
 _ANYTHING = "-x"  # what `*` becomes: a name that no row takes for a unit
 _CACHEDIR_TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n"
 
@@ -45,10 +46,18 @@ def plant(row: Litter, tmp: str, home: str, *, pid: int, session: str) -> tuple[
     return tuple(planted)
 
 
+def root_for(row: Litter, directory: str) -> str:
+    """The temp root, or the project, below `directory` beside which a row's examples are planted; made."""
+    root = os.path.join(directory, _MAC_TEMP) if row.place.startswith("{mac_folders}") else directory
+    os.makedirs(root, mode=0o700, exist_ok=True)
+    return root
+
+
 def directory_of(row: Litter, tmp: str, home: str) -> str:
     """Where a row looks; `*` becomes a name that is nobody's."""
     base, parts = split_place(row.place)
-    start = tmp if base == "tmp" else os.path.join(home, _BELOW_HOME[base])
+    starts = {"tmp": tmp, "project": tmp, "mac_folders": os.path.dirname(tmp)}
+    start = starts.get(base) or os.path.join(home, _BELOW_HOME[base])
     uid = str(os.geteuid())
     return os.path.join(start, *(part.replace("{uid}", uid).replace("*", _ANYTHING) for part in parts))
 
@@ -86,6 +95,8 @@ def _make(row: Litter, path: str, kind: Kind) -> None:
     else:
         with open(path, "xb") as file:
             file.write(_content(row))
+        if "read-only" in row.checks:
+            os.chmod(path, 0o444)
 
 
 def _fill(row: Litter, path: str) -> None:

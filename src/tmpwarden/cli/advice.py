@@ -27,6 +27,8 @@ def clean(call: Call, request: Request) -> str:
         words += [option, _exact(seconds)] if seconds is not None else []
     for agent in request.agents:
         words += ["--agent", agent]
+    for project in request.projects:
+        words += ["--project", project]
     return command(call, "clean", *words)
 
 

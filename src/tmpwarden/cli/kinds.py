@@ -85,6 +85,26 @@ ALL_USERS: tuple[tuple[str, ...], dict[str, Any]] = (
 )
 
 
+PROJECT: tuple[tuple[str, ...], dict[str, Any]] = (
+    ("--project", "projects"),
+    {
+        "multiple": True,
+        "metavar": "DIR",
+        "type": as_written,
+        "help": "Only what agents litter this directory with, which you work in; may be repeated.",
+    },
+)
+
+
+def project_rows(projects: tuple[str, ...]) -> tuple[str, ...]:
+    """The keys of the rows that look into projects; none where none is named, which means all rows."""
+    if not projects:
+        return ()
+    from ..catalogue.load import load
+
+    return tuple(row.key for row in load().rows if row.place.startswith("{project}"))
+
+
 def agent_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--agent A`, repeatable, as `wanted`; shells complete it from the catalogue."""
     import click

@@ -12,7 +12,7 @@ from contextlib import contextmanager
 from ..catalogue.agent import Agent
 from ..catalogue.files import BUILT_IN
 from ..catalogue.load import read
-from ..catalogue.planting import Planted, plant
+from ..catalogue.planting import Planted, plant, root_for
 from ..errors import BadConfig
 from ..lazy_dataclass import dataclass
 from ..model.request import Request, Thresholds
@@ -108,13 +108,12 @@ def _sweep(agent: Agent, scratch: str, home: str) -> Rehearsal:
     planted: list[Planted] = []
     roots = []
     for row in agent.rows:
-        root = os.path.join(scratch, row.id)
-        os.mkdir(root, 0o700)
+        root = root_for(row, os.path.join(scratch, row.id))
         roots.append(root)
         planted += plant(row, root, home, pid=pid, session=session)
 
     def request(ask: bool) -> Request:
-        return Request(roots=tuple(roots), home=home, thresholds=Thresholds(take_ask=ask))
+        return Request(roots=tuple(roots), projects=tuple(roots), home=home, thresholds=Thresholds(take_ask=ask))
 
     survey = compose.scan(request(ask=False), now_ns=_in_a_year)
     rows = {

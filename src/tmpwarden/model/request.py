@@ -26,6 +26,7 @@ class Request:
 
     roots: tuple[str, ...] = ()  # empty: TMPWARDEN_ROOTS, else the machine's
     home: str | None = None  # beside named roots, which else confine a run: look at home rows below this (rehearsals)
+    projects: tuple[str, ...] = ()  # directories that a person works in and named: project rows look there
     agents: tuple[str, ...] = ()  # agent ids; empty: all
     rows: tuple[str, ...] = ()  # row keys such as "claude.cwd-marker"; empty: all
     thresholds: Thresholds = field(default_factory=Thresholds)

@@ -16,7 +16,7 @@ from ...sweep.weigh import consent
 from ...text import duration, plural, size
 from .. import advice, ask, plain, removal, render
 from ..call import Answer, Call
-from ..kinds import AGENT, ALL_USERS, OneOf, age, as_written, budget
+from ..kinds import AGENT, ALL_USERS, PROJECT, OneOf, age, as_written, budget, project_rows
 from ..progress import Progress
 from ..stopping import Stop, stopping
 
@@ -38,6 +38,7 @@ _MOST_LISTED = 40  # lines a person reads before a question
 @plain.option("--purge", is_flag=True, help="Empty the quarantine too; nothing can be undone then.")
 @plain.option("--if-due", type=age, help="Only if the last clean is that long ago; as careful as a timer.")
 @plain.option("--time-limit", type=age, help="Stop between two units after this time (exit 10).")
+@plain.option(*PROJECT[0], **PROJECT[1])
 @plain.option(*ALL_USERS[0], **ALL_USERS[1])
 @plain.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 def command(
@@ -55,6 +56,7 @@ def command(
     purge: bool,
     if_due: int | None,
     time_limit: int | None,
+    projects: tuple[str, ...],
     all_users: bool,
     quiet: bool,
 ) -> Answer:
@@ -69,7 +71,8 @@ def command(
     """
     _refuse_beside_paths(
         paths,
-        {"--max-age": max_age, "--agent": wanted, "--budget": limit, "--if-due": if_due, "--all-users": all_users},
+        {"--max-age": max_age, "--agent": wanted, "--budget": limit, "--if-due": if_due, "--all-users": all_users}
+        | {"--project": projects},
     )
     if min_age is not None and max_age is not None and max_age < min_age:
         raise BadArgument("--max-age is below --min-age", hint="--min-age is a floor for everything")
@@ -77,7 +80,9 @@ def command(
         time_limit = _MOST_FOR_ONE_S
     request = Request(
         roots=call.roots,
+        projects=projects,
         agents=wanted,
+        rows=project_rows(projects),
         thresholds=Thresholds(min_age_s=min_age, max_age_s=max_age, take_ask=take_ask or tier == "ask"),
         config_file=call.config_file,
         unattended=if_due is not None,

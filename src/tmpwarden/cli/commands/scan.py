@@ -8,7 +8,7 @@ from ...model.request import Request, Thresholds
 from ...text import shown
 from .. import advice, plain
 from ..call import Answer, Call
-from ..kinds import AGENT, ALL_USERS, age
+from ..kinds import AGENT, ALL_USERS, PROJECT, age, project_rows
 from ..seen import Seen, look, spooled
 
 
@@ -19,6 +19,7 @@ from ..seen import Seen, look, spooled
 @plain.option("--max-age", type=age, help="Judge with this age limit instead of each kind's own.")
 @plain.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
 @plain.option("--full", is_flag=True, help="Measure what the catalogue does not know too, however long that takes.")
+@plain.option(*PROJECT[0], **PROJECT[1])
 @plain.option(*ALL_USERS[0], **ALL_USERS[1])
 def command(
     call: Call,
@@ -28,6 +29,7 @@ def command(
     max_age: int | None,
     take_ask: bool,
     full: bool,
+    projects: tuple[str, ...],
     all_users: bool,
 ) -> Answer:
     """What agents left behind, grouped by agent and litter, biggest first.
@@ -38,7 +40,14 @@ def command(
     limits = Thresholds(min_age_s=min_age, max_age_s=max_age, take_ask=take_ask)
 
     def answer() -> Answer:
-        request = Request(roots=call.roots, agents=wanted, thresholds=limits, config_file=call.config_file)
+        request = Request(
+            roots=call.roots,
+            projects=projects,
+            agents=wanted,
+            rows=project_rows(projects),
+            thresholds=limits,
+            config_file=call.config_file,
+        )
         return _answer(call, request, each, full, is_alone=not all_users)
 
     if all_users:
@@ -64,7 +73,8 @@ def _lines(call: Call, request: Request, seen: Seen, each: bool) -> Iterable[str
         show = render.scan_units if each else render.scan_groups
         yield from show(seen.verdicts, now_ns=seen.now_ns, for_a_person=call.for_a_person)
     else:
-        yield "No agent left anything in " + ", ".join(shown(root.path) for root in seen.roots) + "."
+        where = request.projects or [root.path for root in seen.roots]
+        yield "No agent left anything in " + ", ".join(shown(path) for path in where) + "."
     most = None if each else whole_roots.MOST_GROUPS
     yield from whole_roots.groups(seen.unmatched, now_ns=seen.now_ns, for_a_person=call.for_a_person, most=most)
     if not seen.verdicts and not seen.unmatched:

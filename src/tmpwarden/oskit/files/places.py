@@ -70,6 +70,25 @@ def temp_roots(explicit: tuple[str, ...] = (), extra: tuple[str, ...] = ()) -> R
     return _usable(tuple(filter(os.path.isabs, candidates)) + _COMMON_ROOTS + extra)
 
 
+def project(path: str) -> str:
+    """A directory that somebody works in and named, resolved; UnsafeRoot with the reason if it is none of ours."""
+    from ...errors import NoSuchRoot, UnsafeRoot
+    from ...text import shown
+
+    _refuse_frozen(path)
+    resolved = os.path.realpath(path)
+    try:
+        status = os.lstat(resolved)
+    except OSError:
+        raise NoSuchRoot(shown(path)) from None
+    wrong = "it is not a directory" if not stat.S_ISDIR(status.st_mode) else _personal(resolved)
+    if wrong is None and status.st_uid != uid():
+        wrong = f"it belongs to another user (uid {status.st_uid})"
+    if wrong:
+        raise UnsafeRoot(shown(path) or "''", wrong)
+    return resolved
+
+
 def is_common_root(path: str) -> bool:
     """Whether every run that is not confined looks there."""
     return path in _COMMON_ROOTS
