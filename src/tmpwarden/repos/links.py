@@ -32,12 +32,11 @@ def is_linked(path: str) -> bool:
 
 def common_directory(path: str) -> str | None:
     """The git directory of the repository that `path` is a checkout of; None if there is none that can be read."""
+    own = own_directory(path)
+    if own is None or os.path.isdir(f"{path}/.git"):
+        return own
     try:
-        if os.path.isdir(f"{path}/.git"):
-            return os.path.realpath(f"{path}/.git")
-        word, _, target = _line(path, ".git").partition(" ")
-        own = os.path.realpath(os.path.join(path, target))
-        return os.path.realpath(os.path.join(own, _line(own, "commondir"))) if word == "gitdir:" else None
+        return os.path.realpath(os.path.join(own, _line(own, "commondir")))
     except (OSError, Unclear, ValueError):
         return None
 

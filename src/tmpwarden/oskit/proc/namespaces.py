@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from .link_walk import follow
 from .mountinfo import Mount, parse_mount, visible_mounts
 
 INITIAL_PID_NAMESPACE = "pid:[4026531836]"  # a constant of the kernel: PROC_PID_INIT_INO
@@ -40,8 +41,6 @@ NETWORK_FILESYSTEMS = frozenset(
         "fuse.juicefs",
     )
 )
-
-_MOST_LINKS = 40
 
 
 def waits_for_others(filesystem: str) -> bool:
@@ -171,25 +170,8 @@ class MountTable:
 
     def resolve(self, path: str) -> str:
         """`path` with its links followed, as far as no file system has to be touched that may not answer."""
-        here, left, links = "/", path.split("/")[::-1], 0
-        while left:
-            part = left.pop()
-            if part == "..":
-                here = os.path.dirname(here)
-            if part in ("", ".", ".."):
-                continue
-            step = f"{here.rstrip('/')}/{part}"
-            if links > _MOST_LINKS or self.may_hang(step):
-                return "/".join([step, *left[::-1]])
-            try:
-                target = os.readlink(step)
-            except OSError:  # no link, or nothing there
-                here = step
-                continue
-            links += 1
-            left += target.split("/")[::-1]
-            here = "/" if target.startswith("/") else here
-        return here
+        where, left, _ = follow(path, self.may_hang)
+        return "/".join([where, *left])
 
     def may_hang(self, path: str) -> bool:
         return waits_for_others(self.filesystem(path) or "autofs")

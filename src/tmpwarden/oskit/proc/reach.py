@@ -11,6 +11,7 @@ import os
 import sys
 import time
 
+from .link_walk import follow
 from .mountinfo import Mount
 from .namespaces import MountTable, waits_for_others
 
@@ -21,7 +22,6 @@ if TYPE_CHECKING:
 
 DEADLINE_S = 2.0
 _KNOWN_S = 60.0  # how long an answer counts: a server thread lives for weeks
-_MOST_LINKS = 40
 # It closes whatever it inherited before it touches anything: stuck for good, it must hold no lock and no pipe of ours.
 _ALONE = "import os, sys\nos.closerange(3, 65536)\n"
 _PROBE = """
@@ -65,26 +65,8 @@ class Reach:
         if not self.risky:
             return None
         whole = path if path.startswith("/") else os.path.join(os.getcwd(), path)  # who names it whole may be nowhere
-        here, left, links = "/", whole.split("/")[::-1], 0
-        while left:
-            part = left.pop()
-            if part == "..":
-                here = os.path.dirname(here)
-            if part in ("", ".", ".."):
-                continue
-            here = f"{here.rstrip('/')}/{part}"
-            if self.is_frozen_at(here):
-                return here
-            try:
-                target = os.readlink(here)
-            except (OSError, ValueError):  # no link, or nothing there
-                continue
-            links += 1
-            if links > _MOST_LINKS:
-                return None
-            left += target.split("/")[::-1]
-            here = "/" if target.startswith("/") else os.path.dirname(here)
-        return None
+        where, _, is_frozen = follow(whole, self.is_frozen_at)
+        return where if is_frozen else None
 
     def frozen_near(self, path: str) -> str | None:
         """The same, or one right below it that does not answer: for who reads whatever is in there."""
