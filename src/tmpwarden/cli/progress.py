@@ -6,6 +6,7 @@ import sys
 import time
 from types import TracebackType
 
+COUNTING_S = 1.0  # what a person who watches waits for a total
 _QUIET_S = 0.5  # quick work shows nothing
 _EVERY_S = 0.1
 

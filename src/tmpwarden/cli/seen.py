@@ -8,10 +8,9 @@ from ..lazy_dataclass import dataclass
 from ..model.request import Request
 from ..model.sweep import Account, Space, Unmatched, Verdict
 from ..sweep.compose import scan
-from ..text import plural
 from . import documents, whole_roots
 from .call import Call
-from .progress import Progress
+from .progress import COUNTING_S, Progress
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,7 +33,8 @@ def look(call: Call, request: Request, *, in_full: bool) -> Seen:
     """Every unit with its verdict, then what is of no known kind. Complaints become warnings of the call."""
     survey = scan(request, now_ns=call.now_ns)
     with Progress(wanted=not call.json) as progress:
-        verdicts = list(_told(survey, progress))
+        total = survey.expected(within_s=COUNTING_S) if progress.is_shown else None
+        verdicts = list(_told(survey, progress, total))
         progress.tell("Looking at what is of no known kind ...")
         unmatched = survey.unmatched(in_full=in_full)
     for warning in survey.warnings:
@@ -60,7 +60,9 @@ def spooled(call: Call, request: Request, *, in_full: bool) -> documents.Documen
     } | whole_roots.document(unmatched, survey.accounts(unmatched), call.now_ns())
 
 
-def _told(survey: Iterable[Verdict], progress: Progress) -> Iterator[Verdict]:
-    for count, verdict in enumerate(survey, 1):
-        progress.tell(f"Looking: {plural(count, 'unit')} found ...")
+def _told(survey: Iterable[Verdict], progress: Progress, total: int | None) -> Iterator[Verdict]:
+    count, of_how_many = 0, "" if total is None else f" of at most {total:,}"
+    for verdict in survey:
+        count += len(verdict.finding.members) or 1
+        progress.tell(f"Looking: {count:,}{of_how_many} items ...")
         yield verdict

@@ -41,6 +41,17 @@ class Survey:
             yield verdict
         self._prepared.finder.stranger = None
 
+    def expected(self, *, within_s: float) -> int | None:
+        """How many items it will meet at most, by their names: for who watches. None where counting takes longer."""
+        watch, count = _Watch(time.monotonic() + within_s), 0
+        try:
+            for finding in replace(self._prepared.finder, stranger=None).find():
+                watch.look()
+                count += len(finding.members) or 1
+        except _OutOfTime:
+            return None
+        return count
+
     @property
     def roots(self) -> tuple[Space, ...]:
         return self._prepared.spaces()

@@ -9,7 +9,7 @@ from ...errors import BadArgument, LockHeld, WouldAsk
 from ...model.request import Request, Thresholds
 from ...model.sweep import Receipt
 from ...oskit.files import places
-from ...sweep.compose import clean
+from ...sweep.compose import clean, scan
 from ...sweep.prepared import CleanResult, Plan
 from ...sweep.store import journal, saved
 from ...sweep.weigh import consent
@@ -17,7 +17,7 @@ from ...text import duration, plural, size
 from .. import advice, ask, plain, removal, render
 from ..call import Answer, Call
 from ..kinds import AGENT, ALL_USERS, PROJECT, OneOf, age, as_written, budget, project_rows
-from ..progress import Progress
+from ..progress import COUNTING_S, Progress
 from ..stopping import Stop, stopping
 
 _MOST_FOR_ONE_S = 600  # of all users: the others wait
@@ -154,6 +154,8 @@ class _Run:
         with Progress(wanted=not (self.call.json or self.quiet)) as progress:
             told = _Counter(progress)
             progress.tell("Looking ...")
+            if self.yes and progress.is_shown:  # nobody is asked, so that no plan says how much there is
+                told.total_items = scan(self.request, now_ns=self.call.now_ns).expected(within_s=COUNTING_S) or 0
 
             def confirm(plan: Plan) -> bool:
                 progress.clear()
@@ -227,7 +229,9 @@ class _Counter:
     def __call__(self, receipt: Receipt) -> None:
         self.items += render.items_in(receipt.finding)
         self.bytes += receipt.bytes
-        if self.total_items:
+        if self.total_items and not self.total_bytes:
+            words = f"{self.items:,} of at most {plural(self.total_items, 'item')}, {size(self.bytes)}"
+        elif self.total_items:
             words = (
                 f"{self.items:,} of {plural(self.total_items, 'item')}, {size(self.bytes)} of {size(self.total_bytes)}"
             )
