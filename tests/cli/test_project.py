@@ -87,6 +87,19 @@ def test_a_worktree_and_a_directory_below_the_top_are_told_from_their_own_index(
             os.close(fd)
 
 
+@pytest.mark.parametrize("odd", ["fifo", "link", "garbage"])
+def test_an_index_that_cannot_be_read_keeps_everything_and_is_not_waited_for(project: Path, odd: str) -> None:
+    index = project / ".git" / "index"
+    if odd == "fifo":
+        os.mkfifo(index)
+    elif odd == "link":
+        index.symlink_to("/dev/zero")
+    else:
+        index.write_bytes(b"no index")
+    answer("clean", "--project", str(project), "--yes", later_s=A_WEEK_S)
+    assert {MARKER, STUB} <= left(project)
+
+
 @pytest.mark.parametrize(("path", "status"), [("/", 7), ("~", 7), ("/nowhere/at/all", 5)])
 def test_what_is_no_project_is_refused(project: Path, path: str, status: int) -> None:
     assert answer("clean", "--project", os.path.expanduser(path), "--yes")[0] == status

@@ -17,14 +17,15 @@ def is_untracked(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
         top = _top_of(directory)
         if top is None:
             return True
-        with open(os.path.join(_git_dir(top), "index"), "rb") as file:
-            index = file.read(_LARGEST + 1)
-    except FileNotFoundError:
-        return True  # nothing was ever added
+        index = os.path.join(_git_dir(top), "index")
     except (OSError, ValueError):
         return None
-    path = os.path.relpath(os.path.join(directory, name), top)
-    known = _tracks(index, os.fsencode(path)) if len(index) <= _LARGEST else None
+    if not os.path.lexists(index):
+        return True  # nothing was ever added
+    content = own_files.read_small(index, _LARGEST + 1)  # a fifo or a link in its place is not waited for
+    if content is None or len(content[0]) > _LARGEST:
+        return None
+    known = _tracks(content[0], os.fsencode(os.path.relpath(os.path.join(directory, name), top)))
     return None if known is None else not known
 
 
