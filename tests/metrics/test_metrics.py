@@ -80,7 +80,7 @@ def test_the_forecast_is_the_one_that_status_gives(own_world: Path, capsys: pyte
     for hours in (3, 2, 1):
         used = max(0, room.bytes.used - room.bytes.free * hours // 3)
         seen = history.Usage(history.Level(used, room.bytes.free), history.Level(0, 0))
-        assert history.note(state, history.Moment(int((now_s - hours * 3590) * 1e9), "tick", {root: seen}, 0, 0))
+        assert history.note(state, history.Moment(int((now_s - hours * 3600) * 1e9), "tick", {root: seen}, 0, 0))
     assert data("status")["roots"][0]["path"] == root
     found = told(capsys, later_s=0)
     assert summed(found, "root_growth_bytes_per_second") > 0

@@ -15,6 +15,7 @@ from support.mounts import bind, needs_root, tmpfs
 from support.users import LIBC, MAP, OPEN
 from tmpwarden.model.answers import Held, NotMeasured
 from tmpwarden.model.request import Request
+from tmpwarden.model.terms import WitnessKind
 from tmpwarden.oskit.proc import detached
 from tmpwarden.oskit.proc.holders import Holders
 from tmpwarden.sweep.compose import clean
@@ -59,8 +60,14 @@ def test_it_leaves_a_doubt(root: Path, how: str) -> None:
     unit = claude_session(root)
     with used_through_a_lost_mount(unit, how):
         answer = Holders.look(closely=True).within(str(unit))
-        assert isinstance(answer, NotMeasured) and "taken away" in answer.why and answer.askable
+        if not _has_another_namespace_copied_it(answer):
+            assert isinstance(answer, NotMeasured) and "taken away" in answer.why and answer.askable
     assert "taken away" not in str(Holders.look(closely=True).within(str(unit)))
+
+
+def _has_another_namespace_copied_it(answer: object) -> bool:
+    """A test beside us made a mount namespace while the mount was there: in it, it still is, and that is seen."""
+    return isinstance(answer, Held) and {each.kind for each in answer.by} == {WitnessKind.MOUNT_SOURCE}
 
 
 @pytest.mark.parametrize("how", ["a file", "a mapping"])

@@ -1,6 +1,9 @@
 """Whether something that does not answer is mounted over a directory of ours. Hot path: one read, and no import."""
 
-import os
+try:
+    import posix  # what `os` is made of, without what that costs a hook
+except ImportError:  # Windows
+    import os as posix  # type: ignore[no-redef]
 
 _MOST = 1 << 22
 
@@ -8,8 +11,8 @@ _MOST = 1 << 22
 def frozen(path: str) -> str | None:
     """The mount on the way to `path`, which is ours or lies in what is, that keeps everybody waiting; None: there is
     none. Our names hold our number: where no mount point does, nothing has to be asked."""
-    ending = f"-{os.geteuid()}"
-    names = [os.fsencode(part) for part in path.split("/") if part.endswith(ending)]
+    ending = f"-{posix.geteuid()}"
+    names = [part.encode("utf-8", "surrogateescape") for part in path.split("/") if part.endswith(ending)]
     mounts = _mounts()
     if not any(name in mounts for name in names):
         return None
@@ -20,15 +23,15 @@ def frozen(path: str) -> str | None:
 
 def _mounts() -> bytes:
     try:
-        fd = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
+        fd = posix.open("/proc/self/mountinfo", posix.O_RDONLY | posix.O_CLOEXEC)
     except (OSError, AttributeError):
         return b""
     try:
         parts = []
-        while part := os.read(fd, _MOST):
+        while part := posix.read(fd, _MOST):
             parts.append(part)
         return b"".join(parts)
     except OSError:
         return b""
     finally:
-        os.close(fd)
+        posix.close(fd)
