@@ -72,6 +72,11 @@ class AlreadyThere(TmpwardenError):
     code, exit_code = "already-there", 6
 
 
+class MissingExtra(TmpwardenError):
+    wording = "{0} needs Textual, which is not installed"
+    code, exit_code, hint = "missing-extra", 4, "`pipx inject tmpwarden textual`, or in a clone: pip install '.[ui]'"
+
+
 class TeardownFailed(TmpwardenError):
     wording = "the teardown was not done: {0}"
     code, exit_code, hint = "teardown-failed", 1, "`tmpwarden clean` does later what it could not do now"

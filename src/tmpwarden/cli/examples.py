@@ -42,6 +42,11 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         ("scan --each --agent claude", "every single thing of Claude Code"),
         ("scan --root /var/tmp --json", "one directory, for a program"),
     ),
+    "ui": (
+        ("ui", "all temp directories"),
+        ("ui --root /var/tmp", "one of them"),
+        ("clean --pick", "only what may go, to choose from"),
+    ),
     "why": (
         ("why /tmp/claude-1a2b-cwd", "whose it is, and whether it may go"),
         ("why --all /tmp", "all of a directory, as `clean --all` sees it"),
@@ -68,6 +73,7 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         ("clean", "show the list, ask, remove"),
         ("clean --dry-run", "show the list and touch nothing"),
         ("clean --yes --agent claude", "no question, Claude Code's only"),
+        ("clean --pick", "choose in the terminal what goes"),
         ("clean '/tmp/orch-*'", "these, by name, if nobody uses them"),
         ("clean --budget 60% --yes", "make room: oldest first, down to 60 %"),
     ),

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..errors import Interrupted, Partial, TimeLimit, TmpwardenError
-from ..model.sweep import Keep, Receipt, Remove
+from ..model.sweep import Keep, Receipt, Remove, Verdict
 from ..model.terms import Outcome, Worth
 from ..sweep.prepared import CleanResult
 from ..sweep.store.saved import Saved
@@ -17,7 +17,7 @@ from .words import sentence, with_detail
 _GONE = (Column("SIZE", right=True), Column("LITTER"), Column("WHY"))
 
 
-def question(removals: Sequence[Remove], *, quarantine: bool) -> str:
+def question(removals: Sequence[Verdict], *, quarantine: bool) -> str:
     """`Remove 38 items, 612.0 MB (12 cannot be undone)?`"""
     for_good = [each for each in removals if not (quarantine and each.finding.litter.worth is Worth.SOME)]
     lost = render.items(for_good)

@@ -90,7 +90,8 @@ class Cleaning:
 
     def _consent(self) -> None:
         """A person let a clean run. A word about certain things is none about all that is older than us."""
-        if not self.prepared.request.unattended and not self.prepared.request.words:
+        request = self.prepared.request
+        if not (request.unattended or request.words or request.only_paths):
             consent.give(self.prepared.state)
 
     def _take_unasked(self, actor: Actor, share: consent.Share | None) -> None:

@@ -8,6 +8,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("Look", "status", "How full, live sessions and their scratch, hooks, last clean, next step (the default)."),
     ("Look", "scan", "What agents left behind, biggest first, and what may go."),
     ("Look", "why", "Whose is this path, who uses it, and may it go?"),
+    ("Look", "ui", "All of it in the terminal, live: mark, clean, undo."),
     ("Look", "doctor", "Why does my agent fail? One sentence, one command to run."),
     ("Look", "report", "One HTML page: where the space is, what may go, where it is heading."),
     ("Look", "log", "What was removed, when and why."),

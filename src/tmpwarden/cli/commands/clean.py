@@ -36,6 +36,7 @@ _MOST_LISTED = 40  # lines a person reads before a question
 @plain.option("--budget", "limit", type=budget, help="Go on, oldest first, until at most this much is left.")
 @plain.option("--no-quarantine", is_flag=True, help="Remove for good; undo cannot bring it back.")
 @plain.option("--purge", is_flag=True, help="Empty the quarantine too; nothing can be undone then.")
+@plain.option("--pick", is_flag=True, help="Choose in the terminal among what may go (tmpwarden ui).")
 @plain.option("--if-due", type=age, help="Only if the last clean is that long ago; as careful as a timer.")
 @plain.option("--time-limit", type=age, help="Stop between two units after this time (exit 10).")
 @plain.option(*PROJECT[0], **PROJECT[1])
@@ -54,6 +55,7 @@ def command(
     limit: tuple[int | None, int | None] | None,
     no_quarantine: bool,
     purge: bool,
+    pick: bool,
     if_due: int | None,
     time_limit: int | None,
     projects: tuple[str, ...],
@@ -93,12 +95,23 @@ def command(
         time_limit_s=time_limit,
         words=paths,
     )
+    if pick:
+        return _picked(call, request, yes or dry_run or all_users or if_due is not None)
     run = _Run(call, request, dry_run=dry_run, yes=yes, quiet=quiet, if_due_s=if_due)
     if all_users:
         from ..all_users import for_each_user
 
         return for_each_user(call, run.answer, yes=yes or dry_run, limit_s=time_limit or _MOST_FOR_ONE_S)
     return run.answer()
+
+
+def _picked(call: Call, request: Request, is_unattended: bool) -> Answer:
+    """The view with what these options would take, and nothing marked."""
+    if is_unattended or request.empty_quarantine or not request.quarantine:
+        raise BadArgument("--pick is for a person who chooses among what can be undone", hint="leave the others out")
+    from .ui import shown_live
+
+    return shown_live(call, request=request, only_going=True)
 
 
 def _refuse_beside_paths(paths: tuple[str, ...], options: Mapping[str, object]) -> None:

@@ -34,7 +34,7 @@ def command(call: Call, paths: tuple[str, ...], forget: bool) -> Answer:
     if forget:
         _forget(wanted)
     elif wanted:
-        _add(wanted)
+        add(wanted)
         for path in wanted:
             if not os.path.lexists(path):
                 call.warn(f"there is nothing at {shown(path)} now; it is kept from the moment that it appears")
@@ -73,7 +73,7 @@ def _own_lines() -> list[str]:
         return []
 
 
-def _add(wanted: Iterable[str]) -> None:
+def add(wanted: Iterable[str]) -> None:
     own_dirs.make_private_dir(places.config_dir())
     known = _own_lines()
     for path in wanted:

@@ -42,8 +42,12 @@ def command(call: Call) -> Answer | None:
     """
     if click.get_current_context().invoked_subcommand is not None:
         return None
-    found = look(call.roots, config_file=call.config_file)
-    return Answer({"processes": [document(one) for one in found]}, lambda: _lines(found, call.for_a_person))
+    found = looked(call)
+    return Answer({"processes": [document(one) for one in found]}, lambda: lines(found, call.for_a_person))
+
+
+def looked(call: Call) -> Sequence[Orphan]:
+    return look(call.roots, config_file=call.config_file)
 
 
 @command.command("end")
@@ -57,22 +61,28 @@ def end(call: Call, pids: tuple[int, ...], dry_run: bool, yes: bool) -> Answer:
     What somebody may still need is refused even by its number: another user's, one at a terminal or in tmux, a
     service, a database, an agent, anything of a live session. Each refusal says why.
     """
-    doomed = _chosen(call, pids)
+    doomed = chosen(call, pids)
     if dry_run or not doomed:
         data = {"effect": "would_end", "ended": [document(one) for one in doomed]}
-        return Answer(data, lambda: _lines(doomed, call.for_a_person))
+        return Answer(data, lambda: lines(doomed, call.for_a_person))
     if not yes and not _is_confirmed(call, doomed):
         return Answer({"effect": "ended", "ended": []}, lambda: ["Nothing was ended."])
-    judged_again = {one.pid: one for one in _chosen(call, pids)}
-    still = [one for one in doomed if (again := judged_again.get(one.pid)) and again.start == one.start]
-    ended = orphans.end(still)
+    ended = end_judged_again(call, doomed, pids)
     stayed = [one for one in ended if one.outcome == "stayed"]
     error = Partial(f"{plural(len(stayed), 'process', 'processes')} did not end") if stayed else None
     data = {"effect": "ended", "ended": [_ended_document(one) for one in ended]}
-    return Answer(data, lambda: _ended_lines(ended), 2 if error else 0, error)
+    return Answer(data, lambda: ended_lines(ended), 2 if error else 0, error)
 
 
-def _chosen(call: Call, pids: tuple[int, ...]) -> list[Orphan]:
+def end_judged_again(call: Call, doomed: Sequence[Orphan], pids: tuple[int, ...]) -> list[Ended]:
+    """Between the list and the yes a number may have become another process."""
+    judged_again = {one.pid: one for one in chosen(call, pids)}
+    return list(
+        orphans.end([one for one in doomed if (again := judged_again.get(one.pid)) and again.start == one.start])
+    )
+
+
+def chosen(call: Call, pids: tuple[int, ...]) -> list[Orphan]:
     """Without numbers all that may end; with them just those, or an error that says why not."""
     found = {one.pid: one for one in look(call.roots, named=pids, config_file=call.config_file)}
     if not pids:
@@ -93,7 +103,7 @@ def _refusal(one: Orphan) -> TmpwardenError:
 def _is_confirmed(call: Call, doomed: Sequence[Orphan]) -> bool:
     if not call.can_ask:
         raise WouldAsk
-    ask.say(_lines(doomed, for_a_person=call.for_a_person))
+    ask.say(lines(doomed, for_a_person=call.for_a_person))
     memory = size(sum(one.memory_bytes for one in doomed))
     return ask.yes(f"End {plural(len(doomed), 'process', 'processes')}, {memory} of memory?")
 
@@ -121,7 +131,7 @@ def _ended_document(one: Ended) -> dict[str, object]:
     return {"pid": one.pid, "command": one.command, "outcome": one.outcome}
 
 
-def _lines(found: Sequence[Orphan], for_a_person: bool) -> Iterable[str]:
+def lines(found: Sequence[Orphan], for_a_person: bool) -> Iterable[str]:
     if not found:
         return ["No process has outlived its agent here."]
     return draw(_COLUMNS, [_row(one) for one in found], for_a_person=for_a_person, path_title="COMMAND")
@@ -147,7 +157,7 @@ def _short(command: str) -> str:
     return shown(command if len(command) <= _LONGEST_COMMAND else command[: _LONGEST_COMMAND - 1] + "…")
 
 
-def _ended_lines(ended: Sequence[Ended]) -> Iterator[str]:
+def ended_lines(ended: Sequence[Ended]) -> Iterator[str]:
     words = {"ended": "ended", "killed": "ended, by KILL", "gone": "had ended already", "stayed": "DID NOT END"}
     for one in ended:
         yield f"{one.pid}  {words[one.outcome]}: {_short(one.command)}"

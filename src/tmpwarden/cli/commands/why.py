@@ -61,7 +61,7 @@ def _heard(paths: tuple[str, ...], prepared: Prepared) -> tuple[list[Explained],
 def _all_lines(call: Call, told: Sequence[Explained]) -> Iterator[str]:
     for number, each in enumerate(told):
         yield from [""] * (number > 0)
-        yield from _lines(call, each)
+        yield from lines(call, each)
 
 
 def _document(told: Explained) -> documents.Document:
@@ -106,7 +106,7 @@ def _elsewhere(told: Explained) -> documents.Document:
     return found
 
 
-def _lines(call: Call, told: Explained) -> Iterator[str]:
+def lines(call: Call, told: Explained) -> Iterator[str]:
     yield shown(told.path)
     verdict, now_ns = told.verdict, call.now_ns()
     if verdict is None:

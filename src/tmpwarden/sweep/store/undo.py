@@ -80,6 +80,15 @@ class _Doors:
                 os.close(fd)
 
 
+def of_the_last_run() -> list[dict[str, Any]]:
+    """What `undo` without an id would bring back."""
+    doors = _Doors()
+    try:
+        return _chosen(restorable(places.state_dir()), None, doors)
+    finally:
+        doors.close()
+
+
 def _each(journal: Journal, chosen: list[dict[str, Any]], to: str | None, doors: _Doors) -> Iterator[Restored]:
     """One that cannot come back keeps no other from coming; the first such is told once all were tried."""
     problems: list[TmpwardenError | OSError] = []

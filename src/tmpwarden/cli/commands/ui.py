@@ -1,0 +1,34 @@
+"""`tmpwarden ui`: see, mark and clean in the terminal, live."""
+
+from __future__ import annotations
+
+import importlib.util
+
+import click
+
+from ...errors import MissingExtra, WouldAsk
+from ...model.request import Request
+from ..call import Answer, Call
+from ..group import pass_call
+
+
+@click.command()
+@pass_call
+def command(call: Call) -> Answer:
+    """What agents left behind as a tree, live: roots, agents, sessions, and what may go and why.
+
+    Space marks, `c` cleans what is marked after one question, `w` says why, `k` keeps, `u` undoes, `o` shows processes
+    that outlived their agent, `/` filters, `?` shows all keys. What was marked is judged again when it is cleaned: what
+    has changed or is in use stays.
+    """
+    return shown_live(call)
+
+
+def shown_live(call: Call, *, request: Request | None = None, only_going: bool = False) -> Answer:
+    if importlib.util.find_spec("textual") is None:
+        raise MissingExtra("tmpwarden ui")
+    if not (call.can_ask and call.for_a_person):
+        raise WouldAsk(hint="it needs a terminal; `tmpwarden scan` prints the same")
+    from ..ui.app import View
+
+    return Answer(exit_code=View(call, only_going=only_going, request=request).run() or 0)

@@ -1,0 +1,1 @@
+"""The interactive view. Only `app` and `screens` know Textual; nothing else of tmpwarden imports them."""

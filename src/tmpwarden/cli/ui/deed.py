@@ -1,0 +1,78 @@
+"""A clean of what was marked, in a process of its own: `python -m tmpwarden.cli.ui.deed`.
+
+Reads one line of JSON (what was marked, and where) and writes lines of JSON: how far it is, then what became of it. The
+view has threads, and a clean forks; and when the view is killed or closed, its end of the pipe closes, and the clean
+stops between two units as it does after Ctrl-C.
+"""
+
+from __future__ import annotations
+
+import json
+import select
+import sys
+import time
+
+from ...errors import TmpwardenError
+from ...model.request import Request, Thresholds
+from ...model.sweep import Receipt
+from ...sweep.compose import clean
+from ...sweep.prepared import Plan
+from .. import removal, render
+from .pins import of_document, still_marked
+
+
+def main() -> int:
+    order = json.loads(sys.stdin.readline())
+    pins = [of_document(each) for each in order["pins"]]
+    request = Request(
+        roots=tuple(order["roots"]),
+        config_file=order["config_file"],
+        thresholds=Thresholds(take_ask=True),  # who marks a thing has said so
+        only_paths=frozenset(pin.path for pin in pins),
+    )
+    told = _Told()
+
+    def only_the_marked(plan: Plan) -> bool:
+        plan.removals[:] = still_marked(plan.removals, pins)
+        return bool(plan.removals)
+
+    try:
+        result = clean(
+            request,
+            confirm=only_the_marked,
+            on_receipt=told,
+            should_stop=_is_left_alone,
+            now_ns=lambda: time.time_ns() + order["ahead_ns"],
+        )
+    except TmpwardenError as error:
+        told.write(error={"message": str(error), "hint": error.hint})
+        return error.exit_code
+    document = removal.document(result, dry_run=False, quarantine=True)
+    told.write(result=document | {"stopped": result.stopped, "warnings": result.warnings})
+    return 0
+
+
+def _is_left_alone() -> bool:
+    """The view has closed its end, or is gone."""
+    readable, _, _ = select.select([sys.stdin], [], [], 0)
+    return bool(readable) and not sys.stdin.read(1)
+
+
+class _Told:
+    def __init__(self) -> None:
+        self.items = self.bytes = 0
+
+    def __call__(self, receipt: Receipt) -> None:
+        self.items += render.items_in(receipt.finding)
+        self.bytes += receipt.bytes
+        self.write(items=self.items, bytes=self.bytes)
+
+    def write(self, **fields: object) -> None:
+        try:
+            print(json.dumps(fields), flush=True)
+        except BrokenPipeError:
+            sys.stdout = open("/dev/null", "w")  # noqa: SIM115  # nobody reads any more; what is under way ends well
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

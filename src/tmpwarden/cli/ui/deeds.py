@@ -1,0 +1,121 @@
+"""What the keys of the view do: clean in a process of its own; why, keep, undo, orphans as their commands do them."""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import sys
+import time
+from collections.abc import Callable, Sequence
+
+from ...model.request import Request, Thresholds
+from ...model.terms import Reason
+from ...sweep.compose import prepare
+from ...sweep.explain import explain
+from ...sweep.store.undo import of_the_last_run
+from ...text import plural, shown, size
+from ...worktrees.comeback import undo_with_entries
+from .. import words
+from ..call import Call
+from ..commands import keep as keep_command
+from ..commands import orphans as orphans_command
+from ..commands import why as why_command
+from .pins import Pin
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+Say = Callable[[str], object]
+_LONGEST_LINE = 1 << 24
+
+
+async def clean(call: Call, pins: Sequence[Pin], say: Say) -> list[str]:
+    """What came of it: a sentence, and one line for each thing that stayed."""
+    order = {
+        "roots": call.roots,
+        "config_file": call.config_file,
+        "pins": [pin.document() for pin in pins],
+        "ahead_ns": call.now_ns() - time.time_ns(),
+    }
+    say(f"Removing {plural(len(pins), 'item')} ...")
+    argv = [sys.executable, "-m", "tmpwarden.cli.ui.deed"]
+    pipe = asyncio.subprocess.PIPE
+    child = await asyncio.create_subprocess_exec(*argv, stdin=pipe, stdout=pipe, stderr=pipe, limit=_LONGEST_LINE)
+    assert child.stdin is not None and child.stdout is not None and child.stderr is not None
+    child.stdin.write(json.dumps(order).encode() + b"\n")
+    await child.stdin.drain()
+    told: dict[str, Any] = {}
+    async for line in child.stdout:
+        told = json.loads(line)
+        if "items" in told:
+            say(f"Removing: {plural(told['items'], 'item')}, {size(told['bytes'])} ...")
+    complaint = (await child.stderr.read()).decode(errors="replace").strip()
+    child.stdin.close()  # only now: it takes the end of its input for our end
+    await child.wait()
+    if "error" in told:
+        return [f"{told['error']['message']}. {told['error']['hint'] or ''}".strip()]
+    if "result" not in told:
+        return ["The clean broke off; the next run of any command settles what it left.", *complaint.splitlines()[-1:]]
+    return list(_outcome(told["result"], pins))
+
+
+def _outcome(result: dict[str, Any], pins: Sequence[Pin]) -> list[str]:
+    gone = {each["path"] for each in result["removed"]}
+    removed = sum(each.get("count", 1) for each in result["removed"])
+    total = size(sum(each["bytes"] for each in result["removed"]))
+    can_return = any(each["undoable"] for each in result["removed"])
+    first = f"Removed {plural(removed, 'item')}, {total}." if removed else "Nothing was removed."
+    first += f" u brings {'it' if removed == 1 else 'them'} back." if can_return else ""
+    first += " It was stopped before the end." if result["stopped"] else ""
+    why = {each["path"]: each for each in result["kept"]}
+    failed = {each["path"]: each["error"] for each in result["failed"]}
+    stayed = [pin.path for pin in pins if pin.path not in gone]
+    if stayed:
+        first += f" {plural(len(stayed), 'item')} stayed."
+    return [first, *(f"{shown(path)}: {failed.get(path) or _reason(why.get(path))}" for path in stayed)]
+
+
+def _reason(kept: dict[str, Any] | None) -> str:
+    """Judged again, it stays; or what has its name now is not what was marked."""
+    if kept is None:
+        return words.sentence(Reason.CHANGED)
+    reason = Reason(kept["reason"])
+    return words.with_detail(words.sentence(reason), reason, kept.get("detail", ""))
+
+
+def why(call: Call, path: str) -> list[str]:
+    request = Request(roots=call.roots, thresholds=Thresholds(), config_file=call.config_file)
+    return list(why_command.lines(call, explain(path, prepare(request, now_ns=call.now_ns))))
+
+
+def keep(path: str) -> list[str]:
+    keep_command.add([path])
+    return [f"Kept: {shown(path)}. `tmpwarden keep --forget` undoes it."]
+
+
+def undoable() -> list[str]:
+    """What `undo` without an id would bring back, as lines."""
+    entries = of_the_last_run()
+    return [f"{size(int(each.get('bytes', 0))):>10}  {shown(str(each.get('path', '?')))}" for each in entries]
+
+
+def undo() -> list[str]:
+    restored, warnings = undo_with_entries(None, None)
+    total = size(sum(each.bytes for each in restored))
+    return [*warnings, f"Brought back {plural(len(restored), 'item')}, {total}."]
+
+
+def orphans(call: Call) -> list[str]:
+    """A question first ("" where there is none to ask), then the list."""
+    found = orphans_command.looked(call)
+    doomed = orphans_command.chosen(call, ())
+    memory = size(sum(one.memory_bytes for one in doomed))
+    question = f"End {plural(len(doomed), 'process', 'processes')}, {memory} of memory?" if doomed else ""
+    return [question, *orphans_command.lines(found, for_a_person=False)]
+
+
+def end_orphans(call: Call) -> list[str]:
+    """Judged again: only what may still end."""
+    doomed = orphans_command.chosen(call, ())
+    return list(orphans_command.ended_lines(orphans_command.end_judged_again(call, doomed, ())))

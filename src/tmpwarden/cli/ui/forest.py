@@ -1,0 +1,158 @@
+"""What the view shows: roots, agents, sessions, units, each with its size and what may go. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Sequence
+
+from ...lazy_dataclass import dataclass, field
+from ...model.sweep import Keep, Remove, Space, Verdict
+from ...model.terms import Reason
+from ...text import plural, shown
+from .. import documents, render
+from ..words import explained_all, owner_short
+
+Key = tuple[str, ...]  # the same thing in the next look has the same one
+
+
+@dataclass(slots=True)
+class Node:
+    """One line of the tree. A leaf is a unit; above it, all that its children hold."""
+
+    key: Key
+    title: str
+    kind: str  # root, agent, session, litter or unit
+    verdicts: list[Verdict] = field(default_factory=list)
+    children: list[Node] = field(default_factory=list)
+    bytes: int = 0
+    going_bytes: int = 0
+    offered: frozenset[Key] = frozenset()  # keys of the units in it that can be marked
+
+    @property
+    def is_unit(self) -> bool:
+        return self.kind == "unit"
+
+    def weigh(self) -> None:
+        """Once, when all is in it: a line is drawn often."""
+        self.bytes, self.going_bytes = documents.bytes_of(self.verdicts), documents.bytes_of(self.going)
+        self.offered = frozenset(unit.key for unit in self.units() if unit.can_be_marked)
+
+    @property
+    def going(self) -> list[Remove]:
+        return [each for each in self.verdicts if isinstance(each, Remove)]
+
+    def units(self) -> Iterator[Node]:
+        if self.is_unit:
+            yield self
+        for child in self.children:
+            yield from child.units()
+
+    @property
+    def can_be_marked(self) -> bool:
+        """What may go now, and what goes only when somebody says so: a mark says so."""
+        return bool(self.verdicts) and all(is_offered(each) for each in self.verdicts)
+
+    @property
+    def state(self) -> str:
+        """A word for the column: never by colour alone."""
+        if self.is_unit:
+            return "can go" if self.going else "ask" if self.can_be_marked else "kept"
+        return f"{plural(render.items(self.going), 'item')} can go" if self.going else "kept"
+
+    @property
+    def why(self) -> str:
+        if self.is_unit:
+            return explained_all(self.verdicts)
+        going, kept = self.going, [each for each in self.verdicts if isinstance(each, Keep)]
+        return f"can go: {render.counted(going)}; kept: {render.counted(kept)}"
+
+    @property
+    def path(self) -> str | None:
+        """Of a unit or a root; an agent lies nowhere."""
+        if self.is_unit:
+            return self.verdicts[0].finding.path
+        return self.key[0] if self.kind == "root" else None
+
+
+def is_offered(verdict: Verdict) -> bool:
+    return isinstance(verdict, Remove) or verdict.reason is Reason.ASK_ONLY
+
+
+def grown(
+    verdicts: Iterable[Verdict], spaces: Sequence[Space], *, words: str = "", only_going: bool = False
+) -> list[Node]:
+    """One tree a root, the biggest first; `words` must all occur in a unit's path, agent, kind or session."""
+    wanted = [each.lower() for each in words.split()]
+    roots = {space.path: Node((space.path,), shown(space.path), "root") for space in spaces}
+    for unit in render.units(verdicts):
+        if only_going and not any(is_offered(each) for each in unit):
+            continue
+        leaf = _leaf(unit)
+        if wanted and not all(word in _text(unit) for word in wanted):
+            continue
+        root = roots.setdefault(leaf.key[0], Node((leaf.key[0],), shown(leaf.key[0]), "root"))
+        _planted(root, leaf)
+    for root in roots.values():
+        _settled(root)
+    return sorted(roots.values(), key=lambda node: -node.bytes)
+
+
+def _leaf(unit: list[Verdict]) -> Node:
+    finding = unit[0].finding
+    word = "go" if isinstance(unit[0], Remove) else unit[0].reason.value
+    if finding.members:
+        count = plural(sum(len(each.finding.members) for each in unit), "file")
+        title = f"{count} such as {shown(min(finding.members))}"
+    else:
+        title = shown(finding.path.removeprefix(finding.root.rstrip("/") + "/"))
+    return Node((finding.root, finding.litter.agent, finding.path, finding.litter.key, word), title, "unit", list(unit))
+
+
+def _text(unit: list[Verdict]) -> str:
+    finding = unit[0].finding
+    said = (finding.path, finding.litter.key, session_of(unit[0]) or "", *finding.members[:50])
+    return " ".join(said).lower()
+
+
+def session_of(verdict: Verdict) -> str | None:
+    return verdict.finding.session or verdict.evidence.owner.session
+
+
+def _planted(root: Node, leaf: Node) -> None:
+    verdict = leaf.verdicts[0]
+    agent = _child(root, verdict.finding.litter.agent, "agent", verdict.finding.litter.agent)
+    session = session_of(verdict)
+    if session:
+        branch = _child(agent, f"session {session}", "session", f"session {shown(session)[:8]}")
+    else:
+        branch = _child(agent, f"kind {verdict.finding.litter.id}", "litter", verdict.finding.litter.id)
+    for node in (root, agent, branch):
+        node.verdicts += leaf.verdicts
+    branch.children.append(leaf)
+
+
+def _child(parent: Node, name: str, kind: str, title: str) -> Node:
+    key = (*parent.key, name)
+    for child in reversed(parent.children):  # units come sorted by size, so by chance anywhere
+        if child.key == key:
+            return child
+    parent.children.append(Node(key, title, kind))
+    return parent.children[-1]
+
+
+def _settled(node: Node) -> None:
+    """The biggest first; a branch with one unit is that unit; a session says who it is."""
+    for number, child in enumerate(node.children):
+        _settled(child)
+        if child.kind in ("session", "litter") and len(child.children) == 1:
+            node.children[number] = child.children[0]
+        elif child.kind == "session":
+            child.title += f", {owner_short(child.verdicts[0].evidence.owner).partition(' ')[0]}"
+    node.weigh()
+    node.children.sort(key=lambda child: (-child.bytes, child.title))
+
+
+def found(nodes: Iterable[Node], fits: Callable[[Node], bool]) -> Iterator[Node]:
+    for node in nodes:
+        for unit in node.units():
+            if fits(unit):
+                yield unit

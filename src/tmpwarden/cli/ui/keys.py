@@ -1,0 +1,116 @@
+"""What the keys of the view do, a function each: they ask, let the deed be done, and say what came of it."""
+
+from __future__ import annotations
+
+from ...text import plural, shown, size
+from .. import removal
+from . import deeds
+from .pins import Pin
+from .screens import Question, Told
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .app import View
+
+HELP = (
+    "space  mark what the cursor is on, or all below it that may go",
+    "a      mark all that may go; again: no mark",
+    "c      clean what is marked, after one question",
+    "w      why does it stay or go?",
+    "k      keep it: never remove it",
+    "u      undo: bring back what the last clean took",
+    "o      processes that outlived their agent",
+    "/      filter by words of path, agent or session; Esc shows all",
+    "g      only what may go",
+    "r      look again now; it looks by itself every few seconds",
+    "Enter, left, right   open and shut;  q  quit",
+    "",
+    "[x] marked   [-] some of it   can go: may go now   ask: goes only when marked",
+    "What was marked is judged again when it is cleaned: what changed or is used stays.",
+)
+
+
+def clean(view: View) -> None:
+    marked = view.marked()
+    if view.is_busy or not marked:
+        view.say("It is still at work." if view.is_busy else "Nothing is marked: space marks, a marks all.")
+        return
+    question = removal.question([v for node in marked for v in node.verdicts], quarantine=True)
+    lines = [f"{size(node.bytes):>10}  {shown(node.path or node.title)}" for node in marked]
+    pins = [view.marks[node.key] for node in marked]
+    view.push_screen(Question(question, lines), lambda yes: _start(view, pins) if yes else None)
+
+
+def _start(view: View, pins: list[Pin]) -> None:
+    view.is_busy, view.marks = True, {}
+    view.run_worker(_cleaned(view, pins), group="deed")
+
+
+async def _cleaned(view: View, pins: list[Pin]) -> None:
+    try:
+        said = await deeds.clean(view.call, pins, view.say)
+    finally:
+        view.is_busy = False
+    view.say(said[0])
+    if len(said) > 1:
+        view.push_screen(Told(said[0], said[1:]))
+    view.action_refresh()
+
+
+def why(view: View) -> None:
+    node = view.here()
+    if node is None or node.path is None:
+        view.say("An agent or a session lies nowhere: open it, and ask about what is in it.")
+        return
+    path = node.path
+    view.in_thread(lambda: deeds.why(view.call, path), lambda lines: view.push_screen(Told(lines[0], lines[1:])))
+
+
+def keep(view: View) -> None:
+    node = view.here()
+    if node is None or not node.is_unit or node.path is None or node.verdicts[0].finding.members:
+        view.say("Only a single thing can be kept: go to one.")
+        return
+    path = node.path
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            view.in_thread(lambda: deeds.keep(path), view.after)
+
+    view.push_screen(Question(f"Never remove {shown(path)}?"), answered)
+
+
+def undo(view: View) -> None:
+    waiting = deeds.undoable()
+    if not waiting:
+        view.say("There is nothing to bring back.")
+        return
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            view.in_thread(deeds.undo, view.after)
+
+    view.push_screen(Question(f"Bring back {plural(len(waiting), 'item')}?", waiting), answered)
+
+
+def orphans(view: View) -> None:
+    view.say("Looking for processes that outlived their agent ...")
+    view.in_thread(lambda: deeds.orphans(view.call), lambda lines: _orphans(view, lines))
+
+
+def _orphans(view: View, said: list[str]) -> None:
+    question, *lines = said
+    view.say("")
+    if not question:
+        view.push_screen(Told("Processes that outlived their agent", lines))
+        return
+
+    def answered(yes: bool | None) -> None:
+        if yes:
+            view.in_thread(lambda: deeds.end_orphans(view.call), view.after)
+
+    view.push_screen(Question(question, lines), answered)
+
+
+def tell_keys(view: View) -> None:
+    view.push_screen(Told("Keys", HELP))

@@ -1,0 +1,143 @@
+"""The tree of the view: one line a node with its mark, size, what may go, and age. Names are text, never markup."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import ClassVar
+
+from rich.style import Style
+from rich.text import Text
+from textual.binding import Binding, BindingType
+from textual.widgets import Tree
+from textual.widgets.tree import TreeNode
+
+from ...text import size
+from .. import render
+from .forest import Key, Node
+
+_GUIDE = 2
+COLUMNS = f"{'SIZE':>9} {'CAN GO':>9} {'AGE':>7} "
+_REASONS_FROM = 110  # columns of a terminal in which the reason fits beside
+_REASON = 40
+_MOST = 2000  # children of one branch that are drawn
+Branch = TreeNode[Node]
+
+
+class Units(Tree[Node]):
+    ICON_NODE, ICON_NODE_EXPANDED = "+ ", "- "
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("space", "app.mark", "Mark"),
+        Binding("right,l", "open", "Open", show=False),
+        Binding("left,h", "shut", "Shut", show=False),
+        Binding("j", "cursor_down", show=False),
+    ]
+
+    def __init__(self, is_marked: Callable[[Node], bool | None], now_ns: Callable[[], int]) -> None:
+        super().__init__(Text("roots"), id="units")
+        self.show_root, self.guide_depth, self.auto_expand = False, _GUIDE, True
+        self.is_marked, self.now_ns = is_marked, now_ns
+
+    def show(self, roots: Iterable[Node], opened: set[Key], cursor: Key | None) -> None:
+        """Draw anew, with the same branches open and the cursor on the same thing."""
+        top, before = self.scroll_offset.y, max(self.cursor_line, 0)
+        self.clear()
+        for node in roots:
+            self._grow(self.root, node, opened)
+        line = self._line_of(cursor)
+        self.cursor_line = min(before, self.last_line) if line is None else line  # it is gone: its neighbour
+        self.scroll_to(y=top, animate=False)
+
+    def redraw(self) -> None:
+        """Every line anew: marks and ages are no part of what a tree knows of itself."""
+        self.notify_style_update()
+        self.refresh()
+
+    def get_label_width(self, node: Branch) -> int:
+        """All are as wide as the tree; drawing each to measure it would cost seconds where there are many."""
+        return max(1, self.size.width - 2 - _depth(node) * _GUIDE)
+
+    def _grow(self, parent: Branch, node: Node, opened: set[Key]) -> None:
+        if node.is_unit:
+            parent.add_leaf(Text(node.title), node)
+            return
+        branch = parent.add(Text(node.title), node, expand=node.key in opened)
+        if node.key in opened:
+            self._grow_all(branch, node.children, opened)
+
+    def _grow_all(self, branch: Branch, children: list[Node], opened: set[Key]) -> None:
+        """The biggest; nobody scrolls through more."""
+        for child in children[:_MOST]:
+            self._grow(branch, child, opened)
+        if len(children) > _MOST:
+            branch.add_leaf(Text(f"... and {len(children) - _MOST:,} smaller ones; / finds them"))
+
+    def _line_of(self, key: Key | None) -> int | None:
+        waiting = list(self.root.children)
+        while key is not None and waiting:
+            branch = waiting.pop()
+            if branch.data is not None and branch.data.key == key:
+                return branch.line if branch.line >= 0 else None
+            waiting += branch.children
+        return None
+
+    def on_tree_node_expanded(self, event: Tree.NodeExpanded[Node]) -> None:
+        """Children come when they are wanted: a root may hold 100,000 units."""
+        if event.node.data is not None and not event.node.children:
+            self._grow_all(event.node, event.node.data.children, set())
+
+    def action_open(self) -> None:
+        if self.cursor_node is not None and self.cursor_node.allow_expand:
+            self.cursor_node.expand()
+
+    def action_shut(self) -> None:
+        branch = self.cursor_node
+        if branch is None:
+            return
+        if branch.allow_expand and branch.is_expanded:
+            branch.collapse()
+        elif branch.parent is not None and branch.parent is not self.root:
+            self.move_cursor(branch.parent)
+
+    def render_label(self, node: Branch, base_style: Style, style: Style) -> Text:
+        thing = node.data
+        if thing is None:
+            return Text(f"  {node.label}", style="dim")
+        icon = (self.ICON_NODE_EXPANDED if node.is_expanded else self.ICON_NODE) if node.allow_expand else "  "
+        left = f"{icon}{_box(thing, self.is_marked(thing))} {thing.title}"
+        wide = self.size.width >= _REASONS_FROM
+        room = self.size.width - 2 - _depth(node) * _GUIDE - len(COLUMNS) - (_REASON + 1 if wide else 0)
+        text = Text(_fitted(left, room), style=base_style + style, no_wrap=True, end="")
+        text.append(self._columns(thing), style=_COLOURS.get(thing.state, "") if thing.is_unit else "")
+        if wide:
+            text.append(" " + _fitted(thing.why if thing.is_unit else "", _REASON), style="dim")
+        return text
+
+    def _columns(self, thing: Node) -> str:
+        going = thing.state if thing.is_unit else size(thing.going_bytes) if thing.going_bytes else "-"
+        age = render.ages(thing.verdicts, self.now_ns()).rpartition("-")[2] if thing.is_unit else ""
+        return f"{size(thing.bytes):>9} {going:>9} {age:>7} "
+
+
+_COLOURS = {"can go": "green", "ask": "yellow", "kept": "dim"}
+
+
+def _depth(node: Branch) -> int:
+    depth, above = 0, node.parent
+    while above is not None and above.parent is not None:
+        depth, above = depth + 1, above.parent
+    return depth
+
+
+def _box(thing: Node, is_marked: bool | None) -> str:
+    if thing.is_unit and not thing.can_be_marked:
+        return "   "
+    return {True: "[x]", None: "[-]", False: "[ ]"}[is_marked]
+
+
+def _fitted(text: str, room: int) -> str:
+    """Exactly `room` wide; what is too long loses its middle, where names tell least."""
+    room = max(room, 8)
+    if len(text) <= room:
+        return text.ljust(room)
+    head = room * 2 // 3
+    return f"{text[:head]}…{text[len(text) - (room - head - 1) :]}"

@@ -1,0 +1,130 @@
+"""What the view shows and what a mark means, without a terminal."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+from support import planted
+from support.command import data
+from tmpwarden.cli.ui.forest import Node, grown
+from tmpwarden.cli.ui.look import Seen, look
+from tmpwarden.cli.ui.pins import Pin, pinned, still_marked
+from tmpwarden.model.request import Request
+from tmpwarden.model.sweep import Remove
+
+
+def later_ns() -> int:
+    import time
+
+    return time.time_ns() + planted.DAYS * 10**9
+
+
+def seen() -> Seen:
+    return look(Request(), later_ns)
+
+
+def trees(words: str = "", *, only_going: bool = False) -> list[Node]:
+    found = seen()
+    return grown(found.verdicts, found.spaces, words=words, only_going=only_going)
+
+
+def units(roots: list[Node]) -> dict[str, Node]:
+    return {unit.path or "": unit for root in roots for unit in root.units()}
+
+
+def pin_of(path: Path) -> Pin:
+    return pinned(units(trees())[str(path)].verdicts)
+
+
+def test_the_tree_holds_what_scan_holds_and_adds_up(own_world: Path) -> None:
+    root = own_world / "tmp"
+    planted.session(root, 100_000)
+    planted.markers(root, 7)
+    planted.staging(root)
+    (tree,) = trees()
+    scanned = data("scan", later_s=planted.DAYS)
+    assert tree.bytes == scanned["totals"]["bytes"] == sum(child.bytes for child in tree.children)
+    assert tree.going_bytes == scanned["totals"]["removable_bytes"]
+    assert {child.title for child in tree.children} == {each["agent"] for each in scanned["findings"]}
+    assert [child.bytes for child in tree.children] == sorted((c.bytes for c in tree.children), reverse=True)
+
+
+def test_a_filter_shows_what_has_all_its_words(own_world: Path) -> None:
+    wanted = planted.session(own_world / "tmp", name="11111111-2222-3333-4444-555555555555")
+    planted.session(own_world / "tmp")
+    assert list(units(trees("SHOP 1111"))) == [str(wanted)]
+    assert units(trees("nothing-of-that-name")) == {}
+
+
+def test_what_is_kept_cannot_be_marked_and_is_not_offered_to_pick_from(own_world: Path) -> None:
+    unit = planted.session(own_world / "tmp")
+    data("keep", str(unit))
+    node = units(trees())[str(unit)]
+    assert (node.can_be_marked, node.state) == (False, "kept")
+    assert str(unit) not in units(trees(only_going=True))
+
+
+def removals() -> list[Remove]:
+    return [each for each in seen().verdicts if isinstance(each, Remove)]
+
+
+def test_a_mark_is_for_the_thing_and_not_for_its_name(own_world: Path) -> None:
+    unit = planted.session(own_world / "tmp")
+    pin = pin_of(unit)
+    assert [each.finding.path for each in still_marked(removals(), [pin])] == [str(unit)]
+    unit.rename(own_world / "aside")
+    planted.session(own_world / "tmp", name=unit.name)
+    assert still_marked(removals(), [pin]) == []
+
+
+def test_of_a_swarm_only_the_files_that_were_marked_go(own_world: Path) -> None:
+    root = own_world / "tmp"
+    planted.markers(root, 3)
+    pin = pin_of(root)
+    late, swapped = planted.marker(root, 0x9999), root / "claude-0001-cwd"
+    os.rename(swapped, own_world / "aside")
+    swapped.write_text("/work\n")
+    (left,) = still_marked(removals(), [pin])
+    assert sorted(left.finding.members) == ["claude-0000-cwd", "claude-0002-cwd"]
+    assert _deed([pin])["removed"][0]["count"] == 2
+    assert (late.exists(), swapped.exists(), (root / "claude-0000-cwd").exists()) == (True, True, False)
+
+
+def _deed(pins: list[Pin], *, is_closed: bool = False) -> dict[str, object]:
+    order = {"roots": [], "config_file": None, "pins": [each.document() for each in pins],
+             "ahead_ns": planted.DAYS * 10**9}  # fmt: skip
+    argv = [sys.executable, "-m", "tmpwarden.cli.ui.deed"]
+    with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as child:
+        assert child.stdin and child.stdout
+        child.stdin.write(json.dumps(order) + "\n")
+        child.stdin.flush()
+        if is_closed:
+            child.stdin.close()
+        told = [json.loads(line) for line in child.stdout]
+        child.stdin.close()
+    result: dict[str, object] = told[-1]["result"]
+    return result
+
+
+def test_the_clean_takes_what_was_marked_and_nothing_beside_it(own_world: Path) -> None:
+    marked, other = planted.session(own_world / "tmp"), planted.session(own_world / "tmp")
+    result = _deed([pin_of(marked)])
+    assert [each["path"] for each in result["removed"]] == [str(marked)]  # type: ignore[attr-defined, index]
+    assert (marked.exists(), other.exists()) == (False, True)
+    data("undo")
+    assert marked.exists()
+
+
+def test_marking_a_part_gives_no_consent_for_all_the_rest(own_world: Path) -> None:
+    marked = planted.session(own_world / "tmp")
+    _deed([pin_of(marked)])
+    assert not any(name.startswith("consent") for name in os.listdir(own_world / "state" / "tmpwarden"))
+
+
+def test_the_clean_stops_between_two_units_when_the_view_is_gone(own_world: Path) -> None:
+    marked = [planted.session(own_world / "tmp") for _ in range(3)]
+    result = _deed([pin_of(path) for path in marked], is_closed=True)
+    assert (result["stopped"], result["removed"]) == ("interrupted", [])
+    assert all(path.exists() for path in marked)
