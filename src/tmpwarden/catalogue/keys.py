@@ -44,6 +44,7 @@ TABLES: dict[str, str] = {
     "orphans": "Processes that outlived their agent (`tmpwarden orphans`).",
     "brake": "Files that grow without end (`tmpwarden brake`).",
     "run": "Limits of every `tmpwarden run`, and so of the shell functions; an option wins.",
+    "notify": "A program of yours that is told when a temp directory stays full after an unattended clean.",
     "rescue": "Saving what exists nowhere else before its place goes (`tmpwarden rescue`).",
 }
 
@@ -91,6 +92,14 @@ KEYS: dict[str, Key] = {
         "run_max_file_bytes", values.size, "size", "No file that the command writes is bigger.", example='"10G"'
     ),
     "run.max_bytes": Key("run_max_bytes", values.size, "size", "Of its whole temp directory.", example='"20G"'),
+    "notify.command": Key(
+        "notify_command",
+        values.argv,
+        "argv",
+        "Program and arguments, no shell; {root}, {percent} and {message} are filled in.",
+        example='["notify-send", "tmpwarden", "{message}"]',
+    ),
+    "notify.at": Key("notify_at_percent", values.percent, "share", "How full it must be; told once, then once a day."),
     "rescue.git": Key("rescue_git", values.flag, "flag", "Let a dead session with git work go, saved first."),
     "rescue.files": Key("rescue_files", values.flag, "flag", "Save documents of sessions that end."),
     "rescue.keep": Key("rescue_keep_s", values.max_age, "age", "For how long what was saved stays."),

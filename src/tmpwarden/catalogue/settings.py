@@ -46,6 +46,8 @@ class Settings:
     brake_action: str = "warn"
     run_max_file_bytes: int | None = None
     run_max_bytes: int | None = None
+    notify_command: tuple[str, ...] = ()
+    notify_at_percent: int = 90
     rescue_git: bool = False
     rescue_files: bool = False
     rescue_keep_s: int = 30 * 86400
@@ -190,7 +192,7 @@ def _read_value(table: str, key: str, value: object, reading: _Reading) -> None:
         decoded = known.decode(value)
     except ValueError as wrong:
         return reading.refuse(where, f"{table}.{key}: {wrong}", may_protect=table == "keep")
-    if isinstance(decoded, tuple):
+    if isinstance(decoded, tuple) and known.shape != "argv":  # half a command is none
         decoded = (*reading.values.get(known.field, ()), *decoded)
     reading.values[known.field] = decoded
     reading.origins[f"{table}.{key}"] = where

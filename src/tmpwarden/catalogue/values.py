@@ -47,6 +47,16 @@ def patterns(value: object) -> tuple[str, ...]:
     return tuple(value)
 
 
+def argv(value: object) -> tuple[str, ...]:
+    if (
+        not isinstance(value, list)
+        or not value
+        or not all(isinstance(item, str) and "\0" not in item for item in value)
+    ):
+        raise ValueError('must be a program and its arguments, such as ["notify-send", "{message}"]')
+    return tuple(value)
+
+
 def paths(value: object) -> tuple[str, ...]:
     if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
         raise ValueError("must be a list of paths")

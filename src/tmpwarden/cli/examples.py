@@ -207,6 +207,10 @@ EXAMPLES: dict[str, tuple[Example, ...]] = {
         ("completion zsh", "put it into ~/.zshrc"),
         ("completion fish", "~/.config/fish/completions/tmpwarden.fish"),
     ),
+    "bugreport": (
+        ("bugreport", "read it, then paste it into the issue"),
+        ("bugreport --names -n 50", "with names and more of the journal"),
+    ),
     "help": (
         ("help", "all commands"),
         ("help clean", "one of them"),

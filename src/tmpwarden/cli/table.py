@@ -6,7 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..lazy_dataclass import dataclass
 
-_NARROWEST = 24  # the last column is folded, but never to less than this
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .paint import Painter
+
+_NARROWEST = 16  # the last column is folded, but never to less than this: then cells stand below each other
+_INDENT = "    "
 _MOST_PAINTED = 5000  # nobody reads more; and painting costs
 
 
@@ -47,7 +52,11 @@ def _painted(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
     paint = Painter()
     widths = _widths(columns, [tuple(column.title for column in columns), *(row.cells for row in rows)])
     indent = sum(width + 2 for width in widths[:-1])
-    room = max(_NARROWEST, paint.width - indent)
+    room = paint.width - indent
+    if room < min(_NARROWEST, widths[-1]):
+        yield from _stacked(columns, rows, paint)
+        return
+    room = max(room, 1)
     yield paint("  ".join(_aligned(columns, [column.title for column in columns], widths)).rstrip(), "bold")
     for row in rows:
         first, *more = textwrap.wrap(row.cells[-1], room) or [""]
@@ -57,6 +66,20 @@ def _painted(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
             yield paint(" " * indent + rest, row.style)
         if row.path:
             yield paint(" " * (widths[0] + 2) + row.path, row.style or "cyan")
+
+
+def _stacked(columns: Sequence[Column], rows: Sequence[Row], paint: Painter) -> Iterator[str]:
+    """For a terminal that is too narrow for columns: cells one after the other, folded, the last one indented."""
+    room = max(paint.width, _NARROWEST)
+    titles = Row(tuple(column.title for column in columns), style="bold")
+    for row in (titles, *rows):
+        head = "  ".join(cell for cell in row.cells[:-1] if cell)
+        for line in textwrap.wrap(head, room, subsequent_indent="  "):
+            yield paint(line, row.style)
+        for line in textwrap.wrap(row.cells[-1], room, initial_indent=_INDENT, subsequent_indent=_INDENT):
+            yield paint(line, row.style)
+        if row.path:
+            yield paint("  " + row.path, row.style or "cyan")
 
 
 def _widths(columns: Sequence[Column], lines: Iterable[Sequence[str]]) -> list[int]:

@@ -191,6 +191,10 @@ def clear_the_dead(*, observe: bool = False) -> "Cleared":
         from .orphans import end_unattended
 
         end_unattended(settings)
+    if settings.notify_command:
+        from .notify import tell_if_full
+
+        tell_if_full(settings)
     from .braking import look_since_last_time
 
     return Cleared.of(result, every_s, look_since_last_time(settings, may_act=not observe))

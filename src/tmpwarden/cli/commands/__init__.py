@@ -30,6 +30,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("Set up", "agents", "The catalogue: every agent, and every shape of file it leaves."),
     ("Set up", "adopt", "Take names that the catalogue does not know into it."),
     ("Set up", "config", "Settings: what is in force and where it is set; set and edit them."),
+    ("Set up", "bugreport", "What to put into a bug report; names are hashed."),
     ("Set up", "help", "How a command is called, with examples."),
     ("Set up", "completion", "Completion for bash, zsh or fish."),
 )

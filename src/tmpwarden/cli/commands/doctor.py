@@ -35,11 +35,11 @@ def command(call: Call, no_probe: bool, verbose: bool, all_users: bool) -> Answe
     if all_users:
         from ..all_users import for_each_user
 
-        return for_each_user(call, lambda: _answer(call, no_probe, verbose))
-    return _answer(call, no_probe, verbose)
+        return for_each_user(call, lambda: answered(call, no_probe, verbose))
+    return answered(call, no_probe, verbose)
 
 
-def _answer(call: Call, no_probe: bool, verbose: bool) -> Answer:
+def answered(call: Call, no_probe: bool, verbose: bool) -> Answer:
     if call.roots:
         places.temp_roots(call.roots)  # what the call itself got wrong is its error, and no finding
     patient = Patient(

@@ -1,0 +1,104 @@
+"""`[notify] command`: tell a person, by a program of theirs, that a temp directory is full though we have cleaned.
+
+Called by unattended runs at their end, in the background; once for each time that a root gets there, and again a day
+later while it lasts. The program runs detached, without a shell, and is ended at its deadline.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import time
+from collections.abc import Callable, Iterable
+
+from ..catalogue.settings import Settings
+from ..model.sweep import Space
+from ..oskit.files import atomic, own_dirs, places, space
+from ..oskit.proc.reach import Reach
+from ..text import shown, size
+from . import background
+
+_NAME = "notified"
+_AGAIN_NS = 24 * 3600 * 10**9
+_CALM_PERCENT = 5  # this much below the threshold it counts as over
+_LIMIT_S = 30.0
+
+Start = Callable[[Callable[[], object]], object]
+
+
+def tell_if_full(settings: Settings, *, start: Start = background.detach, now_ns: int | None = None) -> tuple[str, ...]:
+    """The roots that were told of."""
+    if not settings.notify_command:
+        return ()
+    at_percent, when_ns = settings.notify_at_percent, now_ns or time.time_ns()
+    told = _read()
+    due = []
+    for room in _rooms():
+        percent = space.percent_used(room)
+        if percent < at_percent - _CALM_PERCENT:
+            told.pop(room.path, None)
+        elif percent >= at_percent and when_ns - told.get(room.path, 0) >= _AGAIN_NS:
+            told[room.path] = when_ns
+            due.append((room, percent))
+    if not _is_written(told):
+        return ()  # it could not be remembered, and would be told every hour
+    for room, percent in due:
+        words = _words(room, percent)
+        start(lambda words=words: _call(settings.notify_command, words))  # type: ignore[misc]
+    return tuple(room.path for room, _ in due)
+
+
+def _rooms() -> Iterable[Space]:
+    reach = Reach.now()
+    for root in places.temp_roots():
+        if reach.frozen(root) is None:
+            try:
+                yield space.space_of(root)
+            except OSError:
+                continue
+
+
+def _words(room: Space, percent: int) -> dict[str, str]:
+    root = shown(room.path)
+    message = f"{root} is {percent}% full ({size(room.bytes_free)} free); `tmpwarden doctor` says what to do"
+    return {"root": room.path, "percent": str(percent), "message": message}
+
+
+def _call(command: tuple[str, ...], words: dict[str, str]) -> None:
+    """{root}, {percent} and {message} in the arguments, and TMPWARDEN_ROOT ... in the environment."""
+    argv = [_filled(word, words) for word in command]
+    env = os.environ | {f"TMPWARDEN_{name.upper()}": value for name, value in words.items()}
+    child = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, start_new_session=True)
+    try:
+        child.wait(_LIMIT_S)
+    except subprocess.TimeoutExpired:
+        os.killpg(child.pid, 9)
+        child.wait()
+
+
+def _filled(word: str, words: dict[str, str]) -> str:
+    for name, value in words.items():
+        word = word.replace(f"{{{name}}}", value)
+    return word
+
+
+def _read() -> dict[str, int]:
+    try:
+        with open(_path(), encoding="utf-8", opener=atomic.at_once) as file:
+            return {str(root): int(when) for root, when in json.load(file).items()}
+    except (OSError, ValueError, TypeError, AttributeError):
+        return {}
+
+
+def _is_written(told: dict[str, int]) -> bool:
+    try:
+        own_dirs.make_private_dir(places.state_dir())
+        atomic.write(_path(), json.dumps(told))
+    except OSError:
+        return False
+    return True
+
+
+def _path() -> str:
+    return os.path.join(places.state_dir(), _NAME)
