@@ -24,7 +24,7 @@ from . import keys
 from .forest import Key, Node, grown
 from .look import Seen, look
 from .pins import Pin, pinned
-from .units import COLUMNS, Units
+from .units import Units
 
 _SOONEST_S = 3.0  # between two looks
 _REST = 5  # and this many times as long as one takes
@@ -39,6 +39,7 @@ class View(App[int]):
     #columns { color: $text-muted; text-align: right; }
     #units { height: 1fr; scrollbar-size-vertical: 1; padding: 0 0; }
     #detail { height: 4; padding: 0 1; border-top: solid $panel; }
+    #said { height: 1; padding: 0 1; text-style: bold; }
     #filter { height: 3; display: none; }
     #filter.is-open { display: block; }
     """
@@ -71,9 +72,10 @@ class View(App[int]):
 
     def compose(self) -> ComposeResult:
         yield Static(id="full")
-        yield Static(Text(COLUMNS), id="columns")
+        yield Static(id="columns")
         yield Units(self.is_marked, self.call.now_ns)
         yield Static(id="detail")
+        yield Static(id="said")
         yield Input(placeholder="words of a path, agent, kind or session", id="filter")
         yield Footer()
 
@@ -103,8 +105,7 @@ class View(App[int]):
         if isinstance(seen, Seen):
             is_first, self.seen = self.seen is None, seen
             rest_s = max(_SOONEST_S, _REST * seen.took_s)
-            if self.said == "Looking ...":
-                self.said = "? shows all keys"
+            self.said = "? shows all keys" if is_first else self.said
             self.draw(is_first=is_first)
         else:
             self.say(seen)
@@ -146,8 +147,11 @@ class View(App[int]):
     def tell(self) -> None:
         try:
             self.query_one("#full", Static).update(Text(self.summary(), no_wrap=True, overflow="ellipsis"))
+            tree = self.query_one(Units)
+            tree.redraw()
+            self.query_one("#columns", Static).update(Text(tree.titles))
             self.query_one("#detail", Static).update(Text(self.details()))
-            self.query_one(Units).redraw()
+            self.query_one("#said", Static).update(Text(self.said, no_wrap=True, overflow="ellipsis"))
         except NoMatches:
             pass  # a question lies over it
 
@@ -165,9 +169,12 @@ class View(App[int]):
     def details(self) -> str:
         node = self.here()
         if node is None:
-            return f"{self.said}\n" + ("No agent left anything here." if self.seen and not self.drawn else "")
+            return "No agent left anything here." if self.seen and not self.drawn else ""
         where = shown(node.path) if node.path else node.title
-        return f"{where}\n{node.why}\n{self.said}"
+        return f"{where}\n{node.why}"
+
+    def on_resize(self) -> None:
+        self.call_after_refresh(self.tell)
 
     def here(self) -> Node | None:
         cursor = self.query_one(Units).cursor_node
@@ -201,8 +208,6 @@ class View(App[int]):
         else:
             self.marks |= {unit.key: pinned(unit.verdicts) for unit in units}
         self.say("c cleans what is marked." if self.marks else "Nothing is marked.")
-
-    # what the keys do stands in keys.py
 
     action_clean, action_why, action_keep = keys.clean, keys.why, keys.keep
     action_undo, action_orphans, action_help = keys.undo, keys.orphans, keys.tell_keys

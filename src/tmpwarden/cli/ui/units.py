@@ -16,8 +16,8 @@ from .. import render
 from .forest import Key, Node
 
 _GUIDE = 2
-COLUMNS = f"{'SIZE':>9} {'CAN GO':>9} {'AGE':>7} "
 _REASONS_FROM = 110  # columns of a terminal in which the reason fits beside
+_AGES_FROM = 60  # in a narrower one names need the room more
 _REASON = 40
 _MOST = 2000  # children of one branch that are drawn
 Branch = TreeNode[Node]
@@ -104,18 +104,26 @@ class Units(Tree[Node]):
             return Text(f"  {node.label}", style="dim")
         icon = (self.ICON_NODE_EXPANDED if node.is_expanded else self.ICON_NODE) if node.allow_expand else "  "
         left = f"{icon}{_box(thing, self.is_marked(thing))} {thing.title}"
-        wide = self.size.width >= _REASONS_FROM
-        room = self.size.width - 2 - _depth(node) * _GUIDE - len(COLUMNS) - (_REASON + 1 if wide else 0)
+        columns = self._columns(thing)
+        room = self.size.width - 2 - _depth(node) * _GUIDE - len(columns)
         text = Text(_fitted(left, room), style=base_style + style, no_wrap=True, end="")
-        text.append(self._columns(thing), style=_COLOURS.get(thing.state, "") if thing.is_unit else "")
-        if wide:
-            text.append(" " + _fitted(thing.why if thing.is_unit else "", _REASON), style="dim")
+        text.append(columns, style=_COLOURS.get(thing.state, "") if thing.is_unit else "")
         return text
+
+    @property
+    def titles(self) -> str:
+        return self._laid_out("SIZE", "CAN GO", "AGE", "WHY")
 
     def _columns(self, thing: Node) -> str:
         going = thing.state if thing.is_unit else size(thing.going_bytes) if thing.going_bytes else "-"
         age = render.ages(thing.verdicts, self.now_ns()).rpartition("-")[2] if thing.is_unit else ""
-        return f"{size(thing.bytes):>9} {going:>9} {age:>7} "
+        return self._laid_out(size(thing.bytes), going, age, thing.why if thing.is_unit else "")
+
+    def _laid_out(self, amount: str, going: str, age: str, why: str) -> str:
+        """As much as the terminal has room for."""
+        width = self.size.width
+        words = f"{amount:>9} {going:>9} " + (f"{age:>7} " if width >= _AGES_FROM else "")
+        return words + (_fitted(why, _REASON) if width >= _REASONS_FROM else "")
 
 
 _COLOURS = {"can go": "green", "ask": "yellow", "kept": "dim"}
