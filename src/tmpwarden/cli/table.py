@@ -70,6 +70,8 @@ def _painted(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
 
 def _stacked(columns: Sequence[Column], rows: Sequence[Row], paint: Painter) -> Iterator[str]:
     """For a terminal that is too narrow for columns: cells one after the other, folded, the last one indented."""
+    import textwrap
+
     room = max(paint.width, _NARROWEST)
     titles = Row(tuple(column.title for column in columns), style="bold")
     for row in (titles, *rows):
