@@ -15,7 +15,7 @@ from tmpwarden.cli.call import Call
 
 pytest.importorskip("textual", reason="needs the program textual: make dev installs it")
 from textual.pilot import Pilot
-from textual.widgets import Static
+from textual.widgets import Input, Static
 
 from tmpwarden.cli.ui.app import View
 from tmpwarden.cli.ui.screens import Question, Told
@@ -45,6 +45,15 @@ async def until(pilot: "Pilot[int]", holds: Callable[[], bool]) -> None:
         await pilot.pause(0.02)
 
 
+async def answer_yes(pilot: "Pilot[int]", app: View, key: str) -> None:
+    """Press a key that asks; say yes once it has asked."""
+    await until(pilot, lambda: len(app.screen_stack) == 1)
+    await pilot.press(key)
+    await until(pilot, lambda: isinstance(app.screen, Question))
+    await pilot.press("y")
+    await until(pilot, lambda: not isinstance(app.screen, Question))
+
+
 def screen_text(app: View) -> str:
     """All that stands on the screen, line by line."""
     width, height = app.size
@@ -55,13 +64,15 @@ def screen_text(app: View) -> str:
 async def go_to(pilot: "Pilot[int]", app: View, path: Path) -> None:
     """Open everything and put the cursor on a path."""
     tree = app.query_one(Units)
-    tree.root.expand_all()
-    await pilot.pause()
+    app.opened |= {node.key for root in app.roots for node in (root, *root.children)}
+    app.draw(is_first=True)
     for _ in range(tree.last_line + 2):
         here = app.here()
         if here is not None and here.path == str(path) and here.is_unit:
             return
+        before = tree.cursor_line
         await pilot.press("down")
+        await until(pilot, lambda: tree.cursor_line != before or tree.cursor_line == tree.last_line)  # noqa: B023
     raise AssertionError(f"{path} is not in the tree")
 
 
@@ -72,19 +83,18 @@ def test_what_is_marked_is_cleaned_after_one_question_and_comes_back(own_world: 
     async def steps(pilot: "Pilot[int]") -> None:
         await go_to(pilot, app, marked)
         await pilot.press("space")
-        await pilot.pause()
-        assert "[x]" in screen_text(app)
+        await until(pilot, lambda: "[x]" in screen_text(app))
         await pilot.press("c")
         await until(pilot, lambda: isinstance(app.screen, Question))
         assert "Remove 1 item" in screen_text(app)
         await pilot.press("n")
-        await pilot.pause()
+        await until(pilot, lambda: not isinstance(app.screen, Question))
         assert marked.exists()
-        await pilot.press("c", "y")
+        await answer_yes(pilot, app, "c")
         await until(pilot, lambda: not marked.exists() and not app.is_busy)
         assert other.exists()
         await until(pilot, lambda: "Removed 1 item" in app.said)
-        await pilot.press("u", "y")
+        await answer_yes(pilot, app, "u")
         await until(pilot, lambda: marked.exists() and "Brought back" in app.said)
 
     drive(app, steps)
@@ -97,9 +107,10 @@ def test_what_changed_after_it_was_marked_stays_and_is_told(own_world: Path) -> 
     async def steps(pilot: "Pilot[int]") -> None:
         await go_to(pilot, app, marked)
         await pilot.press("space")
+        await until(pilot, lambda: bool(app.marks))
         marked.rename(own_world / "aside")
         planted.session(own_world / "tmp", name=marked.name)
-        await pilot.press("c", "y")
+        await answer_yes(pilot, app, "c")
         await until(pilot, lambda: isinstance(app.screen, Told))
         assert "changed since it was judged" in " ".join(app.screen.lines)  # type: ignore[attr-defined]
         assert marked.exists()
@@ -116,13 +127,18 @@ def test_why_keep_filter_and_help_answer(own_world: Path) -> None:
         await pilot.press("w")
         await until(pilot, lambda: isinstance(app.screen, Told))
         assert any("no process carries its session" in line for line in app.screen.lines)  # type: ignore[attr-defined]
-        await pilot.press("escape", "k", "y")
+        await pilot.press("escape")
+        await answer_yes(pilot, app, "k")
         await until(pilot, lambda: app.said.startswith("Kept"))
         assert data("keep")["paths"] == [str(unit)]
         await until(pilot, lambda: any(each.state == "kept" for root in app.roots for each in root.units()))
-        await pilot.press("slash", *other.name[:8], "enter")
+        await pilot.press("slash")
+        await until(pilot, lambda: isinstance(app.focused, Input))
+        await pilot.press(*other.name[:8], "enter")
         await until(pilot, lambda: [u.path for r in app.roots for u in r.units()] == [str(other)])
-        await pilot.press("escape", "question_mark")
+        await pilot.press("escape")
+        await until(pilot, lambda: app.words == "")
+        await pilot.press("question_mark")
         await until(pilot, lambda: isinstance(app.screen, Told))
         assert "bring back" in " ".join(app.screen.lines)  # type: ignore[attr-defined]
 
@@ -137,8 +153,8 @@ def test_a_unit_that_is_kept_says_why_instead_of_being_marked(own_world: Path) -
     async def steps(pilot: "Pilot[int]") -> None:
         await go_to(pilot, app, unit)
         await pilot.press("space")
+        await until(pilot, lambda: "keep list" in app.said)
         assert app.marks == {}
-        assert "keep list" in app.said
 
     drive(app, steps)
 
@@ -174,16 +190,16 @@ def test_names_from_disk_are_text_and_the_screen_fits(own_world: Path, size: tup
 
     async def steps(pilot: "Pilot[int]") -> None:
         app.say("[red]not markup[/red] [/]")
-        app.query_one(Units).root.expand_all()
-        await pilot.pause()
+        app.opened |= {node.key for root in app.roots for node in (root, *root.children)}
+        app.draw(is_first=True)
+        await until(pilot, lambda: "[red]not markup" in screen_text(app))
+        words = ("-[red]x", "-[bold", "-[link=x]", "-[@click=app.quit]q") if size[0] >= 80 else ("claude",)
+        await until(pilot, lambda: all(word in screen_text(app) for word in words))
         shown = screen_text(app)
-        assert "[red]not markup" in shown
-        assert size[0] < 80 or all(word in shown for word in ("-[red]x", "-[bold", "-[link=x]", "-[@click=app.quit]q"))
         assert "\x1b[31m" not in shown
         assert all(len(line) <= size[0] for line in shown.splitlines())
         await pilot.resize_terminal(60, 20)
-        await pilot.pause()
-        assert app.query_one("#full", Static).size.width <= 60
+        await until(pilot, lambda: app.query_one("#full", Static).size.width <= 60)
 
     drive(app, steps, size)
 
@@ -198,6 +214,6 @@ def test_pick_shows_only_what_may_go(own_world: Path) -> None:
         assert str(going) in paths
         assert str(kept) not in paths
         await pilot.press("a")
-        assert {pin.path for pin in app.marks.values()} >= {str(going)}
+        await until(pilot, lambda: str(going) in {pin.path for pin in app.marks.values()})
 
     drive(app, steps)
