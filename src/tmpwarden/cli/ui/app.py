@@ -36,7 +36,7 @@ class View(App[int]):
     CSS = """
     #full, #columns { height: 1; padding: 0 1; }
     #full { background: $panel; }
-    #columns { color: $text-muted; text-align: right; }
+    #columns { color: $text-muted; text-align: right; padding: 0 2; }
     #units { height: 1fr; scrollbar-size-vertical: 1; padding: 0 0; }
     #detail { height: 4; padding: 0 1; border-top: solid $panel; }
     #said { height: 1; padding: 0 1; text-style: bold; }

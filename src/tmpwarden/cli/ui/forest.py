@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Keep, Remove, Space, Verdict
@@ -33,8 +33,13 @@ class Node:
 
     def weigh(self) -> None:
         """Once, when all is in it: a line is drawn often."""
-        self.bytes, self.going_bytes = documents.bytes_of(self.verdicts), documents.bytes_of(self.going)
-        self.offered = frozenset(unit.key for unit in self.units() if unit.can_be_marked)
+        if self.is_unit:
+            self.bytes, self.going_bytes = documents.bytes_of(self.verdicts), documents.bytes_of(self.going)
+            self.offered = frozenset((self.key,)) if self.can_be_marked else frozenset()
+            return
+        self.bytes = sum(child.bytes for child in self.children)
+        self.going_bytes = sum(child.going_bytes for child in self.children)
+        self.offered = frozenset().union(*(child.offered for child in self.children))
 
     @property
     def going(self) -> list[Remove]:
@@ -82,15 +87,17 @@ def grown(
 ) -> list[Node]:
     """One tree a root, the biggest first; `words` must all occur in a unit's path, agent, kind or session."""
     wanted = [each.lower() for each in words.split()]
+    known: dict[Key, Node] = {}
     roots = {space.path: Node((space.path,), shown(space.path), "root") for space in spaces}
     for unit in render.units(verdicts):
         if only_going and not any(is_offered(each) for each in unit):
             continue
-        leaf = _leaf(unit)
-        if wanted and not all(word in _text(unit) for word in wanted):
+        text = _text(unit) if wanted else ""
+        if not all(word in text for word in wanted):
             continue
+        leaf = _leaf(unit)
         root = roots.setdefault(leaf.key[0], Node((leaf.key[0],), shown(leaf.key[0]), "root"))
-        _planted(root, leaf)
+        _planted(known, root, leaf)
     for root in roots.values():
         _settled(root)
     return sorted(roots.values(), key=lambda node: -node.bytes)
@@ -117,26 +124,25 @@ def session_of(verdict: Verdict) -> str | None:
     return verdict.finding.session or verdict.evidence.owner.session
 
 
-def _planted(root: Node, leaf: Node) -> None:
+def _planted(known: dict[Key, Node], root: Node, leaf: Node) -> None:
     verdict = leaf.verdicts[0]
-    agent = _child(root, verdict.finding.litter.agent, "agent", verdict.finding.litter.agent)
+    agent = _child(known, root, verdict.finding.litter.agent, "agent", verdict.finding.litter.agent)
     session = session_of(verdict)
     if session:
-        branch = _child(agent, f"session {session}", "session", f"session {shown(session)[:8]}")
+        branch = _child(known, agent, f"session {session}", "session", f"session {shown(session)[:8]}")
     else:
-        branch = _child(agent, f"kind {verdict.finding.litter.id}", "litter", verdict.finding.litter.id)
+        branch = _child(known, agent, f"kind {verdict.finding.litter.id}", "litter", verdict.finding.litter.id)
     for node in (root, agent, branch):
         node.verdicts += leaf.verdicts
     branch.children.append(leaf)
 
 
-def _child(parent: Node, name: str, kind: str, title: str) -> Node:
+def _child(known: dict[Key, Node], parent: Node, name: str, kind: str, title: str) -> Node:
     key = (*parent.key, name)
-    for child in reversed(parent.children):  # units come sorted by size, so by chance anywhere
-        if child.key == key:
-            return child
-    parent.children.append(Node(key, title, kind))
-    return parent.children[-1]
+    if key not in known:
+        known[key] = Node(key, title, kind)
+        parent.children.append(known[key])
+    return known[key]
 
 
 def _settled(node: Node) -> None:
@@ -149,10 +155,3 @@ def _settled(node: Node) -> None:
             child.title += f", {owner_short(child.verdicts[0].evidence.owner).partition(' ')[0]}"
     node.weigh()
     node.children.sort(key=lambda child: (-child.bytes, child.title))
-
-
-def found(nodes: Iterable[Node], fits: Callable[[Node], bool]) -> Iterator[Node]:
-    for node in nodes:
-        for unit in node.units():
-            if fits(unit):
-                yield unit

@@ -15,7 +15,7 @@ from textual.widgets import Static
 _BOX = """
 {0} {{ align: center middle; background: $background 60%; }}
 {0} > Vertical {{
-    width: 90%; max-width: 110; height: auto; max-height: 90%; padding: 0 1;
+    width: 98%; max-width: 120; height: auto; max-height: 90%; padding: 0 1;
     border: round $accent; background: $surface;
 }}
 {0} VerticalScroll {{ height: auto; max-height: 16; }}
