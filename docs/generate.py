@@ -15,7 +15,10 @@ import manual
 
 from tmpwarden import errors
 from tmpwarden.catalogue import words
+from tmpwarden.catalogue.keys import KEYS, TABLES
 from tmpwarden.catalogue.load import load
+from tmpwarden.catalogue.sample import spelled
+from tmpwarden.catalogue.settings import Settings
 from tmpwarden.cli.call import Call
 from tmpwarden.cli.clicked import tmpwarden
 from tmpwarden.cli.commands import TABLE
@@ -134,12 +137,40 @@ def metrics_page() -> str:
     return "".join(lines)
 
 
+def config() -> str:
+    """Every key of config.toml, from the table that reads it."""
+    lines = [
+        _NOTE,
+        "# Settings\n\n`~/.config/tmpwarden/config.toml`; `/etc/tmpwarden/config.toml` is read before it, and ",
+    ]
+    lines.append("what it\n")
+    lines.append(
+        "locks under `[policy]` stays as it says. `tmpwarden config init` writes a commented sample and a schema for\n"
+    )
+    lines.append(
+        "editors, `config set KEY VALUE` changes one key, `config edit` opens it and checks it before it counts,\n"
+    )
+    lines.append(
+        "`config show` tells what is in force and where it is set. Rules of the guard: [guard.md](guard.md).\n"
+    )
+    for table, about in TABLES.items():
+        lines.append(f"\n## [{table}]\n\n{about}\n\n| key | default | |\n|---|---|---|\n")
+        for name, key in KEYS.items():
+            if name.startswith(f"{table}."):
+                written = key.example or spelled(key, getattr(Settings(), key.field))
+                default = f"none; e.g. `{written}`" if key.example else f"`{written}`"
+                choice = f" One of {', '.join(key.words)}." if key.words else ""
+                lines.append(f"| `{name.partition('.')[2]}` | {default} | {key.about}{choice} |\n")
+    return "".join(lines)
+
+
 PAGES: dict[str, Callable[[], str]] = {
     "commands.md": commands,
     "modules.md": modules,
     "errors.md": errors_page,
     "reasons.md": reasons,
     "catalogue.md": catalogue,
+    "config.md": config,
     "metrics.md": metrics_page,
 }
 PAGES |= {f"man/{name}.1": partial(manual.page, path) for path, name in manual.pages().items()}

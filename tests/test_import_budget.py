@@ -7,7 +7,7 @@ import pytest
 
 HEAVY = {
     "argparse", "asyncio", "click", "dataclasses", "enum", "importlib.metadata", "inspect", "json", "pathlib", "re",
-    "rich", "shutil", "subprocess", "tempfile", "tomllib", "typing", "urllib.request", "email",
+    "rich", "shutil", "textual", "subprocess", "tempfile", "tomllib", "typing", "urllib.request", "email",
 }  # fmt: skip
 CLICK = {"click", "enum", "inspect", "re", "typing", "dataclasses"}  # what click itself and the nouns need
 
