@@ -28,6 +28,14 @@ from tmpwarden.model.sweep import Litter
 
 HERE = Path(__file__).parent
 _NOTE = "<!-- written by `make docs`; do not edit -->\n"
+_SETTINGS = """\
+# Settings
+
+`~/.config/tmpwarden/config.toml`; `/etc/tmpwarden/config.toml` is read before it, and what it locks under `[policy]`
+stays as it says. `tmpwarden config init` writes a commented sample and a schema for editors, `config set KEY VALUE`
+changes one key, `config edit` opens it and checks it before it counts, `config show` tells what is in force and where
+it is set. Rules of the guard: [guard.md](guard.md).
+"""
 
 
 def commands() -> str:
@@ -139,20 +147,7 @@ def metrics_page() -> str:
 
 def config() -> str:
     """Every key of config.toml, from the table that reads it."""
-    lines = [
-        _NOTE,
-        "# Settings\n\n`~/.config/tmpwarden/config.toml`; `/etc/tmpwarden/config.toml` is read before it, and ",
-    ]
-    lines.append("what it\n")
-    lines.append(
-        "locks under `[policy]` stays as it says. `tmpwarden config init` writes a commented sample and a schema for\n"
-    )
-    lines.append(
-        "editors, `config set KEY VALUE` changes one key, `config edit` opens it and checks it before it counts,\n"
-    )
-    lines.append(
-        "`config show` tells what is in force and where it is set. Rules of the guard: [guard.md](guard.md).\n"
-    )
+    lines = [_NOTE, _SETTINGS]
     for table, about in TABLES.items():
         lines.append(f"\n## [{table}]\n\n{about}\n\n| key | default | |\n|---|---|---|\n")
         for name, key in KEYS.items():
