@@ -217,3 +217,21 @@ def test_pick_shows_only_what_may_go(own_world: Path) -> None:
         await until(pilot, lambda: str(going) in {pin.path for pin in app.marks.values()})
 
     drive(app, steps)
+
+
+def test_who_quits_while_it_cleans_leaves_when_it_has_stopped_between_two_things(own_world: Path) -> None:
+    units = [planted.session(own_world / "tmp") for _ in range(3)]
+    app = view()
+
+    async def steps(pilot: "Pilot[int]") -> None:
+        await pilot.press("a")
+        await until(pilot, lambda: len(app.marks) >= 3)
+        await answer_yes(pilot, app, "c")
+        await until(pilot, lambda: app.is_busy or "Removed" in app.said)
+        await pilot.press("q")
+        await until(pilot, lambda: app.return_code is not None)
+
+    drive(app, steps)
+    assert all(unit.exists() or not list(unit.parent.glob(f"{unit.name}*")) for unit in units)
+    left = sum(unit.exists() for unit in units)
+    assert left + len([each for each in data("log")["entries"] if each["undoable"]]) == 3

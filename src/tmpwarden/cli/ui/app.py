@@ -69,10 +69,10 @@ class View(App[int]):
         self.opened: set[Key] = set()
         self.said, self.is_busy, self.is_looking = "Looking ...", False, False
         self.drawn: object = None
+        self.stop, self.leaves_with = asyncio.Event(), -1  # a clean ends between two units; then the exit status
 
     def compose(self) -> ComposeResult:
-        yield Static(id="full")
-        yield Static(id="columns")
+        yield from (Static(id="full"), Static(id="columns"))
         yield Units(self.is_marked, self.call.now_ns)
         yield Static(id="detail")
         yield Static(id="said")
@@ -82,7 +82,7 @@ class View(App[int]):
     def on_mount(self) -> None:
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):  # the terminal is given back as it was
-            loop.add_signal_handler(number, self.exit, 128 + number)
+            loop.add_signal_handler(number, keys.leave, self, 128 + number)
         self.query_one(Units).focus()
         self.action_refresh()
 
@@ -210,7 +210,7 @@ class View(App[int]):
         self.say("c cleans what is marked." if self.marks else "Nothing is marked.")
 
     action_clean, action_why, action_keep = keys.clean, keys.why, keys.keep
-    action_undo, action_orphans, action_help = keys.undo, keys.orphans, keys.tell_keys
+    action_undo, action_orphans, action_quit, action_help = keys.undo, keys.orphans, keys.quit_view, keys.tell_keys
 
     def after(self, lines: list[str]) -> None:
         self.say(lines[-1])

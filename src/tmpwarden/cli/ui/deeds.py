@@ -30,8 +30,8 @@ Say = Callable[[str], object]
 _LONGEST_LINE = 1 << 24
 
 
-async def clean(call: Call, pins: Sequence[Pin], say: Say) -> list[str]:
-    """What came of it: a sentence, and one line for each thing that stayed."""
+async def clean(call: Call, pins: Sequence[Pin], say: Say, stop: asyncio.Event) -> list[str]:
+    """What came of it: a sentence, and one line for each thing that stayed. `stop` ends it between two units."""
     order = {
         "roots": call.roots,
         "config_file": call.config_file,
@@ -39,25 +39,32 @@ async def clean(call: Call, pins: Sequence[Pin], say: Say) -> list[str]:
         "ahead_ns": call.now_ns() - time.time_ns(),
     }
     say(f"Removing {plural(len(pins), 'item')} ...")
-    argv = [sys.executable, "-m", "tmpwarden.cli.ui.deed"]
+    argv = [sys.executable, "-P", "-m", "tmpwarden.cli.ui.deed"]  # -P: nothing from the directory we stand in
     pipe = asyncio.subprocess.PIPE
     child = await asyncio.create_subprocess_exec(*argv, stdin=pipe, stdout=pipe, stderr=pipe, limit=_LONGEST_LINE)
     assert child.stdin is not None and child.stdout is not None and child.stderr is not None
     child.stdin.write(json.dumps(order).encode() + b"\n")
     await child.stdin.drain()
+    closing = asyncio.create_task(_close_when(stop, child.stdin))  # it takes the end of its input for our end
     told: dict[str, Any] = {}
     async for line in child.stdout:
         told = json.loads(line)
         if "items" in told:
             say(f"Removing: {plural(told['items'], 'item')}, {size(told['bytes'])} ...")
     complaint = (await child.stderr.read()).decode(errors="replace").strip()
-    child.stdin.close()  # only now: it takes the end of its input for our end
+    closing.cancel()
+    child.stdin.close()
     await child.wait()
     if "error" in told:
         return [f"{told['error']['message']}. {told['error']['hint'] or ''}".strip()]
     if "result" not in told:
         return ["The clean broke off; the next run of any command settles what it left.", *complaint.splitlines()[-1:]]
     return list(_outcome(told["result"], pins))
+
+
+async def _close_when(stop: asyncio.Event, stdin: asyncio.StreamWriter) -> None:
+    await stop.wait()
+    stdin.close()
 
 
 def _outcome(result: dict[str, Any], pins: Sequence[Pin]) -> list[str]:

@@ -48,9 +48,12 @@ def _start(view: View, pins: list[Pin]) -> None:
 
 async def _cleaned(view: View, pins: list[Pin]) -> None:
     try:
-        said = await deeds.clean(view.call, pins, view.say)
+        said = await deeds.clean(view.call, pins, view.say, view.stop)
     finally:
         view.is_busy = False
+    if view.leaves_with >= 0:
+        view.exit(view.leaves_with)
+        return
     view.say(said[0])
     if len(said) > 1:
         view.push_screen(Told(said[0], said[1:]))
@@ -110,6 +113,20 @@ def _orphans(view: View, said: list[str]) -> None:
             view.in_thread(lambda: deeds.end_orphans(view.call), view.after)
 
     view.push_screen(Question(question, lines), answered)
+
+
+def leave(view: View, code: int = 0) -> None:
+    """At once; or, while a clean is under way, as soon as it has stopped between two units."""
+    if not view.is_busy:
+        view.exit(code)
+        return
+    view.leaves_with = code
+    view.stop.set()
+    view.say("Stopping between two things ...")
+
+
+async def quit_view(view: View) -> None:
+    leave(view)
 
 
 def tell_keys(view: View) -> None:
