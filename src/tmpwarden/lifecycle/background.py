@@ -194,7 +194,7 @@ def clear_the_dead(*, observe: bool = False) -> "Cleared":
     if settings.notify_command:
         from .notify import tell_if_full
 
-        tell_if_full(settings)
+        tell_if_full(settings, start=detach)
     from .braking import look_since_last_time
 
     return Cleared.of(result, every_s, look_since_last_time(settings, may_act=not observe))

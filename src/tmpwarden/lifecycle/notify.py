@@ -17,7 +17,6 @@ from ..model.sweep import Space
 from ..oskit.files import atomic, own_dirs, places, space
 from ..oskit.proc.reach import Reach
 from ..text import shown, size
-from . import background
 
 _NAME = "notified"
 _AGAIN_NS = 24 * 3600 * 10**9
@@ -27,8 +26,8 @@ _LIMIT_S = 30.0
 Start = Callable[[Callable[[], object]], object]
 
 
-def tell_if_full(settings: Settings, *, start: Start = background.detach, now_ns: int | None = None) -> tuple[str, ...]:
-    """The roots that were told of."""
+def tell_if_full(settings: Settings, *, start: Start, now_ns: int | None = None) -> tuple[str, ...]:
+    """The roots that were told of; `start` runs the program so that nobody waits for it."""
     if not settings.notify_command:
         return ()
     at_percent, when_ns = settings.notify_at_percent, now_ns or time.time_ns()
