@@ -96,22 +96,15 @@ def command(
         words=paths,
     )
     if pick:
-        return _picked(call, request, yes or dry_run or all_users or if_due is not None)
+        from .ui import picked
+
+        return picked(call, request, yes or dry_run or all_users or if_due is not None)
     run = _Run(call, request, dry_run=dry_run, yes=yes, quiet=quiet, if_due_s=if_due)
     if all_users:
         from ..all_users import for_each_user
 
         return for_each_user(call, run.answer, yes=yes or dry_run, limit_s=time_limit or _MOST_FOR_ONE_S)
     return run.answer()
-
-
-def _picked(call: Call, request: Request, is_unattended: bool) -> Answer:
-    """The view with what these options would take, and nothing marked."""
-    if is_unattended or request.empty_quarantine or not request.quarantine:
-        raise BadArgument("--pick is for a person who chooses among what can be undone", hint="leave the others out")
-    from .ui import shown_live
-
-    return shown_live(call, request=request, only_going=True)
 
 
 def _refuse_beside_paths(paths: tuple[str, ...], options: Mapping[str, object]) -> None:

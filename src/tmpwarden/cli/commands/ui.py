@@ -6,7 +6,7 @@ import importlib.util
 
 import click
 
-from ...errors import MissingExtra, WouldAsk
+from ...errors import BadArgument, MissingExtra, WouldAsk
 from ...model.request import Request
 from ..call import Answer, Call
 from ..group import pass_call
@@ -32,3 +32,10 @@ def shown_live(call: Call, *, request: Request | None = None, only_going: bool =
     from ..ui.app import View
 
     return Answer(exit_code=View(call, only_going=only_going, request=request).run() or 0)
+
+
+def picked(call: Call, request: Request, is_unattended: bool) -> Answer:
+    """The view with what these options would take, and nothing marked."""
+    if is_unattended or request.empty_quarantine or not request.quarantine:
+        raise BadArgument("--pick is for a person who chooses among what can be undone", hint="leave the others out")
+    return shown_live(call, request=request, only_going=True)
