@@ -63,15 +63,17 @@ def _many(given: Given, simple: Simple, scope: Scope) -> bool:
 
 def without_aliases(argv: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
     """`git -c alias.x='push --force' x`: with the alias spelled out; None where there is none."""
+    if not any((word or "")[:2] == "-c" for word in argv):
+        return None
     aliases = {}
     for at, word in enumerate(argv):
         before = argv[at - 1] if at else None
         setting = word if before == "-c" else (word or "")[2:] if (word or "")[:2] == "-c" else None
         key, equals, value = (setting or "").partition("=")
         if equals and key.lower().startswith("alias.") and value[:1] != "!":
-            aliases[key[6:]] = value
+            aliases[key[6:].lower()] = value
     for name, value in aliases.items():
-        for at in tails(argv, [name]):
+        for at in tails(tuple(word and word.lower() for word in argv), [name]):
             if at > 0:
                 return ("git", *value.split(), *argv[at:])
     return None

@@ -15,6 +15,8 @@ from .judged import Judged
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Container, Iterator
+
     from .scope import Scope
 
     Row = dict[str, object]
@@ -25,20 +27,39 @@ UNKNOWN_WORD = "which command of it runs cannot be told before it runs"
 def by_words(rows: list[Row], simple: Simple, scope: Scope, decision: str) -> Judged | None:
     """The word of the first row of this decision that speaks."""
     scope.budget.spend(10 * len(rows))
-    for row in rows:
-        if row["decision"] == decision and (why := _why(row, simple, scope)):
+    speaking = [row for row in rows if row["decision"] == decision]
+    spellings = _spellings(simple) if speaking else []
+    for row in speaking:
+        if why := _why(row, spellings, simple, scope):
             instead = f" Instead: {row['alternative']}." if row.get("alternative") else ""
             return Judged(decision, str(row["label"]), why + instead)
     return None
 
 
-def _why(row: Row, simple: Simple, scope: Scope) -> str:
+def inner_commands(simple: Simple, programs: Container[str]) -> Iterator[Simple]:
+    """What a container or a runner is told to run, as far as a program with rows stands among its words."""
+    for at in range(1, len(simple.argv)):
+        name = (simple.argv[at] or "").rpartition("/")[2]
+        if name in programs:
+            yield Simple(
+                simple.argv[at:],
+                name=name,
+                cwd=simple.cwd,
+                wrappers=(*simple.wrappers, str(simple.name)),
+                remote=simple.remote,
+                text=simple.text,
+                given=simple.input,
+            )
+            return
+
+
+def _why(row: Row, spellings: list[tuple[str | None, ...]], simple: Simple, scope: Scope) -> str:
     if ("here" in row or "there" in row) and _is_contained(simple):
         return ""  # a container is made to be thrown away
     if "there" in row and not simple.remote:
         return ""
     commands: list[list[str]] = row["commands"]  # type: ignore[assignment]
-    for argv in _spellings(simple):
+    for argv in spellings:
         for words in commands:
             if not _is_named(words[0], argv[0]):
                 continue

@@ -9,7 +9,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator
 
-_MARKS = str.maketrans(dict.fromkeys("()[]{};,\"'`\t\n\r", " "))
+_MARKS = str.maketrans(dict.fromkeys("()[]{},\"'`\t\n\r", " ") | {";": " ; "})
 _SPEAKERS = ("echo", "printf", "cat")
 MAX_TEXT = 50_000
 
@@ -51,9 +51,13 @@ def _has(words: list[str], sequences: Iterable[list[str]], unfiltered: bool) -> 
     for sequence in sequences:
         for at in range(len(words) - len(sequence) + 1):
             is_there = all(_fits(globs, word) for globs, word in zip(sequence, words[at:], strict=False))
-            if is_there and not (unfiltered and "where" in words[at:]):
+            if is_there and not (unfiltered and "where" in _statement(words[at:])):
                 return True
     return False
+
+
+def _statement(words: list[str]) -> list[str]:
+    return words[: words.index(";")] if ";" in words else words
 
 
 def _fits(globs: str, word: str) -> bool:

@@ -22,15 +22,14 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
                 return _spoken(rule, simple, scope)
             if hit == MAYBE:
                 doubts.append(Judged(rules.on_error, rule.label, _not_proven(simple)))
-    rows = rules.command_rows(simple.name) if simple.argv else []
-    if rows and (said := _by_words(rows, simple, scope, DENY)) is not None:
+    if rules.commands and (said := _by_words(rules, simple, scope, DENY)) is not None:
         return said
     may_allow = scope.may_allow(simple)
     if may_allow:
         for rule in rules.rules:
             if rule.decision == ALLOW and rule.kind != "prefix" and _allows(rule, simple, scope):
                 return Judged(ALLOW, rule.label, rule.description)
-    if rows and (said := _by_words(rows, simple, scope, ASK)) is not None:
+    if rules.commands and (said := _by_words(rules, simple, scope, ASK)) is not None:
         return said
     for rule in rules.rules:
         if rule.decision == ASK and (hit := _hit(rule, simple, scope)) is not None:
@@ -49,10 +48,18 @@ def _unspoken(rules: Rules, what: str) -> Judged:
     return Judged(rules.default, reason="" if rules.default == PASS else f"no rule speaks about {what}")
 
 
-def _by_words(rows: "list[dict[str, object]]", simple: Simple, scope: Scope, decision: str) -> Judged | None:
-    from .command_rules import by_words  # most programs have no rows
+def _by_words(rules: Rules, simple: Simple, scope: Scope, decision: str) -> Judged | None:
+    """`[[guard.commands]]` about the program; about what it runs in a container or by a runner's short way, too."""
+    rows = rules.command_rows(simple.name) if simple.argv else []
+    runs = has(simple.name, "remote") or has(simple.name, "runner")
+    if not rows and not runs:
+        return None
+    from .command_rules import by_words, inner_commands  # most programs have no rows
 
-    return by_words(rows, simple, scope, decision)
+    said = by_words(rows, simple, scope, decision) if rows else None
+    for inner in inner_commands(simple, rules.commands) if runs and said is None else ():
+        said = by_words(rules.command_rows(inner.name), inner, scope, decision)
+    return said
 
 
 def _spoken(rule: Rule, simple: Simple, scope: Scope) -> Judged:

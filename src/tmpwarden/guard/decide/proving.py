@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 from ...model.hot import ASK, DENY, ToolCall
 from ..context import Context
-from ..rules.command_rule import by_program
+from ..rules.command_rule import by_program, wild_of
 from ..rules.config import Loaded
 from ..rules.rule import Rules
 from ..rules.source import Mistake, Source
@@ -46,6 +46,7 @@ def _alone(rules: Rules, label: str) -> Rules:
         tuple(rule for rule in rules.rules if rule.label == label),
         rows=tuple(map(json.dumps, rows)),
         commands=by_program(rows),
+        wild=wild_of(rows),
         trusted=rules.trusted,
         protected=rules.protected,
     )

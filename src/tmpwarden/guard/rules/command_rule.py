@@ -58,6 +58,11 @@ def by_program(rows: list[Row]) -> dict[str, list[int]]:
     return found
 
 
+def wild_of(rows: list[Row]) -> tuple[str, ...]:
+    """The globs among the names."""
+    return tuple(name for name in by_program(rows) if "*" in name or "?" in name)
+
+
 def _commands(table: Table, fields: dict[str, object]) -> list[list[str]]:
     """`docker|podman volume rm|prune`: words, each with its spellings; a list where the words differ in number."""
     found = [text.split() for text in table.texts(fields, "command")] if "command" in fields else []

@@ -8,7 +8,7 @@ from ...catalogue import policy
 from ...lazy_dataclass import dataclass, replace
 from ...model.hot import ALLOW, ASK, DENY, PASS
 from .choosing import chosen, preset_sources
-from .command_rule import Row, by_program, command_row
+from .command_rule import Row, by_program, command_row, wild_of
 from .decode import Table, prefix_rule, regex_rule, structured_rule, tool_rule
 from .glob import matches
 from .rule import PROTECTED, SESSION, Rule, Rules
@@ -66,6 +66,7 @@ def load(paths: tuple[str, ...], *, preset: str | None = None, temp_roots: tuple
         default=scalars["default"],
         rows=tuple(json.dumps(row) for row in rows),
         commands=by_program(rows),
+        wild=wild_of(rows),
         trusted=lists["trusted"],
         protected=lists["protected"] or PROTECTED,
     )

@@ -29,6 +29,7 @@ def document_of(rules: Rules, *, stamp: object, presets: "tuple[str, ...]", comp
         "default": rules.default,
         "rows": list(rules.rows),
         "commands": rules.commands,
+        "wild": list(rules.wild),
         "trusted": list(rules.trusted),
         "protected": list(rules.protected),
     }
@@ -46,6 +47,7 @@ def rules_of(document: "dict[str, object]") -> Rules:
         default=str(document["default"]),
         rows=tuple(document["rows"]),  # type: ignore[arg-type]
         commands=document["commands"],  # type: ignore[arg-type]
+        wild=tuple(document["wild"]),  # type: ignore[arg-type]
         trusted=tuple(document["trusted"]),  # type: ignore[arg-type]
         protected=tuple(document["protected"]),  # type: ignore[arg-type]
     )

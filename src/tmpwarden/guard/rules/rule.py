@@ -7,10 +7,6 @@ SESSION = "session"
 PROTECTED = ("main", "master", "trunk", "develop", "production", "prod", "staging", "release*", "gh-pages")
 
 
-def _fits(pattern: str, name: str) -> bool:
-    return "*" in pattern and matches(pattern, name)
-
-
 class Rule:
     """One rule of `[guard]`. `kind` is the list it stands in; `operands` are words, roots, globs or one regex."""
 
@@ -77,6 +73,7 @@ class Rules:
     """All of it: `[redirect]` and `[guard]` of every file, merged."""
 
     __slots__ = (
+        "_met",
         "commands",
         "default",
         "on_error",
@@ -87,6 +84,7 @@ class Rules:
         "rules",
         "target",
         "trusted",
+        "wild",
     )
 
     def __init__(
@@ -100,6 +98,7 @@ class Rules:
         default: str = "pass",
         rows: "tuple[str, ...]" = (),
         commands: "dict[str, list[int]] | None" = None,
+        wild: "tuple[str, ...]" = (),
         trusted: "tuple[str, ...]" = (),
         protected: "tuple[str, ...]" = PROTECTED,
     ) -> None:
@@ -111,6 +110,8 @@ class Rules:
         self.default = default
         self.rows = rows  # `[[guard.commands]]`, each as JSON: nobody takes one apart until its program is met
         self.commands = commands or {}  # program -> the rows about it
+        self.wild = wild  # those of `commands` that are globs
+        self._met: dict[str, list[dict[str, object]]] = {}
         self.trusted = trusted  # contexts, profiles and hosts that are there to be broken
         self.protected = protected  # branches that nobody forces
 
@@ -119,13 +120,18 @@ class Rules:
         return of_session if of_session is None or self.target == SESSION else self.target
 
     def command_rows(self, name: "str | None") -> "list[dict[str, object]]":
-        """The rows about a program: most lines never need them, so they are taken apart only here."""
+        """The rows about a program: most lines never need them, so they are taken apart only here, and once."""
         if name is None or not self.commands:
             return []
-        found = [
-            at for pattern, rows in self.commands.items() if pattern == name or _fits(pattern, name) for at in rows
-        ]
-        return [row for at in sorted(set(found)) if (row := decode_object(self.rows[at])) is not None]
+        found = self._met.get(name)
+        if found is None:
+            numbers = set(self.commands.get(name, ()))
+            for pattern in self.wild:
+                if matches(pattern, name):
+                    numbers.update(self.commands[pattern])
+            rows = [decode_object(self.rows[at]) for at in sorted(numbers)]
+            found = self._met[name] = [row for row in rows if row is not None]
+        return found
 
     def rules_about_tools(self) -> "list[Rule]":
         return [rule for rule in self.rules if rule.kind == "tools"]
