@@ -87,8 +87,9 @@ def test_nearly_everything_dangerous_is_asked_about_or_denied(presets: str) -> N
     assert len(passed) <= 0.05 * len(dangerous), passed
 
 
-def test_nearly_nothing_of_every_day_is_asked_about() -> None:
-    everyday = lines("everyday_of_packs.txt")
+@pytest.mark.parametrize("name", ["everyday.txt", "everyday_of_packs.txt"])
+def test_nearly_nothing_of_every_day_is_asked_about(name: str) -> None:
+    everyday = [line.replace("\\n", "\n") for line in lines(name)]
     asked = [line for line in everyday if said(line, EVERYTHING).verdict in ("ask", "deny")]
     assert len(everyday) >= 200
     assert len(asked) < 0.03 * len(everyday), asked
@@ -224,3 +225,45 @@ def test_what_steers_the_agent_is_asked_about_by_shell_and_by_file_tool_and_read
 
 def test_packs_ship_with_the_package() -> None:
     assert {f"{pack}.toml" for pack in (*PACKS, "sandbox", "destructive")} <= set(os.listdir(PRESETS_DIR))
+
+
+DRESSED = """\
+g"i"t push --force
+git push $'--force'
+F=-f; git push origin main "$F"
+set -- --force; git push "$@"
+git -c ALIAS.X='push -f' x
+git -calias.x='push -f' x
+env -S 'git push --force'
+sudo -E env A=1 git push -f
+bash -lc "git push -f"
+echo main | xargs git push -f origin
+find . -name x -exec git push -f \\;
+ssh h git push -f
+f() { git push -f; }; f
+git --no-pager --exec-path=/x push -f
+git reset HEAD~1 --hard
+kubectl --request-timeout 5s delete pod y
+K=kubectl; $K delete ns x
+kubectl get pods -o name | xargs kubectl delete
+docker compose exec db psql -c 'drop table x'
+docker run --rm postgres psql -h prod -c 'drop table x'
+psql -c "dRoP/**/TaBlE x"
+psql -c "delete from users -- where id=1"
+psql -c "delete from users;select 1 where true"
+psql <<< "drop table x"
+yarn prisma migrate reset
+poetry run python manage.py flush
+cat "$PWD/.env"
+cat .en[v]
+cat {.env,a}
+cd ~/.ssh; cat id_rsa
+cd ~/.claude && echo x > settings.json
+rm -rf node_modules/../src
+systemctl -H root@prod stop nginx
+kill -s KILL -- -1"""
+
+
+@pytest.mark.parametrize("command", DRESSED.splitlines())
+def test_dressed_up_it_is_still_seen(command: str) -> None:
+    assert said(command, EVERYTHING).verdict in ("ask", "deny")

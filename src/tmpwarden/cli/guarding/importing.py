@@ -44,7 +44,9 @@ def _read(path: str) -> Yaml:
     try:
         yaml = importlib.import_module("yaml")
     except ImportError as error:
-        raise BadArgument("reading YAML needs PyYAML", hint="pip install 'tmpwarden[import]'") from error
+        raise BadArgument(
+            "reading YAML needs PyYAML", hint="pip install pyyaml, into the Python that runs tmpwarden"
+        ) from error
     try:
         with open(path, encoding="utf-8") as file:
             document = yaml.safe_load(file)
