@@ -16,6 +16,7 @@ from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.rules.first_table import first_table
 from tmpwarden.guard.rules.rule import Rules
 from tmpwarden.model.hot import Decision, ToolCall
+from tmpwarden.oskit.files.disk import Disk
 from tmpwarden.oskit.files.pushed import pushed_branch
 
 CASES = Path(__file__).parents[1] / "cases"
@@ -88,9 +89,24 @@ def test_nearly_everything_dangerous_is_asked_about_or_denied(presets: str) -> N
 
 
 @pytest.mark.parametrize("name", ["everyday.txt", "everyday_of_packs.txt"])
-def test_nearly_nothing_of_every_day_is_asked_about(name: str) -> None:
+def test_nearly_nothing_of_every_day_is_asked_about(tmp_path: Path, name: str) -> None:
+    (tmp_path / "src").mkdir()
+    (tmp_path / "src" / "main.py").write_text("print(1)\n")
+    scratch, project, disk = "/tmp/tmpwarden-1000/0a1b2c3d", str(tmp_path), Disk()
+    context = Context(
+        scratch=scratch,
+        project=project,
+        cwd=project,
+        home="/home/u",
+        uid=1000,
+        look=disk.look,
+        is_plain=disk.is_plain,
+        variables={"TMPDIR": scratch},
+        owns=lambda path: True,
+    )
     everyday = [line.replace("\\n", "\n") for line in lines(name)]
-    asked = [line for line in everyday if said(line, EVERYTHING).verdict in ("ask", "deny")]
+    calls = [ToolCall("claude", "shell", command=line, cwd=project) for line in everyday]
+    asked = [call.command for call in calls if evaluate(call, EVERYTHING, context).verdict in ("ask", "deny")]
     assert len(everyday) >= 200
     assert len(asked) < 0.03 * len(everyday), asked
 
