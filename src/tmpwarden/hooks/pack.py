@@ -46,16 +46,22 @@ class _Later:
     """Finds modules that the pack holds and that nothing needs at the start."""
 
     def __init__(self) -> None:
-        self.codes: dict[str, tuple[str, bytes]] = {}
+        self.codes: dict[str, tuple[str, bytes, bool]] = {}
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
-        return ModuleSpec(name, self, origin=self.codes[name][0]) if name in self.codes else None  # type: ignore[arg-type]
+        if name not in self.codes:
+            return None
+        source, _, is_package = self.codes[name]
+        spec = ModuleSpec(name, self, origin=source, is_package=is_package)  # type: ignore[arg-type]
+        if is_package:
+            spec.submodule_search_locations = [source.rpartition("/")[0]]
+        return spec
 
     def create_module(self, spec: "ModuleSpec") -> None:
         return None
 
     def exec_module(self, module: "ModuleType") -> None:
-        source, code = self.codes[module.__name__]
+        source, code, _ = self.codes[module.__name__]
         module.__file__ = source
         exec(loads(code), module.__dict__)
 
@@ -69,7 +75,7 @@ def _execute(modules: "list[tuple[str, str, bool, CodeType | bytes]]") -> bool:
     fresh = {}
     for name, source, is_package, code in modules:
         if isinstance(code, bytes):
-            _later.codes[name] = (source, code)
+            _later.codes[name] = (source, code, is_package)
         elif name not in ready:
             fresh[name] = code
             names = ready.setdefault(name, _Module(name)).__dict__

@@ -12,9 +12,11 @@ from ..rules.rule import Rules
 from ..shell.syntax import Unreadable
 from .judge import judge
 from .judged import Judged
-from .leading import holds, led, may_name
 from .scope import Scope
-from .temproot import TempRoot
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .leading import Led
 
 _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
 
@@ -28,10 +30,8 @@ def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
         return with_tool_rules(judge_file_tool(call, rules, context), call, rules, context)
     budget = Budget()
     sent = _studied(call.command, context, budget)
-    root = _temp_root(call.command, rules, context)
-    other = None if root is None else led(call.command, sent, root, cwd=context.cwd, environ=context.environ)
-    will_run = None if other is None else _studied(other.text, context, budget)
-    if other is None or will_run is None or root is None or not holds(other, will_run, root):
+    other, will_run = _led(call.command, sent, rules, context, budget)
+    if other is None:
         return _for_agent(_judged(sent, rules, context, budget), None, context)
     decision = _judged(will_run, rules, context, budget)
     if decision.verdict != DENY and not (decision.verdict == ASK and context.has_ask):
@@ -49,12 +49,20 @@ def _studied(command: str, context: Context, budget: Budget) -> Study:
     )
 
 
-def _temp_root(command: str, rules: Rules, context: Context) -> TempRoot | None:
-    """What names are led away from, and where to; None where none are."""
-    scratch = rules.scratch(context.scratch)
-    if not rules.redirect_tmp or scratch is None or not may_name(command, context.tmp_roots):
-        return None
-    return TempRoot(scratch, context.tmp_roots, context.names_to_keep(), context.look)
+def _led(command: str, sent: Study, rules: Rules, context: Context, budget: Budget) -> "tuple[Led | None, Study]":
+    """The line with its fresh /tmp names in the scratch and its own study; None where it stays as it is."""
+    scratch = rules.scratch(context.scratch) if rules.redirect_tmp else None
+    if scratch is None:
+        return None, sent
+    from .leading import holds, led, may_name  # off by default
+    from .temproot import TempRoot
+
+    if not may_name(command, context.tmp_roots):
+        return None, sent
+    root = TempRoot(scratch, context.tmp_roots, context.names_to_keep(), context.look)
+    other = led(command, sent, root, cwd=context.cwd, environ=context.environ)
+    will_run = sent if other is None else _studied(other.text, context, budget)
+    return (other, will_run) if other is not None and holds(other, will_run) else (None, sent)
 
 
 def _without_rewrite(

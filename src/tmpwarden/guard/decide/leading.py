@@ -72,7 +72,7 @@ def led(command: str, studied: Study, root: TempRoot, *, cwd: str, environ: Cont
     return None if after is None else Led(after, places)
 
 
-def holds(given: Led, will_run: Study, root: TempRoot) -> bool:
+def holds(given: Led, will_run: Study) -> bool:
     """Nothing in the text that will run means a name at the place that it was led away from."""
     if not will_run.is_read or will_run.analysis.opaque is not None:
         return False

@@ -21,7 +21,7 @@ fallocate|W l:o: length: offset:
 cp gcp|P t^S: target-directory^ suffix:|changes two-targets links=raRdPl safe=finuvprRadPLHTx safe-valued=t \
 safe-long=force,no-clobber,update,verbose,recursive,archive,preserve \
 safe-long=dereference,no-dereference,target-directory,no-target-directory,remove-destination,one-file-system
-mv gmv|M t^S: target-directory^ suffix:|changes two-targets links safe=finuvbT safe-valued=t \
+mv gmv|M t^S: target-directory^ suffix:|changes two-targets links safe=finuvT safe-valued=t \
 safe-long=force,no-clobber,update,verbose,target-directory,no-target-directory
 ln gln link|L t^S: target-directory^ suffix:|changes two-targets links
 install|P t^m:o:g:S: target-directory^ mode: owner: group: suffix: directory-|two-targets links=- reads=install

@@ -33,7 +33,7 @@ def _decision(call: HookCall, asked: ToolCall) -> Decision | None:
         return None
     decision = evaluate(asked, rules, _context(call, asked, rules))
     if (decision.fresh or decision.others) and decision.verdict != DENY:
-        from .births import state_names
+        from .stating import state_names
 
         state_names(call, asked, decision.fresh, decision.others)
     try:
@@ -67,7 +67,7 @@ def _context(call: HookCall, asked: ToolCall, rules: Rules) -> Context:
 
 
 def _owns(call: HookCall, path: str) -> bool:
-    from .births import owns
+    from .stating import owns
 
     return owns(call, path)
 

@@ -20,7 +20,7 @@ def end(call: HookCall) -> Answer | None:
         return None
     if notebook.has_stated(call.notes, call.session):
         from ...lifecycle import background
-        from .births import settle
+        from .stating import settle
 
         background.detach(lambda: settle(call))
     paths = _paths(call)

@@ -1,0 +1,71 @@
+"""Before a tool call: what it says it will make in a temp root, and what its session owns there. Hot path."""
+
+import posix
+
+from ...model.hot import ToolCall
+from .. import notebook
+from ..payload import word
+from .hook_call import HookCall
+
+
+def state_names(call: HookCall, asked: ToolCall, names: tuple[str, ...], others: tuple[str, ...]) -> None:
+    """What the call says it will make, and who says so."""
+    from ...leases.stated import Statement, state_names
+
+    pid = call.dialect.owner_pid(call.environ, call.payload)
+    statement = Statement(
+        call.dialect.agent,
+        call.session,
+        key_of(call, asked),
+        command=words_of(call, asked),
+        paths=list(names),
+        others=list(others),
+        pid=pid,
+        start=_start_ticks(pid),
+    )
+    try:
+        notebook.make(call.notes)
+    except OSError:
+        return
+    state_names(notebook.stated_file(call.notes, call.session), statement)
+
+
+def owns(call: HookCall, path: str) -> bool:
+    """Whether this session made the entry and it is still the same. The last call's names may not be noted yet."""
+    from ...leases.births import is_owned
+
+    if is_owned(call.state, call.session, path):
+        return True
+    if not notebook.has_stated(call.notes, call.session):
+        return False
+    settle(call)
+    return is_owned(call.state, call.session, path)
+
+
+def settle(call: HookCall) -> None:
+    from ...leases.settling import settle
+
+    settle(call.state, notebook.stated_file(call.notes, call.session))
+
+
+def words_of(call: HookCall, told: ToolCall) -> str:
+    return told.command or " ".join((word(call.payload, "tool_name"), *told.paths))
+
+
+def key_of(call: HookCall, told: ToolCall) -> str:
+    """The call's own name, the same before and after it."""
+    return word(call.payload, "tool_use_id", "tool_call_id") or words_of(call, told)[:200]
+
+
+def _start_ticks(pid: int) -> int | None:
+    """As oskit.proc.procs has it, without what that imports."""
+    try:
+        fd = posix.open(f"/proc/{pid}/stat", posix.O_RDONLY | posix.O_CLOEXEC)
+    except OSError:
+        return None
+    try:
+        return int(posix.read(fd, 4096).rpartition(b")")[2].split()[19])
+    except (OSError, ValueError, IndexError):
+        return None
+    finally:
+        posix.close(fd)
