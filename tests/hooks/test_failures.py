@@ -12,6 +12,9 @@ from hooks.calling import PYTHON, REPOSITORY, complaints, hook, said
 from support import mounts
 from support.mounts import needs_root
 from support.user import UID
+from tmpwarden.setup.agents import TARGETS
+from tmpwarden.setup.agents.target import Wish
+from tmpwarden.setup.runtime import Runtime
 
 EVENTS = ("SessionStart", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
 BEFORE = {
@@ -121,3 +124,23 @@ def test_a_fifo_for_a_config_keeps_no_agent_waiting(event: str, own_world: Path)
     config.mkdir(parents=True)
     os.mkfifo(config / "config.toml")
     _goes_on(event)
+
+
+@pytest.mark.parametrize(("agent", "word"), [("claude", '"ask"'), ("codex", '"systemMessage"')])
+def test_a_hook_that_a_signal_ends_is_no_silent_pass(agent: str, word: str, tmp_path: Path) -> None:
+    """The line that stands in the agent's settings, with a hook in it that dies of a signal."""
+    script = tmp_path / "tmpwarden" / "hooks" / "run.py"
+    script.parent.mkdir(parents=True)
+    runtime = Runtime(str(tmp_path), PYTHON)
+    target = next(each for each in TARGETS if each.id == agent)
+    (line,) = [
+        group["hooks"][0]["command"]  # type: ignore[index]
+        for event, group in target.groups(Wish(runtime, guard=True)).items()
+        if event == BEFORE[agent]
+    ]
+    for ends, expected in (("os.kill(os.getpid(), 9)", word), ("os._exit(0)", ""), ("os._exit(3)", "")):
+        script.write_text(f"import os\n{ends}\n")
+        done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=30, check=False)
+        assert done.returncode == 0
+        assert (expected in done.stdout) if expected else done.stdout == ""
+        assert complaints(agent, BEFORE[agent], done.stdout.encode()) == []

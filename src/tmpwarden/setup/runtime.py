@@ -32,11 +32,15 @@ class Runtime:
     def script(self) -> str:
         return os.path.join(self.directory, "tmpwarden", "hooks", "run.py")
 
-    def command(self, agent: str, event: str, *, observe: bool = False) -> str:
-        """One line of sh that always ends with 0: `python3 gone.py` alone would end with 2, which denies a call."""
+    def command(self, agent: str, event: str, *, observe: bool = False, if_killed: str = "") -> str:
+        """One line of sh that always ends with 0: `python3 gone.py` alone would end with 2, which denies a call.
+
+        `if_killed`: the answer for a hook that a signal ends before it could give one."""
         python, script = shlex.quote(self.interpreter), shlex.quote(self.script)
-        flag = " --observe" if observe else ""
-        return f"[ -x {python} ] && [ -f {script} ] && {python} -I -S {script} {agent} {event}{flag}; exit 0"
+        run = f"{python} -I -S {script} {agent} {event}" + (" --observe" if observe else "")
+        if if_killed:
+            run = f"{{ {run} || [ $? -lt 128 ] || echo {shlex.quote(if_killed)}; }}"
+        return f"[ -x {python} ] && [ -f {script} ] && {run}; exit 0"
 
 
 def planned(*, for_all: bool = False) -> Runtime:

@@ -226,6 +226,33 @@ def test_without_a_scratch_nothing_is_led_and_no_answer_sends_anybody_to_tmpdir(
         assert "TMPDIR" not in decision.reason
 
 
+@pytest.mark.parametrize(
+    ("command", "stated"),
+    [
+        ("cp a.txt /tmp", ("/tmp/a.txt",)),
+        ("cp -r src b.txt /tmp/", ("/tmp/src", "/tmp/b.txt")),
+        ("cd /tmp && git clone -q https://h/r.git", ("/tmp/r",)),
+        ("wget -q -P /tmp https://h/x.tgz?a=1", ("/tmp/x.tgz",)),
+        ("cd /tmp; curl -sO https://h/x", ("/tmp/x",)),
+        ("cp old /tmp", None),
+        ("cp -r . /tmp", None),
+        ("cp -r src/. /tmp", None),
+        ("cp --parents a/b /tmp", None),
+        ("cp * /tmp", None),
+        ("wget -r -P /tmp https://h/x", None),
+        ("cd /tmp && git clone --mirror https://h/r.git", None),
+        ("cd /tmp; curl -OJ https://h/x", None),
+        ("tar xf a.tar -C /tmp", None),
+    ],
+)
+def test_a_name_that_a_copy_makes_in_tmp_is_stated_only_if_it_is_known(
+    command: str, stated: tuple[str, ...] | None
+) -> None:
+    decision = said(command, look=lambda path: (look(path)[0], path == "/tmp/old"))
+    assert (decision.verdict == "ask") is (stated is None)
+    assert decision.fresh == (stated or ())
+
+
 def test_a_scratch_that_is_not_the_commands_tmpdir_is_named_by_its_path() -> None:
     assert "write to /tmp/agent-s1" in said("echo x > /etc/hosts").reason
     assert "write to $TMPDIR" in said("echo x > /etc/hosts", variables={"TMPDIR": SCRATCH}).reason

@@ -15,6 +15,13 @@ if TYPE_CHECKING:
 
 _COPIES = ("cp", "gcp", "ln", "gln", "install")
 _FETCHES = ("wget", "curl")
+# options with which the names are still those of the sources
+_PLAIN_OPTIONS = (
+    *("--recursive", "--archive", "--force", "--verbose", "--symbolic", "--mode", "--target-directory", "--depth"),
+    *("--branch", "--single-branch", "--quiet", "--no-verbose", "--continue", "--directory-prefix", "--silent"),
+    *("--location", "--fail", "--remote-name", "--show-error", "--no-clobber", "--update", "--preserve", "--shallow"),
+)
+_ODD_LETTERS = {"cp": "T", "gcp": "T", "ln": "T", "gln": "T", "install": "TDd", "wget": "rmpxi", "curl": "JKT"}
 _NUMBERS = ("$$", "${$}", "RANDOM", "$(date", "`date", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID")
 
 
@@ -125,6 +132,8 @@ def names_into(simple: Simple) -> "list[str]":
     words = simple.argv
     if None in words or any(use.is_glob or use.path is None for use in simple.paths):
         return []
+    if any(_makes_other_names(word or "", simple.name or "") for word in words[1:]):
+        return []
     if simple.name in _COPIES:
         return _last_parts([use.path or "" for use in simple.paths if use.mode == READ])
     plain = [word or "" for word in words[1:] if word and not word.startswith("-")]
@@ -133,6 +142,15 @@ def names_into(simple: Simple) -> "list[str]":
     if simple.name in _FETCHES:
         return _last_parts([word.partition("?")[0] for word in plain if "://" in word])
     return []
+
+
+def _makes_other_names(word: str, program: str) -> bool:
+    """`cp -r . /tmp` copies what is in there; with some options names are other ones, or nobody knows them."""
+    if word in (".", "..") or word.endswith(("/.", "/..")):
+        return True
+    if word[:2] == "--":
+        return word.partition("=")[0] not in _PLAIN_OPTIONS
+    return word[:1] == "-" and any(letter in word for letter in _ODD_LETTERS.get(program, ""))
 
 
 def _last_parts(paths: "list[str]") -> "list[str]":

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import json
 import os
 import shutil
 
@@ -124,9 +125,19 @@ class Target:
         return tuple((event, matcher + more if matcher else "") for event, matcher in self.guard_events)
 
     def group(self, runtime: Runtime, event: str, matcher: str, observe: bool) -> Document:
-        command: Document = {"type": "command", "command": runtime.command(self.id, event, observe=observe)}
-        command["timeout"] = self.facts["timeout"]
+        line = runtime.command(self.id, event, observe=observe, if_killed=self._if_killed(event))
+        command: Document = {"type": "command", "command": line, "timeout": self.facts["timeout"]}
         return ({"matcher": matcher} if matcher else {}) | {"hooks": [command]}
+
+    def _if_killed(self, event: str) -> str:
+        """No silent pass: what a hook of the guard says when a signal ends it, where the agent can be told."""
+        if event not in dict(self.guard_events) or self.facts["dialect"] not in ("claude", "common"):
+            return ""
+        why = "tmpwarden was killed before it could judge this call"
+        if "ask" not in self.facts["answers"]:
+            return json.dumps({"systemMessage": why})
+        said = {"hookEventName": event, "permissionDecision": "ask", "permissionDecisionReason": why}
+        return json.dumps({"hookSpecificOutput": said})
 
     def commands(self) -> list[str]:
         """Our commands as they stand in the settings now. Raises BrokenSettings."""
