@@ -183,6 +183,17 @@ def test_what_was_moved_there_from_elsewhere_is_not_the_sessions(session: Sessio
     assert not any(stated_now[str(each)].stated for each in (path, hard) if str(each) in stated_now)
 
 
+def test_what_a_program_that_nobody_can_read_moved_there_does_not_go_with_the_session(session: Session) -> None:
+    thesis, path = session.project / "thesis", session.root / "moved"
+    thesis.write_text("years of work")
+    (session.project / "move.py").write_text("import os, sys\nos.rename('thesis', sys.argv[1])\n")
+    session.bash(f"python3 move.py {path}")
+    session.settled()
+    noted = births.read(str(session.state)).get(str(path))
+    assert path.read_text() == "years of work"
+    assert noted is None or not noted.stated
+
+
 def test_a_name_that_a_finished_call_did_not_make_is_not_claimed_later(session: Session) -> None:
     path = session.root / "never.txt"
     session.bash(f"test -e nothing && echo x > {path}")
