@@ -165,6 +165,19 @@ def test_a_server_that_somebody_uses_is_never_ended(tmp_path: Path, root: Path) 
             assert seen(server.pid).fate is Fate.NEVER
 
 
+def test_a_server_that_another_process_of_ours_uses_is_never_ended(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    source = "import socket, sys\ns = socket.create_connection(('127.0.0.1', int(sys.argv[1])))\n"
+    source += "print('in', flush=True)\nsys.stdin.read()"
+    with program(tmp_path, MCP, carrying(), LISTENS + WAIT) as server:
+        port = (tmp_path / (MCP[1] + ".port")).read_text().strip()
+        argv = [sys.executable, "-c", source, port]
+        with subprocess.Popen(argv, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) as client:
+            assert client.stdout is not None and client.stdout.readline() == "in\n"
+            one = seen(server.pid)
+            assert (one.fate, one.reason) == (Fate.NEVER, f"process {client.pid} is connected to it")
+
+
 def test_a_supervisor_is_spared_for_a_child_that_is_no_left_over(tmp_path: Path, root: Path) -> None:
     scratch_of_the_dead(root)
     script = tmp_path / "work.py"
