@@ -14,6 +14,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from fleet.controller import install_collection
+from support import planted
+from support.command import data
 from support.own_machine import REPOSITORY
 
 ANSIBLE = REPOSITORY / "deploy" / "ansible"
@@ -71,6 +73,15 @@ def test_the_document_of_all_hosts_keeps_their_roots_apart() -> None:
     assert [each["user"] for each in users] == ["a/alice", "b/alice"]
     assert [root["path"] for each in users for root in each["data"]["roots"]] == ["a:/tmp", "b:/tmp"]
     assert users[1]["data"]["findings"][0]["path"] == "b:/tmp/x"
+
+
+def test_one_page_is_drawn_of_what_several_hosts_really_said(own_world: Path, tmp_path: Path) -> None:
+    planted.session(own_world / "tmp")
+    said = scanned(alice=data("scan", later_s=planted.DAYS))
+    (tmp_path / "fleet.json").write_text(filters.fleet_document({"one": said, "two": said, "three": "down"}))
+    data("report", "--from", str(tmp_path / "fleet.json"), "-o", str(tmp_path / "fleet.html"))
+    page = (tmp_path / "fleet.html").read_text()
+    assert f"one:{own_world}/tmp" in page and f"two:{own_world}/tmp" in page
 
 
 @given(st.dictionaries(st.text(min_size=1, max_size=6), st.text(max_size=30) | st.just("null") | st.just("[]")))
