@@ -106,7 +106,7 @@ class Context:
             "@scratch": (scratch,) if scratch else (),
             "@project": (self.project,) if self.project else (),
             "@agent": self.own,
-            "@tmp": self.temp_roots,
+            "@tmp": (*self.temp_roots, *self.tmp_roots),
             ".": (self.cwd,),
             "~": (self.home,),
         }
