@@ -10,6 +10,7 @@ import pytest
 
 from support.accounts import fill_private_library
 from support.bases import PREFIX, base_for_all, remove
+from support.compiled import compile_all
 from support.skips import KINDS, Skips
 from support.user import OrdinaryUser, fill_library
 
@@ -72,6 +73,8 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Everything lies below one directory that goes at the end. `--basetemp DIR`, outside, keeps it to look at."""
+    if not hasattr(config, "workerinput"):
+        compile_all(Path(__file__).parents[1] / "src")
     if config.option.basetemp is None and not hasattr(config, "workerinput"):
         base = Path(tempfile.mkdtemp(prefix=PREFIX))
         config.option.basetemp = str(base / "t")

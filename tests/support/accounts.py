@@ -10,6 +10,7 @@ from pathlib import Path
 
 import tmpwarden
 from support import interpreters
+from support.compiled import compile_all
 
 _ENTER = 'mount --bind "$0" /etc/passwd && exec "$@"'
 
@@ -83,4 +84,5 @@ def fill_private_library(library: Path) -> Path:
     click = Path(sysconfig.get_path("purelib"), "click")
     for source in (Path(tmpwarden.__file__).parent, *([click] if click.is_dir() else [])):
         shutil.copytree(source, library / source.name)
+    compile_all(library)
     return library

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import tmpwarden
 from support import interpreters
+from support.compiled import compile_all
 
 
 def _of_this_worker() -> int:
@@ -78,4 +79,5 @@ def fill_library(library: Path) -> Path:
     for source in (Path(tmpwarden.__file__).parent, *(site / name for name in _DEPENDENCIES)):
         if source.is_dir():
             shutil.copytree(source, library / source.name)
+    compile_all(library)
     return library
