@@ -103,6 +103,15 @@ def test_a_member_of_a_swarm_that_was_written_meanwhile_stays(root: Path) -> Non
     assert [path.exists() for path in (first, second, third)] == [False, True, False]
 
 
+def test_a_member_of_a_swarm_that_was_marked_to_stay_meanwhile_stays(root: Path) -> None:
+    """None of its dates tells, so that no later look would."""
+    first, second = cwd_markers(root, 2)
+    judged = Judged()
+    second.chmod(0o1600)
+    judged.taken()
+    assert [path.exists() for path in (first, second)] == [False, True]
+
+
 def test_a_member_of_a_swarm_that_became_something_else_stays(root: Path) -> None:
     first, second = cwd_markers(root, 2)
     judged = Judged()
