@@ -175,3 +175,11 @@ def test_a_tree_that_is_too_deep_is_listed(walked: Walked) -> None:
     chain(top, 200)
     os.close(top)
     assert walked.walk().entries > 200 and walked.roll == []
+
+
+def test_a_directory_whose_date_went_back_is_walked(walked: Walked) -> None:
+    """The clock was set back meanwhile: it is not newer, only another."""
+    walked.walk()
+    walked.move()
+    walked.roll[:] = [(one[0], one[1] + 1, one[2]) if isinstance(one, tuple) else one for one in walked.roll]
+    assert walked.call() is None
