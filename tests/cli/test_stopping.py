@@ -11,7 +11,7 @@ import pytest
 
 from support import planted
 
-UNITS = 150
+UNITS = 400  # more than are looked at together
 # The signal comes at a moment of our choosing: when the first receipt is told, with most units still in place.
 STRUCK = """
 import os, sys, time

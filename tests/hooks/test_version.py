@@ -109,7 +109,8 @@ def before(agent: str, event: str, tool: str, command: str, cwd: Path, env: dict
 
 
 GUARD = "[redirect]\ntmp = true\n"
-SAFE_ONLY_REWRITTEN = "rm -rf /tmp/build"
+SAFE_ONLY_REWRITTEN = "mkdir /tmp/built-by-a-test && rm -rf /tmp/built-by-a-test"  # never run
+PROJECT = Path("/usr/share")  # not below /tmp, where nothing would be led
 
 
 @pytest.fixture
@@ -122,35 +123,35 @@ def world(own_world: Path) -> Path:
 @pytest.mark.parametrize("version", ["", "1.0.50", "1.0.102-beta.1"])
 def test_copilot_of_unknown_or_older_version_gets_no_allow_that_rests_on_a_rewrite(world: Path, version: str) -> None:
     env = {"COPILOT_CLI_BINARY_VERSION": version}
-    found = before("copilot", "PreToolUse", "Bash", SAFE_ONLY_REWRITTEN, world, env)
+    found = before("copilot", "PreToolUse", "Bash", SAFE_ONLY_REWRITTEN, PROJECT, env)
     assert found["permissionDecision"] == "ask"
     assert "safe only in the scratch" in str(found["permissionDecisionReason"])
 
 
 def test_copilot_of_a_measured_version_gets_the_allow(world: Path) -> None:
     env = {"COPILOT_CLI_BINARY_VERSION": "1.0.102"}
-    assert before("copilot", "PreToolUse", "Bash", SAFE_ONLY_REWRITTEN, world, env)["permissionDecision"] == "allow"
+    assert before("copilot", "PreToolUse", "Bash", SAFE_ONLY_REWRITTEN, PROJECT, env)["permissionDecision"] == "allow"
 
 
 def test_copilot_in_its_own_words_is_judged_by_the_text_that_will_run(world: Path) -> None:
     """camelCase hooks take another input only with an allow: without one, the original runs."""
-    payload = {"sessionId": SESSION, "cwd": str(world), "toolName": "bash"}
+    payload = {"sessionId": SESSION, "cwd": str(PROJECT), "toolName": "bash"}
     env = {"COPILOT_CLI_BINARY_VERSION": "1.0.102"}
     hook("copilot", "sessionStart", payload, env=env)
     asked = payload | {"toolArgs": {"command": "cat x > /tmp/out"}}
     answer = said(hook("copilot", "preToolUse", asked, env=env))
-    assert answer["permissionDecision"] == "deny"
+    assert answer["permissionDecision"] == "ask"
     assert "Run instead: cat x > " in str(answer["permissionDecisionReason"])
 
 
 @pytest.mark.parametrize("version", ["", "2.1.299", "2.1.325"])
 def test_guard_check_says_what_the_hook_says(world: Path, version: str) -> None:
     env = {"AI_AGENT": f"claude-code_{version.replace('.', '-')}_harness" if version else "", "PATH": "/usr/bin:/bin"}
-    hooked = before("claude", "PreToolUse", "Bash", SAFE_ONLY_REWRITTEN, world, env)
+    hooked = before("claude", "PreToolUse", "Bash", SAFE_ONLY_REWRITTEN, PROJECT, env)
     scratch = next((world / "tmp").glob("tmpwarden-*/????????"))
     done = subprocess.run(
         [sys.executable, "-m", "tmpwarden", "guard", "check", SAFE_ONLY_REWRITTEN, "--agent", "claude", "--json",
-         "--cwd", str(world), "--scratch", str(scratch)],
+         "--cwd", str(PROJECT), "--scratch", str(scratch)],
         env={**os.environ, **env}, capture_output=True, text=True, check=True,
     )  # fmt: skip
     checked = json.loads(done.stdout)["data"]

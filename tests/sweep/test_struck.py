@@ -146,7 +146,8 @@ def strike_all(deed: Deed, world: StruckWorld, place: Path, blows: list[Blow], *
             if not world.is_alive:
                 break  # the next trial would begin without it
     assert not complaints, "\n".join([f"{len(complaints)} of {len(blows)}", *complaints])
-    assert hits * 2 >= len(blows), f"the blows fell beside it: {ended}"
+    if len(blows) > 3:  # of a few, all may be meant for a process that has ended since
+        assert hits * 2 >= len(blows), f"the blows fell beside it: {ended}"
 
 
 def check(deed: Deed, world: StruckWorld, blow: Blow, ended: Ended, in_doubt: bool) -> None:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 
+from ..errors import UnsafeScratch
 from ..model.hot import Birth
-from ..oskit.files import birth, places, walk
+from ..oskit.files import birth, own_dirs, places, walk
 from . import births, scratch, stated
 
 _TICK_NS = 10**7  # the clock of files runs a little behind
@@ -31,9 +32,13 @@ def settle(state: str, file: str) -> list[Birth]:
 def settle_all(state: str) -> None:
     """For whoever cleans: a session may have been killed before its hooks could say what it had made."""
     try:
-        names = os.listdir(f"{state}/hooks")
-    except OSError:
+        fd = own_dirs.open_private_dir(f"{state}/hooks", make=False)
+    except (OSError, UnsafeScratch):
         return
+    try:
+        names = os.listdir(fd)
+    finally:
+        os.close(fd)
     for name in names:
         if name.endswith(stated.SUFFIX):
             settle(state, f"{state}/hooks/{name}")

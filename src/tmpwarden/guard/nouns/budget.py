@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..shell.syntax import Unreadable
 
-MAX_STEPS = 100_000  # some 0.3 s; a line that people write takes less than 2,000
+MAX_STEPS = 70_000  # some 0.2 s; a line that people write takes less than 2,000
 
 
 class Budget:
