@@ -189,3 +189,20 @@ def test_no_descriptor_is_left_open_by_a_refusal(tmp_path: Path) -> None:
         with pytest.raises(FileNotFoundError):
             open_ours(str(tmp_path / "none"), "x")
     assert len(os.listdir("/proc/self/fd")) == before
+
+
+def test_whoever_comes_second_takes_what_the_first_has_made(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Two hooks of a new user: the way appears between one's look and his making it."""
+    base, real = tmp_path / "state", mod.open_ours
+    calls: list[tuple[str, ...]] = []
+
+    def late(*words: str, make: bool = False) -> int:
+        calls.append(words)
+        try:
+            return real(*words, make=make)
+        finally:
+            base.mkdir(mode=0o700, exist_ok=True)
+
+    monkeypatch.setattr(mod, "open_ours", late)
+    os.close(mod.open_private_dir(str(base / "guard")))
+    assert len(calls) == 2

@@ -76,7 +76,7 @@ def open_private_dir(path: str, *, make: bool = True) -> int:
     try:
         return open_ours(base, name, make=make)
     except FileNotFoundError:
-        if not make or os.path.isdir(base):
+        if not make:
             raise
     os.makedirs(base, 0o700, exist_ok=True)
     return open_ours(base, name, make=True)
