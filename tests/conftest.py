@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.accounts import fill_private_library
+from support.accounts import Machine, fill_private_library
 from support.bases import PREFIX, base_for_all, remove
 from support.compiled import compile_all
 from support.skips import KINDS, Skips
@@ -63,6 +63,16 @@ def ordinary_user(request: pytest.FixtureRequest) -> Iterator[OrdinaryUser]:
     library = request.getfixturevalue("readable_library")
     with base_for_all() as base:
         yield OrdinaryUser(base, library)
+
+
+@pytest.fixture
+def machine(request: pytest.FixtureRequest) -> Iterator[Machine]:
+    """One with users of its own."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to become other users")
+    library = request.getfixturevalue("private_library")
+    with base_for_all() as base:
+        yield Machine(base, library)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

@@ -6,7 +6,6 @@ import os
 import signal
 import subprocess
 import time
-from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ import pytest
 
 from support import interpreters, planted
 from support.accounts import Account, Machine
-from support.bases import base_for_all
 from support.command import tmpwarden
 from support.mounts import needs_root
 from support.user import UID, OrdinaryUser
@@ -33,14 +31,6 @@ per_user.become = become
 from tmpwarden.cli.main import main
 sys.exit(main(sys.argv[1:]))
 """
-
-
-@pytest.fixture
-def machine(private_library: Path) -> Iterator[Machine]:
-    if os.geteuid() != 0:
-        pytest.skip("needs root to become other users")
-    with base_for_all() as base:
-        yield Machine(base, private_library)
 
 
 def litter_of(account: Account, machine: Machine) -> Path:

@@ -11,6 +11,7 @@ import pytest
 
 from hosts.host import Host, build
 from support.own_machine import REPOSITORY
+from support.skips import leave_out_unless_asked
 
 from .controller import Controller
 from .network import Network
@@ -21,11 +22,7 @@ NAMES = ("one", "two", "three")
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Naming the directory is not asking."""
-    if "fleet" not in config.option.markexpr.replace("not fleet", ""):
-        here = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
-        config.hook.pytest_deselected(items=here)
-        items[:] = [item for item in items if item not in here]
+    leave_out_unless_asked("fleet", Path(__file__).parent, config, items)
 
 
 @pytest.fixture(scope="session")

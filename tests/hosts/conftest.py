@@ -9,6 +9,8 @@ from pathlib import Path
 
 import pytest
 
+from support.skips import leave_out_unless_asked
+
 from .host import Host, build
 
 BASE = Path(os.environ.get("TMPWARDEN_HOSTS", "/var/tmp/tmpwarden-hosts"))  # kept: the next run boots in seconds
@@ -17,11 +19,7 @@ REPOSITORY = Path(__file__).parents[2]
 
 
 def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
-    """Naming the directory is not asking: a host takes minutes and root's rights."""
-    if "hosts" not in config.option.markexpr.replace("not hosts", ""):
-        here = [item for item in items if item.path.is_relative_to(Path(__file__).parent)]
-        config.hook.pytest_deselected(items=here)
-        items[:] = [item for item in items if item not in here]
+    leave_out_unless_asked("hosts", Path(__file__).parent, config, items)
 
 
 @pytest.fixture(scope="session")

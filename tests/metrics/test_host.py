@@ -33,14 +33,6 @@ sys.exit(main(sys.argv[1:]))
 """
 
 
-@pytest.fixture
-def machine(private_library: Path) -> Iterator[Machine]:
-    if os.geteuid() != 0:
-        pytest.skip("needs root to become other users")
-    with base_for_all() as base:
-        yield Machine(base, private_library)
-
-
 def litter(machine: Machine) -> None:
     for account in (machine.alice, machine.bob):
         account.owns(planted.staging(machine.tmp, f"moat-claude-staging-{account.uid}"))

@@ -6,14 +6,13 @@ import plistlib
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import pytest
 
 from support import ahead, interpreters, planted
 from support.accounts import Machine as Accounts
-from support.bases import base_for_all
 from support.mounts import needs_root
 from support.user import OrdinaryUser
 from tmpwarden import __version__
@@ -115,14 +114,6 @@ def test_what_the_timer_starts_cleans_with_the_standard_library_alone(own_world:
     )
     assert (result.returncode, result.stderr) == (0, "")
     assert (own_world / "state" / "tmpwarden").is_dir()
-
-
-@pytest.fixture
-def machine(private_library: Path) -> Iterator[Accounts]:
-    if os.geteuid() != 0:
-        pytest.skip("needs root to become other users")
-    with base_for_all() as base:
-        yield Accounts(base, private_library)
 
 
 def ticked(

@@ -5,6 +5,7 @@ import os
 import subprocess
 import sys
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -20,10 +21,11 @@ exec "$@"
 """
 
 
-def fuzz(seed: int, runs: int) -> dict[str, object]:
-    jail = ["unshare", "--mount", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", JAIL, "jail"]
+def in_jail(script: str, *words: str) -> Any:
+    """What a Python program told as JSON, run by `script` in namespaces that go with it."""
+    jail = ["unshare", "--mount", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", script]
     done = subprocess.run(
-        [*jail, sys.executable, str(WORKER), str(seed), str(runs)],
+        [*jail, "jail", sys.executable, *words],
         env={"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"},
         capture_output=True,
         text=True,
@@ -31,7 +33,11 @@ def fuzz(seed: int, runs: int) -> dict[str, object]:
         timeout=3000,
     )
     assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
+    return json.loads(done.stdout)
+
+
+def fuzz(seed: int, runs: int) -> dict[str, object]:
+    return in_jail(JAIL, str(WORKER), str(seed), str(runs))  # type: ignore[no-any-return]
 
 
 def check(result: dict[str, object], runs: int) -> None:

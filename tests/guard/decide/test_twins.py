@@ -4,14 +4,12 @@ import itertools
 import json
 import os
 import random
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
 
 from guard.decide.test_more_cases import rows
-from guard.decide.test_no_unsafe_allow import JAIL, SOURCE
+from guard.decide.test_no_unsafe_allow import JAIL, in_jail
 
 TWINS = Path(__file__).parents[2] / "support" / "twins.py"
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a mount namespace")
@@ -55,18 +53,8 @@ BY_ITSELF = ("./tool see", "ls /tmp", "find /tmp -name")
 def twins(worlds: list[list[str]], tmp_path: Path) -> list[dict[str, object]]:
     given = tmp_path / "lines.json"
     given.write_text(json.dumps(worlds))
-    jail = ["unshare", "--mount", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c"]
     read_in = f"exec 3< {given}; " + JAIL.replace('exec "$@"', 'cat <&3 > /run/lines.json; exec "$@"')
-    done = subprocess.run(
-        [*jail, read_in, "jail", sys.executable, str(TWINS), "/run/lines.json"],
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=3000,
-    )
-    assert done.returncode == 0, done.stderr[-2000:]
-    return json.loads(done.stdout)  # type: ignore[no-any-return]
+    return in_jail(read_in, str(TWINS), "/run/lines.json")  # type: ignore[no-any-return]
 
 
 def differing(found: list[dict[str, object]]) -> list[dict[str, object]]:
