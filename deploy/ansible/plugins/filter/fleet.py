@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 
 DOCUMENTATION = """
 name: fleet
@@ -16,56 +17,46 @@ def scan_table(answers: dict[str, str]) -> str:
     """A row for each user of each host: what is there, what can go. `answers`: host -> stdout, or why there is none."""
     rows = [("HOST", "USER", "UNITS", "SIZE", "CAN GO")]
     total = [0, 0, 0]
-    for host, answer in sorted(answers.items()):
-        users = _users(answer)
-        if users is None:
-            rows.append((host, "-", "-", "-", _why(answer)))
+    for host, each, why in _each(answers):
+        if each is None:
+            rows.append((host, "-", "-", "-", why))
             continue
-        for each in users:
-            totals = (each.get("data") or {}).get("totals")
-            if totals is None:
-                rows.append(
-                    (host, each["user"], "-", "-", (each.get("error") or {}).get("message", "nothing was told"))
-                )
-                continue
-            numbers = [totals["findings"], totals["bytes"], totals["removable_bytes"]]
-            total = [before + more for before, more in zip(total, numbers, strict=True)]
-            rows.append((host, each["user"], str(numbers[0]), _size(numbers[1]), _size(numbers[2])))
+        totals = (each.get("data") or {}).get("totals")
+        if totals is None:
+            rows.append((host, each["user"], "-", "-", (each.get("error") or {}).get("message", "nothing was told")))
+            continue
+        numbers = [totals["findings"], totals["bytes"], totals["removable_bytes"]]
+        total = [before + more for before, more in zip(total, numbers, strict=True)]
+        rows.append((host, each["user"], str(numbers[0]), _size(numbers[1]), _size(numbers[2])))
     rows.append(("all", "", str(total[0]), _size(total[1]), _size(total[2])))
     return _drawn(rows)
 
 
 def clean_table(answers: dict[str, str]) -> str:
     rows = [("HOST", "USER", "REMOVED", "FREED", "FAILED")]
-    for host, answer in sorted(answers.items()):
-        users = _users(answer)
-        if users is None:
-            rows.append((host, "-", "-", "-", _why(answer)))
+    for host, each, why in _each(answers):
+        if each is None:
+            rows.append((host, "-", "-", "-", why))
             continue
-        for each in users:
-            data, error = each.get("data"), (each.get("error") or {}).get("message", "")
-            if not isinstance(data, dict):
-                rows.append((host, each["user"], "-", "-", error or "nothing was told"))
-                continue
-            freed = data["freed_bytes"] + data["quarantined_bytes"]
-            rows.append(
-                (host, each["user"], str(len(data["removed"])), _size(freed), error or str(len(data["failed"])))
-            )
+        data, error = each.get("data"), (each.get("error") or {}).get("message", "")
+        if not isinstance(data, dict):
+            rows.append((host, each["user"], "-", "-", error or "nothing was told"))
+            continue
+        freed = data["freed_bytes"] + data["quarantined_bytes"]
+        rows.append((host, each["user"], str(len(data["removed"])), _size(freed), error or str(len(data["failed"]))))
     return _drawn(rows)
 
 
 def doctor_table(answers: dict[str, str]) -> str:
     """What is wrong, the worst first."""
     found = []
-    for host, answer in sorted(answers.items()):
-        users = _users(answer)
-        if users is None:
-            found.append((-1, (host, "-", "unreachable", _why(answer))))
+    for host, each, why in _each(answers):
+        if each is None:
+            found.append((-1, (host, "-", "unreachable", why)))
             continue
-        for each in users:
-            for told in (each.get("data") or {}).get("diagnoses", ()):
-                if told["status"] in _RANK:
-                    found.append((_RANK[told["status"]], (host, each["user"], told["status"], told["summary"])))
+        for told in (each.get("data") or {}).get("diagnoses", ()):
+            if told["status"] in _RANK:
+                found.append((_RANK[told["status"]], (host, each["user"], told["status"], told["summary"])))
     rows = [row for _, row in sorted(found)]
     return _drawn([("HOST", "USER", "STATUS", "WHAT"), *rows]) if rows else "Nothing is wrong on any host."
 
@@ -73,11 +64,10 @@ def doctor_table(answers: dict[str, str]) -> str:
 def fleet_document(answers: dict[str, str]) -> str:
     """All hosts as one answer of `scan --all-users --json`, for `report --from`: paths begin with their host."""
     users = []
-    for host, answer in sorted(answers.items()):
-        for each in _users(answer) or ():
-            data = each.get("data")
-            if isinstance(data, dict):
-                users.append({**each, "user": f"{host}/{each['user']}", "data": _placed(data, host)})
+    for host, each, _ in _each(answers):
+        data = (each or {}).get("data")
+        if isinstance(data, dict):
+            users.append({**each, "user": f"{host}/{each['user']}", "data": _placed(data, host)})
     return json.dumps({"ok": True, "data": {"users": users}, "error": None, "warnings": []})
 
 
@@ -90,6 +80,16 @@ def _placed(data: dict, host: str) -> dict:
 
 def _at(row: dict, host: str) -> dict:
     return {key: f"{host}:{value}" if key in ("path", "root") else value for key, value in row.items()}
+
+
+def _each(answers: dict[str, str]) -> Iterator[tuple[str, dict | None, str]]:
+    """What each user of each host said; a host that said nothing readable is told once, with the words why."""
+    for host, answer in sorted(answers.items()):
+        users = _users(answer)
+        if users is None:
+            yield host, None, _why(answer)
+        for each in users or ():
+            yield host, each, ""
 
 
 def _users(answer: str) -> list[dict] | None:
