@@ -251,3 +251,12 @@ def test_a_child_cannot_tell_without_end() -> None:
 def test_more_roots_than_a_host_should_tell_of_are_left_out() -> None:
     names = series.root_names([f"/srv/{number:03}" for number in range(50)] + ["/tmp", "/tmp"])
     assert sorted(names.values()) == [*(f"other-{number}" for number in range(1, 9)), "tmp"]
+
+
+def test_what_is_no_file_is_not_replaced(own_world: Path) -> None:
+    """As root, a file would take the place of the device."""
+    target = own_world / "out"
+    target.symlink_to("/proc/self/fd/1")
+    status, envelope = answer("metrics", "-o", str(target))
+    assert (status, envelope["error"]["code"]) == (3, "bad-argument")
+    assert target.is_symlink()

@@ -104,6 +104,19 @@ def test_only_its_owner_reads_it_whatever_the_umask_and_whatever_was_there(root:
     assert stat.S_IMODE(os.stat("out.html").st_mode) == 0o600
 
 
+@pytest.mark.parametrize("kind", ["fifo", "link to a device", "link to a descriptor"])
+def test_what_is_no_file_is_not_replaced(root: Path, kind: str) -> None:
+    """Root's `report -o /dev/full` or `-o /dev/stdout` would put a page in the place of a device."""
+    if kind == "fifo":
+        os.mkfifo("out.html")
+    else:
+        os.symlink("/dev/full" if kind == "link to a device" else "/proc/self/fd/1", "out.html")
+    before = os.lstat("out.html")
+    status, envelope = answer("report", "-o", "out.html")
+    assert (status, envelope["error"]["code"]) == (3, "bad-argument")
+    assert os.lstat("out.html").st_ino == before.st_ino
+
+
 def test_a_link_in_its_place_is_replaced_and_not_followed(root: Path, own_world: Path) -> None:
     (own_world / "precious").write_text("mine")
     os.symlink(own_world / "precious", own_world / "out.html")

@@ -30,9 +30,9 @@ def command(call: Call, output: str | None, all_users: bool) -> Answer:
     samples = look(request, now_ns=call.now_ns)
     text = exposition.text(samples)
     if output is not None:
-        from ...oskit.files import atomic
+        from .. import named_output
 
-        atomic.write(os.path.abspath(output), text, 0o644)
+        named_output.write(os.path.abspath(output), text, 0o644)
         return Answer({"file": os.path.abspath(output), "series": len(samples)})
     return Answer(lambda: _document(samples), text.splitlines)
 

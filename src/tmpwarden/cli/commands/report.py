@@ -17,7 +17,7 @@ from ...oskit.files import atomic
 from ...report import headline, sent
 from ...report.page import page
 from ...text import shown, size
-from .. import advice
+from .. import advice, named_output
 from ..call import Answer, Call
 from ..group import UntouchedPath, pass_call
 from ..seen import look
@@ -60,7 +60,7 @@ def command(call: Call, output: str, opens: bool, source: str | None, full: bool
     if output == "-":
         return Answer(_told(output, made, document), lambda: [made.decode()])
     path = os.path.abspath(output)
-    _write(path, made)
+    named_output.write(path, made, 0o600)
     if opens and not _opened(path):
         call.warn("no browser could be started here; open the file yourself")
     return Answer(_told(path, made, document), lambda: [_sentence(document), f"{shown(path)} ({size(len(made))})"])
@@ -119,12 +119,6 @@ def _frame(call: Call, document: Document) -> Document:
         "unmatched_left_out": len(document["unmatched"]) - len(groups),
         "warnings": [shown(each) for each in call.warnings],
     }
-
-
-def _write(path: str, made: bytes) -> None:
-    if os.path.isdir(path):
-        raise BadArgument(f"{shown(path)} is a directory", hint=f"name a file in it: -o {shown(path)}/{DEFAULT}")
-    atomic.write(path, made, 0o600)
 
 
 def _opened(path: str) -> bool:
