@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 import manual
 
 from tmpwarden import errors
-from tmpwarden.catalogue import words
+from tmpwarden.catalogue import wording
 from tmpwarden.catalogue.keys import KEYS, TABLES
 from tmpwarden.catalogue.load import load
 from tmpwarden.catalogue.sample import spelled
@@ -22,7 +22,7 @@ from tmpwarden.catalogue.settings import Settings
 from tmpwarden.cli.call import Call
 from tmpwarden.cli.clicked import tmpwarden
 from tmpwarden.cli.commands import TABLE
-from tmpwarden.cli.words import SENTENCES, keeps
+from tmpwarden.cli.wording import SENTENCES, keeps
 from tmpwarden.metrics.families import FAMILIES, PREFIX
 from tmpwarden.model.sweep import Litter
 
@@ -120,18 +120,18 @@ def catalogue() -> str:
     lines.append("[Add an agent](add-an-agent.md) tells what the words mean and how to add a row; ")
     lines.append("[what the six agents leave](measured-agents.md) was measured with the real programs.\n")
     for agent in agents:
-        lines.append(f"\n## {agent.id}\n\n{agent.name}, verified with: {words.measured_with(agent)}.\n\n")
+        lines.append(f"\n## {agent.id}\n\n{agent.name}, verified with: {wording.measured_with(agent)}.\n\n")
         lines += ["| row | where | tier | worth | owner | waits | what and why |\n|---|---|---|---|---|---|---|\n"]
         lines += [_litter(row) for row in agent.rows]
     return "".join(lines)
 
 
 def _litter(row: Litter) -> str:
-    told = [row.why, words.fixed_note(row), f"seen: {', '.join(row.seen)}"]
+    told = [row.why, wording.fixed_note(row), f"seen: {', '.join(row.seen)}"]
     checked = [*row.checks, *([f"at most {row.max_bytes} bytes"] if row.max_bytes is not None else [])]
     told += [f"checked: {', '.join(checked)}"] if checked else []
-    where = words.where(row).replace("|", "\\|")
-    cells = (row.id, f"`{where}`", row.tier.value, row.worth.value, words.OWNERS[row.owner], words.waits(row))
+    where = wording.where(row).replace("|", "\\|")
+    cells = (row.id, f"`{where}`", row.tier.value, row.worth.value, wording.OWNERS[row.owner], wording.waits(row))
     return f"| {' | '.join(cells)} | {'; '.join(filter(None, told)).replace('|', chr(92) + '|')} |\n"
 
 

@@ -16,8 +16,8 @@ from support.litter import claude_session, later
 from support.mounts import fill_bytes, fill_inodes, mounted, needs_root, tmpfs
 from support.user import UID
 from tmpwarden.doctor import checks
+from tmpwarden.doctor.examine import examine
 from tmpwarden.doctor.patient import HookState, Patient
-from tmpwarden.doctor.run import examine
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Diagnosis
 

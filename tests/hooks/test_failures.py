@@ -12,9 +12,9 @@ from hooks.calling import PYTHON, REPOSITORY, complaints, hook, said
 from support import mounts
 from support.mounts import needs_root
 from support.user import UID
-from tmpwarden.setup.agents import TARGETS
-from tmpwarden.setup.agents.target import Wish
 from tmpwarden.setup.runtime import Runtime
+from tmpwarden.setup.targets import TARGETS
+from tmpwarden.setup.targets.target import Wish
 
 EVENTS = ("SessionStart", "PreToolUse", "PostToolUse", "Stop", "SessionEnd")
 BEFORE = {

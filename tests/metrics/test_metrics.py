@@ -20,7 +20,7 @@ from tmpwarden.metrics.families import FAMILIES, Sample
 from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import own_dirs, places, space
 from tmpwarden.sweep.compose import clean
-from tmpwarden.sweep.store import history, tally
+from tmpwarden.sweep.store import clean_counts, history
 
 DROP_IN = """schema = 1
 [agent]
@@ -133,9 +133,9 @@ def test_a_broken_tally_begins_again_at_zero(own_world: Path, content: str) -> N
     state = own_world / "state" / "tmpwarden"
     state.mkdir(mode=0o700)
     (state / "tally").write_text(content)
-    assert tally.read(str(state)) == tally.Tally()
-    tally.note_failure(str(state), "no-space")
-    assert tally.read(str(state)).failures == {"no-space": 1}
+    assert clean_counts.read(str(state)) == clean_counts.CleanCounts()
+    clean_counts.note_failure(str(state), "no-space")
+    assert clean_counts.read(str(state)).failures == {"no-space": 1}
 
 
 def test_no_label_tells_a_path_a_session_or_a_name_of_the_users_own(

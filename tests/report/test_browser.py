@@ -13,7 +13,7 @@ from support.browser import CHROMIUM, launched
 from support.reports import HOSTILE, scan_document
 from tmpwarden.cli.call import Call
 from tmpwarden.cli.commands import report as command
-from tmpwarden.cli.words import explained_in
+from tmpwarden.cli.wording import explained_in
 from tmpwarden.report import headline, page, sent
 from tmpwarden.text import shown
 

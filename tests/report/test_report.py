@@ -17,7 +17,7 @@ from support.command import answer, data, tmpwarden
 from support.litter import HOUR_NS
 from support.reports import HOSTILE, Page, rows, scan_document, words_outside
 from tmpwarden.cli import seen as seen_module
-from tmpwarden.cli.words import explained, explained_in
+from tmpwarden.cli.wording import explained, explained_in
 from tmpwarden.model.terms import Reason
 from tmpwarden.oskit.files import places, space
 from tmpwarden.report import headline, page, sent

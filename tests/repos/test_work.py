@@ -17,7 +17,7 @@ from support.repos import commit, git, lost
 from support.users import session_directory
 from tmpwarden.model.sweep import Keep
 from tmpwarden.model.terms import Reason
-from tmpwarden.repos import config, run
+from tmpwarden.repos import config, git_program
 from tmpwarden.sweep.compose import clean, scan, why
 
 GIT = shutil.which("git")
@@ -288,13 +288,13 @@ def test_what_could_run_a_program_or_hide_work_makes_it_uninspectable(
 
 
 def test_without_git_nothing_is_known(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tmpwarden.repos.run._PROGRAMS", ())
+    monkeypatch.setattr("tmpwarden.repos.git_program._PROGRAMS", ())
     monkeypatch.setenv("PATH", "/nowhere")
     assert lost(clone) is None
 
 
 def test_a_pipe_in_the_repository_does_not_hang_us(clone: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("tmpwarden.repos.run.TIME_LIMIT_S", 0.5)
+    monkeypatch.setattr("tmpwarden.repos.git_program.TIME_LIMIT_S", 0.5)
     (clone / ".git/index").unlink()
     os.mkfifo(clone / ".git/index")
     assert lost(clone) is None
@@ -387,23 +387,23 @@ def test_an_uninspectable_repository_keeps_its_unit(own_world: Path, clone: Path
 @pytest.mark.parametrize("word", ["rev-parse", "symbolic-ref", "rev-list", "status"])
 def test_a_git_that_fails_has_not_said_no(clone: Path, monkeypatch: pytest.MonkeyPatch, word: str, status: int) -> None:
     commit_detached(clone)
-    real = run.Git._run
+    real = git_program.Git._run
 
-    def failing(self: run.Git, words: tuple[str, ...], given: bytes | None = None) -> tuple[int, bytes]:
+    def failing(self: git_program.Git, words: tuple[str, ...], given: bytes | None = None) -> tuple[int, bytes]:
         return (status, b"") if word in words else real(self, words, given)
 
-    monkeypatch.setattr(run.Git, "_run", failing)
+    monkeypatch.setattr(git_program.Git, "_run", failing)
     assert lost(clone) is None
 
 
 _A_HOST_WITHOUT_CHILDREN = """
 import os, signal, sys
 signal.signal(signal.SIGCHLD, signal.SIG_IGN)
-from tmpwarden.repos import run, work
+from tmpwarden.repos import git_program, work
 fd = os.open(sys.argv[1], os.O_RDONLY)
 try:
     print(work.inspect(fd, "clone").losses)
-except run.Unclear:
+except git_program.Unclear:
     print(None)
 """
 

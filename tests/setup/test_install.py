@@ -12,7 +12,7 @@ from support import interpreters
 from tmpwarden import __version__
 from tmpwarden.errors import BrokenSettings, UnknownAgent
 from tmpwarden.setup import apply, runtime
-from tmpwarden.setup.agents import TARGETS
+from tmpwarden.setup.targets import TARGETS
 
 AGENTS = [target.id for target in TARGETS]
 THEIRS = {

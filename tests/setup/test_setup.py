@@ -19,7 +19,7 @@ from support.terminal import on_a_terminal
 from tmpwarden.agent_facts import FACTS
 from tmpwarden.leases import static_temp
 from tmpwarden.setup import bus, everything, marks, record, runtime, temp, timer
-from tmpwarden.setup.agents import find
+from tmpwarden.setup.targets import find
 
 ODD = {
     ".claude/settings.json": b'\xef\xbb\xbf{\r\n\t"model": "opus", // mine\r\n\t"hooks": {},\r\n}\r\n',

@@ -7,9 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from tmpwarden.setup.agents import TARGETS
 from tmpwarden.setup.programs import AGENT_OF
 from tmpwarden.setup.shellenv import functions, shell_of
+from tmpwarden.setup.targets import TARGETS
 
 
 @pytest.fixture

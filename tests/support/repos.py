@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from tmpwarden.repos import run, work
+from tmpwarden.repos import git_program, work
 
 
 def git(where: Path, *words: str) -> str:
@@ -29,7 +29,7 @@ def inspected(clone: Path, inside: str = "") -> work.Found | str:
     fd = os.open(clone.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         return work.inspect(fd, clone.name, inside)
-    except run.Unclear as unclear:
+    except git_program.Unclear as unclear:
         return str(unclear)
     finally:
         os.close(fd)

@@ -74,7 +74,7 @@ KEYS: dict[str, Key] = {
         words=("ask", "auto"),
     ),
     "orphans.end": Key(
-        "orphans_end", values.words_of(KINDS), "words", "Kinds that an unattended run may end.", words=tuple(KINDS)
+        "orphans_end", values.each_of(KINDS), "words", "Kinds that an unattended run may end.", words=tuple(KINDS)
     ),
     "orphans.after": Key("orphans_after_s", values.age, "age", "When their session has been dead for this long."),
     "orphans.at_end": Key("orphans_at_end", values.flag, "flag", "End them as soon as their session ends."),

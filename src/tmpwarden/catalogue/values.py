@@ -83,7 +83,7 @@ def word_of(known: Collection[str]) -> Callable[[object], str]:
     return decode
 
 
-def words_of(known: Collection[str]) -> Callable[[object], tuple[str, ...]]:
+def each_of(known: Collection[str]) -> Callable[[object], tuple[str, ...]]:
     """A decoder for a list of these words."""
     one = word_of(known)
 

@@ -61,7 +61,7 @@ def _let_go_of_stdout() -> None:
 
 
 def _answer(call: Call, argv: list[str]) -> Answer:
-    if not hasattr(os, "geteuid") and (skipped := _elsewhere(call, argv)):
+    if not hasattr(os, "geteuid") and (skipped := _unsupported(call, argv)):
         return skipped
     try:
         answer = plain.called(call, argv) or _by_click(call, argv)
@@ -97,7 +97,7 @@ def _wants_json(argv: Sequence[str]) -> bool:
     return "--json" in (words[: words.index("--")] if "--" in words else words)
 
 
-def _elsewhere(call: Call, argv: list[str]) -> Answer | None:
+def _unsupported(call: Call, argv: list[str]) -> Answer | None:
     """On Windows there is nothing to sweep and nothing to judge it by: say so, and let scripts go on."""
     words = argv[: argv.index("--")] if "--" in argv else argv
     if {"run", "completion", "--help", "-h", "--version"} & set(words):

@@ -12,7 +12,7 @@ from ..sweep.store.saved import Saved
 from ..text import duration, plural, shown, size
 from . import documents, render
 from .table import Column, Row, draw
-from .words import sentence, with_detail
+from .wording import sentence, with_detail
 
 _GONE = (Column("SIZE", right=True), Column("LITTER"), Column("WHY"))
 

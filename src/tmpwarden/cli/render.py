@@ -10,7 +10,7 @@ from ..oskit.files.space import percent_of_bytes, percent_of_inodes, percent_of_
 from ..text import plural, shown, size
 from . import documents
 from .table import Column, Row, draw
-from .words import age_words, explained_all, owner_short
+from .wording import age_told, explained_all, owner_short
 
 _GOES, _STAYS = "", "dim"
 _GROUPS = (
@@ -76,7 +76,7 @@ def ages(group: Sequence[Verdict], now_ns: int) -> str:
     known = [seconds for each in group if (seconds := documents.age_s(each, now_ns)) is not None]
     if not known:
         return "?"
-    low, high = age_words(min(known)), age_words(max(known))
+    low, high = age_told(min(known)), age_told(max(known))
     return low if low == high else f"{low}-{high}"
 
 

@@ -6,7 +6,7 @@ import sys
 
 from ..agent_events import MOMENTS  # an event that is not there is none of our business
 from . import notebook
-from .payload import read_all, word
+from .payload import read_all, text_field
 
 _FIRST = b'{"session_id":"'
 _FIRST_LOOK = "-first"
@@ -50,9 +50,9 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
     payload = decode_object(raw) or {}
     if raw and not payload and MOMENTS.get(event) == "before":
         raise ValueError(f"a payload of {len(raw)} bytes or more that cannot be read")
-    event = event or word(payload, "hook_event_name")
+    event = event or text_field(payload, "hook_event_name")
     kind = MOMENTS.get(event)
-    session = word(payload, "session_id", "sessionId") or _inner_session(payload)
+    session = text_field(payload, "session_id", "sessionId") or _inner_session(payload)
     if kind is None or not session:
         return b""
     if kind == "after" and is_quiet(notes, session, environ, raw):
@@ -138,7 +138,7 @@ def _leading_session(raw: bytes) -> str:
 
 def _inner_session(payload: dict[str, object]) -> str:
     given = payload.get("input")
-    return word(given, "sessionID") if isinstance(given, dict) else ""
+    return text_field(given, "sessionID") if isinstance(given, dict) else ""
 
 
 def is_quiet(notes: str, session: str, environ: dict[bytes, bytes], raw: bytes) -> bool:

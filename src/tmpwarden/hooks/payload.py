@@ -24,7 +24,7 @@ def read_all(descriptor: int = 0) -> bytes:
     return b"".join(parts)
 
 
-def word(payload: dict[str, object], *keys: str) -> str:
+def text_field(payload: dict[str, object], *keys: str) -> str:
     """The first of `keys` that holds a text, or an empty one."""
     for key in keys:
         value = payload.get(key)

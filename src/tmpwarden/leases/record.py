@@ -31,13 +31,13 @@ def decode(text: str, path: str) -> Lease | None:
         session,
         pid=pid,  # type: ignore[arg-type]
         start=whole_number(fields.get("start")),
-        boot=_words(fields.get("boot")),
-        machine=_words(fields.get("machine")),
-        pidns=_words(fields.get("pidns")),
-        config_home=_words(fields.get("config_home")),
+        boot=_text(fields.get("boot")),
+        machine=_text(fields.get("machine")),
+        pidns=_text(fields.get("pidns")),
+        config_home=_text(fields.get("config_home")),
         created=_seconds(fields.get("created")),
         others=_others(fields.get("others")),
-        cgroup=_words(fields.get("cgroup")),
+        cgroup=_text(fields.get("cgroup")),
     )
 
 
@@ -53,7 +53,7 @@ def _seconds(value: object) -> float:
     return float(value) if isinstance(value, int | float) and abs(value) < 1 << 63 else 0.0
 
 
-def _words(value: object) -> str | None:
+def _text(value: object) -> str | None:
     return value if isinstance(value, str) and value else None
 
 

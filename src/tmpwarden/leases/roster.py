@@ -13,7 +13,7 @@ from ..model.terms import OwnerState, WitnessKind
 from ..oskit.proc import procs
 from ..oskit.proc.holders import Holders
 from ..oskit.proc.identity import CLOCK_SLACK_S
-from . import agents, registries
+from . import agent_processes, registries
 from .claimed import Claimed
 from .lease_state import live_pids, state_of
 
@@ -59,7 +59,7 @@ class Roster:
 
     @cached_property
     def _running(self) -> tuple[int, ...]:
-        return agents.running(self.agent, self.holders.arguments)
+        return agent_processes.running(self.agent, self.holders.arguments)
 
     @cached_property
     def strangers(self) -> tuple[int, ...]:
@@ -67,7 +67,7 @@ class Roster:
         known = self.holders.processes
         owners = [claim.pid for claim, state in self.claims if state is OwnerState.ALIVE]
         owners += [pid for lease in self.leases for pid in live_pids(lease)]
-        return agents.unaccounted(self._running, owners, known)
+        return agent_processes.unaccounted(self._running, owners, known)
 
     @cached_property
     def known(self) -> tuple[Living, ...]:
@@ -169,7 +169,7 @@ class Roster:
             self._near[root] = [
                 Living(None, pid, self._since_ns(OwnerState.ALIVE, pid, None), f"process {pid}")
                 for pid in self.strangers
-                if agents.may_write_below(pid, root)
+                if agent_processes.may_write_below(pid, root)
             ]
         return self._near[root]
 

@@ -43,8 +43,8 @@ def tell_if_full(settings: Settings, *, start: Start, now_ns: int | None = None)
     if not _is_written(told):
         return ()  # it could not be remembered, and would be told every hour
     for room, percent in due:
-        words = _words(room, percent)
-        start(lambda words=words: _call(settings.notify_command, words))  # type: ignore[misc]
+        facts = _facts(room, percent)
+        start(lambda facts=facts: _call(settings.notify_command, facts))  # type: ignore[misc]
     return tuple(room.path for room, _ in due)
 
 
@@ -58,16 +58,16 @@ def _rooms() -> Iterable[Space]:
                 continue
 
 
-def _words(room: Space, percent: int) -> dict[str, str]:
+def _facts(room: Space, percent: int) -> dict[str, str]:
     root = shown(room.path)
     message = f"{root} is {percent}% full ({size(room.bytes_free)} free); `tmpwarden doctor` says what to do"
     return {"root": room.path, "percent": str(percent), "message": message}
 
 
-def _call(command: tuple[str, ...], words: dict[str, str]) -> None:
+def _call(command: tuple[str, ...], facts: dict[str, str]) -> None:
     """{root}, {percent} and {message} in the arguments, and TMPWARDEN_ROOT ... in the environment."""
-    argv = [_filled(word, words) for word in command]
-    env = os.environ | {f"TMPWARDEN_{name.upper()}": value for name, value in words.items()}
+    argv = [_filled(word, facts) for word in command]
+    env = os.environ | {f"TMPWARDEN_{name.upper()}": value for name, value in facts.items()}
     child = subprocess.Popen(argv, env=env, stdin=subprocess.DEVNULL, start_new_session=True)
     try:
         child.wait(_LIMIT_S)
@@ -76,8 +76,8 @@ def _call(command: tuple[str, ...], words: dict[str, str]) -> None:
         child.wait()
 
 
-def _filled(word: str, words: dict[str, str]) -> str:
-    for name, value in words.items():
+def _filled(word: str, facts: dict[str, str]) -> str:
+    for name, value in facts.items():
         word = word.replace(f"{{{name}}}", value)
     return word
 

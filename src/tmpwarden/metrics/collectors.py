@@ -11,15 +11,15 @@ from collections import Counter
 from collections.abc import Callable, Iterator
 
 from ..catalogue.load import load
+from ..doctor.examine import examine
 from ..doctor.patient import Patient
-from ..doctor.run import examine
 from ..lazy_dataclass import dataclass
 from ..lifecycle.living import living
 from ..model.sweep import Remove, Verdict
 from ..model.terms import Reason
 from ..oskit.files import places
 from ..processes.survey import look
-from ..sweep.store import history, journal, saved, tally, trend
+from ..sweep.store import clean_counts, history, journal, saved, trend
 from ..sweep.weigh import consent
 from ..worktrees.compose import Wish, looking
 from .families import Sample
@@ -131,11 +131,11 @@ def _quarantine(subject: Subject) -> Iterator[Sample]:
 
 def _totals(subject: Subject) -> Iterator[Sample]:
     state = places.state_dir()
-    freed, told = saved.read(state), tally.read(state)
+    freed, told = saved.read(state), clean_counts.read(state)
     yield Sample("removed_units_total", told.removed_units)
     yield Sample("freed_bytes_total", freed.bytes)
     yield Sample("freed_inodes_total", freed.entries)
-    for result in tally.RESULTS:
+    for result in clean_counts.RESULTS:
         yield Sample("cleans_total", told.cleans.get(result, 0), (result,))
     for code, count in told.failures.items():
         yield Sample("failures_total", count, (code,))

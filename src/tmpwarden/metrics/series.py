@@ -26,7 +26,7 @@ from ..lifecycle.users import User, has_agents, has_own_home, users_of
 from ..model.request import Request
 from ..oskit.files import places
 from ..setup import health
-from ..sweep.store import tally
+from ..sweep.store import clean_counts
 from . import collectors
 from .collectors import HOME, OTHER, Subject
 from .families import FAMILIES, Sample
@@ -98,7 +98,7 @@ def accepted(answer: str, known: frozenset[str]) -> tuple[Sample, ...] | None:
         return None
     if not isinstance(rows, list):
         return None
-    words = _words(known)
+    words = _label_values(known)
     return tuple(sample for row in rows[:MOST_SAMPLES] if (sample := _sample(row, words)) is not None)
 
 
@@ -118,12 +118,12 @@ def _may_be(label: str, value: object, words: dict[str, frozenset[str]]) -> bool
     return is_root or value in words.get(label, ())
 
 
-def _words(known: frozenset[str]) -> dict[str, frozenset[str]]:
+def _label_values(known: frozenset[str]) -> dict[str, frozenset[str]]:
     """What a label may say."""
     return {
         "agent": known | {OTHER},
         "verdict": frozenset((*collectors.VERDICTS, *collectors.FATES)),
-        "result": frozenset(tally.RESULTS),
+        "result": frozenset(clean_counts.RESULTS),
         "code": frozenset(_codes(TmpwardenError)),
         "kind": frozenset(collectors.STATE_KINDS),
         "check": frozenset(name for name, _ in checks.ALL),

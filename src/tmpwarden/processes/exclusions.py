@@ -9,7 +9,7 @@ import os
 from collections.abc import Callable, Mapping
 
 from ..lazy_dataclass import dataclass
-from ..leases.agents import is_program_of
+from ..leases.agent_processes import is_program_of
 from ..model.processes import Binding, ProcessRow
 from ..model.terms import OwnerState
 from ..oskit.proc.connections import Connections

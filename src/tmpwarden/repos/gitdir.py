@@ -7,7 +7,7 @@ import os
 import stat
 
 from ..lazy_dataclass import dataclass
-from .run import Unclear
+from .git_program import Unclear
 
 LONGEST = 1 << 20
 _CHUNK = 1 << 20

@@ -7,8 +7,8 @@ import os
 import re
 import stat
 
+from .git_program import Git
 from .gitdir import Directory
-from .run import Git
 
 _BRINGS_NOTHING_NEW = frozenset(("clone", "checkout", "reset", "fetch", "branch", "pull"))  # in the log of HEAD
 

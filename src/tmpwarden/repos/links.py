@@ -7,8 +7,8 @@ import os
 import stat
 
 from ..oskit.proc.reach import Reach
+from .git_program import Unclear
 from .gitdir import Directory
-from .run import Unclear
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 

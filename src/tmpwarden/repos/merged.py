@@ -5,8 +5,8 @@ from __future__ import annotations
 from enum import Enum
 
 from ..lazy_dataclass import replace
+from .git_program import Git
 from .repository import Repository
-from .run import Git
 
 _NOBODY = {"NAME": "tmpwarden", "EMAIL": "tmpwarden@localhost", "DATE": "@0 +0000"}
 

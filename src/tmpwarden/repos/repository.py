@@ -16,8 +16,8 @@ from ..lazy_dataclass import dataclass, field
 from ..oskit.proc.reach import Reach
 from . import config
 from .config import Config
+from .git_program import Git, Unclear
 from .gitdir import Directory, open_below
-from .run import Git, Unclear
 
 # Its presence means that other places hold a part of this repository.
 _REFUSED = ("objects/info/alternates", "objects/info/http-alternates")

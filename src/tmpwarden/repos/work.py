@@ -8,9 +8,9 @@ from collections.abc import Iterator
 from ..lazy_dataclass import dataclass
 from . import lfs
 from .derived import first_unique
+from .git_program import Unclear
 from .gitdir import Directory, open_below
 from .repository import Repository, Shape, Unit, module, opened
-from .run import Unclear
 from .status import status_of
 
 _MOST_BRANCHES_TOLD = 5

@@ -12,9 +12,9 @@ from collections.abc import Iterator
 from ..lazy_dataclass import dataclass, field
 from ..repos import work
 from ..repos.derived import unique
+from ..repos.git_program import Git, Unclear
 from ..repos.gitdir import copy_file
 from ..repos.repository import Repository, Shape
-from ..repos.run import Git, Unclear
 from ..repos.status import Status, status_of
 from ..text import shown, size
 from .copying import digest_of

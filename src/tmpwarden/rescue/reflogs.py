@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterator
 
 from ..repos import work
+from ..repos.git_program import Unclear
 from ..repos.gitdir import Directory
 from ..repos.repository import Repository, Shape
-from ..repos.run import Unclear
 
 _NAMES = "refs/rescue/reflog"
 _MOST = 500

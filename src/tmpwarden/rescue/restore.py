@@ -9,7 +9,7 @@ import time
 from ..errors import CannotRestore, NameTaken
 from ..lazy_dataclass import replace
 from ..oskit.files import own_files
-from ..repos.run import Git, Unclear, environment, program
+from ..repos.git_program import Git, Unclear, environment, program
 from ..text import shown
 from . import store
 from .bundle import STANDALONE

@@ -11,9 +11,9 @@ from ..lazy_dataclass import dataclass, replace
 from ..oskit.files import places, walk
 from ..repos import repository as repositories
 from ..repos import work
+from ..repos.git_program import Unclear
 from ..repos.gitdir import Directory, open_below
 from ..repos.repository import Repository, Shape, Unit
-from ..repos.run import Unclear
 from ..text import shown
 from . import bundle, store
 from .copying import copy

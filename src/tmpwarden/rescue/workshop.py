@@ -12,7 +12,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..lazy_dataclass import dataclass
-from ..repos.run import Git, Unclear, environment, program
+from ..repos.git_program import Git, Unclear, environment, program
 
 TIME_LIMIT_S = 600.0
 # Whatever .gitattributes in the tree say: the bytes as they are.

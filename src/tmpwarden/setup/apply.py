@@ -10,8 +10,8 @@ from ..errors import BrokenSettings
 from ..lazy_dataclass import dataclass
 from ..oskit.files import places
 from . import record, runtime
-from .agents import TARGETS, Target, Wish, find
 from .edits import Edit, read, resolved
+from .targets import TARGETS, Target, Wish, find
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,8 +12,8 @@ from ..lazy_dataclass import dataclass
 from ..leases import static_temp
 from ..oskit.files import own_files, places
 from . import apply, bus, marks, rc_files, record, temp, timer
-from .agents import TARGETS, Target, find
 from .edits import Edit, read
+from .targets import TARGETS, Target, find
 
 TARGET = "setup"  # the record of files that are neither an agent's hooks nor the timer's
 _TMPFILES = "user-tmpfiles.d/tmpwarden.conf"

@@ -9,7 +9,7 @@ from itertools import pairwise
 from ..doctor.patient import HookState
 from ..errors import TmpwardenError
 from . import apply, timer
-from .agents import find
+from .targets import find
 
 
 def of_hooks() -> tuple[HookState, ...]:

@@ -6,7 +6,7 @@ import os
 import shlex
 import shutil
 
-from .agents import TARGETS
+from .targets import TARGETS
 
 SHELLS = ("bash", "zsh", "fish")
 

@@ -16,8 +16,8 @@ from ..lazy_dataclass import dataclass, field
 from ..oskit.files import places
 from ..text import shown
 from . import marks
-from .agents import Target
 from .edits import Edit, read, resolved
+from .targets import Target
 
 _SET_HEADER = re.compile(r"^\s*\[\s*shell_environment_policy\s*\.\s*set\s*\][ \t]*(?:#[^\n]*)?\r?\n", re.M)
 _TMPDIR_LINE = re.compile(r"^\s*(?:export\s+)?TMPDIR\s*=", re.M)

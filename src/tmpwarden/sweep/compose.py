@@ -26,7 +26,7 @@ from .find import known_roots
 from .find.scan import Finder
 from .lock import clean_lock
 from .prepared import CleanResult, Explained, Prepared
-from .store import tally
+from .store import clean_counts
 from .survey import Survey
 from .weigh.consent import Consent, note_first_run
 from .weigh.evidence import OwnerOf, World
@@ -65,7 +65,7 @@ def clean(
         return _cleaned(request, confirm, dry_run, on_receipt, should_stop, now_ns)
     except TmpwardenError as error:
         if request.unattended and not dry_run:  # a person has read it; a timer's words are read by nobody
-            tally.note_failure(places.state_dir(), error.code)
+            clean_counts.note_failure(places.state_dir(), error.code)
         raise
 
 
@@ -91,7 +91,7 @@ def _cleaned(
     began_s = time.monotonic()
     with clean_lock(prepared.state, 0.0 if request.unattended else _A_PERSON_WAITS_S):
         result = Cleaning(prepared, on_receipt, should_stop).run(confirm)
-        tally.note(prepared.state, result, time.monotonic() - began_s, is_of_all=not request.is_of_a_part)
+        clean_counts.note(prepared.state, result, time.monotonic() - began_s, is_of_all=not request.is_of_a_part)
         for receipt in result.removed:
             if receipt.finding.litter.owner is Claim.LEASE:
                 scratch.forget(receipt.finding.path)  # its lease goes with it, not an hour later

@@ -14,7 +14,7 @@ from ..model.terms import OwnerState, Reason
 from ..oskit.files import places
 from ..oskit.proc.reach import Reach
 from ..text import plural, quoted, shown
-from ..text import size as in_words
+from ..text import size as size_told
 from .find.births import is_there
 from .find.kinds import kind_of
 from .find.named import Named
@@ -111,7 +111,7 @@ def _would_lose(verdict: Verdict) -> tuple[str, ...]:
     contents = []
     if measure:
         at_least = "at least " if measure.at_least else ""
-        contents.append(f"{at_least}{in_words(measure.bytes)} in {plural(measure.entries, 'entry', 'entries')}")
+        contents.append(f"{at_least}{size_told(measure.bytes)} in {plural(measure.entries, 'entry', 'entries')}")
     if isinstance(losses, Unclear):
         return *contents, f"git work that could not be inspected: {losses.why}"
     return *contents, *losses

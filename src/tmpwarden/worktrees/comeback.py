@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import Any
 
 from ..oskit.files import places
-from ..repos.run import Unclear
+from ..repos.git_program import Unclear
 from ..sweep.store.journal import entries, restorable
 from ..sweep.store.undo import Restored, undo
 from . import repository_changes as changes

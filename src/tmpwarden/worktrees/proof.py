@@ -8,8 +8,8 @@ from enum import Enum
 
 from ..lazy_dataclass import dataclass
 from ..repos import work
+from ..repos.git_program import Unclear
 from ..repos.repository import Repository, Shape
-from ..repos.run import Unclear
 from ..repos.status import Status
 from ..text import plural
 

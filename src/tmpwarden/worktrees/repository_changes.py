@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..repos import links
-from ..repos.run import Git, Unclear
+from ..repos.git_program import Git, Unclear
 
 REFERENCES = "refs/tmpwarden/worktrees"
 

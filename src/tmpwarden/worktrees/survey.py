@@ -14,9 +14,9 @@ from ..model.terms import Claim, Kind, Reason, Tier, WitnessKind, Worth
 from ..oskit.files import kernel_word, walk
 from ..repos import work
 from ..repos.derived import derived_directories
+from ..repos.git_program import Unclear
 from ..repos.merged import Merged, merged_into
 from ..repos.repository import Repository, Shape, Unit, opened
-from ..repos.run import Unclear
 from ..repos.status import Status, status_of
 from ..sweep.find.kinds import kind_of
 from ..sweep.prepared import Prepared

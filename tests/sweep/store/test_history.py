@@ -193,7 +193,7 @@ def test_a_root_that_grows_by_five_of_its_last_25_gb_an_hour_is_full_in_five_hou
     found = heading(*(GB * n for n in (50, 55, 60, 65, 70)), now=75 * GB)
     assert isinstance(found, Growing)
     assert (found.what, found.full_in_s) == ("bytes", pytest.approx(5 * 3600))
-    assert trend.words(found) == "grows by 5.0 GB an hour, full in about 5 h"
+    assert trend.sentence(found) == "grows by 5.0 GB an hour, full in about 5 h"
 
 
 @pytest.mark.parametrize(
@@ -221,7 +221,7 @@ def test_inodes_run_out_before_bytes() -> None:
     seen = [Moment(NOW_NS - (3 - n) * HOUR_NS, "tick", {"/tmp": full(GB, inodes=300_000 * n)}, 0, 0) for n in range(3)]
     found = trend.trend(seen, "/tmp", full(GB, inodes=900_000), NOW_NS)
     assert isinstance(found, Growing) and found.what == "inodes"
-    assert trend.words(found) == "grows by 300,000 inodes an hour, out of inodes in about 20 min"
+    assert trend.sentence(found) == "grows by 300,000 inodes an hour, out of inodes in about 20 min"
 
 
 @given(st.lists(st.integers(0, 1 << 50), max_size=30), st.integers(0, 1 << 50), st.integers(0, 1 << 50))

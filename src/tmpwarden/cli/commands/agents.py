@@ -9,7 +9,7 @@ from enum import Enum
 import click
 
 from ...agent_facts import FACTS
-from ...catalogue import words
+from ...catalogue import wording
 from ...catalogue.agent import Agent
 from ...catalogue.load import Catalogue, load
 from ...catalogue.settings import load_settings
@@ -96,14 +96,14 @@ def _catalogue(call: Call) -> Catalogue:
 
 
 def _summary(agent: Agent) -> dict[str, object]:
-    tiers = {tier.value: words.count(agent, tier) for tier in Tier}
-    verified = words.measured_with(agent)
+    tiers = {tier.value: wording.count(agent, tier) for tier in Tier}
+    verified = wording.measured_with(agent)
     return {"id": agent.id, "name": agent.name, "rows": len(agent.rows), "tiers": tiers, "verified": verified}
 
 
 def _line(agent: Agent) -> Row:
-    counts = (str(words.count(agent, tier)) for tier in (Tier.AUTO, Tier.ASK, Tier.NEVER))
-    return Row((agent.id, str(len(agent.rows)), *counts, words.measured_with(agent), shown(agent.name)))
+    counts = (str(wording.count(agent, tier)) for tier in (Tier.AUTO, Tier.ASK, Tier.NEVER))
+    return Row((agent.id, str(len(agent.rows)), *counts, wording.measured_with(agent), shown(agent.name)))
 
 
 def _plain(row: Litter) -> dict[str, object]:
@@ -111,15 +111,15 @@ def _plain(row: Litter) -> dict[str, object]:
 
 
 def _shown(agent: Agent, *, for_a_person: bool) -> Iterable[str]:
-    yield f"{shown(agent.name)}: {plural(len(agent.rows), 'row')}, verified with {words.measured_with(agent)}"
+    yield f"{shown(agent.name)}: {plural(len(agent.rows), 'row')}, verified with {wording.measured_with(agent)}"
     yield from draw(_ROWS, [_row(row) for row in agent.rows], for_a_person=for_a_person)
 
 
 def _row(row: Litter) -> Row:
-    note = words.fixed_note(row)
+    note = wording.fixed_note(row)
     what = f"{row.why} ({note})" if note else row.why
     style = "dim" if row.tier is Tier.NEVER else ""
-    return Row((row.id, row.tier.value, row.worth.value, shown(what)), shown(words.where(row)), style)
+    return Row((row.id, row.tier.value, row.worth.value, shown(what)), shown(wording.where(row)), style)
 
 
 def _tried(rehearsal: Rehearsal) -> dict[str, object]:

@@ -80,7 +80,7 @@ def _as_written(name: str, value: object) -> str:
     """As people write it in the file, without the quotes."""
     key = KEYS.get(name)
     if key is None or isinstance(value, list) or value is None:
-        return _words(value)
+        return _told(value)
     return spelled(key, value).strip('"')
 
 
@@ -91,14 +91,14 @@ def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _words(value: object) -> str:
+def _told(value: object) -> str:
     match value:
         case bool():
             return "true" if value else "false"
         case list():
             return ", ".join(str(each) for each in value) or "-"
         case dict():
-            return ", ".join(f"{name} = {_words(each)}" for name, each in value.items())
+            return ", ".join(f"{name} = {_told(each)}" for name, each in value.items())
         case None:
             return "-"
         case _:

@@ -7,8 +7,8 @@ from collections.abc import Iterator, Sequence
 
 import click
 
+from ...doctor.examine import examine
 from ...doctor.patient import Patient
-from ...doctor.run import examine
 from ...model.request import Request
 from ...model.sweep import Diagnosis
 from ...oskit.files import places

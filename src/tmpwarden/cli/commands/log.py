@@ -21,7 +21,7 @@ from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import age, agent_option
 from ..table import Column, Row, draw
-from ..words import sentence
+from ..wording import sentence
 
 _COLUMNS = (
     Column("TIME"),

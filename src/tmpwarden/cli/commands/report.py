@@ -21,7 +21,7 @@ from .. import advice, named_output
 from ..call import Answer, Call
 from ..group import UntouchedPath, pass_call
 from ..seen import look
-from ..words import explained_in, sentence
+from ..wording import explained_in, sentence
 
 DEFAULT = "tmpwarden-report.html"
 _LARGEST = 512 << 20

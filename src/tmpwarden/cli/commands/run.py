@@ -9,7 +9,7 @@ import sys
 from ...errors import BadArgument
 from ...oskit.files import places
 from ...setup.programs import AGENT_OF
-from ...text import size as in_words
+from ...text import size as size_told
 from .. import plain
 from ..call import Answer, Call
 from ..kinds import byte_size
@@ -69,7 +69,7 @@ def command(
     )
     call.json = False  # stdout was the command's own, to the last byte
     if max_file is not None and ended.status == _TOO_BIG:  # its own death, or a shell's word for that of its command
-        sentence = f"{words[0]} wrote a file past --max-file {in_words(max_file)}, and the kernel ended it"
+        sentence = f"{words[0]} wrote a file past --max-file {size_told(max_file)}, and the kernel ended it"
         print(f"tmpwarden run: {sentence}", file=sys.stderr)
     if ended.signal_number is not None:
         die_of(ended.signal_number)

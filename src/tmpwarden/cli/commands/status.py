@@ -155,7 +155,7 @@ def _lines(status: Status) -> Iterator[str]:
     glances = {each.root: each for each in status.glances}
     for each, heading in zip(status.spaces, status.trends, strict=True):
         yield _fact("temp", render.used(each))
-        if words := trend.words(heading):
+        if words := trend.sentence(heading):
             yield _fact("", words)
         if words := _seen(glances[each.path]):
             yield _fact("", words)
@@ -165,7 +165,7 @@ def _lines(status: Status) -> Iterator[str]:
         name = f"{session.agent}, pid {session.pid}" + (f", session {shown(session.id)}" if session.id else "")
         yield _fact("session", name + (f", scratch {shown(session.scratch)}" if session.scratch else ""))
     yield _fact("hooks", ", ".join(f"{agent} {state}" for agent, state in status.hooks) or "no agent found here")
-    yield _fact("timer", f"{status.timer}{_run_words(status.last_run)}")
+    yield _fact("timer", f"{status.timer}{_run_told(status.last_run)}")
     ago = "never" if status.last_clean_s is None else f"{duration(status.last_clean_s)} ago"
     yield _fact("last clean", ago)
     if status.saved.entries:
@@ -179,7 +179,7 @@ def _run_document(run: LastRun | None) -> documents.Document | None:
     return None if run is None else {"seconds_ago": round(_ago_s(run.at_ns)), "failed": dict(run.failed)}
 
 
-def _run_words(run: LastRun | None) -> str:
+def _run_told(run: LastRun | None) -> str:
     if run is None:
         return ""
     reasons = "; ".join(f"{shown(user)}: {shown(why)}" for user, why in run.failed.items())

@@ -18,7 +18,7 @@ from .. import plain
 from ..call import Answer, Call
 from ..kinds import agent_ids
 from ..kinds import pid as pid_number
-from ..words import SENTENCES
+from ..wording import SENTENCES
 
 
 @plain.command()

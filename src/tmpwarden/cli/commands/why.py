@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 
 import click
 
-from ...catalogue.words import fixed_note
+from ...catalogue.wording import fixed_note
 from ...errors import NotFound
 from ...model.answers import Held, Nobody, NotMeasured
 from ...model.request import Request, Thresholds
@@ -20,7 +20,7 @@ from ...text import duration, plural, shown
 from .. import advice, documents, render
 from ..call import Answer, Call
 from ..group import UntouchedPath, pass_call
-from ..words import explained, explained_all, owner_words, witness_words
+from ..wording import explained, explained_all, owner_told, witness_told
 
 _MOST_WITNESSES = 8
 _AT_ONCE_NS = 60 * 10**9
@@ -79,11 +79,11 @@ def _document(told: Explained) -> documents.Document:
             "reason": None if verdict is None else verdict.reason.value,
             "would_lose": list(told.would_lose),
         }
-        | _elsewhere(told)
+        | _of_no_unit(told)
     )
 
 
-def _elsewhere(told: Explained) -> documents.Document:
+def _of_no_unit(told: Explained) -> documents.Document:
     """What is known of a path that is no unit itself."""
     found: documents.Document = {}
     if told.belongs_to is not None:
@@ -120,7 +120,7 @@ def lines(call: Call, told: Explained) -> Iterator[str]:
         yield _fact("part of", render.place(finding) + ", which goes whole or stays whole")
     yield from _birth(told)
     yield _fact("size", _measured(verdict, now_ns))
-    yield _fact("owner", owner_words(told.owner))
+    yield _fact("owner", owner_told(told.owner))
     yield from _witnesses(told)
     for each in told.would_lose[1:]:
         yield _fact("would lose", shown(each))
@@ -182,7 +182,7 @@ def _witnesses(told: Explained) -> Iterator[str]:
 def _processes(by: tuple[Witness, ...]) -> Iterator[str]:
     by_process = {(each.kind, each.pid): each for each in reversed(by)}
     for each in list(by_process.values())[: -_MOST_WITNESSES - 1 : -1]:
-        yield _fact("used by", witness_words(each))
+        yield _fact("used by", witness_told(each))
     if len(by_process) > _MOST_WITNESSES:
         yield _fact("", f"and {len(by_process) - _MOST_WITNESSES} more; --json tells all")
 

@@ -121,7 +121,7 @@ def _rules(document: Yaml) -> Iterator[str]:
     for decision in _DECISIONS:
         for rule in _items(tools.get(decision)) if isinstance(tools, dict) else ():
             told = rule if isinstance(rule, dict) else {"tool": rule}
-            yield entry("guard.tools", {"tool": told.get("tool"), "decision": decision, **_words(told)})
+            yield entry("guard.tools", {"tool": told.get("tool"), "decision": decision, **_told(told)})
 
 
 def _redirects(rule: Yaml, scratch: str) -> str:
@@ -161,10 +161,10 @@ def _glob(regex: str) -> str | None:
 
 
 def _decided(rule: Yaml) -> Yaml:
-    return {"decision": rule.get("decision"), **_words(rule)}
+    return {"decision": rule.get("decision"), **_told(rule)}
 
 
-def _words(rule: Yaml) -> Yaml:
+def _told(rule: Yaml) -> Yaml:
     return {key: rule[key] for key in ("description", "alternative") if rule.get(key)}
 
 

@@ -15,7 +15,7 @@ from ...sweep.explain import explain
 from ...sweep.store.undo import of_the_last_run
 from ...text import plural, shown, size
 from ...worktrees.comeback import undo_with_entries
-from .. import words
+from .. import wording
 from ..call import Call
 from ..commands import keep as keep_command
 from ..commands import orphans as orphans_command
@@ -86,9 +86,9 @@ def _outcome(result: dict[str, Any], pins: Sequence[Pin]) -> list[str]:
 def _reason(kept: dict[str, Any] | None) -> str:
     """Judged again, it stays; or what has its name now is not what was marked."""
     if kept is None:
-        return words.sentence(Reason.CHANGED)
+        return wording.sentence(Reason.CHANGED)
     reason = Reason(kept["reason"])
-    return words.with_detail(words.sentence(reason), reason, kept.get("detail", ""))
+    return wording.with_detail(wording.sentence(reason), reason, kept.get("detail", ""))
 
 
 def why(call: Call, path: str) -> list[str]:

@@ -9,7 +9,7 @@ from ...model.sweep import Keep, Remove, Space, Verdict
 from ...model.terms import Reason
 from ...text import plural, shown
 from .. import documents, render
-from ..words import explained_all, owner_short
+from ..wording import explained_all, owner_short
 
 Key = tuple[str, ...]  # the same thing in the next look has the same one
 
@@ -99,7 +99,7 @@ def grown(
         root = roots.setdefault(leaf.key[0], Node((leaf.key[0],), shown(leaf.key[0]), "root"))
         _planted(known, root, leaf)
     for root in roots.values():
-        _settled(root)
+        _tidied(root)
     return sorted(roots.values(), key=lambda node: -node.bytes)
 
 
@@ -145,10 +145,10 @@ def _child(known: dict[Key, Node], parent: Node, name: str, kind: str, title: st
     return known[key]
 
 
-def _settled(node: Node) -> None:
+def _tidied(node: Node) -> None:
     """The biggest first; a branch with one unit is that unit; a session says who it is."""
     for number, child in enumerate(node.children):
-        _settled(child)
+        _tidied(child)
         if child.kind in ("session", "litter") and len(child.children) == 1:
             node.children[number] = child.children[0]
         elif child.kind == "session":

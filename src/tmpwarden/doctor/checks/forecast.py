@@ -25,7 +25,7 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
 def _told(patient: Patient, room: Space, heading: Trend) -> Diagnosis:
     match heading:
         case Growing(what, _, full_in_s, over_s):
-            summary = f"{shown(room.path)} {trend.words(heading)}."
+            summary = f"{shown(room.path)} {trend.sentence(heading)}."
             pace = f"by the pace of the last {about(over_s)}"
             if full_in_s is None or full_in_s > _SOON_S:
                 return Diagnosis("forecast", "ok", summary, pace)

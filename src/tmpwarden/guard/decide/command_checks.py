@@ -25,7 +25,7 @@ def _lease(given: Given, simple: Simple, scope: Scope) -> bool:
         return True
     targets = [_target(word) for word in given.plain[1:]]
     if not targets:
-        targets = [scope.pushed_branch(simple.cwd) if simple.cwd is not None and not _elsewhere(given) else ""]
+        targets = [scope.pushed_branch(simple.cwd) if simple.cwd is not None and not _names_a_repository(given) else ""]
     return any(_is_protected(target, scope) for target in targets)
 
 
@@ -43,7 +43,7 @@ def _is_protected(branch: str, scope: Scope) -> bool:
     return any(matches(glob, branch) for glob in scope.protected)
 
 
-def _elsewhere(given: Given) -> bool:
+def _names_a_repository(given: Given) -> bool:
     """Another repository than the one around the working directory."""
     return any(name in ("--git-dir", "--work-tree", "-C") or name[:2] == "-C" for name, _, _ in given.longs)
 

@@ -89,11 +89,11 @@ def _hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
         return _argument_hit(rule, simple, scope)
     if rule.kind == "redirects":
         hit = _worst(rule, simple.redirects, scope)
-        return hit if hit is None or not _is_elsewhere(simple) else None if _is_in_container(simple) else MAYBE
+        return hit if hit is None or not _runs_remotely(simple) else None if _is_in_container(simple) else MAYBE
     return None
 
 
-def _is_elsewhere(simple: Simple) -> bool:
+def _runs_remotely(simple: Simple) -> bool:
     """Run by ssh or docker: its files are not ours. Those of ssh itself are."""
     return simple.remote and any(has(wrapper, "remote") for wrapper in simple.wrappers)
 

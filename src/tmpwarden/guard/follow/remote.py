@@ -6,7 +6,7 @@ from ..nouns.analysis import PathUse
 from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.state import State
-from ..programs.options import Argument, by_spec, is_elsewhere
+from ..programs.options import Argument, by_spec, is_on_a_host
 from ..programs.table import has
 from ..shell.syntax import Unreadable
 from .code import follow_code
@@ -92,7 +92,7 @@ def run_container(shell: Shell, call: Invocation, state: State) -> Ways:
     texts = [field.text for field in call.fields]
     paths: list[PathUse] = []
     if "cp" in texts[1:3]:
-        local = [field for field in call.fields[texts.index("cp") + 1 :] if not is_elsewhere(field)]
+        local = [field for field in call.fields[texts.index("cp") + 1 :] if not is_on_a_host(field)]
         for field in local:
             mode = "write" if field is call.fields[-1] else "read"
             if not (field.text or "").startswith("-"):
@@ -100,7 +100,7 @@ def run_container(shell: Shell, call: Invocation, state: State) -> Ways:
     paths += _local(shell, name, call, state)
     shell.emit(call, paths, state)
     if "exec" in texts[1:2]:
-        _executed_elsewhere(shell, call, name, state)
+        _executed_remotely(shell, call, name, state)
     return state, state
 
 
@@ -116,7 +116,7 @@ def _local(shell: Shell, name: str, call: Invocation, state: State) -> list[Path
     return [use for argument in found for use in shell.touch(argument, state, f"{name} {command}")]
 
 
-def _executed_elsewhere(shell: Shell, call: Invocation, name: str, state: State) -> None:
+def _executed_remotely(shell: Shell, call: Invocation, name: str, state: State) -> None:
     fields, at = call.fields, 2
     while at < len(fields) and (fields[at].text or "").startswith("-"):
         at += 2 if fields[at].text in CONTAINER_VALUES else 1

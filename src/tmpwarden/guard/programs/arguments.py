@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..nouns.analysis import ANY, APPEND, CODE, CREATE, DELETE, READ, WRITE
 from ..nouns.fields import Field
 from ..shell.syntax import FILE_COMPARISONS, FILE_TESTS
-from .options import Argument, Parsed, by_spec, copied, is_elsewhere, parse, plain_arguments
+from .options import Argument, Parsed, by_spec, copied, is_on_a_host, parse, plain_arguments
 from .table import Program, program
 
 
@@ -202,7 +202,7 @@ def _mktemp(spec: str, fields: list[Field]) -> list[Argument]:
 def _scp(spec: str, fields: list[Field]) -> list[Argument]:
     """host:path is a path of that host."""
     found = by_spec(spec, fields)
-    return [argument for argument in found if not is_elsewhere(argument.field)]
+    return [argument for argument in found if not is_on_a_host(argument.field)]
 
 
 READERS = {

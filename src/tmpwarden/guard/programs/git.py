@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..nouns.analysis import ANY, CREATE, READ, WRITE
 from ..nouns.fields import Field
 from ..nouns.names import names
-from .options import Argument, Parsed, is_elsewhere, option, parse, plain_arguments
+from .options import Argument, Parsed, is_on_a_host, option, parse, plain_arguments
 
 # as in programs.py, for the words behind git; those that are not here have any paths and -m TEXT
 _TABLE = """\
@@ -136,7 +136,7 @@ class Git:
         plain = parsed.plain
         first = plain[0].text if plain else ""
         if command == "clone":
-            self.arguments += [Argument(field, 0, READ) for field in plain[:1] if not is_elsewhere(field)]
+            self.arguments += [Argument(field, 0, READ) for field in plain[:1] if not is_on_a_host(field)]
             self.arguments += [Argument(field, 0, CREATE) for field in plain[1:]]
         elif command == "bundle":
             mode = WRITE if first == "create" else READ

@@ -202,7 +202,7 @@ def is_url(field: Field) -> bool:
     return field.text is not None and "://" in field.text
 
 
-def is_elsewhere(field: Field) -> bool:
+def is_on_a_host(field: Field) -> bool:
     """host:path, as scp and rsync write it."""
     head = (field.stem or "").partition("/")[0]
     return ":" in head or is_url(field)

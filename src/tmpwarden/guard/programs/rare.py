@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..nouns.analysis import ANY, CREATE, DELETE, READ, WRITE
 from ..nouns.fields import Field
 from ..nouns.names import names
-from .options import Argument, Parsed, by_spec, is_elsewhere, is_url, parse
+from .options import Argument, Parsed, by_spec, is_on_a_host, is_url, parse
 from .table import Program
 
 # what programs call the place they write to
@@ -87,7 +87,7 @@ def _rclone(spec: str, fields: list[Field]) -> list[Argument]:
         found = [Argument(field, 0, WRITE if field is plain[-1] else source) for field in plain]
     else:
         found = [Argument(field, 0, READ) for field in plain]
-    return [argument for argument in found if not is_elsewhere(argument.field)]
+    return [argument for argument in found if not is_on_a_host(argument.field)]
 
 
 def _sqlite3(spec: str, fields: list[Field]) -> list[Argument]:

@@ -2,7 +2,7 @@
 
 from ..dialects.common import Answer
 from ..dialects.loading import load
-from ..payload import word
+from ..payload import text_field
 
 
 class HookCall:
@@ -35,4 +35,4 @@ class HookCall:
         return self.notes.rpartition("/")[0]
 
     def said(self, *keys: str) -> str:
-        return word(self.payload, *keys)
+        return text_field(self.payload, *keys)

@@ -4,7 +4,7 @@ import posix
 
 from ...model.hot import ToolCall
 from .. import notebook
-from ..payload import word
+from ..payload import text_field
 from .hook_call import HookCall
 
 
@@ -49,12 +49,12 @@ def settle(call: HookCall) -> None:
 
 
 def words_of(call: HookCall, told: ToolCall) -> str:
-    return told.command or " ".join((word(call.payload, "tool_name"), *told.paths))
+    return told.command or " ".join((text_field(call.payload, "tool_name"), *told.paths))
 
 
 def key_of(call: HookCall, told: ToolCall) -> str:
     """The call's own name, the same before and after it."""
-    return word(call.payload, "tool_use_id", "tool_call_id") or words_of(call, told)[:200]
+    return text_field(call.payload, "tool_use_id", "tool_call_id") or words_of(call, told)[:200]
 
 
 def _start_ticks(pid: int) -> int | None:

@@ -18,7 +18,7 @@ def pushed_branch(directory: str, home: str) -> str | None:
     common = _read(f"{repository}/commondir")
     shared = repository if common is None else _joined(str(repository), common.strip())
     for path in (f"{shared}/config", f"{home}/.gitconfig", f"{home}/.config/git/config", "/etc/gitconfig"):
-        if _sends_elsewhere(_read(path) or ""):
+        if _may_push_any_branch(_read(path) or ""):
             return None
     return head[len("ref: refs/heads/") :].strip()
 
@@ -41,7 +41,7 @@ def _joined(base: str, path: str) -> str:
     return path if path[:1] == "/" else f"{base}/{path}"
 
 
-def _sends_elsewhere(config: str) -> bool:
+def _may_push_any_branch(config: str) -> bool:
     """`push.default`, `remote.X.push` and includes may mean any branch. A word too many only costs a question."""
     section = ""
     for line in config.lower().split("\n"):

@@ -59,7 +59,7 @@ def trends(history: Sequence[Moment], spaces: Iterable[Space], now_ns: int) -> t
     return tuple(trend(history, space.path, usage(space), now_ns) for space in spaces)
 
 
-def words(found: Trend) -> str:
+def sentence(found: Trend) -> str:
     """`grows by 1.2 GB an hour, full in about 9 h`; nothing to say is nothing."""
     match found:
         case Growing(what, per_hour, full_in_s):

@@ -162,14 +162,17 @@ def inspect_git(finding: Finding, evidence: Evidence, dir_fd: int, name: str | N
     `name`: what the unit is called now, in quarantine."""
     if not evidence.measure or not evidence.measure.git:
         return evidence
-    from ...repos import run, work  # only here: it starts programs, and what that needs is a third of our start-up
+    from ...repos import (  # only here: it starts programs, and what that needs is a third of our start-up
+        git_program,
+        work,
+    )
 
     losses: list[str] = []
     entries: list[str] = []
     for relative in evidence.measure.git:
         try:
             found = work.inspect(dir_fd, name or finding.name, relative, was=finding.path)
-        except run.Unclear as unclear:
+        except git_program.Unclear as unclear:
             where = f"{relative}: " if relative else ""
             return replace(evidence, git_losses=Unclear(f"{where}{unclear}"))
         losses += found.losses

@@ -141,7 +141,7 @@ def process(command: str | None, pid: int) -> str:
     return f"{shown(command)} (pid {pid})" if command else f"pid {pid}"
 
 
-def owner_words(owner: Owner) -> str:
+def owner_told(owner: Owner) -> str:
     known = [f"pid {owner.pid}"] * (owner.pid is not None) + [f"session {shown(owner.session or '')}"] * bool(
         owner.session
     )
@@ -184,10 +184,10 @@ _WITNESS_WORDS: dict[WitnessKind, str] = {
 }
 
 
-def witness_words(witness: Witness) -> str:
+def witness_told(witness: Witness) -> str:
     subject = [process(witness.command, witness.pid)] if witness.pid is not None else []
     return " ".join([*subject, _WITNESS_WORDS[witness.kind], shown(witness.detail)]).strip()
 
 
-def age_words(seconds: float | None) -> str:
+def age_told(seconds: float | None) -> str:
     return "?" if seconds is None else duration(seconds)

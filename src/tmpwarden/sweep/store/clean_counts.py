@@ -17,7 +17,7 @@ _LARGEST = 1 << 14
 
 
 @dataclass(slots=True)
-class Tally:
+class CleanCounts:
     """A file that is lost or broken begins at zero again, as any counter may."""
 
     removed_units: int = 0
@@ -27,11 +27,11 @@ class Tally:
     last_duration_s: float = 0.0
 
 
-def read(state: str) -> Tally:
+def read(state: str) -> CleanCounts:
     try:
         with open(f"{state}/{_NAME}", encoding="utf-8", opener=atomic.at_once) as file:
             told = json.loads(file.read(_LARGEST))
-        return Tally(
+        return CleanCounts(
             _count(told["removed_units"]),
             {str(result): _count(number) for result, number in told["cleans"].items() if result in RESULTS},
             {str(code): _count(number) for code, number in told["failures"].items()},
@@ -39,7 +39,7 @@ def read(state: str) -> Tally:
             max(0.0, float(told["last_duration_s"])),
         )
     except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
-        return Tally()
+        return CleanCounts()
 
 
 def note(state: str, result: CleanResult, duration_s: float, *, is_of_all: bool) -> None:
@@ -49,13 +49,13 @@ def note(state: str, result: CleanResult, duration_s: float, *, is_of_all: bool)
     said = "stopped" if result.stopped else "partial" if result.failed else "ok"
     units = sum(len(receipt.finding.members) or 1 for receipt in result.removed)
 
-    def add(tally: Tally) -> None:
-        tally.removed_units += units
+    def add(counts: CleanCounts) -> None:
+        counts.removed_units += units
         if result.failed:
-            tally.failures["partial"] = tally.failures.get("partial", 0) + 1
+            counts.failures["partial"] = counts.failures.get("partial", 0) + 1
         if is_of_all:
-            tally.cleans[said] = tally.cleans.get(said, 0) + 1
-            tally.last_result, tally.last_duration_s = said, round(duration_s, 3)
+            counts.cleans[said] = counts.cleans.get(said, 0) + 1
+            counts.last_result, counts.last_duration_s = said, round(duration_s, 3)
 
     if units or result.failed or is_of_all:
         _change(state, add)
@@ -64,20 +64,20 @@ def note(state: str, result: CleanResult, duration_s: float, *, is_of_all: bool)
 def note_failure(state: str, code: str) -> None:
     """A clean that could not be done at all."""
 
-    def add(tally: Tally) -> None:
-        tally.failures[code] = tally.failures.get(code, 0) + 1
+    def add(counts: CleanCounts) -> None:
+        counts.failures[code] = counts.failures.get(code, 0) + 1
 
     _change(state, add)
 
 
-def _change(state: str, add: Callable[[Tally], None]) -> None:
+def _change(state: str, add: Callable[[CleanCounts], None]) -> None:
     """A full disk forgets, and harms nothing."""
     try:
         with books.alone(state) as is_alone:  # whoever failed has no clean's lock
             if is_alone:
-                tally = read(state)
-                add(tally)
-                told = {name: getattr(tally, name) for name in Tally.__slots__}
+                counts = read(state)
+                add(counts)
+                told = {name: getattr(counts, name) for name in CleanCounts.__slots__}
                 atomic.write(f"{state}/{_NAME}", json.dumps(told))
     except (OSError, TmpwardenError):
         return  # who squats our state is told by others
