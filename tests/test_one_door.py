@@ -23,8 +23,8 @@ BY_PATH = {
     ("sweep/store/undoing.py", "_mend_at"): "where an undo that was killed brought something: a temp root, or --to",
     ("sweep/store/observed.py", "_newest"): "the directory of litter that an observing hook saw",
     ("sweep/lock.py", "_open"): "what exists of the way to a state directory that cannot be made, for flock only",
-    ("leases/claimed.py", "names_in"): "an agent's registry",
-    ("leases/settling.py", "_made"): "where a command said that it makes something: looked at, never written",
+    ("leases/registry_entry.py", "names_in"): "an agent's registry",
+    ("leases/made_names.py", "_made"): "where a command said that it makes something: looked at, never written",
 }
 OPENERS = {"open_dir", "listdir", "scandir"}
 FLAGS = ("O_DIRECTORY", "O_PATH", "_DIRECTORY", "_PINNED", "_LOOK")

@@ -14,7 +14,7 @@ from tmpwarden.catalogue.matcher import Place
 from tmpwarden.catalogue.planting import Planted, plant, root_for
 from tmpwarden.model.request import Request, Thresholds
 from tmpwarden.model.sweep import Litter
-from tmpwarden.model.terms import Claim, Kind, Tier
+from tmpwarden.model.terms import Kind, OwnerRule, Tier
 from tmpwarden.sweep import compose
 
 CATALOGUE = load(dirs=())
@@ -236,7 +236,7 @@ def test_a_pid_in_the_name_that_lives_keeps_the_unit(own_world: Path) -> None:
         try:
             garden = make_garden(own_world, owner.pid)
             compose.clean(garden.request(ask=True), now_ns=later_ns)
-            with_pid = [each for each in garden.planted if each.is_match and each.row.owner is Claim.PID]
+            with_pid = [each for each in garden.planted if each.is_match and each.row.owner is OwnerRule.PID]
             assert with_pid
             assert gone(with_pid) == set()
         finally:
@@ -247,7 +247,7 @@ def test_a_session_that_somebody_carries_keeps_its_units(own_world: Path) -> Non
     """Every row with a session, while one process has that id in its environment."""
     carried_id = str(uuid.uuid4())
     garden = make_garden(own_world, gone_pid(), carried_id)
-    sessions = [each for each in garden.planted if each.is_match and each.row.owner is Claim.SESSION]
+    sessions = [each for each in garden.planted if each.is_match and each.row.owner is OwnerRule.SESSION]
     variables = {name for agent in CATALOGUE.agents for name in agent.session_env}
     carried = dict.fromkeys(variables, carried_id)
     with subprocess.Popen(["sleep", "600"], env={"PATH": os.environ["PATH"], **carried}) as carrier:

@@ -62,7 +62,7 @@ class Session:
             time.sleep(0.02)
         return found
 
-    def settled(self) -> None:
+    def all_noted(self) -> None:
         """No call is open any more."""
         file = notebook.stated_file(str(self.state / "hooks"), self.id)
         until = time.monotonic() + 20
@@ -122,7 +122,7 @@ def test_every_fresh_name_that_readable_lines_state_is_owned_and_gone_after_the_
 
 
 def test_what_a_killed_call_had_made_goes_too(own_world: Path) -> None:
-    """No hook came after the call: whoever cleans settles what was stated."""
+    """No hook came after the call: whoever cleans notes what was made."""
     with process("") as agent:
         session = Session(own_world, agent.pid)
         session.say("SessionStart", source="startup")
@@ -150,7 +150,7 @@ def test_the_sessions_own_names_are_free_and_others_ask(session: Session) -> Non
 def test_another_entry_of_an_owned_name_asks(session: Session) -> None:
     path = session.root / "out.txt"
     assert session.bash(f"echo x > {path}") == ""
-    session.settled()
+    session.all_noted()
     other = session.root / "other"
     other.write_text("the user's")
     other.rename(path)
@@ -188,7 +188,7 @@ def test_what_a_program_that_nobody_can_read_moved_there_does_not_go_with_the_se
     thesis.write_text("years of work")
     (session.project / "move.py").write_text("import os, sys\nos.rename('thesis', sys.argv[1])\n")
     session.bash(f"python3 move.py {path}")
-    session.settled()
+    session.all_noted()
     noted = births.read(str(session.state)).get(str(path))
     assert path.read_text() == "years of work"
     assert noted is None or not noted.stated
@@ -197,7 +197,7 @@ def test_what_a_program_that_nobody_can_read_moved_there_does_not_go_with_the_se
 def test_a_name_that_a_finished_call_did_not_make_is_not_claimed_later(session: Session) -> None:
     path = session.root / "never.txt"
     session.bash(f"test -e nothing && echo x > {path}")
-    session.settled()
+    session.all_noted()
     path.write_text("the user's own")
     assert session.bash(f"rm {path}", runs=False) == "ask"
 

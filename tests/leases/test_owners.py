@@ -18,7 +18,7 @@ from support.users import SESSION
 from tmpwarden.catalogue.load import load
 from tmpwarden.leases.book import OwnerBook, variables_of
 from tmpwarden.model.sweep import Finding, Keep, Owner, Remove, Verdict
-from tmpwarden.model.terms import Claim, Kind, OwnerState, Reason, WitnessKind
+from tmpwarden.model.terms import Kind, OwnerRule, OwnerState, Reason, WitnessKind
 from tmpwarden.oskit.proc import namespaces, procs
 from tmpwarden.oskit.proc.holders import Holders
 from tmpwarden.sweep.compose import clean, scan
@@ -250,7 +250,7 @@ def test_a_file_left_alone_for_ten_hours_survives_every_hourly_clean(root: Path,
 
 def test_a_unit_untouched_since_before_every_live_session_is_none_of_theirs(root: Path, home: Path) -> None:
     catalogue = load()
-    flat = next(row for row in catalogue.rows if row.owner is Claim.AGENT and row.agent == "claude")
+    flat = next(row for row in catalogue.rows if row.owner is OwnerRule.AGENT and row.agent == "claude")
     finding = Finding(flat, str(root), str(root), "x", Kind.FILE, 0, 0)
     with process("") as agent:
         users.register(home, agent.pid)

@@ -154,7 +154,7 @@ def test_nobody_destroys_what_is_being_judged(
     monkeypatch.setattr(module, "_rest", lambda taking, *words: taken.append(taking) or [])
     assert tmpwarden.teardown(session=SESSION, wait=True).removed
     clean(request_)
-    assert [receipt.reason for receipt in taken[0].settle()] == [Reason.GIT_WORK]
+    assert [receipt.reason for receipt in taken[0].finish()] == [Reason.GIT_WORK]
     assert only_copy.read_text() == "work"
 
 
@@ -183,7 +183,7 @@ def test_the_caller_waits_for_the_rename_only(root: Path, monkeypatch: pytest.Mo
     def measured(self: object) -> None:
         assert os.getpid() != ours
 
-    monkeypatch.setattr(by_name.NamedTake, "settle", measured)
+    monkeypatch.setattr(by_name.NamedTake, "finish", measured)
     result = tmpwarden.teardown(session=session)
     assert result.error is None
     assert not litter.exists()

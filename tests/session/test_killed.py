@@ -80,10 +80,10 @@ with tmpwarden.session("mycli") as s:
     ("moment", "source"),
     [
         ("made, not yet locked", "locks.hold = die"),
-        ("locked, not yet leased", "claim._write_lease = die"),
+        ("locked, not yet leased", "directory._write_lease = die"),
         ("lease made, not yet written", "os.write = die"),
         ("leased", "signals.deliver_pending = die"),
-        ("emptied, lease still there", "claim.remove_lease = die"),
+        ("emptied, lease still there", "directory.remove_lease = die"),
     ],
 )
 def test_whatever_moment_a_run_is_killed_in_the_next_one_clears_up(
@@ -91,7 +91,7 @@ def test_whatever_moment_a_run_is_killed_in_the_next_one_clears_up(
 ) -> None:
     strike = f"""
 import os, signal, sys, tmpwarden
-from tmpwarden.session import claim, locks, signals
+from tmpwarden.session import directory, locks, signals
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 {source}
 with tmpwarden.session("mycli"): pass

@@ -21,7 +21,7 @@ HEAVY = {
         "import tmpwarden.session.session",
         "import tmpwarden, tmpwarden.session.session, tmpwarden.session.answer",
         "from tmpwarden import session; import tmpwarden",
-        "import tmpwarden; tmpwarden.session; import tmpwarden.session.claim",
+        "import tmpwarden; tmpwarden.session; import tmpwarden.session.directory",
         "from tmpwarden.session import session, Session, in_session; import tmpwarden",
     ],
 )

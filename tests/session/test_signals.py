@@ -195,12 +195,12 @@ assert signal.getsignal(signal.SIGTERM) is later
 def test_a_signal_while_entering_waits_until_there_is_something_to_remove(programs: Programs) -> None:
     source = """
 import os, signal, sys, tmpwarden
-from tmpwarden.session import claim
-write = claim._write_lease
+from tmpwarden.session import directory
+write = directory._write_lease
 def struck(*words):
     os.kill(os.getpid(), signal.SIGTERM)
     write(*words)
-claim._write_lease = struck
+directory._write_lease = struck
 with tmpwarden.session("mycli"): print("inside")
 """
     result = programs.run(source)
@@ -211,13 +211,13 @@ with tmpwarden.session("mycli"): print("inside")
 def test_a_signal_while_leaving_does_not_stop_the_removal(programs: Programs) -> None:
     source = """
 import os, signal, tmpwarden
-from tmpwarden.session import claim
-purge = claim.purge
+from tmpwarden.session import directory
+purge = directory.purge
 def struck(*words):
     os.kill(os.getpid(), signal.SIGTERM)
     os.kill(os.getpid(), signal.SIGINT)
     return purge(*words)
-claim.purge = struck
+directory.purge = struck
 with tmpwarden.session("mycli") as s: s.file("work")
 """
     result = programs.run(source)

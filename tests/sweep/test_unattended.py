@@ -14,7 +14,7 @@ from support.mounts import fill_bytes, needs_root, tmpfs
 from tmpwarden.model.answers import Nobody
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Evidence, Finding, Keep, Litter, Measure, Owner, Remove
-from tmpwarden.model.terms import Claim, Kind, OwnerState, Reason, Tier, Worth
+from tmpwarden.model.terms import Kind, OwnerRule, OwnerState, Reason, Tier, Worth
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.take import act
 from tmpwarden.sweep.weigh.consent import Share
@@ -93,7 +93,7 @@ def test_on_a_full_file_system_too_the_oldest_goes(tmp_path: Path) -> None:
         assert not unit.exists()
 
 
-LITTER = Litter("a", "b", "{tmp}", "x.*", Kind.DIR, Tier.AUTO, Worth.SOME, Claim.SESSION)
+LITTER = Litter("a", "b", "{tmp}", "x.*", Kind.DIR, Tier.AUTO, Worth.SOME, OwnerRule.SESSION)
 unit_sizes = st.lists(st.tuples(st.sampled_from(["/r", "/s"]), st.integers(0, 1 << 40), st.integers(1, 10**6)))
 
 

@@ -12,7 +12,7 @@ import sys
 from enum import Enum
 
 from ..model.sweep import Litter
-from ..model.terms import Claim, Kind, Tier, Worth
+from ..model.terms import Kind, OwnerRule, Tier, Worth
 from ..oskit.files import atomic
 from ..stamped import stamp
 from .agent import Agent
@@ -72,4 +72,4 @@ def _agent(plain: tuple[Any, ...]) -> Agent:
 
 def _row(plain: tuple[Any, ...]) -> Litter:
     agent, id_, place, name, kind, tier, worth, owner, *rest = plain
-    return Litter(agent, id_, place, name, Kind(kind), Tier(tier), Worth(worth), Claim(owner), *rest)
+    return Litter(agent, id_, place, name, Kind(kind), Tier(tier), Worth(worth), OwnerRule(owner), *rest)

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from typing import Any
 
 from ..model.sweep import Litter
-from ..model.terms import Claim, Kind, Tier, Worth
+from ..model.terms import Kind, OwnerRule, Tier, Worth
 from ..text import duration
 from . import checks, fields
 from .agent import Agent
@@ -95,7 +95,7 @@ def _row(table: dict[str, Any], agent_id: str, reading: Reading) -> Litter:
         kind=fields.choice(Kind, table, "kind", reading, without=(Kind.OTHER,)),
         tier=fields.choice(Tier, table, "tier", reading),
         worth=fields.choice(Worth, table, "worth", reading),
-        owner=fields.choice(Claim, table, "owner", reading),
+        owner=fields.choice(OwnerRule, table, "owner", reading),
         grace_s=ages["grace"],
         min_age_s=ages["min_age"],
         max_age_s=ages["max_age"],
@@ -130,7 +130,7 @@ def _law_of_names(row: Litter, reading: Reading) -> None:
     if wrong_name := complaint_about_name(row.name, shared=shared and not may_be_bland):
         return reading.complain("name", wrong_name)
     pattern = re.compile(name_pattern(row.name, 1000), re.ASCII | re.DOTALL)
-    for key, group in ((Claim.SESSION, "session"), (Claim.PID, "pid")):
+    for key, group in ((OwnerRule.SESSION, "session"), (OwnerRule.PID, "pid")):
         if row.owner is key and group not in pattern.groupindex:
             reading.complain("owner", f"{key.value} needs a group (?P<{group}>...) in name")
     for example in row.matches:

@@ -10,7 +10,7 @@ from graphlib import CycleError
 from ..errors import UnknownAgent
 from ..lazy_dataclass import dataclass, replace
 from ..model.sweep import Litter
-from ..model.terms import Claim, Kind, Tier, Worth
+from ..model.terms import Kind, OwnerRule, Tier, Worth
 from ..text import shown
 from . import compiled, matcher
 from .agent import Agent
@@ -85,7 +85,7 @@ def _shared(path: str) -> Litter:
         kind=Kind.ANY,
         tier=Tier.AUTO,
         worth=Worth.SOME,
-        owner=Claim.NONE,
+        owner=OwnerRule.NONE,
         why="temp file of sessions that share one directory: [redirect] target",
     )
 

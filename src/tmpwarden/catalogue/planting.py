@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ..lazy_dataclass import dataclass
 from ..model.sweep import Litter
-from ..model.terms import Claim, Kind, Tier
+from ..model.terms import Kind, OwnerRule, Tier
 from .patterns import FLAGS, name_pattern, split_place
 
 _BELOW_HOME = {
@@ -37,7 +37,7 @@ def plant(row: Litter, tmp: str, home: str, *, pid: int, session: str) -> tuple[
     directory = directory_of(row, tmp, home)
     os.makedirs(directory, mode=0o700, exist_ok=True)
     planted = []
-    for name, is_match in _examples(row, {Claim.PID: str(pid), Claim.SESSION: session}):
+    for name, is_match in _examples(row, {OwnerRule.PID: str(pid), OwnerRule.SESSION: session}):
         path = os.path.join(directory, name)
         kind = row.kind if row.kind is not Kind.ANY else Kind.DIR if row.tier is Tier.NEVER else Kind.FILE
         if not os.path.lexists(path):  # what one row spares may be another's example
@@ -62,7 +62,7 @@ def directory_of(row: Litter, tmp: str, home: str) -> str:
     return os.path.join(start, *(part.replace("{uid}", uid).replace("*", _ANYTHING) for part in parts))
 
 
-def _examples(row: Litter, owners: dict[Claim, str]) -> Iterator[tuple[str, bool]]:
+def _examples(row: Litter, owners: dict[OwnerRule, str]) -> Iterator[tuple[str, bool]]:
     uid, pattern = os.geteuid(), re.compile(name_pattern(row.name, 1000), FLAGS)
     for name in row.matches:
         yield _for_user(row, _owned(name, pattern, row.owner, owners) or name, uid), True
@@ -70,14 +70,14 @@ def _examples(row: Litter, owners: dict[Claim, str]) -> Iterator[tuple[str, bool
         yield _for_user(row, name, uid), False
 
 
-def _owned(name: str, pattern: re.Pattern[str], claim: Claim, owners: dict[Claim, str]) -> str | None:
+def _owned(name: str, pattern: re.Pattern[str], rule: OwnerRule, owners: dict[OwnerRule, str]) -> str | None:
     """The name with this owner in it, if the pattern allows that."""
     found = pattern.fullmatch(name)
-    group = {Claim.PID: "pid", Claim.SESSION: "session"}.get(claim)
+    group = {OwnerRule.PID: "pid", OwnerRule.SESSION: "session"}.get(rule)
     if found is None or group is None:
         return None
     start, end = found.span(group)
-    owned = f"{name[:start]}{owners[claim]}{name[end:]}"
+    owned = f"{name[:start]}{owners[rule]}{name[end:]}"
     return owned if pattern.fullmatch(owned) else None
 
 

@@ -5,17 +5,17 @@ from __future__ import annotations
 import re
 
 from ..model.sweep import Litter
-from ..model.terms import Claim, Tier
+from ..model.terms import OwnerRule, Tier
 from ..text import duration
 from .agent import Agent
 
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 OWNERS = {
-    Claim.NONE: "nobody",
-    Claim.SESSION: "the session in its name",
-    Claim.PID: "the process in its name",
-    Claim.AGENT: "any session of the agent",
-    Claim.LEASE: "whom its lease names",
+    OwnerRule.NONE: "nobody",
+    OwnerRule.SESSION: "the session in its name",
+    OwnerRule.PID: "the process in its name",
+    OwnerRule.AGENT: "any session of the agent",
+    OwnerRule.LEASE: "whom its lease names",
 }
 
 
@@ -32,7 +32,7 @@ def waits(row: Litter) -> str:
     if row.tier is Tier.NEVER:
         return "-"
     longest = duration(row.max_age_s)
-    if row.owner is Claim.NONE:
+    if row.owner is OwnerRule.NONE:
         return longest
     if row.resume:
         return f"{longest}, for it may be resumed"

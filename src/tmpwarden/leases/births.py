@@ -12,7 +12,7 @@ from ..small_json import decode_object, encode
 FILE = "births.jsonl"
 _MOST_BYTES = 1 << 20  # then it is written anew, with what is still there
 _FIELDS = ("path", "device", "inode", "born_ns", "agent", "session", "command")
-_CLAIMS = ("owned", "stated")
+_MARKS = ("owned", "stated")
 _NUMBERS = ("device", "inode", "born_ns")
 
 
@@ -36,7 +36,7 @@ def is_linked(status: "posix.stat_result") -> bool:
 def note(state: str, births: "list[Birth]") -> None:
     """After a call."""
     if births:
-        _append(state, [{name: getattr(birth, name) for name in _FIELDS + _CLAIMS} for birth in births])
+        _append(state, [{name: getattr(birth, name) for name in _FIELDS + _MARKS} for birth in births])
 
 
 def note_owner(state: str, lease: Lease) -> None:
@@ -79,8 +79,8 @@ def _birth(text: str) -> Birth | None:
     line = decode_object(text) if text else None
     if line is None or not all(isinstance(line.get(name), int if name in _NUMBERS else str) for name in _FIELDS):
         return None
-    claims = [line.get(name) is True for name in _CLAIMS]
-    return Birth(*(line[name] for name in _FIELDS), *claims)  # type: ignore[arg-type]  # looked at just above
+    marks = [line.get(name) is True for name in _MARKS]
+    return Birth(*(line[name] for name in _FIELDS), *marks)  # type: ignore[arg-type]  # looked at just above
 
 
 def is_owned(state: str, session: str, path: str) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from ..model.hot import Lease
 from ..model.sweep import Finding, Owner, Witness
-from ..model.terms import Claim, OwnerState, WitnessKind
+from ..model.terms import OwnerRule, OwnerState, WitnessKind
 from ..oskit.proc.holders import Holders
 from ..oskit.proc.identity import identity_state
 from ..oskit.proc.namespaces import MountTable
@@ -72,7 +72,7 @@ class OwnerBook:
 
     def witnesses_of(self, finding: Finding) -> tuple[Witness, ...]:
         """Records and environments that name a live process: lease, agent's registry, session id."""
-        lease = self._lease_at(finding.path) if finding.litter.owner is Claim.LEASE else None
+        lease = self._lease_at(finding.path) if finding.litter.owner is OwnerRule.LEASE else None
         if lease is not None:
             return (*self._owners_in(lease), *self.roster(lease.agent).carriers_of(lease.session))
         if finding.session is not None:
@@ -101,15 +101,15 @@ class OwnerBook:
 
     def _owner_of(self, finding: Finding, newest_ns: int | None) -> Owner:
         match finding.litter.owner:
-            case Claim.NONE:
+            case OwnerRule.NONE:
                 return Owner(OwnerState.NONE)
-            case Claim.LEASE:
+            case OwnerRule.LEASE:
                 return self._owner_by_lease(finding)
-            case Claim.PID if finding.pid is not None:
+            case OwnerRule.PID if finding.pid is not None:
                 return self._owner_by_pid(finding, finding.pid)
-            case Claim.SESSION if finding.session is not None:
+            case OwnerRule.SESSION if finding.session is not None:
                 return self.roster(finding.litter.agent).owner(finding.session, finding.root)
-            case Claim.PID | Claim.SESSION | Claim.AGENT:
+            case OwnerRule.PID | OwnerRule.SESSION | OwnerRule.AGENT:
                 return self.roster(finding.litter.agent).any_owner(newest_ns, finding.root)
 
     def _owner_by_lease(self, finding: Finding) -> Owner:

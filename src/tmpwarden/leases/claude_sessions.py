@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from .claimed import Claimed, names_in, read_object
 from .record import whole_number
+from .registry_entry import RegistryEntry, names_in, read_object
 
 DIRECTORY = ".claude"  # below a home
 VARIABLES = ("CLAUDE_CONFIG_DIR",)  # where else the config home may be
 
 
-def read(config_homes: Iterable[str], unread: list[str]) -> tuple[Claimed, ...]:
+def read(config_homes: Iterable[str], unread: list[str]) -> tuple[RegistryEntry, ...]:
     """Every entry that can be understood."""
     paths = [
         (name.removesuffix(".json"), f"{home}/sessions/{name}")
@@ -19,10 +19,10 @@ def read(config_homes: Iterable[str], unread: list[str]) -> tuple[Claimed, ...]:
         for name in names_in(f"{home}/sessions", unread)
         if name.endswith(".json")
     ]
-    return tuple(claim for pid, path in paths if pid.isdecimal() and (claim := _read_one(int(pid), path, unread)))
+    return tuple(entry for pid, path in paths if pid.isdecimal() and (entry := _read_one(int(pid), path, unread)))
 
 
-def _read_one(pid: int, path: str, unread: list[str]) -> Claimed | None:
+def _read_one(pid: int, path: str, unread: list[str]) -> RegistryEntry | None:
     found = read_object(path, unread)
     if found is None:
         return None
@@ -31,7 +31,7 @@ def _read_one(pid: int, path: str, unread: list[str]) -> Claimed | None:
     if fields.get("pid", pid) != pid or not isinstance(session, str) or not session:
         return None
     machine, pidns = _domain(fields.get("pidDomain"))
-    return Claimed(session, pid, _start(fields.get("procStart")), machine, pidns, written_s, path)
+    return RegistryEntry(session, pid, _start(fields.get("procStart")), machine, pidns, written_s, path)
 
 
 def _start(value: object) -> int | None:

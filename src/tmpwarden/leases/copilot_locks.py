@@ -6,22 +6,22 @@ import os
 from collections.abc import Iterable
 
 from ..oskit.files.own_files import note_unread
-from .claimed import Claimed, names_in
+from .registry_entry import RegistryEntry, names_in
 
 DIRECTORY = ".copilot"
 VARIABLES = ("COPILOT_HOME",)
 
 
-def read(config_homes: Iterable[str], unread: list[str]) -> tuple[Claimed, ...]:
+def read(config_homes: Iterable[str], unread: list[str]) -> tuple[RegistryEntry, ...]:
     found = []
     for home in config_homes:
         for session in names_in(f"{home}/session-state", unread):
             folder = f"{home}/session-state/{session}"
-            found += [claim for name in names_in(folder, unread) if (claim := _read_one(session, folder, name, unread))]
+            found += [entry for name in names_in(folder, unread) if (entry := _read_one(session, folder, name, unread))]
     return tuple(found)
 
 
-def _read_one(session: str, folder: str, name: str, unread: list[str]) -> Claimed | None:
+def _read_one(session: str, folder: str, name: str, unread: list[str]) -> RegistryEntry | None:
     """The lock of SIGKILLed processes stays behind: its date tells a recycled number from a live one."""
     words = name.split(".")
     if len(words) != 3 or (words[0], words[2]) != ("inuse", "lock") or not words[1].isdecimal():
@@ -33,4 +33,4 @@ def _read_one(session: str, folder: str, name: str, unread: list[str]) -> Claime
         return None
     if status.st_uid != os.geteuid() or not 0 < int(words[1]) < 1 << 22:
         return None
-    return Claimed(session, int(words[1]), recorded_s=status.st_mtime, source=f"{folder}/{name}")
+    return RegistryEntry(session, int(words[1]), recorded_s=status.st_mtime, source=f"{folder}/{name}")

@@ -11,7 +11,7 @@ from ..oskit.proc.holders import Holders
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.reach import Reach
 from . import claude_sessions, copilot_locks, opencode_locks
-from .claimed import Claimed
+from .registry_entry import RegistryEntry
 
 
 class Format:
@@ -21,7 +21,7 @@ class Format:
 
     def __init__(
         self,
-        read: Callable[[Iterable[str], list[str]], tuple[Claimed, ...]],
+        read: Callable[[Iterable[str], list[str]], tuple[RegistryEntry, ...]],
         directory: str,
         variables: tuple[str, ...],
     ) -> None:
@@ -58,16 +58,16 @@ def config_homes(
     return tuple(dict.fromkeys(path.rstrip("/") for path in (*own, *told, *seen) if path.startswith("/")))
 
 
-def state_of(claim: Claimed) -> OwnerState:
+def state_of(entry: RegistryEntry) -> OwnerState:
     """Alive, dead or unknown. In a home that several hosts share, a record has to say which of them it speaks of."""
-    state = claim.state()
-    if state is OwnerState.DEAD and claim.machine is None:
+    state = entry.state()
+    if state is OwnerState.DEAD and entry.machine is None:
         table = MountTable.of()
-        return state if table is not None and table.is_network(claim.source) is False else OwnerState.UNKNOWN
+        return state if table is not None and table.is_network(entry.source) is False else OwnerState.UNKNOWN
     return state
 
 
-def read(registry: str, homes: Iterable[str], unread: list[str] | None = None) -> tuple[Claimed, ...]:
+def read(registry: str, homes: Iterable[str], unread: list[str] | None = None) -> tuple[RegistryEntry, ...]:
     """`unread` gets a sentence for each part that could not be read: who it names may live."""
     unread = [] if unread is None else unread
     reach, answering = Reach.now(), []

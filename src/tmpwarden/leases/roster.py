@@ -14,8 +14,8 @@ from ..oskit.proc import procs
 from ..oskit.proc.holders import Holders
 from ..oskit.proc.identity import CLOCK_SLACK_S
 from . import agent_processes, registries
-from .claimed import Claimed
 from .lease_state import live_pids, state_of
+from .registry_entry import RegistryEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +47,7 @@ class Roster:
         self._near: dict[str, list[Living]] = {}  # strangers by the root that they may use
 
     @cached_property
-    def claims(self) -> tuple[tuple[Claimed, OwnerState], ...]:
+    def entries(self) -> tuple[tuple[RegistryEntry, OwnerState], ...]:
         """What the agent's registry says, and whether it is true."""
         if self.registry not in registries.FORMATS:
             return ()
@@ -55,7 +55,7 @@ class Roster:
         relatives = {*self._running, *(pid for groups in carried for pids in groups for pid in pids)}
         homes = registries.config_homes(self.registry, self.home, self.leases, self.holders, relatives)
         found = registries.read(self.registry, homes, self.unread)
-        return tuple((claim, registries.state_of(claim)) for claim in found)
+        return tuple((entry, registries.state_of(entry)) for entry in found)
 
     @cached_property
     def _running(self) -> tuple[int, ...]:
@@ -65,7 +65,7 @@ class Roster:
     def strangers(self) -> tuple[int, ...]:
         """Processes that look like this agent and that no record explains: any session may be theirs."""
         known = self.holders.processes
-        owners = [claim.pid for claim, state in self.claims if state is OwnerState.ALIVE]
+        owners = [entry.pid for entry, state in self.entries if state is OwnerState.ALIVE]
         owners += [pid for lease in self.leases for pid in live_pids(lease)]
         return agent_processes.unaccounted(self._running, owners, known)
 
@@ -78,7 +78,7 @@ class Roster:
         """Alive by any witness; dead if records name it and all of their processes are gone; else absent or unknown."""
         if named := self.witnesses_of(session):
             return Owner(OwnerState.ALIVE, named[0].pid, session, named[0].detail)
-        records = [(state, claim.pid, claim.source) for claim, state in self.claims if claim.session == session]
+        records = [(state, entry.pid, entry.source) for entry, state in self.entries if entry.session == session]
         records += [(state_of(lease), lease.pid, "lease") for lease in self.leases if lease.session == session]
         for wanted in (OwnerState.UNKNOWN, OwnerState.DEAD):
             for state, pid, source in records:
@@ -98,9 +98,9 @@ class Roster:
     def witnesses_of(self, session: str) -> tuple[Witness, ...]:
         """Everything that names a live process for this session."""
         found = [
-            self._witness(WitnessKind.REGISTRY, claim.source, claim.pid)
-            for claim, state in self.claims
-            if claim.session == session and state is OwnerState.ALIVE
+            self._witness(WitnessKind.REGISTRY, entry.source, entry.pid)
+            for entry, state in self.entries
+            if entry.session == session and state is OwnerState.ALIVE
         ]
         found += [
             self._witness(WitnessKind.LEASE, f"{lease.path}.lease" if lease.path else "what it made by name", pid)
@@ -117,9 +117,9 @@ class Roster:
 
     def witnesses_of_pid(self, pid: int) -> tuple[Witness, ...]:
         return tuple(
-            self._witness(WitnessKind.REGISTRY, claim.source, pid)
-            for claim, state in self.claims
-            if claim.pid == pid and state is OwnerState.ALIVE
+            self._witness(WitnessKind.REGISTRY, entry.source, pid)
+            for entry, state in self.entries
+            if entry.pid == pid and state is OwnerState.ALIVE
         )
 
     def _witness(self, kind: WitnessKind, detail: str, pid: int) -> Witness:
@@ -142,8 +142,8 @@ class Roster:
 
     def _by_registry(self) -> list[Living]:
         return [
-            Living(claim.session or None, claim.pid, self._since_ns(state, claim.pid, claim.recorded_s), claim.source)
-            for claim, state in self.claims
+            Living(entry.session or None, entry.pid, self._since_ns(state, entry.pid, entry.recorded_s), entry.source)
+            for entry, state in self.entries
             if state is not OwnerState.DEAD
         ]
 

@@ -1,4 +1,4 @@
-"""Names that calls of one session are about to make in a temp root: stated before a call, settled after it.
+"""Names that calls of one session are about to make in a temp root: stated before a call, noted as made after it.
 
 A small file of the session's own, empty when nothing is open. Light: hooks read and write this.
 """

@@ -30,7 +30,7 @@ _LIMIT_S = 60.0
 
 @dataclass(slots=True)
 class Release:
-    """Leases that are over, with the units that name their sessions. `take`, then `settle`, which may run elsewhere."""
+    """Leases that are over, with the units that name their sessions. `take`, then `finish`, which may run elsewhere."""
 
     taking: NamedTake
     leases: list[Lease]
@@ -69,9 +69,9 @@ class Release:
         went = (Outcome.REMOVED, Outcome.QUARANTINED)
         return frozenset(receipt.finding.path for receipt in self.receipts if receipt.outcome in went)
 
-    def settle(self) -> list[Receipt]:
+    def finish(self) -> list[Receipt]:
         """What nobody need wait for: the judging inside the quarantine, the leases of what is gone, and the books."""
-        receipts = list(self.taking.settle())
+        receipts = list(self.taking.finish())
         for lease in self.leases:
             scratch.forget(lease.path)
         books.close_by_receipts(self.taking.prepared, "session-end", (*self.receipts, *receipts))
@@ -86,4 +86,4 @@ def release_scratches(leases: list[Lease]) -> list[Receipt]:
     named = [finding for finding in prepared.finder.find() if finding.path in paths]
     release = Release.of(prepared, named, leases)
     release.take(named)
-    return [*release.receipts, *release.settle()]
+    return [*release.receipts, *release.finish()]

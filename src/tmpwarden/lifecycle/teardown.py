@@ -14,7 +14,7 @@ from ..leases.lease_state import state_of, states
 from ..model.hot import Lease
 from ..model.request import Request
 from ..model.sweep import Finding, Litter, Receipt
-from ..model.terms import Claim, Outcome, OwnerState, Tier, Worth
+from ..model.terms import Outcome, OwnerRule, OwnerState, Tier, Worth
 from ..oskit.proc.procs import process
 from ..sweep.compose import clean, prepare
 from ..sweep.prepared import Prepared
@@ -159,7 +159,7 @@ def _givers() -> frozenset[int]:
 def _rest(release: Release, now_ns: Callable[[], int]) -> list[Receipt]:
     """What the caller need not wait for: the judging inside the quarantine, and everything else of that agent by the
     ordinary laws. Where the root is nearly full, a day in quarantine would help nobody: the laws for that apply too."""
-    receipts, taking = release.settle(), release.taking
+    receipts, taking = release.finish(), release.taking
     prepared = taking.prepared
     is_short = bool(prepared.pressure.roots) and prepared.settings.periodic_enabled
     is_short = is_short and is_due(prepared.state, _LEAST_PAUSE_S, now_ns())  # many sessions may end at once
@@ -210,12 +210,12 @@ def _named(prepared: Prepared, wanted: _Wanted, leases: list[Lease]) -> Iterator
 def _names_its_agent_only(litter: Litter) -> bool:
     """An emptied parent is not among them: what was taken out of it may have to go back."""
     is_auto = litter.tier is Tier.AUTO and "empty-dir" not in litter.checks
-    return is_auto and litter.worth is not Worth.SOME and litter.owner in (Claim.AGENT, Claim.NONE)
+    return is_auto and litter.worth is not Worth.SOME and litter.owner in (OwnerRule.AGENT, OwnerRule.NONE)
 
 
 def _nobody_lives(prepared: Prepared, finding: Finding) -> bool:
     """No session of its agent, and we see everybody: what is asked of a unit that only its agent could own."""
-    of_the_agent = replace(finding, litter=replace(finding.litter, owner=Claim.AGENT))
+    of_the_agent = replace(finding, litter=replace(finding.litter, owner=OwnerRule.AGENT))
     return prepared.weigher.world.owner_of(of_the_agent, None)[0].state is OwnerState.ABSENT
 
 

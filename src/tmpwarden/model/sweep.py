@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..lazy_dataclass import dataclass
 from .answers import Users
-from .terms import Claim, Kind, Outcome, OwnerState, Reason, Tier, WitnessKind, Worth
+from .terms import Kind, Outcome, OwnerRule, OwnerState, Reason, Tier, WitnessKind, Worth
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class Litter:
     kind: Kind
     tier: Tier
     worth: Worth
-    owner: Claim
+    owner: OwnerRule
     grace_s: int = 60
     min_age_s: int = 3600
     max_age_s: int = 72 * 3600

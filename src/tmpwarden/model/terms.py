@@ -31,7 +31,7 @@ class Worth(Enum):
     SECRET = "secret"  # purged at once, first of all
 
 
-class Claim(Enum):
+class OwnerRule(Enum):
     """How a row says who owns its units."""
 
     NONE = "none"

@@ -97,6 +97,6 @@ def _registered(agent: str, registry: str, environs: Iterable[bytes], home: str)
         homes += [f"{other}/{form.directory}" for other in [variable_in(environ, b"HOME")] if other]
     near = dict.fromkeys(path.rstrip("/") for path in homes if path.startswith("/"))
     return [
-        Record(agent, claim.session, claim.pid, registries.state_of(claim), claim.source)
-        for claim in registries.read(registry, near)
+        Record(agent, entry.session, entry.pid, registries.state_of(entry), entry.source)
+        for entry in registries.read(registry, near)
     ]

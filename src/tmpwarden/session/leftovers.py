@@ -10,7 +10,7 @@ from ..oskit.files import own_files
 from ..oskit.proc import namespaces
 from ..oskit.race import race_window as _race_window
 from . import locks
-from .claim import is_session_name, lease_name, remove, remove_lease
+from .directory import is_session_name, lease_name, remove, remove_lease
 from .handover import OUT, expiry_s, session_of
 from .private import Folder, open_folder
 

@@ -1,4 +1,4 @@
-"""From the name of an app to a claimed directory: the root, what the dead left in it, the claim."""
+"""From the name of an app to a directory of its own: the root, what the dead left in it, the directory."""
 
 from __future__ import annotations
 
@@ -6,21 +6,21 @@ import os
 import time
 
 from . import leftovers
-from .claim import Claim, claim
+from .directory import SessionDirectory, make_directory
 from .private import explained
 from .root import forget_root, open_root
 
 _TRIES = 10  # a run that failed to enter may remove the root it made while we stand in it
 
 
-def open_claim(app: str, tmp: str) -> Claim:
+def open_directory(app: str, tmp: str) -> SessionDirectory:
     """First clear what the dead left: on a full disk that may be the room we need."""
     for _ in range(_TRIES):
         root, is_new = open_root(app, tmp)
         try:
             if not is_new:
                 leftovers.clear(root, now_s=time.time())
-            return claim(root, app)
+            return make_directory(root, app)
         except BaseException as error:
             root.close()
             if is_new:

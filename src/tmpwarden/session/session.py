@@ -8,10 +8,10 @@ import time
 from ..leases import leased_roots
 from . import signals
 from .children import Children, communicate
-from .claim import Claim
+from .directory import SessionDirectory
 from .handover import HandOver, make_hand_over
 from .living import LIVE
-from .opening import open_claim
+from .opening import open_directory
 from .private import check_name, explained, make_file, make_folder
 from .root import check_app, temp_dir
 
@@ -39,7 +39,7 @@ class Session:
         self._tmp = os.fspath(tmp) if tmp is not None else None
         self._grace_s = grace
         self._on_cancel = on_cancel
-        self._claim: Claim | None = None
+        self._directory: SessionDirectory | None = None
         self._path: str | None = None
         self._owner_pid = 0
         self._is_watched = False
@@ -157,8 +157,8 @@ class Session:
         self._is_watched = signals.begin()
         try:
             with signals.uninterrupted(self._is_watched):
-                self._claim = open_claim(self.app, temp_dir(self._tmp))
-                self._path, self._owner_pid = self._claim.folder.path, os.getpid()
+                self._directory = open_directory(self.app, temp_dir(self._tmp))
+                self._path, self._owner_pid = self._directory.folder.path, os.getpid()
                 LIVE[id(self)] = self
                 signals.on_leaving_at_once(id(self), self._children.kill)
             signals.deliver_pending()
@@ -200,7 +200,7 @@ class Session:
         now_s = time.time()
         for one in self._hand_overs:
             one.start_clock(now_s)
-        held, self._claim = self._claim, None
+        held, self._directory = self._directory, None
         if held is not None:
             held.give_back()
         LIVE.pop(id(self), None)
@@ -231,18 +231,18 @@ class Session:
     def _meta(self) -> dict[str, object]:
         return {"duration_ms": round((time.monotonic() - self._started_s) * 1000)}
 
-    def _held(self) -> Claim:
+    def _held(self) -> SessionDirectory:
         if self._owner_pid not in (0, os.getpid()):
             raise RuntimeError(
                 f"this session belongs to process {self._owner_pid}, which forked this one; open another here"
             )
-        if self._claim is None:
+        if self._directory is None:
             raise RuntimeError("the session is not open: use it inside its `with` block")
-        return self._claim
+        return self._directory
 
     def disown(self) -> None:
         """In a forked child: close our copies of its descriptors. The lock stays with the owner's."""
-        held, self._claim = self._claim, None
+        held, self._directory = self._directory, None
         self._children.disown()
         self._is_watched = False
         if held is not None:

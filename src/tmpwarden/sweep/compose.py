@@ -11,11 +11,11 @@ from ..catalogue.load import Catalogue, load
 from ..catalogue.settings import Settings, load_settings
 from ..errors import TmpwardenError, UnsafeRoot
 from ..lazy_dataclass import replace
-from ..leases import births, leased_roots, scratch, settling, shared_temp
+from ..leases import births, leased_roots, made_names, scratch, shared_temp
 from ..leases.book import OwnerBook, variables_of
 from ..model.request import Request
 from ..model.sweep import Evidence, Finding, Litter, Measure, Owner, Witness
-from ..model.terms import Claim, Kind, Reason
+from ..model.terms import Kind, OwnerRule, Reason
 from ..oskit.files import places
 from ..oskit.proc import locks
 from ..oskit.proc.holders import Holders
@@ -93,7 +93,7 @@ def _cleaned(
         result = Cleaning(prepared, on_receipt, should_stop).run(confirm)
         clean_counts.note(prepared.state, result, time.monotonic() - began_s, is_of_all=not request.is_of_a_part)
         for receipt in result.removed:
-            if receipt.finding.litter.owner is Claim.LEASE:
+            if receipt.finding.litter.owner is OwnerRule.LEASE:
                 scratch.forget(receipt.finding.path)  # its lease goes with it, not an hour later
     result.warnings[:0] = Survey(prepared).warnings
     return result
@@ -117,7 +117,7 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     projects = tuple(places.project(path) for path in request.projects)
     starts = (*catalogue.places(roots, home), *catalogue.of_leases(leased), *catalogue.of_projects(projects))
     state = places.state_dir()
-    settling.settle_all(state)
+    made_names.note_all_made(state)
     finder = Finder(starts, _wanted(request), births=births.read(state), takes_births=settings.births_auto)
     consent = Consent.read(state, now_ns())
     world = _world(catalogue, (*roots, *leased), finder)

@@ -10,7 +10,7 @@ from threading import Lock
 from ..lazy_dataclass import dataclass, field, replace
 from ..model.answers import Held, Nobody, NotMeasured
 from ..model.sweep import Evidence, Finding, Keep, Litter, Remove
-from ..model.terms import Claim, Kind, Reason, Tier, WitnessKind, Worth
+from ..model.terms import Kind, OwnerRule, Reason, Tier, WitnessKind, Worth
 from ..oskit.files import kernel_word, walk
 from ..repos import work
 from ..repos.derived import derived_directories
@@ -27,7 +27,7 @@ from .proof import Holds, Item, Subject, items, stash_origins
 from .tree import Tree
 
 # No row of the catalogue: its age is judged here, by whoever asks.
-LITTER = Litter("git", "worktree", "", "", Kind.DIR, Tier.ASK, Worth.SOME, Claim.NONE, 0, 0, 0, why="a worktree")
+LITTER = Litter("git", "worktree", "", "", Kind.DIR, Tier.ASK, Worth.SOME, OwnerRule.NONE, 0, 0, 0, why="a worktree")
 _IN_USE = {Reason(kind.value) for kind in WitnessKind} | {Reason.OWNER_ALIVE}
 _WORKERS = 4
 _MOST_DERIVED = 2000  # names on one command line

@@ -7,13 +7,13 @@ import pytest
 from tmpwarden.model.answers import Held, Nobody, NotMeasured
 from tmpwarden.model.request import Thresholds
 from tmpwarden.model.sweep import Evidence, Finding, Keep, Litter, Measure, Owner, Remove, Unclear, Verdict, Witness
-from tmpwarden.model.terms import Claim, Kind, OwnerState, Reason, Tier, WitnessKind, Worth
+from tmpwarden.model.terms import Kind, OwnerRule, OwnerState, Reason, Tier, WitnessKind, Worth
 from tmpwarden.sweep.weigh.judge import Standing, judge, threshold_s
 from tmpwarden.sweep.weigh.weigher import Weigher
 
 NOW = 1_800_000_000 * 10**9
 DAY_NS = 86400 * 10**9
-ROW = Litter("a", "row", "{tmp}", "x", Kind.DIR, Tier.AUTO, Worth.SOME, Claim.SESSION)
+ROW = Litter("a", "row", "{tmp}", "x", Kind.DIR, Tier.AUTO, Worth.SOME, OwnerRule.SESSION)
 FINDING = Finding(ROW, "/t", "/t", "x", Kind.DIR, 1, 2)
 OLD = Measure(newest_ns=NOW - 10 * DAY_NS, oldest_ns=NOW - 10 * DAY_NS, bytes=1, entries=1)
 GONE = Evidence(Owner(OwnerState.DEAD), Nobody(), OLD)

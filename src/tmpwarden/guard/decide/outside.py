@@ -26,7 +26,7 @@ def outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
         return MAYBE if place is None and not scope.names.is_spared(use) else None
     if place is not None and is_sink(place) and not is_victim:
         return None
-    inside = place is not None and scope.is_inside(place, rule)
+    inside = place is not None and scope.is_in_roots_of(place, rule)
     if rule.test == "inside":
         return YES if inside else None
     if place is not None:
@@ -50,7 +50,7 @@ def _matches_inside(use: PathUse, rule: Rule, scope: Scope) -> bool:
     ):
         return False
     directory = real(use.path, scope.look)
-    return directory is not None and scope.is_inside(directory, rule) and scope.is_plain(directory, False)
+    return directory is not None and scope.is_in_roots_of(directory, rule) and scope.is_plain(directory, False)
 
 
 def _related(path: str, root: str) -> bool:

@@ -67,7 +67,7 @@ class Scope:
         """The branch that a push without a name changes; "" where nobody can tell."""
         return "" if self.pushes is None else self.pushes(cwd) or ""
 
-    def is_inside(self, place: str, rule: "Rule") -> bool:
+    def is_in_roots_of(self, place: str, rule: "Rule") -> bool:
         """Within the roots of a rule. To one that holds back, a name that nobody has yet is not outside."""
         if any(is_within(place, root) for root in self.roots(rule.operands)):
             return True

@@ -44,7 +44,7 @@ class TempRoot:
         if at < 0:
             return None
         rest = path[at:].lstrip("/")
-        if _climbs_out(rest) or self._is_kept(rest) or self._is_inside(path[at:]):
+        if _climbs_out(rest) or self._is_kept(rest) or self._is_in_scratch(path[at:]):
             return None
         return rest
 
@@ -62,7 +62,7 @@ class TempRoot:
                 return bool(below) and first == above
         return False
 
-    def _is_inside(self, below: str) -> bool:
+    def _is_in_scratch(self, below: str) -> bool:
         names = _names(below)
         for root in self.roots:
             if self.scratch.startswith(root + "/"):

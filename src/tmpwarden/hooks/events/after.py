@@ -2,7 +2,7 @@
 
 from .. import notebook
 from ..dialects.common import Answer
-from .claim import is_second
+from .first_come import is_second
 from .hook_call import HookCall
 
 

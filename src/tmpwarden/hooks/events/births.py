@@ -6,7 +6,7 @@ from ...lifecycle import background
 from ...model.hot import ToolCall
 from .. import notebook
 from .hook_call import HookCall
-from .stating import key_of, settle, words_of
+from .stating import key_of, note_made, words_of
 
 _SLACK_NS = 2 * 10**9  # between the end of the command and this hook
 _FARTHEST_NS = 3600 * 10**9
@@ -32,7 +32,7 @@ def _note(call: HookCall, root: str, since_ns: int, until_ns: int) -> None:
     from ...leases import stated
 
     told = call.dialect.tool_call(call.payload, call.session)
-    settle(call)
+    note_made(call)
     file, key = notebook.stated_file(call.notes, call.session), key_of(call, told)
     others = frozenset(path for statement in stated.read(file) if statement.call == key for path in statement.others)
     if not told.tool_input.get("run_in_background"):

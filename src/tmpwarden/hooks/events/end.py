@@ -8,7 +8,7 @@ from ...oskit.files.places import temp_roots
 from ...oskit.proc.procs import start_ticks
 from .. import notebook
 from ..dialects.common import Answer
-from .claim import is_second
+from .first_come import is_second
 from .hook_call import HookCall
 from .session_scratch import remember
 
@@ -20,9 +20,9 @@ def end(call: HookCall) -> Answer | None:
         return None
     if notebook.has_stated(call.notes, call.session):
         from ...lifecycle import background
-        from .stating import settle
+        from .stating import note_made
 
-        background.detach(lambda: settle(call))
+        background.detach(lambda: note_made(call))
     paths = _paths(call)
     if not paths:
         remember(call, "")

@@ -7,7 +7,7 @@ from ...lifecycle.background import has_dead_scratch
 from ...rescue import told
 from .. import notebook
 from ..dialects.common import Answer
-from .claim import is_second
+from .first_come import is_second
 from .hook_call import HookCall
 from .released import bring_back, bring_back_names
 from .scratch_opening import open_scratch

@@ -38,14 +38,14 @@ def owns(call: HookCall, path: str) -> bool:
         return True
     if not notebook.has_stated(call.notes, call.session):
         return False
-    settle(call)
+    note_made(call)
     return is_owned(call.state, call.session, path)
 
 
-def settle(call: HookCall) -> None:
-    from ...leases.settling import settle
+def note_made(call: HookCall) -> None:
+    from ...leases.made_names import note_made
 
-    settle(call.state, notebook.stated_file(call.notes, call.session))
+    note_made(call.state, notebook.stated_file(call.notes, call.session))
 
 
 def words_of(call: HookCall, told: ToolCall) -> str:

@@ -10,7 +10,7 @@ import os
 
 from ...model.hot import Birth
 from ...model.sweep import Finding, Litter
-from ...model.terms import Claim, Kind, Tier, Worth
+from ...model.terms import Kind, OwnerRule, Tier, Worth
 
 ID = "birth"
 _WAITS_S = 72 * 3600
@@ -28,7 +28,7 @@ def litter(agent: str, *, is_auto: bool, is_stated: bool = False) -> Litter:
         kind=Kind.ANY,
         tier=Tier.AUTO if is_auto else Tier.ASK,
         worth=Worth.SOME,
-        owner=Claim.SESSION,
+        owner=OwnerRule.SESSION,
         grace_s=_WAITS_S,
         min_age_s=_WAITS_S,
         max_age_s=_NEVER_BY_AGE_S,
@@ -45,7 +45,7 @@ def _stated(agent: str) -> Litter:
         kind=Kind.ANY,
         tier=Tier.AUTO,
         worth=Worth.SOME,
-        owner=Claim.SESSION,
+        owner=OwnerRule.SESSION,
         max_age_s=_NEVER_BY_AGE_S,
         why="a fresh name that this session stated before it made it",
     )

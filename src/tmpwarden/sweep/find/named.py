@@ -13,7 +13,7 @@ from ...catalogue.matcher import Place
 from ...errors import BadArgument, FrozenMount, NotFound, NotYours
 from ...lazy_dataclass import dataclass, field, replace
 from ...model.sweep import Finding, Litter
-from ...model.terms import Claim, Kind, Tier, Worth
+from ...model.terms import Kind, OwnerRule, Tier, Worth
 from ...oskit.files import places
 from ...oskit.proc.reach import Reach
 from ...text import plural, shown
@@ -29,7 +29,7 @@ LITTER = Litter(
     kind=Kind.ANY,
     tier=Tier.ASK,
     worth=Worth.SOME,  # always quarantined: nobody has measured what such a thing is
-    owner=Claim.NONE,
+    owner=OwnerRule.NONE,
     why="you named it; tmpwarden knows nothing else of it",
 )
 _MAGIC = frozenset("*?[")
@@ -49,7 +49,7 @@ class Named:
         for word in words:
             for finding in self._meant(word):
                 found.setdefault(finding.path, finding)
-        return tuple(finding for path, finding in found.items() if not _is_inside(path, found))
+        return tuple(finding for path, finding in found.items() if not _goes_with_another(path, found))
 
     def _meant(self, word: str) -> Iterator[Finding]:
         if not word or "\0" in word:
@@ -231,7 +231,7 @@ def _is_below(path: str, directory: str) -> bool:
     return path.startswith(directory.rstrip("/") + "/")
 
 
-def _is_inside(path: str, others: dict[str, Finding]) -> bool:
+def _goes_with_another(path: str, others: dict[str, Finding]) -> bool:
     """In something else that was named, and goes with it."""
     parent = os.path.dirname(path)
     while parent != "/":

@@ -9,7 +9,7 @@ from ...catalogue.matcher import Match, Place
 from ...lazy_dataclass import dataclass, field
 from ...model.hot import Birth
 from ...model.sweep import Finding, Litter
-from ...model.terms import Claim, Kind, Worth
+from ...model.terms import Kind, OwnerRule, Worth
 from ...oskit.files import places, walk
 from ...oskit.proc.reach import Reach
 from . import births
@@ -231,7 +231,7 @@ def open_below(root: str, directory: str) -> int:
 
 
 def _swarms_together(litter: Litter, kind: Kind) -> bool:
-    return kind is Kind.FILE and litter.worth is Worth.NONE and litter.owner is Claim.NONE
+    return kind is Kind.FILE and litter.worth is Worth.NONE and litter.owner is OwnerRule.NONE
 
 
 def _swarm(place: Place, fd: int, match: Match, names: list[str]) -> Finding:

@@ -72,7 +72,7 @@ class Actor:
         jobs: list[Job] = []
         try:
             self.weigher.world.refresh()
-            yield from self._settle(deeds, jobs)
+            yield from self._finish(deeds, jobs)
         finally:
             for deed in deeds:
                 os.close(deed.dir_fd)
@@ -177,7 +177,7 @@ class Actor:
             return unclear
         return remove_in_place(first, dir_fd, self.journal, self._member_may_go(first, dir_fd))
 
-    def _settle(self, deeds: list[Deed], jobs: list[Job]) -> Iterator[Receipt]:
+    def _finish(self, deeds: list[Deed], jobs: list[Job]) -> Iterator[Receipt]:
         for deed in deeds:
             inside = self._walked_again(deed)
             for token in list(deed.names):

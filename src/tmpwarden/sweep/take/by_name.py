@@ -33,7 +33,7 @@ from .taking import Deed, decide, given_back, is_empty_directory, refused, take_
 
 @dataclass(slots=True)
 class NamedTake:
-    """One teardown. `take` each finding, then `settle`."""
+    """One teardown. `take` each finding, then `finish`."""
 
     prepared: Prepared
     journal: Journal
@@ -125,10 +125,10 @@ class NamedTake:
 
     @property
     def descriptors(self) -> list[int]:
-        """What `settle` needs, wherever it runs."""
+        """What `finish` needs, wherever it runs."""
         return [fd for deed in self.deeds for fd in (deed.dir_fd, deed.quarantine_fd)]
 
-    def settle(self) -> Iterator[Receipt]:
+    def finish(self) -> Iterator[Receipt]:
         """Judge inside the quarantine; what a law keeps goes back, what is worthless is purged. Slow: detach it."""
         for deed in self.deeds:
             verdict = self._judged_inside(deed)

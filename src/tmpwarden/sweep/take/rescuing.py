@@ -10,7 +10,7 @@ from collections.abc import Callable
 from ...catalogue.settings import Settings
 from ...lazy_dataclass import dataclass
 from ...model.sweep import Measure, Remove
-from ...model.terms import Claim, Kind, Worth
+from ...model.terms import Kind, OwnerRule, Worth
 from ...rescue.nouns import Refused, Rescued
 
 
@@ -42,7 +42,7 @@ class Rescuer:
     def _wants_files(self, verdict: Remove) -> bool:
         """What a session left, and had room for a person's files."""
         litter, measure = verdict.finding.litter, verdict.evidence.measure
-        is_of_a_session = litter.owner in (Claim.LEASE, Claim.SESSION) and verdict.finding.kind is Kind.DIR
+        is_of_a_session = litter.owner in (OwnerRule.LEASE, OwnerRule.SESSION) and verdict.finding.kind is Kind.DIR
         return self.settings.rescue_files and is_of_a_session and litter.worth is Worth.SOME and _has_entries(measure)
 
 

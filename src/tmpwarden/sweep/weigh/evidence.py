@@ -87,7 +87,7 @@ class World:
         return isinstance(self.users_in(path, measure), NotMeasured)
 
     def askable(self, doubt: NotMeasured, path: str, files: int) -> NotMeasured:
-        """Whether the kernel's word could settle it, told before the deed has to ask."""
+        """Whether the kernel's word could decide it, told before the deed has to ask."""
         if not doubt.askable:
             return doubt
         filesystem = self.mounts.filesystem(path) if self.mounts else None

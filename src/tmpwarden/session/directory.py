@@ -1,4 +1,4 @@
-"""A session's directory `s<8 hex>`: claimed with a lock and a lease, given back whole."""
+"""A session's directory `s<8 hex>`: taken with a lock and a lease, given back whole."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _TRIES = 100  # a sweeper may take our directory before we have locked it; it is
 _HEX = frozenset("0123456789abcdef")
 
 
-class Claim:
+class SessionDirectory:
     """One session's directory and the root it lies in, both held by descriptors."""
 
     __slots__ = ("folder", "name", "root")
@@ -31,7 +31,7 @@ class Claim:
         self.folder = folder
 
     def give_back(self) -> bool:
-        """Remove it all; whether nothing is left. The lease goes last: the rest stays claimed by a dead owner."""
+        """Remove it all; whether nothing is left. The lease goes last: the rest stays a dead owner's."""
         is_gone = remove(self.root, self.name)
         if is_gone:
             remove_lease(self.root, self.name)
@@ -52,7 +52,7 @@ def is_session_name(name: str) -> bool:
     return len(name) == 9 and name[0] == "s" and _HEX.issuperset(name[1:])
 
 
-def claim(root: Folder, app: str) -> Claim:
+def make_directory(root: Folder, app: str) -> SessionDirectory:
     """A fresh directory, locked before its lease is written and leased before anything else is put into it."""
     for _ in range(_TRIES):
         name = "s" + os.urandom(4).hex()
@@ -65,13 +65,13 @@ def claim(root: Folder, app: str) -> Claim:
         except OSError as error:
             remove(root, name)
             raise explained(error, root.path) from None
-        taken = Claim(root, name, folder)
-        if _is_settled(taken, app):
+        taken = SessionDirectory(root, name, folder)
+        if _is_leased(taken, app):
             return taken
     raise FileNotFoundError(root.path)
 
 
-def _is_settled(taken: Claim, app: str) -> bool:
+def _is_leased(taken: SessionDirectory, app: str) -> bool:
     """Lock it and write the lease; False if a sweeper was faster and it is gone."""
     try:
         if taken.folder.fd is not None:
@@ -88,7 +88,7 @@ def _is_settled(taken: Claim, app: str) -> bool:
     return True
 
 
-def _write_lease(taken: Claim, app: str) -> None:
+def _write_lease(taken: SessionDirectory, app: str) -> None:
     line = record.encode(lease_of(taken.folder.path, app, taken.name)).encode("ascii")
     fd = make_file(taken.root, lease_name(taken.name))
     try:

@@ -13,7 +13,7 @@ from . import record
 
 
 @dataclass(frozen=True, slots=True)
-class Claimed:
+class RegistryEntry:
     session: str
     pid: int
     start: int | None = None

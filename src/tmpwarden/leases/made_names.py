@@ -13,7 +13,7 @@ _TICK_NS = 10**7  # the clock of files runs a little behind
 _LONGEST_CALL_NS = 3600 * 10**9
 
 
-def settle(state: str, file: str) -> list[Birth]:
+def note_made(state: str, file: str) -> list[Birth]:
     """What calls stated in `file` and have made by now."""
     statements = stated.read(file)
     if not statements:
@@ -29,7 +29,7 @@ def settle(state: str, file: str) -> list[Birth]:
     return found
 
 
-def settle_all(state: str) -> None:
+def note_all_made(state: str) -> None:
     """For whoever cleans: a session may have been killed before its hooks could say what it had made."""
     try:
         fd = own_dirs.open_private_dir(f"{state}/hooks", make=False)
@@ -41,7 +41,7 @@ def settle_all(state: str) -> None:
         os.close(fd)
     for name in names:
         if name.endswith(stated.SUFFIX):
-            settle(state, f"{state}/hooks/{name}")
+            note_made(state, f"{state}/hooks/{name}")
 
 
 def _made(path: str, statement: stated.Statement, known: Birth | None) -> Birth | None:
