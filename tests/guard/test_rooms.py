@@ -5,7 +5,7 @@ from pathlib import Path
 
 GUARD = Path(__file__).parents[2] / "src" / "tmpwarden" / "guard"
 # who may know whom: each room the ones before it
-ORDER = ["shell", "nouns", "programs", "follow", "rules", "decide", "log"]
+ORDER = ["shell", "nouns", "programs", "simulate", "rules", "decide", "log"]
 MODULES = {
     ".".join(("guard", *path.relative_to(GUARD).with_suffix("").parts)).removesuffix(".__init__"): path
     for path in sorted(GUARD.rglob("*.py"))

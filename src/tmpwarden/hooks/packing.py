@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 _OURS = __package__.partition(".")[0] + "."
 # what functions of these rooms import when they are called; all else is for another day
 _LATER = (
-    *[f"{_OURS}guard.{room}." for room in ("shell", "programs", "follow", "decide")],
+    *[f"{_OURS}guard.{room}." for room in ("shell", "programs", "simulate", "decide")],
     *[f"{_OURS}{name}" for name in ("leases.stated", "leases.births", "hooks.events.stating")],
 )
 Packed = tuple[str, str, bool, "CodeType"]  # name, source, is it a package, code

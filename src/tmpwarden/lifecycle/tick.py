@@ -18,7 +18,7 @@ _Said = tuple[list[str], str]  # what to tell; why it failed, "" if it did not
 
 def main(arguments: list[str]) -> int:
     """0, or 1 if it did not work out for somebody."""
-    from tmpwarden.lifecycle import last_run
+    from tmpwarden.lifecycle import last_tick
 
     if "--all-users" in arguments:
         failed = _for_everybody()
@@ -26,7 +26,7 @@ def main(arguments: list[str]) -> int:
         said, why = _clear()
         _print("", said, why)
         failed = {_name(): why} if why else {}
-    last_run.note(failed)
+    last_tick.note(failed)
     return 1 if failed else 0
 
 
@@ -72,13 +72,13 @@ def _as(user: "User") -> str:
     import json
 
     from tmpwarden.catalogue.load import load
-    from tmpwarden.lifecycle import last_run
+    from tmpwarden.lifecycle import last_tick
     from tmpwarden.lifecycle.users import has_agents, has_own_home
 
     if not has_own_home(user) or not (user.has_temp or has_agents(user, (row.place for row in load().rows))):
         return json.dumps([[], ""])  # nothing here concerns it, or nothing could be undone
     said, why = _clear()
-    last_run.note({user.name: why} if why else {})
+    last_tick.note({user.name: why} if why else {})
     return json.dumps([said, why])
 
 

@@ -19,7 +19,7 @@ from ..doctor import checks
 from ..doctor.patient import Patient
 from ..errors import NeedsRoot, TmpwardenError
 from ..lazy_dataclass import dataclass, replace
-from ..lifecycle import last_run
+from ..lifecycle import last_tick
 from ..lifecycle.per_user import as_user
 from ..lifecycle.preload import preload
 from ..lifecycle.users import User, has_agents, has_own_home, users_of
@@ -145,11 +145,11 @@ def _of_host(told: list[_Of], *, omitted: int, is_of_all: bool) -> Iterator[Samp
         for sample in each.samples or ():
             yield from _labelled(sample, each.user, names)
         yield Sample("user_success", each.samples is not None, (each.user,))
-    run = last_run.read()
-    if run is not None:
-        yield Sample("timer_last_run_timestamp_seconds", round(run.at_ns / 1e9, 3))
+    tick = last_tick.read()
+    if tick is not None:
+        yield Sample("timer_last_run_timestamp_seconds", round(tick.at_ns / 1e9, 3))
         for each in told:
-            yield Sample("timer_success", each.user not in run.failed, (each.user,))
+            yield Sample("timer_success", each.user not in tick.failed, (each.user,))
     if is_of_all:
         yield Sample("users", len(told))
         yield Sample("users_omitted", omitted)

@@ -41,7 +41,7 @@ class Cleaning:
     _deadline: float | None = None
     _share: consent.Share | None = None  # an unattended run's
 
-    def run(self, confirm: Confirm | None) -> CleanResult:
+    def clean(self, confirm: Confirm | None) -> CleanResult:
         request, weigher = self.prepared.request, self.prepared.weigher
         if request.time_limit_s is not None:
             self._deadline = time.monotonic() + request.time_limit_s

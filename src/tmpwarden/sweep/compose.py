@@ -90,7 +90,7 @@ def _cleaned(
         known_roots.note_quarantine(root)
     began_s = time.monotonic()
     with clean_lock(prepared.state, 0.0 if request.unattended else _A_PERSON_WAITS_S):
-        result = Cleaning(prepared, on_receipt, should_stop).run(confirm)
+        result = Cleaning(prepared, on_receipt, should_stop).clean(confirm)
         clean_counts.note(prepared.state, result, time.monotonic() - began_s, is_of_all=not request.is_of_a_part)
         for receipt in result.removed:
             if receipt.finding.litter.owner is OwnerRule.LEASE:

@@ -8,10 +8,10 @@ import pytest
 
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
-from tmpwarden.guard.follow import study
 from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.rules.rule import Rules
 from tmpwarden.guard.shell.reader import read
+from tmpwarden.guard.simulate import study
 from tmpwarden.model.hot import Decision, ToolCall
 
 SCRATCH, PROJECT, HOME = "/tmp/agent-s1", "/home/u/proj", "/home/u"

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tmpwarden.catalogue.regex_cost import why_costly
-from tmpwarden.guard.rules.regex_run import BY_TABLE, is_match, run
+from tmpwarden.guard.rules.regex_match import BY_TABLE, is_match, matches_table
 from tmpwarden.guard.rules.regex_table import MOST_STATES, NoTable, table_of
 from tmpwarden.guard.rules.regexes import prepared
 from tmpwarden.guard.rules.rule import Rule
@@ -52,7 +52,7 @@ TEXTS = st.text(alphabet="abc-_ 1\n\té日", max_size=8)
 
 
 def answer(regex: str, text: str) -> bool | None:
-    return run(json.loads(json.dumps(table_of(regex))), text)
+    return matches_table(json.loads(json.dumps(table_of(regex))), text)
 
 
 @given(st.sampled_from(["", "(?i)"]), REGEXES, st.lists(TEXTS, min_size=1, max_size=6))

@@ -6,7 +6,7 @@ import pytest
 
 from support.jail import Jail, Ran, is_covered
 from support.shell_lines import Lines
-from tmpwarden.guard.follow.study import analyse
+from tmpwarden.guard.simulate.study import analyse
 
 CHUNK = 150
 

@@ -25,7 +25,7 @@ def test_reading_and_rewriting_import_nothing_heavy() -> None:
         f"import sys; sys.path.insert(0, {str(SRC)!r}); before = set(sys.modules)\n"
         "from tmpwarden.guard.decide.leading import led\n"
         "from tmpwarden.guard.decide.temproot import TempRoot\n"
-        "from tmpwarden.guard.follow.study import study\n"
+        "from tmpwarden.guard.simulate.study import study\n"
         "from tmpwarden.guard.nouns.budget import Budget\n"
         "look = lambda p: ('/', False)\n"
         "done = study('touch /tmp/a', cwd='/', home='/h', variables={}, look=look, budget=Budget())\n"
@@ -36,6 +36,6 @@ def test_reading_and_rewriting_import_nothing_heavy() -> None:
     loaded = set(out.split())
     assert not loaded & HEAVY
     assert not loaded & (
-        {"tmpwarden.guard.follow.braces", "tmpwarden.guard.shell.escapes"}
+        {"tmpwarden.guard.simulate.braces", "tmpwarden.guard.shell.escapes"}
         | {f"tmpwarden.guard.programs.{name}" for name in ("inline", "rare", "git")}
     )

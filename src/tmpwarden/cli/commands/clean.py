@@ -99,12 +99,12 @@ def command(
         from .ui import picked
 
         return picked(call, request, yes or dry_run or all_users or if_due is not None)
-    run = _Run(call, request, dry_run=dry_run, yes=yes, quiet=quiet, if_due_s=if_due)
+    clean_of_one = _CleanOfOneUser(call, request, dry_run=dry_run, yes=yes, quiet=quiet, if_due_s=if_due)
     if all_users:
         from ..all_users import for_each_user
 
-        return for_each_user(call, run.answer, yes=yes or dry_run, limit_s=time_limit or _MOST_FOR_ONE_S)
-    return run.answer()
+        return for_each_user(call, clean_of_one.answer, yes=yes or dry_run, limit_s=time_limit or _MOST_FOR_ONE_S)
+    return clean_of_one.answer()
 
 
 def _refuse_beside_paths(paths: tuple[str, ...], options: Mapping[str, object]) -> None:
@@ -114,7 +114,7 @@ def _refuse_beside_paths(paths: tuple[str, ...], options: Mapping[str, object]) 
             raise BadArgument(f"{option} does not go together with PATH", hint="a path that you name is chosen by you")
 
 
-class _Run:
+class _CleanOfOneUser:
     """One clean of one user, from the question to the summary."""
 
     def __init__(

@@ -11,8 +11,8 @@ from ...catalogue.load import load
 from ...catalogue.settings import load_settings
 from ...errors import TmpwardenError
 from ...lazy_dataclass import dataclass
-from ...lifecycle import last_run
-from ...lifecycle.last_run import LastRun
+from ...lifecycle import last_tick
+from ...lifecycle.last_tick import LastTick
 from ...lifecycle.living import Session, living
 from ...model.sweep import Space
 from ...oskit.files import places, space
@@ -39,7 +39,7 @@ class Status:
     sessions: tuple[Session, ...]
     hooks: tuple[tuple[str, str], ...]  # agent, state
     timer: str
-    last_run: LastRun | None  # of a timer
+    last_tick: LastTick | None  # of a timer
     last_clean_s: float | None  # how long ago
     waiting: int  # units in quarantine
     waiting_bytes: int
@@ -82,7 +82,7 @@ def _answer(call: Call) -> Answer:
         sessions=living(catalogue, tuple(roots)),
         hooks=_hooks(call),
         timer=timer.state(),
-        last_run=last_run.read(),
+        last_tick=last_tick.read(),
         last_clean_s=None if last_ns is None else _ago_s(last_ns),
         waiting=len(waiting),
         waiting_bytes=sum(int(each.get("bytes", 0)) for each in waiting),
@@ -117,7 +117,7 @@ def _document(status: Status) -> documents.Document:
         "sessions": [documents.session(each) for each in status.sessions],
         "hooks": dict(status.hooks),
         "timer": status.timer,
-        "timer_last_run": _run_document(status.last_run),
+        "timer_last_run": _tick_document(status.last_tick),
         "last_clean_seconds": None if status.last_clean_s is None else round(status.last_clean_s),
         "quarantine": {"units": status.waiting, "bytes": status.waiting_bytes},
         "accounts": [_account(each) for each in status.glances],
@@ -165,7 +165,7 @@ def _lines(status: Status) -> Iterator[str]:
         name = f"{session.agent}, pid {session.pid}" + (f", session {shown(session.id)}" if session.id else "")
         yield _fact("session", name + (f", scratch {shown(session.scratch)}" if session.scratch else ""))
     yield _fact("hooks", ", ".join(f"{agent} {state}" for agent, state in status.hooks) or "no agent found here")
-    yield _fact("timer", f"{status.timer}{_run_told(status.last_run)}")
+    yield _fact("timer", f"{status.timer}{_tick_told(status.last_tick)}")
     ago = "never" if status.last_clean_s is None else f"{duration(status.last_clean_s)} ago"
     yield _fact("last clean", ago)
     if status.saved.entries:
@@ -175,15 +175,15 @@ def _lines(status: Status) -> Iterator[str]:
     yield _fact("next", status.next_step)
 
 
-def _run_document(run: LastRun | None) -> documents.Document | None:
-    return None if run is None else {"seconds_ago": round(_ago_s(run.at_ns)), "failed": dict(run.failed)}
+def _tick_document(tick: LastTick | None) -> documents.Document | None:
+    return None if tick is None else {"seconds_ago": round(_ago_s(tick.at_ns)), "failed": dict(tick.failed)}
 
 
-def _run_told(run: LastRun | None) -> str:
-    if run is None:
+def _tick_told(tick: LastTick | None) -> str:
+    if tick is None:
         return ""
-    reasons = "; ".join(f"{shown(user)}: {shown(why)}" for user, why in run.failed.items())
-    return f", last run {duration(_ago_s(run.at_ns))} ago" + (f", FAILED for {reasons}" if reasons else "")
+    reasons = "; ".join(f"{shown(user)}: {shown(why)}" for user, why in tick.failed.items())
+    return f", last run {duration(_ago_s(tick.at_ns))} ago" + (f", FAILED for {reasons}" if reasons else "")
 
 
 def _ago_s(at_ns: int) -> float:

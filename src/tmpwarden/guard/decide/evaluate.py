@@ -5,11 +5,11 @@ Pure: the disk is seen only through `context.look`. Errors never become a deny; 
 
 from ...model.hot import ALLOW, ASK, DENY, PASS, Decision, ToolCall
 from ..context import Context
-from ..follow.study import Study, study
 from ..nouns.analysis import Simple
 from ..nouns.budget import Budget
 from ..rules.rule import Rules
 from ..shell.syntax import Unreadable
+from ..simulate.study import Study, study
 from .judge import judge
 from .judged import Judged
 from .scope import Scope

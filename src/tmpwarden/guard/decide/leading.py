@@ -16,8 +16,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container
 
-    from ..follow.study import Study
     from ..nouns.state import Site
+    from ..simulate.study import Study
 
 MAX_COMPARED = 100_000  # words with names of the line
 MAKING = frozenset((WRITE, APPEND, CREATE))

@@ -84,7 +84,7 @@ class Scope:
 
     def check(self, rule: "Rule", simple: Simple) -> str | None:
         """The regex against the whole command, words joined by blanks: YES, MAYBE (not proven, or too long) or None."""
-        from ..rules.regex_run import is_match
+        from ..rules.regex_match import is_match
 
         text = " ".join("$?" if word is None else word for word in simple.argv)
         self.budget.spend(len(text) // 10)

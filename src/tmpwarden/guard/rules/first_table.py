@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 
 from ...model.hot import ALLOW, PASS
-from ..follow.table import HANDLERS
 from ..programs.rare import OUTPUTS
 from ..programs.table import Program, names_of_all, program
+from ..simulate.table import HANDLERS
 from .glob import matches
 from .rule import Rule, Rules
 

@@ -170,7 +170,7 @@ def _codes(operation: Any, argument: Any) -> list[int]:
 
 
 def table_of(regex: str) -> dict[str, object]:
-    """What `regex_run` goes by. Raises NoTable, whose text says why there is none."""
+    """What `regex_match` goes by. Raises NoTable, whose text says why there is none."""
     tree = sre.parse(regex, re.DOTALL)
     flags = tree.state.flags
     if flags & ~(re.DOTALL | re.UNICODE | re.IGNORECASE | re.VERBOSE):

@@ -4,7 +4,7 @@ import json
 import re
 
 from ...catalogue.regex_cost import power, sre, why_costly
-from .regex_run import BY_TABLE
+from .regex_match import BY_TABLE
 from .regex_table import NoTable, table_of
 
 _LONG, _SHORT = 4096, 1024  # characters: quadratic and cubic then stay below a third of a second

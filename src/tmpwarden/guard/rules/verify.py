@@ -9,7 +9,7 @@ from .config import Loaded, load
 from .first_table import is_about_all
 from .prefixes import YES, is_prefix
 from .reachable import why_never
-from .regex_run import is_match
+from .regex_match import is_match
 from .rule import Rule
 from .source import Mistake, Source
 

@@ -61,7 +61,7 @@ class Purger:
         self.moved_up = False
         self.mounts = _mounts_below(dir_fd, name)
 
-    def run(self) -> None:
+    def purge(self) -> None:
         try:
             status = os.stat(self.name, dir_fd=self.dir_fd, follow_symlinks=False)
             self.device = status.st_dev

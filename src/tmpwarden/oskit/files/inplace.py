@@ -23,7 +23,7 @@ def purge_in_place(
     purger = _Careful(dir_fd, name, pinned, newest_ns, resuming)
     purger.ours = link_marks.separate(links) if resuming else frozenset()
     try:
-        purger.run()
+        purger.purge()
     except _Oddity as oddity:
         purger.fail(oddity.name, OSError(errno.ESTALE, str(oddity)))
     return purger.result()
@@ -47,7 +47,7 @@ class _Careful(Purger):
         self.dated: dict[int, int] = {}  # inodes of which we removed a name: the ctime that this gave them
         self.ours: frozenset[str] = frozenset()  # marks of those of which the run before us may have removed one
 
-    def run(self) -> None:
+    def purge(self) -> None:
         _race_window("judged, not yet opened")
         self.tree()
 

@@ -32,7 +32,7 @@ def purge(dir_fd: int, name: str, *, measured: Measure | None = None, roll: Roll
     purger = Unroller(dir_fd, name, counts=not trusted)
     if trusted and roll:
         purger.unroll(roll)
-    purger.run()
+    purger.purge()
     done = purger.result()
     if measured is not None and trusted:
         done.freed_bytes = max(0, measured.bytes - (_bytes_left(dir_fd, name) if done.left else 0))

@@ -59,7 +59,7 @@ class Holders:
         table, namespace = namespaces.MountTable.of(), namespaces.mount_namespace()
         holders = cls(table if namespace else None)
         if table is not None and namespace is not None:
-            Pass(holders, table, namespace, variables, frozenset(exclude), closely=closely).run(outside)
+            Pass(holders, table, namespace, variables, frozenset(exclude), closely=closely).look(outside)
             return holders
         reason = "this system has no /proc that tells of every process"
         holders._blind = NotMeasured(reason, lasting=not sys.platform.startswith("linux"))

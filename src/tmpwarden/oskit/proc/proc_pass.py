@@ -46,7 +46,7 @@ class Pass:
         self.sessions: dict[str, dict[str, list[int]]] = {name: {} for name in variables}
         self.seen: dict[tuple[str, str], list[Use]] = {}  # (mount namespace, path) -> ...
 
-    def run(self, outside: bool) -> None:
+    def look(self, outside: bool) -> None:
         try:
             self.look_at_all()
         except OSError as error:

@@ -7,7 +7,7 @@ from ..nouns.budget import Budget
 from ..nouns.state import Site, State
 from ..shell.reader import read
 from ..shell.syntax import Unreadable
-from .functions import run_uncalled
+from .functions import simulate_uncalled
 from .shell import Shell
 from .table import MEANING
 
@@ -52,8 +52,8 @@ def study(command: str, *, cwd: str, home: str, variables: Mapping[str, str], lo
         tree = read(command)
         is_read = True
         state = State((cwd,))
-        ok, failed = shell.run(tree, state)
-        run_uncalled(shell, ok or failed or state)
+        ok, failed = shell.simulate(tree, state)
+        simulate_uncalled(shell, ok or failed or state)
         shell.after_calculating(tree, state)
     except Unreadable as why:
         return Study(Analysis(tuple(shell.commands), str(why)), (), is_read)

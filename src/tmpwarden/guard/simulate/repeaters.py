@@ -7,7 +7,7 @@ from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.state import State
 from ..programs.options import Argument, Parsed
-from .code import child_state, follow_code, joined
+from .code import child_state, joined, simulate_code
 from .plain import tell
 from .shell import Shell, Ways
 from .wrappers import past_options
@@ -51,7 +51,7 @@ NARROWING = (
 )
 
 
-def run_find(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_find(shell: Shell, call: Invocation, state: State) -> Ways:
     starts, expression, follows = _taken_apart(call.fields)
     paths: list[PathUse] = []
     for start in starts:
@@ -92,7 +92,7 @@ def _executed(shell: Shell, call: Invocation, expression: list[Field], below: li
             shell.call(call.inside("find", inner).quiet(), moved)
 
 
-def run_xargs(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_xargs(shell: Shell, call: Invocation, state: State) -> Ways:
     """Its arguments come from its input: nobody knows them."""
     parsed = Parsed(XARGS)
     at = past_options(shell, 1, parsed, call.fields)
@@ -110,7 +110,7 @@ def run_xargs(shell: Shell, call: Invocation, state: State) -> Ways:
     return state, state
 
 
-def run_parallel(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_parallel(shell: Shell, call: Invocation, state: State) -> Ways:
     """A template for a shell, once for each input; inputs that stand in the line are known."""
     parsed = Parsed(PARALLEL)
     at = past_options(shell, 1, parsed, call.fields)
@@ -124,7 +124,7 @@ def run_parallel(shell: Shell, call: Invocation, state: State) -> Ways:
     shell.emit(call, [use for one in parsed.found for use in shell.touch(one, state, "parallel")], state)
     code = joined(template) if template else None  # without one, each input is a command
     for value in inputs[:MAX_INPUTS]:
-        follow_code(
+        simulate_code(
             shell,
             value if code is None else _filled(code, value),
             child_state(shell, state, []),

@@ -47,7 +47,7 @@ def call_function(shell: Shell, name: str, values: list[Field], state: State) ->
         shell.returns.append([])
         shell.locals.append(set())
         escapes, shell.escapes = shell.escapes, []
-        after = join(after, join(*shell.run(function.body, inner)))
+        after = join(after, join(*shell.simulate(function.body, inner)))
         shell.escapes = escapes
         for returned in shell.returns.pop():
             after = join(after, returned)
@@ -61,11 +61,11 @@ def call_function(shell: Shell, name: str, values: list[Field], state: State) ->
     return outer, outer
 
 
-def run_uncalled(shell: Shell, state: State) -> None:
+def simulate_uncalled(shell: Shell, state: State) -> None:
     """A function that nobody calls by name may still be called: by a trap, by xargs, by a variable."""
     for function in shell.defined:
         if function not in shell.called:
             shell.called.add(function)
             shell.returns.append([])
-            shell.run(function.body, state.at((None,)))
+            shell.simulate(function.body, state.at((None,)))
             shell.returns.pop()

@@ -7,7 +7,7 @@ from ..nouns.invocation import Invocation
 from ..nouns.state import State
 from ..programs.arguments import arguments
 from ..programs.options import Argument
-from .code import child_state, follow_code, value_of
+from .code import child_state, simulate_code, value_of
 from .shell import Shell, Ways
 
 
@@ -23,7 +23,7 @@ def plain(shell: Shell, call: Invocation, state: State, name: str) -> list[PathU
                 paths += shell.touch(argument, state, name)
     shell.emit(call, paths, state)
     for argument in code:
-        follow_code(shell, value_of(argument), child_state(shell, state, []), name)
+        simulate_code(shell, value_of(argument), child_state(shell, state, []), name)
     return paths
 
 

@@ -102,7 +102,7 @@ class Shell:
         self.doubted = ""  # why no allow can be given any more, likewise
         self.processes = 0  # <(...) and >(...) so far
 
-    def run(self, node: Node, state: State) -> Ways:
+    def simulate(self, node: Node, state: State) -> Ways:
         self.budget.spend(20)
         if node.redirects and not isinstance(node, SimpleCommand):
             state = self.meaning.open_files(self, node, state)
@@ -111,18 +111,18 @@ class Shell:
     def call(self, call: Invocation, state: State) -> Ways:
         return self.meaning.call(self, call, state)
 
-    def run_inner(self, body: Sequence, source: str, state: State) -> None:
+    def simulate_inner(self, body: Sequence, source: str, state: State) -> None:
         """A substitution: a shell of its own. `source` is set where its text is not the one around it."""
         if source:
-            self.run_text(body, source, state)
+            self.simulate_text(body, source, state)
         else:
-            self.run(body, state)
+            self.simulate(body, state)
 
-    def run_text(self, body: Sequence, source: str, state: State) -> Ways:
+    def simulate_text(self, body: Sequence, source: str, state: State) -> Ways:
         """A tree that was read from another text."""
         outer, self.source = self.source, source
         in_text, self.in_text = self.in_text, False
-        ways = self.run(body, state)
+        ways = self.simulate(body, state)
         self.source, self.in_text = outer, in_text
         return ways
 

@@ -23,13 +23,21 @@ from ..shell.syntax import (
 )
 from .directories import change_directory, pop_directory, push_directory
 from .files import open_files
-from .flow import run_and_or, run_block, run_case, run_expression, run_if, run_pipeline, run_sequence
+from .flow import (
+    simulate_and_or,
+    simulate_block,
+    simulate_case,
+    simulate_expression,
+    simulate_if,
+    simulate_pipeline,
+    simulate_sequence,
+)
 from .functions import call_by_name, define_function
 from .links import note_links
-from .loops import run_for, run_loop
+from .loops import simulate_for, simulate_loop
 from .plain import plain
 from .shell import Meaning, Shell, Ways
-from .simple import run_simple
+from .simple import simulate_simple
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -38,7 +46,7 @@ if TYPE_CHECKING:
 MAX_WRAPPERS = 12  # sudo env nice ...: each looks through all that is behind it
 
 
-def run_call(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_call(shell: Shell, call: Invocation, state: State) -> Ways:
     if len(call.wrappers) > MAX_WRAPPERS:
         raise Unreadable("wrappers in wrappers, too deep")
     text = call.fields[0].text
@@ -63,11 +71,11 @@ def run_call(shell: Shell, call: Invocation, state: State) -> Ways:
 def later(module: str, name: str) -> Handler:
     """A handler of a room that most lines never enter: it is imported when it is first called."""
 
-    def run(shell: Shell, call: Invocation, state: State) -> Ways:
+    def imported(shell: Shell, call: Invocation, state: State) -> Ways:
         found: Handler = getattr(__import__(f"{__package__}.{module}", None, None, [name]), name)
         return found(shell, call, state)
 
-    return run
+    return imported
 
 
 def _handler(name: str) -> Handler | None:
@@ -136,46 +144,46 @@ BUILTINS: dict[str, Handler] = {
 }
 HANDLERS: dict[str, Handler] = {
     **BUILTINS,
-    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), later("interpreters", "run_awk")),
-    **dict.fromkeys(("sed", "gsed"), later("interpreters", "run_sed")),
-    **dict.fromkeys(("make", "gmake"), later("interpreters", "run_make")),
-    **dict.fromkeys(("test", "["), later("variables", "run_test")),
-    **dict.fromkeys(("scp", "sftp"), later("tools", "run_copy_by_ssh")),
-    "git": later("git", "run_git"),
-    "cmake": later("tools", "run_cmake"),
-    "sqlite3": later("tools", "run_sqlite"),
-    "xargs": later("repeaters", "run_xargs"),
-    "parallel": later("repeaters", "run_parallel"),
-    "tmux": later("multiplexers", "run_tmux"),
-    "screen": later("multiplexers", "run_screen"),
-    "find": later("repeaters", "run_find"),
-    "gfind": later("repeaters", "run_find"),
-    "eval": later("shells", "run_eval"),
+    **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), later("interpreters", "simulate_awk")),
+    **dict.fromkeys(("sed", "gsed"), later("interpreters", "simulate_sed")),
+    **dict.fromkeys(("make", "gmake"), later("interpreters", "simulate_make")),
+    **dict.fromkeys(("test", "["), later("variables", "simulate_test")),
+    **dict.fromkeys(("scp", "sftp"), later("tools", "simulate_copy_by_ssh")),
+    "git": later("git", "simulate_git"),
+    "cmake": later("tools", "simulate_cmake"),
+    "sqlite3": later("tools", "simulate_sqlite"),
+    "xargs": later("repeaters", "simulate_xargs"),
+    "parallel": later("repeaters", "simulate_parallel"),
+    "tmux": later("multiplexers", "simulate_tmux"),
+    "screen": later("multiplexers", "simulate_screen"),
+    "find": later("repeaters", "simulate_find"),
+    "gfind": later("repeaters", "simulate_find"),
+    "eval": later("shells", "simulate_eval"),
     "trap": later("shells", "set_trap"),
-    "ssh": later("remote", "run_ssh"),
-    "mosh": later("remote", "run_ssh"),
+    "ssh": later("remote", "simulate_ssh"),
+    "mosh": later("remote", "simulate_ssh"),
 }
 # the first one that a row has
 FACETS: dict[str, Handler] = {
-    "remote": later("remote", "run_container"),
-    "user-shell": later("shells", "run_user_shell"),
-    "told-by": later("interpreters", "run_code_reader"),
-    "code": later("interpreters", "run_interpreter"),
-    "shell": later("shells", "run_shell"),
-    "runner": later("wrappers", "run_wrapped"),
-    "runs": later("wrappers", "run_wrapped"),
+    "remote": later("remote", "simulate_container"),
+    "user-shell": later("shells", "simulate_user_shell"),
+    "told-by": later("interpreters", "simulate_code_reader"),
+    "code": later("interpreters", "simulate_interpreter"),
+    "shell": later("shells", "simulate_shell"),
+    "runner": later("wrappers", "simulate_wrapped"),
+    "runs": later("wrappers", "simulate_wrapped"),
 }
 NODES: dict[type[Node], NodeHandler] = {
-    SimpleCommand: run_simple,
-    Sequence: run_sequence,
-    AndOr: run_and_or,
-    Pipeline: run_pipeline,
-    Block: run_block,
-    If: run_if,
-    Loop: run_loop,
-    For: run_for,
-    Case: run_case,
-    Expression: run_expression,
+    SimpleCommand: simulate_simple,
+    Sequence: simulate_sequence,
+    AndOr: simulate_and_or,
+    Pipeline: simulate_pipeline,
+    Block: simulate_block,
+    If: simulate_if,
+    Loop: simulate_loop,
+    For: simulate_for,
+    Case: simulate_case,
+    Expression: simulate_expression,
     Function: define_function,
 }
-MEANING = Meaning(NODES, run_call, open_files)
+MEANING = Meaning(NODES, simulate_call, open_files)

@@ -7,13 +7,13 @@ from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.state import State
 from ..programs.options import Argument
-from .code import child_state, follow_code
+from .code import child_state, simulate_code
 from .directories import moved
 from .links import note_links
 from .shell import Shell, Ways
 
 
-def run_git(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_git(shell: Shell, call: Invocation, state: State) -> Ways:
     from ..programs.git import SOFT, VARIABLES, Git  # as above
 
     told = Git(call.fields)
@@ -36,7 +36,7 @@ def run_git(shell: Shell, call: Invocation, state: State) -> Ways:
         note_links(shell, "git", call, paths)
     code = told.code + [Field(state.variables[name].text, None) for name in VARIABLES if name in state.variables]
     for field in code:
-        follow_code(shell, field, child_state(shell, where, []), "git")
+        simulate_code(shell, field, child_state(shell, where, []), "git")
     return state, state
 
 

@@ -71,7 +71,7 @@ def _build(shell: Shell, builder: Builder, parts: list[Part], state: State, spli
             _add_command(shell, builder, part, state)
         elif kind == PROCESS and part.body is not None:
             number = shell.processes
-            shell.run_inner(part.body, "", state)
+            shell.simulate_inner(part.body, "", state)
             builder.add(f"/dev/fd/{63 - number}")
             shell.processes = number + 1
         elif kind == TILDE:
@@ -141,7 +141,7 @@ def _add_positional(shell: Shell, builder: Builder, is_exact: bool, state: State
 def _add_command(shell: Shell, builder: Builder, part: Part, state: State) -> None:
     assert part.body is not None
     before = len(shell.commands)
-    shell.run_inner(part.body, part.text, state)
+    shell.simulate_inner(part.body, part.text, state)
     source = (part.text or shell.source)[part.body.start : part.body.end].strip()
     if source == "pwd" and len(state.cwds) == 1 and state.cwds[0] is not None and "pwd" not in state.functions:
         builder.add(state.cwds[0])

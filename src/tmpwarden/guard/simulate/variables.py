@@ -110,7 +110,7 @@ def unset_names(shell: Shell, call: Invocation, state: State) -> Ways:
     return after, after
 
 
-def run_test(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_test(shell: Shell, call: Invocation, state: State) -> Ways:
     """test -v 'a[$(code)]'."""
     if any(field.text in ("-v", "-R", None) for field in call.fields):
         refuse_subscripts(shell, call)

@@ -11,13 +11,13 @@ from ..programs.options import Argument, Parsed, option
 from ..programs.table import has, program
 from ..shell.cursor import NAME, NAME_START
 from .assignments import LISTS, refuse_prompt
-from .code import child_state, follow_code, joined, value_of
+from .code import child_state, joined, simulate_code, value_of
 from .directories import moved
 from .plain import tell
 from .shell import Shell, Ways
 
 
-def run_wrapped(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_wrapped(shell: Shell, call: Invocation, state: State) -> Ways:
     name = call.name
     if not has(name, "runs"):
         return _runner(shell, name, call, state)
@@ -65,7 +65,7 @@ def _as_code(
     elif plain[-1:] == "$" and rest:
         code = [*code, joined(rest)]
     for field in code:
-        follow_code(shell, field, child_state(shell, state, []), *call.wrappers, name)
+        simulate_code(shell, field, child_state(shell, state, []), *call.wrappers, name)
     return state, state
 
 

@@ -6,7 +6,7 @@ from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.names import names
 from ..nouns.state import State
-from .code import child_state, follow_code
+from .code import child_state, simulate_code
 from .plain import plain, tell
 from .shell import Shell, Ways
 
@@ -39,7 +39,7 @@ CMAKE = {
 SSH_RUNS = ("proxycommand", "localcommand", "knownhostscommand")
 
 
-def run_sqlite(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_sqlite(shell: Shell, call: Invocation, state: State) -> Ways:
     """Dots and functions that write files or run programs; SQL is judged by its file."""
     body = call.body
     texts: list[str | None] = [field.text for field in call.fields[1:]]
@@ -58,7 +58,7 @@ def _does_more(line: str) -> bool:
     return any(word in bare for word in WRITING)
 
 
-def run_cmake(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_cmake(shell: Shell, call: Invocation, state: State) -> Ways:
     texts = [field.text for field in call.fields]
     if "-E" not in texts[1:2] or len(texts) < 3:
         return tell(shell, call, state)
@@ -74,14 +74,14 @@ def run_cmake(shell: Shell, call: Invocation, state: State) -> Ways:
     return state, state
 
 
-def run_copy_by_ssh(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_copy_by_ssh(shell: Shell, call: Invocation, state: State) -> Ways:
     """scp and sftp."""
     plain(shell, call, state, call.name)
-    follow_settings(shell, call, state)
+    simulate_settings(shell, call, state)
     return state, state
 
 
-def follow_settings(shell: Shell, call: Invocation, state: State) -> None:
+def simulate_settings(shell: Shell, call: Invocation, state: State) -> None:
     """ssh -o ProxyCommand=CODE: run on this machine."""
     fields = call.fields
     for at, field in enumerate(fields[1:], 1):
@@ -90,4 +90,4 @@ def follow_settings(shell: Shell, call: Invocation, state: State) -> None:
         setting = text if before == "-o" else text[2:] if text.startswith("-o") and len(text) > 2 else ""
         key, _, value = setting.replace(" ", "=", 1).partition("=") if "=" not in setting else setting.partition("=")
         if key.strip().lower() in SSH_RUNS and value.strip().lower() != "none":
-            follow_code(shell, Field(value.strip(), None), child_state(shell, state, []), *call.wrappers, call.name)
+            simulate_code(shell, Field(value.strip(), None), child_state(shell, state, []), *call.wrappers, call.name)

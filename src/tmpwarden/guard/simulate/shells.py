@@ -8,7 +8,7 @@ from ..nouns.invocation import Invocation
 from ..nouns.state import State, join
 from ..programs.options import Argument, parse
 from ..programs.table import program
-from .code import child_state, follow_code, joined, value_of
+from .code import child_state, joined, simulate_code, value_of
 from .expand import expand_single
 from .plain import tell
 from .shell import Shell, Ways
@@ -17,7 +17,7 @@ from .wrappers import unwrap
 ENDINGS = ("EXIT", "0", "INT", "TERM", "HUP", "QUIT", "PIPE")  # traps that run when nothing follows, or from outside
 
 
-def run_shell(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_shell(shell: Shell, call: Invocation, state: State) -> Ways:
     """sh -c code, sh script, sh with code on its input."""
     fields, at, takes_code = call.fields, 1, False
     while at < len(fields):
@@ -40,7 +40,7 @@ def run_shell(shell: Shell, call: Invocation, state: State) -> Ways:
     name = (fields[0].text or "").rpartition("/")[2]
     if takes_code and at < len(fields):
         _files_of(shell, call, state)
-        follow_code(shell, fields[at], child_state(shell, state, fields[at + 1 :]), *call.wrappers, name)
+        simulate_code(shell, fields[at], child_state(shell, state, fields[at + 1 :]), *call.wrappers, name)
     elif at < len(fields) and fields[at].text != "-":
         _script(shell, call, at, state)
     else:
@@ -77,13 +77,13 @@ def _input(shell: Shell, call: Invocation, state: State, name: str) -> None:
         field = Field(body.body, None)
     else:
         field = expand_single(shell, body.parts, None, state)
-    follow_code(shell, field, child_state(shell, state, []), *call.wrappers, name)
+    simulate_code(shell, field, child_state(shell, state, []), *call.wrappers, name)
 
 
-def run_eval(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_eval(shell: Shell, call: Invocation, state: State) -> Ways:
     fields = call.fields[1:]
     _files_of(shell, call, state)
-    return follow_code(shell, joined(fields), state, *call.wrappers, "eval")
+    return simulate_code(shell, joined(fields), state, *call.wrappers, "eval")
 
 
 def set_trap(shell: Shell, call: Invocation, state: State) -> Ways:
@@ -92,14 +92,14 @@ def set_trap(shell: Shell, call: Invocation, state: State) -> Ways:
     fields = [field for field in call.fields[1:] if field.text != "--"]
     if len(fields) > 1 and (fields[0].text is None or not fields[0].text.startswith("-")):
         before = state.at((None,)).forgetting()
-        if join(*follow_code(shell, fields[0], before, "trap")) is not before:
+        if join(*simulate_code(shell, fields[0], before, "trap")) is not before:
             if any((field.text or "").removeprefix("SIG").upper() not in ENDINGS for field in fields[1:]):
                 shell.refuse("a trap changes what is known at any time")
             state = state.doubting("a trap may change what is known")
     return state, state
 
 
-def run_user_shell(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_user_shell(shell: Shell, call: Invocation, state: State) -> Ways:
     """su -c, runuser -c, script -c: the code is an option's value, wherever that stands."""
     name = call.name
     known = program(name)
@@ -114,5 +114,5 @@ def run_user_shell(shell: Shell, call: Invocation, state: State) -> Ways:
         files += [Argument(field, 0, WRITE) for field in parsed.plain[:1] or [Field("typescript", None)]]
     shell.emit(call, [use for one in files for use in shell.touch(one, state, name)], state)
     for field in code:
-        follow_code(shell, field, child_state(shell, state, []), *call.wrappers, name)
+        simulate_code(shell, field, child_state(shell, state, []), *call.wrappers, name)
     return state, state

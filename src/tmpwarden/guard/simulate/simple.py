@@ -16,7 +16,7 @@ from .shell import Shell, Ways
 KEEPING = names("break : . continue eval exec exit export readonly return set shift source times trap unset")
 
 
-def run_simple(shell: Shell, node: SimpleCommand, state: State) -> Ways:
+def simulate_simple(shell: Shell, node: SimpleCommand, state: State) -> Ways:
     redirects = opened(shell, node.redirects, state) if node.redirects else []
     fields: list[Field] = []
     shell.processes = 0

@@ -9,9 +9,9 @@ from ..nouns.state import State
 from ..programs.options import Argument, by_spec, is_on_a_host
 from ..programs.table import has
 from ..shell.syntax import Unreadable
-from .code import follow_code
+from .code import simulate_code
 from .shell import Shell, Ways
-from .tools import follow_settings
+from .tools import simulate_settings
 
 SSH_VALUES = "BbcDEeFIiJLlmOopQRSWw"
 CONTAINER_VALUES = (
@@ -55,8 +55,8 @@ LOCAL = {
 }
 
 
-def run_ssh(shell: Shell, call: Invocation, state: State) -> Ways:
-    follow_settings(shell, call, state)
+def simulate_ssh(shell: Shell, call: Invocation, state: State) -> Ways:
+    simulate_settings(shell, call, state)
     call.is_remote = True
     shell.emit(call, [], state)
     fields = call.fields
@@ -80,13 +80,13 @@ def _remote_code(shell: Shell, text: str, around: str, state: State) -> None:
     opaque = shell.opaque
     try:
         elsewhere = state.at((None,)).forgetting()
-        follow_code(shell, Field(text, None), elsewhere, around)
+        simulate_code(shell, Field(text, None), elsewhere, around)
     except Unreadable:
         pass
     shell.is_remote, shell.opaque = before, opaque
 
 
-def run_container(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_container(shell: Shell, call: Invocation, state: State) -> Ways:
     """docker exec, kubectl exec: another file system. Only what is copied touches ours."""
     name = call.name
     texts = [field.text for field in call.fields]

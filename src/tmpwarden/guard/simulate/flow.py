@@ -12,16 +12,16 @@ from .shell import Shell, Ways
 COMPARING = ("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R")  # of [[: numbers are calculated, subscripts too
 
 
-def run_sequence(shell: Shell, node: Sequence, state: State) -> Ways:
+def simulate_sequence(shell: Shell, node: Sequence, state: State) -> Ways:
     ways: Ways = (state, state)
     ends = False
     for item, separator in node.items:
         if separator == "&":
             shell.is_beside = True
-            shell.run(item, state)
+            shell.simulate(item, state)
             ways = (state, state)
             continue
-        ways = shell.run(item, state)
+        ways = shell.simulate(item, state)
         after = join(*ways)
         if after is None:
             ends = True  # what follows is read all the same: better one command too many
@@ -30,11 +30,11 @@ def run_sequence(shell: Shell, node: Sequence, state: State) -> Ways:
     return (None, None) if ends else ways
 
 
-def run_and_or(shell: Shell, node: AndOr, state: State) -> Ways:
-    ok, failed = shell.run(node.first, state)
+def simulate_and_or(shell: Shell, node: AndOr, state: State) -> Ways:
+    ok, failed = shell.simulate(node.first, state)
     for operator, item in node.rest:
         start = ok if operator == "&&" else failed
-        more_ok, more_failed = shell.run(item, start or ok or failed or state)
+        more_ok, more_failed = shell.simulate(item, start or ok or failed or state)
         if start is None:
             continue
         if operator == "&&":
@@ -44,42 +44,42 @@ def run_and_or(shell: Shell, node: AndOr, state: State) -> Ways:
     return ok, failed
 
 
-def run_pipeline(shell: Shell, node: Pipeline, state: State) -> Ways:
+def simulate_pipeline(shell: Shell, node: Pipeline, state: State) -> Ways:
     if len(node.stages) == 1:
-        ok, failed = shell.run(node.stages[0], state)
+        ok, failed = shell.simulate(node.stages[0], state)
         return failed, ok
     for stage in node.stages:
-        shell.run(stage, state)
+        shell.simulate(stage, state)
     return state, state
 
 
-def run_block(shell: Shell, node: Block, state: State) -> Ways:
-    ways = shell.run(node.body, state)
+def simulate_block(shell: Shell, node: Block, state: State) -> Ways:
+    ways = shell.simulate(node.body, state)
     if node.kind == "coproc":
         shell.is_beside = True
         state = state.assigning({node.name: UNKNOWN, f"{node.name}_PID": UNKNOWN})
     return ways if node.kind == "{" else (state, state)
 
 
-def run_if(shell: Shell, node: If, state: State) -> Ways:
+def simulate_if(shell: Shell, node: If, state: State) -> Ways:
     ok: State | None = None
     failed: State | None = None
     rest: State | None = state
     for condition, body in node.branches:
-        yes, no = shell.run(condition, rest or state)
-        body_ok, body_failed = shell.run(body, yes or rest or state)
+        yes, no = shell.simulate(condition, rest or state)
+        body_ok, body_failed = shell.simulate(body, yes or rest or state)
         if rest is not None and yes is not None:
             ok, failed = join(ok, body_ok), join(failed, body_failed)
         rest = no if rest is not None else None
     if node.otherwise is None:
         return join(ok, rest), failed
-    other_ok, other_failed = shell.run(node.otherwise, rest or state)
+    other_ok, other_failed = shell.simulate(node.otherwise, rest or state)
     if rest is None:
         return ok, failed
     return join(ok, other_ok), join(failed, other_failed)
 
 
-def run_case(shell: Shell, node: Case, state: State) -> Ways:
+def simulate_case(shell: Shell, node: Case, state: State) -> Ways:
     expand(shell, node.subject, state)
     state = shell.after_calculating(node, state)
     result: State | None = state
@@ -87,13 +87,13 @@ def run_case(shell: Shell, node: Case, state: State) -> Ways:
     for patterns, body, operator in node.clauses:
         for pattern in patterns:
             discard(shell, pattern.parts, state)
-        after = join(*shell.run(body, join(state, falls) or state))
+        after = join(*shell.simulate(body, join(state, falls) or state))
         result = join(result, after)
         falls = after if operator in (";&", ";;&") else None
     return result, result
 
 
-def run_expression(shell: Shell, node: Expression, state: State) -> Ways:
+def simulate_expression(shell: Shell, node: Expression, state: State) -> Ways:
     discard(shell, node.parts, state)
     shell.doubt(DASH)  # to which [[ is a command, and > in it a redirect
     if node.files:

@@ -23,10 +23,10 @@ def _by_table(written: str, text: str) -> "bool | None":
     from ...small_json import decode_object
 
     table = decode_object(written)
-    return None if table is None else run(table, text)
+    return None if table is None else matches_table(table, text)
 
 
-def run(table: "dict[str, object]", text: str) -> "bool | None":
+def matches_table(table: "dict[str, object]", text: str) -> "bool | None":
     """One step a character."""
     letters, rows, ends = table["letters"], table["rows"], table["ends"]
     state, last = 1, len(text) - 1

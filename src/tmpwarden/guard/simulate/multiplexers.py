@@ -6,7 +6,7 @@ from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.state import State
 from ..programs.options import parse
-from .code import child_state, follow_code, joined
+from .code import child_state, joined, simulate_code
 from .shell import Shell, Ways
 
 # commands of tmux that start a shell, with their options that take a value
@@ -20,7 +20,7 @@ TMUX_TYPES = ("send", "send-keys")
 SCREEN = "A S:s:T:t:c<h:e:p: Logfile>"
 
 
-def run_tmux(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_tmux(shell: Shell, call: Invocation, state: State) -> Ways:
     shell.emit(call, [], state)
     rest = parse("A L:S:f<c:T:", call.fields)
     at = call.fields.index(rest.plain[0]) if rest.plain else len(call.fields)
@@ -35,7 +35,7 @@ def run_tmux(shell: Shell, call: Invocation, state: State) -> Ways:
     return state, state
 
 
-def run_screen(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_screen(shell: Shell, call: Invocation, state: State) -> Ways:
     shell.emit(call, [], state)
     words = _behind_options(SCREEN, call.fields)
     if any(field.text == "-X" for field in call.fields):
@@ -51,7 +51,7 @@ def _typed(shell: Shell, code: list[Field], call: Invocation, state: State) -> N
         text = field.text
         if text is not None and "\\" in text:  # \n is its Enter
             field = Field(text.replace("\\n", "\n").replace("\\r", "\n").replace("^M", "\n"), None)
-        follow_code(shell, field, child_state(shell, state, []), *call.wrappers, call.fields[0].text or "")
+        simulate_code(shell, field, child_state(shell, state, []), *call.wrappers, call.fields[0].text or "")
 
 
 def _behind_options(spec: str, fields: list[Field]) -> list[Field]:

@@ -12,7 +12,7 @@ from .shell import Shell, Ways
 MAX_SHELLS = 6
 
 
-def follow_code(shell: Shell, field: Field, state: State, *around: str) -> Ways:
+def simulate_code(shell: Shell, field: Field, state: State, *around: str) -> Ways:
     """Read a string as bash does, in its place in the text if it stands there as it is."""
     if field.text is None:
         shell.refuse("a shell is given code that is not known")
@@ -24,9 +24,9 @@ def follow_code(shell: Shell, field: Field, state: State, *around: str) -> Ways:
     place = _place(shell, field)
     try:
         if place is not None:
-            ways = shell.run(read_part(shell.source, place[0], place[1], shell.nested), state)
+            ways = shell.simulate(read_part(shell.source, place[0], place[1], shell.nested), state)
         else:
-            ways = shell.run_text(read_part(field.text, 0, len(field.text), shell.nested), field.text, state)
+            ways = shell.simulate_text(read_part(field.text, 0, len(field.text), shell.nested), field.text, state)
     finally:
         shell.around = outer
         shell.nested -= 1

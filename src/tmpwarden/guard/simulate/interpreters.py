@@ -11,16 +11,16 @@ from ..programs.table import Program, has, is_known, language_of, program
 from .assignments import LISTS
 from .plain import tell
 from .shell import Shell, Ways
-from .wrappers import is_name, run_wrapped
+from .wrappers import is_name, simulate_wrapped
 
 SHOWING = ("-v", "-V", "-h", "-i", "--version", "--help")
 _RUNS_FILES = ("--test",)  # node: those that it finds, as any script
 
 
-def run_interpreter(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_interpreter(shell: Shell, call: Invocation, state: State) -> Ways:
     name = language_of(call.name)
     if len(call.fields) > 1 and has(f"{name}:{call.fields[1].text}", "runs"):
-        return run_wrapped(shell, call, state)  # bun x
+        return simulate_wrapped(shell, call, state)  # bun x
     known = program(name)
     module = _module(name, call)
     if module is not None:
@@ -79,7 +79,7 @@ def _code(call: Invocation, known: Program) -> Field | None:
     return Field(body.body if body is not None and body.parts is None else None, None)
 
 
-def run_awk(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_awk(shell: Shell, call: Invocation, state: State) -> Ways:
     from ..programs.inline import awk_writes  # rare, and every hook pays for each module
 
     for at in range(1, len(call.fields)):
@@ -99,7 +99,7 @@ def run_awk(shell: Shell, call: Invocation, state: State) -> Ways:
     return tell(shell, call, state)
 
 
-def run_sed(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_sed(shell: Shell, call: Invocation, state: State) -> Ways:
     from ..programs.inline import sed_writes
 
     scripts: list[str | None] = []
@@ -124,7 +124,7 @@ def run_sed(shell: Shell, call: Invocation, state: State) -> Ways:
     return tell(shell, call, state)
 
 
-def run_make(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_make(shell: Shell, call: Invocation, state: State) -> Ways:
     """make -f -: the recipes are on its input. NAME=VALUE is an assignment, as in front of a command."""
     for field in call.fields[1:]:
         name, equals, _ = (field.stem or "").partition("=")
@@ -136,7 +136,7 @@ def run_make(shell: Shell, call: Invocation, state: State) -> Ways:
     return tell(shell, call, state)
 
 
-def run_code_reader(shell: Shell, call: Invocation, state: State) -> Ways:
+def simulate_code_reader(shell: Shell, call: Invocation, state: State) -> Ways:
     """Editors, schedulers and debuggers: with a script they may do anything, else they are ordinary programs."""
     name = call.name
     known = program(name)

@@ -13,7 +13,7 @@ _NAME = "last-timer"
 
 
 @dataclass(frozen=True, slots=True)
-class LastRun:
+class LastTick:
     at_ns: int
     failed: Mapping[str, str]  # user -> why; a user's own timer knows of that user alone
 
@@ -26,12 +26,12 @@ def note(failed: Mapping[str, str]) -> None:
         return  # a full disk: the journal of the system has it
 
 
-def read() -> LastRun | None:
+def read() -> LastTick | None:
     try:
         with open(_path(), encoding="utf-8", opener=atomic.at_once) as file:
             failed = json.load(file)["failed"]
             at_ns = os.fstat(file.fileno()).st_mtime_ns
-        return LastRun(at_ns, {str(user): str(why) for user, why in failed.items()})
+        return LastTick(at_ns, {str(user): str(why) for user, why in failed.items()})
     except (OSError, ValueError, KeyError, TypeError, AttributeError):
         return None
 

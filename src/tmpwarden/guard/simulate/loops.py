@@ -13,7 +13,7 @@ from .shell import Shell, Ways
 MAX_ROUNDS = 16  # of a loop over words that are known
 
 
-def run_loop(shell: Shell, node: Loop, state: State) -> Ways:
+def simulate_loop(shell: Shell, node: Loop, state: State) -> Ways:
     shell.in_order = False
     discard(shell, node.parts, state)
     if node.parts or node.condition is None:
@@ -29,8 +29,8 @@ def _rounds(shell: Shell, condition: Sequence | None, body: Sequence, state: Sta
         shell.escapes.append([])
         start = known
         if condition is not None:
-            start = join(*shell.run(condition, known)) or known
-        after = join(*shell.run(body, start))
+            start = join(*shell.simulate(condition, known)) or known
+        after = join(*shell.simulate(body, start))
         for escaped in shell.escapes.pop():
             after = join(after, escaped)
         merged = join(join(known, start), after) or known
@@ -38,11 +38,11 @@ def _rounds(shell: Shell, condition: Sequence | None, body: Sequence, state: Sta
             return merged, merged
         known = merged
     known = known.at((None,)).forgetting()
-    shell.run(body, known)
+    shell.simulate(body, known)
     return known, known
 
 
-def run_for(shell: Shell, node: For, state: State) -> Ways:
+def simulate_for(shell: Shell, node: For, state: State) -> Ways:
     shell.in_order = False
     values: list[Field] = []
     for word in node.words or ():
@@ -57,7 +57,7 @@ def run_for(shell: Shell, node: For, state: State) -> Ways:
     for value in values:
         shell.escapes.append([])
         state = state.assigning({node.name: as_value(value)})
-        after = join(*shell.run(node.body, state))
+        after = join(*shell.simulate(node.body, state))
         for escaped in shell.escapes.pop():
             after = join(after, escaped)
         if after is None:
