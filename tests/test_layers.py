@@ -22,7 +22,7 @@ LAYERS = [
     {"oskit"},
     {"agent_facts", "agent_events"},
     {"model", "errors", "text", "small_json", "stamped", "toml_lines"},
-    {"lazy_dataclass"},
+    {"later", "lazy_dataclass", "light_enum"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 ROOT_MODULES = {"__init__", "__main__"}  # the lazy front door and `python -m`: they may name anything

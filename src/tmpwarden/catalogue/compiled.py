@@ -9,8 +9,8 @@ import contextlib
 import marshal
 import os
 import sys
-from enum import Enum
 
+from ..light_enum import Enum
 from ..model.sweep import Litter
 from ..model.terms import Kind, OwnerRule, Tier, Worth
 from ..oskit.files import atomic

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import re
-from enum import Enum
 
 from ..lazy_dataclass import dataclass, field
+from ..light_enum import Enum
 from ..text import parse_duration, parse_size
 from ..toml_lines import line_of, lines_of
 

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from enum import Enum
-
 from ..lazy_dataclass import dataclass
+from ..light_enum import Enum
 from .terms import OwnerState
 
 

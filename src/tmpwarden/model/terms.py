@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from enum import Enum
+from ..light_enum import Enum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
-from enum import Enum
 
 import click
 
@@ -14,6 +13,7 @@ from ...catalogue.agent import Agent
 from ...catalogue.load import Catalogue, load
 from ...catalogue.settings import load_settings
 from ...errors import BadConfig
+from ...light_enum import Enum
 from ...model.sweep import Litter
 from ...model.terms import Tier
 from ...text import plural, shown
