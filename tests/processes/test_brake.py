@@ -15,7 +15,7 @@ from support.mounts import tmpfs
 from support.user import UID
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import braking
-from tmpwarden.model.runaway import Growing, Limits, Sampled, Writer
+from tmpwarden.model.runaway import GrowingFile, Limits, Sampled, Writer
 from tmpwarden.model.sweep import Space
 from tmpwarden.oskit.proc.procs import read_whole
 from tmpwarden.processes import runaway
@@ -142,9 +142,9 @@ WRITER = Writer(1, 1, "yes", "s", None)
 FREE = Space("/tmp", "tmpfs", 1000 * MB, 500 * MB, 0, 0, True)
 
 
-def growing(bytes_: int, rate: float, session: str | None = "s") -> Growing:
+def growing(bytes_: int, rate: float, session: str | None = "s") -> GrowingFile:
     file = Sampled("/tmp/x", False, 1, 2, bytes_, (Writer(1, 1, "yes", session, None),))
-    return Growing(file, rate, FREE.bytes_free / rate if rate else None, "/tmp")
+    return GrowingFile(file, rate, FREE.bytes_free / rate if rate else None, "/tmp")
 
 
 def test_growth_is_told_by_what_was_gained_and_blocks_count() -> None:

@@ -26,7 +26,7 @@ _ALIASES = {"guard.presets": "guard.preset"}  # one thing, in whatever number it
 
 
 @dataclass(frozen=True, slots=True)
-class Heard:
+class PolicyFile:
     """What of one file counts, the locks in force after it, and complaints as (key, sentence)."""
 
     document: Document
@@ -34,16 +34,16 @@ class Heard:
     complaints: tuple[tuple[str, str], ...] = ()
 
 
-def hear(document: Document, locks: tuple[str, ...], *, is_of_the_host: bool, is_alone: bool) -> Heard:
+def hear(document: Document, locks: tuple[str, ...], *, is_of_the_host: bool, is_alone: bool) -> PolicyFile:
     """`is_alone`: no file was named with `--config`, beside which only what is locked counts of the host's."""
     if is_of_the_host:
         locks, wrong = locks_of(document)
         counts = document if is_alone else only_locked(document, locks)
         without = {table: content for table, content in counts.items() if table != TABLE}
-        return Heard(without, locks, ((TABLE, wrong),) if wrong else ())
+        return PolicyFile(without, locks, ((TABLE, wrong),) if wrong else ())
     kept, dropped = allowed(document, locks)
     told = [key for key in dropped if key.split(".")[0] not in _OF_THE_GUARD]  # which tells of those itself
-    return Heard(kept, locks, tuple((key, refusal(key)) for key in told))
+    return PolicyFile(kept, locks, tuple((key, refusal(key)) for key in told))
 
 
 def refusal(key: str) -> str:

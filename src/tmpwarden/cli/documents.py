@@ -11,7 +11,7 @@ from ..model.terms import Worth
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..lifecycle.living import Session
+    from ..lifecycle.living import LivingSession
 
 Document = dict[str, object]
 
@@ -148,7 +148,7 @@ def space(value: Space) -> Document:
     return document
 
 
-def session(value: Session) -> Document:
+def session(value: LivingSession) -> Document:
     return {"agent": value.agent, "pid": value.pid, "session": value.id, "scratch": value.scratch}
 
 

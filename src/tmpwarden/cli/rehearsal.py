@@ -25,7 +25,7 @@ _POINTS_TO_HOME = ("XDG_CACHE_HOME", "XDG_CONFIG_HOME", "XDG_DATA_HOME", "XDG_ST
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Rehearsed:
     """What became of one example."""
 
     planted: Planted
@@ -51,7 +51,7 @@ class Seen:
 @dataclass(frozen=True, slots=True)
 class Rehearsal:
     agent: Agent
-    seen: tuple[Seen, ...]
+    seen: tuple[Rehearsed, ...]
     warnings: tuple[str, ...]
 
     @property
@@ -125,7 +125,7 @@ def _sweep(agent: Agent, scratch: str, home: str) -> Rehearsal:
     unasked = [not os.path.lexists(each.path) for each in planted]
     compose.clean(request(ask=True), now_ns=_in_a_year)
     asked = [not os.path.lexists(each.path) for each in planted]
-    seen = (Seen(*each) for each in zip(planted, [rows.get(p.path) for p in planted], unasked, asked, strict=True))
+    seen = (Rehearsed(*each) for each in zip(planted, [rows.get(p.path) for p in planted], unasked, asked, strict=True))
     return Rehearsal(agent, tuple(seen), tuple(result.warnings))
 
 

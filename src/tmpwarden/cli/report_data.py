@@ -19,7 +19,7 @@ from ..setup import timer
 from ..sweep.store import history, journal, saved, trend
 from ..sweep.store.history import Moment
 from ..text import shown
-from ..worktrees.compose import Wish, looking
+from ..worktrees.compose import TreesWanted, looking
 from . import documents, forecasts, worktrees_told
 from .call import Call
 from .commands.orphans import document as orphan_document
@@ -110,7 +110,7 @@ def _orphans(call: Call) -> list[Document]:
 
 def _worktrees(call: Call) -> list[Document]:
     told, until = [], time.monotonic() + _WORKTREES_S
-    with looking(Wish((), call.roots, call.config_file), now_ns=call.now_ns) as (surveyor, candidates, _):
+    with looking(TreesWanted((), call.roots, call.config_file), now_ns=call.now_ns) as (surveyor, candidates, _):
         for tree in surveyor.look(candidates):
             document = worktrees_told.document(tree)
             told.append(_shown({name: value for name, value in document.items() if name not in ("items", "held_by")}))

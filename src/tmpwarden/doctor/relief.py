@@ -26,7 +26,7 @@ _LITTLE = 20  # less than this part of what is used changes nothing
 
 
 @dataclass(frozen=True, slots=True)
-class Way:
+class Remedy:
     """One way to get room: how much it gives, in words and as a command. Without a command a person has to act."""
 
     amount: int  # bytes, or entries where inodes are short
@@ -67,7 +67,7 @@ class _Root:
     counts: str
     is_unseen: bool
 
-    def ways(self) -> Iterator[Way]:
+    def ways(self) -> Iterator[Remedy]:
         judged = self.patient.judged(budget_bytes=self._budget_bytes()) if self.is_unseen else self.patient.verdicts
         here = [verdict for verdict in judged if verdict.finding.root == self.room.path]
         kept = [verdict for verdict in here if isinstance(verdict, Keep)]
@@ -78,7 +78,7 @@ class _Root:
         yield from self._used([each for each in kept if _is_used(each)])
         yield from self._unmatched([each for each in self.patient.unmatched if each.root == self.room.path])
 
-    def _clean(self, going: list[Remove]) -> Iterator[Way]:
+    def _clean(self, going: list[Remove]) -> Iterator[Remedy]:
         quarantine = measure_below(self.room.path, f"tmpwarden-{places.uid()}/q", places.uid())
         waiting = _of(quarantine.bytes, quarantine.entries - 1, self.counts) if quarantine else 0
         amount = self._sum(going) + waiting
@@ -88,9 +88,9 @@ class _Root:
         purge = " --purge" if waiting and not is_hurried else ""  # else a clean empties it by itself
         budget = f" --budget {self._budget_bytes() >> 10}K" if self.is_unseen else ""
         words = f"{self._told(amount)} may go now" + (" (part of it waits in quarantine)" if waiting else "")
-        yield Way(amount, words, f"tmpwarden clean --yes{purge}{budget}{_common_options(self.patient)}")
+        yield Remedy(amount, words, f"tmpwarden clean --yes{purge}{budget}{_common_options(self.patient)}")
 
-    def _ask(self, kept: list[Keep]) -> Iterator[Way]:
+    def _ask(self, kept: list[Keep]) -> Iterator[Remedy]:
         if not kept:
             return
         asked = Thresholds(take_ask=True)
@@ -98,11 +98,13 @@ class _Root:
         going = [each for each in self.patient.judged(thresholds=asked, only_paths=paths) if isinstance(each, Remove)]
         if going:
             words = f"{self._told(self._sum(going))} go only when you say so ({_largest(kept)})"
-            yield Way(self._sum(going), words, f"tmpwarden clean --all{_common_options(self.patient)}")
+            yield Remedy(self._sum(going), words, f"tmpwarden clean --all{_common_options(self.patient)}")
         else:
-            yield Way(self._sum(kept), f"{self._told(self._sum(kept))} would stay even if asked for ({_largest(kept)})")
+            yield Remedy(
+                self._sum(kept), f"{self._told(self._sum(kept))} would stay even if asked for ({_largest(kept)})"
+            )
 
-    def _young(self, kept: list[Keep]) -> Iterator[Way]:
+    def _young(self, kept: list[Keep]) -> Iterator[Remedy]:
         """Naming replaces age: the biggest can go before its time, if its user says so."""
         if kept:
             largest = max(kept, key=self._amount)
@@ -110,9 +112,9 @@ class _Root:
             words = f"{self._told(self._sum(kept))} are too young ({_largest(kept)}{when})"
             path = largest.finding.path
             command = self._by_name(path) if self._would_go(path) else ""
-            yield Way(self._amount(largest) if command else self._sum(kept), words, command)
+            yield Remedy(self._amount(largest) if command else self._sum(kept), words, command)
 
-    def _git(self, kept: list[Keep]) -> Iterator[Way]:
+    def _git(self, kept: list[Keep]) -> Iterator[Remedy]:
         if kept:
             largest = max(kept, key=self._amount)
             words = f"{self._told(self._sum(kept))} hold git work that exists nowhere else ({_largest(kept)})"
@@ -120,9 +122,9 @@ class _Root:
             can_save = self.patient.can_rescue and largest.reason is Reason.GIT_WORK
             # what was saved is the user's to remove: rm asks once, and runs only if everything is in a verified bundle
             save = f"tmpwarden rescue {path}{_common_options(self.patient)} && rm -rI -- {path}"
-            yield Way(self._amount(largest) if can_save else self._sum(kept), words, save if can_save else "")
+            yield Remedy(self._amount(largest) if can_save else self._sum(kept), words, save if can_save else "")
 
-    def _used(self, kept: list[Keep]) -> Iterator[Way]:
+    def _used(self, kept: list[Keep]) -> Iterator[Remedy]:
         """Those whose session is gone are held by a process that outlived it; the others belong to somebody at work."""
         for left_over in (True, False):
             group = [each for each in kept if (each.evidence.owner.state in _GONE) == left_over]
@@ -134,9 +136,9 @@ class _Root:
             end = "whose session is gone" if left_over else "end it to free them"
             words = f"{self._told(self._sum(group))} are in use ({_largest(group)}{who}; {end})"
             kill = f"kill {_pids(holders)}; tmpwarden clean --yes{_common_options(self.patient)}"
-            yield Way(self._sum(group), words, kill if left_over and holders else "")
+            yield Remedy(self._sum(group), words, kill if left_over and holders else "")
 
-    def _unmatched(self, groups: list[Unmatched]) -> Iterator[Way]:
+    def _unmatched(self, groups: list[Unmatched]) -> Iterator[Remedy]:
         amounts = [(_of(each.bytes, each.entries, self.counts), each) for each in groups]
         amounts.sort(key=lambda pair: -pair[0])
         if amounts:
@@ -144,7 +146,7 @@ class _Root:
             names = ", ".join(shown(each.glob) for _, each in amounts[:_MOST_TOLD])
             words = f"{self._told(total)} are yours and of no known kind ({names})"
             some = (f"{largest.root.rstrip('/')}/{name}" for name in largest.examples)
-            yield Way(total, words, self._by_name(largest.glob) if self._would_go(*some) else "")
+            yield Remedy(total, words, self._by_name(largest.glob) if self._would_go(*some) else "")
 
     def _would_go(self, *paths: str) -> bool:
         """Whether naming these would help: the judge's own word."""

@@ -10,7 +10,7 @@ from contextlib import suppress
 from ..catalogue.settings import Settings
 from ..lazy_dataclass import dataclass, field
 from ..model.processes import Ended, Fate, Orphan
-from ..model.runaway import Breach, Growing, Limits, Writer
+from ..model.runaway import Breach, GrowingFile, Limits, Writer
 from ..oskit.files import atomic, places, space
 from ..oskit.proc import namespaces, procs
 from ..oskit.proc.grip import take_hold
@@ -26,8 +26,8 @@ _MOST_REMEMBERED = 256
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
-    growing: tuple[Growing, ...]
+class BrakeLook:
+    growing: tuple[GrowingFile, ...]
     breaches: tuple[Breach, ...]
 
 
@@ -42,7 +42,7 @@ class Watch:
     before: dict[tuple[int, int], int] = field(default_factory=dict)
     looked_s: float = 0.0
 
-    def look(self) -> Seen:
+    def look(self) -> BrakeLook:
         asked = question(self.roots, config_file=self.config_file)
         now_s = time.time()
         files = runaway.sample(observe(asked), asked.roots, least_bytes=self.least_bytes)
@@ -51,7 +51,7 @@ class Watch:
         growing = runaway.growth(self.before, files.values(), elapsed_s, spaces)
         self.before = {key: file.allocated_bytes for key, file in files.items()}
         self.looked_s = now_s
-        return Seen(growing, runaway.breaches(growing, self.limits, spaces))
+        return BrakeLook(growing, runaway.breaches(growing, self.limits, spaces))
 
 
 def look_since_last_time(settings: Settings, *, may_act: bool) -> list[str]:

@@ -11,23 +11,25 @@ from ..oskit.proc.holders import Holders
 
 
 @dataclass(frozen=True, slots=True)
-class Session:
+class LivingSession:
     agent: str
     pid: int
     id: str | None
     scratch: str | None
 
 
-def living(catalogue: Catalogue, roots: tuple[str, ...]) -> tuple[Session, ...]:
+def living(catalogue: Catalogue, roots: tuple[str, ...]) -> tuple[LivingSession, ...]:
     """Every session that lives, by its agent's registry, a lease, or the environment of a process."""
     scratch = {(lease.agent, lease.session): lease.path for lease in read_all(roots)}
     holders = Holders.look(variables_of(catalogue.agents))
     book = OwnerBook(catalogue.agents, holders, roots=roots, home=places.home())
-    found: dict[tuple[str, str | int], Session] = {}
+    found: dict[tuple[str, str | int], LivingSession] = {}
     for agent in catalogue.agents:
         if not (agent.session_env or agent.registry):
             continue  # a tool that leaves litter, and knows no sessions
         for each in book.living(agent.id):
             path = scratch.get((agent.id, each.session or ""))
-            found.setdefault((agent.id, each.session or each.pid), Session(agent.id, each.pid, each.session, path))
+            found.setdefault(
+                (agent.id, each.session or each.pid), LivingSession(agent.id, each.pid, each.session, path)
+            )
     return tuple(found.values())

@@ -27,7 +27,7 @@ class RunLimits:
 
 
 @dataclass(frozen=True, slots=True)
-class Ended:
+class CommandEnded:
     """How the command ended: its status, or the signal that ended it."""
 
     status: int
@@ -45,7 +45,7 @@ def run(
     limits: RunLimits = NO_LIMITS,
     roots: tuple[str, ...] = (),
     warn: Callable[[str], None] = lambda sentence: None,
-) -> Ended:
+) -> CommandEnded:
     """Run `command`; stdin, stdout, signals and job control are its own. It runs even if no scratch can be made.
 
     What it leaves is destroyed. With `agent` it is a session of that agent, whose files wait in quarantine for a day.
@@ -94,7 +94,7 @@ def _scratch(
         return None
 
 
-def _supervised(command: Sequence[str], scratch: Scratch | None, is_private: bool, limits: RunLimits) -> Ended:
+def _supervised(command: Sequence[str], scratch: Scratch | None, is_private: bool, limits: RunLimits) -> CommandEnded:
     ready, go = os.pipe()
     heard, tell = os.pipe()
     with Signals() as signals:
@@ -128,10 +128,10 @@ def _adopt(scratch: Scratch, child: int) -> None:
         return  # a full disk: the lease still names us, and the command's own use keeps its scratch
 
 
-def _ended(status: int) -> Ended:
+def _ended(status: int) -> CommandEnded:
     if os.WIFSIGNALED(status):
-        return Ended(128 + os.WTERMSIG(status), os.WTERMSIG(status))
-    return Ended(os.WEXITSTATUS(status))
+        return CommandEnded(128 + os.WTERMSIG(status), os.WTERMSIG(status))
+    return CommandEnded(os.WEXITSTATUS(status))
 
 
 def _become(command: Sequence[str], scratch: Scratch | None, is_private: bool, limits: RunLimits, tell: int) -> None:

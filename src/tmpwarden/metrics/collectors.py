@@ -21,7 +21,7 @@ from ..oskit.files import places
 from ..processes.survey import look
 from ..sweep.store import clean_counts, history, journal, saved, trend
 from ..sweep.weigh import consent
-from ..worktrees.compose import Wish, looking
+from ..worktrees.compose import TreesWanted, looking
 from .families import Sample
 
 HOME, OTHER = "home", "other"
@@ -34,7 +34,7 @@ _MOST_STATE_ENTRIES = 20_000
 
 
 @dataclass(slots=True)
-class Subject:
+class Observed:
     """Whom we look at, and the agents that have a name here: what a user calls his own rows is nobody's label."""
 
     patient: Patient
@@ -50,7 +50,7 @@ class Subject:
         return tuple(self.agent(hook.agent) for hook in self.patient.hooks)
 
 
-def _roots(subject: Subject) -> Iterator[Sample]:
+def _roots(subject: Observed) -> Iterator[Sample]:
     for room in subject.patient.spaces:
         label = (room.path,)
         yield Sample("root_size_bytes", room.bytes_total, label)
@@ -68,7 +68,7 @@ def _roots(subject: Subject) -> Iterator[Sample]:
             yield Sample("quota_used_inodes", room.quota_inodes_used, label)
 
 
-def _forecast(subject: Subject) -> Iterator[Sample]:
+def _forecast(subject: Observed) -> Iterator[Sample]:
     """What status says in words. A quota is one user's, and does not fill a root."""
     patient = subject.patient
     known = history.read(places.state_dir(), lately=True)
@@ -85,7 +85,7 @@ def _forecast(subject: Subject) -> Iterator[Sample]:
                 pass
 
 
-def _litter(subject: Subject) -> Iterator[Sample]:
+def _litter(subject: Observed) -> Iterator[Sample]:
     """With zeros for the agents that are here: a graph should fall to nothing, not end."""
     here = set(subject.agents_here)
     units: Counter[tuple[str, str]] = Counter()
@@ -116,7 +116,7 @@ def _is_ours(verdict: Verdict) -> bool:
         return False
 
 
-def _quarantine(subject: Subject) -> Iterator[Sample]:
+def _quarantine(subject: Observed) -> Iterator[Sample]:
     units: Counter[str] = Counter(dict.fromkeys(subject.patient.roots, 0))
     sizes: Counter[str] = Counter()
     for entry in journal.restorable(places.state_dir()).values():
@@ -129,7 +129,7 @@ def _quarantine(subject: Subject) -> Iterator[Sample]:
         yield Sample("quarantine_bytes", sizes[label], (label,))
 
 
-def _totals(subject: Subject) -> Iterator[Sample]:
+def _totals(subject: Observed) -> Iterator[Sample]:
     state = places.state_dir()
     freed, told = saved.read(state), clean_counts.read(state)
     yield Sample("removed_units_total", told.removed_units)
@@ -147,7 +147,7 @@ def _totals(subject: Subject) -> Iterator[Sample]:
         yield Sample("last_clean_duration_seconds", told.last_duration_s)
 
 
-def _sessions(subject: Subject) -> Iterator[Sample]:
+def _sessions(subject: Observed) -> Iterator[Sample]:
     counts: Counter[str] = Counter(dict.fromkeys(subject.agents_here, 0))
     for session in living(load(), subject.patient.roots):
         counts[subject.agent(session.agent)] += 1
@@ -155,7 +155,7 @@ def _sessions(subject: Subject) -> Iterator[Sample]:
         yield Sample("live_sessions", count, (agent,))
 
 
-def _orphans(subject: Subject) -> Iterator[Sample]:
+def _orphans(subject: Observed) -> Iterator[Sample]:
     found = look(subject.patient.roots, config_file=subject.patient.request.config_file)
     for fate in FATES:
         these = [one for one in found if one.fate.value == fate]
@@ -163,12 +163,12 @@ def _orphans(subject: Subject) -> Iterator[Sample]:
         yield Sample("orphan_memory_bytes", sum(one.memory_bytes for one in these), (fate,))
 
 
-def _worktrees(subject: Subject) -> Iterator[Sample]:
+def _worktrees(subject: Observed) -> Iterator[Sample]:
     """As many as there is time for; git is asked about each."""
     request, until_s = subject.patient.request, time.monotonic() + _WORKTREES_S
     counts: Counter[str] = Counter()
     sizes: Counter[str] = Counter()
-    wish = Wish(roots=request.roots, config_file=request.config_file)
+    wish = TreesWanted(roots=request.roots, config_file=request.config_file)
     with looking(wish, now_ns=subject.patient.now_ns) as (surveyor, candidates, _):
         for tree in surveyor.look(candidates):
             verdict = "remove" if tree.is_proven else "keep"
@@ -182,7 +182,7 @@ def _worktrees(subject: Subject) -> Iterator[Sample]:
         yield Sample("worktree_bytes", sizes[verdict], (verdict,))
 
 
-def _state(subject: Subject) -> Iterator[Sample]:
+def _state(subject: Observed) -> Iterator[Sample]:
     """By the first word of a name right below: `journal.jsonl`, `guard/`, `q/`; `rescue/` and copies of ourselves."""
     sizes: Counter[str] = Counter(dict.fromkeys(STATE_KINDS, 0))
     for base, others in ((places.state_dir(), OTHER), (places.data_dir(), "runtime")):
@@ -207,7 +207,7 @@ def _files_below(base: str) -> Iterator[tuple[str, int]]:
             yield os.path.relpath(path, base).split("/")[0].split(".")[0], status.st_blocks * 512
 
 
-def _doctor(subject: Subject) -> Iterator[Sample]:
+def _doctor(subject: Observed) -> Iterator[Sample]:
     """The worst that each check says."""
     order = list(STATUSES)
     worst: dict[str, str] = {}
@@ -217,7 +217,7 @@ def _doctor(subject: Subject) -> Iterator[Sample]:
         yield Sample("doctor_check_status", STATUSES[status], (check,))
 
 
-COLLECTORS: dict[str, Callable[[Subject], Iterator[Sample]]] = {
+COLLECTORS: dict[str, Callable[[Observed], Iterator[Sample]]] = {
     "roots": _roots,
     "forecast": _forecast,
     "litter": _litter,
@@ -231,7 +231,7 @@ COLLECTORS: dict[str, Callable[[Subject], Iterator[Sample]]] = {
 }
 
 
-def gather(subject: Subject) -> Iterator[Sample]:
+def gather(subject: Observed) -> Iterator[Sample]:
     """Everything; a part that breaks is missing and said to be, and the others are told."""
     for name, collect in COLLECTORS.items():
         began_s, subject.saw_all = time.monotonic(), True

@@ -28,7 +28,7 @@ from ..oskit.files import places
 from ..setup import health
 from ..sweep.store import clean_counts
 from . import collectors
-from .collectors import HOME, OTHER, Subject
+from .collectors import HOME, OTHER, Observed
 from .families import FAMILIES, Sample
 
 USER_LIMIT_S, HOST_LIMIT_S = 120.0, 900.0
@@ -82,7 +82,7 @@ def _report(user: User, request: Request, now_ns: Clock, known: frozenset[str]) 
 
 def _gathered(request: Request, now_ns: Clock, known: frozenset[str]) -> Iterator[Sample]:
     patient = Patient(request, os.environ, hooks=health.of_hooks(), timer=health.of_timer(), now_ns=now_ns)
-    return collectors.gather(Subject(patient, known))
+    return collectors.gather(Observed(patient, known))
 
 
 def _known_agents() -> frozenset[str]:

@@ -31,7 +31,7 @@ class Sampled:
 
 
 @dataclass(frozen=True, slots=True)
-class Growing:
+class GrowingFile:
     """The same file at two moments."""
 
     file: Sampled
@@ -60,6 +60,6 @@ class Limits:
 class Breach:
     """A limit that a file went over, and who is to be stopped for it."""
 
-    growing: Growing
+    growing: GrowingFile
     limit: str  # in words: "max_file 20.0 GB"
     writers: tuple[Writer, ...]

@@ -102,7 +102,7 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
-class Unclear:
+class GitUnclear:
     """A repository that could not be inspected."""
 
     why: str  # the key of its configuration, or what git said
@@ -116,7 +116,7 @@ class Evidence:
     users: Users
     measure: Measure | None
     has_shape: bool | None = True  # the row's checks
-    git_losses: tuple[str, ...] | Unclear = ()  # what would be lost
+    git_losses: tuple[str, ...] | GitUnclear = ()  # what would be lost
     git_entries: tuple[str, ...] = ()  # repositories elsewhere that will still list a worktree that goes with it
 
 

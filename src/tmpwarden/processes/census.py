@@ -7,13 +7,13 @@ from contextlib import suppress
 
 from ..lazy_dataclass import dataclass, field
 from ..oskit.proc import procs, vitals
-from ..oskit.proc.vitals import NotMeasured, Vitals
+from ..oskit.proc.vitals import PartlyUnread, Vitals
 
 
 @dataclass(slots=True)
 class Census:
     known: dict[int, Vitals] = field(default_factory=dict)  # of every user, as far as they can be read
-    unreadable: dict[int, NotMeasured] = field(default_factory=dict)
+    unreadable: dict[int, PartlyUnread] = field(default_factory=dict)
     children: dict[int, list[int]] = field(default_factory=dict)
 
     @classmethod
@@ -30,11 +30,11 @@ class Census:
             case Vitals():
                 self.known[pid] = found
                 self.children.setdefault(found.parent, []).append(pid)
-            case NotMeasured(parent=parent):
+            case PartlyUnread(parent=parent):
                 self.unreadable[pid] = found
                 if parent is not None:
                     self.children.setdefault(parent, []).append(pid)
-            case vitals.Gone():
+            case vitals.ProcessGone():
                 pass
 
     def own(self) -> list[Vitals]:

@@ -39,7 +39,7 @@ class Suspect:
 
 
 @dataclass(frozen=True, slots=True)
-class World:
+class ProcessWorld:
     census: Census
     suspects: Mapping[int, Suspect]
     connections: Connections
@@ -52,35 +52,35 @@ class World:
         return found is not None and found.is_left_over
 
 
-def reason_to_spare(suspect: Suspect, world: World) -> str | None:
+def reason_to_spare(suspect: Suspect, world: ProcessWorld) -> str | None:
     """Why this process is not ended even if its number is named."""
     return next((words for spare in _TABLE if (words := spare(suspect, world))), None)
 
 
-def _of_another_user(suspect: Suspect, world: World) -> str | None:
+def _of_another_user(suspect: Suspect, world: ProcessWorld) -> str | None:
     return "it belongs to another user" if suspect.vitals.uid != os.geteuid() else None
 
 
-def _of_this_very_command(suspect: Suspect, world: World) -> str | None:
+def _of_this_very_command(suspect: Suspect, world: ProcessWorld) -> str | None:
     mine = (os.getpid(), *world.census.ancestors(os.getpid()))
     return "this command runs in it" if suspect.vitals.pid in mine else None
 
 
-def _on_the_keep_list(suspect: Suspect, world: World) -> str | None:
+def _on_the_keep_list(suspect: Suspect, world: ProcessWorld) -> str | None:
     one = suspect.vitals
     identity, command = f"pid:{one.pid}:{one.start}:{world.boot}", " ".join(one.arguments)
     kept = any(entry == identity or fnmatch.fnmatchcase(command, entry) for entry in world.kept)
     return "it is on the keep list" if kept else None
 
 
-def _of_a_live_session(suspect: Suspect, world: World) -> str | None:
+def _of_a_live_session(suspect: Suspect, world: ProcessWorld) -> str | None:
     binding = suspect.binding
     if binding is None or binding.state is not OwnerState.ALIVE:
         return None
     return f"its session is alive ({binding.proof})"
 
 
-def _an_agent_itself(suspect: Suspect, world: World) -> str | None:
+def _an_agent_itself(suspect: Suspect, world: ProcessWorld) -> str | None:
     """By the very name; a looser likeness (`claude-mem/mcp-server.js`) counts only for what no row knows better."""
     words = tuple(os.fsencode(word) for word in suspect.vitals.arguments)
     for agent in world.agents:
@@ -96,11 +96,11 @@ def _is_named(agent: str, arguments: tuple[str, ...]) -> bool:
     return any(name == agent + ending for name in names for ending in _SCRIPT_ENDINGS)
 
 
-def _at_a_terminal(suspect: Suspect, world: World) -> str | None:
+def _at_a_terminal(suspect: Suspect, world: ProcessWorld) -> str | None:
     return "it has a terminal" if suspect.vitals.has_terminal else None
 
 
-def _in_a_multiplexer(suspect: Suspect, world: World) -> str | None:
+def _in_a_multiplexer(suspect: Suspect, world: ProcessWorld) -> str | None:
     for pid in (suspect.vitals.pid, *world.census.ancestors(suspect.vitals.pid)):
         one = world.census.known.get(pid)
         if one is not None and one.name.lower().startswith(_MULTIPLEXERS):
@@ -108,7 +108,7 @@ def _in_a_multiplexer(suspect: Suspect, world: World) -> str | None:
     return None
 
 
-def _above_somebody_else(suspect: Suspect, world: World) -> str | None:
+def _above_somebody_else(suspect: Suspect, world: ProcessWorld) -> str | None:
     """What it started ends with it: each of these must be a left-over too."""
     for pid in world.census.descendants(suspect.vitals.pid):
         child = world.census.known.get(pid)
@@ -121,7 +121,7 @@ def _above_somebody_else(suspect: Suspect, world: World) -> str | None:
     return None
 
 
-def _in_a_group_of_its_own(suspect: Suspect, world: World) -> str | None:
+def _in_a_group_of_its_own(suspect: Suspect, world: ProcessWorld) -> str | None:
     """A service, container or scope that is not the agent's: somebody else looks after it."""
     cgroup, own = suspect.vitals.cgroup, suspect.binding.own_cgroups if suspect.binding else ()
     if cgroup in own:
@@ -136,17 +136,17 @@ def _in_a_group_of_its_own(suspect: Suspect, world: World) -> str | None:
     return None
 
 
-def _told_to_stay(suspect: Suspect, world: World) -> str | None:
+def _told_to_stay(suspect: Suspect, world: ProcessWorld) -> str | None:
     return "it was told to outlive its shell (nohup)" if suspect.vitals.ignores_hangup else None
 
 
-def _a_database(suspect: Suspect, world: World) -> str | None:
+def _a_database(suspect: Suspect, world: ProcessWorld) -> str | None:
     one = suspect.vitals
     program = one.arguments[0].rsplit("/", 1)[-1].rstrip(":") if one.arguments else one.name
     return f"{one.name} is a database" if one.name in _DATABASES or program in _DATABASES else None
 
 
-def _serving_somebody(suspect: Suspect, world: World) -> str | None:
+def _serving_somebody(suspect: Suspect, world: ProcessWorld) -> str | None:
     for client in world.connections.clients(suspect.vitals.pid):
         if client is None:
             return "somebody is connected to it"
@@ -155,7 +155,7 @@ def _serving_somebody(suspect: Suspect, world: World) -> str | None:
     return None
 
 
-_TABLE: tuple[Callable[[Suspect, World], str | None], ...] = (
+_TABLE: tuple[Callable[[Suspect, ProcessWorld], str | None], ...] = (
     _of_another_user,
     _of_this_very_command,
     _on_the_keep_list,

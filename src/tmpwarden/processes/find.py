@@ -17,12 +17,12 @@ from ..oskit.proc.connections import Connections
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.open_files import open_files
 from .census import Census
-from .exclusions import Suspect, World, reason_to_spare
+from .exclusions import ProcessWorld, Suspect, reason_to_spare
 from .sessions import Sessions
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class Inquiry:
     """Everything a look needs to know beside /proc."""
 
     agents: tuple[AgentFacts, ...]
@@ -34,7 +34,7 @@ class Question:
     sessions: frozenset[str] = field(default_factory=frozenset)  # only these; empty: all
 
 
-def find(question: Question) -> tuple[Orphan, ...]:
+def find(question: Inquiry) -> tuple[Orphan, ...]:
     """What may end first, then the biggest. Processes of live sessions are nobody's left-over and are not told of,
     unless they are named."""
     world = observe(question)
@@ -44,7 +44,7 @@ def find(question: Question) -> tuple[Orphan, ...]:
     return tuple(sorted(found, key=lambda one: (one.fate is not Fate.END, -one.memory_bytes, one.pid)))
 
 
-def observe(question: Question) -> World:
+def observe(question: Inquiry) -> ProcessWorld:
     """Every process of ours (and those that are named), with its row and its session."""
     census = Census.take()
     own = census.own()
@@ -57,7 +57,7 @@ def observe(question: Question) -> World:
         if (one := census.known.get(pid)) is not None:
             suspects[pid] = Suspect(one, None, None)
     ids = tuple(agent.id for agent in question.agents if agent.session_env)  # the catalogue knows tools too
-    return World(census, suspects, Connections(suspects), ids, question.kept, namespaces.boot_id())
+    return ProcessWorld(census, suspects, Connections(suspects), ids, question.kept, namespaces.boot_id())
 
 
 def _whole(part: Suspect, suspects: Mapping[int, Suspect]) -> Binding | None:
@@ -74,7 +74,7 @@ def _whole(part: Suspect, suspects: Mapping[int, Suspect]) -> Binding | None:
     return replace(above.binding, by=f"a part of process {above.vitals.pid}; {above.binding.by}")
 
 
-def _is_worth_telling(suspect: Suspect, question: Question) -> bool:
+def _is_worth_telling(suspect: Suspect, question: Inquiry) -> bool:
     if suspect.vitals.pid in question.named:
         return True
     binding = suspect.binding
@@ -83,7 +83,7 @@ def _is_worth_telling(suspect: Suspect, question: Question) -> bool:
     return not question.sessions or binding.session in question.sessions
 
 
-def _orphan(suspect: Suspect, world: World, roots: Sequence[str], table: MountTable | None) -> Orphan:
+def _orphan(suspect: Suspect, world: ProcessWorld, roots: Sequence[str], table: MountTable | None) -> Orphan:
     one = suspect.vitals
     fate, reason = _fate(suspect, world)
     started_s = procs.start_time_s(one.start)
@@ -104,7 +104,7 @@ def _orphan(suspect: Suspect, world: World, roots: Sequence[str], table: MountTa
     )
 
 
-def _fate(suspect: Suspect, world: World) -> tuple[Fate, str]:
+def _fate(suspect: Suspect, world: ProcessWorld) -> tuple[Fate, str]:
     """`end` needs both: a session proven dead, and a row that knows the program. One of them is not enough."""
     if words := reason_to_spare(suspect, world):
         return Fate.NEVER, words
@@ -122,7 +122,7 @@ def _fate(suspect: Suspect, world: World) -> tuple[Fate, str]:
     return Fate.END, f"{row.why}; {binding.proof} is gone ({binding.by})"
 
 
-def _parent_that_is_none(suspect: Suspect, world: World) -> str | None:
+def _parent_that_is_none(suspect: Suspect, world: ProcessWorld) -> str | None:
     """A daemon that an agent happened to start hands its environment to every later child: whatever is between this
     process and init must be a left-over itself."""
     for pid in world.census.ancestors(suspect.vitals.pid):

@@ -4,19 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..model.runaway import Breach, Growing, Limits, Sampled, Writer
+from ..model.runaway import Breach, GrowingFile, Limits, Sampled, Writer
 from ..model.sweep import Space
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.open_files import OpenFile, open_files
 from ..text import size
-from .exclusions import Suspect, World, reason_to_spare
+from .exclusions import ProcessWorld, Suspect, reason_to_spare
 
 WORTH_A_LOOK = 16 << 20  # smaller files fill no disk
 _SOON_S = 3600.0
 _UNTIL_NEXT_LOOK_S = 2.0  # a running brake looks every second; a look takes part of the next
 
 
-def sample(world: World, roots: Sequence[str], *, least_bytes: int = WORTH_A_LOOK) -> dict[tuple[int, int], Sampled]:
+def sample(
+    world: ProcessWorld, roots: Sequence[str], *, least_bytes: int = WORTH_A_LOOK
+) -> dict[tuple[int, int], Sampled]:
     """Every file of ours below `roots` that somebody has open for writing, by what it is, not by its name."""
     table = MountTable.of()
     found: dict[tuple[int, int], list[OpenFile]] = {}
@@ -27,13 +29,13 @@ def sample(world: World, roots: Sequence[str], *, least_bytes: int = WORTH_A_LOO
     return {key: _sampled(files, world) for key, files in found.items()}
 
 
-def _sampled(files: list[OpenFile], world: World) -> Sampled:
+def _sampled(files: list[OpenFile], world: ProcessWorld) -> Sampled:
     first = files[0]
     writers = tuple(_writer(world.suspects[pid], world) for pid in sorted({file.pid for file in files}))
     return Sampled(first.path, first.is_deleted, first.device, first.inode, first.allocated_bytes, writers)
 
 
-def _writer(suspect: Suspect, world: World) -> Writer:
+def _writer(suspect: Suspect, world: ProcessWorld) -> Writer:
     """A live session is no reason to let its command fill the disk; every other reason to spare a process stands."""
     one, binding = suspect.vitals, suspect.binding
     spared = reason_to_spare(Suspect(one, suspect.row, None), world)
@@ -43,7 +45,7 @@ def _writer(suspect: Suspect, world: World) -> Writer:
 
 def growth(
     before: Mapping[tuple[int, int], int], now: Iterable[Sampled], elapsed_s: float, spaces: Sequence[Space]
-) -> tuple[Growing, ...]:
+) -> tuple[GrowingFile, ...]:
     """What each file gained since `before` (its bytes then), and when its root is full at that rate. Fastest first."""
     found = []
     for file in now:
@@ -53,7 +55,7 @@ def growth(
         gained = file.allocated_bytes - before.get(file.identity, file.allocated_bytes)
         rate = max(0.0, gained / elapsed_s) if elapsed_s > 0 else 0.0
         full_s = space.bytes_free / rate if rate > 0 else None
-        found.append(Growing(file, rate, full_s, space.path))
+        found.append(GrowingFile(file, rate, full_s, space.path))
     return tuple(sorted(found, key=lambda one: (-one.bytes_per_s, -one.file.allocated_bytes)))
 
 
@@ -62,7 +64,7 @@ def _space_of(path: str, spaces: Sequence[Space]) -> Space | None:
     return max(inside, key=lambda space: len(space.path), default=None)
 
 
-def breaches(found: Sequence[Growing], limits: Limits, spaces: Sequence[Space]) -> tuple[Breach, ...]:
+def breaches(found: Sequence[GrowingFile], limits: Limits, spaces: Sequence[Space]) -> tuple[Breach, ...]:
     """Every growing file that a limit speaks of. Blocks count, not the length: a sparse file takes no room."""
     return tuple(
         Breach(one, words, tuple(w for w in one.file.writers if w.session is not None and w.spared is None))
@@ -71,7 +73,9 @@ def breaches(found: Sequence[Growing], limits: Limits, spaces: Sequence[Space]) 
     )
 
 
-def _limit_over(one: Growing, everything: Sequence[Growing], limits: Limits, spaces: Sequence[Space]) -> str | None:
+def _limit_over(
+    one: GrowingFile, everything: Sequence[GrowingFile], limits: Limits, spaces: Sequence[Space]
+) -> str | None:
     if limits.max_file_bytes is not None and one.file.allocated_bytes > limits.max_file_bytes:
         return f"max_file {size(limits.max_file_bytes)}"
     sessions = {writer.session for writer in one.file.writers if writer.session}
@@ -88,12 +92,12 @@ def _limit_over(one: Growing, everything: Sequence[Growing], limits: Limits, spa
     return None
 
 
-def is_runaway(one: Growing) -> bool:
+def is_runaway(one: GrowingFile) -> bool:
     """It will fill its root within the hour: what is worth a word without any limit set."""
     return one.seconds_to_full is not None and one.seconds_to_full <= _SOON_S
 
 
-def sentence(one: Growing) -> str:
+def sentence(one: GrowingFile) -> str:
     """`/tmp/x.log grows by 200.0 MB/s (pid 12, yes) and fills /tmp in about 6 min`."""
     who = ", ".join(f"pid {writer.pid}, {writer.command[:40]}" for writer in one.file.writers[:2])
     words = f"{one.file.path}{' (deleted)' if one.file.is_deleted else ''} holds {size(one.file.allocated_bytes)}"

@@ -19,7 +19,7 @@ _WORST_FIRST = (OwnerState.ALIVE, OwnerState.UNKNOWN, OwnerState.DEAD)
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class SessionRecord:
     """One word on one session: a lease, or an entry of the agent's registry."""
 
     agent: str
@@ -43,7 +43,7 @@ class Sessions:
     ) -> None:
         self.agents, self.markers, self.leases = tuple(agents), tuple(markers), tuple(leases)
         self.records = [
-            Record(lease.agent, lease.session, lease.pid, state_of(lease), "its lease", lease.cgroup)
+            SessionRecord(lease.agent, lease.session, lease.pid, state_of(lease), "its lease", lease.cgroup)
             for lease in self.leases
         ]
         environs = [one.environ for one in own]
@@ -89,7 +89,7 @@ def _is_at_or_below(path: str, directory: str) -> bool:
     return path == directory or path.startswith(directory + "/")
 
 
-def _registered(agent: str, registry: str, environs: Iterable[bytes], home: str) -> list[Record]:
+def _registered(agent: str, registry: str, environs: Iterable[bytes], home: str) -> list[SessionRecord]:
     form = registries.FORMATS[registry]
     homes = [f"{home}/{form.directory}"]
     for environ in environs:
@@ -97,6 +97,6 @@ def _registered(agent: str, registry: str, environs: Iterable[bytes], home: str)
         homes += [f"{other}/{form.directory}" for other in [variable_in(environ, b"HOME")] if other]
     near = dict.fromkeys(path.rstrip("/") for path in homes if path.startswith("/"))
     return [
-        Record(agent, entry.session, entry.pid, registries.state_of(entry), entry.source)
+        SessionRecord(agent, entry.session, entry.pid, registries.state_of(entry), entry.source)
         for entry in registries.read(registry, near)
     ]

@@ -9,7 +9,7 @@ from ..catalogue.settings import load_settings
 from ..leases import kept_processes, scratch
 from ..model.processes import Orphan
 from ..oskit.files import places
-from .find import Question, find
+from .find import Inquiry, find
 
 
 def look(
@@ -29,11 +29,11 @@ def question(
     named: Iterable[int] = (),
     sessions: Iterable[str] = (),
     config_file: str | None = None,
-) -> Question:
+) -> Inquiry:
     """What the catalogue, the leases and the keep list say."""
     found = tuple(places.temp_roots(roots))
     catalogue = load(overrides=load_settings(config_file).rows)
-    return Question(
+    return Inquiry(
         agents=catalogue.agents,
         leases=scratch.read_all(found),
         roots=found,

@@ -13,7 +13,7 @@ _WORDS = ("status", "--porcelain=v2", "-z", "--branch", "--untracked-files=norma
 
 
 @dataclass(frozen=True, slots=True)
-class Status:
+class TreeStatus:
     """`head` is "" before the first commit, `branch` "" where HEAD is detached. Names are relative to the tree."""
 
     head: str
@@ -29,7 +29,7 @@ class Status:
         return not self.changed and not self.untracked
 
 
-def status_of(repository: Repository) -> Status:
+def status_of(repository: Repository) -> TreeStatus:
     """Raises Unclear as every question to git. Files that a private exclude file hides count as ignored."""
     repository.own.check_index()
     head, branch = "", ""
@@ -54,7 +54,7 @@ def status_of(repository: Repository) -> Status:
                 untracked.append(rest)
             elif unique is not None:
                 ignored.append(os.path.relpath(unique, _path(repository, "")))
-    return Status(head, branch, tuple(changed), tuple(untracked), tuple(ignored), tuple(others), has_conflicts)
+    return TreeStatus(head, branch, tuple(changed), tuple(untracked), tuple(ignored), tuple(others), has_conflicts)
 
 
 def _is_checked_out_by_lfs(repository: Repository, kind: str, rest: str) -> bool:

@@ -15,10 +15,10 @@ from ..repos.derived import unique
 from ..repos.git_program import Git, Unclear
 from ..repos.gitdir import copy_file
 from ..repos.repository import Repository, Shape
-from ..repos.status import Status, status_of
+from ..repos.status import TreeStatus, status_of
 from ..text import shown, size
 from .copying import digest_of
-from .deliverables import Limits
+from .deliverables import SaveLimits
 from .nouns import SavedRepository, SavedStash
 from .reflogs import forgotten
 from .workshop import Workshop, opened
@@ -39,7 +39,7 @@ class _Parts:
     index: str = ""
 
 
-def save(repository: Repository, staging: str, number: int, limits: Limits) -> SavedRepository:
+def save(repository: Repository, staging: str, number: int, limits: SaveLimits) -> SavedRepository:
     """The bundle `staging/N.bundle`, verified. Raises Unclear where that cannot be done safely and whole."""
     object_format = "sha256" if repository.config.value("extensions.objectformat") == "sha256" else "sha1"
     status = status_of(repository) if repository.shape is not Shape.BARE else _status_of_bare(repository)
@@ -83,12 +83,12 @@ def save(repository: Repository, staging: str, number: int, limits: Limits) -> S
     )
 
 
-def _status_of_bare(repository: Repository) -> Status:
+def _status_of_bare(repository: Repository) -> TreeStatus:
     head = repository.common.line("HEAD")
-    return Status("", head.removeprefix("ref: refs/heads/"), (), (), ())
+    return TreeStatus("", head.removeprefix("ref: refs/heads/"), (), (), ())
 
 
-def _named(repository: Repository, status: Status, *, with_remotes: bool) -> dict[str, str]:
+def _named(repository: Repository, status: TreeStatus, *, with_remotes: bool) -> dict[str, str]:
     """Refs under their own names; of a worktree only what is its own, for the rest is its repository's."""
     form = "%(refname)%00%(objectname)"
     lines = os.fsdecode(repository.git.output("for-each-ref", f"--format={form}")).splitlines()
@@ -111,7 +111,9 @@ def _add_stashes(repository: Repository, parts: _Parts) -> None:
         parts.stashes.append(SavedStash(f"{_STASHES}/{number}", message))
 
 
-def _add_work_tree(repository: Repository, status: Status, shop: Workshop, parts: _Parts, limits: Limits) -> None:
+def _add_work_tree(
+    repository: Repository, status: TreeStatus, shop: Workshop, parts: _Parts, limits: SaveLimits
+) -> None:
     git = shop.git_in(repository.tree.fd, "index")
     git.output("read-tree", *([status.head] if status.head else ["--empty"]))
     names = [*status.changed, *_files(repository, status)]
@@ -124,7 +126,7 @@ def _add_work_tree(repository: Repository, status: Status, shop: Workshop, parts
         parts.index = _committed(staged, status, "what was staged", parts, INDEX)
 
 
-def _committed(git: Git, status: Status, message: str, parts: _Parts, ref: str) -> str:
+def _committed(git: Git, status: TreeStatus, message: str, parts: _Parts, ref: str) -> str:
     """A commit with the index that `git` has; "" if HEAD has just that."""
     tree = git.output("write-tree").decode().strip()
     if status.head and git.output("rev-parse", f"{status.head}^{{tree}}").decode().strip() == tree:
@@ -136,14 +138,14 @@ def _committed(git: Git, status: Status, message: str, parts: _Parts, ref: str) 
     return parts.refs[ref]
 
 
-def _files(repository: Repository, status: Status) -> Iterator[str]:
+def _files(repository: Repository, status: TreeStatus) -> Iterator[str]:
     top = f"/proc/self/fd/{repository.tree.fd}"
     for name in status.others:
         for path in unique(f"{top}/{name}".rstrip("/"), with_links=True):
             yield path[len(top) + 1 :]
 
 
-def _check_sizes(repository: Repository, names: list[str], limits: Limits) -> None:
+def _check_sizes(repository: Repository, names: list[str], limits: SaveLimits) -> None:
     total = 0
     for name in names:
         try:
@@ -155,7 +157,7 @@ def _check_sizes(repository: Repository, names: list[str], limits: Limits) -> No
             raise Unclear(f"{shown(name)} makes it too big to be saved: {size(length)}")
 
 
-def _needs(repository: Repository, limits: Limits) -> list[str]:
+def _needs(repository: Repository, limits: SaveLimits) -> list[str]:
     """Nothing where the whole history is small enough; else what lies elsewhere already: a clone's on its remotes, a
     worktree's in its repository."""
     is_cut = repository.common.has("shallow") or any(s.key == "promisor" for s in repository.config.settings)

@@ -19,7 +19,7 @@ PATTERNS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Limits:
+class SaveLimits:
     """How much may be saved at once."""
 
     max_file_bytes: int
@@ -30,7 +30,7 @@ class Limits:
         return any(fnmatch.fnmatchcase(name.lower(), pattern.lower()) for pattern in self.patterns)
 
 
-def wanted(top: str, limits: Limits, left_out: list[str]) -> Iterator[str]:
+def wanted(top: str, limits: SaveLimits, left_out: list[str]) -> Iterator[str]:
     """Paths below `top`, newest first, as far as the limits go; repositories and derived directories are not entered.
     What is wanted and too big is told in `left_out`."""
     found = sorted(_candidates(top, limits), key=lambda each: -each[1].st_mtime_ns)
@@ -43,7 +43,7 @@ def wanted(top: str, limits: Limits, left_out: list[str]) -> Iterator[str]:
         yield name
 
 
-def _candidates(top: str, limits: Limits) -> Iterator[tuple[str, os.stat_result]]:
+def _candidates(top: str, limits: SaveLimits) -> Iterator[tuple[str, os.stat_result]]:
     waiting = [""]
     while waiting:
         here = waiting.pop()

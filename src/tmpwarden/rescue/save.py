@@ -17,12 +17,12 @@ from ..repos.repository import Repository, Shape, Unit
 from ..text import shown
 from . import bundle, store
 from .copying import copy
-from .deliverables import PATTERNS, Limits, wanted
+from .deliverables import PATTERNS, SaveLimits, wanted
 from .nouns import Refused, Rescued, SavedFile, SavedRepository
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
+class Endangered:
     """What is to be saved: the entry `name` of an open directory, and the path it had when it was in use."""
 
     dir_fd: int
@@ -36,10 +36,12 @@ class Place:
 
 
 def save(
-    place: Place, settings: Settings, *, now_s: float, git: bool = True, files: bool = True
+    place: Endangered, settings: Settings, *, now_s: float, git: bool = True, files: bool = True
 ) -> Rescued | Refused | None:
     """What was saved, verified and on the disk; or why nothing was. None: nothing in it exists only there."""
-    limits = Limits(settings.rescue_max_file_bytes, settings.rescue_max_bytes, (*PATTERNS, *settings.rescue_patterns))
+    limits = SaveLimits(
+        settings.rescue_max_file_bytes, settings.rescue_max_bytes, (*PATTERNS, *settings.rescue_patterns)
+    )
 
     def room(wanted_bytes: int) -> Refused | None:
         return store.make_room(wanted_bytes, settings.rescue_max_bytes, settings.rescue_keep_s, now_s)[1]
@@ -62,7 +64,7 @@ def save(
         return Refused(f"{shown(str(error.filename or store.directory()))}: {error.strerror}")
 
 
-def _gathered(place: Place, path: str, limits: Limits, now_s: float, *, git: bool, files: bool) -> Rescued:
+def _gathered(place: Endangered, path: str, limits: SaveLimits, now_s: float, *, git: bool, files: bool) -> Rescued:
     left_out: list[str] = []
     return Rescued(
         store.new_id(_label(place), now_s),
@@ -75,11 +77,11 @@ def _gathered(place: Place, path: str, limits: Limits, now_s: float, *, git: boo
     )
 
 
-def _label(place: Place) -> str:
+def _label(place: Endangered) -> str:
     return place.session or os.path.basename(place.was)
 
 
-def _repositories(place: Place, path: str, limits: Limits) -> Iterator[SavedRepository]:
+def _repositories(place: Endangered, path: str, limits: SaveLimits) -> Iterator[SavedRepository]:
     measure = walk.measure(place.dir_fd, place.name, uid=places.uid(), count_atime=False)
     unit = Unit(place.dir_fd, place.name, place.was)
     number, seen = 0, set[str]()
@@ -132,7 +134,7 @@ def _lfs(repository: Repository, target: str) -> Iterator[SavedFile]:
                 yield saved
 
 
-def _files(place: Place, path: str, limits: Limits, left_out: list[str]) -> Iterator[SavedFile]:
+def _files(place: Endangered, path: str, limits: SaveLimits, left_out: list[str]) -> Iterator[SavedFile]:
     if not os.path.isdir(place.now) or os.path.islink(place.now):
         if os.path.isfile(place.now) and not os.path.islink(place.now) and limits.wants(os.path.basename(place.was)):
             name = os.path.basename(place.was)

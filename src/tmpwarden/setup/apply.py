@@ -15,7 +15,7 @@ from .targets import TARGETS, Target, Wish, find
 
 
 @dataclass(frozen=True, slots=True)
-class Done:
+class Applied:
     """What was, or with a dry run would be, changed."""
 
     target: Target
@@ -29,7 +29,7 @@ class Done:
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class AgentLine:
     """One line of the table of agents."""
 
     id: str
@@ -39,7 +39,7 @@ class Seen:
     guard: bool
 
 
-def install(name: str, *, guard: bool = False, observe: bool = False, dry_run: bool = False) -> Done:
+def install(name: str, *, guard: bool = False, observe: bool = False, dry_run: bool = False) -> Applied:
     target = find(name)
     wanted = runtime.planned()
     tools, complaint = _guarded(dry_run) if guard else ((), "")
@@ -50,7 +50,7 @@ def install(name: str, *, guard: bool = False, observe: bool = False, dry_run: b
         edits = target.edits(wish)  # that took a second, and a running agent writes its settings too
         _write(target, edits, guard, observe)
         remove_unused_runtimes()
-    return Done(target, tuple(edits), (*target.advice(), *filter(None, [complaint])), wanted.directory)
+    return Applied(target, tuple(edits), (*target.advice(), *filter(None, [complaint])), wanted.directory)
 
 
 def _guarded(dry_run: bool) -> tuple[tuple[str, ...], str]:
@@ -68,7 +68,7 @@ def _guarded(dry_run: bool) -> tuple[tuple[str, ...], str]:
     return tuple(name for rule in rules.rules_about_tools() for name in rule.patterns), complaint
 
 
-def uninstall(name: str, *, dry_run: bool = False) -> Done:
+def uninstall(name: str, *, dry_run: bool = False) -> Applied:
     target = find(name)
     known = record.load(target.id)
     edits = [_restored(edit, known) for edit in target.edits(Wish(None))]
@@ -81,22 +81,24 @@ def uninstall(name: str, *, dry_run: bool = False) -> Done:
                 record.put(edit)
         record.forget(target.id)
         remove_unused_runtimes()
-    return Done(target, tuple(edits))
+    return Applied(target, tuple(edits))
 
 
-def table() -> tuple[Seen, ...]:
+def table() -> tuple[AgentLine, ...]:
     """The agents found on this machine and where tmpwarden stands with each."""
     current = runtime.planned()
     return tuple(_seen(target, current) for target in TARGETS if target.is_here())
 
 
-def _seen(target: Target, current: runtime.Runtime) -> Seen:
+def _seen(target: Target, current: runtime.Runtime) -> AgentLine:
     try:
         state = target.state(current)
     except BrokenSettings:
         state = "broken settings"
     known = record.load(target.id)
-    return Seen(target.id, target.name, state, target.settings(), bool(known and known.guard and state != "absent"))
+    return AgentLine(
+        target.id, target.name, state, target.settings(), bool(known and known.guard and state != "absent")
+    )
 
 
 def _write(target: Target, edits: list[Edit], guard: bool, observe: bool) -> None:

@@ -7,7 +7,7 @@ import pwd
 import subprocess
 from collections.abc import Callable, Sequence
 
-Call = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
+AskScheduler = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
 _RUNTIME_DIRS, _LINGER = "/run/user", "/var/lib/systemd/linger"
 
 

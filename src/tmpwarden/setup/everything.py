@@ -39,7 +39,7 @@ class Change:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class SetupPlan:
     agents: tuple[Target, ...]
     changes: tuple[Change, ...]
     remaining: tuple[str, ...]  # what a person must still do
@@ -48,7 +48,7 @@ class Plan:
     refused: frozenset[str] = frozenset()  # agents whose settings are not ours to change
 
 
-def plan(wanted: Wanted) -> Plan:
+def plan(wanted: Wanted) -> SetupPlan:
     """Everything that would change; nothing is written. Raises UnknownAgent."""
     targets = _chosen(wanted.agents)
     changes: list[Change] = []
@@ -74,10 +74,10 @@ def plan(wanted: Wanted) -> Plan:
     changes += [Change("timer", edit) for edit in scheduled if edit.changes]
     changes += [Change("completion", edit) for edit in _completion(wanted) if edit.changes]
     remaining += [complaint] if complaint else []
-    return Plan(targets, tuple(changes), tuple(dict.fromkeys(remaining)), directories, ways, frozenset(refused))
+    return SetupPlan(targets, tuple(changes), tuple(dict.fromkeys(remaining)), directories, ways, frozenset(refused))
 
 
-def carry_out(made: Plan, wanted: Wanted) -> None:
+def carry_out(made: SetupPlan, wanted: Wanted) -> None:
     """Do what the plan says. Files that changed since it was made stop it: raises SetupFailed."""
     for target in made.agents:
         if target.id not in made.refused:
@@ -91,7 +91,7 @@ def carry_out(made: Plan, wanted: Wanted) -> None:
         timer.install()
 
 
-def removal() -> Plan:
+def removal() -> SetupPlan:
     """Everything of ours, out again."""
     changes = [
         Change("hooks", edit, target.id)
@@ -103,7 +103,7 @@ def removal() -> Plan:
     changes += [Change("temp", _former(changed)) for changed in known.files] if known else []
     if record.load(timer.TARGET) is not None:
         changes += [Change("timer", edit) for edit in timer.uninstall(dry_run=True).changed]
-    return Plan((), tuple(changes), ())
+    return SetupPlan((), tuple(changes), ())
 
 
 def take_out() -> None:

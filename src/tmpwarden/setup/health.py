@@ -19,7 +19,7 @@ def of_hooks() -> tuple[HookState, ...]:
         return ()
 
 
-def _state(seen: apply.Seen) -> str:
+def _state(seen: apply.AgentLine) -> str:
     """A hook whose interpreter or script is gone passes in silence: nobody but us would tell."""
     if seen.state in ("installed", "outdated", "untrusted", "twice"):
         for line in find(seen.id).commands():

@@ -10,7 +10,7 @@ import difflib
 import json
 import re
 
-from .jsonc import Member, Node, parse
+from .jsonc import JsonValue, Member, parse
 
 _Change = tuple[int, int, str]  # from, to, what stands there then
 
@@ -39,7 +39,7 @@ class _Style:
         return spelled.replace("\n", self.newline + self.indent * depth)
 
 
-def _changes(text: str, node: Node, wanted: object, style: _Style, depth: int) -> list[_Change]:
+def _changes(text: str, node: JsonValue, wanted: object, style: _Style, depth: int) -> list[_Change]:
     if _same(node.plain(), wanted):
         return []
     if node.kind == "object" and isinstance(wanted, dict):
@@ -52,7 +52,7 @@ def _changes(text: str, node: Node, wanted: object, style: _Style, depth: int) -
 
 
 def _in_container(
-    text: str, node: Node, old: list[str], new: list[str], values: list[object], style: _Style, depth: int
+    text: str, node: JsonValue, old: list[str], new: list[str], values: list[object], style: _Style, depth: int
 ) -> list[_Change]:
     """Members that are gone go, those that are new come behind their neighbour, those that differ are looked into."""
     changes: list[_Change] = []
@@ -75,7 +75,7 @@ def _in_container(
     return changes
 
 
-def _removals(text: str, node: Node, gone: list[Member], has_successor: bool) -> list[_Change]:
+def _removals(text: str, node: JsonValue, gone: list[Member], has_successor: bool) -> list[_Change]:
     """Each with its own comma and the white space before it; the last one's neighbour loses its comma too, unless the
     file ends its lists with one."""
     changes = []
@@ -96,7 +96,7 @@ def _removals(text: str, node: Node, gone: list[Member], has_successor: bool) ->
 
 def _insertions(
     text: str,
-    node: Node,
+    node: JsonValue,
     kept: list[Member],
     added: list[tuple[int, int]],
     names: list[str],

@@ -26,13 +26,13 @@ class Member:
     """One item of an object or a list."""
 
     start: int  # of its key, or of the value where there is none
-    node: Node
+    node: JsonValue
     key: str = ""
     comma: int = -1  # where its own comma stands
 
 
 @dataclass(slots=True)
-class Node:
+class JsonValue:
     start: int
     end: int
     value: object  # of a plain value; an object and a list have members
@@ -46,7 +46,7 @@ class Node:
         return [member.node.plain() for member in self.members] if self.kind == "list" else self.value
 
 
-def parse(text: str) -> Node:
+def parse(text: str) -> JsonValue:
     """The one value in `text`. Raises BrokenJson, also for a key that stands there twice: agents take one of them."""
     node = _value(text, _skip(text, 0), 0)
     end = _skip(text, node.end)
@@ -61,7 +61,7 @@ def _skip(text: str, at: int) -> int:
     return found.end()
 
 
-def _value(text: str, at: int, depth: int) -> Node:
+def _value(text: str, at: int, depth: int) -> JsonValue:
     if depth > _DEEPEST:
         raise BrokenJson(text, at, "nested too deep")
     if text[at : at + 1] in ("{", "["):
@@ -70,15 +70,15 @@ def _value(text: str, at: int, depth: int) -> Node:
     if found is None:
         raise BrokenJson(text, at, "a value is missing" if at < len(text) else "it ends too early")
     try:
-        return Node(at, found.end(), json.loads(found[0]))
+        return JsonValue(at, found.end(), json.loads(found[0]))
     except ValueError as wrong:
         raise BrokenJson(text, at, str(wrong)) from None
 
 
-def _container(text: str, opened: int, depth: int) -> Node:
+def _container(text: str, opened: int, depth: int) -> JsonValue:
     is_object = text[opened] == "{"
     closing = "}" if is_object else "]"
-    node = Node(opened, opened, None, "object" if is_object else "list")
+    node = JsonValue(opened, opened, None, "object" if is_object else "list")
     at, seen = _skip(text, opened + 1), set[str]()
     while text[at : at + 1] != closing:
         if node.members and node.members[-1].comma < 0:

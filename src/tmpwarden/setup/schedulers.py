@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from ..errors import SetupFailed
 from ..lifecycle import timers
 from . import bus, record
-from .bus import Call
+from .bus import AskScheduler
 from .edits import Edit, read
 
 SYSTEMD, LAUNCHD, CRON = "systemd", "launchd", "cron"
@@ -64,7 +64,7 @@ def _scopes(edits: Sequence[Edit]) -> list[list[str]]:
     return [[] if system else ["--user"] for system in sorted(is_system)]
 
 
-def enable(kind: str, edits: Sequence[Edit], call: Call) -> None:
+def enable(kind: str, edits: Sequence[Edit], call: AskScheduler) -> None:
     if kind == SYSTEMD:
         [scope] = _scopes(edits)
         _must(call, ["systemctl", *scope, "daemon-reload"])
@@ -75,7 +75,7 @@ def enable(kind: str, edits: Sequence[Edit], call: Call) -> None:
     set_crontab(edits, call)
 
 
-def disable(kind: str, edits: Sequence[Edit], call: Call) -> None:
+def disable(kind: str, edits: Sequence[Edit], call: AskScheduler) -> None:
     for scope in _scopes(edits):
         call(["systemctl", *scope, "disable", "--now", _UNIT])
     if kind == LAUNCHD:
@@ -84,14 +84,14 @@ def disable(kind: str, edits: Sequence[Edit], call: Call) -> None:
     set_crontab(edits, call)
 
 
-def forget(edits: Sequence[Edit], call: Call) -> None:
+def forget(edits: Sequence[Edit], call: AskScheduler) -> None:
     """After the files are gone: systemd would go on naming them, and remember that they once failed."""
     for scope in _scopes(edits):
         call(["systemctl", *scope, "daemon-reload"])
         call(["systemctl", *scope, "reset-failed", "tmpwarden.service", _UNIT])
 
 
-def is_active(paths: Sequence[str], call: Call) -> bool:
+def is_active(paths: Sequence[str], call: AskScheduler) -> bool:
     kind = kind_of(paths)
     if kind == SYSTEMD:
         scope = [] if any(map(is_of_the_machine, paths)) else ["--user"]
@@ -101,7 +101,7 @@ def is_active(paths: Sequence[str], call: Call) -> bool:
     return "tick.py" in call(["crontab", "-l"]).stdout
 
 
-def crontab_edit(command: list[str] | None, environ: dict[str, str], call: Call) -> Edit:
+def crontab_edit(command: list[str] | None, environ: dict[str, str], call: AskScheduler) -> Edit:
     """Our line in, or out; every other one stays."""
     before = _crontab(call)
     after = timers.crontab(before, command, environ)
@@ -109,7 +109,7 @@ def crontab_edit(command: list[str] | None, environ: dict[str, str], call: Call)
     return Edit(CRONTAB, old, new)
 
 
-def former_line(call: Call) -> list[Edit]:
+def former_line(call: AskScheduler) -> list[Edit]:
     """Our line out, where something better does it now. A crontab that we cannot read has none of ours."""
     try:
         edit = crontab_edit(None, {}, call)
@@ -118,7 +118,7 @@ def former_line(call: Call) -> list[Edit]:
     return [edit] if edit.changes else []
 
 
-def _crontab(call: Call) -> str:
+def _crontab(call: AskScheduler) -> str:
     """What the user has. Raises SetupFailed where that cannot be told: what we write replaces all of it."""
     said = call(["crontab", "-l"])
     is_empty = any(words in said.stderr.lower() for words in ("no crontab", "no such file"))
@@ -127,7 +127,7 @@ def _crontab(call: Call) -> str:
     return "" if said.returncode else said.stdout
 
 
-def set_crontab(edits: Sequence[Edit], call: Call) -> None:
+def set_crontab(edits: Sequence[Edit], call: AskScheduler) -> None:
     for edit in edits:
         if edit.path != CRONTAB or not edit.changes:
             continue
@@ -139,7 +139,7 @@ def set_crontab(edits: Sequence[Edit], call: Call) -> None:
             record.remove(draft)
 
 
-def _must(call: Call, argv: Sequence[str]) -> None:
+def _must(call: AskScheduler, argv: Sequence[str]) -> None:
     done = call(argv)
     if done.returncode:
         raise SetupFailed(f"`{' '.join(argv)}` failed: {done.stderr.strip() or done.returncode}")

@@ -14,7 +14,7 @@ from ..lifecycle import textfile, timers
 from ..oskit.files import places
 from . import bus, record, runtime, schedulers
 from .apply import remove_unused_runtimes
-from .bus import Call
+from .bus import AskScheduler
 from .edits import Edit, read
 from .schedulers import CRON, LAUNCHD, SYSTEM_AGENTS, SYSTEM_UNITS
 
@@ -36,7 +36,7 @@ class Scheduled:
 
 
 def install(
-    *, system: bool = False, metrics: str = "", dry_run: bool = False, kind: str = "", call: Call | None = None
+    *, system: bool = False, metrics: str = "", dry_run: bool = False, kind: str = "", call: AskScheduler | None = None
 ) -> Scheduled:
     """`metrics`: a directory, checked by the caller, into which each run of the machine's timer writes its series."""
     if system and os.geteuid() != 0:
@@ -58,7 +58,7 @@ def install(
     return Scheduled(kind, tuple(edits), (*schedulers.advice(kind, system=system), *_advice(system)))
 
 
-def uninstall(*, dry_run: bool = False, call: Call | None = None) -> Scheduled:
+def uninstall(*, dry_run: bool = False, call: AskScheduler | None = None) -> Scheduled:
     known, call = record.load(TARGET), call or bus.call
     edits = [_former(changed) for changed in known.files] if known else []
     kind = schedulers.kind_of([edit.path for edit in edits])
@@ -83,7 +83,7 @@ def state() -> str:
     return "installed" if known.version == __version__ else "outdated"
 
 
-def activity(call: Call | None = None) -> str:
+def activity(call: AskScheduler | None = None) -> str:
     """As `state`, but the scheduler itself is asked: "installed" only if it will really call us."""
     known, call = record.load(TARGET), call or bus.call
     if known is None:
@@ -143,7 +143,7 @@ def _command(wanted: runtime.Runtime, system: bool, metrics: str) -> list[str]:
     return [wanted.interpreter, "-I", "-S", tick, *(["--all-users"] if system else []), *told]
 
 
-def _edits(kind: str, command: list[str], system: bool, call: Call) -> list[Edit]:
+def _edits(kind: str, command: list[str], system: bool, call: AskScheduler) -> list[Edit]:
     environ = timers.carried({} if system else os.environ)
     if kind == CRON:
         return [schedulers.crontab_edit(command, environ, call)]

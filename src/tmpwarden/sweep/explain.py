@@ -9,7 +9,7 @@ from ..errors import FrozenMount, NotFound, TmpwardenError
 from ..lazy_dataclass import replace
 from ..model.answers import Nobody
 from ..model.hot import Birth
-from ..model.sweep import Owner, Receipt, Unclear, Verdict
+from ..model.sweep import GitUnclear, Owner, Receipt, Verdict
 from ..model.terms import OwnerState, Reason
 from ..oskit.files import places
 from ..oskit.proc.reach import Reach
@@ -112,6 +112,6 @@ def _would_lose(verdict: Verdict) -> tuple[str, ...]:
     if measure:
         at_least = "at least " if measure.at_least else ""
         contents.append(f"{at_least}{size_told(measure.bytes)} in {plural(measure.entries, 'entry', 'entries')}")
-    if isinstance(losses, Unclear):
+    if isinstance(losses, GitUnclear):
         return *contents, f"git work that could not be inspected: {losses.why}"
     return *contents, *losses

@@ -27,7 +27,7 @@ IDLE_S = 3600
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class TreesWanted:
     """What was asked for."""
 
     paths: tuple[str, ...] = ()  # these only; else all that can be found
@@ -41,7 +41,9 @@ Clock = Callable[[], int]
 
 
 @contextmanager
-def looking(wish: Wish, *, now_ns: Clock = time.time_ns) -> Iterator[tuple[Surveyor, list[Candidate], list[str]]]:
+def looking(
+    wish: TreesWanted, *, now_ns: Clock = time.time_ns
+) -> Iterator[tuple[Surveyor, list[Candidate], list[str]]]:
     """A surveyor, what it should look at, and warnings."""
     request = Request(roots=wish.roots, config_file=wish.config_file, thresholds=Thresholds(take_ask=True))
     prepared = prepare(request, now_ns=now_ns)
@@ -52,7 +54,10 @@ def looking(wish: Wish, *, now_ns: Clock = time.time_ns) -> Iterator[tuple[Surve
 
 
 def survey(
-    wish: Wish, *, on_tree: Callable[[int, int], None] = lambda done, all_: None, now_ns: Clock = time.time_ns
+    wish: TreesWanted,
+    *,
+    on_tree: Callable[[int, int], None] = lambda done, all_: None,
+    now_ns: Clock = time.time_ns,
 ) -> tuple[list[Tree], list[str]]:
     """Every worktree that was named or can be found, biggest first. `on_tree` hears how many of how many are done."""
     trees: list[Tree] = []
@@ -63,7 +68,7 @@ def survey(
     return sorted(trees, key=lambda tree: -(tree.measure.bytes if tree.measure else 0)), list(warnings)
 
 
-def proven(path: str, wish: Wish, *, now_ns: Clock = time.time_ns) -> Tree:
+def proven(path: str, wish: TreesWanted, *, now_ns: Clock = time.time_ns) -> Tree:
     """The proof for one."""
     trees, _ = survey(replace(wish, paths=(path,), asks_kernel=True), now_ns=now_ns)
     return trees[0]
@@ -71,7 +76,7 @@ def proven(path: str, wish: Wish, *, now_ns: Clock = time.time_ns) -> Tree:
 
 def remove(
     trees: Iterable[Tree],
-    wish: Wish,
+    wish: TreesWanted,
     *,
     only_derived: bool = False,
     branches: bool = False,
@@ -83,7 +88,7 @@ def remove(
         return removal.take_derived(trees) if only_derived else removal.take(trees)
 
 
-def _candidates(wish: Wish, roots: tuple[str, ...]) -> list[Candidate]:
+def _candidates(wish: TreesWanted, roots: tuple[str, ...]) -> list[Candidate]:
     home = None if wish.roots or os.environ.get("TMPWARDEN_ROOTS") else places.home()
     rows = catalogue.rows()
     bases = catalogue.bases(roots, home)

@@ -10,7 +10,7 @@ from ..light_enum import Enum
 from ..repos import work
 from ..repos.git_program import Unclear
 from ..repos.repository import Repository, Shape
-from ..repos.status import Status
+from ..repos.status import TreeStatus
 from ..text import plural
 
 _MOST_NAMED = 3
@@ -36,7 +36,7 @@ class Subject:
     """What the items are asked about."""
 
     repository: Repository
-    status: Status
+    status: TreeStatus
     branches: frozenset[str]  # of its repository, short names
     nested: tuple[str, ...]  # directories in it that hold repositories of their own
     stashes: tuple[str, ...]  # what the repository's stashes were made on, as their messages say

@@ -17,7 +17,7 @@ from ..repos.derived import derived_directories
 from ..repos.git_program import Unclear
 from ..repos.merged import Merged, merged_into
 from ..repos.repository import Repository, Shape, Unit, opened
-from ..repos.status import Status, status_of
+from ..repos.status import TreeStatus, status_of
 from ..sweep.find.kinds import kind_of
 from ..sweep.prepared import Prepared
 from ..sweep.weigh.evidence import gather
@@ -146,7 +146,7 @@ class Surveyor:
             derived=self._derived(repository, tree.path),
         )
 
-    def _merged(self, repository: Repository, status: Status, known: Known) -> Merged | None:
+    def _merged(self, repository: Repository, status: TreeStatus, known: Known) -> Merged | None:
         if not status.head:
             return None
         try:
@@ -197,7 +197,7 @@ def _known(repository: Repository) -> Known:
     return Known(refs, dates, stash_origins(log))
 
 
-def _committed(repository: Repository, status: Status, known: Known) -> int | None:
+def _committed(repository: Repository, status: TreeStatus, known: Known) -> int | None:
     if not status.head:
         return None
     if status.head in known.dates:
@@ -205,7 +205,7 @@ def _committed(repository: Repository, status: Status, known: Known) -> int | No
     return int(repository.git.output("rev-list", "--max-count=1", "--timestamp", status.head, "--").split()[0])
 
 
-def _unpushed(repository: Repository, status: Status) -> int | None:
+def _unpushed(repository: Repository, status: TreeStatus) -> int | None:
     if not status.head or not repository.config.published_by():
         return None
     return work.commits(repository, status.head, *work.published(repository))

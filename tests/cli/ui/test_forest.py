@@ -8,8 +8,8 @@ from pathlib import Path
 
 from support import planted
 from support.command import data
-from tmpwarden.cli.ui.forest import Node, grown
-from tmpwarden.cli.ui.look import Seen, look
+from tmpwarden.cli.ui.forest import TreeLine, grown
+from tmpwarden.cli.ui.look import Snapshot, look
 from tmpwarden.cli.ui.pins import Pin, pinned, still_marked
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Remove
@@ -21,16 +21,16 @@ def later_ns() -> int:
     return time.time_ns() + planted.DAYS * 10**9
 
 
-def seen() -> Seen:
+def seen() -> Snapshot:
     return look(Request(), later_ns)
 
 
-def trees(words: str = "", *, only_going: bool = False) -> list[Node]:
+def trees(words: str = "", *, only_going: bool = False) -> list[TreeLine]:
     found = seen()
     return grown(found.verdicts, found.spaces, words=words, only_going=only_going)
 
 
-def units(roots: list[Node]) -> dict[str, Node]:
+def units(roots: list[TreeLine]) -> dict[str, TreeLine]:
     return {unit.path or "": unit for root in roots for unit in root.units()}
 
 

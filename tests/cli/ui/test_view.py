@@ -18,7 +18,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
 from tmpwarden.cli.ui.app import View
-from tmpwarden.cli.ui.screens import Question, Told
+from tmpwarden.cli.ui.screens import Question, TextScreen
 from tmpwarden.cli.ui.units import Units
 
 _LIMIT_S = 60
@@ -111,7 +111,7 @@ def test_what_changed_after_it_was_marked_stays_and_is_told(own_world: Path) -> 
         marked.rename(own_world / "aside")
         planted.session(own_world / "tmp", name=marked.name)
         await answer_yes(pilot, app, "c")
-        await until(pilot, lambda: isinstance(app.screen, Told))
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
         assert "changed since it was judged" in " ".join(app.screen.lines)  # type: ignore[attr-defined]
         assert marked.exists()
 
@@ -125,7 +125,7 @@ def test_why_keep_filter_and_help_answer(own_world: Path) -> None:
     async def steps(pilot: "Pilot[int]") -> None:
         await go_to(pilot, app, unit)
         await pilot.press("w")
-        await until(pilot, lambda: isinstance(app.screen, Told))
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
         assert any("no process carries its session" in line for line in app.screen.lines)  # type: ignore[attr-defined]
         await pilot.press("escape")
         await answer_yes(pilot, app, "k")
@@ -139,7 +139,7 @@ def test_why_keep_filter_and_help_answer(own_world: Path) -> None:
         await pilot.press("escape")
         await until(pilot, lambda: app.words == "")
         await pilot.press("question_mark")
-        await until(pilot, lambda: isinstance(app.screen, Told))
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))
         assert "bring back" in " ".join(app.screen.lines)  # type: ignore[attr-defined]
 
     drive(app, steps)

@@ -48,7 +48,7 @@ def test_half_of_a_unit_is_never_brought_back(root: Path, state: str, monkeypatc
         raise Killed
 
     with monkeypatch.context() as moment:
-        moment.setattr(emptier.Purger, "leave", die)  # its files are gone, its directories are not
+        moment.setattr(emptier.Emptier, "leave", die)  # its files are gone, its directories are not
         with pytest.raises(Killed):
             clean(now_ns=later(200))
     with pytest.raises(NotFound):

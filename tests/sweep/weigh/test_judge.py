@@ -6,7 +6,7 @@ import pytest
 
 from tmpwarden.model.answers import Held, Nobody, NotMeasured
 from tmpwarden.model.request import Thresholds
-from tmpwarden.model.sweep import Evidence, Finding, Keep, Litter, Measure, Owner, Remove, Unclear, Verdict, Witness
+from tmpwarden.model.sweep import Evidence, Finding, GitUnclear, Keep, Litter, Measure, Owner, Remove, Verdict, Witness
 from tmpwarden.model.terms import Kind, OwnerRule, OwnerState, Reason, Tier, WitnessKind, Worth
 from tmpwarden.sweep.weigh.judge import Standing, judge, threshold_s
 from tmpwarden.sweep.weigh.weigher import Weigher
@@ -64,7 +64,7 @@ def test_any_witness_keeps_and_is_the_reason(kind: WitnessKind) -> None:
         (FINDING, measured(oldest_ns=0), None, Reason.NOT_MEASURED),
         (FINDING, measured(newest_ns=NOW - 59 * 10**9), None, Reason.TOO_YOUNG),
         (row(resume=True), measured(newest_ns=NOW - 2 * DAY_NS), None, Reason.RESUMABLE),
-        (FINDING, replace(GONE, git_losses=Unclear("core.fsmonitor")), None, Reason.GIT_UNCLEAR),
+        (FINDING, replace(GONE, git_losses=GitUnclear("core.fsmonitor")), None, Reason.GIT_UNCLEAR),
         (FINDING, replace(GONE, git_losses=("1 stash",)), None, Reason.GIT_WORK),
         (row(tier=Tier.ASK), GONE, None, Reason.ASK_ONLY),
         (FINDING, GONE, Standing(is_backlog=True), Reason.BACKLOG),

@@ -12,7 +12,7 @@ from ...catalogue.settings import load_settings
 from ...errors import BadArgument, NotFound, PermissionDenied, WouldAsk
 from ...lifecycle import braking
 from ...model.processes import Fate
-from ...model.runaway import Growing
+from ...model.runaway import GrowingFile
 from ...oskit.files import places
 from ...processes import punching, runaway, stopped_list
 from ...processes.survey import look
@@ -78,7 +78,7 @@ def _watch(call: Call, for_s: int | None) -> Answer:
     return Answer({"files": [document(one) for one in seen.growing]}, lambda: _lines(seen.growing))
 
 
-def _tell(seen: braking.Seen, watch: braking.Watch, said: set[str]) -> None:
+def _tell(seen: braking.BrakeLook, watch: braking.Watch, said: set[str]) -> None:
     """What is new goes to stderr at once: a disk fills in seconds."""
     braked = set()
     for breach in seen.breaches:
@@ -145,7 +145,7 @@ def _punch(call: Call, word: str, yes: bool) -> Answer:
     return Answer({"path": writers[0].path, "freed_bytes": freed}, lambda: [line])
 
 
-def document(one: Growing) -> dict[str, object]:
+def document(one: GrowingFile) -> dict[str, object]:
     return {
         "path": one.file.path,
         "deleted": one.file.is_deleted,
@@ -156,7 +156,7 @@ def document(one: Growing) -> dict[str, object]:
     }
 
 
-def _lines(found: tuple[Growing, ...]) -> Iterator[str]:
+def _lines(found: tuple[GrowingFile, ...]) -> Iterator[str]:
     for one in found:
         yield shown(runaway.sentence(one))
     for waiting in stopped_list.stopped():

@@ -17,7 +17,7 @@ from ...oskit.proc.reach import Reach
 from ...rescue import store
 from ...rescue.nouns import Refused, Rescued, SavedRepository
 from ...rescue.restore import restore
-from ...rescue.save import Place, save
+from ...rescue.save import Endangered, save
 from ...sweep.compose import prepare
 from ...text import duration, plural, shown, size
 from .. import completing, documents
@@ -128,7 +128,7 @@ def _save(path: str, session: str | None, settings: Settings, call: Call, files:
         status = os.lstat(name, dir_fd=fd)
         if status.st_uid != places.uid():
             return Refused("it belongs to another user")
-        place = Place(fd, name, path, session)
+        place = Endangered(fd, name, path, session)
         return save(place, settings, now_s=call.now_ns() / 1e9, files=files)
     finally:
         os.close(fd)

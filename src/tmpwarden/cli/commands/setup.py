@@ -19,7 +19,7 @@ from ..call import Answer, Call
 from ..group import COMPLETION_VARIABLE, pass_call
 
 if TYPE_CHECKING:
-    from ...setup.everything import Plan
+    from ...setup.everything import SetupPlan
 
 
 @click.command()
@@ -69,7 +69,7 @@ def _completion(context: click.Context, shell: str) -> str:
     return maker(context.find_root().command, {}, "tmpwarden", COMPLETION_VARIABLE).source() if maker else ""
 
 
-def _data(made: Plan, *, dry_run: bool, remove: bool) -> dict[str, object]:
+def _data(made: SetupPlan, *, dry_run: bool, remove: bool) -> dict[str, object]:
     changes = [
         {"path": change.edit.path, "kind": change.kind, "agent": change.agent or None, "diff": change.edit.diff()}
         for change in made.changes
@@ -78,7 +78,7 @@ def _data(made: Plan, *, dry_run: bool, remove: bool) -> dict[str, object]:
     return {"changes": changes, "remaining": list(made.remaining), "temp": temp, "dry_run": dry_run, "remove": remove}
 
 
-def _shown(made: Plan) -> Iterator[str]:
+def _shown(made: SetupPlan) -> Iterator[str]:
     for change in made.changes:
         yield change.edit.diff()
     if not made.changes:
@@ -86,7 +86,7 @@ def _shown(made: Plan) -> Iterator[str]:
     yield from made.remaining
 
 
-def _told(made: Plan, remove: bool) -> Iterator[str]:
+def _told(made: SetupPlan, remove: bool) -> Iterator[str]:
     if remove:
         yield f"tmpwarden is out of {plural(len(made.changes), 'file')}; each is as it was before."
         return

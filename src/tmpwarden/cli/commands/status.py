@@ -13,7 +13,7 @@ from ...errors import TmpwardenError
 from ...lazy_dataclass import dataclass
 from ...lifecycle import last_tick
 from ...lifecycle.last_tick import LastTick
-from ...lifecycle.living import Session, living
+from ...lifecycle.living import LivingSession, living
 from ...model.sweep import Space
 from ...oskit.files import places, space
 from ...setup import apply, timer
@@ -36,7 +36,7 @@ _SHAPES = 3
 @dataclass(frozen=True, slots=True)
 class Status:
     spaces: tuple[Space, ...]
-    sessions: tuple[Session, ...]
+    sessions: tuple[LivingSession, ...]
     hooks: tuple[tuple[str, str], ...]  # agent, state
     timer: str
     last_tick: LastTick | None  # of a timer

@@ -59,13 +59,13 @@ def command(
 
 def _with_worktree(call: Call, path: str, result: TeardownResult) -> Answer:
     """The proof, and the deed if it holds. What is gone already is done."""
-    from ...worktrees.compose import Wish, proven, remove
+    from ...worktrees.compose import TreesWanted, proven, remove
     from .. import worktrees_told  # only here: an orchestrator's usual teardown is to be over soon
 
     if not os.path.lexists(path):
         error = _error(result)
         return Answer(_data(result), lambda: _lines(result), error.exit_code if error else 0, error)
-    wish = Wish((path,), call.roots, call.config_file, 0)
+    wish = TreesWanted((path,), call.roots, call.config_file, 0)
     tree = proven(path, wish, now_ns=call.now_ns)
     may_go = tree.is_proven or tree.lacks_only_a_name
     gone = remove([tree], wish, now_ns=call.now_ns) if may_go else []

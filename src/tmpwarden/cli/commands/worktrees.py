@@ -8,7 +8,7 @@ from ...errors import NotProven, Partial, WouldAsk
 from ...model.terms import Outcome
 from ...repos.merged import Merged
 from ...text import plural, shown, size
-from ...worktrees.compose import Wish, proven, remove, survey
+from ...worktrees.compose import TreesWanted, proven, remove, survey
 from ...worktrees.proof import Holds
 from ...worktrees.removal import Gone
 from ...worktrees.tree import Tree
@@ -29,7 +29,7 @@ def command(call: Call, min_age: int | None) -> Answer | None:
     """
     if click.get_current_context().invoked_subcommand is not None:
         return None
-    trees = _looked_at(Wish((), call.roots, call.config_file, min_age), call)
+    trees = _looked_at(TreesWanted((), call.roots, call.config_file, min_age), call)
     return Answer({"worktrees": [told.document(tree) for tree in trees]}, lambda: told.table(trees, call))
 
 
@@ -38,7 +38,7 @@ def command(call: Call, min_age: int | None) -> Answer | None:
 @pass_call
 def proof(call: Call, path: str) -> Answer:
     """Every item of the proof that nothing would be lost with PATH. Exit 0: provably nothing; 2: not proven."""
-    tree = proven(path, Wish((), call.roots, call.config_file), now_ns=call.now_ns)
+    tree = proven(path, TreesWanted((), call.roots, call.config_file), now_ns=call.now_ns)
     error = None if tree.is_proven else NotProven(shown(tree.path), shown(tree.failing.detail if tree.failing else ""))
     return Answer(
         told.document(tree),
@@ -72,7 +72,7 @@ def clean(
     They wait in quarantine, and `tmpwarden undo` brings them back whole. Without PATH: those that agents made.
     The branch stays, and a detached HEAD is given a reference under refs/tmpwarden/.
     """
-    wish = Wish(paths, call.roots, call.config_file, min_age)
+    wish = TreesWanted(paths, call.roots, call.config_file, min_age)
     trees = _looked_at(wish, call)
     chosen = [tree for tree in trees if _may_go(tree, derived_only=derived_only) and (not merged or _is_merged(tree))]
     chosen = chosen if paths else [tree for tree in chosen if tree.maker]
@@ -88,7 +88,7 @@ def clean(
     return outcome(call, gone, kept)
 
 
-def _looked_at(wish: Wish, call: Call) -> list[Tree]:
+def _looked_at(wish: TreesWanted, call: Call) -> list[Tree]:
     with Progress(wanted=not call.json) as progress:
         trees, warnings = survey(
             wish, on_tree=lambda done, all_: progress.tell(f"Looking: {done} of {all_} ..."), now_ns=call.now_ns

@@ -21,8 +21,8 @@ from ...text import plural, shown
 from .. import render
 from ..call import Call
 from . import keys
-from .forest import Key, Node, grown
-from .look import Seen, look
+from .forest import Key, TreeLine, grown
+from .look import Snapshot, look
 from .pins import Pin, pinned
 from .units import Units
 
@@ -63,8 +63,8 @@ class View(App[int]):
         super().__init__()
         self.call, self.only_going, self.words = call, only_going, ""
         self.request = request or Request(roots=call.roots, config_file=call.config_file)
-        self.seen: Seen | None = None
-        self.roots: list[Node] = []
+        self.seen: Snapshot | None = None
+        self.roots: list[TreeLine] = []
         self.marks: dict[Key, Pin] = {}
         self.opened: set[Key] = set()
         self.said, self.is_busy, self.is_looking = "Looking ...", False, False
@@ -94,15 +94,15 @@ class View(App[int]):
     @work(thread=True, exclusive=True, group="look")
     def look_around(self) -> None:
         try:
-            seen: Seen | str = look(self.request, self.call.now_ns)
+            seen: Snapshot | str = look(self.request, self.call.now_ns)
         except (TmpwardenError, OSError) as error:
             seen = str(error)
         self.call_from_thread(self.take_in, seen)
 
-    def take_in(self, seen: Seen | str) -> None:
+    def take_in(self, seen: Snapshot | str) -> None:
         self.is_looking = False
         rest_s = _SOONEST_S
-        if isinstance(seen, Seen):
+        if isinstance(seen, Snapshot):
             is_first, self.seen = self.seen is None, seen
             rest_s = max(_SOONEST_S, _REST * seen.took_s)
             self.said = "? shows all keys" if is_first else self.said
@@ -129,15 +129,15 @@ class View(App[int]):
             self.drawn = drawn
         self.tell()
 
-    def on_tree_node_expanded(self, event: Tree.NodeExpanded[Node]) -> None:
+    def on_tree_node_expanded(self, event: Tree.NodeExpanded[TreeLine]) -> None:
         if event.node.data:
             self.opened.add(event.node.data.key)
 
-    def on_tree_node_collapsed(self, event: Tree.NodeCollapsed[Node]) -> None:
+    def on_tree_node_collapsed(self, event: Tree.NodeCollapsed[TreeLine]) -> None:
         if event.node.data:
             self.opened.discard(event.node.data.key)
 
-    def on_tree_node_highlighted(self, _: Tree.NodeHighlighted[Node]) -> None:
+    def on_tree_node_highlighted(self, _: Tree.NodeHighlighted[TreeLine]) -> None:
         self.tell()
 
     def say(self, sentence: str) -> None:
@@ -176,14 +176,14 @@ class View(App[int]):
     def on_resize(self) -> None:
         self.call_after_refresh(self.tell)
 
-    def here(self) -> Node | None:
+    def here(self) -> TreeLine | None:
         cursor = self.query_one(Units).cursor_node
         return cursor.data if cursor is not None else None
 
-    def marked(self) -> list[Node]:
+    def marked(self) -> list[TreeLine]:
         return [unit for root in self.roots for unit in root.units() if unit.key in self.marks]
 
-    def is_marked(self, node: Node) -> bool | None:
+    def is_marked(self, node: TreeLine) -> bool | None:
         """None: some of it."""
         if node.is_unit:
             return node.key in self.marks
@@ -198,7 +198,7 @@ class View(App[int]):
     def action_all(self) -> None:
         self.mark([unit for root in self.roots for unit in root.units() if unit.going and unit.can_be_marked], None)
 
-    def mark(self, units: Sequence[Node], node: Node | None) -> None:
+    def mark(self, units: Sequence[TreeLine], node: TreeLine | None) -> None:
         if not units:
             self.say(f"It stays: {node.why}." if node is not None and node.is_unit else "Nothing here may go.")
             return

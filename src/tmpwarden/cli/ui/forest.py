@@ -15,14 +15,14 @@ Key = tuple[str, ...]  # the same thing in the next look has the same one
 
 
 @dataclass(slots=True)
-class Node:
+class TreeLine:
     """One line of the tree. A leaf is a unit; above it, all that its children hold."""
 
     key: Key
     title: str
     kind: str  # root, agent, session, litter or unit
     verdicts: list[Verdict] = field(default_factory=list)
-    children: list[Node] = field(default_factory=list)
+    children: list[TreeLine] = field(default_factory=list)
     bytes: int = 0
     going_bytes: int = 0
     offered: frozenset[Key] = frozenset()  # keys of the units in it that can be marked
@@ -45,7 +45,7 @@ class Node:
     def going(self) -> list[Remove]:
         return [each for each in self.verdicts if isinstance(each, Remove)]
 
-    def units(self) -> Iterator[Node]:
+    def units(self) -> Iterator[TreeLine]:
         if self.is_unit:
             yield self
         for child in self.children:
@@ -84,11 +84,11 @@ def is_offered(verdict: Verdict) -> bool:
 
 def grown(
     verdicts: Iterable[Verdict], spaces: Sequence[Space], *, words: str = "", only_going: bool = False
-) -> list[Node]:
+) -> list[TreeLine]:
     """One tree a root, the biggest first; `words` must all occur in a unit's path, agent, kind or session."""
     wanted = [each.lower() for each in words.split()]
-    known: dict[Key, Node] = {}
-    roots = {space.path: Node((space.path,), shown(space.path), "root") for space in spaces}
+    known: dict[Key, TreeLine] = {}
+    roots = {space.path: TreeLine((space.path,), shown(space.path), "root") for space in spaces}
     for unit in render.units(verdicts):
         if only_going and not any(is_offered(each) for each in unit):
             continue
@@ -96,14 +96,14 @@ def grown(
         if not all(word in text for word in wanted):
             continue
         leaf = _leaf(unit)
-        root = roots.setdefault(leaf.key[0], Node((leaf.key[0],), shown(leaf.key[0]), "root"))
+        root = roots.setdefault(leaf.key[0], TreeLine((leaf.key[0],), shown(leaf.key[0]), "root"))
         _planted(known, root, leaf)
     for root in roots.values():
         _tidied(root)
     return sorted(roots.values(), key=lambda node: -node.bytes)
 
 
-def _leaf(unit: list[Verdict]) -> Node:
+def _leaf(unit: list[Verdict]) -> TreeLine:
     finding = unit[0].finding
     word = "go" if isinstance(unit[0], Remove) else unit[0].reason.value
     if finding.members:
@@ -111,7 +111,9 @@ def _leaf(unit: list[Verdict]) -> Node:
         title = f"{count} such as {shown(min(finding.members))}"
     else:
         title = shown(finding.path.removeprefix(finding.root.rstrip("/") + "/"))
-    return Node((finding.root, finding.litter.agent, finding.path, finding.litter.key, word), title, "unit", list(unit))
+    return TreeLine(
+        (finding.root, finding.litter.agent, finding.path, finding.litter.key, word), title, "unit", list(unit)
+    )
 
 
 def _text(unit: list[Verdict]) -> str:
@@ -124,7 +126,7 @@ def session_of(verdict: Verdict) -> str | None:
     return verdict.finding.session or verdict.evidence.owner.session
 
 
-def _planted(known: dict[Key, Node], root: Node, leaf: Node) -> None:
+def _planted(known: dict[Key, TreeLine], root: TreeLine, leaf: TreeLine) -> None:
     verdict = leaf.verdicts[0]
     agent = _child(known, root, verdict.finding.litter.agent, "agent", verdict.finding.litter.agent)
     session = session_of(verdict)
@@ -137,15 +139,15 @@ def _planted(known: dict[Key, Node], root: Node, leaf: Node) -> None:
     branch.children.append(leaf)
 
 
-def _child(known: dict[Key, Node], parent: Node, name: str, kind: str, title: str) -> Node:
+def _child(known: dict[Key, TreeLine], parent: TreeLine, name: str, kind: str, title: str) -> TreeLine:
     key = (*parent.key, name)
     if key not in known:
-        known[key] = Node(key, title, kind)
+        known[key] = TreeLine(key, title, kind)
         parent.children.append(known[key])
     return known[key]
 
 
-def _tidied(node: Node) -> None:
+def _tidied(node: TreeLine) -> None:
     """The biggest first; a branch with one unit is that unit; a session says who it is."""
     for number, child in enumerate(node.children):
         _tidied(child)

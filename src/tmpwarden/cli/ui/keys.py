@@ -6,7 +6,7 @@ from ...text import plural, shown, size
 from .. import removal
 from . import deeds
 from .pins import Pin
-from .screens import Question, Told
+from .screens import Question, TextScreen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ async def _cleaned(view: View, pins: list[Pin]) -> None:
         return
     view.say(said[0])
     if len(said) > 1:
-        view.push_screen(Told(said[0], said[1:]))
+        view.push_screen(TextScreen(said[0], said[1:]))
     view.action_refresh()
 
 
@@ -66,7 +66,7 @@ def why(view: View) -> None:
         view.say("An agent or a session lies nowhere: open it, and ask about what is in it.")
         return
     path = node.path
-    view.in_thread(lambda: deeds.why(view.call, path), lambda lines: view.push_screen(Told(lines[0], lines[1:])))
+    view.in_thread(lambda: deeds.why(view.call, path), lambda lines: view.push_screen(TextScreen(lines[0], lines[1:])))
 
 
 def keep(view: View) -> None:
@@ -105,7 +105,7 @@ def _orphans(view: View, said: list[str]) -> None:
     question, *lines = said
     view.say("")
     if not question:
-        view.push_screen(Told("Processes that outlived their agent", lines))
+        view.push_screen(TextScreen("Processes that outlived their agent", lines))
         return
 
     def answered(yes: bool | None) -> None:
@@ -130,4 +130,4 @@ async def quit_view(view: View) -> None:
 
 
 def tell_keys(view: View) -> None:
-    view.push_screen(Told("Keys", HELP))
+    view.push_screen(TextScreen("Keys", HELP))

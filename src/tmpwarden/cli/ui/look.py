@@ -17,7 +17,7 @@ from ...sweep.store import journal
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class Snapshot:
     verdicts: tuple[Verdict, ...]
     spaces: tuple[Space, ...]
     sessions: int  # alive
@@ -26,7 +26,7 @@ class Seen:
     took_s: float
 
 
-def look(request: Request, now_ns: Callable[[], int]) -> Seen:
+def look(request: Request, now_ns: Callable[[], int]) -> Snapshot:
     began_s = time.monotonic()
     prepared = prepare(request, now_ns=now_ns)
     verdicts = tuple(prepared.verdicts())
@@ -34,4 +34,4 @@ def look(request: Request, now_ns: Callable[[], int]) -> Seen:
     sessions = living(load(overrides=overrides), prepared.roots)
     waiting = journal.restorable(places.state_dir())
     took_s = time.monotonic() - began_s
-    return Seen(verdicts, prepared.spaces(), len(sessions), len(waiting), tuple(prepared.warnings), took_s)
+    return Snapshot(verdicts, prepared.spaces(), len(sessions), len(waiting), tuple(prepared.warnings), took_s)

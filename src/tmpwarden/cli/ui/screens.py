@@ -51,10 +51,10 @@ class Question(ModalScreen[bool]):
         self.dismiss(False)
 
 
-class Told(ModalScreen[None]):
+class TextScreen(ModalScreen[None]):
     """A text to read."""
 
-    CSS = _BOX.format("Told")
+    CSS = _BOX.format("TextScreen")
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,enter,q,w,question_mark", "close", "Close")]
 
     def __init__(self, title: str, lines: Sequence[str]) -> None:

@@ -13,17 +13,17 @@ from textual.widgets.tree import TreeNode
 
 from ...text import size
 from .. import render
-from .forest import Key, Node
+from .forest import Key, TreeLine
 
 _GUIDE = 2
 _REASONS_FROM = 110  # columns of a terminal in which the reason fits beside
 _AGES_FROM = 60  # in a narrower one names need the room more
 _REASON = 40
 _MOST = 2000  # children of one branch that are drawn
-Branch = TreeNode[Node]
+Branch = TreeNode[TreeLine]
 
 
-class Units(Tree[Node]):
+class Units(Tree[TreeLine]):
     ICON_NODE, ICON_NODE_EXPANDED = "+ ", "- "
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("space", "app.mark", "Mark"),
@@ -32,12 +32,12 @@ class Units(Tree[Node]):
         Binding("j", "cursor_down", show=False),
     ]
 
-    def __init__(self, is_marked: Callable[[Node], bool | None], now_ns: Callable[[], int]) -> None:
+    def __init__(self, is_marked: Callable[[TreeLine], bool | None], now_ns: Callable[[], int]) -> None:
         super().__init__(Text("roots"), id="units")
         self.show_root, self.guide_depth, self.auto_expand = False, _GUIDE, True
         self.is_marked, self.now_ns = is_marked, now_ns
 
-    def show(self, roots: Iterable[Node], opened: set[Key], cursor: Key | None) -> None:
+    def show(self, roots: Iterable[TreeLine], opened: set[Key], cursor: Key | None) -> None:
         """Draw anew, with the same branches open and the cursor on the same thing."""
         top, before = self.scroll_offset.y, max(self.cursor_line, 0)
         self.clear()
@@ -56,7 +56,7 @@ class Units(Tree[Node]):
         """All are as wide as the tree; drawing each to measure it would cost seconds where there are many."""
         return max(1, self.size.width - 2 - _depth(node) * _GUIDE)
 
-    def _grow(self, parent: Branch, node: Node, opened: set[Key]) -> None:
+    def _grow(self, parent: Branch, node: TreeLine, opened: set[Key]) -> None:
         if node.is_unit:
             parent.add_leaf(Text(node.title), node)
             return
@@ -64,7 +64,7 @@ class Units(Tree[Node]):
         if node.key in opened:
             self._grow_all(branch, node.children, opened)
 
-    def _grow_all(self, branch: Branch, children: list[Node], opened: set[Key]) -> None:
+    def _grow_all(self, branch: Branch, children: list[TreeLine], opened: set[Key]) -> None:
         """The biggest; nobody scrolls through more."""
         for child in children[:_MOST]:
             self._grow(branch, child, opened)
@@ -80,7 +80,7 @@ class Units(Tree[Node]):
             waiting += branch.children
         return None
 
-    def on_tree_node_expanded(self, event: Tree.NodeExpanded[Node]) -> None:
+    def on_tree_node_expanded(self, event: Tree.NodeExpanded[TreeLine]) -> None:
         """Children come when they are wanted: a root may hold 100,000 units."""
         if event.node.data is not None and not event.node.children:
             self._grow_all(event.node, event.node.data.children, set())
@@ -114,7 +114,7 @@ class Units(Tree[Node]):
     def titles(self) -> str:
         return self._laid_out("SIZE", "CAN GO", "AGE", "WHY")
 
-    def _columns(self, thing: Node) -> str:
+    def _columns(self, thing: TreeLine) -> str:
         going = thing.state if thing.is_unit else size(thing.going_bytes) if thing.going_bytes else "-"
         age = render.ages(thing.verdicts, self.now_ns()).rpartition("-")[2] if thing.is_unit else ""
         return self._laid_out(size(thing.bytes), going, age, thing.why if thing.is_unit else "")
@@ -136,7 +136,7 @@ def _depth(node: Branch) -> int:
     return depth
 
 
-def _box(thing: Node, is_marked: bool | None) -> str:
+def _box(thing: TreeLine, is_marked: bool | None) -> str:
     if thing.is_unit and not thing.can_be_marked:
         return "   "
     return {True: "[x]", None: "[-]", False: "[ ]"}[is_marked]

@@ -3,7 +3,7 @@
 import time
 from collections.abc import Iterator
 
-from ...model.runaway import Growing
+from ...model.runaway import GrowingFile
 from ...model.sweep import Diagnosis
 from ...oskit.files import space
 from ...processes import runaway, stopped_list
@@ -18,7 +18,7 @@ _BETWEEN_TWO_LOOKS_S = 0.5
 def check(patient: Patient) -> Iterator[Diagnosis]:
     asked = question(patient.roots, config_file=patient.request.config_file)
     first = runaway.sample(observe(asked), asked.roots)
-    found: tuple[Growing, ...] = ()
+    found: tuple[GrowingFile, ...] = ()
     if first:  # most machines have none: no time is spent on a second look
         began_s = time.monotonic()
         time.sleep(_BETWEEN_TWO_LOOKS_S)

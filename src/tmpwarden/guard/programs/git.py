@@ -65,7 +65,7 @@ VARIABLES = (
 )
 
 
-class Git:
+class GitInvocation:
     """One call of git, taken apart."""
 
     __slots__ = ("arguments", "at", "code", "command", "is_global", "moves", "tree")

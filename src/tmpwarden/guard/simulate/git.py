@@ -14,9 +14,9 @@ from .shell import Shell, Ways
 
 
 def simulate_git(shell: Shell, call: Invocation, state: State) -> Ways:
-    from ..programs.git import SOFT, VARIABLES, Git  # as above
+    from ..programs.git import SOFT, VARIABLES, GitInvocation  # as above
 
-    told = Git(call.fields)
+    told = GitInvocation(call.fields)
     where = state
     for field in told.moves:
         shell.touch(Argument(field, 0, READ), where, "git")

@@ -38,7 +38,7 @@ class Purged:
         return f"Purged({self.freed_bytes}, {self.entries}, {self.failed}, {self.left})"
 
 
-class Level:
+class OpenDirectory:
     """A directory that is being emptied."""
 
     __slots__ = ("before", "blocks", "entries", "fd", "left", "name", "told")
@@ -50,14 +50,14 @@ class Level:
         self.left = self.told = 0  # what could not go, in all, when we came here
 
 
-class Purger:
+class Emptier:
     """Empties one tree, deepest directories first, with a bounded number of open descriptors and no recursion."""
 
     def __init__(self, dir_fd: int, name: str, *, counts: bool) -> None:
         self.dir_fd, self.name, self.counts = dir_fd, name, counts
         self.blocks = self.entries = self.left = 0
         self.failed: list[tuple[str, str]] = []
-        self.levels: list[Level] = []
+        self.levels: list[OpenDirectory] = []
         self.moved_up = False
         self.mounts = _mounts_below(dir_fd, name)
 
@@ -101,19 +101,19 @@ class Purger:
         except OSError as error:
             self.fail(name, error)
             return
-        level = Level(name, fd, os.fstat(fd).st_blocks if self.counts else 0)
+        level = OpenDirectory(name, fd, os.fstat(fd).st_blocks if self.counts else 0)
         level.left, level.told = self.left, len(self.failed)
         self.levels.append(level)
         self.begin(level)
 
-    def begin(self, level: Level) -> None:
+    def begin(self, level: OpenDirectory) -> None:
         level.before = self.entries
         try:
             level.entries = os.scandir(level.fd)
         except OSError as error:
             self.fail("", error)
 
-    def leave(self, level: Level) -> None:
+    def leave(self, level: OpenDirectory) -> None:
         """Remove a directory that was emptied; read it again if more came to light while we emptied it."""
         try:
             self.remove(level)
@@ -133,19 +133,19 @@ class Purger:
         os.close(level.fd)
         self.levels.pop()
 
-    def remove(self, level: Level) -> None:
+    def remove(self, level: OpenDirectory) -> None:
         os.rmdir(level.name, dir_fd=self.levels[-2].fd if len(self.levels) > 1 else self.dir_fd)
         self.entries += 1
         self.blocks += level.blocks
 
-    def may_read_again(self, level: Level) -> bool:
+    def may_read_again(self, level: OpenDirectory) -> bool:
         """After moves to the top, or where something went and nothing failed: some file systems skip names then."""
         if level is self.levels[0] and self.moved_up:
             self.moved_up = False
             return True
         return self.entries > level.before and self.left == level.left
 
-    def empty(self, level: Level) -> str | None:
+    def empty(self, level: OpenDirectory) -> str | None:
         """Unlink entries up to the next directory and return its name; None at the end."""
         fd, counts, unlink = level.fd, self.counts, os.unlink
         removed = blocks = 0
@@ -211,7 +211,7 @@ class Purger:
         finally:
             os.close(pinned)
 
-    def move_up(self, name: str, level: Level) -> None:
+    def move_up(self, name: str, level: OpenDirectory) -> None:
         """Hang a directory that lies too deep below the top of its own tree; it is met there again."""
         try:
             os.close(self.open(name, level.fd))  # writable now, or it could not move

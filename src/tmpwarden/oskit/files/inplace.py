@@ -7,7 +7,7 @@ import os
 
 from ..race import race_window as _race_window
 from . import link_marks, take
-from .emptier import MOVED_UP, Level, Purged, Purger
+from .emptier import MOVED_UP, Emptier, OpenDirectory, Purged
 
 
 def purge_in_place(
@@ -37,8 +37,8 @@ class _Oddity(Exception):
         self.name = name
 
 
-class _Careful(Purger):
-    """A Purger in a directory that others can write to as well."""
+class _Careful(Emptier):
+    """An Emptier in a directory that others can write to as well."""
 
     def __init__(self, dir_fd: int, name: str, pinned: int, newest_ns: int, resuming: bool) -> None:
         super().__init__(dir_fd, name, counts=True)
@@ -71,7 +71,7 @@ class _Careful(Purger):
             raise _Oddity(name, "it is not what was judged")
         return fd
 
-    def empty(self, level: Level) -> str | None:
+    def empty(self, level: OpenDirectory) -> str | None:
         for entry in level.entries:
             name = entry.name
             if entry.is_dir(follow_symlinks=False):
@@ -114,7 +114,7 @@ class _Careful(Purger):
         finally:
             os.close(pinned)
 
-    def remove(self, level: Level) -> None:
+    def remove(self, level: OpenDirectory) -> None:
         dir_fd = self.levels[-2].fd if len(self.levels) > 1 else self.dir_fd
         _race_window("emptied, not yet removed")
         if not os.path.samestat(os.stat(level.name, dir_fd=dir_fd, follow_symlinks=False), os.fstat(level.fd)):

@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import stat
 
-from .emptier import Purger
+from .emptier import Emptier
 from .opening import open_dir
 from .tree_sums import JUST_NOW, TreeSums
 
@@ -103,7 +103,7 @@ class _Called(TreeSums):
             self.add_oddity(name, s)
 
 
-class Unroller(Purger):
+class Unroller(Emptier):
     """Removes by the roll what was called a moment ago; whatever is in its way is left to an ordinary purge."""
 
     def unroll(self, roll: Roll) -> None:

@@ -33,12 +33,12 @@ class Vitals:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class ProcessGone:
     pid: int
 
 
 @dataclass(frozen=True, slots=True)
-class NotMeasured:
+class PartlyUnread:
     """It is there, and something that decides about it could not be read."""
 
     pid: int
@@ -46,7 +46,7 @@ class NotMeasured:
     why: str
 
 
-def look_at(pid: int) -> Vitals | Gone | NotMeasured:
+def look_at(pid: int) -> Vitals | ProcessGone | PartlyUnread:
     """Everything that decides about a process, or why it could not be read."""
     parent = None
     try:
@@ -54,7 +54,7 @@ def look_at(pid: int) -> Vitals | Gone | NotMeasured:
         fields = stat[stat.rfind(b")") + 2 :].split()
         parent = int(fields[1])
         if fields[0] in (b"Z", b"X") and fields[17] in (b"0", b"1"):
-            return Gone(pid)
+            return ProcessGone(pid)
         status = dict(line.split(b":\t", 1) for line in _read(pid, "status").splitlines() if b":\t" in line)
         uid = int(status[b"Uid"].split()[1])
         return Vitals(
@@ -73,11 +73,11 @@ def look_at(pid: int) -> Vitals | Gone | NotMeasured:
             int(status.get(b"VmRSS", b"0 kB").split()[0]) * 1024,
         )
     except (FileNotFoundError, ProcessLookupError):
-        return Gone(pid)
+        return ProcessGone(pid)
     except OSError as error:
-        return NotMeasured(pid, parent, error.strerror or type(error).__name__)
+        return PartlyUnread(pid, parent, error.strerror or type(error).__name__)
     except (IndexError, KeyError, ValueError):
-        return NotMeasured(pid, parent, "/proc tells of it in a way we do not know")
+        return PartlyUnread(pid, parent, "/proc tells of it in a way we do not know")
 
 
 def proportional_bytes(pid: int) -> int | None:

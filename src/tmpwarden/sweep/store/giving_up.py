@@ -24,7 +24,7 @@ from .quarantine import Stored
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JournalWord:
     """What the journal tells of an entry of a quarantine."""
 
     path: str
@@ -61,7 +61,7 @@ class GivingUp:
     journal: Journal
     world: World
     back: list[Back] = field(default_factory=list)
-    _known: dict[str, Judged] = field(default_factory=dict)
+    _known: dict[str, JournalWord] = field(default_factory=dict)
 
     def all(self, stored: Iterable[Stored]) -> Iterator[Purged]:
         """Those that went, or would not go."""
@@ -79,10 +79,10 @@ class GivingUp:
             id_, path, root = line.get("id"), line.get("path"), line.get("root")
             if id_ not in wanted or not isinstance(path, str) or not isinstance(root, str):
                 continue
-            before = self._known.get(id_, Judged(path, root))
+            before = self._known.get(id_, JournalWord(path, root))
             newest_ns, count = line.get("newest_ns", before.newest_ns), line.get("entries", before.entries)
             if isinstance(newest_ns, int) and isinstance(count, int):
-                self._known[id_] = Judged(path, root, newest_ns, before.entries or count)
+                self._known[id_] = JournalWord(path, root, newest_ns, before.entries or count)
 
     def one(self, entry: Stored) -> Purged | Back:
         """An entry that is doomed already may be half gone, and is not asked about."""
@@ -130,7 +130,7 @@ class GivingUp:
         return Back(entry.name, path, path if is_back else pinned, why)
 
 
-def change(judged: Judged | None, entry: Stored, now: Measure) -> str | None:
+def change(judged: JournalWord | None, entry: Stored, now: Measure) -> str | None:
     """What is not as it was judged, in words."""
     if judged is not None and judged.entries and now.entries != judged.entries:
         return f"it holds {now.entries:,} entries now, and held {judged.entries:,} when it was judged"

@@ -27,10 +27,10 @@ class Rescuer:
         if not must and not self._wants_files(verdict):
             return None
         from ...rescue import told  # only here: most units hold nothing of the kind
-        from ...rescue.save import Place, save
+        from ...rescue.save import Endangered, save
 
         finding, owner = verdict.finding, verdict.evidence.owner
-        place = Place(quarantine_fd, token, finding.path, finding.session or owner.session)
+        place = Endangered(quarantine_fd, token, finding.path, finding.session or owner.session)
         files = self.settings.rescue_files
         done = save(place, self.settings, now_s=self.now_ns() / 1e9, git=must, files=files)
         if isinstance(done, Rescued):

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from ...catalogue import checks
 from ...lazy_dataclass import dataclass, field, replace
 from ...model.answers import Held, Nobody, NotMeasured, Users
-from ...model.sweep import Evidence, Finding, Litter, Measure, Owner, Unclear, Witness
+from ...model.sweep import Evidence, Finding, GitUnclear, Litter, Measure, Owner, Witness
 from ...model.terms import WitnessKind
 from ...oskit.files import kernel_word, walk
 from ...oskit.files.roll import Roll
@@ -174,7 +174,7 @@ def inspect_git(finding: Finding, evidence: Evidence, dir_fd: int, name: str | N
             found = work.inspect(dir_fd, name or finding.name, relative, was=finding.path)
         except git_program.Unclear as unclear:
             where = f"{relative}: " if relative else ""
-            return replace(evidence, git_losses=Unclear(f"{where}{unclear}"))
+            return replace(evidence, git_losses=GitUnclear(f"{where}{unclear}"))
         losses += found.losses
         entries += [found.worktree_of] if found.worktree_of else []
     return replace(evidence, git_losses=tuple(losses), git_entries=tuple(dict.fromkeys(entries)))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from ...lazy_dataclass import dataclass, replace
 from ...model.answers import Held, Nobody, NotMeasured
 from ...model.request import Thresholds
-from ...model.sweep import Evidence, Finding, Keep, Litter, Measure, Remove, Unclear, Verdict
+from ...model.sweep import Evidence, Finding, GitUnclear, Keep, Litter, Measure, Remove, Verdict
 from ...model.terms import OwnerState, Reason, Tier, Worth
 
 DEFAULT_MAX_AGE_S = 72 * 3600
@@ -140,7 +140,7 @@ def _kept_by_git(
 ) -> _Kept:
     if finding.litter.git_disposable:
         return None
-    if isinstance(evidence.git_losses, Unclear):
+    if isinstance(evidence.git_losses, GitUnclear):
         return Reason.GIT_UNCLEAR, evidence.git_losses.why
     is_saved_first = standing.may_rescue and _is_long_gone(finding, evidence, thresholds, now_ns)
     if evidence.git_losses and not is_saved_first:
