@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -230,6 +231,26 @@ def test_a_bind_mount_stops_it(condemned: Condemned, tmp_path: Path) -> None:
         condemned.newest_ns += 10**18
         assert condemned.purge().failed == (("sub/mount", "a file system is mounted here"),)
         assert (tmp_path / "victim" / "file").read_text() == "precious"
+
+
+@needs_root
+def test_a_bind_mount_that_comes_at_the_last_moment_stops_it(
+    condemned: Condemned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Of the same file system, ours and old: nothing but the mount itself tells that it is none of the unit."""
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "file").write_text("precious")
+    condemned.newest_ns += 10**18
+    with ExitStack() as stack:
+
+        def on_window(here: str) -> None:
+            if here == "judged, not yet opened":
+                stack.enter_context(bind(victim, condemned.shared / "unit" / "sub"))
+
+        monkeypatch.setattr(mod, "_race_window", on_window)
+        assert condemned.purge().failed == (("sub", "a file system is mounted here"),)
+        assert (victim / "file").read_text() == "precious"
 
 
 def test_a_chain_of_three_thousand_goes(condemned: Condemned) -> None:

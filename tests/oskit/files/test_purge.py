@@ -114,7 +114,7 @@ def test_three_thousand_levels_go_with_few_descriptors(ours: tuple[Path, int]) -
     os.close(top)
     before = len(os.listdir("/proc/self/fd"))
     most = 0
-    real_open = emptier.open_dir
+    real_open = emptier.enter
 
     def counting(name: str, dir_fd: int | None = None) -> int:
         nonlocal most
@@ -122,17 +122,18 @@ def test_three_thousand_levels_go_with_few_descriptors(ours: tuple[Path, int]) -
         most = max(most, found)
         return found
 
-    emptier.open_dir = counting
+    emptier.enter = counting
     try:
         done = purge(fd, "unit")
     finally:
-        emptier.open_dir = real_open
+        emptier.enter = real_open
     assert done.entries == 3002 and done.left == 0 and os.listdir(path) == []
     assert len(os.listdir("/proc/self/fd")) == before
     assert most < 250
 
 
 @needs_root
+@pytest.mark.usefixtures("kernel")
 def test_a_bind_mount_of_the_same_file_system_is_not_entered(ours: tuple[Path, int], tmp_path: Path) -> None:
     path, fd = ours
     victim = tmp_path / "victim"
@@ -148,6 +149,7 @@ def test_a_bind_mount_of_the_same_file_system_is_not_entered(ours: tuple[Path, i
 
 
 @needs_root
+@pytest.mark.usefixtures("kernel")
 def test_a_bind_mount_below_sixty_four_levels_is_not_entered(ours: tuple[Path, int], tmp_path: Path) -> None:
     path, fd = ours
     victim = tmp_path / "victim"
@@ -178,6 +180,7 @@ def test_what_will_not_go_does_not_hold_up_what_lies_deep(ours: tuple[Path, int]
 
 
 @needs_root
+@pytest.mark.usefixtures("kernel")
 @pytest.mark.parametrize("is_told", [True, False], ids=["mountinfo tells of it", "only its device tells"])
 def test_another_file_system_is_not_entered(
     ours: tuple[Path, int], monkeypatch: pytest.MonkeyPatch, is_told: bool

@@ -5,13 +5,14 @@ import socket
 import stat
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from support.mounts import mounted, needs_root, tmpfs
+from support.mounts import bind, mounted, needs_root, tmpfs
 from support.trees import chain
 from support.user import OrdinaryUser
 from tmpwarden.model.sweep import Measure
@@ -220,11 +221,28 @@ def test_members_of_other_users_are_counted(base: tuple[Path, int]) -> None:
 
 
 @needs_root
+@pytest.mark.usefixtures("kernel")
 def test_another_file_system_is_told_and_not_entered(base: tuple[Path, int]) -> None:
     path, fd = base
     with tmpfs(path / "unit" / "mount") as point:
         (point / "file").write_text("x")
         seen = look(fd)
+        assert seen.crosses_device and seen.entries == 2
+
+
+@needs_root
+def test_a_bind_mount_that_comes_while_we_walk_is_told_and_not_entered(base: tuple[Path, int], tmp_path: Path) -> None:
+    path, fd = base
+    for place in (path / "unit" / "mount", tmp_path / "victim"):
+        place.mkdir(parents=True)
+    (tmp_path / "victim" / "file").write_text("x")
+    with ExitStack() as stack:
+
+        def on_entry(_: str, name: str) -> bool:
+            stack.enter_context(bind(tmp_path / "victim", path / "unit" / name))
+            return False
+
+        seen = look(fd, is_marked=on_entry)
         assert seen.crosses_device and seen.entries == 2
 
 

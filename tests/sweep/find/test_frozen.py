@@ -8,6 +8,7 @@ import subprocess
 import sys
 import threading
 import time
+from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
@@ -16,11 +17,13 @@ import pytest
 from support.frozen import fuse, needs_fuse
 from support.holding import process
 from support.litter import claude_session, later
+from tmpwarden.oskit.files import walk
 from tmpwarden.oskit.proc import reach
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.weigh import evidence
 
 pytestmark = needs_fuse
+Wait = Callable[[], None]
 LATER = "import sys, time; from tmpwarden.cli.main import main; "
 LATER += "sys.exit(main(sys.argv[1:], now_ns=lambda: time.time_ns() + 100 * 3600 * 10**9))"
 
@@ -159,34 +162,65 @@ def test_two_threads_ask_one_after_the_other(own_world: Path, monkeypatch: pytes
     assert together == [False, False]
 
 
-def test_one_that_comes_between_the_look_and_the_walk_stops_nobody(own_world: Path) -> None:
-    unit, spare = claude_session(own_world / "tmp"), claude_session(own_world / "tmp", slug="-other")
+def ends_though_it_comes(point: Path, work: Callable[[Wait], bool]) -> bool:
+    """Whether `work` ends, and well, though a mount that hangs comes at the moment when it waits."""
     reached, go_on = os.pipe(), os.pipe()
+
+    def wait() -> None:
+        os.write(reached[1], b"1")
+        os.read(go_on[0], 1)
+
     child = os.fork()
     if child == 0:
+        is_well = False
         try:
-            evidence._race_window = lambda here: wait_at(unit, reached[1], go_on[0])  # type: ignore[assignment]
-            clean(now_ns=later(100))
+            is_well = work(wait)
         finally:
-            os._exit(0)
+            os._exit(0 if is_well else 1)
     ending = os.pidfd_open(child)
     try:
         assert os.read(reached[0], 1)
-        with fuse(unit / "mount"):
+        with fuse(point):
             os.write(go_on[1], b"1")
-            has_ended = bool(select.select([ending], [], [], 60)[0])
+            select.select([ending], [], [], 60)
             os.kill(child, signal.SIGKILL)
-            assert has_ended and unit.exists() and not spare.exists()
     finally:
-        os.waitpid(child, 0)
+        status = os.waitstatus_to_exitcode(os.waitpid(child, 0)[1])
         for fd in (*reached, *go_on, ending):
             os.close(fd)
+    return status == 0
 
 
-def wait_at(unit: Path, tell: int, told: int) -> None:
-    if sys._getframe(2).f_locals["finding"].path == str(unit):
-        os.write(tell, b"1")
-        os.read(told, 1)
+def test_one_that_comes_between_the_look_and_the_walk_stops_nobody(own_world: Path) -> None:
+    unit, spare = claude_session(own_world / "tmp"), claude_session(own_world / "tmp", slug="-other")
+
+    def work(wait: Wait) -> bool:
+        def on_window(_: str) -> None:
+            if sys._getframe(1).f_locals["finding"].path == str(unit):
+                wait()
+
+        evidence._race_window = on_window
+        clean(now_ns=later(100))
+        return unit.exists() and not spare.exists()
+
+    assert ends_though_it_comes(unit / "mount", work)
+
+
+def test_one_that_comes_while_we_walk_stops_nobody(own_world: Path) -> None:
+    unit = claude_session(own_world / "tmp")
+    (unit / "mount").mkdir()
+
+    def work(wait: Wait) -> bool:
+        def on_entry(_: str, name: str) -> bool:
+            if name == "mount":
+                wait()
+            return False
+
+        fd = os.open(unit.parent, os.O_RDONLY)
+        seen = walk.measure(fd, unit.name, uid=os.geteuid(), count_atime=False, is_marked=on_entry)
+        return seen is not None and seen.crosses_device
+
+    assert ends_though_it_comes(unit / "mount", work)
 
 
 HOOK = """

@@ -11,7 +11,8 @@ import stat
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from .walk import open_dir
+from .opening import open_dir
+from .same_mount import enter
 
 _PINNED = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW | os.O_CLOEXEC
 _READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
@@ -53,7 +54,7 @@ class _Copier:
     def directory(self, from_fd: int, name: str, to_fd: int, new_name: str, above: tuple[str, ...]) -> None:
         if len(above) > _MOST_LEVELS:
             raise OSError(errno.ELOOP, f"it is more than {_MOST_LEVELS} levels deep")
-        with _opened(open_dir(name, from_fd)) as source_fd:
+        with _opened(enter(name, from_fd)) as source_fd:
             os.mkdir(new_name, 0o700, dir_fd=to_fd)
             with _opened(open_dir(new_name, to_fd)) as target_fd:
                 for member in sorted(os.listdir(source_fd)):

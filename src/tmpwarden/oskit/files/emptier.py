@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ..proc.mountinfo import parse_mount
 from ..race import race_window as _race_window
-from .opening import open_dir
+from .same_mount import MOUNTED, enter, is_certain
 
 _MOST_OPEN = 64  # levels that stay open; deeper directories are moved up to the top of their tree
 _MOST_TOLD = 100
@@ -59,7 +59,7 @@ class Emptier:
         self.failed: list[tuple[str, str]] = []
         self.levels: list[OpenDirectory] = []
         self.moved_up = False
-        self.mounts = _mounts_below(dir_fd, name)
+        self.mounts = frozenset() if is_certain() else _mounts_below(dir_fd, name)
 
     def purge(self) -> None:
         try:
@@ -178,15 +178,15 @@ class Emptier:
     def open(self, name: str, dir_fd: int) -> int:
         """Open a directory of this tree for emptying, mending its mode through the descriptor if need be."""
         if self.mounts and self.path(name) in self.mounts:
-            raise OSError(errno.EBUSY, "a file system is mounted here")
+            raise OSError(errno.EBUSY, MOUNTED)
         try:
-            fd = open_dir(name, dir_fd)
+            fd = enter(name, dir_fd)
         except PermissionError:
             fd = self.open_shut(name, dir_fd)
         status = os.fstat(fd)
         try:
             if status.st_dev != self.device:
-                raise OSError(errno.EXDEV, "a file system is mounted here")
+                raise OSError(errno.EXDEV, MOUNTED)
             if status.st_mode & 0o700 != 0o700:
                 os.fchmod(fd, stat.S_IMODE(status.st_mode) | 0o700)
         except OSError:
@@ -203,7 +203,7 @@ class Emptier:
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
             os.chmod(f"/proc/self/fd/{pinned}", stat.S_IMODE(status.st_mode) | 0o700)
             _race_window("made readable, not yet opened")
-            fd = open_dir(name, dir_fd)
+            fd = enter(name, dir_fd)
             if not os.path.samestat(os.fstat(fd), status):
                 os.close(fd)
                 raise OSError(errno.ESTALE, "it was exchanged for another directory")

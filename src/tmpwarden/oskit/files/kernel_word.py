@@ -17,7 +17,7 @@ from contextlib import contextmanager
 from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Witness
 from ...model.terms import WitnessKind
-from . import walk
+from .same_mount import enter
 
 try:
     import fcntl
@@ -99,7 +99,7 @@ class _Question:
         return Nobody()
 
     def enter(self, levels: list[tuple[int, Iterator[os.DirEntry[str]]]], name: str, dir_fd: int) -> None:
-        fd = walk.open_dir(name, dir_fd)
+        fd = enter(name, dir_fd)
         levels.append((fd, iter(())))
         levels[-1] = (fd, os.scandir(fd))
 

@@ -11,7 +11,7 @@ import os
 import stat
 
 from .emptier import Emptier
-from .opening import open_dir
+from .same_mount import enter
 from .tree_sums import JUST_NOW, TreeSums
 
 TYPE_CHECKING = False
@@ -39,7 +39,7 @@ def called(
             elif isinstance(each, str):
                 sums.see(each, fds[-1])
             else:
-                fds.append(open_dir(each[0] if len(fds) > 1 else name, fds[-1]))
+                fds.append(enter(each[0] if len(fds) > 1 else name, fds[-1]))
                 if not sums.enter(each, fds[-1]):
                     return None
     except OSError:

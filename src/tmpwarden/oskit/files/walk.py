@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from array import array
@@ -10,6 +11,7 @@ from collections.abc import Iterator
 from .name_list import NameList
 from .opening import open_dir
 from .roll import MOST, Roll
+from .same_mount import enter
 from .tree_sums import JUST_NOW, LONG_AGO, IsMarked, TreeSums
 
 __all__ = ["JUST_NOW", "LONG_AGO", "Walk", "measure", "open_dir"]
@@ -37,7 +39,6 @@ def measure(
     """What lies at `name`, added up; None if it vanished. Nothing is changed, not even an atime.
 
     `roll`: gets every name; empty if they are too many.
-
     `was_moved`: by ourselves, which dates its root: of that one only the mtime counts. LONG_AGO: and of hard links.
     """
     try:
@@ -160,11 +161,14 @@ class Walk(TreeSums):
     def open(self, name: str, dir_fd: int) -> int | None:
         """Enter a directory and count it; None if it is not to be entered."""
         try:
-            fd = open_dir(name, dir_fd)
+            fd = enter(name, dir_fd)
         except FileNotFoundError:
             return None
-        except OSError:
-            self.add_unopened(name, dir_fd)
+        except OSError as error:
+            if error.errno == errno.EXDEV:  # touching what is mounted there may take for ever
+                self.entries, self.crosses_device = self.entries + 1, True
+            else:
+                self.add_unopened(name, dir_fd)
             return None
         status = os.fstat(fd)
         self.entries += 1

@@ -1,0 +1,89 @@
+"""Enter a directory below another one, on the same mount: what is mounted there is not entered, and not even asked.
+
+openat2 with RESOLVE_NO_XDEV, so that the kernel itself sees to it in the very call: a file system that comes at the
+last moment and hangs keeps nobody waiting, and a bind mount, which has the device of what lies around it, loses
+nothing. Where there is no such call (Linux before 5.6, some sandboxes, other systems), it is an ordinary open.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import sys
+
+from .opening import open_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    SystemCall = Callable[[bytes, int, bytes], tuple[int, int]]  # (name, directory, how) -> (descriptor, error)
+
+MOUNTED = "a file system is mounted here"
+_OPENAT2, _NO_XDEV = 437, 1
+_AT_FDCWD = -100
+_FLAGS = 0
+for _flag in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK"):
+    _FLAGS |= getattr(os, _flag, 0)
+
+
+def _how(flags: int) -> bytes:
+    """A struct open_how: flags, mode, resolve."""
+    return b"".join(number.to_bytes(8, sys.byteorder) for number in (flags, 0, _NO_XDEV))
+
+
+_UNSEEN, _PLAIN = _how(_FLAGS | getattr(os, "O_NOATIME", 0)), _how(_FLAGS)
+_call: SystemCall | None = None
+_is_known = False
+
+
+def enter(name: str, dir_fd: int) -> int:
+    """Open it for reading: no link followed, no trace left. Raises OSError; EXDEV where something is mounted there."""
+    call = _call if _is_known else _loaded()
+    if call is None:
+        return open_dir(name, dir_fd)
+    raw, how = os.fsencode(name), _UNSEEN
+    while True:
+        fd, error = call(raw, dir_fd, how)
+        if not error:
+            return fd
+        if error == errno.EPERM and how is _UNSEEN:
+            how = _PLAIN  # O_NOATIME is for the owner only
+        elif error != errno.EINTR:
+            raise OSError(error, MOUNTED if error == errno.EXDEV else os.strerror(error), name)
+
+
+def is_certain() -> bool:
+    """Whether the kernel sees to it. Else whoever deletes must look into the mount table."""
+    return (_call if _is_known else _loaded()) is not None
+
+
+def _loaded() -> SystemCall | None:
+    global _call, _is_known
+    _is_known = True
+    try:
+        _call = _system_call() if sys.platform == "linux" else None
+    except (ImportError, AttributeError, OSError, TypeError):
+        _call = None
+    return _call
+
+
+def _system_call() -> SystemCall | None:
+    """Through what ctypes is made of: the whole of it costs a command 3 ms to load."""
+    import _ctypes
+
+    load: Callable[[None, int], int] = vars(_ctypes)["dlopen"]  # None: what is loaded already
+    long = type("Long", (_ctypes._SimpleCData,), {"_type_": "l"})
+    flags = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
+    function = type("Function", (_ctypes.CFuncPtr,), {"_flags_": flags, "_restype_": long})
+    syscall, get_errno = function(_ctypes.dlsym(load(None, 0), "syscall")), _ctypes.get_errno
+
+    def call(name: bytes, dir_fd: int, how: bytes) -> tuple[int, int]:
+        fd: int = syscall(_OPENAT2, dir_fd, name, how, len(how))
+        return (fd, 0) if fd >= 0 else (fd, get_errno())
+
+    fd, error = call(b"/", _AT_FDCWD, _PLAIN)
+    if error:
+        return None
+    os.close(fd)
+    return call
