@@ -19,6 +19,7 @@ OWN_NAMES = (
     "0123456789ABCDEF.k",
     "a.0123456789abcdef.x",
 )
+UNIT = "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11"  # a name that a row knows: what has changed since would be put back there
 SHARED_MODE = 0o777  # no sticky bit: fs.protected_symlinks does not help, as where it is 0
 
 LATER = """
@@ -78,7 +79,7 @@ def intent(victim: OrdinaryUser, token: str) -> dict[str, object]:
     root = str(victim.tmp)
     inode = os.lstat(victim.home / "project" / "q" / token).st_ino
     return {
-        "t": "intent", "id": token, "path": f"{root}/claude-{UID}/-p/s", "root": root, "row": "claude.session",
+        "t": "intent", "id": token, "path": f"{root}/claude-{UID}/-p/{UNIT}", "root": root, "row": "claude.session",
         "quarantine": f"{root}/tmpwarden-{UID}/q", "worth": "some", "mode": 0o500, "device": 1,
         "inode": inode, "count": 1, "newest_ns": 1,
     }  # fmt: skip
@@ -110,6 +111,7 @@ def test_an_edited_line_leads_no_settling_elsewhere(victim: OrdinaryUser, where:
     journal_of(victim, intent(victim, TOKENS[1]) | {"quarantine": named})
     told(victim, "clean", "--force")
     assert whole(victim.home / "project") == before
+    assert not (victim.tmp / f"claude-{UID}").exists()
 
 
 @pytest.mark.parametrize("to", [False, True])
