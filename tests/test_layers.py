@@ -21,7 +21,7 @@ LAYERS = [
     {"catalogue", "leases", "repos"},
     {"oskit"},
     {"agent_facts", "agent_events"},
-    {"model", "errors", "text", "small_json", "stamped", "toml_lines"},
+    {"model", "errors", "text", "small_files", "small_json", "stamped", "toml_lines"},
     {"later", "lazy_dataclass", "light_enum"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}

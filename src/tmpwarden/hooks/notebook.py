@@ -207,15 +207,10 @@ def log(notes: str, line: str) -> None:
 
 
 def _append(path: str, text: str) -> None:
-    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_CLOEXEC | posix.O_NOFOLLOW
+    from ..small_files import APPENDED, write
+
     try:
         make(path.rpartition("/")[0])
-        fd = posix.open(path, flags, 0o600)
     except OSError:
         return  # read-only or full: there is nobody left to tell
-    try:
-        posix.write(fd, (text.replace("\n", " ") + "\n").encode("utf-8", "replace"))
-    except OSError:
-        pass
-    finally:
-        posix.close(fd)
+    write(path, (text.replace("\n", " ") + "\n").encode("utf-8", "replace"), APPENDED)

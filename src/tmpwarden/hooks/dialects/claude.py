@@ -2,9 +2,11 @@
 
 import posix
 
+from ...small_files import read
 from ...small_json import decode_object
-from ..payload import read_all
 from .common import Answer, Dialect
+
+_LONGEST = 4 << 20
 
 
 class Spoken(Dialect):
@@ -35,26 +37,12 @@ def _sandbox(settings: Answer, otherwise: bool) -> bool:
 
 
 def _settings(path: bytes) -> Answer:
-    try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
-    except (OSError, ValueError):
-        return {}
-    try:
-        return decode_object(read_all(fd)) or {}
-    finally:
-        posix.close(fd)
+    return decode_object(read(path, _LONGEST, flags=0) or b"") or {}
 
 
 def _settings_argument(pid: bytes) -> Answer:
     """`--settings FILE-OR-JSON` on the agent's own command line."""
-    try:
-        fd = posix.open(b"/proc/" + pid + b"/cmdline", posix.O_RDONLY | posix.O_CLOEXEC)
-    except (OSError, ValueError):
-        return {}
-    try:
-        words = read_all(fd).split(b"\0")
-    finally:
-        posix.close(fd)
+    words = (read(b"/proc/" + pid + b"/cmdline", _LONGEST) or b"").split(b"\0")
     given = words[words.index(b"--settings") + 1] if b"--settings" in words[:-1] else b""
     if given.lstrip().startswith(b"{"):
         return decode_object(given) or {}

@@ -3,6 +3,7 @@
 import posix
 
 from ...model.hot import ALLOW, ASK, DENY, Decision, ToolCall
+from ...small_files import stat_fields
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -146,12 +147,6 @@ def _program(pid: int) -> str:
 
 def _parent(pid: int) -> int:
     try:
-        fd = posix.open(f"/proc/{pid}/stat", posix.O_RDONLY | posix.O_CLOEXEC)
-    except OSError:
+        return int(stat_fields(pid)[1])
+    except (ValueError, IndexError):
         return 0
-    try:
-        return int(posix.read(fd, 4096).rpartition(b")")[2].split()[1])
-    except (OSError, ValueError, IndexError):
-        return 0
-    finally:
-        posix.close(fd)

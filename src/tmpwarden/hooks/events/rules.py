@@ -1,10 +1,9 @@
 """The guard's rules as this user's files say them, compiled. Hot path."""
 
-import posix
-
 from ...guard.rules.compiled import cache_path, config_files, rules_in_force
 from ...guard.rules.document import InForce
 from ...guard.rules.rule import SESSION
+from ...small_files import read
 from .hook_call import HookCall
 
 
@@ -16,23 +15,10 @@ def guard_rules(call: HookCall) -> InForce:
 def shared_target(call: HookCall) -> str:
     """The directory that sessions share by the config; "" where each has its own. A start loads no rules otherwise."""
     files = config_files(config_dir(call.environ))
-    if not any(b"target" in (read_whole(path) or b"") for path in files):
+    if not any(b"target" in (read(path, 1 << 20, flags=0) or b"") for path in files):
         return ""
     target = guard_rules(call).rules.target
     return "" if target == SESSION else target
-
-
-def read_whole(path: str) -> bytes | None:
-    try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
-    except OSError:
-        return None
-    try:
-        return posix.read(fd, 1 << 20)
-    except OSError:
-        return None
-    finally:
-        posix.close(fd)
 
 
 def compiled_rules(call: HookCall) -> str:

@@ -3,6 +3,7 @@
 import posix
 
 from ...oskit.proc import own_mount
+from ...small_files import REPLACED, read_text, write
 from .. import notebook
 from .hook_call import HookCall
 
@@ -39,16 +40,7 @@ def remembered(call: HookCall) -> str:
 
 
 def _noted(call: HookCall) -> str:
-    try:
-        fd = posix.open(_file(call), posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW)
-    except OSError:
-        return ""
-    try:
-        return posix.read(fd, 4096).decode("utf-8", "surrogateescape")
-    except OSError:
-        return ""
-    finally:
-        posix.close(fd)
+    return read_text(_file(call), 4096)
 
 
 def remember(call: HookCall, path: str, *, is_tmpdir: bool = False) -> None:
@@ -56,16 +48,9 @@ def remember(call: HookCall, path: str, *, is_tmpdir: bool = False) -> None:
     note = path + _IS_TMPDIR if is_tmpdir else path
     try:
         notebook.make(call.notes)
-        flags = posix.O_WRONLY | posix.O_CREAT | posix.O_TRUNC | posix.O_CLOEXEC | posix.O_NOFOLLOW
-        fd = posix.open(_file(call), flags, 0o600)
     except OSError:
         return
-    try:
-        posix.write(fd, note.encode("utf-8", "surrogateescape"))
-    except OSError:
-        pass
-    finally:
-        posix.close(fd)
+    write(_file(call), note.encode("utf-8", "surrogateescape"), REPLACED)
 
 
 def _file(call: HookCall) -> str:

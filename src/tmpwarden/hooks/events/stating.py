@@ -1,8 +1,7 @@
 """Before a tool call: what it says it will make in a temp root, and what its session owns there. Hot path."""
 
-import posix
-
 from ...model.hot import ToolCall
+from ...small_files import stat_fields
 from .. import notebook
 from ..payload import text_field
 from .hook_call import HookCall
@@ -60,12 +59,6 @@ def key_of(call: HookCall, told: ToolCall) -> str:
 def _start_ticks(pid: int) -> int | None:
     """As oskit.proc.procs has it, without what that imports."""
     try:
-        fd = posix.open(f"/proc/{pid}/stat", posix.O_RDONLY | posix.O_CLOEXEC)
-    except OSError:
+        return int(stat_fields(pid)[19])
+    except (ValueError, IndexError):
         return None
-    try:
-        return int(posix.read(fd, 4096).rpartition(b")")[2].split()[19])
-    except (OSError, ValueError, IndexError):
-        return None
-    finally:
-        posix.close(fd)

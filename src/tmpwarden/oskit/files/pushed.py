@@ -3,7 +3,7 @@
 Hot path, but only a push with a lease gets here.
 """
 
-import posix
+from ...small_files import read
 
 _MAX_BYTES = 1 << 18
 _MAX_UP = 40
@@ -60,13 +60,5 @@ def _may_push_any_branch(config: str) -> bool:
 
 
 def _read(path: str) -> str | None:
-    try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
-    except (OSError, ValueError):
-        return None
-    try:
-        return posix.read(fd, _MAX_BYTES).decode("utf-8", "replace")
-    except OSError:
-        return None
-    finally:
-        posix.close(fd)
+    held = read(path, _MAX_BYTES, flags=0)
+    return None if held is None else held.decode("utf-8", "replace")

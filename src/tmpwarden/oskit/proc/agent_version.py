@@ -3,6 +3,7 @@
 import posix
 
 from ... import small_json
+from ...small_files import read, read_text
 from ...stamped import are_unchanged, read_private, stamp
 
 TYPE_CHECKING = False
@@ -61,15 +62,9 @@ def program_of(pid: int) -> str:
         program = posix.readlink(f"/proc/{pid}/exe")
         if not program.rpartition("/")[2].startswith(_INTERPRETERS):
             return program
-        fd = posix.open(f"/proc/{pid}/cmdline", posix.O_RDONLY | posix.O_CLOEXEC)
     except OSError:
         return ""
-    try:
-        words = posix.read(fd, 1 << 16).decode("utf-8", "surrogateescape").split("\0")
-    except OSError:
-        return ""
-    finally:
-        posix.close(fd)
+    words = read_text(f"/proc/{pid}/cmdline", 1 << 16).split("\0")
     return next((word for word in words[1:] if word.startswith("/")), "")
 
 
@@ -113,21 +108,8 @@ def _beside(program: str, package: str) -> str:
         directory = directory.rpartition("/")[0]
         if not directory:
             break
-        found = small_json.decode_object(_read(f"{directory}/package.json")) or {}
+        found = small_json.decode_object(read(f"{directory}/package.json", _LONGEST, flags=0) or b"") or {}
         name, version = found.get("name"), found.get("version")
         if isinstance(name, str) and isinstance(version, str) and (name == package or name.startswith(f"{package}-")):
             return version
     return ""
-
-
-def _read(path: str) -> bytes:
-    try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
-    except OSError:
-        return b""
-    try:
-        return posix.read(fd, _LONGEST)
-    except OSError:
-        return b""
-    finally:
-        posix.close(fd)

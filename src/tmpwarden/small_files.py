@@ -1,0 +1,47 @@
+"""A small file in one breath: open, read or write, close; None or False where that cannot be done. Hot path."""
+
+import posix
+
+_READ = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK
+_WRITE = posix.O_WRONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW
+CREATED, EMPTIED, APPENDED = posix.O_CREAT | posix.O_EXCL, posix.O_TRUNC, posix.O_CREAT | posix.O_APPEND
+REPLACED = posix.O_CREAT | posix.O_TRUNC
+
+
+def read(path: "str | bytes", most_bytes: int, flags: int = posix.O_NOFOLLOW) -> "bytes | None":
+    """What it holds, up to so many bytes. `flags` 0: a link is followed, as in what users and agents write."""
+    try:
+        fd = posix.open(path, _READ | flags)
+    except (OSError, ValueError):
+        return None
+    try:
+        return posix.read(fd, most_bytes)
+    except OSError:
+        return None
+    finally:
+        posix.close(fd)
+
+
+def read_text(path: "str | bytes", most_bytes: int, flags: int = posix.O_NOFOLLOW) -> str:
+    """The same as text; "" where there is nothing to read."""
+    return (read(path, most_bytes, flags) or b"").decode("utf-8", "surrogateescape")
+
+
+def write(path: str, data: bytes, how: int) -> bool:
+    """Whether it was written. No link is followed, and what is made is private."""
+    try:
+        fd = posix.open(path, _WRITE | how, 0o600)
+    except OSError:
+        return False
+    try:
+        posix.write(fd, data)
+    except OSError:
+        return False
+    finally:
+        posix.close(fd)
+    return True
+
+
+def stat_fields(pid: int) -> "list[bytes]":
+    """/proc/PID/stat behind the name of the program; nothing where there is no such process."""
+    return (read(f"/proc/{pid}/stat", 4096) or b"").rpartition(b")")[2].split()
