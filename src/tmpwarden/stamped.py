@@ -24,22 +24,34 @@ def _stamp(path: str) -> "Stamp":
 
 def are_unchanged(stamps: "Iterable[Stamp]") -> bool:
     """Whether every source still looks as it did."""
-    return all(_stamp(str(was[0])) == was for was in stamps)
+    for was in stamps:  # noqa: SIM110 - a hundred of them before every tool call
+        if _stamp(str(was[0])) != was:
+            return False
+    return True
 
 
 def read_private(path: str, max_bytes: int) -> "bytes | None":
     """The bytes of a file that is ours, writable by nobody else, no link and no longer than that; else None."""
-    try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK)
-    except OSError:
+    fd, size = open_private(path, max_bytes)
+    if fd < 0:
         return None
     try:
-        seen = posix.fstat(fd)
-        is_file = seen.st_mode & 0o170000 == 0o100000
-        if not is_file or seen.st_uid != posix.geteuid() or seen.st_mode & 0o022 or seen.st_size > max_bytes:
-            return None
-        return posix.read(fd, seen.st_size)
+        return posix.read(fd, size)
     except OSError:
         return None
     finally:
         posix.close(fd)
+
+
+def open_private(path: str, max_bytes: int) -> "tuple[int, int]":
+    """Descriptor and length of such a file, else -1 and 0."""
+    try:
+        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK)
+    except OSError:
+        return -1, 0
+    seen = posix.fstat(fd)
+    is_file = seen.st_mode & 0o170000 == 0o100000
+    if is_file and seen.st_uid == posix.geteuid() and not seen.st_mode & 0o022 and seen.st_size <= max_bytes:
+        return fd, seen.st_size
+    posix.close(fd)
+    return -1, 0

@@ -20,9 +20,42 @@ print(tmpwarden.sample.inner.WORD, "file" if tmpwarden.sample.inner.__spec__ els
 from tmpwarden import sample
 from tmpwarden.sample import later
 assert sample.inner is sys.modules["tmpwarden.sample.inner"] and later.NAME == "later"
+told = [f() for f in sample.other.each()] if hasattr(sample.other, "each") else []
+assert told in ([], [("a", 2, 3), ("m", 4), ("c", "Kind"), "s", "p", [0, 1], ("w", 1)]), told
+assert told == ([] if len(told) == 0 else [f() for f in sample.other.each()])
 if len(sys.argv) > 1:
     from tmpwarden.hooks import packing
-    packing.make({path!r}, ("tmpwarden.sample.inner",), loaded)
+    packing.make({path!r}, ("tmpwarden.sample.inner",), loaded, frozenset())
+"""
+
+
+FUNCTIONS = """
+def wrapped(function):
+    return lambda: function(1)
+def plain(one, two=2, *, three=3):
+    return one, two, three
+@wrapped
+def odd(one):
+    return "w", one
+def numbers(most):
+    for counted in range(most):
+        yield counted
+class Kind:
+    def method(self, one):
+        return "m", one
+    @classmethod
+    def of(cls):
+        return "c", cls.__name__
+    @staticmethod
+    def still():
+        return "s"
+    @property
+    def word(self):
+        return "p"
+def each():
+    kind = Kind()
+    return [lambda: plain("a"), lambda: kind.method(4), Kind.of, Kind.still, lambda: kind.word,
+            lambda: list(numbers(2)), odd]
 """
 
 
@@ -47,7 +80,7 @@ def sample(tmp_path: Path) -> Path:
     sources = {
         "__init__": "from . import other\n",
         "inner": "from __future__ import annotations\nimport posix\nfrom .other import WORD\nn: memoryview = 1\n",
-        "other": "WORD = 'first'\ndef use(one: memoryview, *, two: memoryview = None) -> memoryview: ...\n",
+        "other": "WORD = 'first'\ndef use(one: memoryview, *, two: memoryview = None) -> memoryview: ...\n" + FUNCTIONS,
         "later": "NAME = 'later'\n",  # imported by nobody that is packed
     }
     for name, text in sources.items():
@@ -113,3 +146,16 @@ def test_annotations_and_future_imports_are_not_packed(sample: Path) -> None:
     packed = (sample.parents[1] / "state" / "code").read_bytes()
     assert b"__future__" not in packed
     assert b"memoryview" not in packed
+
+
+def test_a_function_that_no_typical_call_uses_is_read_when_it_is_called(sample: Path) -> None:
+    """`run` calls functions, methods and properties twice, with defaults, wrapped ones and generators among them."""
+    run(sample, "make")
+    path = sample.parents[1] / "state" / "code"
+    data = path.read_bytes()
+    at_once = 16 + int.from_bytes(data[:8], "big")
+    assert b"counted" not in data[:at_once]
+    assert b"counted" in data[at_once:]
+    assert run(sample) == "True first pack"
+    path.write_bytes(data[:at_once] + bytes(len(data) - at_once))  # what a wrapped function needs at once is gone
+    assert run(sample) == "False first file"

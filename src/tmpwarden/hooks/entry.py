@@ -8,6 +8,11 @@ from ..agent_events import MOMENTS  # an event that is not there is none of our 
 from . import notebook
 from .payload import read_all, text_field
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .events.hook_call import HookCall
+    from .rehearsal import Watch
+
 _FIRST = b'{"session_id":"'
 _FIRST_LOOK = "-first"
 _MARKS = (">", "$", "tmp", "=", "`", "<", "(", "~", "rm ", "cd ")
@@ -88,9 +93,15 @@ def _before(
     from .events.dispatch import answer
     from .events.hook_call import HookCall
 
-    said = answer(HookCall(arguments, event, "before", session, payload, environ, notes))
-    if not is_packed and _COMPILER not in sys.modules:  # one slow thing in one call
-        _keep(packed, arguments[0], loaded)
+    call = HookCall(arguments, event, "before", session, payload, environ, notes)
+    if is_packed:
+        return answer(call)
+    from .rehearsal import Watch
+
+    with Watch() as watch:
+        said = answer(call)
+    if _COMPILER not in sys.modules:  # one slow thing in one call
+        _keep(packed, call, loaded, watch)
     return said
 
 
@@ -115,14 +126,16 @@ def _unjudged(arguments: list[str], problem: str) -> bytes:
         return b""
 
 
-def _keep(packed: str, agent: str, loaded: frozenset[str]) -> None:
+def _keep(packed: str, call: "HookCall", loaded: frozenset[str], watch: "Watch") -> None:
     """Pack what the guard needs, for the next call."""
     try:
-        from ..agent_facts import FACTS
         from . import packing
+        from .rehearsal import rehearse
 
-        roots = ("events.dispatch", "events.before", f"dialects.{FACTS[agent]['dialect']}")
-        packing.make(packed, (*(f"{__package__}.{name}" for name in roots), _AUDIT), loaded)
+        roots = ("events.dispatch", "events.before", f"dialects.{call.dialect.facts['dialect']}")
+        with watch:
+            rehearse(call)
+        packing.make(packed, (*(f"{__package__}.{name}" for name in roots), _AUDIT), loaded, watch.seen())
         packing.make(packed + _FIRST_LOOK, (f"{__package__}.first", _AUDIT), loaded)
     except Exception:  # a full disk, a module without a source: the next call tries again
         pass

@@ -1,19 +1,26 @@
-"""The guard's compiled modules in one file. Hot path: it needs forty, and finding each costs more than running it.
+"""The guard's compiled modules in one file. Hot path: it needs ninety, and finding each costs more than running it.
 
 The file holds nothing that its sources do not say: if one of them has changed, or anything else is odd, it is not used.
+What a typical call needs is read at once; other functions and modules stay in the file until somebody calls them.
 """
 
+import posix
 import sys
 from _frozen_importlib import ModuleSpec  # importlib.machinery is one import more
 from marshal import loads
 
-from ..stamped import are_unchanged, read_private
+from ..stamped import are_unchanged, open_private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from types import CodeType, ModuleType
+    from types import CodeType, FunctionType, ModuleType
+
+    Place = tuple[int, int]  # offset and length in the file
+    Later = dict[str, tuple[str, bool, list[object], Place]]  # name -> source, is it a package, its stamp, its code
 
 MAX_BYTES = 1 << 23
+NUMBER = 8  # bytes of each of the two numbers at the head: how much is read at once, how much is left
+THAW = "_thaw"  # by which a function that is not there yet is called
 _Module = type(sys)
 
 
@@ -25,16 +32,20 @@ def path_for(state: str, dialect: str) -> str:
 
 def use(path: str) -> bool:
     """Load everything in the pack at `path`; False if there is none that fits the sources and this interpreter."""
-    data = read_private(path, MAX_BYTES)
-    if data is None:
+    fd, size = open_private(path, MAX_BYTES)
+    if fd < 0:
         return False
     try:
-        kind, stamps, modules = loads(data)
-    except (ValueError, EOFError, TypeError):
+        numbers = posix.read(fd, 2 * NUMBER)
+        at_once, cold = int.from_bytes(numbers[:NUMBER], "big"), int.from_bytes(numbers[NUMBER:], "big")
+        if 2 * NUMBER + at_once + cold != size:  # cut
+            return False
+        kind, stamps, modules, later = loads(posix.read(fd, at_once))
+    except (OSError, ValueError, EOFError, TypeError):
         return False
     if kind != interpreter() or not are_unchanged(stamps):
         return False
-    return _execute(modules)
+    return _execute(modules, later, _Rest(fd, size - cold))
 
 
 def interpreter() -> str:
@@ -42,16 +53,40 @@ def interpreter() -> str:
     return f"{sys.implementation.cache_tag} {sys.hexversion:x}"
 
 
-class _Later:
-    """Finds modules that the pack holds and that nothing needs at the start."""
+class _Rest:
+    """What was left in the file, which stays open: another pack of that name would be another file."""
 
-    def __init__(self) -> None:
-        self.codes: dict[str, tuple[str, bytes, bool]] = {}
+    __slots__ = ("_fd", "_later", "_start")
+
+    def __init__(self, fd: int, start: int) -> None:
+        self._fd = fd
+        self._start = start
+        self._later: Later = {}
+
+    def code(self, place: "Place") -> "CodeType":
+        return loads(posix.pread(self._fd, place[1], self._start + place[0]))  # type: ignore[no-any-return]
+
+    def thaw(self, key: "tuple[str, str, int, int]") -> "FunctionType":
+        """The function that was called before its code was there; from now on it has it."""
+        module, name, offset, length = key
+        found: object = sys.modules[module]
+        for part in name.split("."):
+            found = vars(found)[part]
+        function: FunctionType = getattr(found, "fget", None) or getattr(found, "__func__", found)  # type: ignore[assignment]
+        function.__code__ = self.code((offset, length))
+        return function
+
+    def offer(self, later: "Later") -> None:
+        self._later = later
+        if later:
+            sys.meta_path.insert(0, self)
 
     def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
-        if name not in self.codes:
+        if name not in self._later:
             return None
-        source, _, is_package = self.codes[name]
+        source, is_package, stamp, _ = self._later[name]
+        if not are_unchanged([stamp]):
+            return None  # its file is another one by now
         spec = ModuleSpec(name, self, origin=source, is_package=is_package)  # type: ignore[arg-type]
         if is_package:
             spec.submodule_search_locations = [source.rpartition("/")[0]]
@@ -61,26 +96,24 @@ class _Later:
         return None
 
     def exec_module(self, module: "ModuleType") -> None:
-        source, code, _ = self.codes[module.__name__]
+        source, _, _, place = self._later[module.__name__]
         module.__file__ = source
-        exec(loads(code), module.__dict__)
+        exec(self.code(place), module.__dict__)
 
 
-_later = _Later()
-
-
-def _execute(modules: "list[tuple[str, str, bool, CodeType | bytes]]") -> bool:
+def _execute(modules: "list[tuple[str, str, bool, CodeType]]", later: "Later", rest: _Rest) -> bool:
     """Each module after those it imports: a `from .x import y` then finds `x` at once, without the import machinery."""
     ready = sys.modules
     fresh = {}
+    thaw = rest.thaw
     for name, source, is_package, code in modules:
-        if isinstance(code, bytes):
-            _later.codes[name] = (source, code, is_package)
-        elif name not in ready:
+        if name not in ready:
             fresh[name] = code
-            names = ready.setdefault(name, _Module(name)).__dict__
+            ready[name] = module = _Module(name)
+            names = module.__dict__
             names["__file__"] = source
             names["__package__"] = name if is_package else name.rpartition(".")[0]
+            names[THAW] = thaw
             if is_package:
                 names["__path__"] = [source.rpartition("/")[0]]
     try:
@@ -92,6 +125,5 @@ def _execute(modules: "list[tuple[str, str, bool, CodeType | bytes]]") -> bool:
         for name in fresh:
             del ready[name]
         return False
-    if _later.codes and _later not in sys.meta_path:
-        sys.meta_path.insert(0, _later)
+    rest.offer(later)
     return True

@@ -22,18 +22,76 @@ _LATER = (
     *[f"{_OURS}{name}" for name in ("leases.stated", "leases.births", "hooks.events.stating")],
 )
 Packed = tuple[str, str, bool, "CodeType"]  # name, source, is it a package, code
+Names = frozenset[tuple[str, str]]  # module and qualified name of functions
 
 
-def make(path: str, roots: "tuple[str, ...]", loaded: "frozenset[str]") -> None:
-    """Pack `roots` and all that they import, less what is `loaded` anyway. Raises OSError if it cannot be written."""
-    modules: list[Packed] = []
+def make(path: str, roots: "tuple[str, ...]", loaded: "frozenset[str]", used: "Names | None" = None) -> None:
+    """Pack `roots` and all that they import, less what is `loaded` anyway. Raises OSError if it cannot be written.
+
+    `used`: the functions that typical calls need; the code of others is read when they are called. None: all of them.
+    """
+    now: list[Packed] = []
     seen = set(loaded)
     for root in roots:
-        modules += _in_order(root, seen)
-    modules += _for_later(modules, seen)
-    stamps = stamp(source for _, source, _, _ in modules)
+        now += _in_order(root, seen)
+    cold = _Cold()
+    later = {
+        name: (source, is_package, stamp([source])[0], cold.put(code))
+        for name, source, is_package, code in _for_later(now, seen)
+    }
+    if used is not None:
+        now = [(name, source, is_package, cold.freeze(code, name, used)) for name, source, is_package, code in now]
+    head = (pack.interpreter(), stamp(source for _, source, _, _ in now), now, later)
     make_private_dir(path.rpartition("/")[0])
-    write(path, dumps((pack.interpreter(), stamps, modules)))
+    write(path, cold.behind(head))
+
+
+class _Cold:
+    """The rear of a pack: code that nobody reads before it is called."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+        self._length = 0
+
+    def put(self, code: "CodeType") -> "tuple[int, int]":
+        """Where it lies, counted from the end of the head."""
+        data = dumps(code)
+        self._parts.append(data)
+        self._length += len(data)
+        return self._length - len(data), len(data)
+
+    def freeze(self, code: "CodeType", module: str, used: Names) -> "CodeType":
+        """The same body, in which each function that is not `used` is one that asks for its code first."""
+        consts = tuple(
+            self._frozen(one, module, used) if isinstance(one, type(code)) else one for one in code.co_consts
+        )
+        return code.replace(co_consts=consts)
+
+    def _frozen(self, code: "CodeType", module: str, used: Names) -> "CodeType":
+        if not code.co_flags & _NEWLOCALS:
+            return self.freeze(code, module, used)  # a class
+        if (module, code.co_qualname) in used or code.co_freevars or not _is_found(code, module):
+            return code
+        key = (module, code.co_qualname, *self.put(code))
+        consts = tuple(key if one == _KEY else one for one in _STUB.co_consts)
+        names = {"co_name": code.co_name, "co_qualname": code.co_qualname, "co_filename": code.co_filename}
+        return _STUB.replace(co_consts=consts, **names)  # type: ignore[arg-type]
+
+    def behind(self, head: "tuple[object, ...]") -> bytes:
+        """The whole file."""
+        data = dumps(head)  # type: ignore[arg-type]
+        numbers = [number.to_bytes(pack.NUMBER, "big") for number in (len(data), self._length)]
+        return b"".join((*numbers, data, *self._parts))
+
+
+def _is_found(code: "CodeType", module: str) -> bool:
+    """Whether its name leads to this function and nothing else: not where it was wrapped, or has no name."""
+    found: object = sys.modules.get(module)
+    for part in code.co_qualname.split("."):
+        found = getattr(found, "__dict__", {}).get(part)
+    function = getattr(found, "fget", None) or getattr(found, "__func__", found)
+    its = getattr(function, "__code__", None)
+    return its is not None and its.co_firstlineno == code.co_firstlineno and function.__module__ == module
 
 
 def _in_order(name: str, seen: "set[str]") -> "Iterator[Packed]":
@@ -56,7 +114,7 @@ def _in_order(name: str, seen: "set[str]") -> "Iterator[Packed]":
 
 
 def _for_later(modules: "list[Packed]", seen: "set[str]") -> "Iterator[Packed]":
-    """What functions of these modules import when they are called, as bytes: most calls never need it."""
+    """What functions of these modules import when they are called: most calls never need it."""
     todo = [(name, source, is_package) for name, source, is_package, _ in modules]
     while todo:
         name, source, is_package = todo.pop()
@@ -64,7 +122,7 @@ def _for_later(modules: "list[Packed]", seen: "set[str]") -> "Iterator[Packed]":
             tree = ast.parse(file.read())
         for inner in sorted(_inner_imports(tree, name if is_package else name.rpartition(".")[0])):
             for found in _in_order(inner, seen) if inner.startswith(_LATER) else ():
-                yield found[0], found[1], found[2], dumps(found[3])  # type: ignore[misc]
+                yield found
                 todo.append(found[:3])
 
 
@@ -116,3 +174,12 @@ def _without_lines(code: "CodeType") -> "CodeType":
     """A quarter of what has to be read. Hooks tell errors by name, not by line."""
     consts = tuple(_without_lines(one) if isinstance(one, type(code)) else one for one in code.co_consts)
     return code.replace(co_consts=consts, co_linetable=b"")
+
+
+_NEWLOCALS = 2  # of co_flags: a function, not a class
+_KEY = "key"
+_STUB = _without_lines(
+    compile(
+        f"def stub(*given, **named): return {pack.THAW}({_KEY!r})(*given, **named)", "", "exec", optimize=2
+    ).co_consts[0]
+)

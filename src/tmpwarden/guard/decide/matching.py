@@ -1,7 +1,6 @@
 """Is a path called so? Globs over what arguments say and where they lead; for `named`, over what they say alone."""
 
 from ..nouns.analysis import DELETE, PathUse, Simple
-from ..rules.glob import matches
 from ..rules.prefixes import MAYBE, YES
 from ..rules.rule import Rule
 
@@ -14,16 +13,14 @@ def match_hit(rule: Rule, simple: Simple, uses: "list[PathUse]", scope: "Scope")
     """Globs over what the arguments say and over where the paths lead."""
     globs = scope.globs(rule.operands)
     found = [
-        any(matches(glob, text) for glob in globs for text in (use.raw, use.path, use.resolved) if text is not None)
+        globs.fit(use.raw) or globs.fit(use.path) or globs.fit(use.resolved)
         for use in uses
         if not use.is_glob or _takes_all(use)
     ]
     if rule.mode != "any":
         return YES if found and (any if rule.test == "any_match" else all)(found) else None
     found += [
-        any(matches(glob, word) for glob in globs)
-        for word in simple.argv[1:]
-        if word is not None and not any(use.raw == word for use in uses)
+        globs.fit(word) for word in simple.argv[1:] if word is not None and not any(use.raw == word for use in uses)
     ]
     if rule.test == "all_match":
         return YES if found and all(found) and None not in simple.argv else None
@@ -44,12 +41,12 @@ def is_named(operands: "tuple[str, ...]", use: PathUse, scope: "Scope") -> bool:
     """
     globs = scope.globs(tuple(glob for glob in operands if glob[0] != "!"))
     spared = scope.globs(tuple(glob[1:] for glob in operands if glob[0] == "!"))
-    texts = [text for text in (use.path, "/" + use.raw.strip("'\"")) if text is not None]
-    if any(matches(glob, text) for glob in spared for text in texts):
+    written = "/" + use.raw.strip("'\"")
+    if spared.fit(use.path) or spared.fit(written):
         return False
-    if any(matches(glob, text) for glob in globs for text in texts):
+    if globs.fit(use.path) or globs.fit(written):
         return True
-    return use.is_glob and any(_may_mean(use.raw.strip("'\""), glob) for glob in globs)
+    return use.is_glob and any(_may_mean(written[1:], glob) for glob in globs.globs)
 
 
 def _may_mean(pattern: str, glob: str) -> bool:

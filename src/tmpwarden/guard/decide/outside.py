@@ -4,7 +4,6 @@ from ...model.hot import ALLOW
 from ..nouns.analysis import APPEND, CREATE, DELETE, READ, WRITING, PathUse
 from ..nouns.landing import is_sink, landing, real
 from ..nouns.paths import is_within
-from ..rules.glob import matches
 from ..rules.prefixes import MAYBE, YES
 from ..rules.rule import Rule
 from .matching import is_named
@@ -20,8 +19,8 @@ def outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
         return YES if is_named(rule.operands, use, scope) else None
     place = landing(use)
     if rule.test == "glob":
-        texts = [text for text in (use.raw, use.path, place) if text is not None]
-        if any(matches(glob, text) for glob in scope.globs(rule.operands) for text in texts):
+        globs = scope.globs(rule.operands)
+        if globs.fit(use.raw) or globs.fit(use.path) or globs.fit(place):
             return YES
         return MAYBE if place is None and not scope.names.is_spared(use) else None
     if place is not None and is_sink(place) and not is_victim:

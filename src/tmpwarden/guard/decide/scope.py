@@ -6,6 +6,7 @@ from ..nouns.budget import Budget
 from ..nouns.landing import expand
 from ..nouns.paths import is_within
 from ..programs.table import has
+from ..rules.glob import Globs
 from ..rules.prefixes import MAYBE, YES
 from .owning import Names
 from .proof import stays_inside
@@ -20,6 +21,7 @@ class Scope:
     """Lives for one decision. Roots and regexes are worked out once."""
 
     __slots__ = (
+        "_globs",
         "_mounted",
         "_roots",
         "budget",
@@ -55,6 +57,7 @@ class Scope:
         self.protected = rules.protected
         self.pushes = context.pushes
         self._roots: dict[tuple[str, ...], tuple[str, ...]] = {}
+        self._globs: dict[tuple[str, ...], Globs] = {}
 
     def roots(self, operands: "tuple[str, ...]") -> "tuple[str, ...]":
         """What an allow may rest on: a name in a temp root only while its inode is the one noted."""
@@ -73,8 +76,13 @@ class Scope:
             return True
         return rule.decision != ALLOW and "@scratch" in rule.operands and self.names.is_fresh(place)
 
-    def globs(self, operands: "tuple[str, ...]") -> "tuple[str, ...]":
+    def globs(self, operands: "tuple[str, ...]") -> Globs:
         """Patterns with `@scratch`, `@project`, `.` and `~` at their head replaced."""
+        if operands not in self._globs:
+            self._globs[operands] = Globs(self._with_bases(operands))
+        return self._globs[operands]
+
+    def _with_bases(self, operands: "tuple[str, ...]") -> "tuple[str, ...]":
         found: list[str] = []
         for glob in operands:
             head, slash, rest = glob.partition("/")

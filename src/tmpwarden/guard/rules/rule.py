@@ -37,7 +37,12 @@ class Rule:
 
     def names(self, name: str) -> bool:
         """Is this rule about the command of that name?"""
-        return any(matches(pattern, name) for pattern in self.patterns)
+        if name in self.patterns:
+            return True
+        for pattern in self.patterns:  # noqa: SIM110 - asked of every rule for every command
+            if ("*" in pattern or "?" in pattern) and matches(pattern, name):
+                return True
+        return False
 
     def row(self) -> "list[object]":
         """As it lies in the compiled file."""

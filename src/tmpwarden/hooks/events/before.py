@@ -52,7 +52,7 @@ def _context(call: HookCall, asked: ToolCall, rules: Rules) -> Context:
     return context_of(
         facts,
         call.dialect.answers_to(call.event),
-        _version(call),
+        _version(call) if rules.redirect_tmp else (),  # it is asked only whether a rewrite is kept
         scratch=scratch,
         is_tmpdir=is_tmpdir,
         project=project.decode("utf-8", "surrogateescape") or asked.cwd,

@@ -12,13 +12,20 @@ MAX_LINKS = 40  # as the kernel
 class Disk:
     """`look` for one decision: what was resolved once is remembered. It reads names, never contents."""
 
-    __slots__ = ("_resolved",)
+    __slots__ = ("_looked", "_plain", "_resolved")
 
     def __init__(self) -> None:
         self._resolved: dict[str, str | None] = {"/": "/"}
+        self._looked: dict[str, tuple[str | None, bool]] = {}
+        self._plain: set[str] = set()  # seen on the way to somewhere: not there, or no link and no second name
 
     def look(self, path: str) -> tuple[str | None, bool]:
         """(parent with every symlink followed, or None if that cannot be told; does the name itself exist)."""
+        if path not in self._looked:
+            self._looked[path] = self._look(path)
+        return self._looked[path]
+
+    def _look(self, path: str) -> tuple[str | None, bool]:
         if "\0" in path:
             return None, False
         parent = self.resolve(path.rpartition("/")[0] or "/")
@@ -67,7 +74,7 @@ class Disk:
         """As `realpath -m`: what does not exist stays as it is written. A loop or a closed door is None, and so is a
         file with a second name: writing to it changes the other one too, and nobody can tell where that is."""
         if path not in self._resolved:
-            self._resolved[path] = _resolve(path)
+            self._resolved[path] = _resolve(path, self._plain)
         return self._resolved[path]
 
 
@@ -79,7 +86,7 @@ def _escaped(path: str) -> bytes:
     return data
 
 
-def _resolve(path: str) -> str | None:
+def _resolve(path: str, plain: set[str]) -> str | None:
     todo = [part for part in reversed(path.split("/")) if part]
     done: list[str] = []
     links = 0
@@ -91,19 +98,24 @@ def _resolve(path: str) -> str | None:
             del done[-1:]
             continue
         here = "/" + "/".join([*done, part])
+        if here in plain:
+            done.append(part)
+            continue
         try:
             status = lstat(here)
             is_link = status.st_mode & _TYPE == _LINK
             target = readlink(here) if is_link else ""
         except (FileNotFoundError, NotADirectoryError):
             done.append(part)
+            plain.add(here)
             continue
         except (OSError, ValueError):
             return None
         if not is_link:
-            done.append(part)
             if status.st_nlink > 1 and status.st_mode & _TYPE == _REGULAR:
                 return None
+            done.append(part)
+            plain.add(here)
             continue
         links += 1
         if links > MAX_LINKS:

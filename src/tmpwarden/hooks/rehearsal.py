@@ -1,0 +1,63 @@
+"""What typical calls use of the guard: played once while a pack is made, so that just that lies ready in it."""
+
+import sys
+
+from ..guard.context import Context
+from ..guard.decide.evaluate import evaluate
+from ..model.hot import ToolCall
+from ..oskit.files.disk import Disk
+from .events.rules import guard_rules
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from types import FrameType
+
+    from .events.hook_call import HookCall
+
+_TYPICAL = (
+    "cd src && grep -rn 'a b' . | head -20 > \"$TMPDIR/found.txt\"; rm -rf build && mkdir -p build/out",
+    "FOO=1 npm test 2>&1 | tee /tmp/test.log | tail -5",
+    "git add -A && git commit -m \"$(cat <<'E'\nwords\nE\n)\"",
+    "cat > notes.md <<'E'\nwords\nE",
+    'for f in *.py; do wc -l "$f"; done',
+    "if [ -f a ]; then cp a b; fi",
+)
+
+
+class Watch:
+    """Which functions are called, as (module, qualified name)."""
+
+    def __init__(self) -> None:
+        self._seen: set[tuple[str, str]] = set()
+
+    def __enter__(self) -> "Watch":
+        sys.setprofile(self._note)
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        sys.setprofile(None)
+
+    def _note(self, frame: "FrameType", event: str, _: object) -> None:
+        if event == "call":
+            self._seen.add((frame.f_globals.get("__name__", ""), frame.f_code.co_qualname))
+
+    def seen(self) -> "frozenset[tuple[str, str]]":
+        return frozenset(self._seen)
+
+
+def rehearse(call: "HookCall") -> None:
+    """Judge the typical calls by this one's rules, in a place that is nobody's."""
+    rules = guard_rules(call).rules
+    for line in _TYPICAL:
+        here, scratch, disk = "/nonexistent/project", "/tmp/tmpwarden-0/0a1b2c3d", Disk()
+        context = Context(
+            scratch=scratch,
+            project=here,
+            cwd=here,
+            home="/nonexistent",
+            uid=0,
+            look=disk.look,
+            is_plain=disk.is_plain,
+            variables={"TMPDIR": scratch},
+        )
+        evaluate(ToolCall("", "shell", command=line, cwd=here), rules, context)
