@@ -2,10 +2,11 @@
 
 import json
 import re
+import shlex
 
 import pytest
 
-from clients.harness import TMPWARDEN, bash, run_claude, tool_results
+from clients.harness import PLUGIN, TMPWARDEN, bash, run_claude, tool_results
 
 pytestmark = pytest.mark.clients
 INSTALL = f"{TMPWARDEN} install claude --guard"
@@ -59,3 +60,41 @@ def test_a_file_written_to_tmp_can_be_edited_within_the_turn() -> None:
     told = tool_results(result)
     assert "does not exist" not in told
     assert re.search(r"two\\*n?", told)
+
+
+# An MCP server that has one tool and writes down each call of it.
+SERVER = r"""
+import json, sys
+for line in sys.stdin:
+    asked = json.loads(line)
+    known = {
+        "initialize": {"protocolVersion": "2024-11-05", "capabilities": {"tools": {}},
+                       "serverInfo": {"name": "pond", "version": "1"}},
+        "tools/list": {"tools": [{"name": "fish", "description": "fish", "inputSchema": {"type": "object"}}]},
+        "tools/call": {"content": [{"type": "text", "text": "a fish was caught"}]},
+    }
+    if "id" in asked:
+        print(json.dumps({"jsonrpc": "2.0", "id": asked["id"], "result": known.get(asked["method"], {})}), flush=True)
+"""
+RULES = '[[guard.tools]]\ntool = "WebFetch|mcp__pond__*"\ndecision = "deny"\ndescription = "No fishing here."\n'
+CONFIGURED = f"mkdir -p ~/.config/tmpwarden && printf %s {shlex.quote(RULES)} > ~/.config/tmpwarden/config.toml"
+CALLS = {
+    "WebFetch": {"tool": "WebFetch", "input": {"url": "http://127.0.0.1:1/", "prompt": "look"}},
+    "mcp": {"tool": "mcp__pond__fish", "input": {}},
+}
+
+
+@pytest.mark.parametrize("with_plugin", [False, True], ids=["", "plugin"])
+@pytest.mark.parametrize("tool", CALLS)
+def test_a_rule_about_a_tool_that_is_no_shell_and_no_file_tool_speaks(tool: str, with_plugin: bool) -> None:
+    """With the plugin on as without: it has no hook before tool calls, the install has."""
+    servers = {"mcpServers": {"pond": {"command": "/usr/bin/python3", "args": ["-c", SERVER]}}}
+    plugin = ("--plugin-dir", str(PLUGIN)) if with_plugin else ()
+    words = ("--", "--mcp-config", json.dumps(servers), "--strict-mcp-config", "--")
+    told = {}
+    for name, before in (("ruled", f"{CONFIGURED} && {INSTALL}"), ("free", INSTALL)):
+        result = run_claude(script(CALLS[tool]), *plugin, "--pre", before, *words)
+        told[name] = tool_results(result)
+    assert "No fishing here." in told["ruled"]
+    assert "No fishing here." not in told["free"]
+    assert tool != "mcp" or ("a fish was caught" in told["free"] and "a fish was caught" not in told["ruled"])

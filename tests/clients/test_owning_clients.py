@@ -96,10 +96,11 @@ def test_what_claude_made_by_name_is_gone_after_it_and_one_clean() -> None:
         assert f"left: {name}" not in said["out"], said
 
 
-def test_a_resumed_claude_finds_what_it_had_made_by_name(shared: Path) -> None:
+@WAYS
+def test_a_resumed_claude_finds_what_it_had_made_by_name(shared: Path, way: str) -> None:
     home, temp, work = (shared / name for name in ("home", "tmp", "work"))
     clean = f"sleep 63; {TMPWARDEN} clean --yes"
-    first = run_claude(bash("echo kept > /tmp/note.txt"), "--pre", INSTALL, "--post", clean, "--settle", "2",
+    first = run_claude(bash("echo kept > /tmp/note.txt"), "--pre", way, "--post", clean, "--settle", "2",
                        "--work", str(work), home=home, tmp=temp)  # fmt: skip
     assert first["rc"] == 0
     again = run_claude(bash("cat /tmp/note.txt"), "--work", str(work), "--", "--continue", home=home, tmp=temp)

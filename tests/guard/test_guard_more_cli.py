@@ -11,12 +11,16 @@ from pathlib import Path
 import pytest
 
 from tmpwarden.cli.guarding.fencepost import converted, whole
+from tmpwarden.doctor.checks import hooks
+from tmpwarden.doctor.patient import Patient
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.log import audit
 from tmpwarden.guard.rules.choosing import preset_names
 from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import Decision, ToolCall
+from tmpwarden.model.request import Request
+from tmpwarden.setup import apply, health, runtime
 
 
 def run(*args: str) -> "subprocess.CompletedProcess[str]":
@@ -48,6 +52,26 @@ def test_a_pack_explains_its_rules() -> None:
     rules = data("packs", "show", "git")["rules"]
     assert {"git:hard-reset", "git:clean"} <= {rule["rule"] for rule in rules}  # type: ignore[attr-defined]
     assert json.loads(run("packs", "show", "gti", "--json").stdout)["error"]["code"] == "bad-argument"
+
+
+def test_a_rule_about_a_tool_is_told_as_long_as_the_agent_does_not_call_the_guard_for_it(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime, "_compile", lambda *_: None)
+    (own_world / "home" / ".claude").mkdir()
+    apply.install("claude", guard=True)
+    assert data("verify")["unreached"] == []
+    config = own_world / "config" / "tmpwarden" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text('[[guard.tools]]\ntool = "WebFetch|mcp__*"\ndecision = "ask"\n')
+    assert data("verify")["unreached"] == ["claude"]
+    (found,) = (state for state in health.of_hooks() if state.agent == "claude")
+    assert (found.state, found.guard) == ("unreached", True)
+    (told,) = hooks.check(Patient(Request(), {}, hooks=(found,)))
+    assert told.remedy == "tmpwarden install claude --guard"
+    apply.install("claude", guard=True)
+    assert "WebFetch|mcp__.*" in (own_world / "home" / ".claude" / "settings.json").read_text()
+    assert data("verify")["unreached"] == []
 
 
 def test_verify_says_where_a_rule_of_yours_does_not_do_what_it_says(tmp_path: Path) -> None:

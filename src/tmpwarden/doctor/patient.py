@@ -26,8 +26,9 @@ class HookState:
     """How one agent is set up, as setup/ sees it."""
 
     agent: str
-    state: str  # "absent", "installed", "untrusted", "outdated", "twice", "interpreter gone", "broken settings"
+    state: str  # "absent", "installed", "untrusted", "outdated", "twice", "unreached", "interpreter gone", "broken settings"
     detail: str = ""
+    guard: bool = False
 
 
 @dataclass

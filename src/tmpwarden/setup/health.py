@@ -8,13 +8,13 @@ from itertools import pairwise
 
 from ..doctor.patient import HookState
 from ..errors import TmpwardenError
-from . import apply, timer
+from . import apply, record, timer
 from .targets import find
 
 
 def of_hooks() -> tuple[HookState, ...]:
     try:
-        return tuple(HookState(seen.id, _state(seen), seen.settings) for seen in apply.table())
+        return tuple(HookState(seen.id, _state(seen), seen.settings, guard=seen.guard) for seen in apply.table())
     except (OSError, TmpwardenError):
         return ()
 
@@ -25,7 +25,15 @@ def _state(seen: apply.AgentLine) -> str:
         for line in find(seen.id).commands():
             if not all(map(os.path.exists, _needed(line))):
                 return "interpreter gone"
-    return seen.state
+    return "unreached" if seen.state == "installed" and seen.guard and not reaches_all_tools(seen.id) else seen.state
+
+
+def reaches_all_tools(agent: str) -> bool:
+    """Whether the agent calls the guard for every tool that a rule names: it is told which at install."""
+    known = record.load(agent)
+    if known is None or not known.guard:
+        return True
+    return not apply.install(agent, guard=True, observe=known.observe, dry_run=True).changed
 
 
 def _needed(line: str) -> list[str]:

@@ -8,6 +8,11 @@ from ..patient import HookState, Patient
 _WORDS = {
     "untrusted": ("warn", "has our hooks but does not trust them, so they never run", "{0}  # and there: /hooks"),
     "outdated": ("warn", "runs hooks of an older tmpwarden", "tmpwarden install {0}"),
+    "unreached": (
+        "warn",
+        "does not call the guard for a tool that your rules name, so these rules say nothing there",
+        "tmpwarden install {0}",
+    ),
     "twice": ("warn", "has our hooks twice; the second copy does nothing", "tmpwarden uninstall {0}"),
     "interpreter gone": (
         "warn",
@@ -35,4 +40,5 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
 
 def _diagnosis(state: HookState) -> Diagnosis:
     status, words, remedy = _WORDS[state.state]
-    return Diagnosis("hooks", status, f"{state.agent} {words}.", state.detail, remedy.format(state.agent))
+    again = f"{state.agent} --guard" if state.guard and remedy.startswith("tmpwarden install") else state.agent
+    return Diagnosis("hooks", status, f"{state.agent} {words}.", state.detail, remedy.format(again))
