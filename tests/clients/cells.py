@@ -8,7 +8,7 @@ import re
 import shlex
 from dataclasses import asdict, dataclass
 
-from clients.harness import CLIENTS, run_agent, run_claude
+from clients.harness import CLIENTS, NPM, run_agent, run_claude
 from clients.set_up import by_function, setup, two_hours_later
 
 ENDS = ("exit", "large output", "INT", "HUP", "TERM", "KILL", "TERM, idle", "KILL, idle")
@@ -22,7 +22,8 @@ while [ "$p" -gt 1 ]; do
     all="$p $all"; p=$(cut -d' ' -f4 /proc/$p/stat)
 done
 """
-_LIST = "find /tmp -mindepth 1 \\( -path '*/node-compile-cache/*' -o -path '*/tmpwarden-1000/q/*' \\) -prune -o -printf '%y %p\\n'"
+_ASIDE = "-path '*/node-compile-cache/*' -o -path '*/tmpwarden-1000/q/*'"
+_LIST = f"find /tmp -mindepth 1 \\( {_ASIDE} \\) -prune -o -printf '%y %p\\n'"
 
 
 @dataclass(frozen=True)
@@ -34,6 +35,7 @@ class Cell:
     later: tuple[str, ...]  # the same after one clean at +2 h
     status: object  # of the agent
     signalled: bool
+    lives_on: bool  # the signal did not end it; its user's next one does
     is_told: bool  # the model, where its commands' temp files go
 
     def line(self, version: str) -> str:
@@ -47,13 +49,21 @@ def measure(agent: str, end: str) -> Cell:
 def _after() -> str:
     """A command outlives some agents; a user's next login would not find it."""
     ended = "sleep 4; pkill -KILL -f 'prob[e].py orig'; pkill -KILL -f 'slee[p] 41'; sleep 1"
-    steps = ["echo == made", "cat ~/made", "echo == end", _LIST, two_hours_later("clean", "--force", "--quiet", ">&2")]
+    alive = f"echo == alive; pgrep -f '{NPM}/[a-z]' && pkill -KILL -f '{NPM}/[a-z]'; sleep 1"
+    steps = [
+        alive,
+        "echo == made",
+        "cat ~/made",
+        "echo == end",
+        _LIST,
+        two_hours_later("clean", "--force", "--quiet", ">&2"),
+    ]
     return "; ".join([ended, *steps, "echo == later", _LIST])
 
 
 def _sections(said: str) -> dict[str, tuple[str, ...]]:
     parts = re.split(r"^== (\w+)\n", said, flags=re.MULTILINE)
-    assert parts[1::2] == ["made", "end", "later"], said
+    assert parts[1::2] == ["alive", "made", "end", "later"], said
     return {name: tuple(sorted(text.splitlines())) for name, text in zip(parts[1::2], parts[2::2], strict=True)}
 
 
@@ -62,7 +72,14 @@ def _other(agent: str, end: str) -> Cell:
     options = ["--argv", by_function(agent)] if agent == "copilot" else []
     command = f"{_MADE}; {_BIG if end == 'large output' else _PROBE}"
     if signal.isupper():
-        options += ["--end", signal.lower(), "--target", "group" if idle else "agent", "--hang", "model" if idle else "shell"]
+        options += [
+            "--end",
+            signal.lower(),
+            "--target",
+            "group" if idle else "agent",
+            "--hang",
+            "model" if idle else "shell",
+        ]
     if agent == "copilot" and signal == "KILL":  # the harness kills no shell and nothing below one
         strike = "kill -KILL $all" if not idle else "setsid sh -c 'sleep 2; kill -KILL '\"$all\" >/dev/null 2>&1 &"
         command = f"{_MADE}; sh ~/strike"
@@ -75,7 +92,11 @@ def _other(agent: str, end: str) -> Cell:
     listed = _sections(str(post["out"]))
     was_signalled = bool(result["signalled"]) or (agent == "copilot" and result["rc"] in (-9, 137))
     told = any(path in json.dumps(result["model"]) for path in _places(listed["made"]))
-    return Cell(agent, end, listed["made"], listed["end"], listed["later"], result["rc"], was_signalled, told)
+    return Cell(agent, end, *_kept(listed), result["rc"], was_signalled, bool(listed["alive"]), told)
+
+
+def _kept(listed: dict[str, tuple[str, ...]]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
+    return listed["made"], listed["end"], listed["later"]
 
 
 def _claude(end: str) -> Cell:
@@ -91,7 +112,7 @@ def _claude(end: str) -> Cell:
     assert pre["rc"] == 0, pre
     listed = _sections(str(post["out"]))
     told = any(path in json.dumps([result["hook_events"], result["requests"]]) for path in _places(listed["made"]))
-    return Cell("claude", end, listed["made"], listed["end"], listed["later"], result["rc"], bool(result["timeline"]), told)
+    return Cell("claude", end, *_kept(listed), result["rc"], bool(result["timeline"]), bool(listed["alive"]), told)
 
 
 def _places(made: tuple[str, ...]) -> set[str]:

@@ -31,6 +31,7 @@ SCRATCH = r"/tmp/tmpwarden-1000/[0-9a-f]{8}"
 BOUNDED = re.compile(
     r"/tmp/(node-compile-cache/|codex-(daemon|bwrap))"
 )  # the agent's own, never more (docs/catalogue.md)
+LEADING = "mkdir -p ~/.config/tmpwarden && printf '[redirect]\\ntmp = true\\n' > ~/.config/tmpwarden/config.toml"
 BREAK = "sed -i '1s/.*/raise SystemExit(2)/' ~/.local/share/tmpwarden/*/tmpwarden/hooks/entry.py"
 
 
@@ -63,7 +64,7 @@ def test_a_commands_temp_file_lands_in_the_scratch(agent: str) -> None:
 @pytest.mark.parametrize("agent", OTHERS)
 def test_a_later_clean_takes_what_a_killed_agent_itself_left(agent: str) -> None:
     """Without a lease nobody knows whose it is, so it goes by age: here the clock does have to move."""
-    further = f"sleep 1; pkill -KILL -f 'prob[e].py orig'; {LATER} {TMPWARDEN} clean --force --quiet"
+    further = f"sleep 1; pkill -KILL -f 'prob[e].py orig'; {LATER} clean --force --quiet"
     result = run_agent(agent, "--end", "kill", setup=install(agent), post=further)
     left = [path for path in left_in_tmp(result) if not BOUNDED.match(path) and "probe-" not in path]
     assert left == []
@@ -188,9 +189,7 @@ def test_under_run_a_commands_temp_file_lands_in_the_scratch_and_nothing_is_left
     argv = plain_run(agent)["argv"]
     assert isinstance(argv, list)
     wrapped = [str(TMPWARDEN), "run", "--agent", agent, "--", *argv]
-    result = run_agent(
-        agent, "--argv", "\x1f".join(wrapped), post=f"sleep 2; {LATER} {TMPWARDEN} clean --force --quiet"
-    )
+    result = run_agent(agent, "--argv", "\x1f".join(wrapped), post=f"sleep 2; {LATER} clean --force --quiet")
     shells = result["shells"]
     assert isinstance(shells, list)
     assert re.match(SCRATCH, shells[0]["gettempdir"])
@@ -217,9 +216,10 @@ def test_under_run_claudes_own_files_and_its_commands_go_to_the_scratch(shared: 
 
 @pytest.mark.parametrize("agent", OTHERS)
 def test_a_guarded_write_to_tmp_lands_in_the_scratch_or_is_denied_with_the_way_out(agent: str) -> None:
-    """Codex takes a rewrite only with a real allow, Qwen none at all: these two are told what to run instead."""
+    """`tmp = true`. Codex takes a rewrite only with an allow, Qwen none at all: they are told what to run instead."""
     command = "echo data > /tmp/guarded; ls -d /tmp/guarded"
-    result = run_agent(agent, "--cmd", command, setup=install(agent, "--guard"), post="ls -d /tmp/guarded")
+    setup = f"{install(agent, '--guard')} && {LEADING}"
+    result = run_agent(agent, "--cmd", command, setup=setup, post="ls -d /tmp/guarded")
     assert result["post"]["rc"] != 0, "/tmp/guarded itself was written"  # type: ignore[index]
     told = json.dumps(result["model"])
     if agent in ("codex", "qwen"):
@@ -230,7 +230,7 @@ def test_a_guarded_write_to_tmp_lands_in_the_scratch_or_is_denied_with_the_way_o
 
 def test_claudes_guarded_write_to_tmp_lands_in_the_scratch() -> None:
     script = bash("echo data > /tmp/guarded; ls -d /tmp/guarded")
-    result = run_claude(script, "--pre", install("claude", "--guard"), "--post", "ls -d /tmp/guarded")
+    result = run_claude(script, "--pre", f"{install('claude', '--guard')} && {LEADING}", "--post", "ls -d /tmp/guarded")
     assert result["post"]["rc"] != 0  # type: ignore[index]
     assert re.search(rf"{SCRATCH}/guarded", tool_results(result))
 

@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import threading
 import time
 from collections.abc import Awaitable, Callable
 from pathlib import Path
@@ -9,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from processes.leftovers import carrying, program, scratch_of_the_dead
 from support import planted
 from support.command import data
 from tmpwarden.cli.call import Call
@@ -17,7 +19,9 @@ pytest.importorskip("textual", reason="needs the program textual: make dev insta
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from tmpwarden.cli.ui import units as units_module
 from tmpwarden.cli.ui.app import View
+from tmpwarden.cli.ui.forest import Forest, TreeLine
 from tmpwarden.cli.ui.screens import Question, TextScreen
 from tmpwarden.cli.ui.units import Units
 
@@ -31,7 +35,7 @@ def view(*, only_going: bool = False) -> View:
 def drive(app: View, steps: Callable[[Any], Awaitable[None]], size: tuple[int, int] = (80, 24)) -> None:
     async def driven() -> None:
         async with app.run_test(size=size) as pilot:
-            await until(pilot, lambda: app.seen is not None)
+            await until(pilot, lambda: app.forest is not None)
             await steps(pilot)
 
     asyncio.run(driven())
@@ -61,11 +65,24 @@ def screen_text(app: View) -> str:
     return "\n".join("".join(segment.text for segment in strip)[:width] for strip in lines[:height])
 
 
+def roots(app: View) -> tuple[TreeLine, ...]:
+    return app.forest.roots if app.forest is not None else ()
+
+
+def paths(app: View) -> list[str | None]:
+    return [unit.path for unit in app.forest.units.values()] if app.forest is not None else []
+
+
+def open_all(app: View) -> None:
+    app.opened |= {node.key for root in roots(app) for node in (root, *root.children)}
+    assert app.forest is not None
+    app.show(app.forest)
+
+
 async def go_to(pilot: "Pilot[int]", app: View, path: Path) -> None:
     """Open everything and put the cursor on a path."""
     tree = app.query_one(Units)
-    app.opened |= {node.key for root in app.roots for node in (root, *root.children)}
-    app.draw(is_first=True)
+    open_all(app)
     for _ in range(tree.last_line + 2):
         here = app.here()
         if here is not None and here.path == str(path) and here.is_unit:
@@ -118,7 +135,7 @@ def test_what_changed_after_it_was_marked_stays_and_is_told(own_world: Path) -> 
     drive(app, steps)
 
 
-def test_why_keep_filter_and_help_answer(own_world: Path) -> None:
+def test_why_keep_filter_and_help_answer_and_what_is_kept_cannot_be_marked(own_world: Path) -> None:
     unit, other = planted.session(own_world / "tmp", 50_000), planted.session(own_world / "tmp")
     app = view()
 
@@ -131,30 +148,19 @@ def test_why_keep_filter_and_help_answer(own_world: Path) -> None:
         await answer_yes(pilot, app, "k")
         await until(pilot, lambda: app.said.startswith("Kept"))
         assert data("keep")["paths"] == [str(unit)]
-        await until(pilot, lambda: any(each.state == "kept" for root in app.roots for each in root.units()))
+        await until(pilot, lambda: any(each.state == "kept" for root in roots(app) for each in root.units()))
+        await pilot.press("space")
+        await until(pilot, lambda: "keep list" in app.said)
+        assert app.marks == {}
         await pilot.press("slash")
         await until(pilot, lambda: isinstance(app.focused, Input))
         await pilot.press(*other.name[:8], "enter")
-        await until(pilot, lambda: [u.path for r in app.roots for u in r.units()] == [str(other)])
+        await until(pilot, lambda: paths(app) == [str(other)])
         await pilot.press("escape")
         await until(pilot, lambda: app.words == "")
         await pilot.press("question_mark")
         await until(pilot, lambda: isinstance(app.screen, TextScreen))
         assert "bring back" in " ".join(app.screen.lines)  # type: ignore[attr-defined]
-
-    drive(app, steps)
-
-
-def test_a_unit_that_is_kept_says_why_instead_of_being_marked(own_world: Path) -> None:
-    unit = planted.session(own_world / "tmp")
-    data("keep", str(unit))
-    app = view()
-
-    async def steps(pilot: "Pilot[int]") -> None:
-        await go_to(pilot, app, unit)
-        await pilot.press("space")
-        await until(pilot, lambda: "keep list" in app.said)
-        assert app.marks == {}
 
     drive(app, steps)
 
@@ -169,9 +175,9 @@ def test_it_sees_what_agents_do_while_it_is_open(own_world: Path, monkeypatch: p
 
     async def steps(pilot: "Pilot[int]") -> None:
         new = planted.session(own_world / "tmp")
-        await until(pilot, lambda: str(new) in [u.path for r in app.roots for u in r.units()])
+        await until(pilot, lambda: str(new) in paths(app))
         os.rename(new, own_world / "gone")
-        await until(pilot, lambda: str(new) not in [u.path for r in app.roots for u in r.units()])
+        await until(pilot, lambda: str(new) not in paths(app))
 
     drive(app, steps)
 
@@ -179,8 +185,7 @@ def test_it_sees_what_agents_do_while_it_is_open(own_world: Path, monkeypatch: p
 _HOSTILE = ("-[red]x", "-[bold", "-\x1b[31m", "-[link=x]", "-[@click=app.quit]q", "-" + "ü" * 40)
 
 
-@pytest.mark.parametrize("size", [(80, 24), (40, 12), (160, 50)])
-def test_names_from_disk_are_text_and_the_screen_fits(own_world: Path, size: tuple[int, int]) -> None:
+def test_names_from_disk_are_text_and_every_screen_fits(own_world: Path) -> None:
     home = own_world / "tmp" / f"claude-{os.geteuid()}"
     for number, word in enumerate(_HOSTILE):
         unit = planted.session(own_world / "tmp", name=f"0000000{number}-2222-3333-4444-555555555555")
@@ -190,42 +195,29 @@ def test_names_from_disk_are_text_and_the_screen_fits(own_world: Path, size: tup
 
     async def steps(pilot: "Pilot[int]") -> None:
         app.say("[red]not markup[/red] [/]")
-        app.opened |= {node.key for root in app.roots for node in (root, *root.children)}
-        app.draw(is_first=True)
-        await until(pilot, lambda: "[red]not markup" in screen_text(app))
-        words = ("-[red]x", "-[bold", "-[link=x]", "-[@click=") if size[0] >= 80 else ("claude",)
-        await until(pilot, lambda: all(word in screen_text(app) for word in words))
-        shown = screen_text(app)
-        assert "\x1b[31m" not in shown
-        assert all(len(line) <= size[0] for line in shown.splitlines())
-        await pilot.resize_terminal(60, 20)
-        await until(pilot, lambda: app.query_one("#full", Static).size.width <= 60)
+        open_all(app)
+        for width, height in ((160, 50), (80, 24), (40, 12)):
+            await pilot.resize_terminal(width, height)
+            await until(pilot, lambda: app.query_one("#full", Static).size.width <= width)  # noqa: B023
+            words = ("-[red]x", "-[bold", "-[link=x]", "-[@click=") if width >= 80 else ("claude",)
+            await until(pilot, lambda: all(w in screen_text(app) for w in ("[red]not markup", *words)))  # noqa: B023
+            shown = screen_text(app)
+            assert "\x1b[31m" not in shown
+            assert all(len(line) <= width for line in shown.splitlines())
 
-    drive(app, steps, size)
+    drive(app, steps, (160, 50))
 
 
-def test_pick_shows_only_what_may_go(own_world: Path) -> None:
-    kept, going = planted.session(own_world / "tmp"), planted.session(own_world / "tmp")
+def test_pick_shows_what_may_go_and_who_quits_while_it_cleans_leaves_between_two_things(own_world: Path) -> None:
+    kept, *units = [planted.session(own_world / "tmp") for _ in range(4)]
     data("keep", str(kept))
     app = view(only_going=True)
 
     async def steps(pilot: "Pilot[int]") -> None:
-        paths = [u.path for r in app.roots for u in r.units()]
-        assert str(going) in paths
-        assert str(kept) not in paths
+        assert set(map(str, units)) <= set(paths(app))
+        assert str(kept) not in paths(app)
         await pilot.press("a")
-        await until(pilot, lambda: str(going) in {pin.path for pin in app.marks.values()})
-
-    drive(app, steps)
-
-
-def test_who_quits_while_it_cleans_leaves_when_it_has_stopped_between_two_things(own_world: Path) -> None:
-    units = [planted.session(own_world / "tmp") for _ in range(3)]
-    app = view()
-
-    async def steps(pilot: "Pilot[int]") -> None:
-        await pilot.press("a")
-        await until(pilot, lambda: len(app.marks) >= 3)
+        await until(pilot, lambda: set(map(str, units)) <= {pin.path for pin in app.marks.values()})
         await answer_yes(pilot, app, "c")
         await until(pilot, lambda: app.is_busy or "Removed" in app.said)
         app.simulate_key("q")  # the pilot would wait for an app that is about to end
@@ -235,6 +227,61 @@ def test_who_quits_while_it_cleans_leaves_when_it_has_stopped_between_two_things
         assert app.return_code == 0
 
     drive(app, steps)
-    assert all(unit.exists() or not list(unit.parent.glob(f"{unit.name}*")) for unit in units)
+    assert kept.exists()
     left = sum(unit.exists() for unit in units)
     assert left + len([each for each in data("log")["entries"] if each["undoable"]]) == 3
+
+
+def test_a_process_that_outlived_its_agent_is_shown_and_ends_after_a_yes(own_world: Path, tmp_path: Path) -> None:
+    scratch_of_the_dead(own_world / "tmp")
+    app = view()
+    with program(tmp_path, ["node", "node_modules/.bin/playwright-mcp", "--headless"], carrying()) as left:
+
+        async def steps(pilot: "Pilot[int]") -> None:
+            await pilot.press("o")
+            await until(pilot, lambda: isinstance(app.screen, Question))
+            assert str(left.pid) in " ".join(app.screen.lines)  # type: ignore[attr-defined]
+            assert "End 1 process" in screen_text(app)
+            await pilot.press("n")
+            await until(pilot, lambda: len(app.screen_stack) == 1)
+            assert left.is_alive()
+            await answer_yes(pilot, app, "o")
+            await until(pilot, lambda: not left.is_alive())
+
+        drive(app, steps)
+
+
+def test_many_children_come_page_by_page_and_keys_are_heard_while_a_filter_is_looked_up(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(units_module, "_PAGE", 2)
+    made = [planted.session(own_world / "tmp", 1000 + number) for number in range(5)]
+    app = view()
+    started, may_go_on = threading.Event(), threading.Event()
+    real = Forest.of
+
+    def slow(*given: Any) -> Forest:
+        started.set()
+        assert may_go_on.wait(_LIMIT_S)
+        return real(*given)
+
+    async def steps(pilot: "Pilot[int]") -> None:
+        open_all(app)
+        await until(pilot, lambda: "and 3 smaller ones" in screen_text(app))
+        app.query_one(Units).focus()
+        await pilot.press("end", "enter")
+        await until(pilot, lambda: "and 1 smaller ones" in screen_text(app))
+        monkeypatch.setattr(Forest, "of", slow)
+        await pilot.press("slash", *made[0].name[:8], "enter")
+        await until(pilot, started.is_set)
+        await pilot.press("question_mark")
+        await until(pilot, lambda: isinstance(app.screen, TextScreen))  # while the forest is still growing
+        assert len(paths(app)) == 5
+        may_go_on.set()
+        await pilot.press("escape")
+        await until(pilot, lambda: paths(app) == [str(made[0])])
+
+    try:
+        drive(app, steps)
+    finally:
+        may_go_on.set()

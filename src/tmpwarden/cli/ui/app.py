@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from typing import ClassVar
 
 from rich.text import Text
@@ -12,7 +12,9 @@ from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
 from textual.css.query import NoMatches
+from textual.timer import Timer
 from textual.widgets import Footer, Input, Static, Tree
+from textual.worker import get_current_worker
 
 from ...errors import TmpwardenError
 from ...model.request import Request
@@ -21,13 +23,14 @@ from ...text import plural, shown
 from .. import render
 from ..call import Call
 from . import keys
-from .forest import Key, TreeLine, grown
+from .forest import Forest, Key, TreeLine
 from .look import Snapshot, look
-from .pins import Pin, pinned
+from .pins import Pin
 from .units import Units
 
 _SOONEST_S = 3.0  # between two looks
 _REST = 5  # and this many times as long as one takes
+_TYPING_S = 0.15  # a filter is looked up when nobody has typed for so long
 
 
 class View(App[int]):
@@ -64,11 +67,11 @@ class View(App[int]):
         self.call, self.only_going, self.words = call, only_going, ""
         self.request = request or Request(roots=call.roots, config_file=call.config_file)
         self.seen: Snapshot | None = None
-        self.roots: list[TreeLine] = []
+        self.forest: Forest | None = None
+        self.typing: Timer | None = None
         self.marks: dict[Key, Pin] = {}
         self.opened: set[Key] = set()
         self.said, self.is_busy, self.is_looking = "Looking ...", False, False
-        self.drawn: object = None
         self.stop, self.leaves_with = asyncio.Event(), -1  # a clean ends between two units; then the exit status
 
     def compose(self) -> ComposeResult:
@@ -103,30 +106,37 @@ class View(App[int]):
         self.is_looking = False
         rest_s = _SOONEST_S
         if isinstance(seen, Snapshot):
-            is_first, self.seen = self.seen is None, seen
+            self.said = "? shows all keys" if self.seen is None else self.said
+            self.seen = seen
             rest_s = max(_SOONEST_S, _REST * seen.took_s)
-            self.said = "? shows all keys" if is_first else self.said
-            self.draw(is_first=is_first)
+            self.draw()
         else:
             self.say(seen)
         self.set_timer(rest_s, self.action_refresh)
 
-    def draw(self, *, is_first: bool = False) -> None:
+    def draw(self) -> None:
+        """100,000 units take seconds to be put in order: that is done off the loop, and a later wish overtakes it."""
+        if self.seen is not None:
+            self.grow(self.seen, self.words, self.only_going)
+
+    @work(thread=True, exclusive=True, group="grow")
+    def grow(self, seen: Snapshot, words: str, only_going: bool) -> None:
+        forest = Forest.of(seen.verdicts, seen.spaces, words, only_going)
+        is_same = self.forest is not None and forest.looks_like(self.forest)
+        if not get_current_worker().is_cancelled:
+            self.call_from_thread(self.show, forest, is_same)
+
+    def show(self, forest: Forest, is_same: bool = False) -> None:
         """The tree is drawn anew only where something has changed: a person may be reading it."""
-        if self.seen is None:
-            return
-        self.roots = grown(self.seen.verdicts, self.seen.spaces, words=self.words, only_going=self.only_going)
-        units = {unit.key: unit for root in self.roots for unit in root.units()}
-        self.marks = {key: pin for key, pin in self.marks.items() if self.words or key in units}
-        if is_first or self.words:
-            self.opened |= {root.key for root in self.roots if root.children}
-            self.opened |= {agent.key for root in self.roots for agent in root.children} if self.words else set()
-        drawn = [(key, unit.bytes, unit.state) for key, unit in units.items()]
+        is_first, self.forest = self.forest is None, forest
+        self.marks = {key: pin for key, pin in self.marks.items() if forest.words or key in forest.units}
+        if is_first or forest.words:
+            self.opened |= {root.key for root in forest.roots if root.children}
+            self.opened |= {agent.key for root in forest.roots for agent in root.children} if forest.words else set()
         tree = self.query_one(Units)
-        if drawn != self.drawn or is_first:
+        if not is_same:
             here = tree.cursor_node.data.key if tree.cursor_node and tree.cursor_node.data else None
-            tree.show(self.roots, self.opened, here)
-            self.drawn = drawn
+            tree.show(forest.roots, self.opened, here)
         self.tell()
 
     def on_tree_node_expanded(self, event: Tree.NodeExpanded[TreeLine]) -> None:
@@ -169,7 +179,7 @@ class View(App[int]):
     def details(self) -> str:
         node = self.here()
         if node is None:
-            return "No agent left anything here." if self.seen and not self.drawn else ""
+            return "No agent left anything here." if self.forest and not self.forest.units else ""
         where = shown(node.path) if node.path else node.title
         return f"{where}\n{node.why}"
 
@@ -181,7 +191,8 @@ class View(App[int]):
         return cursor.data if cursor is not None else None
 
     def marked(self) -> list[TreeLine]:
-        return [unit for root in self.roots for unit in root.units() if unit.key in self.marks]
+        units = self.forest.units if self.forest else {}
+        return [units[key] for key in self.marks if key in units]
 
     def is_marked(self, node: TreeLine) -> bool | None:
         """None: some of it."""
@@ -190,25 +201,7 @@ class View(App[int]):
         count = len(self.marks.keys() & node.offered)
         return None if 0 < count < len(node.offered) else bool(count)
 
-    def action_mark(self) -> None:
-        node = self.here()
-        if node is not None:
-            self.mark([unit for unit in node.units() if unit.can_be_marked], node)
-
-    def action_all(self) -> None:
-        self.mark([unit for root in self.roots for unit in root.units() if unit.going and unit.can_be_marked], None)
-
-    def mark(self, units: Sequence[TreeLine], node: TreeLine | None) -> None:
-        if not units:
-            self.say(f"It stays: {node.why}." if node is not None and node.is_unit else "Nothing here may go.")
-            return
-        if all(unit.key in self.marks for unit in units):
-            for unit in units:
-                del self.marks[unit.key]
-        else:
-            self.marks |= {unit.key: pinned(unit.verdicts) for unit in units}
-        self.say("c cleans what is marked." if self.marks else "Nothing is marked.")
-
+    action_mark, action_all = keys.mark_here, keys.mark_all
     action_clean, action_why, action_keep = keys.clean, keys.why, keys.keep
     action_undo, action_orphans, action_quit, action_help = keys.undo, keys.orphans, keys.quit_view, keys.tell_keys
 
@@ -233,7 +226,9 @@ class View(App[int]):
 
     def on_input_changed(self, event: Input.Changed) -> None:
         self.words = event.value.strip()
-        self.draw()
+        if self.typing is not None:
+            self.typing.stop()
+        self.typing = self.set_timer(_TYPING_S, self.draw)
 
     def on_input_submitted(self, _: Input.Submitted) -> None:
         self.query_one("#filter").remove_class("is-open")

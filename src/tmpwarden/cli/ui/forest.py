@@ -26,6 +26,7 @@ class TreeLine:
     bytes: int = 0
     going_bytes: int = 0
     offered: frozenset[Key] = frozenset()  # keys of the units in it that can be marked
+    told: str = ""  # `why` of a branch, once it was asked for
 
     @property
     def is_unit(self) -> bool:
@@ -67,8 +68,10 @@ class TreeLine:
     def why(self) -> str:
         if self.is_unit:
             return explained_all(self.verdicts)
-        going, kept = self.going, [each for each in self.verdicts if isinstance(each, Keep)]
-        return f"can go: {render.counted(going)}; kept: {render.counted(kept)}"
+        if not self.told:  # a look at all that is in it; the cursor passes here often
+            going, kept = self.going, [each for each in self.verdicts if isinstance(each, Keep)]
+            self.told = f"can go: {render.counted(going)}; kept: {render.counted(kept)}"
+        return self.told
 
     @property
     def path(self) -> str | None:
@@ -76,6 +79,28 @@ class TreeLine:
         if self.is_unit:
             return self.verdicts[0].finding.path
         return self.key[0] if self.kind == "root" else None
+
+
+@dataclass(frozen=True, slots=True)
+class Forest:
+    """All trees of one look, for one filter."""
+
+    words: str = ""
+    only_going: bool = False
+    roots: tuple[TreeLine, ...] = ()
+    units: dict[Key, TreeLine] = field(default_factory=dict)
+
+    @classmethod
+    def of(cls, verdicts: Iterable[Verdict], spaces: Sequence[Space], words: str, only_going: bool) -> Forest:
+        roots = tuple(grown(verdicts, spaces, words=words, only_going=only_going))
+        return cls(words, only_going, roots, {unit.key: unit for root in roots for unit in root.units()})
+
+    def looks_like(self, other: Forest) -> bool:
+        """Whether a person would see the same."""
+        return self.units.keys() == other.units.keys() and all(
+            (mine.bytes, mine.state) == (theirs.bytes, theirs.state)
+            for mine, theirs in zip(self.units.values(), map(other.units.__getitem__, self.units), strict=True)
+        )
 
 
 def is_offered(verdict: Verdict) -> bool:

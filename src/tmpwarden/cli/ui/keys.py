@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 from ...text import plural, shown, size
 from .. import removal
 from . import deeds
-from .pins import Pin
+from .forest import Key, TreeLine
+from .pins import Pin, pinned
 from .screens import Question, TextScreen
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .app import View
+
+_MANY = 2000  # units whose pins take longer than a key may
 
 HELP = (
     "space  mark what the cursor is on, or all below it that may go",
@@ -28,6 +33,44 @@ HELP = (
     "[x] marked   [-] some of it   can go: may go now   ask: goes only when marked",
     "What was marked is judged again when it is cleaned: what changed or is used stays.",
 )
+
+
+def mark_here(view: View) -> None:
+    node = view.here()
+    if node is not None:
+        _mark(view, [unit for unit in node.units() if unit.can_be_marked], node)
+
+
+def mark_all(view: View) -> None:
+    units = view.forest.units.values() if view.forest else ()
+    _mark(view, [unit for unit in units if unit.going and unit.can_be_marked], None)
+
+
+def _mark(view: View, units: Sequence[TreeLine], node: TreeLine | None) -> None:
+    if not units:
+        view.say(f"It stays: {node.why}." if node is not None and node.is_unit else "Nothing here may go.")
+    elif all(unit.key in view.marks for unit in units):
+        for unit in units:
+            del view.marks[unit.key]
+        _marked(view)
+    elif len(units) < _MANY:
+        view.marks |= {unit.key: pinned(unit.verdicts) for unit in units}
+        _marked(view)
+    else:
+        found: dict[Key, Pin] = {}
+        view.say(f"Marking {len(units):,} things ...")
+        view.in_thread(lambda: _pin(units, found), lambda _: _marked(view, found))
+
+
+def _pin(units: Sequence[TreeLine], found: dict[Key, Pin]) -> list[str]:
+    """A look at each file: too long for the loop where there are many."""
+    found.update((unit.key, pinned(unit.verdicts)) for unit in units)
+    return []
+
+
+def _marked(view: View, found: Mapping[Key, Pin] | None = None) -> None:
+    view.marks |= found or {}
+    view.say("c cleans what is marked." if view.marks else "Nothing is marked.")
 
 
 def clean(view: View) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from typing import ClassVar
 
 from rich.style import Style
@@ -19,7 +19,7 @@ _GUIDE = 2
 _REASONS_FROM = 110  # columns of a terminal in which the reason fits beside
 _AGES_FROM = 60  # in a narrower one names need the room more
 _REASON = 40
-_MOST = 2000  # children of one branch that are drawn
+_PAGE = 500  # children of one branch that are drawn; the last line brings as many more
 Branch = TreeNode[TreeLine]
 
 
@@ -36,11 +36,13 @@ class Units(Tree[TreeLine]):
         super().__init__(Text("roots"), id="units")
         self.show_root, self.guide_depth, self.auto_expand = False, _GUIDE, True
         self.is_marked, self.now_ns = is_marked, now_ns
+        self.waiting: dict[int, tuple[Branch, Sequence[TreeLine], set[Key]]] = {}  # by the line that stands for them
 
     def show(self, roots: Iterable[TreeLine], opened: set[Key], cursor: Key | None) -> None:
         """Draw anew, with the same branches open and the cursor on the same thing."""
         top, before = self.scroll_offset.y, max(self.cursor_line, 0)
         self.clear()
+        self.waiting.clear()
         for node in roots:
             self._grow(self.root, node, opened)
         line = self._line_of(cursor)
@@ -64,12 +66,19 @@ class Units(Tree[TreeLine]):
         if node.key in opened:
             self._grow_all(branch, node.children, opened)
 
-    def _grow_all(self, branch: Branch, children: list[TreeLine], opened: set[Key]) -> None:
-        """The biggest; nobody scrolls through more."""
-        for child in children[:_MOST]:
+    def _grow_all(self, branch: Branch, children: Sequence[TreeLine], opened: set[Key]) -> None:
+        """The biggest first, and a line for the rest: each costs time, and nobody scrolls through 100,000."""
+        for child in children[:_PAGE]:
             self._grow(branch, child, opened)
-        if len(children) > _MOST:
-            branch.add_leaf(Text(f"... and {len(children) - _MOST:,} smaller ones; / finds them"))
+        if rest := children[_PAGE:]:
+            line = branch.add_leaf(Text(f"... and {len(rest):,} smaller ones: Enter shows more, / finds them"))
+            self.waiting[line.id] = branch, rest, opened
+
+    def on_tree_node_selected(self, event: Tree.NodeSelected[TreeLine]) -> None:
+        if event.node.id in self.waiting:
+            branch, rest, opened = self.waiting.pop(event.node.id)
+            event.node.remove()
+            self._grow_all(branch, rest, opened)
 
     def _line_of(self, key: Key | None) -> int | None:
         waiting = list(self.root.children)
