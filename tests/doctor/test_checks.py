@@ -116,7 +116,7 @@ def test_several_that_could_not_be_put_back_are_named_and_the_remedy_saves_one(r
     assert (own_world / "home" / "0123456789abcdef.p").is_dir()
 
 
-@pytest.mark.parametrize("state", ["untrusted", "outdated", "unreached", "twice", "interpreter gone", "broken settings"])
+@pytest.mark.parametrize("state", list(hooks._WORDS))
 def test_each_way_in_which_hooks_do_not_work_is_named(root: Path, state: str) -> None:
     (found,) = told(hooks, root, hooks=(HookState("codex", state),))
     assert (found.status, "codex" in found.summary, bool(found.remedy)) == ("warn", True, True)

@@ -103,7 +103,7 @@ def test_what_is_marked_is_cleaned_after_one_question_and_comes_back(own_world: 
         await until(pilot, lambda: "[x]" in screen_text(app))
         await pilot.press("c")
         await until(pilot, lambda: isinstance(app.screen, Question))
-        assert "Remove 1 item" in screen_text(app)
+        await until(pilot, lambda: "Remove 1 item" in screen_text(app))
         await pilot.press("n")
         await until(pilot, lambda: not isinstance(app.screen, Question))
         assert marked.exists()
@@ -241,7 +241,7 @@ def test_a_process_that_outlived_its_agent_is_shown_and_ends_after_a_yes(own_wor
             await pilot.press("o")
             await until(pilot, lambda: isinstance(app.screen, Question))
             assert str(left.pid) in " ".join(app.screen.lines)  # type: ignore[attr-defined]
-            assert "End 1 process" in screen_text(app)
+            await until(pilot, lambda: "End 1 process" in screen_text(app))
             await pilot.press("n")
             await until(pilot, lambda: len(app.screen_stack) == 1)
             assert left.is_alive()
