@@ -5,7 +5,7 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given
+from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from support.litter import claude_session
@@ -18,9 +18,10 @@ from tmpwarden.model.request import Request
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
-    lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
 )
-documents = st.dictionaries(st.text(), values)
+documents = st.dictionaries(st.text(), values, max_size=4)
 
 
 def filled(all_of: list[dict[str, object]]) -> Spool:
@@ -30,7 +31,8 @@ def filled(all_of: list[dict[str, object]]) -> Spool:
     return spool
 
 
-@given(st.lists(documents), documents)
+@settings(max_examples=50, deadline=None)
+@given(st.lists(documents, max_size=4), documents)
 def test_a_spool_in_an_envelope_reads_as_the_list_that_went_in(rows: list[dict[str, object]], rest: dict) -> None:
     rest.pop("findings", None)
     started = time.monotonic()

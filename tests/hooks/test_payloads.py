@@ -49,7 +49,7 @@ _ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=500, deadline=None, suppress_health_check=list(HealthCheck))
+@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), name=st.sampled_from(sorted(_BY_NAME)))
 def test_a_mutated_payload_gets_an_answer_its_agent_accepts(data: st.DataObject, name: str) -> None:
     """Twenty mutations of each example: fields of another type, missing, nested; bytes flipped, cut, doubled."""

@@ -26,7 +26,7 @@ def test_a_true_quota_bites_in_the_same_way() -> None:
 
 
 @needs_root
-@pytest.mark.parametrize(("mode", "days", "step_hours"), [("hourly", 4, 1), ("hooks", 5, 2)])
+@pytest.mark.parametrize(("mode", "days", "step_hours"), [("hourly", 4, 3), ("hooks", 5, 4)])
 def test_with_us_it_stays_bounded_and_no_live_session_loses_a_file(mode: str, days: int, step_hours: int) -> None:
     """The promises of `make soak`, to the day on which a resumable session first goes: no later one is fuller."""
     result = soak.replay(mode, days=days, limit_bytes=SMALL["limit_bytes"], step_hours=step_hours)

@@ -1,9 +1,8 @@
 """A line that is built to be slow is asked about, soon, and with the same answer under load."""
 
-import time
-
 import pytest
 
+from support.work import calls_of
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.nouns.budget import MAX_STEPS, Budget
@@ -11,6 +10,7 @@ from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.shell.syntax import Unreadable
 from tmpwarden.model.hot import Decision, ToolCall
 
+MOST_CALLS = 1_500_000  # below half a second on a small machine
 RULES = load((), preset="sandbox").rules
 LONG = {
     "moves": "mv a b;" * 3000,
@@ -35,14 +35,12 @@ def judged(command: str) -> Decision:
 
 
 @pytest.mark.parametrize("name", LONG)
-def test_past_the_budget_the_answer_is_ask_within_half_a_second(name: str) -> None:
-    """The best of three: a neighbour on the same core makes any one of them slower."""
-    took = []
-    for _ in range(3):
-        start = time.process_time()
-        decision = judged(LONG[name])
-        took.append(time.process_time() - start)
-    assert min(took) < 0.5
+def test_past_the_budget_the_answer_is_ask_after_bounded_work(name: str) -> None:
+    """Counted, not timed: a neighbour on the same core makes any clock slower."""
+    decisions: list[Decision] = []
+    work = calls_of(lambda: decisions.append(judged(LONG[name])))
+    assert work < MOST_CALLS
+    (decision,) = decisions
     assert decision.verdict in ("ask", "deny")  # what was judged before it ran out may have been worse
     assert decision.verdict == "deny" or "too m" in decision.reason
 

@@ -52,9 +52,8 @@ def check(result: dict[str, object], runs: int) -> None:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a mount namespace")
-@pytest.mark.parametrize("seed", [1, 2])
-def test_nothing_outside_the_scratch_changes_by_a_command_that_was_allowed(seed: int) -> None:
-    check(fuzz(seed, 150), 150)
+def test_nothing_outside_the_scratch_changes_by_a_command_that_was_allowed() -> None:
+    check(fuzz(1, 150), 150)
 
 
 @pytest.mark.long
