@@ -21,6 +21,8 @@ LAYERS = [
     {"catalogue", "leases", "repos"},
     {"oskit"},
     {"agent_facts", "agent_events"},
+    {"headstart"},
+    {"pack"},
     {"model", "errors", "text", "small_files", "small_json", "stamped", "toml_lines"},
     {"later", "lazy_dataclass", "light_enum"},
 ]

@@ -3,9 +3,13 @@
 One reader for payloads, leases, compiled rules and package.json: what any of them could trip over, none does.
 """
 
+import sys
+from _frozen_importlib import ModuleSpec
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from types import ModuleType
 
 
 class _Lenient:
@@ -35,20 +39,44 @@ def decode_object(given: "str | bytes") -> "dict[str, object] | None":
 
 
 def _scanner() -> "Callable[[str, int], tuple[object, int]]":
-    try:
-        from _json import make_scanner
-    except ImportError:  # an interpreter without the C scanner
-        from json.scanner import make_scanner
+    fast = _fast_half()
+    if fast is not None:
+        return fast.make_scanner(_Lenient)  # type: ignore[no-any-return]
+    from json.scanner import make_scanner
+
     return make_scanner(_Lenient)  # type: ignore[arg-type]
 
 
 def quoted(text: str) -> str:
     """A JSON string in ASCII, with its quotes."""
-    try:
-        from _json import encode_basestring_ascii
-    except ImportError:
-        from json.encoder import encode_basestring_ascii
+    fast = _fast_half()
+    if fast is not None:
+        return fast.encode_basestring_ascii(text)  # type: ignore[no-any-return]
+    from json.encoder import encode_basestring_ascii
+
     return encode_basestring_ascii(text)
+
+
+def _fast_half() -> "ModuleType | None":
+    """`_json`, where an interpreter has it. From the place where it lies: the import system looks into each directory
+    of the path before, which takes as long as loading it does."""
+    name = "_json"
+    if name in sys.modules or name in sys.builtin_module_names:
+        return __import__(name)
+    directory = [path for path in sys.path if path.endswith("/lib-dynload")]
+    try:
+        from _imp import create_dynamic, exec_dynamic, extension_suffixes
+
+        spec = ModuleSpec(name, None, origin=f"{directory[0]}/{name}{extension_suffixes()[0]}")
+        module = create_dynamic(spec)
+        exec_dynamic(module)
+    except (ImportError, OSError, IndexError):
+        try:
+            return __import__(name)
+        except ImportError:
+            return None
+    sys.modules[name] = module
+    return module
 
 
 def encode(value: object) -> str:

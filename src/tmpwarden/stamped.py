@@ -24,8 +24,14 @@ def _stamp(path: str) -> "Stamp":
 
 def are_unchanged(stamps: "Iterable[Stamp]") -> bool:
     """Whether every source still looks as it did."""
-    for was in stamps:  # noqa: SIM110 - a hundred of them before every tool call
-        if _stamp(str(was[0])) != was:
+    for path, mtime_ns, size, inode in stamps:  # a hundred of them before every tool call
+        try:
+            seen = posix.stat(path)  # type: ignore[arg-type]
+        except OSError:
+            if mtime_ns or size or inode:
+                return False
+            continue  # it was not there either
+        if seen.st_mtime_ns != mtime_ns or seen.st_ino != inode or seen.st_size != size:
             return False
     return True
 

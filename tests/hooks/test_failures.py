@@ -5,6 +5,7 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -71,8 +72,9 @@ def test_a_runtime_with_a_hole_asks_or_passes(missing: str, tmp_path: Path, own_
     shutil.rmtree(gone) if gone.is_dir() else gone.unlink()
     argv = [PYTHON, "-I", "-S", str(root / "hooks" / "run.py"), "claude", "PreToolUse"]
     done = subprocess.run(argv, input=json.dumps(PAYLOAD).encode(), capture_output=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (0, b"")
-    assert asks(json.loads(done.stdout or b"{}")) is missing.startswith("guard") or missing == "hooks/events"
+    crashes = missing in ("hooks/dialects", "model")  # the line in the settings makes a question of it
+    assert (done.returncode, done.stderr) == (int(crashes), b"")
+    assert asks(json.loads(done.stdout or b"{}")) is (missing.startswith("guard") or missing == "hooks/events")
 
 
 @needs_root
@@ -126,19 +128,25 @@ def test_a_fifo_for_a_config_keeps_no_agent_waiting(event: str, own_world: Path)
     _goes_on(event)
 
 
-@pytest.mark.parametrize(("agent", "word"), [("claude", '"ask"'), ("codex", '"systemMessage"')])
-def test_a_hook_that_a_signal_ends_is_no_silent_pass(agent: str, word: str, tmp_path: Path) -> None:
-    """The line that stands in the agent's settings, with a hook in it that dies of a signal."""
+@pytest.mark.parametrize(
+    ("agent", "word"),
+    [
+        ("claude", '"ask"'),
+        ("copilot", '"ask"'),
+        ("qwen", '"ask"'),
+        ("codex", '"systemMessage"'),
+        ("gemini", '"systemMessage"'),
+    ],
+)
+def test_a_hook_that_a_signal_or_a_crash_ends_is_no_silent_pass(agent: str, word: str, tmp_path: Path) -> None:
+    """The line that stands in the agent's settings, with a hook in it that dies."""
     script = tmp_path / "tmpwarden" / "hooks" / "run.py"
     script.parent.mkdir(parents=True)
     runtime = Runtime(str(tmp_path), PYTHON)
     target = next(each for each in TARGETS if each.id == agent)
-    (line,) = [
-        group["hooks"][0]["command"]  # type: ignore[index]
-        for event, group in target.groups(Wish(runtime, guard=True)).items()
-        if event == BEFORE[agent]
-    ]
-    for ends, expected in (("os.kill(os.getpid(), 9)", word), ("os._exit(0)", ""), ("os._exit(3)", "")):
+    group: Any = target.groups(Wish(runtime, guard=True))[BEFORE[agent]]
+    line = group["bash"] if agent == "copilot" else group["hooks"][0]["command"]
+    for ends, expected in (("os.kill(os.getpid(), 9)", word), ("os._exit(0)", ""), ("import gone", word)):
         script.write_text(f"import os\n{ends}\n")
         done = subprocess.run(["sh", "-c", line], capture_output=True, text=True, timeout=30, check=False)
         assert done.returncode == 0

@@ -11,7 +11,7 @@ SOURCE = Path(__file__).parents[2] / "src"
 USE = """
 import posix, sys
 sys.path.insert(0, {here!r})
-from tmpwarden.hooks import pack
+from tmpwarden import pack
 loaded = frozenset(sys.modules)
 posix.geteuid = lambda: {uid}
 print(pack.use({path!r}), end=" ")
@@ -68,7 +68,7 @@ def sample(tmp_path: Path) -> Path:
         (package / name / "__init__.py").write_text("")
     for name in (
         "__init__.py",
-        "hooks/pack.py",
+        "pack.py",
         "hooks/packing.py",
         "oskit/files/atomic.py",
         "oskit/files/own_dirs.py",

@@ -1,10 +1,11 @@
-"""The hot path: one payload on stdin, one answer on stdout, exit 0 whatever happens (law 9)."""
+"""The hot path: one payload on stdin, one answer on stdout, never the status 2 that denies a call (law 9)."""
 
 import gc
 import posix
 import sys
 
 from ..agent_events import MOMENTS  # an event that is not there is none of our business
+from ..headstart import NAME, is_prepared
 from . import notebook
 from .payload import read_all, text_field
 
@@ -16,21 +17,29 @@ if TYPE_CHECKING:
 _FIRST = b'{"session_id":"'
 _FIRST_LOOK = "-first"
 _MARKS = (">", "$", "tmp", "=", "`", "<", "(", "~", "rm ", "cd ")
+_JSON, _LOADED_FIRST = (
+    "tmpwarden.small_json",
+    frozenset(f"tmpwarden.{name}" for name in ("headstart", "pack", "stamped")),
+)
+_JUDGING = tuple(f"tmpwarden.guard.{room}." for room in ("shell", "nouns", "programs", "simulate", "decide"))
 _AUDIT, _COMPILER = "tmpwarden.guard.log.audit", "tmpwarden.guard.rules.compiling"
 
 
 def main(arguments: list[str]) -> None:
     """Answer and leave without tearing the interpreter down: that alone is a tenth of a bare start."""
     gc.disable()  # nothing lives long enough here to be worth a look
-    answer = b""
+    answer, status = b"", 0
     try:
         if posix.environ.get(b"TMPWARDEN_DISABLE") != b"1":
             answer = respond(arguments, read_all(), posix.environ)
+    except BaseException:
+        status = 1  # the line in the agent's settings says so, and ends with 0
+    try:
         if answer:
             posix.write(1, answer + b"\n")
-    except BaseException:
-        pass
-    posix._exit(0)
+    except OSError:
+        pass  # nobody listens
+    posix._exit(status)
 
 
 def respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes]) -> bytes:
@@ -67,7 +76,10 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
     from .events.dispatch import answer
     from .events.hook_call import HookCall
 
-    return answer(HookCall(arguments, event, kind, session, payload, environ, notes))
+    said = answer(HookCall(arguments, event, kind, session, payload, environ, notes))
+    if kind == "start" and not is_prepared():
+        _keep_headstart(notes.rpartition("/")[0])
+    return said
 
 
 def _before(
@@ -79,26 +91,26 @@ def _before(
     notes: str,
 ) -> bytes:
     """The one event that needs seventy modules, the guard's; most calls end at the first look, which needs five."""
-    from . import pack
+    from ..pack import path_for, use
 
     loaded = frozenset(sys.modules)
     state = notes.rpartition("/")[0]
-    packed = pack.path_for(state, arguments[0])
-    if _may_be_nothing(payload) and pack.use(packed + _FIRST_LOOK):
+    packed = path_for(state, arguments[0])
+    if _may_be_nothing(payload) and use(packed + _FIRST_LOOK):
         from .first import is_nothing
 
         if is_nothing(arguments[0], session, payload, environ, state):
             return b""
-    is_packed = pack.use(packed)
+    is_packed = use(packed)
     from .events.dispatch import answer
     from .events.hook_call import HookCall
 
-    call = HookCall(arguments, event, "before", session, payload, environ, notes)
     if is_packed:
-        return answer(call)
+        return answer(HookCall(arguments, event, "before", session, payload, environ, notes))
     from .rehearsal import Watch
 
     with Watch() as watch:
+        call = HookCall(arguments, event, "before", session, payload, environ, notes)
         said = answer(call)
     if _COMPILER not in sys.modules:  # one slow thing in one call
         _keep(packed, call, loaded, watch)
@@ -116,14 +128,11 @@ def _unjudged(arguments: list[str], problem: str) -> bytes:
     """Law 9: an error of ours never denies. Before a tool call it asks where that exists, else it says so."""
     if len(arguments) < 2 or MOMENTS.get(arguments[1]) != "before":
         return b""
-    try:
-        from ..small_json import encode
-        from .dialects.loading import load
+    from ..small_json import encode
+    from .dialects.loading import load
 
-        said = load(arguments[0]).cannot_judge(arguments[1], problem)
-        return encode(said).encode() if said else b""
-    except Exception:  # not even that much of us is left
-        return b""
+    said = load(arguments[0]).cannot_judge(arguments[1], problem)
+    return encode(said).encode() if said else b""
 
 
 def _keep(packed: str, call: "HookCall", loaded: frozenset[str], watch: "Watch") -> None:
@@ -133,11 +142,22 @@ def _keep(packed: str, call: "HookCall", loaded: frozenset[str], watch: "Watch")
         from .rehearsal import rehearse
 
         roots = ("events.dispatch", "events.before", f"dialects.{call.dialect.facts['dialect']}")
-        with watch:
-            rehearse(call)
-        packing.make(packed, (*(f"{__package__}.{name}" for name in roots), _AUDIT), loaded, watch.seen())
+        used = rehearse(call) | {name for name in watch.seen if not name[0].startswith(_JUDGING)}
+        packing.make(packed, (*(f"{__package__}.{name}" for name in roots), _AUDIT), loaded, used)
         packing.make(packed + _FIRST_LOOK, (f"{__package__}.first", _AUDIT), loaded)
+        _keep_headstart(call.state)
     except Exception:  # a full disk, a module without a source: the next call tries again
+        pass
+
+
+def _keep_headstart(state: str) -> None:
+    """Pack what all hooks need."""
+    try:
+        from ..pack import path_for
+        from . import packing
+
+        packing.make(path_for(state, NAME), ("tmpwarden", __name__, _JSON), _LOADED_FIRST)
+    except Exception:  # as above
         pass
 
 

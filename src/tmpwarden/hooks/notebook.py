@@ -6,6 +6,8 @@ All of it lies in `<state>/hooks`. A due time is the mtime of an empty file, so 
 import posix
 import time
 
+from ..headstart import own_state, refuse_strangers
+
 MARKERS, CLEAN, BIRTHS = "markers.due", "clean.due", "births.seen"
 MARKERS_EVERY_S, CLEAN_EVERY_S = 60.0, 3600.0
 FARTHEST_S = 7 * 86400.0  # a due time beyond comes from a wrong clock
@@ -17,39 +19,20 @@ _LONGEST_LOG = 1 << 18
 
 
 def directory(environ: dict[bytes, bytes]) -> str:
-    """`<state>/hooks`, by the same rule as oskit.files.places.state_dir, without what that imports."""
-    named = environ.get(b"XDG_STATE_HOME", b"")
-    home = environ.get(b"HOME", b"")
-    base = named if named.startswith(b"/") else home + b"/.local/state"
-    if _is_ours(named if named.startswith(b"/") else home):
-        state = base.decode("utf-8", "surrogateescape") + "/tmpwarden"
-    else:
+    """`<state>/hooks`. Raises PermissionError where the state directory is somebody else's."""
+    state = own_state(environ)
+    if not state:
         from ..oskit.files.places import state_dir
 
         state = state_dir()
-    _refuse_strangers(state)
+        refuse_strangers(state)
     return state + "/hooks"
-
-
-def _refuse_strangers(state: str) -> None:
-    """Raises PermissionError where somebody else made it, or the link that stands for it: XDG_STATE_HOME=/tmp."""
-    try:
-        owners = {posix.lstat(state).st_uid, posix.stat(state).st_uid}
-    except FileNotFoundError:
-        return
-    if owners != {posix.geteuid()}:
-        raise PermissionError(f"{state} is not ours")
-
-
-def _is_ours(path: bytes) -> bool:
-    try:
-        return path.startswith(b"/") and posix.lstat(path).st_uid == posix.geteuid()
-    except OSError:
-        return False
 
 
 def session_key(session: str) -> str:
     """A session id as a file name. Agents use UUIDs; whatever else arrives cannot leave the directory."""
+    if session.isascii() and session.replace("-", "").isalnum():
+        return session[:80]
     return "".join(char if char in _PLAIN else "_" for char in session[:80]) or "none"
 
 

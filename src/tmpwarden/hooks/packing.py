@@ -5,10 +5,10 @@ import sys
 from importlib.util import find_spec
 from marshal import dumps
 
+from .. import pack
 from ..oskit.files.atomic import write
 from ..oskit.files.own_dirs import make_private_dir
 from ..stamped import stamp
-from . import pack
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +21,8 @@ _LATER = (
     *[f"{_OURS}guard.{room}." for room in ("shell", "programs", "simulate", "decide")],
     *[f"{_OURS}{name}" for name in ("leases.stated", "leases.births", "hooks.events.stating")],
 )
-Packed = tuple[str, str, bool, "CodeType"]  # name, source, is it a package, code
+Found = tuple[str, str, bool, ast.Module]  # name, source, is it a package, its text
+Given = list[tuple[str, tuple[str, ...]]]  # which names from which modules
 Names = frozenset[tuple[str, str]]  # module and qualified name of functions
 
 
@@ -30,18 +31,26 @@ def make(path: str, roots: "tuple[str, ...]", loaded: "frozenset[str]", used: "N
 
     `used`: the functions that typical calls need; the code of others is read when they are called. None: all of them.
     """
-    now: list[Packed] = []
+    found: list[Found] = []
     seen = set(loaded)
     for root in roots:
-        now += _in_order(root, seen)
+        found += _in_order(root, seen)
     cold = _Cold()
+    unused = set() if used is None else _unused(found, roots, used)
     later = {
-        name: (source, is_package, stamp([source])[0], cold.put(code))
-        for name, source, is_package, code in _for_later(now, seen)
+        name: (source, is_package, stamp([source])[0], cold.put(_compiled(source, tree)))
+        for name, source, is_package, tree in (
+            *[one for one in found if one[0] in unused],
+            *_for_later(found, seen),
+        )
     }
-    if used is not None:
-        now = [(name, source, is_package, cold.freeze(code, name, used)) for name, source, is_package, code in now]
-    head = (pack.interpreter(), stamp(source for _, source, _, _ in now), now, later)
+    found = [one for one in found if one[0] not in unused]
+    now = []
+    for name, source, is_package, tree in found:
+        given = _taken_imports(tree, name if is_package else name.rpartition(".")[0])
+        code = _compiled(source, tree)
+        now.append((name, source, is_package, code if used is None else cold.freeze(code, name, used), given))
+    head = (pack.interpreter(), stamp(source for _, source, _, _ in found), now, later)
     make_private_dir(path.rpartition("/")[0])
     write(path, cold.behind(head))
 
@@ -84,6 +93,22 @@ class _Cold:
         return b"".join((*numbers, data, *self._parts))
 
 
+def _unused(found: "list[Found]", roots: "tuple[str, ...]", used: Names) -> "set[str]":
+    """Modules that no typical call needs, and of which others import nothing but functions."""
+    needed = {*roots, *[module for module, _ in used]}
+    for name, _, is_package, tree in found:
+        package = name if is_package else name.rpartition(".")[0]
+        needed.update({name} if is_package else ())
+        for node in tree.body:
+            if not isinstance(node, ast.ImportFrom):
+                continue
+            base = _base(node, package)
+            for alias in node.names:
+                if alias.asname or not isinstance(getattr(sys.modules.get(base), alias.name, None), _Function):
+                    needed |= {base, f"{base}.{alias.name}"}
+    return {name for name, *_ in found if name not in needed}
+
+
 def _is_found(code: "CodeType", module: str) -> bool:
     """Whether its name leads to this function and nothing else: not where it was wrapped, or has no name."""
     found: object = sys.modules.get(module)
@@ -94,9 +119,9 @@ def _is_found(code: "CodeType", module: str) -> bool:
     return its is not None and its.co_firstlineno == code.co_firstlineno and function.__module__ == module
 
 
-def _in_order(name: str, seen: "set[str]") -> "Iterator[Packed]":
+def _in_order(name: str, seen: "set[str]") -> "Iterator[Found]":
     """The module `name` behind everything that has to be there before its body runs."""
-    if name in seen or not name.startswith(_OURS):
+    if name in seen or not f"{name}.".startswith(_OURS):
         return
     seen.add(name)
     yield from _in_order(name.rpartition(".")[0], seen)
@@ -108,12 +133,28 @@ def _in_order(name: str, seen: "set[str]") -> "Iterator[Packed]":
     is_package = spec.submodule_search_locations is not None
     for imported in _imports(tree, name if is_package else name.rpartition(".")[0]):
         yield from _in_order(imported, seen)
+    yield name, spec.origin, is_package, tree
+
+
+def _compiled(source: str, tree: ast.Module) -> "CodeType":
     slim = ast.fix_missing_locations(_WithoutTypes().visit(tree))
-    code = compile(slim, spec.origin, "exec", dont_inherit=True, optimize=2)
-    yield name, spec.origin, is_package, _without_lines(code)
+    return _without_lines(compile(slim, source, "exec", dont_inherit=True, optimize=2))
 
 
-def _for_later(modules: "list[Packed]", seen: "set[str]") -> "Iterator[Packed]":
+def _taken_imports(tree: ast.Module, package: str) -> Given:
+    """Take `from .x import y` out of a body: whoever runs it hands it those names, which is cheaper by much."""
+    given: Given = []
+    for node in [node for node in tree.body if isinstance(node, ast.ImportFrom)]:
+        base = _base(node, package)
+        names = tuple(alias.name for alias in node.names)
+        is_plain = base.startswith(_OURS) and not any(alias.asname or alias.name == "*" for alias in node.names)
+        if is_plain and not any(_is_module(f"{base}.{name}") for name in names):
+            given.append((base, names))
+            tree.body[tree.body.index(node)] = ast.Pass()
+    return given
+
+
+def _for_later(modules: "list[Found]", seen: "set[str]") -> "Iterator[Found]":
     """What functions of these modules import when they are called: most calls never need it."""
     todo = [(name, source, is_package) for name, source, is_package, _ in modules]
     while todo:
@@ -140,10 +181,15 @@ def _imports(tree: "ast.Module | ast.FunctionDef", package: str) -> "Iterator[st
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
-            above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
-            base = ".".join([*above, *filter(None, [node.module])])
+            base = _base(node, package)
             yield base
             yield from (f"{base}.{alias.name}" for alias in node.names if _is_module(f"{base}.{alias.name}"))
+
+
+def _base(node: ast.ImportFrom, package: str) -> str:
+    """The module that a `from ... import` names."""
+    above = package.split(".")[: len(package.split(".")) + 1 - node.level] if node.level else []
+    return ".".join([*above, *filter(None, [node.module])])
 
 
 def _is_module(name: str) -> bool:
@@ -176,6 +222,7 @@ def _without_lines(code: "CodeType") -> "CodeType":
     return code.replace(co_consts=consts, co_linetable=b"")
 
 
+_Function = type(_in_order)
 _NEWLOCALS = 2  # of co_flags: a function, not a class
 _KEY = "key"
 _STUB = _without_lines(

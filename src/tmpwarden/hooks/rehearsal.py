@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 _TYPICAL = (
     "cd src && grep -rn 'a b' . | head -20 > \"$TMPDIR/found.txt\"; rm -rf build && mkdir -p build/out",
     "FOO=1 npm test 2>&1 | tee /tmp/test.log | tail -5",
+    "mkdir -p a/b && cp -r x/. a/b && ls -la a/b > /tmp/list.txt",
+    "rm -rf /tmp/build; cd sub && python3 -m pytest -q 2>&1 | tail -20 > ../out.txt",
     "git add -A && git commit -m \"$(cat <<'E'\nwords\nE\n)\"",
     "cat > notes.md <<'E'\nwords\nE",
     'for f in *.py; do wc -l "$f"; done',
@@ -28,7 +30,7 @@ class Watch:
     """Which functions are called, as (module, qualified name)."""
 
     def __init__(self) -> None:
-        self._seen: set[tuple[str, str]] = set()
+        self.seen: set[tuple[str, str]] = set()
 
     def __enter__(self) -> "Watch":
         sys.setprofile(self._note)
@@ -39,15 +41,13 @@ class Watch:
 
     def _note(self, frame: "FrameType", event: str, _: object) -> None:
         if event == "call":
-            self._seen.add((frame.f_globals.get("__name__", ""), frame.f_code.co_qualname))
-
-    def seen(self) -> "frozenset[tuple[str, str]]":
-        return frozenset(self._seen)
+            self.seen.add((frame.f_globals.get("__name__", ""), frame.f_code.co_qualname))
 
 
-def rehearse(call: "HookCall") -> None:
-    """Judge the typical calls by this one's rules, in a place that is nobody's."""
+def rehearse(call: "HookCall") -> "frozenset[tuple[str, str]]":
+    """Judge the typical calls by this one's rules, in a place that is nobody's: what every other of them uses."""
     rules = guard_rules(call).rules
+    calls: dict[tuple[str, str], int] = {}
     for line in _TYPICAL:
         here, scratch, disk = "/nonexistent/project", "/tmp/tmpwarden-0/0a1b2c3d", Disk()
         context = Context(
@@ -60,4 +60,8 @@ def rehearse(call: "HookCall") -> None:
             is_plain=disk.is_plain,
             variables={"TMPDIR": scratch},
         )
-        evaluate(ToolCall("", "shell", command=line, cwd=here), rules, context)
+        with Watch() as watch:
+            evaluate(ToolCall("", "shell", command=line, cwd=here), rules, context)
+        for name in watch.seen:
+            calls[name] = calls.get(name, 0) + 1
+    return frozenset(name for name, count in calls.items() if 2 * count >= len(_TYPICAL))

@@ -3,9 +3,14 @@
 try:
     import sys
 
-    sys.path.insert(0, __file__.rsplit("/", 3)[0])
+    here = __file__.rsplit("/", 2)[0]
+    sys.modules["tmpwarden"] = bare = type(sys)("tmpwarden")  # the real one may lie in a pack
+    bare.__path__ = [here]
+    from tmpwarden.headstart import prepare
+
+    prepare(here)
     from tmpwarden.hooks.entry import main
 
     main(sys.argv[1:])
 except BaseException:  # a runtime that is half there must not stop an agent: status 2 would deny its tool call
-    sys.exit(0)
+    sys.exit(1)

@@ -35,11 +35,11 @@ class Runtime:
     def command(self, agent: str, event: str, *, observe: bool = False, if_killed: str = "") -> str:
         """One line of sh that always ends with 0: `python3 gone.py` alone would end with 2, which denies a call.
 
-        `if_killed`: the answer for a hook that a signal ends before it could give one."""
+        `if_killed`: the answer for a hook that a signal or a crash ends, or that cannot start."""
         python, script = shlex.quote(self.interpreter), shlex.quote(self.script)
         run = f"{python} -I -S {script} {agent} {event}" + (" --observe" if observe else "")
         if if_killed:
-            run = f"{{ {run} || [ $? -lt 128 ] || echo {shlex.quote(if_killed)}; }}"
+            run = f"{{ {run} || echo {shlex.quote(if_killed)}; }}"
         return f"[ -x {python} ] && [ -f {script} ] && {run}; exit 0"
 
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 
 def match_hit(rule: Rule, simple: Simple, uses: "list[PathUse]", scope: "Scope") -> str | None:
     """Globs over what the arguments say and over where the paths lead."""
+    if not uses and rule.mode != "any":
+        return None
     globs = scope.globs(rule.operands)
     found = [
         globs.fit(use.raw) or globs.fit(use.path) or globs.fit(use.resolved)

@@ -27,10 +27,17 @@ class Globs:
 
     def __init__(self, globs: "tuple[str, ...]") -> None:
         self.globs = globs
-        heads = [glob.partition("*")[0].partition("?")[0] for glob in globs]
-        self._heads = tuple([head for head in heads if head])
-        self._rooted = [glob for glob, head in zip(globs, heads) if head]  # noqa: B905 - one is made of the other
-        self._anywhere = [glob for glob, head in zip(globs, heads) if not head]  # noqa: B905
+        self._rooted: list[str] = []
+        self._anywhere: list[str] = []
+        heads = []
+        for glob in globs:
+            head = glob.partition("*")[0].partition("?")[0] if glob[0] not in "*?" else ""
+            if head:
+                heads.append(head)
+                self._rooted.append(glob)
+            else:
+                self._anywhere.append(glob)
+        self._heads = tuple(heads)
 
     def fit(self, text: "str | None") -> bool:
         if text is None:

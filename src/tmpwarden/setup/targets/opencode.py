@@ -21,17 +21,18 @@ _PLUGIN = """\
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 const PYTHON = %(python)s, SCRIPT = %(script)s, FLAGS = %(flags)s
+const UNJUDGED = { message: "tmpwarden was killed or could not start before it could judge this call" }
 const ask = (event, payload) => new Promise((done) => {
   if (!existsSync(PYTHON) || !existsSync(SCRIPT)) return done({})
   const child = spawn(PYTHON, ["-I", "-S", SCRIPT, "opencode", event, ...FLAGS], { stdio: ["pipe", "pipe", "ignore"] })
   let said = ""
-  const end = () => { try { done(JSON.parse(said)) } catch { done({}) } }
-  const late = setTimeout(() => { child.kill(); done({}) }, 10000)
+  const end = (status) => { try { done(JSON.parse(said)) } catch { done(status === 0 ? {} : UNJUDGED) } }
+  const late = setTimeout(() => { child.kill(); done(UNJUDGED) }, 10000)
   child.stdout.on("data", (part) => { said += part })
-  child.on("error", () => done({})).on("close", () => { clearTimeout(late); end() })
+  child.on("error", () => done(UNJUDGED)).on("close", (status) => { clearTimeout(late); end(status) })
   child.stdin.on("error", () => {}).end(JSON.stringify({ ...payload, pid: process.pid }))
 })
-export const Tmpwarden = async () => {
+export const Tmpwarden = async ({ client }) => {
   const scratch = new Map()
   return {
     "shell.env": async (input, output) => {
@@ -49,6 +50,8 @@ _GUARD = """\
 "tool.execute.before": async (input, output) => {
       const said = await ask("tool.execute.before", { input, output, cwd: process.cwd() })
       if (said.deny) throw new Error(said.deny)
+      const body = { message: said.message, variant: "warning" }
+      if (said.message) await client.tui?.showToast({ body }).catch(() => {})
       if (said.args) Object.assign(output.args, said.args)
     },
     """

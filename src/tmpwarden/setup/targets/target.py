@@ -130,10 +130,10 @@ class Target:
         return ({"matcher": matcher} if matcher else {}) | {"hooks": [command]}
 
     def _if_killed(self, event: str) -> str:
-        """No silent pass: what a hook of the guard says when a signal ends it, where the agent can be told."""
-        if event not in dict(self.guard_events) or self.facts["dialect"] not in ("claude", "common"):
+        """No silent pass: what a hook of the guard says when a signal or crash ends it: ask, or a word to the user."""
+        if event not in dict(self.guard_events):
             return ""
-        why = "tmpwarden was killed before it could judge this call"
+        why = "tmpwarden was killed or could not start before it could judge this call"
         if "ask" not in self.facts["answers"]:
             return json.dumps({"systemMessage": why})
         said = {"hookEventName": event, "permissionDecision": "ask", "permissionDecisionReason": why}

@@ -9,13 +9,16 @@ import sys
 from _frozen_importlib import ModuleSpec  # importlib.machinery is one import more
 from marshal import loads
 
-from ..stamped import are_unchanged, open_private
+from .stamped import are_unchanged, open_private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from types import CodeType, FunctionType, ModuleType
 
     Place = tuple[int, int]  # offset and length in the file
+    Given = list[tuple[str, tuple[str, ...]]]  # which names from which modules
+    Packed = tuple[str, str, bool, CodeType, Given]
     Later = dict[str, tuple[str, bool, list[object], Place]]  # name -> source, is it a package, its stamp, its code
 
 MAX_BYTES = 1 << 23
@@ -101,14 +104,23 @@ class _Rest:
         exec(self.code(place), module.__dict__)
 
 
-def _execute(modules: "list[tuple[str, str, bool, CodeType]]", later: "Later", rest: _Rest) -> bool:
-    """Each module after those it imports: a `from .x import y` then finds `x` at once, without the import machinery."""
+def _forward(module: str, name: str) -> "Callable[..., object]":
+    """A function of a module that nothing has needed yet."""
+
+    def call(*given: object, **named: object) -> object:
+        return getattr(__import__(module, None, None, (name,)), name)(*given, **named)
+
+    return call
+
+
+def _execute(modules: "list[Packed]", later: "Later", rest: _Rest) -> bool:
+    """Each module after those that it imports from, whose names it is handed: no import machinery is needed."""
     ready = sys.modules
     fresh = {}
     thaw = rest.thaw
-    for name, source, is_package, code in modules:
+    for name, source, is_package, code, given in modules:
         if name not in ready:
-            fresh[name] = code
+            fresh[name] = code, given
             ready[name] = module = _Module(name)
             names = module.__dict__
             names["__file__"] = source
@@ -117,10 +129,20 @@ def _execute(modules: "list[tuple[str, str, bool, CodeType]]", later: "Later", r
             if is_package:
                 names["__path__"] = [source.rpartition("/")[0]]
     try:
-        for name, code in fresh.items():
+        for name, (code, given) in fresh.items():
+            names = ready[name].__dict__
             parent, _, child = name.rpartition(".")
-            setattr(ready[parent], child, ready[name])
-            exec(code, ready[name].__dict__)
+            if parent:
+                ready[parent].__dict__[child] = ready[name]
+            for base, wanted in given:
+                if base in later:
+                    for one in wanted:
+                        names[one] = _forward(base, one)
+                    continue
+                there = ready[base].__dict__
+                for one in wanted:
+                    names[one] = there[one]
+            exec(code, names)
     except Exception:
         for name in fresh:
             del ready[name]
