@@ -33,6 +33,7 @@ FACTS: "dict[str, Facts]" = {
             "*/.claude/hooks*",
             "*/.mcp.json",
         ),
+        "shell": "bash or zsh",
         "snapshots": "shell-snapshots",
         "tools": {
             "Bash": "shell",
@@ -86,6 +87,7 @@ FACTS: "dict[str, Facts]" = {
             "*/.codex/config.toml",
             "*/.codex/hooks*",
         ),
+        "shell": "login",
         "snapshots": "shell_snapshots",
         "tools": {"Bash": "shell", "apply_patch": "patch"},
         "events": {
@@ -127,6 +129,7 @@ FACTS: "dict[str, Facts]" = {
             "~/.copilot/session-state*",
             "*/.github/hooks/*",
         ),
+        "shell": "bash",
         "snapshots": "",
         "tools": {
             "Bash": "shell",
@@ -182,6 +185,7 @@ FACTS: "dict[str, Facts]" = {
             "~/.gemini/tmp/*/chats*",
             "*/.gemini/settings.json",
         ),
+        "shell": "bash",
         "snapshots": "",
         "tools": {"run_shell_command": "shell", "read_file": "read", "write_file": "write", "replace": "edit"},
         "events": {
@@ -227,6 +231,7 @@ FACTS: "dict[str, Facts]" = {
             "*/opencode.json*",
             "*/.opencode/plugin*",
         ),
+        "shell": "environment",
         "snapshots": "",
         "tools": {"bash": "shell", "read": "read", "write": "write", "edit": "edit"},
         "events": {
@@ -267,6 +272,7 @@ FACTS: "dict[str, Facts]" = {
             "~/.qwen/projects/*.jsonl",
             "*/.qwen/settings.json",
         ),
+        "shell": "bash",
         "snapshots": "",
         "tools": {"run_shell_command": "shell", "read_file": "read", "write_file": "write", "edit": "edit"},
         "events": {

@@ -21,6 +21,7 @@ ANSWERS = {
 }
 MOMENTS = ("start", "guide", "before", "after", "stop", "end")
 TOOLS = ("shell", "read", "write", "edit", "notebook", "patch")
+SHELLS = ("bash", "bash or zsh", "login", "environment")  # login: of the user; environment: whatever SHELL names
 TEMP_BY = ("env-file", "answer", "toml-set", "dotenv", "shell")
 _HOOKS = {
     "dialect",
@@ -31,6 +32,7 @@ _HOOKS = {
     "project",
     "own",
     "guarded",
+    "shell",
     "snapshots",
     "tools",
     "events",
@@ -49,6 +51,7 @@ def facts_of(data: dict[str, Any]) -> Facts:
     _refuse(set(hooks["answers"]) - ANSWERS.keys(), "answers does not know")
     _refuse(set(hooks["tools"].values()) - set(TOOLS), "tools does not know")
     _refuse({temp["by"]} - set(TEMP_BY), "by does not know")
+    _refuse({hooks["shell"]} - set(SHELLS), "shell does not know")
     return Facts(
         id=head["id"],
         name=head["name"],
@@ -61,6 +64,7 @@ def facts_of(data: dict[str, Any]) -> Facts:
         project=hooks.get("project", ""),
         own=tuple(hooks["own"]),
         guarded=tuple(hooks.get("guarded", ())),
+        shell=hooks["shell"],
         snapshots=hooks.get("snapshots", ""),
         tools=dict(hooks["tools"]),
         events={name: _event(told) for name, told in hooks["events"].items()},

@@ -38,6 +38,7 @@ class Context:
         "project",
         "pushes",
         "scratch",
+        "shell",
         "startup",
         "temp_roots",
         "tmp_roots",
@@ -68,6 +69,7 @@ class Context:
         environ: "Mapping[bytes, bytes] | None" = None,
         startup: "Callable[[], tuple[str | None, ...]] | None" = None,
         pushes: "Callable[[str], str | None] | None" = None,
+        shell: "Callable[[], str] | None" = None,
     ) -> None:
         self.scratch = scratch  # None: no scratch, so nothing is redirected and nothing is inside it
         self.project = project
@@ -86,6 +88,7 @@ class Context:
         self.owns = owns or _nobody_noted  # (entry right below one of them) -> is it the session's, by its inode?
         self.environ = environ or {}  # what the agent's shell inherits
         self.pushes = pushes  # (directory) -> the branch that `git push` there changes; None: nobody can tell
+        self.shell = shell  # () -> the name of the shell that will run it; "" and None: one of bash, zsh and dash
         self.startup = startup  # () -> the texts that it loads before the command; one that cannot be read is None
         self.holds_mount = holds_mount  # (directory) -> is anything mounted below it? None: nobody can tell
         self.is_plain = is_plain or _nobody_looked  # (directory, with all below) -> was it seen to hold no link?
@@ -159,6 +162,7 @@ def context_of(
         owns=owns,
         environ=environ,
         startup=None if environ is None else (lambda: _startup(facts, home, environ)),
+        shell=None if environ is None or facts is None else (lambda: _shell(facts["shell"], uid, environ)),
         variables={"TMPDIR": scratch} if scratch is not None and is_tmpdir else {},
         agent=facts["id"] if facts else "",
         keeps_rewrite=facts is None or (bool(since) and version >= since),
@@ -177,6 +181,17 @@ def _pushed(cwd: str, home: str) -> str | None:
     from ..oskit.files.pushed import pushed_branch
 
     return pushed_branch(cwd, home)
+
+
+def _shell(by: str, uid: int, environ: "Mapping[bytes, bytes]") -> str:
+    """The name of the agent's shell. Only an allow asks for it."""
+    if by == "environment":
+        return environ.get(b"SHELL", b"").decode("utf-8", "replace").rpartition("/")[2]
+    if by != "login":
+        return ""
+    from ..oskit.files.startup import login_shell
+
+    return login_shell(uid).rpartition("/")[2]
 
 
 def _startup(facts: "Facts | None", home: str, environ: "Mapping[bytes, bytes]") -> "tuple[str | None, ...]":

@@ -27,6 +27,7 @@ class Facts(TypedDict):
     project: str  # a variable of its hooks that holds the project's directory
     own: tuple[str, ...]  # its own directories
     guarded: tuple[str, ...]  # globs: its settings, hooks and transcripts, in the home and in projects
+    shell: str  # which shell runs its commands: bash, "bash or zsh", login (the user's), environment (SHELL's)
     snapshots: str  # below `directory`: what its shell loads before each command
     tools: dict[str, str]  # its name of a tool -> shell, read, write, edit, notebook, patch
     events: dict[str, Event]

@@ -1,13 +1,17 @@
 """An allow holds in the shell that will run the line: what it inherits and what it loads first counts."""
 
 import base64
+from pathlib import Path
 
 import pytest
 
-from tmpwarden.guard.context import Context
+from tmpwarden.agent_facts import FACTS
+from tmpwarden.guard.context import Context, context_of
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import Decision, ToolCall
+from tmpwarden.oskit.files.disk import Disk
+from tmpwarden.oskit.files.startup import login_shell
 
 RULES = load((), preset="sandbox").rules
 SCRATCH = "/tmp/agent-s1"
@@ -81,3 +85,30 @@ def test_what_the_shell_loads_first_is_read(text: str) -> None:
 
 def test_what_cannot_be_read_costs_the_allow() -> None:
     assert judged(REMOVES, {}, None).verdict == "pass"
+
+
+@pytest.mark.parametrize(
+    ("agent", "shell", "verdict"),
+    [
+        ("opencode", b"/usr/bin/fish", "pass"),
+        ("opencode", b"/usr/bin/nu", "pass"),
+        ("opencode", b"/bin/zsh", "allow"),
+        ("opencode", b"", "allow"),
+        ("claude", b"/usr/bin/fish", "allow"),  # it takes bash or zsh then
+        ("copilot", b"/usr/bin/fish", "allow"),  # always bash
+    ],
+)
+def test_a_shell_that_reads_lines_in_its_own_way_costs_the_allow(agent: str, shell: bytes, verdict: str) -> None:
+    context = context_of(
+        FACTS[agent], ("allow", "ask"), (), scratch=SCRATCH, is_tmpdir=True, project="/home/u/proj", cwd="/home/u/proj",
+        home="/nonexistent", uid=1000, disk=Disk(), environ={b"PATH": b"/usr/bin", b"SHELL": shell},
+    )  # fmt: skip
+    said = evaluate(ToolCall(agent, "shell", command=REMOVES, cwd="/home/u/proj"), RULES, context)
+    assert said.verdict == verdict
+    assert ("may read it in another way" in said.reason) is (verdict == "pass")
+
+
+def test_the_login_shell_is_the_one_in_the_password_file(tmp_path: Path) -> None:
+    table = tmp_path / "passwd"
+    table.write_text("root:x:0:0:root:/root:/bin/bash\nu:x:1000:1000::/home/u:/usr/bin/fish\nbroken\n")
+    assert [login_shell(uid, str(table)) for uid in (0, 1000, 7)] == ["/bin/bash", "/usr/bin/fish", ""]

@@ -29,10 +29,14 @@ _HARMLESS_FLAGS = (
     "--color=auto",
 )
 _FUNCTION = "BASH_FUNC_"
+_SHELLS = ("", "bash", "zsh", "dash", "sh", "ash")  # an allow holds in each of them (tests/guard/decide/allow_fuzz.py)
 
 
 def why_no_allow(commands: "tuple[Simple, ...]", context: "Context") -> str:
     """A sentence, or "" where nothing around the line changes what it means."""
+    shell = context.shell() if context.shell is not None else ""
+    if shell not in _SHELLS:
+        return f"{shell} may read it in another way"
     run = {name for simple in commands for name in (simple.name, *simple.wrappers) if name}
     return (_inherited(run, context.environ) if context.environ else "") or _defined(run, context)
 

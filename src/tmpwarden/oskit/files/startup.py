@@ -34,3 +34,12 @@ def _text(path: str) -> str | None:
         return None
     finally:
         posix.close(fd)
+
+
+def login_shell(uid: int, table: str = "/etc/passwd") -> str:
+    """What the password file says; "" where it does not know the user."""
+    for line in (_text(table) or "").split("\n"):
+        fields = line.split(":")
+        if len(fields) > 6 and fields[2] == str(uid):
+            return fields[6]
+    return ""
