@@ -1,4 +1,5 @@
-"""Of 250 everyday commands at most one in fifty is asked about, and none is denied."""
+"""Of 250 everyday commands, and of 100 that were written without a look at the rules, at most one in fifty is asked
+about, and none is denied."""
 
 from pathlib import Path
 
@@ -10,13 +11,20 @@ from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import ToolCall
 from tmpwarden.oskit.files.disk import Disk
 
-LINES = (Path(__file__).parent / "cases" / "everyday.txt").read_text().splitlines()
-COMMANDS = [line.replace("\\n", "\n") for line in LINES if line and not line.startswith("# ")]
+CASES = Path(__file__).parent / "cases"
 SCRATCH = "/tmp/tmpwarden-1000/0a1b2c3d"
 
 
+def commands(name: str) -> list[str]:
+    lines = (CASES / name).read_text().splitlines()
+    return [line.replace("\\n", "\n") for line in lines if line and not line.startswith("# ")]
+
+
 @pytest.mark.parametrize("preset", ["sandbox", "claude"])
-def test_at_most_two_in_a_hundred_everyday_commands_are_asked_about(tmp_path: Path, preset: str) -> None:
+@pytest.mark.parametrize(("name", "least"), [("everyday.txt", 250), ("everyday_of_teams.txt", 100)])
+def test_at_most_two_in_a_hundred_everyday_commands_are_asked_about(
+    tmp_path: Path, preset: str, name: str, least: int
+) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "main.py").write_text("print(1)\n")
     context = Context(
@@ -25,8 +33,9 @@ def test_at_most_two_in_a_hundred_everyday_commands_are_asked_about(tmp_path: Pa
         owns=lambda path: True,
     )  # fmt: skip
     rules = load((), preset=preset).rules
-    said = {line: evaluate(ToolCall("claude", "shell", command=line), rules, context) for line in COMMANDS}
+    lines = commands(name)
+    said = {line: evaluate(ToolCall("claude", "shell", command=line), rules, context) for line in lines}
     asked = [(line, decision.reason) for line, decision in said.items() if decision.verdict in ("ask", "deny")]
-    assert len(COMMANDS) >= 250
-    assert len(asked) <= len(COMMANDS) * 0.02, asked
+    assert len(lines) >= least
+    assert len(asked) <= len(lines) * 0.02, asked
     assert not any(decision.verdict == "deny" for decision in said.values())

@@ -80,15 +80,16 @@ def test_what_a_rule_spares_no_rule_of_its_pack_speaks_about(pack: str) -> None:
 
 
 @pytest.mark.parametrize("presets", ["sandbox,destructive", "destructive"])
-def test_nearly_everything_dangerous_is_asked_about_or_denied(presets: str) -> None:
+@pytest.mark.parametrize(("name", "least"), [("dangerous.txt", 200), ("dangerous_of_teams.txt", 60)])
+def test_nearly_everything_dangerous_is_asked_about_or_denied(presets: str, name: str, least: int) -> None:
     rules = load((), preset=presets).rules
-    dangerous = lines("dangerous.txt")
+    dangerous = [line.replace("\\n", "\n") for line in lines(name)]
     passed = [line for line in dangerous if said(line, rules).verdict not in ("ask", "deny")]
-    assert len(dangerous) >= 200
+    assert len(dangerous) >= least
     assert len(passed) <= 0.05 * len(dangerous), passed
 
 
-@pytest.mark.parametrize("name", ["everyday.txt", "everyday_of_packs.txt"])
+@pytest.mark.parametrize("name", ["everyday.txt", "everyday_of_packs.txt", "everyday_of_teams.txt"])
 def test_nearly_nothing_of_every_day_is_asked_about(tmp_path: Path, name: str) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "main.py").write_text("print(1)\n")
@@ -107,7 +108,7 @@ def test_nearly_nothing_of_every_day_is_asked_about(tmp_path: Path, name: str) -
     everyday = [line.replace("\\n", "\n") for line in lines(name)]
     calls = [ToolCall("claude", "shell", command=line, cwd=project) for line in everyday]
     asked = [call.command for call in calls if evaluate(call, EVERYTHING, context).verdict in ("ask", "deny")]
-    assert len(everyday) >= 200
+    assert len(everyday) >= 100
     assert len(asked) < 0.03 * len(everyday), asked
 
 

@@ -107,11 +107,11 @@ def _argument_hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
         return MAYBE if simple.argv else None
     if not rule.names(simple.name):
         return None
+    if rule.test == "any_named" and not (simple.remote and None in simple.argv):  # wherever, a name is a name
+        named = [use for use in _named_files(simple) if is_of_mode(rule.mode, use)]
+        return YES if any(is_named(rule.operands, use, scope) for use in named) else None
     if simple.remote:
         return None if _is_in_container(simple) or "*" in rule.patterns else MAYBE
-    if rule.test == "any_named":  # whatever is done with it, a name is a name
-        named = [use for use in simple.paths if is_of_mode(rule.mode, use)]
-        return YES if any(is_named(rule.operands, use, scope) for use in named) else None
     uses = [use for use in simple.paths if _counts(rule, use)]
     if rule.test == "any_outside":
         return _worst(rule, tuple(uses), scope)
@@ -119,6 +119,13 @@ def _argument_hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
         roots = scope.roots(rule.operands)
         return YES if uses and all(_inside(use, roots, scope) for use in uses) else None
     return match_hit(rule, simple, uses, scope)
+
+
+def _named_files(simple: Simple) -> "list[PathUse]":
+    """Of a command on another machine each word may be one: its paths are not looked at."""
+    if not simple.remote:
+        return list(simple.paths)
+    return [PathUse(word, word if word[:1] == "/" else None, READ) for word in simple.argv[1:] if word is not None]
 
 
 def _counts(rule: Rule, use: PathUse) -> bool:

@@ -11,6 +11,10 @@ NODE = names(
     "return true false null undefined Math floor round max min random map filter reduce join split length Object keys "
     "values entries toString Date now toISOString typeof String Number Array isArray forEach push slice trim replace "
     "match test includes indexOf toUpperCase toLowerCase padStart padEnd sort concat find some every name "
+    "fs readFileSync existsSync readdirSync statSync path basename dirname extname resolve "
+    # keys of data
+    "dependencies devDependencies peerDependencies scripts engines compilerOptions description license workspaces "
+    "packages VERSION title id url status message error items count total results "
     # variables: nothing that could do harm is called so
     "a b c d e f g h i j k l m n o p q r s t u v w x y z pkg data obj res out"
 )
@@ -24,6 +28,7 @@ RUBY = names(
     "each_line lines match gsub sub"
 )
 LANGUAGES = {"node": NODE, "ruby": RUBY}
+_READING = ("fs", "node:fs", "path", "node:path")
 QUOTES = {"node": "'\"`", "ruby": "'\""}
 
 
@@ -70,13 +75,23 @@ def _without_strings(code: str, quotes: str, has_patterns: bool = False) -> str 
             return None
         if bare[-1:] in ("f", "F"):
             bare += " " + code[at + 1 : stop]  # names in its braces count, and so do all its words
-        if bare.endswith("require(") and code.endswith(".json", at, stop):
+        if bare.endswith("require(") and _is_readable(code, at + 1, stop):
             bare = bare[:-8] + "("  # data, not code
+        elif bare.endswith(" from ") and code[at + 1 : stop] in _READING:
+            before, word, wanted = bare.rpartition("import ")
+            bare = f"{before} {wanted[:-6]} " if word else bare
         bare += "0" if is_pattern else " "
         at = stop + 1
         while is_pattern and code[at : at + 1].isalpha():  # its flags
             at += 1
     return bare
+
+
+def _is_readable(code: str, at: int, stop: int) -> bool:
+    """require("./x.json"); modules whose known names only read; of any other its version, which tests load as well."""
+    if code.endswith(".json", at, stop) or code[at:stop] in _READING:
+        return True
+    return code.startswith((").VERSION", ").version"), stop + 1) and code[at:stop].replace("-", "").isalnum()
 
 
 def _is_indexed(bare: str) -> bool:

@@ -9,7 +9,7 @@ MODULES = names(
     "sys json math re collections itertools functools datetime time random statistics string textwrap base64 hashlib "
     "uuid platform ast os pathlib glob csv struct decimal fractions pprint tomllib typing operator bisect heapq "
     "difflib unicodedata zlib binascii calendar locale copy enum os.path collections.abc importlib.metadata keyword "
-    "colorsys"
+    "colorsys pandas"
 )
 WRITING_TOO = names("os pathlib")
 AMBIGUOUS = names("replace remove system copy write")
@@ -43,8 +43,15 @@ ATTRIBUTES = names(
     "heappush heappop unified_diff SequenceMatcher ratio get_close_matches normalize category crc32 decompress "
     "hexlify unhexlify version_info real imag numerator denominator bit_length to_bytes from_bytes __name__ "
     "__version__ __doc__ __file__ replace remove copy month_name day_name flush getenv uname sysname nodename "
-    "metadata"
+    "metadata "
+    # pandas: what reads and counts; of the rest each may be told a file to write
+    "read_csv read_parquet read_json read_excel read_table DataFrame Series head tail describe info columns dtypes "
+    "shape size iloc loc value_counts sort_values sort_index nunique unique isna isnull notna notnull fillna dropna "
+    "drop_duplicates duplicated astype agg merge concat reset_index set_index corr quantile std var cumsum "
+    "iterrows itertuples to_datetime to_numeric to_dict tolist to_string pivot_table crosstab nlargest dt str between "
+    "isin max min sum"
 )
+_SHAPES = ("index", "header", "max_rows", "max_cols", "columns", "justify", "na_rep")  # not buf: that is a file
 MAX_LENGTH = 8000
 _ONLY_TREE = 0x400  # ast.PyCF_ONLY_AST; the module `ast` costs more than a whole hook
 _STATEMENTS = names(
@@ -113,6 +120,8 @@ def _is_fine(node: object, own: set[str], touches_files: bool) -> bool:
         return (name in BUILTINS and name not in own) or (name in own and name not in BUILTINS)
     if kind == "Call" and _is(node.func, "Name") and node.func.id == "open":  # type: ignore[attr-defined]
         return _only_reads(node)
+    if kind == "Call" and _is(node.func, "Attribute") and node.func.attr == "to_string":  # type: ignore[attr-defined]
+        return not node.args and all(one.arg in _SHAPES for one in node.keywords)  # type: ignore[attr-defined]
     return True
 
 

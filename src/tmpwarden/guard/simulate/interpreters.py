@@ -8,6 +8,7 @@ from ..nouns.state import State
 from ..programs.arguments import arguments
 from ..programs.options import Parsed
 from ..programs.table import Program, has, is_known, language_of, program
+from ..shell.syntax import LITERAL, PARAMETER
 from .assignments import LISTS
 from .plain import tell
 from .shell import Shell, Ways
@@ -141,12 +142,24 @@ def simulate_code_reader(shell: Shell, call: Invocation, state: State) -> Ways:
     name = call.name
     known = program(name)
     tells, showing = known.values("told-by"), known.values("shows")
-    texts = [field.text for field in call.fields[1:]]
+    texts = [_known(field) for field in call.fields[1:]]
     if not any(text in showing for text in texts) and (
         not tells or any(text is None or text in tells or _begins(text, tells) for text in texts)
     ):
         shell.refuse(f"{name} may run anything")
     return tell(shell, call, state)
+
+
+def _known(field: Field) -> str | None:
+    """What a word says; of "Bearer $TOKEN", which is one word whatever comes, its head: no option starts so."""
+    if field.text is not None or field.word is None:
+        return field.text
+    head, *rest = field.word.parts
+    if head.kind != LITERAL or not head.text[:1].isalnum() or any(part.quote != '"' for part in field.word.parts):
+        return None
+    # "$@" and what zsh splits in quotes have other names or an operator
+    plain = [part.kind == LITERAL or (part.kind == PARAMETER and not part.op and is_name(part.text)) for part in rest]
+    return head.text if all(plain) else None
 
 
 def _begins(text: str, tells: tuple[str, ...]) -> bool:

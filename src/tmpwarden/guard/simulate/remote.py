@@ -100,7 +100,9 @@ def simulate_container(shell: Shell, call: Invocation, state: State) -> Ways:
     paths += _local(shell, name, call, state)
     shell.emit(call, paths, state)
     if "exec" in texts[1:2]:
-        _executed_remotely(shell, call, name, state)
+        _executed_remotely(shell, call, name, state, 2)
+    elif "compose" in texts[1:2] and "exec" in texts[2:]:  # its own options stand before, with files of ours
+        _executed_remotely(shell, call, name, state, texts.index("exec") + 1)
     return state, state
 
 
@@ -116,8 +118,8 @@ def _local(shell: Shell, name: str, call: Invocation, state: State) -> list[Path
     return [use for argument in found for use in shell.touch(argument, state, f"{name} {command}")]
 
 
-def _executed_remotely(shell: Shell, call: Invocation, name: str, state: State) -> None:
-    fields, at = call.fields, 2
+def _executed_remotely(shell: Shell, call: Invocation, name: str, state: State, at: int) -> None:
+    fields = call.fields
     while at < len(fields) and (fields[at].text or "").startswith("-"):
         at += 2 if fields[at].text in CONTAINER_VALUES else 1
     at += 1
