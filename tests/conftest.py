@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from support.accounts import Machine, fill_private_library
 from support.bases import PREFIX, base_for_all, remove
@@ -14,6 +15,9 @@ from support.compiled import compile_all
 from support.skips import KINDS, Skips
 from support.user import OrdinaryUser, fill_library
 
+# How long anything takes is the machine's affair: a test that fails by load is worse than none.
+settings.register_profile("steady", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("steady")
 _TEMP_VARIABLES = ("TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR")
 
 

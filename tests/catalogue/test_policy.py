@@ -1,5 +1,7 @@
 """`[policy] lock` of /etc/tmpwarden: users try to weaken what is locked, in every way that a file gives them."""
 
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -7,13 +9,23 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from support.command import data
+from support.command import answer, data
 from tmpwarden.catalogue import policy
+from tmpwarden.catalogue.load import load as catalogue
 from tmpwarden.catalogue.settings import load_settings
-from tmpwarden.guard.rules.config import load
+from tmpwarden.guard.rules import config as rules_config
+from tmpwarden.guard.rules.compiled import rules_in_force
+from tmpwarden.guard.rules.config import Loaded, load
+from tmpwarden.model.terms import Tier
 
 ALLOW_RM = '[[guard.arguments]]\ncommand = "rm"\nall_inside = ["~"]\ndecision = "allow"\n'
 DENY_RM = '[[guard.arguments]]\ncommand = "rm"\nall_inside = ["~"]\ndecision = "deny"\n'
+UNDER = """import sys
+from tmpwarden.catalogue import policy
+from tmpwarden.cli.main import main
+policy.SYSTEM = sys.argv[1]
+sys.exit(main(sys.argv[2:]))
+"""
 HOST = """[quarantine]
 keep = "7d"
 [keep]
@@ -100,6 +112,16 @@ def test_a_policy_that_is_written_wrong_is_told(etc: Path, text: str) -> None:
 ATTEMPTS: dict[str, tuple[str, list[str]]] = {
     "another preset": ('[guard]\npreset = "none"\n', ["guard.presets"]),
     "several presets": ('[guard]\npreset = ["none"]\n', ["guard.preset"]),
+    "rules switched off": ('[guard]\noff = ["sandbox:*"]\n', ["guard.presets"]),
+    "the host's own rule switched off": ('[guard]\noff = ["config.toml:deny*"]\n', ["guard.deny"]),
+    "an allow before a preset's ask": (ALLOW_RM, ["guard.preset"]),
+    "an allow before the host's default": ('[guard]\nallow = ["rm"]\n', ["guard.default"]),
+    "places called trusted": ('[guard]\ntrusted = ["prod-*"]\n', ["guard.presets"]),
+    "fewer protected branches": ('[guard]\nprotected = ["nothing"]\n', ["guard.presets"]),
+    "the default that a preset sets": ('[guard]\ndefault = "pass"\n', ["guard.presets"]),
+    "what a preset does on errors": ('[guard]\non_error = "pass"\n', ["guard.presets"]),
+    "no scratch of one's own": ("[redirect]\nown = false\ntmp = true\n", ["guard.presets"]),
+    "no redirect beside a preset": ("[redirect]\ntmp = false\n", ["guard.presets"]),
     "another default": ('[guard]\ndefault = "pass"\n', ["guard.default"]),
     "an allow of its own": (ALLOW_RM, ["guard"]),
     "an allow in the midst": (DENY_RM + ALLOW_RM, ["guard.arguments"]),
@@ -111,6 +133,14 @@ ATTEMPTS: dict[str, tuple[str, list[str]]] = {
 }
 
 
+def said(found: Loaded) -> tuple[object, ...]:
+    """All that the rules of the host, whoever else speaks, come to."""
+    rules = found.rules
+    ours = [rule.label for rule in rules.rules if not rule.label.startswith("mine.toml")]
+    scalars = (rules.default, rules.on_error, rules.owns, rules.redirect_tmp, rules.target)
+    return ours, rules.rows, *scalars, rules.trusted, rules.protected
+
+
 @pytest.mark.parametrize("attempt", ATTEMPTS)
 @pytest.mark.parametrize("by", ["config.toml", "guard.d", "--config"])
 def test_the_guard_of_the_host_cannot_be_weakened(tmp_path: Path, etc: Path, attempt: str, by: str) -> None:
@@ -118,16 +148,118 @@ def test_the_guard_of_the_host_cannot_be_weakened(tmp_path: Path, etc: Path, att
     locked(etc, *locks)
     file = tmp_path / "mine.toml"
     file.write_text(text)
-    strict = load((str(etc),))
     found = load((str(file),) if by == "--config" else (str(etc), str(file)))
-    wanted = (
-        ("default",) if locks == ["guard.default"] else ("redirect_tmp", "target") if "redirect" in locks[0] else ()
-    )
-    assert [getattr(found.rules, name) for name in wanted] == [getattr(strict.rules, name) for name in wanted]
-    allows = [rule for rule in found.rules.rules if rule.label.startswith("mine.toml") and rule.decision == "allow"]
-    assert allows == []
+    assert said(found) == said(load(()) if by == "--config" else load((str(etc),)))
+    assert [rule for rule in found.rules.rules if rule.label.startswith("mine.toml") and rule.decision == "allow"] == []
     assert any(rule.label.startswith("sandbox") for rule in found.rules.rules)
     assert any("is locked by" in str(mistake) and not mistake.fatal for mistake in found.mistakes)
+
+
+def test_what_takes_nothing_away_from_a_locked_preset_is_the_users(tmp_path: Path, etc: Path) -> None:
+    locked(etc, "guard.presets")
+    file = tmp_path / "mine.toml"
+    file.write_text('[guard]\ndeny = ["npm publish"]\n[redirect]\ntmp = true\ntarget = "/tmp/x"\n')
+    found = load((str(etc), str(file)))
+    assert (found.rules.target, found.mistakes) == ("/tmp/x", ())
+    assert any(rule.label.startswith("mine.toml") for rule in found.rules.rules)
+
+
+def test_a_file_is_the_hosts_by_where_it_lies_and_not_by_how_it_is_spelled(tmp_path: Path, etc: Path) -> None:
+    locked(etc, "guard")
+    (tmp_path / "mine.toml").write_text('[guard]\npreset = "none"\n')
+    around = f"{etc.parent}/../../{tmp_path.relative_to(etc.parents[1].parent)}/mine.toml"
+    found = load((around,))
+    assert found.mistakes and any(rule.label.startswith("sandbox") for rule in found.rules.rules)
+
+
+def test_rules_of_the_hosts_guard_d_hold_beside_a_file_that_was_named(tmp_path: Path, etc: Path) -> None:
+    locked(etc, "guard")
+    (etc.parent / "guard.d").mkdir()
+    (etc.parent / "guard.d" / "ours.toml").write_text('[guard]\ndeny = ["npm publish"]\n')
+    (tmp_path / "mine.toml").write_text('[guard]\noff = ["ours.toml:*"]\n')
+    found = load((str(tmp_path / "mine.toml"),))
+    assert any(rule.label.startswith("ours.toml") for rule in found.rules.rules)
+
+
+@pytest.mark.parametrize("was_compiled_before", [False, True])
+def test_a_user_whose_file_is_broken_has_the_hosts_policy_of_today(
+    own_world: Path, etc: Path, was_compiled_before: bool
+) -> None:
+    mine, cache = users_file(own_world, ""), str(own_world / "state" / "guard" / "rules.json")
+    files = (str(etc), str(mine))
+    etc.write_text("")
+    if was_compiled_before:
+        rules_in_force(files, cache)
+    mine.write_text("[guard]\nthis is not TOML\n")
+    locked(etc, "guard.presets")
+    found = rules_in_force(files, cache)
+    assert "config.toml:deny[0]" in {rule.label for rule in found.rules.rules}
+    assert "what the host says is in force alone" in found.complaint
+
+
+@pytest.mark.parametrize("variable", ["XDG_CONFIG_HOME", "HOME"])
+def test_no_variable_leads_past_what_is_locked(
+    own_world: Path, etc: Path, monkeypatch: pytest.MonkeyPatch, variable: str
+) -> None:
+    locked(etc, "quarantine", "guard.presets")
+    elsewhere = own_world / "elsewhere"
+    place = elsewhere / ("tmpwarden" if variable == "XDG_CONFIG_HOME" else ".config/tmpwarden")
+    place.mkdir(parents=True)
+    (place / "config.toml").write_text('[quarantine]\nkeep = "60s"\n[guard]\npreset = "none"\n')
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setenv(variable, str(elsewhere))
+    found = load_settings()
+    assert (found.quarantine_s, len(found.warnings)) == (7 * 86400, 1)
+    keys = data("config", "show")["keys"]
+    assert keys["quarantine.keep"]["locked"] and keys["guard.rules"]["value"] > 10
+
+
+def test_no_option_of_run_is_above_a_locked_limit(own_world: Path, etc: Path) -> None:
+    def ran(asked: str) -> "subprocess.CompletedProcess[str]":
+        write = ["sh", "-c", 'head -c 4096 /dev/zero > "$TMPDIR/big" || exit 3']
+        argv = [sys.executable, "-c", UNDER, str(etc), "run", "--max-file", asked, "--", *write]
+        return subprocess.run(argv, capture_output=True, text=True, check=False)
+
+    etc.write_text('[policy]\nlock = ["run"]\n[run]\nmax_file = "1K"\n')
+    refused = ran("1G")
+    assert refused.returncode == 3
+    assert f"run.max_file is locked by {etc}: the limit is 1.0 KB" in refused.stderr
+    etc.write_text('[run]\nmax_file = "1K"\n')
+    assert ran("8K").returncode == 0
+
+
+def test_no_drop_in_of_a_user_masks_rows_that_are_locked(own_world: Path, etc: Path) -> None:
+    mask = own_world / "config" / "tmpwarden" / "agents.d" / "claude.toml"
+    mask.parent.mkdir()
+    mask.write_text("")
+    assert "claude" not in {row.agent for row in catalogue().rows if row.tier is not Tier.NEVER}
+    etc.write_text('[policy]\nlock = ["rows"]\n')
+    found = catalogue()
+    assert "claude" in {row.agent for row in found.rows if row.tier is not Tier.NEVER}
+    assert any("rows are locked" in warning for warning in found.warnings)
+
+
+@pytest.mark.parametrize("lock", ["gaurd", "guard.persets", "quarantine.keeps", "redirect.tmpp"])
+def test_a_lock_of_nothing_is_told(etc: Path, lock: str) -> None:
+    locked(etc, "quarantine", lock)
+    [warning] = load_settings().warnings
+    assert f"there is no key and no table {lock}" in warning
+    assert load_settings().locks[0] == "quarantine"
+
+
+def test_every_key_that_the_guard_reads_can_be_locked(etc: Path) -> None:
+    for key in (*rules_config._LISTS, *rules_config._NAMES, *rules_config._SCALARS):
+        locked(etc, f"guard.{key}")
+        assert load_settings().warnings == (), key
+    for key in rules_config._REDIRECT_KEYS:
+        locked(etc, f"redirect.{key}")
+        assert load_settings().warnings == (), key
+
+
+def test_config_set_says_that_a_key_is_locked(own_world: Path, etc: Path) -> None:
+    locked(etc, "quarantine")
+    _, told = answer("config", "set", "quarantine.keep", "60s")
+    assert any("quarantine.keep is locked" in warning for warning in told["warnings"])
 
 
 def test_rules_that_deny_or_ask_are_the_users_right_even_where_all_is_locked(tmp_path: Path, etc: Path) -> None:

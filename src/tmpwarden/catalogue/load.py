@@ -12,9 +12,9 @@ from ..lazy_dataclass import dataclass, replace
 from ..model.sweep import Litter
 from ..model.terms import Kind, OwnerRule, Tier, Worth
 from ..text import shown
-from . import compiled, matcher
+from . import compiled, matcher, policy
 from .agent import Agent
-from .files import BUILT_IN, default_dirs, mac_folders, read_text, xdg
+from .files import BUILT_IN, SYSTEM, default_dirs, mac_folders, read_text, xdg
 from .overrides import Override, apply
 
 _OURS = "tmpwarden"
@@ -96,6 +96,9 @@ def load(dirs: Iterable[str] | None = None, overrides: Mapping[str, Override] | 
     agents, warnings, ours = dict(built_in), [*complaints], frozenset(built_in)
     for directory in default_dirs() if dirs is None else dirs:
         for name in _toml_names(directory):
+            if directory != SYSTEM and name in agents and _rows_are_fixed():
+                warnings.append(f"{os.path.join(directory, name)}:1: rows are locked by {policy.SYSTEM} (file skipped)")
+                continue
             warnings += _drop_in(agents, name, os.path.join(directory, name))
     # Where two rows want the same name and neither beats the other, the first one wins: let that be the built-in one.
     names = sorted(agents, key=lambda name: (name not in ours, name))
@@ -103,6 +106,12 @@ def load(dirs: Iterable[str] | None = None, overrides: Mapping[str, Override] | 
     catalogue = Catalogue(listed, (*warnings, *unfit))
     has_drop_ins = any(agent is not built_in.get(name) for name, agent in agents.items())
     return _without_circles(catalogue) if has_drop_ins else catalogue  # of the built-in rows a test says it
+
+
+def _rows_are_fixed() -> bool:
+    from .settings import load_settings
+
+    return policy.fixes_rows(load_settings().locks)
 
 
 @cache

@@ -1,8 +1,8 @@
 """What the administrator of a host has fixed: `[policy] lock` of /etc/tmpwarden/config.toml. Pure.
 
-A locked key has the value that /etc says, or its default: what a user's own file says of it is not used. What can only
-make things safer is: more paths to keep, and rules of the guard that deny or ask. It guards against accidents: who
-switches hooks off is stopped by the agents' managed settings.
+A locked key has the value that /etc says, or its default: what a user's own file says of it is not used, nor what would
+take its effect away by another key. What can only make things safer is used: more paths to keep, and rules of the guard
+that deny or ask. It guards against accidents: who switches hooks off is stopped by the agents' managed settings.
 """
 
 from __future__ import annotations
@@ -10,6 +10,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..lazy_dataclass import dataclass
+from ..text import shown
+from .keys import KEYS
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -21,7 +23,17 @@ SYSTEM = "/etc/tmpwarden/config.toml"
 TABLE = "policy"
 _ONLY_SAFER = frozenset({"keep.paths", "guard.deny", "guard.ask", "guard.checks", "guard.commands"})
 _RULES = frozenset({"guard.arguments", "guard.redirects", "guard.files", "guard.tools"})
+# Each takes away from what presets and rules say. With any of those locked, none of these is a user's.
+_WEAKEN_THE_GUARD = frozenset({"guard.off", "guard.allow", "guard.allow_checks", "guard.trusted", "guard.protected"})
+_PRESET, _ON_ERROR, _DEFAULT = "guard.preset", "guard.on_error", "guard.default"
 _OF_THE_GUARD = ("guard", "redirect")
+_OF_OTHER_READERS = {  # keys of the guard, which reads its part of the same files itself
+    "guard": {
+        *("allow", "allow_checks", "arguments", "ask", "checks", "commands", "default", "deny", "files", "off"),
+        *("on_error", "preset", "protected", "redirects", "tools", "trusted"),
+    },
+    "redirect": {"own", "tmp", "target"},
+}
 _ALIASES = {"guard.presets": "guard.preset"}  # one thing, in whatever number it is written
 
 
@@ -60,14 +72,34 @@ def locks_of(document: Document) -> tuple[tuple[str, ...], str]:
     said = table.get("lock", [])
     if not isinstance(said, list) or not all(isinstance(key, str) and key for key in said):
         return (), 'policy.lock: write keys and tables as texts, such as ["guard", "quarantine.keep"]'
-    strange = sorted(table.keys() - {"lock"})
-    return tuple(map(_plain, said)), f"policy.{strange[0]} is not known; it is ignored" if strange else ""
+    locks = tuple(map(_plain, said))
+    if strange := sorted(table.keys() - {"lock"}):
+        return locks, f"policy.{shown(strange[0])} is not known; it is ignored"
+    unknown = [lock for lock in locks if not _names_something(lock)]
+    return locks, f"policy.lock: there is no key and no table {shown(unknown[0])}; it locks nothing" if unknown else ""
+
+
+def _names_something(lock: str) -> bool:
+    table, _, key = lock.partition(".")
+    if table in _OF_OTHER_READERS:
+        return not key or key in _OF_OTHER_READERS[table]
+    return table == "rows" or lock in KEYS or any(known.startswith(f"{lock}.") for known in KEYS)
 
 
 def is_locked(key: str, locks: Iterable[str]) -> bool:
-    """By its own name, or with its whole table."""
+    """By its own name, with its whole table, or because it would take away from what is locked."""
     plain = _plain(key)
-    return any(plain == lock or plain.startswith(f"{lock}.") for lock in locks)
+    if any(plain == lock or plain.startswith(f"{lock}.") for lock in locks):
+        return True
+    about_rules = [lock for lock in locks if lock.startswith("guard.") and lock != _ON_ERROR]
+    if plain in (_DEFAULT, _ON_ERROR):
+        return _PRESET in about_rules  # a preset sets both
+    return bool(about_rules) and plain in _WEAKEN_THE_GUARD | _RULES
+
+
+def fixes_rows(locks: Iterable[str]) -> bool:
+    """Then no drop-in of a user may stand for one of the host's, or for one that is built in."""
+    return any(lock.split(".")[0] == "rows" for lock in locks)
 
 
 def allowed(document: Document, locks: tuple[str, ...]) -> tuple[Document, list[str]]:
@@ -75,12 +107,19 @@ def allowed(document: Document, locks: tuple[str, ...]) -> tuple[Document, list[
     kept: Document = {}
     dropped: list[str] = []
     for table, content in document.items():
-        is_fixed_block = table == "redirect" and any(lock.split(".")[0] == table for lock in locks)
-        if table == TABLE or is_fixed_block:  # of [redirect] the last block counts as a whole: no half of one
+        if table == TABLE or (table == "redirect" and _is_fixed_block(content, locks)):
             dropped.append(table)
             continue
         kept[table] = _allowed_of(table, content, locks, dropped) if isinstance(content, dict) else content
     return {table: content for table, content in kept.items() if content or not document[table]}, dropped
+
+
+def _is_fixed_block(redirect: object, locks: tuple[str, ...]) -> bool:
+    """Of [redirect] the last block counts as a whole: no half of one. Beside locked presets only one that redirects."""
+    if any(lock.split(".")[0] == "redirect" for lock in locks):
+        return True
+    redirects = isinstance(redirect, dict) and redirect.get("tmp") is True and redirect.get("own", True) is True
+    return is_locked(_PRESET, locks) and not redirects
 
 
 def only_locked(document: Document, locks: tuple[str, ...]) -> Document:

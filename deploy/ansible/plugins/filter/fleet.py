@@ -1,4 +1,4 @@
-"""What hosts answered, as one table and as one document. Pure: answers in, text out."""
+"""What hosts answered, as one table and as one document; where things go on a host. Pure."""
 
 from __future__ import annotations
 
@@ -71,6 +71,16 @@ def fleet_document(answers: dict[str, str]) -> str:
     return json.dumps({"ok": True, "data": {"users": users}, "error": None, "warnings": []})
 
 
+def places(users: list[str], accounts: dict[str, list[str]], for_the_host: bool) -> list[dict[str, str]]:
+    """Where tmpwarden is installed, and whose each place is; `accounts` as `getent` tells them."""
+    host = {"owner": "root", "base": "/opt/tmpwarden", "command": "/usr/local/bin/tmpwarden"}
+    homes = {user: accounts[user][4] for user in users}
+    return [host] * for_the_host + [
+        {"owner": user, "base": f"{home}/.local/lib/tmpwarden", "command": f"{home}/.local/bin/tmpwarden"}
+        for user, home in homes.items()
+    ]
+
+
 def _placed(data: dict, host: str) -> dict:
     placed = dict(data)
     for name in ("findings", "roots", "accounts", "unmatched"):
@@ -132,4 +142,5 @@ class FilterModule:
             "clean_table": clean_table,
             "doctor_table": doctor_table,
             "fleet_document": fleet_document,
+            "places": places,
         }

@@ -77,13 +77,24 @@ def command(
 
 
 def _limits(call: Call, max_file: int | None, max_bytes: int | None) -> tuple[int | None, int | None]:
-    """What the options say, else `[run]` of the configuration, which most machines have not."""
+    """What the options say, else `[run]` of the configuration, which most machines have not; never above a lock."""
     if call.config_file is None and not any(map(os.path.isdir, (places.config_dir(), _SYSTEM))):
         return max_file, max_bytes
     from ...catalogue.settings import load_settings
 
     settings = load_settings(call.config_file)
     return (
-        settings.run_max_file_bytes if max_file is None else max_file,
-        settings.run_max_bytes if max_bytes is None else max_bytes,
+        _limit("run.max_file", settings.run_max_file_bytes, max_file, settings.locks),
+        _limit("run.max_bytes", settings.run_max_bytes, max_bytes, settings.locks),
     )
+
+
+def _limit(key: str, set_bytes: int | None, asked_bytes: int | None, locks: tuple[str, ...]) -> int | None:
+    from ...catalogue.policy import SYSTEM, is_locked
+
+    if asked_bytes is None or (set_bytes is not None and asked_bytes > set_bytes and is_locked(key, locks)):
+        if asked_bytes is not None and set_bytes is not None:
+            told = f"{key} is locked by {SYSTEM}: the limit is {size_told(set_bytes)}"
+            print(f"tmpwarden run: {told}", file=sys.stderr)
+        return set_bytes
+    return asked_bytes

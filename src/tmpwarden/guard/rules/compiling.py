@@ -10,12 +10,13 @@ from .. import first_look
 from ..programs import rows, running
 from . import first_table as making
 from .choosing import PRESETS_DIR
-from .config import Loaded, load
+from .config import Loaded, hosts_alone, load
 from .document import InForce, document_of, rules_of
 from .first_table import first_table
 from .rule import Rules
 
 _ALONE = "the preset sandbox alone is in force"
+_HOSTS = "what the host says is in force alone"
 
 
 def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, object] | None) -> InForce:
@@ -29,7 +30,8 @@ def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, ob
     )
     rules = loaded.rules
     if loaded.is_broken:
-        rules = rules_of(last_good) if last_good is not None else load(()).rules
+        fixed = hosts_alone(loaded)  # a policy that came since holds, however long a user's file stays broken
+        rules = fixed.rules if fixed else rules_of(last_good) if last_good is not None else load(()).rules
     try:
         own_dirs.make_private_dir(os.path.dirname(cache))
         atomic.write(cache, json.dumps(document_of(rules, stamp=stamps, presets=presets, complaint=complaint)))
@@ -58,5 +60,5 @@ def complaint_about(loaded: Loaded, *, has_last_good: bool) -> str:
     if not fatal:
         return ""
     more = f" (and {len(fatal) - 1} more)" if len(fatal) > 1 else ""
-    instead = "the last good one stays in force" if has_last_good else _ALONE
+    instead = _HOSTS if hosts_alone(loaded) else "the last good one stays in force" if has_last_good else _ALONE
     return f"the guard's config is broken, {instead}: {fatal[0]}{more} (`tmpwarden guard verify`)"

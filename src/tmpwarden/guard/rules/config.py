@@ -17,6 +17,7 @@ from .source import Mistake, Source, read
 _LISTS = ("deny", "ask", "allow", "checks", "allow_checks", "arguments", "redirects", "files", "commands", "tools")
 _NAMES = ("trusted", "protected", "off")  # lists of globs; of several files they are put together
 _SCALARS = {"preset": None, "presets": None, "on_error": (ASK, DENY, PASS), "default": (PASS, ASK, DENY)}
+_PARTS = ("guard", "redirect")  # of the files, the tables that are read here
 _REDIRECT_KEYS = ("own", "tmp", "target")
 
 
@@ -27,6 +28,7 @@ class Loaded:
     rules: Rules
     mistakes: tuple[Mistake, ...]
     sources: tuple[Source, ...]
+    has_locks: bool = False  # of the guard: users may not take away from what the host says
 
     @property
     def is_broken(self) -> bool:
@@ -35,7 +37,7 @@ class Loaded:
 
 def load(paths: tuple[str, ...], *, preset: str | None = None, temp_roots: tuple[str, ...] = ("/tmp",)) -> Loaded:
     """Presets first, then the files in order: lists concatenate, the last to set a scalar or `[redirect]` wins."""
-    files, locked = _lawful([read(path, _name(path, paths)) for path in paths if os.path.exists(path)])
+    files, locked, locks = _lawful([read(path, _name(path, paths)) for path in paths if os.path.exists(path)])
     names, mistakes = chosen(files) if preset is None else (tuple(preset.split(",")), [])
     mistakes += locked
     sources = [*preset_sources(names), *files]
@@ -70,17 +72,28 @@ def load(paths: tuple[str, ...], *, preset: str | None = None, temp_roots: tuple
         trusted=lists["trusted"],
         protected=lists["protected"] or PROTECTED,
     )
-    return Loaded(merged, tuple(mistakes), tuple(sources))
+    return Loaded(merged, tuple(mistakes), tuple(sources), any(lock.startswith(_PARTS) for lock in locks))
 
 
-def _lawful(files: list[Source]) -> tuple[list[Source], list[Mistake]]:
-    """Without what users may not weaken; the host's own file is heard even where another one was named."""
+def hosts_alone(loaded: Loaded) -> Loaded | None:
+    """The host's files without any of a user's; None where they fix nothing, or are what is broken."""
+    if not loaded.has_locks:
+        return None
+    alone = load((policy.SYSTEM, *_host_rules()))
+    return None if alone.is_broken else alone
+
+
+def _lawful(files: list[Source]) -> tuple[list[Source], list[Mistake], tuple[str, ...]]:
+    """Without what users may not weaken; what the host has locked is heard even where another file was named."""
     ours = next((source for source in files if source.path == policy.SYSTEM), None)
-    if ours is None and os.path.exists(policy.SYSTEM):
+    absent = ours is None and os.path.exists(policy.SYSTEM)
+    if absent:
         ours = read(policy.SYSTEM, os.path.basename(policy.SYSTEM))
-        locks, _ = policy.locks_of(ours.document)
-        files = [replace(ours, document=policy.only_locked(ours.document, locks), mistakes=()), *files]
     locks, wrong = policy.locks_of(ours.document) if ours else ((), "")
+    if absent and ours:
+        named = {source.path for source in files}
+        of_host = [ours, *(read(path, os.path.basename(path)) for path in _host_rules() if path not in named)]
+        files = [*(_only_locked(source, locks) for source in of_host), *files]
     lawful, mistakes = [], [ours.mistake(policy.TABLE, wrong, fatal=False)] if ours and wrong else []
     for source in files:
         if is_of_the_host(source.path):
@@ -91,13 +104,26 @@ def _lawful(files: list[Source]) -> tuple[list[Source], list[Mistake]]:
         mistakes += [
             source.mistake(key, policy.refusal(key).removeprefix(f"{key} "), fatal=False)
             for key in dropped
-            if key.split(".")[0] in ("guard", "redirect")  # the others are told by whoever reads them
+            if key.startswith(_PARTS)  # the others are told by whoever reads them
         ]
-    return lawful, mistakes
+    return lawful, mistakes, locks
+
+
+def _only_locked(source: Source, locks: tuple[str, ...]) -> Source:
+    return replace(source, document=policy.only_locked(source.document, locks), mistakes=())
+
+
+def _host_rules() -> list[str]:
+    directory = os.path.join(os.path.dirname(policy.SYSTEM), "guard.d")
+    try:
+        return [os.path.join(directory, name) for name in sorted(os.listdir(directory)) if name.endswith(".toml")]
+    except OSError:
+        return []
 
 
 def is_of_the_host(path: str) -> bool:
-    return path.startswith(os.path.dirname(policy.SYSTEM) + "/")
+    """Right there: /etc/tmpwarden/../home is somebody's."""
+    return path == policy.SYSTEM or path in _host_rules()
 
 
 def _name(path: str, paths: tuple[str, ...]) -> str:
