@@ -62,15 +62,28 @@ CALLS = [
 ]
 
 
+@pytest.fixture(params=["one of the first", "one of many"])
+def ours(request: pytest.FixtureRequest) -> dict[str, type]:
+    """Classes of which nothing is compiled yet, and such of which all is."""
+    if request.param == "one of the first":
+        return shapes(lazy)
+    for name, args, named in CALLS[:9]:
+        for _ in range(lazy._FEW + 1):
+            OURS[name](*args, **named)
+    return OURS
+
+
 @pytest.mark.parametrize(("name", "args", "named"), CALLS, ids=str)
-def test_an_instance_is_what_the_standard_one_would_be(name: str, args: tuple, named: dict) -> None:
+def test_an_instance_is_what_the_standard_one_would_be(
+    ours: dict[str, type], name: str, args: tuple, named: dict
+) -> None:
     try:
         theirs = THEIRS[name](*args, **named)
     except TypeError:
         with pytest.raises(TypeError):
-            OURS[name](*args, **named)
+            ours[name](*args, **named)
         return
-    ours = OURS[name](*args, **named)
+    ours = ours[name](*args, **named)
     assert repr(ours) == repr(theirs)
     assert dataclasses.asdict(ours) == dataclasses.asdict(theirs)
     assert ours.__match_args__ == theirs.__match_args__
@@ -119,9 +132,18 @@ def test_copies_and_pickles_are_equal() -> None:
     assert pickle.loads(pickle.dumps(owner)) == copy.copy(owner) == copy.deepcopy(owner) == owner
 
 
-def test_nothing_is_compiled_before_the_first_instance() -> None:
+def test_nothing_is_compiled_for_a_few_instances() -> None:
     fresh = shapes(lazy)["Frozen"]
     before = fresh.__init__
-    fresh("a")
-    assert fresh.__init__ is not before
+    for _ in range(lazy._FEW):
+        assert fresh("a", seen=("x",)).told == "a 3"
+    assert fresh.__init__ is before
     assert fresh("b").told == "b 3"
+    assert fresh.__init__ is not before
+
+
+def test_two_of_the_first_share_nothing_that_was_made_for_one() -> None:
+    fresh = shapes(lazy)["Open"]
+    one, two = fresh("a"), fresh("b")
+    one.found.append(1)
+    assert two.found == []

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tmpwarden.leases.record import decode
-from tmpwarden.small_json import decode_object, encode
+from tmpwarden.small_json import decode_object, dumps, encode
 
 TORN = ('{"path": "/tm', "{", '{"a"', "[1,", '{"a": 1,', "", "[]", "null", "[" * 100_000, '{"a":' * 100_000)
 VALUES = st.recursive(
@@ -52,3 +52,18 @@ def test_a_date_that_no_clock_tells_is_none() -> None:
     lease = decode(text, "/tmp/x")
     assert lease is not None
     assert lease.created == 0.0
+
+
+@given(VALUES | st.floats())
+def test_what_is_written_for_programs_is_what_json_writes(value: object) -> None:
+    assert dumps(value) == json.dumps(value)
+    assert dumps(value, compact=True) == json.dumps(value, separators=(",", ":"))
+
+
+def test_what_is_no_json_is_refused_as_json_refuses_it() -> None:
+    circle: list[object] = []
+    circle.append(circle)
+    with pytest.raises(TypeError, match="set is not JSON serializable"):
+        dumps({"a": {1}})
+    with pytest.raises(ValueError, match="Circular"):
+        dumps(circle)

@@ -12,7 +12,8 @@ from ..model.sweep import Litter
 from ..model.terms import Kind
 from ..text import shown
 from .decode import decode
-from .patterns import FLAGS, complaint_about_name, split_place
+from .name_laws import complaint_about_name
+from .patterns import FLAGS, split_place
 
 AGENT = "adopted"
 FILE = f"{AGENT}.toml"

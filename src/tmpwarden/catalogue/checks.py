@@ -3,18 +3,18 @@
 from __future__ import annotations
 
 import os
-import re
 import stat
 import time
 from collections.abc import Callable
 
+from ..later import re, regex
 from ..model.sweep import Litter
 from . import careful, git_index
 
 Check = Callable[[int, str, os.stat_result], bool | None]  # None: could not look, which never reads as yes
 
 _LONGEST_PATH = 4096
-_UUID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}", re.ASCII | re.IGNORECASE)
+_UUID = regex(r"(?ai)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _HIGHEST_PID = 1 << 22
 _MAPS_ARE_FRESH_S = 1.0
 _MACH_O = frozenset(bytes.fromhex(magic) for magic in ("cffaedfe", "cefaedfe", "feedfacf", "feedface", "cafebabe"))

@@ -9,6 +9,7 @@ import contextlib
 import marshal
 import os
 import sys
+from _frozen_importlib_external import cache_from_source
 
 from ..light_enum import Enum
 from ..model.sweep import Litter
@@ -16,6 +17,7 @@ from ..model.terms import Kind, OwnerRule, Tier, Worth
 from ..oskit.files import atomic
 from ..stamped import stamp
 from .agent import Agent
+from .patterns import KNOWN_HINTS, Hint, hint_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,8 +31,9 @@ def recall(directory: str) -> dict[str, Agent] | None:
     """Agents by file name as `remember` was given them, or None if anything has changed since."""
     try:
         with open(_path(), "rb", buffering=0) as file:
-            stamps, agents = marshal.loads(file.read())
+            stamps, agents, hints = marshal.loads(file.read())
         if stamps == stamp(_sources(directory)):
+            KNOWN_HINTS.update((pattern, Hint(*plain)) for pattern, plain in hints.items())
             return {name: _agent(plain) for name, plain in agents.items()}
     except (OSError, EOFError, ValueError, TypeError):
         pass
@@ -41,13 +44,13 @@ def remember(directory: str, agents: dict[str, Agent]) -> None:
     if sys.dont_write_bytecode:
         return
     plain = {name: (*_plain(agent), tuple(map(_plain, agent.rows))) for name, agent in agents.items()}
+    hints = {row.name: hint_of(row.name).plain for agent in agents.values() for row in agent.rows}
     with contextlib.suppress(OSError):  # read-only, or full
-        atomic.write(_path(), marshal.dumps((stamp(_sources(directory)), plain)), 0o644)
+        atomic.write(_path(), marshal.dumps((stamp(_sources(directory)), plain, hints)), 0o644)
 
 
 def _path() -> str:
-    assert __spec__.cached
-    return os.path.splitext(__spec__.cached)[0] + ".rows"
+    return cache_from_source(__file__).removesuffix(".pyc") + ".rows"
 
 
 def _sources(directory: str) -> list[str]:

@@ -14,7 +14,8 @@ from . import checks, fields
 from .agent import Agent
 from .facts import TABLES
 from .fields import DEFAULT_AGES, Reading
-from .patterns import complaint_about_name, name_pattern, split_place
+from .name_laws import complaint_about_name
+from .patterns import name_pattern, split_place
 
 SCHEMA = 1
 _AGENT_KEYS = {"id", "name", "programs", "session_env", "registry", "keeps_rewrite"}

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from ..later import json
 from ..lazy_dataclass import dataclass, field
 from . import values
 

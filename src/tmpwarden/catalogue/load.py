@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Mapping
 from functools import cache
-from graphlib import CycleError
 
 from ..errors import UnknownAgent
 from ..lazy_dataclass import dataclass, replace
@@ -184,6 +183,8 @@ def _heir(agent: Agent, masked: Agent | None) -> Agent:
 
 def _without_circles(catalogue: Catalogue) -> Catalogue:
     """Rows that beat each other in a circle beat nobody."""
+    from graphlib import CycleError
+
     try:
         matcher.in_order(catalogue.rows)
     except CycleError as circle:

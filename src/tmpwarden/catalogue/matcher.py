@@ -6,14 +6,13 @@ All rows together form one automaton over path components, so a directory that s
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Iterable, Mapping
-from graphlib import TopologicalSorter
 
+from ..later import re
 from ..lazy_dataclass import dataclass
 from ..model.sweep import Litter
 from ..model.terms import Kind, Tier
-from .patterns import BASES, FLAGS, Component, component, literal_start, name_pattern, split_place
+from .patterns import BASES, FLAGS, Component, Hint, component, hint_of, name_pattern, split_place
 
 _FOUND_KINDS = (Kind.FILE, Kind.DIR, Kind.SOCKET, Kind.OTHER)
 _HIGHEST_PID = 1 << 22
@@ -43,7 +42,7 @@ class _Route:
     row: Litter
     components: tuple[Component, ...]
     pattern: str
-    start: str  # what its names start with, as far as the pattern shows it
+    hint: Hint  # what all its names have
 
 
 class _State:
@@ -78,7 +77,7 @@ class _State:
     def _classifier(self, kind: Kind, letter: str) -> _Classifier:
         """Rows for this kind whose names may start with that letter: a root has a hundred rows, few share a letter."""
         rows = (route for route in self.here if route.row.kind in (kind, Kind.ANY))
-        found = _Classifier(tuple(route for route in rows if not route.start or route.start[0] == letter))
+        found = _Classifier(tuple(route for route in rows if {"", letter} & {each[:1] for each in route.hint.starts}))
         self._classifiers[(kind, letter)] = found
         return found
 
@@ -94,12 +93,12 @@ class _State:
 class _Classifier:
     """Rows of one directory and one kind as one regular expression; the first alternative that fits wins.
 
-    It is compiled for the first name that starts like one of theirs: most letters of a /tmp have only look-alikes.
+    It is compiled for the first name that looks like one of theirs: most letters of a /tmp have no such name.
     """
 
     def __init__(self, routes: tuple[_Route, ...]) -> None:
         self._routes = routes
-        self._starts = tuple(dict.fromkeys(route.start for route in routes))
+        self._starts = tuple(dict.fromkeys(start for route in routes for start in route.hint.starts))
         self._plain: dict[str, Match] = {}
         self._match: Callable[[str], re.Match[str] | None] | None = None
 
@@ -119,6 +118,8 @@ class _Classifier:
 
     def classify(self, name: str) -> Match | None:
         if not name.startswith(self._starts):
+            return None
+        if self._match is None and not any(route.hint.fits(name) for route in self._routes):
             return None
         found = (self._match or self._compiled())(name)
         if found is None or found.lastgroup is None:
@@ -192,11 +193,11 @@ def _marker(start: _State) -> IsMarked:
 def places(rows: Iterable[Litter], bases: Mapping[str, tuple[str, ...]], uid: int) -> tuple[Place, ...]:
     """One place for each directory that a row's `in` may start from. `bases`: "tmp" -> the temp roots, "home" -> ..."""
     routes: dict[str, list[_Route]] = {}
-    for row in in_order(rows):
+    wanted = tuple(f"{{{base}}}" for base, paths in bases.items() if paths)
+    for row in in_order(row for row in rows if row.place.startswith(wanted)) if wanted else ():
         base, parts = split_place(row.place)
         steps = tuple(component(part, uid) for part in parts)
-        route = _Route(row, steps, name_pattern(row.name, uid), literal_start(row.name))
-        routes.setdefault(base, []).append(route)
+        routes.setdefault(base, []).append(_Route(row, steps, name_pattern(row.name, uid), hint_of(row.name)))
     return tuple(
         Place(path.rstrip("/") or "/", path.rstrip("/") or "/", base != "tmp", _State(tuple(found), 0, {}))
         for base in BASES
@@ -207,6 +208,8 @@ def places(rows: Iterable[Litter], bases: Mapping[str, tuple[str, ...]], uid: in
 
 def in_order(rows: Iterable[Litter]) -> tuple[Litter, ...]:
     """Never rows first, then each row before those it beats. Raises graphlib.CycleError."""
+    from graphlib import TopologicalSorter
+
     by_key = {row.key: row for row in rows}
     graph: TopologicalSorter[str] = TopologicalSorter(dict.fromkeys(by_key, ()))
     for row in by_key.values():

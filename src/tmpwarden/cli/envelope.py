@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import time
 from collections.abc import Iterator, Mapping, Sequence
 
 from .. import __version__
 from ..errors import Partial, TmpwardenError
+from ..small_json import dumps
 from .spool import Spool
 
 SCHEMA = 1
@@ -40,7 +40,7 @@ def chunks(
 def _object(value: Mapping[str, object]) -> Iterator[str]:
     """What lies in a spool goes out one by one."""
     for number, (key, item) in enumerate(value.items()):
-        yield f"{', ' if number else '{'}{json.dumps(key)}: "
+        yield f"{', ' if number else '{'}{dumps(key)}: "
         if isinstance(item, Spool):
             for at, text in enumerate(item):
                 yield f"{', ' if at else '['}{text}"
@@ -48,7 +48,7 @@ def _object(value: Mapping[str, object]) -> Iterator[str]:
         elif isinstance(item, dict) and any(isinstance(each, Spool) for each in item.values()):
             yield from _object(item)
         else:
-            yield json.dumps(item, ensure_ascii=True)
+            yield dumps(item)
     yield "}" if value else "{}"
 
 

@@ -4,12 +4,9 @@ from __future__ import annotations
 
 import gc
 import os
-import signal
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
-from contextlib import suppress
-from types import FrameType
 
 from ..errors import Interrupted, PermissionDenied, SystemRefused, TmpwardenError, Unexpected
 from ..lazy_dataclass import replace
@@ -17,13 +14,20 @@ from ..text import shown
 from . import plain
 from .call import Answer, Call, Done, Terminated
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from signal import SIGTERM, signal
+    from types import FrameType
+else:
+    from _signal import SIGTERM, signal  # the module in Python makes words of all signals, with enum: 2 ms
+
 _GARBAGE = 50_000  # a walk makes no circles: looking for them every 700 objects costs 6 % of a scan
 
 
 def run() -> None:
     """The entry point of the `tmpwarden` script."""
     gc.set_threshold(_GARBAGE)
-    signal.signal(signal.SIGTERM, _terminated)
+    signal(SIGTERM, _terminated)
     for stream in (sys.stdout, sys.stderr):
         if stream is not None:
             stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
@@ -56,8 +60,10 @@ def main(argv: Sequence[str], *, now_ns: Callable[[], int] = time.time_ns) -> in
 
 def _let_go_of_stdout() -> None:
     """So that the interpreter does not try, and complain, once more at its exit."""
-    with suppress(OSError):  # nothing can be opened any more: then it complains
+    try:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError:
+        pass  # nothing can be opened any more: then it complains
 
 
 def _answer(call: Call, argv: list[str]) -> Answer:

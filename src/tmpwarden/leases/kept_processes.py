@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-import json
-
+from ..later import json
 from ..oskit.files import atomic, own_dirs, places
 from ..oskit.proc import namespaces, procs
 

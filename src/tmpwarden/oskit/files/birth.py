@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import ctypes
 import os
-import struct
 import sys
+
+from ...later import ctypes, struct
 
 _NO_FOLLOW, _BTIME = 0x100, 0x800
 _MASK_AT, _BTIME_AT, _SIZE = 0, 80, 256

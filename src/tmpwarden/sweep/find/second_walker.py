@@ -8,10 +8,10 @@ from __future__ import annotations
 import contextlib
 import marshal
 import os
-import signal
 from collections.abc import Callable, Sequence
 from types import TracebackType
 
+from ...later import signal
 from ...model.sweep import Finding, Measure
 from ...model.terms import Kind
 

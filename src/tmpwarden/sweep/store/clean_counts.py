@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable
 
 from ...errors import TmpwardenError
+from ...later import json
 from ...lazy_dataclass import dataclass, field
 from ...oskit.files import atomic
 from ..prepared import CleanResult

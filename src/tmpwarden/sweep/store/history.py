@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
+from ...later import json
 from ...lazy_dataclass import dataclass
 from ...model.sweep import Space
 from ...oskit.files import atomic, rotate
+from ...small_json import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -66,7 +67,7 @@ def note(state: str, moment: Moment) -> bool:
     try:
         if _size(path) >= _ROTATE_BYTES:
             rotate.rotate(path, keep=_GENERATIONS)
-        atomic.append_line(path, json.dumps(_line(moment, roots), separators=(",", ":")))
+        atomic.append_line(path, dumps(_line(moment, roots), compact=True))
     except OSError:
         return False  # a full disk: an hour is missing
     return True

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import os
 import time
 from collections.abc import Iterable, Iterator, Mapping
 
+from ...later import json
 from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Receipt
 from ...model.terms import Outcome
 from ...oskit.files import atomic, own_dirs, rotate
+from ...small_json import dumps
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -102,7 +103,7 @@ class Journal:
         return self._append({"t": kind, **fields})
 
     def _append(self, fields: dict[str, object]) -> bool:
-        line = json.dumps({"time": _stamp(), "run": self.run, **fields}, separators=(",", ":"))
+        line = dumps({"time": _stamp(), "run": self.run, **fields}, compact=True)
         for _ in range(2):
             try:
                 atomic.append_line(self.path, line)

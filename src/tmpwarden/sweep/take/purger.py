@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-import json
 import os
-import signal
 import threading
 from collections.abc import Iterator
 from contextlib import suppress
 
+from ...later import json, signal
 from ...lazy_dataclass import dataclass, replace
 from ...model.sweep import Measure, Receipt
 from ...model.terms import Outcome

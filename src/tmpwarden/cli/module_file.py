@@ -1,0 +1,86 @@
+"""Compiled modules in one file: finding each of a hundred costs more than running it.
+
+The file holds the very code that Python keeps in __pycache__, and is believed only while every source looks as it did.
+A module comes out of it when somebody imports it, as if it had been found the ordinary way.
+"""
+
+import sys
+from _frozen_importlib import ModuleSpec  # importlib.machinery is one import more
+from marshal import dumps, loads
+
+from ..stamped import are_unchanged, stamp
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+    from types import ModuleType
+
+
+class _Finder:
+    """Finds the modules that the file holds."""
+
+    def __init__(self) -> None:
+        self.codes: dict[str, tuple[str, bool, bytes]] = {}  # name -> source, whether it is a package, code
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
+        if name not in self.codes:
+            return None
+        source, is_package, _ = self.codes[name]
+        spec = ModuleSpec(name, self, origin=source, is_package=is_package)  # type: ignore[arg-type]
+        if is_package:
+            spec.submodule_search_locations = [source.rpartition("/")[0]]
+        return spec
+
+    def create_module(self, spec: "ModuleSpec") -> None:
+        return None
+
+    def exec_module(self, module: "ModuleType") -> None:
+        source, _, code = self.codes[module.__name__]
+        module.__file__ = source
+        exec(loads(code), module.__dict__)
+
+
+_finder = _Finder()
+
+
+def use(path: str) -> None:
+    """From now on imports look there first, if it fits the sources and this interpreter."""
+    try:
+        with open(path, "rb", buffering=0) as file:
+            kind, stamps, codes = loads(file.read())
+        if kind != _interpreter() or not are_unchanged(stamps):
+            return
+        _finder.codes = dict(codes)
+    except (OSError, ValueError, EOFError, TypeError):
+        return  # the first call of this version, or a file that is none
+    sys.meta_path.insert(0, _finder)
+
+
+def has_served(module: "ModuleType") -> bool:
+    """Whether a module came out of the file."""
+    return getattr(module, "__loader__", None) is _finder
+
+
+def make(path: str, names: "Iterable[str]") -> None:
+    """Write the file anew, with these modules and those that it holds. Raises OSError if it cannot be written."""
+    from ..oskit.files.atomic import write
+
+    codes = {name: _compiled(name) for name in sorted({*names, *_finder.codes})}
+    stamps = stamp(source for source, _, _ in codes.values())
+    write(path, dumps((_interpreter(), stamps, codes)), 0o644)
+
+
+def _compiled(name: str) -> "tuple[str, bool, bytes]":
+    """A module as Python itself compiled it."""
+    from importlib.machinery import PathFinder
+
+    spec = PathFinder.find_spec(name, list(sys.modules[name.rpartition(".")[0]].__path__))
+    if spec is None or spec.origin is None:
+        raise FileNotFoundError(name)
+    code = spec.loader.get_code(name)  # type: ignore[union-attr]
+    return spec.origin, spec.submodule_search_locations is not None, dumps(code)
+
+
+def _interpreter() -> str:
+    """What compiled code is bound to."""
+    return f"{sys.implementation.cache_tag} {sys.hexversion:x}"
