@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     import signal as signal
     import struct as struct
     import zlib as zlib
+    from typing import AnyStr
 
 
 class _Module:
@@ -34,7 +35,7 @@ class _Module:
 class _Pattern:
     """A regular expression that is compiled when it is first used."""
 
-    def __init__(self, text: str) -> None:
+    def __init__(self, text: str | bytes) -> None:
         self.__dict__["pattern"] = text
 
     def __getattr__(self, name: str) -> object:
@@ -47,7 +48,7 @@ class _Pattern:
 
 if TYPE_CHECKING:
 
-    def regex(text: str) -> re.Pattern[str]: ...
+    def regex(text: AnyStr) -> re.Pattern[AnyStr]: ...
 
 else:
     globals().update((name, _Module(name)) for name in ("ctypes", "fnmatch", "json", "re", "signal", "struct", "zlib"))

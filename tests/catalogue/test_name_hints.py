@@ -6,10 +6,11 @@ import pytest
 from hypothesis import assume, example, given, settings
 from hypothesis import strategies as st
 
+from tmpwarden.catalogue.known_hints import hint_of
 from tmpwarden.catalogue.load import load
 from tmpwarden.catalogue.name_hints import hint
 from tmpwarden.catalogue.name_laws import complaint_about_name
-from tmpwarden.catalogue.patterns import FLAGS, hint_of, name_pattern
+from tmpwarden.catalogue.patterns import FLAGS, name_pattern
 from tmpwarden.model.sweep import Litter
 
 ROWS = load(dirs=()).rows

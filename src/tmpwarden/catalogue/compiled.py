@@ -17,7 +17,8 @@ from ..model.terms import Kind, OwnerRule, Tier, Worth
 from ..oskit.files import atomic
 from ..stamped import stamp
 from .agent import Agent
-from .patterns import KNOWN_HINTS, Hint, hint_of
+from .known_hints import KNOWN_HINTS, hint_of
+from .patterns import Hint
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,8 @@ from ..later import re
 from ..lazy_dataclass import dataclass
 from ..model.sweep import Litter
 from ..model.terms import Kind, Tier
-from .patterns import BASES, FLAGS, Component, Hint, component, hint_of, name_pattern, split_place
+from .known_hints import hint_of
+from .patterns import BASES, FLAGS, Component, Hint, component, name_pattern, split_place
 
 _FOUND_KINDS = (Kind.FILE, Kind.DIR, Kind.SOCKET, Kind.OTHER)
 _HIGHEST_PID = 1 << 22

@@ -29,18 +29,6 @@ class Hint:
         return self.starts, self.ends, self.least, self.most
 
 
-KNOWN_HINTS: dict[str, Hint] = {}  # by pattern; those of the built-in rows come with the compiled catalogue
-
-
-def hint_of(pattern: str) -> Hint:
-    found = KNOWN_HINTS.get(pattern)
-    if found is None:
-        from .name_hints import hint  # a row of the user's own, or nothing is compiled yet
-
-        found = KNOWN_HINTS[pattern] = hint(pattern)
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class Component:
     """One step of a row's place: a name, or a name with `*` in it."""

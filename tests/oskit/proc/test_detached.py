@@ -18,6 +18,7 @@ from tmpwarden.model.request import Request
 from tmpwarden.model.terms import WitnessKind
 from tmpwarden.oskit.proc import detached
 from tmpwarden.oskit.proc.holders import Holders
+from tmpwarden.oskit.proc.proc_links import look_at
 from tmpwarden.sweep.compose import clean
 
 pytestmark = needs_root
@@ -112,7 +113,7 @@ def test_a_mount_that_is_there_leaves_no_doubt(root: Path) -> None:
     unit, suspects = claude_session(root), detached.Suspects()
     table = detached.MountTable.read("self")
     with bind(unit, root.parent / "point") as point, process(OPEN, str(point / "tasks")) as holder:
-        suspects.look_at(holder.pid, table, has_our_root=True)
+        suspects.look_at(holder.pid, look_at(holder.pid), table, has_our_root=True)
         assert suspects.descriptors and suspects.lost([table]) == {}, "it came after the table of mounts was read"
         assert isinstance(Holders.look(closely=True).within(str(unit)), Held)
 

@@ -38,7 +38,7 @@ def test_an_answer_is_neither_true_nor_false_and_cannot_be_changed(answer: Held 
     assert [answer == other for other in ANSWERS].count(True) == 1
 
 
-@pytest.mark.parametrize("state", OwnerState)
+@pytest.mark.parametrize("state", list(OwnerState))
 def test_nor_is_the_state_of_an_owner(state: OwnerState) -> None:
     with pytest.raises(TypeError):
         bool(state)

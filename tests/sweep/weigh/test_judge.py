@@ -35,7 +35,7 @@ def test_what_nothing_speaks_for_may_go() -> None:
     assert isinstance(verdict(), Remove)
 
 
-@pytest.mark.parametrize("kind", WitnessKind)
+@pytest.mark.parametrize("kind", list(WitnessKind))
 def test_any_witness_keeps_and_is_the_reason(kind: WitnessKind) -> None:
     kept = verdict(evidence=replace(GONE, users=Held((Witness(kind, "seen"),))))
     assert isinstance(kept, Keep)

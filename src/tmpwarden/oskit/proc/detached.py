@@ -13,11 +13,12 @@ from collections.abc import Iterable, Iterator
 
 from . import procs
 from .namespaces import MountTable
-from .proc_links import NO_FILES
+from .proc_links import NO_FILES, Look, mapped
 from .reach import answer_of
 
-_ELSEWHERE = ("/dev/", "/proc/", "/sys/", *NO_FILES)
-_DELETED = " (deleted)"
+_NO_FILES = tuple(map(str.encode, NO_FILES))
+_ELSEWHERE = (b"/dev/", b"/proc/", b"/sys/", *_NO_FILES)
+_DELETED = b" (deleted)"
 _KNOWN_S = 30.0
 _known: dict[tuple[str, str], tuple[str, float]] = {}  # (link, where it leads) -> device, and when it was asked
 _DEVICE = "import os, sys; print(os.stat(sys.argv[1]).st_dev)"
@@ -27,22 +28,21 @@ class Suspects:
     """What the processes of one look use by mounts that their own namespace does not have."""
 
     def __init__(self) -> None:
-        self.top: frozenset[str] | None = None  # what lies in our root directory, once it is asked for
+        self.top: frozenset[bytes] | None = None  # what lies in our root directory, once it is asked for
         self.descriptors: list[tuple[int, int, str]] = []  # (process, number of the mount, descriptor)
         self.others: list[tuple[int, str]] = []  # (process, working directory)
         self.devices: dict[str, int] = {}  # of lost mappings: by whom
 
-    def look_at(self, pid: int, table: MountTable, *, has_our_root: bool) -> None:
+    def look_at(self, pid: int, look: Look, table: MountTable, *, has_our_root: bool) -> None:
         """Raises OSError, as every look at a process: one of procs.ENDED, or why it could not be read."""
-        found = dict(_descriptors(pid, {mount.id for mount in table.mounts}))
+        found = dict(_descriptors(pid, look, {mount.id for mount in table.mounts}))
         self.descriptors += [(pid, number, link) for number, link in found.items()]
         if has_our_root:
             if self.top is None:
-                self.top = frozenset(os.listdir("/"))
-            self.devices |= dict.fromkeys(_lost_mappings(pid, self.top), pid)
-            cwd = f"/proc/{pid}/cwd"
-            if not _is_there(os.readlink(cwd), self.top):
-                self.others.append((pid, cwd))
+                self.top = frozenset(os.listdir(b"/"))
+            self.devices |= dict.fromkeys(_lost_mappings(look.maps, self.top), pid)
+            if not _is_there(look.cwd, self.top):
+                self.others.append((pid, f"/proc/{pid}/cwd"))
 
     def lost(self, tables: Iterable[MountTable]) -> dict[str, int]:
         """Device -> who uses it by a mount that no namespace has any more; only devices that are mounted elsewhere."""
@@ -62,37 +62,35 @@ def _numbers_now() -> set[int]:
     return {mount.id for mount in table.mounts} if table else set()
 
 
-def _descriptors(thread: int, known: set[int]) -> Iterator[tuple[int, str]]:
+def _descriptors(thread: int, look: Look, known: set[int]) -> Iterator[tuple[int, str]]:
     """(number of a mount that is not known, a descriptor on it)."""
-    folder = f"/proc/{thread}/fd/"
-    for name in os.listdir(folder):
+    for raw, target in look.descriptors:
+        if target.startswith(_ELSEWHERE) or target.endswith(_DELETED):
+            continue
+        name = os.fsdecode(raw)
         try:
-            target = os.readlink(folder + name)
-            if target[0] != "/" or target.startswith(_ELSEWHERE) or target.endswith(_DELETED):
-                continue
             said = procs.read(f"/proc/{thread}/fdinfo/{name}")
         except procs.ENDED:
             continue
         at = said.find(b"mnt_id:")
         if at >= 0 and (number := int(said[at + 7 : said.index(b"\n", at)])) not in known:
-            yield number, folder + name
+            yield number, f"/proc/{thread}/fd/{name}"
 
 
-def _lost_mappings(thread: int, top: frozenset[str]) -> Iterator[str]:
+def _lost_mappings(maps: bytes, top: frozenset[bytes]) -> Iterator[str]:
     """The devices, as mountinfo writes them, of mapped files whose name is not there."""
-    lines = procs.read(f"/proc/{thread}/maps").split(b"\n")
-    by_path = {line[at:]: line for line in lines if (at := line.find(b" /") + 1)}
-    for path, line in by_path.items():
-        if not _is_there(os.fsdecode(path), top):
+    for path in mapped(maps):
+        if not _is_there(path, top):
+            line = next(line for line in maps.split(b"\n") if line.endswith(b" " + path))
             major, _, minor = line.split(None, 5)[3].partition(b":")
             yield f"{int(major, 16)}:{int(minor, 16)}"
 
 
-def _is_there(path: str, top: frozenset[str]) -> bool:
+def _is_there(path: bytes, top: frozenset[bytes]) -> bool:
     """By the first component alone, which is looked for in a list: what lies below may hang."""
-    if path[1:].partition("/")[0] in top or path == "/":
+    if path[1:].partition(b"/")[0] in top or path == b"/":
         return True
-    return path.endswith(_DELETED) or path.startswith(NO_FILES)
+    return path.endswith(_DELETED) or path.startswith(_NO_FILES)
 
 
 def _device_behind(link: str) -> str:

@@ -7,21 +7,23 @@ import os
 from collections.abc import Iterable, Iterator
 
 from ... import agent_facts
+from ...later import regex
 from ...model.terms import WitnessKind
 from . import procs
 
 _OF_AGENTS = (*agent_facts.TEMP_VARIABLES, *agent_facts.TEMP_WITNESSES)
 TEMP_VARIABLES = (b"TMPDIR", b"TMP", b"TEMP", *(name.encode() for name in _OF_AGENTS))
 
-TOO_DEEP = "/\0"  # a path that is too long to be told
+TOO_DEEP = b"/\0"  # a path that is too long to be told
 
 _LINKS = (
-    ("cwd", WitnessKind.WORKING_DIRECTORY),
-    ("root", WitnessKind.ROOT_DIRECTORY),
-    ("exe", WitnessKind.EXECUTABLE),
+    (b"cwd", WitnessKind.WORKING_DIRECTORY),
+    (b"root", WitnessKind.ROOT_DIRECTORY),
+    (b"exe", WitnessKind.EXECUTABLE),
 )
 NO_FILES = ("/memfd:", "/dmabuf:", "/SYSV", "/dev/zero", "/anon_hugepage", "/[aio]")
 _DELETED = " (deleted)"
+_MAPPED = regex(rb" (/[^\n]*)")  # one pass in C over forty lines for each process
 _OPENED_TO_LOOK = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0)
 
 
@@ -30,25 +32,48 @@ def mount_namespace(pid: int) -> str:
     return os.readlink(f"/proc/{pid}/ns/mnt")
 
 
-def held_paths(pid: int, *, ours: bool = False) -> list[tuple[WitnessKind, str]]:
-    """(how, path as that process's mount namespace names it).
+class Look:
+    """What /proc shows of one process, or of one thread with tables of its own: each file of it read once."""
 
-    `ours`: what this very process opened to look at things (directories, O_PATH pins) does not count.
-    """
-    held = []
-    for name, kind in _LINKS:
-        held += [(kind, path) for path in _targets([f"/proc/{pid}/{name}"]) if path != "/"]
-    held += [(WitnessKind.OPEN_FILE, path) for path in _open_files(pid, ours=ours)]
-    held += [(WitnessKind.MAPPED_FILE, path) for path in _mapped_files(pid)]
-    return held
+    __slots__ = ("cwd", "descriptors", "links", "maps")
+
+    def __init__(self) -> None:
+        self.cwd = b""  # as the kernel tells it, also where that is no path
+        self.links: list[tuple[WitnessKind, bytes]] = []
+        self.descriptors: list[tuple[bytes, bytes]] = []  # (name in fd/, where it leads), as far as that is a file
+        self.maps = b""
+
+    @property
+    def held(self) -> list[tuple[WitnessKind, Iterable[bytes]]]:
+        """(how, paths as that process's mount namespace names them, in the kernel's spelling)"""
+        links = [(kind, (path,)) for kind, path in self.links if path != b"/"]
+        return [
+            *links,
+            (WitnessKind.OPEN_FILE, dict.fromkeys([target for _, target in self.descriptors])),
+            (WitnessKind.MAPPED_FILE, mapped(self.maps)),
+        ]
 
 
-def table_paths(thread: int) -> list[tuple[WitnessKind, str]]:
+def look_at(pid: int, *, ours: bool = False) -> Look:
+    """`ours`: what this very process opened to look at things (directories, O_PATH pins) does not count."""
+    look = Look()
+    _read_links(look, pid, _LINKS)
+    look.descriptors = _descriptors(pid, ours=ours)
+    look.maps = procs.read(f"/proc/{pid}/maps")
+    return look
+
+
+def look_at_tables(thread: int) -> Look:
     """What a thread with a table of its own holds by it."""
-    held = [(WitnessKind.OPEN_FILE, path) for path in _open_files(thread, ours=False)]
-    for name, kind in _LINKS[:2]:
-        held += [(kind, path) for path in _targets([f"/proc/{thread}/{name}"]) if path != "/"]
-    return held
+    look = Look()
+    look.descriptors = _descriptors(thread, ours=False)
+    _read_links(look, thread, _LINKS[:2])
+    return look
+
+
+def mapped(maps: bytes) -> dict[bytes, None]:
+    """The files in the text of maps, each once."""
+    return dict.fromkeys(_MAPPED.findall(maps))
 
 
 def temp_directories(environ: bytes) -> Iterator[tuple[str, str]]:
@@ -70,28 +95,37 @@ def variable_in(environ: bytes, name: bytes) -> str | None:
     return os.fsdecode(environ[at : end if end >= 0 else len(environ)])
 
 
-def _targets(links: Iterable[str]) -> list[str]:
-    """Where these links lead, as far as that is a file. One that is there no more is passed over (closed meanwhile);
-    any other trouble is raised, but for a path that is too long for the kernel to tell."""
-    found: list[str] = []
-    for link in links:
-        try:
-            target = os.readlink(link)
-        except procs.ENDED:
+def _read_links(look: Look, pid: int, links: Iterable[tuple[bytes, WitnessKind]]) -> None:
+    for name, kind in links:
+        target = _target(b"/proc/%d/%s" % (pid, name))
+        if kind is WitnessKind.WORKING_DIRECTORY:
+            look.cwd = target
+        if target[:1] == b"/":
+            look.links.append((kind, target))
+
+
+def _descriptors(pid: int, *, ours: bool) -> list[tuple[bytes, bytes]]:
+    folder, found = b"/proc/%d/fd/" % pid, []
+    for name in os.listdir(folder):
+        if ours and _opened_to_look(int(name)):
             continue
-        except OSError as error:
-            if error.errno != errno.ENAMETOOLONG:
-                raise
-            target = TOO_DEEP
-        if target[0] == "/":
-            found += _spellings(target)
+        target = _target(folder + name)
+        if target[:1] == b"/":
+            found.append((name, target))
     return found
 
 
-def _open_files(pid: int, *, ours: bool) -> list[str]:
-    folder = f"/proc/{pid}/fd/"
-    names = os.listdir(folder)
-    return _targets([folder + name for name in names if not (ours and _opened_to_look(int(name)))])
+def _target(link: bytes) -> bytes:
+    """Where it leads; nothing where it is there no more (closed meanwhile). Any other trouble is raised, but for a path
+    that is too long for the kernel to tell."""
+    try:
+        return os.readlink(link)
+    except procs.ENDED:
+        return b""
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            raise
+        return TOO_DEEP
 
 
 def _opened_to_look(fd: int) -> bool:
@@ -104,14 +138,9 @@ def _opened_to_look(fd: int) -> bool:
         return True
 
 
-def _mapped_files(pid: int) -> list[str]:
-    lines = procs.read(f"/proc/{pid}/maps").split(b"\n")
-    paths = {line[at:] for line in lines if (at := line.find(b" /") + 1)}
-    return [spelling for path in paths for spelling in _spellings(os.fsdecode(path))]
-
-
-def _spellings(target: str) -> tuple[str, ...]:
+def spellings(raw: bytes) -> tuple[str, ...]:
     r"""What the kernel's text may mean: " (deleted)" is a mark or part of the name, \012 a newline or four letters."""
+    target = os.fsdecode(raw)
     if target[-1] != ")" and "\\" not in target:
         return (target,)
     if target.startswith(NO_FILES):

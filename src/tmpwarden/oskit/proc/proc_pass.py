@@ -44,7 +44,8 @@ class Pass:
         self.resolved: dict[str, str] = {}
         self.unreadable: dict[int, OSError] = {}
         self.sessions: dict[str, dict[str, list[int]]] = {name: {} for name in variables}
-        self.seen: dict[tuple[str, str], list[Use]] = {}  # (mount namespace, path) -> ...
+        self.seen: dict[str, dict[str, list[Use]]] = {}  # mount namespace -> path -> ...
+        self.crowded: dict[str, set[bytes]] = {}  # mount namespace -> paths of which enough users are known
 
     def look(self, outside: bool) -> None:
         try:
@@ -120,16 +121,20 @@ class Pass:
                 namespace = proc_links.mount_namespace(thread)
                 if namespace not in self.tables:
                     self.read_mounts(namespace, thread)
-                self.note_all(namespace, pid, proc_links.table_paths(thread))
+                self.note_all(namespace, pid, proc_links.look_at_tables(thread))
             except procs.ENDED:
                 continue
 
-    def note_all(self, namespace: str, pid: int, held: list[tuple[WitnessKind, str]]) -> None:
-        for kind, path in held:
-            if path == proc_links.TOO_DEEP:
-                self.holders.in_the_deep = f"process {pid} uses something whose path is too long to be told"
-            else:
-                self.note(namespace, path, (kind, pid, path))
+    def note_all(self, namespace: str, pid: int, look: proc_links.Look) -> None:
+        crowded = self.crowded.setdefault(namespace, set())
+        for kind, paths in look.held:
+            for raw in [raw for raw in paths if raw not in crowded]:
+                if raw == proc_links.TOO_DEEP:
+                    self.holders.in_the_deep = f"process {pid} uses something whose path is too long to be told"
+                    continue
+                known = [self.note(namespace, path, (kind, pid, path)) for path in proc_links.spellings(raw)]
+                if all(known):
+                    crowded.add(raw)
 
     def look_into(self, pid: int, thread: int) -> None:
         """`thread`: the one to ask; the first of a process may have ended while others go on."""
@@ -137,11 +142,12 @@ class Pass:
         if namespace not in self.tables:
             self.read_mounts(namespace, thread)
         ours = pid == self.own_pid
-        self.note_all(namespace, pid, proc_links.held_paths(thread, ours=ours))
+        look = proc_links.look_at(thread, ours=ours)
+        self.note_all(namespace, pid, look)
         if ours:
             return
         if self.suspects and (table := self.tables.get(namespace)):
-            self.suspects.look_at(thread, table, has_our_root=namespace == self.own_namespace)
+            self.suspects.look_at(thread, look, table, has_our_root=namespace == self.own_namespace)
         environ = procs.read(f"/proc/{thread}/environ")
         for variable, value in proc_links.temp_directories(environ):
             for path in self.readings(namespace, value):
@@ -166,17 +172,20 @@ class Pass:
             self.resolved[value] = self.own_table.resolve(value)
         return {value, self.resolved[value]}
 
-    def note(self, namespace: str, path: str, use: Use) -> None:
-        everyone = self.seen.setdefault((namespace, path), [])
+    def note(self, namespace: str, path: str, use: Use) -> bool:
+        """True: more users of that path need not be told of."""
+        everyone = self.seen.setdefault(namespace, {}).setdefault(path, [])
         if len(everyone) < MOST_PER_PATH:
             everyone.append(use)
+        return len(everyone) >= MOST_PER_PATH
 
     def locate_all(self) -> None:
         """Turn names into places: each mount namespace's by its own table."""
-        for (namespace, path), everyone in self.seen.items():
-            if located := self.locate(namespace, path):
-                for use in everyone:
-                    self.holders.add(located, use)
+        for namespace, paths in self.seen.items():
+            for path, everyone in paths.items():
+                if located := self.locate(namespace, path):
+                    for use in everyone:
+                        self.holders.add(located, use)
         for table in {**self.parts, **self.tables}.values():
             for key, use in mount_sources.used_by(table):
                 self.holders.add(key, use)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import errno
 import os
 
-_READ_SIZE = 1 << 16
+_READ_SIZE = 1 << 12  # what the kernel gives at once of a long file; more to read into costs more
 _KERNEL_THREAD = 0x00200000  # PF_KTHREAD
 
 
@@ -58,7 +58,7 @@ def read_whole(path: str) -> bytes | None:
 def parse_stat(pid: int, line: bytes) -> Process | None:
     """/proc/PID/stat. The command stands in parentheses and may itself contain spaces and parentheses."""
     opening, closing = line.find(b"("), line.rfind(b")")
-    fields = line[closing + 2 :].split()
+    fields = line[closing + 2 :].split(None, 20)
     try:
         return Process(
             pid,
