@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from ..errors import LockHeld
+from ..errors import LockHeld, TmpwardenError
 from ..lazy_dataclass import dataclass, field, replace
 from ..leases import scratch
 from ..leases.lease_state import state_of, states
@@ -16,13 +16,16 @@ from ..model.request import Request
 from ..model.sweep import Finding, Litter, Receipt
 from ..model.terms import Outcome, OwnerRule, OwnerState, Tier, Worth
 from ..oskit.proc.procs import process
-from ..sweep.compose import clean, prepare
+from ..sweep.compose import Clock, clean, prepare
 from ..sweep.prepared import Prepared
-from ..sweep.store import quarantine
-from ..sweep.take.by_name import NamedTake
+from ..sweep.store import books
 from ..sweep.weigh.consent import is_due
 from .background import detach
-from .release import Release
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..sweep.take.by_name import NamedTake
+    from .release import Release
 
 _REST_LIMIT_S = 60.0
 _LEAST_PAUSE_S = 30.0
@@ -70,18 +73,34 @@ def teardown(
     roots: tuple[str, ...] = (),
     config_file: str | None = None,
     wait: bool = False,
-    now_ns: Callable[[], int] = time.time_ns,
+    now_ns: Clock = time.time_ns,
 ) -> TeardownResult:
     """Take what the session, the process or the agent left and nobody uses any more.
 
     The caller waits for the renames only; the judging inside the quarantine and the purge go on in a process of their
     own (`wait`: here). Safe to call twice, safe to call while others live, never raises.
     """
-    result = TeardownResult(session)
+    wanted = Wanted(session, pid, agent)
+    try:
+        return torn_down(wanted, roots=roots, config_file=config_file, wait=wait, now_ns=now_ns)
+    except TmpwardenError as error:
+        return TeardownResult(session, error=f"{type(error).__name__}: {error}")
+
+
+def torn_down(
+    wanted: Wanted, *, roots: tuple[str, ...], config_file: str | None, wait: bool, now_ns: Clock = time.time_ns
+) -> TeardownResult:
+    """The same for the command, which tells by its own exit status what the caller got wrong: raises TmpwardenError
+    before anything is touched."""
+    result, prepared = TeardownResult(wanted.session), None
+    request = Request(roots=roots, config_file=config_file, agents=_agents(wanted))
     try:
         with _standard_descriptors():
-            _tear_down(result, _Wanted(session, pid, agent), roots, config_file, wait, now_ns)
+            prepared = prepare(request, now_ns=now_ns)
+            _tear_down(result, wanted, prepared, wait)
     except Exception as error:  # an orchestrator's shutdown must go on whatever we run into
+        if prepared is None and isinstance(error, TmpwardenError):
+            raise
         result.error = f"{type(error).__name__}: {error}"
     return result
 
@@ -102,7 +121,9 @@ def _standard_descriptors() -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Wanted:
+class Wanted:
+    """Whose things are to go."""
+
     session: str | None
     pid: int | None
     agent: str | None
@@ -119,32 +140,28 @@ class _Wanted:
         return same_agent and (by_session or (self.pid is not None and lease.pid == self.pid))
 
 
-def _tear_down(
-    result: TeardownResult,
-    wanted: _Wanted,
-    roots: tuple[str, ...],
-    config_file: str | None,
-    wait: bool,
-    now_ns: Callable[[], int],
-) -> None:
-    request = Request(roots=roots, config_file=config_file, agents=_agents(wanted))
-    prepared = prepare(request, now_ns=now_ns)
+def _tear_down(result: TeardownResult, wanted: Wanted, prepared: Prepared, wait: bool) -> None:
     if not prepared.settings.teardown_enabled:
         result.error = "teardown is switched off in the configuration"
-        return
+        return None
     leases = [lease for lease in scratch.read_all(prepared.roots) if wanted.means(lease)]
     if wanted.names_no_session:
         leases = [lease for lease in leases if state_of(lease) is OwnerState.DEAD]
     result.session = result.session or (leases[0].session if leases else None)
     named = list(_named(prepared, wanted, leases))
+    if not (named or leases or prepared.request.agents or prepared.pressure.roots):
+        return books.close_by_receipts(prepared, "session-end", ())  # nothing is left to take, to judge or to hurry
+    from .release import Release
+
     release = Release.of(prepared, named, leases)
     release.take(named, givers=_givers())
     result.receipts += release.receipts
     if result.removed and not release.taking.journal.open():
         result.warnings.append("the journal could not be written: what was removed is told here only")
     result.released = not release.gone.isdisjoint(lease.path for lease in leases)
-    if wait or not detach(lambda: _rest(release, now_ns), keep=release.taking.descriptors):
-        result.learn(_rest(release, now_ns))
+    if wait or not detach(lambda: _rest(release, prepared.now_ns), keep=release.taking.descriptors):
+        result.learn(_rest(release, prepared.now_ns))
+    return None
 
 
 def _givers() -> frozenset[int]:
@@ -156,7 +173,7 @@ def _givers() -> frozenset[int]:
     return frozenset(line)
 
 
-def _rest(release: Release, now_ns: Callable[[], int]) -> list[Receipt]:
+def _rest(release: Release, now_ns: Clock) -> list[Receipt]:
     """What the caller need not wait for: the judging inside the quarantine, and everything else of that agent by the
     ordinary laws. Where the root is nearly full, a day in quarantine would help nobody: the laws for that apply too."""
     receipts, taking = release.finish(), release.taking
@@ -173,6 +190,8 @@ def _rest(release: Release, now_ns: Callable[[], int]) -> list[Receipt]:
 
 def _as_it_is_now(receipt: Receipt, taking: NamedTake) -> Receipt:
     """Quarantine goes first when a root is short: then undo has nothing any more, and its bytes are free."""
+    from ..sweep.store import quarantine
+
     directory = taking.quarantines.directory(receipt.finding.root)
     try:
         is_there = receipt.outcome is not Outcome.QUARANTINED or quarantine.holds(directory, receipt.id)
@@ -183,11 +202,11 @@ def _as_it_is_now(receipt: Receipt, taking: NamedTake) -> Receipt:
     return replace(receipt, outcome=Outcome.REMOVED, undoable=False, freed_bytes=receipt.bytes)
 
 
-def _agents(wanted: _Wanted) -> tuple[str, ...]:
+def _agents(wanted: Wanted) -> tuple[str, ...]:
     return (wanted.agent, "tmpwarden") if wanted.agent is not None else ()
 
 
-def _named(prepared: Prepared, wanted: _Wanted, leases: list[Lease]) -> Iterator[Finding]:
+def _named(prepared: Prepared, wanted: Wanted, leases: list[Lease]) -> Iterator[Finding]:
     """Units that name this session or process: by a lease, by the session or the pid in their name. And what in a temp
     root is worth nothing and names only the agent (markers, probes, sockets), if no session of that agent lives."""
     paths = {lease.path for lease in leases}

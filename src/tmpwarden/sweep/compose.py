@@ -12,30 +12,27 @@ from ..catalogue.settings import Settings, load_settings
 from ..errors import TmpwardenError, UnsafeRoot
 from ..lazy_dataclass import replace
 from ..leases import births, leased_roots, made_names, scratch, shared_temp
-from ..leases.book import OwnerBook, variables_of
 from ..model.request import Request
 from ..model.sweep import Evidence, Finding, Litter, Measure, Owner, Witness
 from ..model.terms import Kind, OwnerRule, Reason
 from ..oskit.files import places
-from ..oskit.proc import locks
-from ..oskit.proc.holders import Holders
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.reach import Reach
 from ..text import shown
 from .find import known_roots
 from .find.scan import Finder
-from .lock import clean_lock
 from .prepared import CleanResult, Explained, Prepared
-from .store import clean_counts
 from .survey import Survey
 from .weigh.consent import Consent, note_first_run
-from .weigh.evidence import OwnerOf, World
 from .weigh.judge import Standing
 from .weigh.pressure import Pressure
 from .weigh.weigher import Weigher
+from .weigh.world import OwnerOf, World
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..leases.book import OwnerBook
+    from ..oskit.proc.holders import Holders
     from .cleaning import Confirm, OnReceipt, ShouldStop
 
 _A_PERSON_WAITS_S = 5.0
@@ -65,6 +62,8 @@ def clean(
         return _cleaned(request, confirm, dry_run, on_receipt, should_stop, now_ns)
     except TmpwardenError as error:
         if request.unattended and not dry_run:  # a person has read it; a timer's words are read by nobody
+            from .store import clean_counts
+
             clean_counts.note_failure(places.state_dir(), error.code)
         raise
 
@@ -78,7 +77,9 @@ def _cleaned(
     now_ns: Clock,
 ) -> CleanResult:
     from .cleaning import Cleaning  # a scan starts without what removes
+    from .lock import clean_lock
     from .plan import make_plan
+    from .store import clean_counts
 
     prepared = prepare(request, now_ns=now_ns)
     if dry_run:
@@ -162,21 +163,16 @@ def _wanted(request: Request) -> Callable[[Litter], bool]:
 
 
 def _world(catalogue: Catalogue, roots: tuple[str, ...], finder: Finder) -> World:
-    variables = variables_of(catalogue.agents)
-    born_to = births.owners(places.state_dir())
-
     def look(workers: frozenset[int], closely: bool) -> tuple[Holders, OwnerOf]:
-        holders = Holders.look(variables, exclude=workers, closely=closely)
+        from ..leases.book import OwnerBook, variables_of  # where nothing was found nobody is asked whose it is
+        from ..oskit.proc.holders import Holders
+
+        holders = Holders.look(variables_of(catalogue.agents), exclude=workers, closely=closely)
+        born_to = births.owners(places.state_dir())
         book = OwnerBook(catalogue.agents, holders, roots=roots, home=places.home(), owners=born_to)
         return holders, _owners(book)
 
-    return World(
-        uid=places.uid(),
-        locked=locks.locked_inodes(except_pids=(os.getpid(),)),
-        mounts=MountTable.of(),
-        marks=finder.marks,
-        look=look,
-    )
+    return World(uid=places.uid(), mounts=MountTable.of(), marks=finder.marks, look=look)
 
 
 def _owners(book: OwnerBook) -> OwnerOf:

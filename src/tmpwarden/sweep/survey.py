@@ -26,6 +26,7 @@ class Survey:
     _matched: dict[str, int] = field(default_factory=dict)  # root -> bytes
     _partly: set[str] = field(default_factory=set)  # roots in which something could not be measured in full
     _entries: int = 0
+    _rooms: tuple[Space, ...] | None = None
 
     def __iter__(self) -> Iterator[Verdict]:
         if not (self._prepared.request.agents or self._prepared.request.rows):  # else most of a root is not looked at
@@ -54,7 +55,10 @@ class Survey:
 
     @property
     def roots(self) -> tuple[Space, ...]:
-        return self._prepared.spaces()
+        """Measured once, so that the accounts add up to what is told of the roots."""
+        if self._rooms is None:
+            self._rooms = self._prepared.spaces()
+        return self._rooms
 
     @property
     def warnings(self) -> tuple[str, ...]:

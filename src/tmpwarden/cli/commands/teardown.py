@@ -5,20 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
-from ...catalogue.load import load
-from ...catalogue.settings import load_settings
 from ...errors import BadArgument, NotProven, Partial, TeardownFailed, TmpwardenError
 from ...lazy_dataclass import replace
-from ...lifecycle.teardown import TeardownResult, teardown
+from ...lifecycle.teardown import TeardownResult, Wanted, torn_down
 from ...model.sweep import Finding, Receipt
 from ...model.terms import Kind, Worth
-from ...oskit.files import places
 from ...text import plural, shown
 from .. import plain
 from ..call import Answer, Call
 from ..kinds import agent_ids
 from ..kinds import pid as pid_number
-from ..wording import SENTENCES
 
 
 @plain.command()
@@ -47,8 +43,8 @@ def command(
         raise BadArgument("say what has ended", hint="--session ID, --pid PID, --agent NAME or --worktree PATH")
     if worktree is not None and names_nobody:
         return _with_worktree(call, worktree, TeardownResult(None))
-    _check(call, agent)
-    result = teardown(session, pid=pid, agent=agent, roots=call.roots, config_file=call.config_file, wait=wait)
+    wanted = Wanted(session, pid, agent)
+    result = torn_down(wanted, roots=call.roots, config_file=call.config_file, wait=wait)
     for warning in result.warnings:
         call.warn(warning)
     if worktree is not None:
@@ -82,14 +78,6 @@ def _error(result: TeardownResult) -> TmpwardenError | None:
     return Partial(f"{plural(len(result.failed), 'item')} could not be removed") if result.failed else None
 
 
-def _check(call: Call, agent: str | None) -> None:
-    """What the caller got wrong is said with its own exit status; teardown() itself never raises."""
-    load_settings(call.config_file)
-    places.temp_roots(call.roots)
-    if agent is not None:
-        load().agent(agent)
-
-
 def _data(result: TeardownResult) -> dict[str, object]:
     return {
         "session": result.session,
@@ -113,6 +101,8 @@ def _entry(receipt: Receipt) -> dict[str, object]:
 
 
 def _reason(receipt: Receipt) -> str:
+    from ..wording import SENTENCES
+
     return SENTENCES[receipt.reason].format(who=receipt.detail or "somebody")
 
 

@@ -17,7 +17,7 @@ from ...oskit.files import take, walk
 from ...oskit.files.purge import Purged
 from ...oskit.race import race_window as _race_window
 from ...text import shown
-from ..weigh.evidence import World
+from ..weigh.world import World
 from . import quarantine, way_back
 from .journal import Journal, entries
 from .quarantine import Stored

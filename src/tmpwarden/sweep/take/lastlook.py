@@ -6,7 +6,8 @@ from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Measure, Remove, Witness
 from ...model.terms import WitnessKind
 from ...oskit.files import kernel_word, walk
-from ..weigh.evidence import World, socket_users
+from ..weigh.evidence import socket_users
+from ..weigh.world import World
 
 
 def users_of(

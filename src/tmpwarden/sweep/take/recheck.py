@@ -14,7 +14,7 @@ from ...model.terms import Kind, Reason
 from ...oskit.files import roll as rolls
 from ...oskit.files import walk
 from ...oskit.files.roll import Roll
-from ..weigh.evidence import World
+from ..weigh.world import World
 from .doubt import may_only_wait
 from .lastlook import users_of
 from .taking import Deed

@@ -9,7 +9,8 @@ from ...lazy_dataclass import replace
 from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Evidence, Finding, Keep, Measure, Owner, Remove, Verdict, Witness
 from ...model.terms import OwnerState, Reason, WitnessKind
-from .evidence import World, has_shape
+from .evidence import has_shape
+from .world import World
 
 Judge = Callable[[Finding, Evidence], Verdict]
 

@@ -12,8 +12,9 @@ from ...model.sweep import Evidence, Finding, Measure, Remove, Verdict
 from ...model.terms import Kind, OwnerState, Reason
 from ..find import births
 from . import swarm
-from .evidence import World, gather, inspect_git
+from .evidence import gather, inspect_git
 from .judge import Standing, judge, threshold_s
+from .world import World
 
 StandingOf = Callable[[Finding, Evidence], Standing]
 
