@@ -11,10 +11,10 @@ from ..sweep.prepared import CleanResult
 from ..sweep.store.saved import Saved
 from ..text import duration, plural, shown, size
 from . import documents, render
-from .table import Column, Row, draw
+from .table import Row, draw
 from .wording import sentence, with_detail
 
-_GONE = (Column("SIZE", right=True), Column("LITTER"), Column("WHY"))
+_GONE = (">SIZE", "LITTER", "WHY")
 
 
 def question(removals: Sequence[Verdict], *, quarantine: bool) -> str:

@@ -9,21 +9,13 @@ from ..model.terms import Reason
 from ..oskit.files.space import percent_of_bytes, percent_of_inodes, percent_of_quota
 from ..text import plural, shown, size
 from . import documents
-from .table import Column, Row, draw
+from .table import Row, draw
 from .wording import age_told, explained_all, owner_short
 
 _GOES, _STAYS = "", "dim"
-_GROUPS = (
-    Column("AGENT"),
-    Column("LITTER"),
-    Column("ITEMS", right=True),
-    Column("SIZE", right=True),
-    Column("AGE"),
-    Column(""),
-    Column("WHY"),
-)
-_UNITS = (Column("SIZE", right=True), Column("AGE"), Column("LITTER"), Column(""), Column("OWNER"), Column("WHY"))
-_GOING = (Column("SIZE", right=True), Column("AGE"), Column("LITTER"), Column("WHY"))
+_GROUPS = ("AGENT", "LITTER", ">ITEMS", ">SIZE", "AGE", "", "WHY")
+_UNITS = (">SIZE", "AGE", "LITTER", "", "OWNER", "WHY")
+_GOING = (">SIZE", "AGE", "LITTER", "WHY")
 
 
 def items(verdicts: Iterable[Verdict]) -> int:

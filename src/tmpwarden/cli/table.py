@@ -1,4 +1,7 @@
-"""Tables. In a pipe: one aligned line a row, the same at any width. For a person: painted, as wide as the terminal."""
+"""Tables. In a pipe: one aligned line a row, the same at any width. For a person: painted, as wide as the terminal.
+
+A column is its title; one that begins with `>` stands at the right.
+"""
 
 from __future__ import annotations
 
@@ -16,48 +19,41 @@ _MOST_PAINTED = 5000  # nobody reads more; and painting costs
 
 
 @dataclass(frozen=True, slots=True)
-class Column:
-    title: str
-    right: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class Row:
     cells: tuple[str, ...]
     path: str = ""  # last on the line in a pipe; for a person on a line of its own, whole, so that it can be copied
     style: str = ""  # how it is painted; never the only bearer of a meaning
 
 
-def draw(
-    columns: Sequence[Column], rows: Sequence[Row], *, for_a_person: bool, path_title: str = "PATH"
-) -> Iterable[str]:
+def draw(columns: Sequence[str], rows: Sequence[Row], *, for_a_person: bool, path_title: str = "PATH") -> Iterable[str]:
     if for_a_person and len(rows) <= _MOST_PAINTED:
         return _painted(columns, rows)
     return _plain(columns, rows, path_title)
 
 
-def _plain(columns: Sequence[Column], rows: Sequence[Row], path_title: str) -> Iterator[str]:
-    lines = [tuple(column.title for column in columns), *(row.cells for row in rows)]
-    widths = _widths(columns, lines)
+def _plain(columns: Sequence[str], rows: Sequence[Row], path_title: str) -> Iterator[str]:
+    lines = [_titles(columns), *(row.cells for row in rows)]
+    widths = _widths(lines)
     paths = [path_title if any(row.path for row in rows) else "", *(row.path for row in rows)]
     for cells, path in zip(lines, paths, strict=True):
         yield "  ".join([*_aligned(columns, cells, widths), path]).rstrip()
 
 
-def _painted(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
+def _painted(columns: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
     import textwrap
 
     from .paint import Painter
 
     paint = Painter()
-    widths = _widths(columns, [tuple(column.title for column in columns), *(row.cells for row in rows)])
+    titles = _titles(columns)
+    widths = _widths([titles, *(row.cells for row in rows)])
     indent = sum(width + 2 for width in widths[:-1])
     room = paint.width - indent
     if room < min(_NARROWEST, widths[-1]):
         yield from _stacked(columns, rows, paint)
         return
     room = max(room, 1)
-    yield paint("  ".join(_aligned(columns, [column.title for column in columns], widths)).rstrip(), "bold")
+    yield paint("  ".join(_aligned(columns, titles, widths)).rstrip(), "bold")
     for row in rows:
         first, *more = textwrap.wrap(row.cells[-1], room) or [""]
         line = "  ".join([*_aligned(columns[:-1], row.cells[:-1], widths), first]).rstrip()
@@ -68,12 +64,12 @@ def _painted(columns: Sequence[Column], rows: Sequence[Row]) -> Iterator[str]:
             yield paint(" " * (widths[0] + 2) + row.path, row.style or "cyan")
 
 
-def _stacked(columns: Sequence[Column], rows: Sequence[Row], paint: Painter) -> Iterator[str]:
+def _stacked(columns: Sequence[str], rows: Sequence[Row], paint: Painter) -> Iterator[str]:
     """For a terminal that is too narrow for columns: cells one after the other, folded, the last one indented."""
     import textwrap
 
     room = max(paint.width, _NARROWEST)
-    titles = Row(tuple(column.title for column in columns), style="bold")
+    titles = Row(_titles(columns), style="bold")
     for row in (titles, *rows):
         head = "  ".join(cell for cell in row.cells[:-1] if cell)
         for line in textwrap.wrap(head, room, subsequent_indent="  "):
@@ -84,12 +80,16 @@ def _stacked(columns: Sequence[Column], rows: Sequence[Row], paint: Painter) -> 
             yield paint("  " + row.path, row.style or "cyan")
 
 
-def _widths(columns: Sequence[Column], lines: Iterable[Sequence[str]]) -> list[int]:
+def _titles(columns: Sequence[str]) -> tuple[str, ...]:
+    return tuple(column.removeprefix(">") for column in columns)
+
+
+def _widths(lines: Iterable[Sequence[str]]) -> list[int]:
     return [max(map(len, cells)) for cells in zip(*lines, strict=True)]
 
 
-def _aligned(columns: Sequence[Column], cells: Sequence[str], widths: Sequence[int]) -> list[str]:
+def _aligned(columns: Sequence[str], cells: Sequence[str], widths: Sequence[int]) -> list[str]:
     return [
-        cell.rjust(width) if column.right else cell.ljust(width)
+        cell.rjust(width) if column.startswith(">") else cell.ljust(width)
         for cell, width, column in zip(cells, widths, columns, strict=False)
     ]

@@ -8,9 +8,9 @@ from ..model.sweep import Account, Unmatched
 from ..text import duration, plural, shown, size
 from . import advice, documents
 from .call import Call
-from .table import Column, Row, draw
+from .table import Row, draw
 
-_COLUMNS = (Column("ITEMS", right=True), Column("SIZE", right=True), Column("NEWEST"), Column("NAMES"))
+_COLUMNS = (">ITEMS", ">SIZE", "NEWEST", "NAMES")
 MOST_GROUPS = 8  # that a person reads below the table of litter
 
 

@@ -14,19 +14,19 @@ from ..worktrees.removal import Gone
 from ..worktrees.tree import Tree
 from . import documents
 from .call import Call
-from .table import Column, Row, draw
+from .table import Row, draw
 
 _COLUMNS = (
-    Column("SIZE", right=True),
-    Column("DERIVED", right=True),
-    Column("REPOSITORY"),
-    Column("BRANCH"),
-    Column("COMMIT", right=True),
-    Column("UNPUSHED", right=True),
-    Column("MERGED"),
-    Column("DIRTY"),
-    Column("HELD BY"),
-    Column("VERDICT"),
+    ">SIZE",
+    ">DERIVED",
+    "REPOSITORY",
+    "BRANCH",
+    ">COMMIT",
+    ">UNPUSHED",
+    "MERGED",
+    "DIRTY",
+    "HELD BY",
+    "VERDICT",
 )
 _HOLDS = {Holds.YES: True, Holds.NO: False, Holds.NOT_MEASURED: None}
 _TITLES = {

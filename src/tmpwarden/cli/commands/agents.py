@@ -21,18 +21,10 @@ from .. import completing
 from ..call import Answer, Call
 from ..group import pass_call
 from ..rehearsal import Rehearsal, rehearse
-from ..table import Column, Row, draw
+from ..table import Row, draw
 
-_AGENTS = (
-    Column("AGENT"),
-    Column("ROWS", right=True),
-    Column("AUTO", right=True),
-    Column("ASK", right=True),
-    Column("NEVER", right=True),
-    Column("VERIFIED"),
-    Column("NAME"),
-)
-_ROWS = (Column("ROW"), Column("TIER"), Column("WORTH"), Column("WHAT"))
+_AGENTS = ("AGENT", ">ROWS", ">AUTO", ">ASK", ">NEVER", "VERIFIED", "NAME")
+_ROWS = ("ROW", "TIER", "WORTH", "WHAT")
 
 
 @click.group(invoke_without_command=True)

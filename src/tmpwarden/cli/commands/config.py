@@ -19,9 +19,9 @@ from ...text import shown
 from .. import ask, completing, config_file
 from ..call import Answer, Call
 from ..group import pass_call
-from ..table import Column, Row, draw
+from ..table import Row, draw
 
-_COLUMNS = (Column("KEY"), Column("VALUE"), Column("FROM"))
+_COLUMNS = ("KEY", "VALUE", "FROM")
 
 
 @click.group()

@@ -24,10 +24,10 @@ from ..call import Answer, Call
 from ..group import pass_call
 from ..guarding import importing, packs, told, verifying
 from ..guarding.files import loaded, temp_roots
-from ..table import Column, Row, draw
+from ..table import Row, draw
 
 _EXITS = {"ask": 20, "deny": 21}
-_EACH = (Column("SAYS"), Column("RULE"), Column("COMMAND"))
+_EACH = ("SAYS", "RULE", "COMMAND")
 
 
 @click.group()

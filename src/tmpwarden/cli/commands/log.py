@@ -20,17 +20,10 @@ from ...text import plural, shown, size
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import age, agent_option
-from ..table import Column, Row, draw
+from ..table import Row, draw
 from ..wording import sentence
 
-_COLUMNS = (
-    Column("TIME"),
-    Column(""),
-    Column("SIZE", right=True),
-    Column("LITTER"),
-    Column("UNDO"),
-    Column("WHY"),
-)
+_COLUMNS = ("TIME", "", ">SIZE", "LITTER", "UNDO", "WHY")
 _FIELDS = ("time", "t", "id", "path", "row", "agent", "outcome", "reason", "bytes", "entries", "count", "detail")
 
 

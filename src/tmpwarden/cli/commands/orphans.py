@@ -14,20 +14,9 @@ from ...text import duration, plural, shown, size
 from .. import ask
 from ..call import Answer, Call
 from ..group import pass_call
-from ..table import Column, Row, draw
+from ..table import Row, draw
 
-_COLUMNS = (
-    Column("PID", right=True),
-    Column("AGENT"),
-    Column("SESSION"),
-    Column("AGE", right=True),
-    Column("CPU", right=True),
-    Column("MEMORY", right=True),
-    Column("TEMP", right=True),
-    Column("PORTS"),
-    Column("VERDICT"),
-    Column("WHY"),
-)
+_COLUMNS = (">PID", "AGENT", "SESSION", ">AGE", ">CPU", ">MEMORY", ">TEMP", "PORTS", "VERDICT", "WHY")
 _LONGEST_COMMAND = 100
 _SHORT_SESSION = 8
 

@@ -23,9 +23,9 @@ from ...text import duration, plural, shown, size
 from .. import completing, documents
 from ..call import Answer, Call
 from ..group import pass_call
-from ..table import Column, Row, draw
+from ..table import Row, draw
 
-_COLUMNS = (Column("ID"), Column("AGE", right=True), Column("SIZE", right=True), Column("HOLDS"))
+_COLUMNS = ("ID", ">AGE", ">SIZE", "HOLDS")
 _MOST_NAMED = 5
 
 

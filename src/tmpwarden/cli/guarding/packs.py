@@ -13,10 +13,10 @@ from ...guard.rules.source import Source
 from ...text import plural, shown
 from ..call import Answer, Call
 from ..group import pass_call
-from ..table import Column, Row, draw
+from ..table import Row, draw
 from .files import files
 
-_PACKS = (Column("PACK"), Column("RULES", right=True), Column("IN FORCE"), Column("WHAT IT IS ABOUT"))
+_PACKS = ("PACK", ">RULES", "IN FORCE", "WHAT IT IS ABOUT")
 _KINDS = ("commands", "arguments", "redirects", "files")
 Document = dict[str, object]
 

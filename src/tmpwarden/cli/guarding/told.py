@@ -15,24 +15,10 @@ from ...text import shown
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import age
-from ..table import Column, Row, draw
+from ..table import Row, draw
 
-_LOG = (
-    Column("TIME"),
-    Column("AGENT"),
-    Column("TOOL"),
-    Column("SAID"),
-    Column("RULE"),
-    Column("ASKED FOR"),
-    Column("RAN"),
-)
-_STATS = (
-    Column("SAID"),
-    Column("TIMES", right=True),
-    Column("DONE", right=True),
-    Column("RULE"),
-    Column("FOR EXAMPLE"),
-)
+_LOG = ("TIME", "AGENT", "TOOL", "SAID", "RULE", "ASKED FOR", "RAN")
+_STATS = ("SAID", ">TIMES", ">DONE", "RULE", "FOR EXAMPLE")
 _LONGEST = 60
 
 
