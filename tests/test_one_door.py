@@ -14,6 +14,7 @@ DOOR = "oskit/files/own_dirs.py"
 BY_PATH = {
     ("oskit/files/disk.py", "is_plain"): "what a command names, for the guard: looked at, never written",
     ("oskit/files/mount_ids.py", "mount_id"): "whatever a mount is asked about: looked at, never written",
+    ("oskit/files/opening.py", "entry_names"): "whatever its caller names, and that is asked here as well",
     ("oskit/files/places.py", "_is_empty_dir"): "a .git in a temp root: looked at, never written",
     ("oskit/files/startup.py", "startup_texts"): "what a shell reads at its start: looked at, never written",
     ("sweep/find/scan.py", "find"): "a temp root or a home",
@@ -26,7 +27,7 @@ BY_PATH = {
     ("leases/registry_entry.py", "names_in"): "an agent's registry",
     ("leases/made_names.py", "_made"): "where a command said that it makes something: looked at, never written",
 }
-OPENERS = {"open_dir", "listdir", "scandir"}
+OPENERS = {"open_dir", "listdir", "scandir", "entry_names"}
 FLAGS = ("O_DIRECTORY", "O_PATH", "_DIRECTORY", "_PINNED", "_LOOK")
 
 

@@ -99,3 +99,8 @@ def quoted(word: str) -> str:
 def _hex(char: str) -> str:
     code = ord(char)
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+
+
+def is_within(path: str, directory: str) -> bool:
+    """By component: /tmp/a is within /tmp and within /tmp/a, /tmp/ab is not within /tmp/a."""
+    return path == directory or path.startswith(directory if directory.endswith("/") else f"{directory}/")

@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from ..later import re, regex
 from ..model.sweep import Litter
+from ..oskit.files.opening import entry_names
 from . import careful, git_index
 
 Check = Callable[[int, str, os.stat_result], bool | None]  # None: could not look, which never reads as yes
@@ -180,7 +181,7 @@ def _mapped_now() -> dict[int, set[tuple[str, str]]] | None:
 def _read_maps() -> dict[int, set[tuple[str, str]]] | None:
     found: dict[int, set[tuple[str, str]]] = {}
     read = 0
-    for pid in filter(str.isdigit, _listed("/proc")):
+    for pid in filter(str.isdigit, entry_names("/proc")):
         try:
             with open(f"/proc/{pid}/maps", "rb") as maps:
                 lines = maps.read().splitlines()
@@ -193,13 +194,6 @@ def _read_maps() -> dict[int, set[tuple[str, str]]] | None:
                 base = os.fsdecode(words[5].rpartition(b"/")[2])
                 found.setdefault(int(words[4]), set()).add((words[3].decode(), base))
     return found if read else None
-
-
-def _listed(path: str) -> list[str]:
-    try:
-        return os.listdir(path)
-    except OSError:
-        return []
 
 
 CHECKS: dict[str, Check] = {

@@ -18,6 +18,7 @@ import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 
 from ..lazy_dataclass import dataclass
+from ..oskit.files.opening import entry_names
 from ..oskit.proc.reach import Reach
 from . import fields
 from .fields import Reading
@@ -124,16 +125,9 @@ def _expanded(place: str, bases: Bases) -> list[str]:
     start, _, rest = place.partition("/")
     found = list(bases.get(start.strip("{}"), ()))
     for component in rest.split("/"):
-        names = ((path, name) for path in found for name in (_names(path) if component == "*" else [component]))
+        names = ((path, name) for path in found for name in (entry_names(path) if component == "*" else [component]))
         found = [f"{path}/{name}" for path, name in names if not os.path.islink(f"{path}/{name}")]
     return [path for path in found if os.path.exists(path)]
-
-
-def _names(path: str) -> list[str]:
-    try:
-        return sorted(os.listdir(path))
-    except OSError:
-        return []
 
 
 def _projects(files: list[str]) -> list[str]:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import pwd
 import socket
 import time
 from collections.abc import Iterator, Sequence
@@ -39,7 +37,7 @@ def besides(call: Call, seen: Seen) -> Document:
         progress.tell("Looking at processes and worktrees ...")
         return {
             "host": shown(socket.gethostname()),
-            "user": shown(_user()),
+            "user": shown(places.own_name()),
             "trends": [forecasts.document(each) for each in trend.trends(moments, seen.roots, seen.now_ns)],
             "history": history_document(moments, [root.path for root in seen.roots]),
             "saved": _saved(),
@@ -122,10 +120,3 @@ def _worktrees(call: Call) -> list[Document]:
 
 def _shown(document: Document) -> Document:
     return {name: shown(value) if isinstance(value, str) else value for name, value in document.items()}
-
-
-def _user() -> str:
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())

@@ -7,6 +7,7 @@ from ..agent_facts import FACTS
 from ..guard import first_look
 from ..guard.log.audit import record
 from ..model.hot import Decision, ToolCall
+from .notebook import config_directory
 
 
 def is_nothing(
@@ -18,7 +19,7 @@ def is_nothing(
     if facts is None or not isinstance(command, str) or facts["tools"].get(str(tool)) != "shell":
         return False
     cwd = str(payload.get("cwd") or "")
-    table = first_look.table_in_force(state, _config_directory(environ))
+    table = first_look.table_in_force(state, config_directory(environ))
     if table is None or not first_look.is_nothing(command, table, cwd):
         return False
     call = ToolCall(agent, "shell", command=command, cwd=cwd, session=session)
@@ -27,9 +28,3 @@ def is_nothing(
     except OSError:
         pass  # a full disk is no reason to stop an agent
     return True
-
-
-def _config_directory(environ: "dict[bytes, bytes]") -> str:
-    named = environ.get(b"XDG_CONFIG_HOME", b"")
-    base = named if named.startswith(b"/") else environ.get(b"HOME", b"") + b"/.config"
-    return base.decode("utf-8", "surrogateescape") + "/tmpwarden"

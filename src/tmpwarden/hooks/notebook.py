@@ -29,6 +29,13 @@ def directory(environ: dict[bytes, bytes]) -> str:
     return state + "/hooks"
 
 
+def config_directory(environ: dict[bytes, bytes]) -> str:
+    """As oskit.files.places.config_dir."""
+    named = environ.get(b"XDG_CONFIG_HOME", b"")
+    base = named if named.startswith(b"/") else environ.get(b"HOME", b"") + b"/.config"
+    return base.decode("utf-8", "surrogateescape") + "/tmpwarden"
+
+
 def session_key(session: str) -> str:
     """A session id as a file name. Agents use UUIDs; whatever else arrives cannot leave the directory."""
     if session.isascii() and session.replace("-", "").isalnum():

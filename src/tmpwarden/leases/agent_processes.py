@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from ..oskit.proc import proc_links, procs
 from ..oskit.proc.namespaces import MountTable
+from ..text import is_within
 
 _INTERPRETERS = (b"node", b"bun", b"deno", b"npx", b"bunx", b"python", b"uv", b"uvx")
 
@@ -48,11 +49,7 @@ def may_write_below(pid: int, root: str) -> bool:
     places = ["/tmp", *(value for _, value in proc_links.temp_directories(environ))]
     places += [home for home in [proc_links.variable_in(environ, b"HOME")] if home]
     table = MountTable.of()
-    return table is None or any(_is_below(table.resolve(place), root) for place in places)
-
-
-def _is_below(path: str, root: str) -> bool:
-    return path.rstrip("/") == root or path.startswith(root.rstrip("/") + "/")
+    return table is None or any(is_within(table.resolve(place).rstrip("/"), root) for place in places)
 
 
 def unaccounted(found: Iterable[int], owners: Iterable[int], known: dict[int, procs.Process]) -> tuple[int, ...]:

@@ -12,6 +12,7 @@ from contextlib import suppress
 
 from ..errors import NoNamespace
 from ..oskit.files import own_files
+from ..oskit.files.opening import entry_names
 from ..oskit.race import race_window as _race_window
 
 _TMP = "/tmp"
@@ -91,7 +92,7 @@ def enter(scratch: str, program: str, size_bytes: int | None = None) -> str:
     `program`, which is found there as without, and so are the directory we stand in and what other programs offer.
     `size_bytes`: it lies in memory and holds no more than that; with the last process in there it is gone."""
     cwd = _cwd()
-    shown = {name for name in _names(_TMP) if _is_passed_through(name)} | _places_of(program)
+    shown = {name for name in entry_names(_TMP) if _is_passed_through(name)} | _places_of(program)
     _unshare()
     _mount("none", "/", _MS_REC | _MS_PRIVATE)
     if size_bytes is not None:
@@ -109,7 +110,7 @@ def tidy(scratch: str, program: str) -> None:
 
     Only for a scratch in whose namespace nobody lives any more: such a removal would take the mount away with it.
     """
-    for name in {name for name in _names(scratch) if _is_passed_through(name)} | _places_of(program):
+    for name in {name for name in entry_names(scratch) if _is_passed_through(name)} | _places_of(program):
         path = f"{scratch}/{name}"
         if os.path.isdir(path):
             own_files.remove_empty_dir(path)
@@ -119,7 +120,7 @@ def tidy(scratch: str, program: str) -> None:
 
 def is_inhabited(namespace: str) -> bool:
     """Whether some process that we can see lives in that mount namespace."""
-    return any(namespace_of(pid) == namespace for pid in _names("/proc") if pid.isdecimal())
+    return any(namespace_of(pid) == namespace for pid in entry_names("/proc") if pid.isdecimal())
 
 
 def namespace_of(pid: int | str) -> str | None:
@@ -168,13 +169,6 @@ def _cwd() -> str:
 
 def _is_passed_through(name: str) -> bool:
     return any(fnmatch.fnmatchcase(name, pattern) for pattern in PASSED_THROUGH)
-
-
-def _names(directory: str) -> list[str]:
-    try:
-        return os.listdir(directory)
-    except OSError:
-        return []
 
 
 def _show(original: str, place: str) -> None:

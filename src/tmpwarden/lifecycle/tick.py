@@ -19,13 +19,14 @@ _Said = tuple[list[str], str]  # what to tell; why it failed, "" if it did not
 def main(arguments: list[str]) -> int:
     """0, or 1 if it did not work out for somebody."""
     from tmpwarden.lifecycle import last_tick
+    from tmpwarden.oskit.files.places import own_name
 
     if "--all-users" in arguments:
         failed = _for_everybody()
     else:
         said, why = _clear()
         _print("", said, why)
-        failed = {_name(): why} if why else {}
+        failed = {own_name(): why} if why else {}
     last_tick.note(failed)
     return 1 if failed else 0
 
@@ -87,16 +88,6 @@ def _print(whose: str, said: list[str], why: str) -> None:
         print(f"{whose}{sentence}", flush=True)
     if why:
         print(f"tmpwarden: {whose}{why}", file=sys.stderr, flush=True)
-
-
-def _name() -> str:
-    import os
-    import pwd
-
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())
 
 
 if __name__ == "__main__":

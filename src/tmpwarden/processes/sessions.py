@@ -14,6 +14,7 @@ from ..model.processes import Binding
 from ..model.terms import OwnerState
 from ..oskit.proc.proc_links import temp_directories, variable_in
 from ..oskit.proc.vitals import Vitals
+from ..text import is_within
 
 _WORST_FIRST = (OwnerState.ALIVE, OwnerState.UNKNOWN, OwnerState.DEAD)
 
@@ -80,13 +81,9 @@ class Sessions:
 
 def _use_of(path: str, one: Vitals) -> str | None:
     for variable, value in temp_directories(one.environ):
-        if _is_at_or_below(value, path):
+        if is_within(value, path):
             return f"{variable} is the scratch of that session"
-    return "its working directory is in the scratch of that session" if _is_at_or_below(one.cwd, path) else None
-
-
-def _is_at_or_below(path: str, directory: str) -> bool:
-    return path == directory or path.startswith(directory + "/")
+    return "its working directory is in the scratch of that session" if is_within(one.cwd, path) else None
 
 
 def _registered(agent: str, registry: str, environs: Iterable[bytes], home: str) -> list[SessionRecord]:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 from ..lazy_dataclass import dataclass, field
-from ..text import shown
+from ..text import is_within, shown
 
 AT_LEAST, UNDOABLE = 1, 2  # bits of `flags`
 SAME = 0  # instead of a name: it is called as its session
@@ -93,7 +93,7 @@ class Columns:
 
     def _root_of(self, path: str) -> str:
         for root in self.roots:
-            if path == root or path.startswith(root.rstrip("/") + "/"):
+            if is_within(path, root):
                 return shown(root)
         return _OUTSIDE
 

@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import stat
 
+from ..oskit.files.opening import entry_names
 from ..oskit.proc.reach import Reach
 from .git_program import Unclear
 from .gitdir import Directory
@@ -44,7 +45,7 @@ def common_directory(path: str) -> str | None:
 def linked_worktrees(common: str) -> list[str]:
     """Paths that a repository has entries for and where something is checked out now."""
     found, reach = [], Reach.now()
-    for name in _names(f"{common}/worktrees"):
+    for name in entry_names(f"{common}/worktrees"):
         try:
             path = os.path.dirname(
                 os.path.join(common, "worktrees", name, _line(f"{common}/worktrees/{name}", "gitdir"))
@@ -72,7 +73,7 @@ def own_directory(path: str) -> str | None:
 
 def entries(common: str) -> list[str]:
     """The administrative directories of all worktrees that a repository knows."""
-    return [f"{common}/worktrees/{name}" for name in _names(f"{common}/worktrees")]
+    return [f"{common}/worktrees/{name}" for name in entry_names(f"{common}/worktrees")]
 
 
 def head_of(directory: str) -> str:
@@ -85,10 +86,3 @@ def _line(directory: str, name: str) -> str:
         return Directory(fd).line(name)
     finally:
         os.close(fd)
-
-
-def _names(path: str) -> list[str]:
-    try:
-        return sorted(os.listdir(path))
-    except OSError:
-        return []

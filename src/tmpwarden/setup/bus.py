@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 import os
-import pwd
 import subprocess
 from collections.abc import Callable, Sequence
+
+from ..oskit.files import places
 
 AskScheduler = Callable[[Sequence[str]], "subprocess.CompletedProcess[str]"]
 _RUNTIME_DIRS, _LINGER = "/run/user", "/var/lib/systemd/linger"
@@ -21,14 +22,7 @@ def runtime_dir() -> str | None:
 
 def lingers() -> bool:
     """Whether it runs on when the user has logged out."""
-    return os.path.exists(os.path.join(_LINGER, user_name()))
-
-
-def user_name() -> str:
-    try:
-        return pwd.getpwuid(os.geteuid()).pw_name
-    except KeyError:
-        return str(os.geteuid())
+    return os.path.exists(os.path.join(_LINGER, places.own_name()))
 
 
 def call(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:

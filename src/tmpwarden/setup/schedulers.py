@@ -9,6 +9,7 @@ from collections.abc import Sequence
 
 from ..errors import SetupFailed
 from ..lifecycle import timers
+from ..oskit.files import places
 from . import bus, record
 from .bus import AskScheduler
 from .edits import Edit, read
@@ -30,8 +31,8 @@ def best(*, system: bool) -> str:
     if shutil.which("crontab"):
         return CRON
     if has_systemd:
-        hint = f"as root: `loginctl enable-linger {bus.user_name()}`, then run this again"
-        raise SetupFailed(f"no systemd of {bus.user_name()} is running, and this machine has no cron", hint=hint)
+        hint = f"as root: `loginctl enable-linger {places.own_name()}`, then run this again"
+        raise SetupFailed(f"no systemd of {places.own_name()} is running, and this machine has no cron", hint=hint)
     hint = "call `tmpwarden clean --if-due 1h --yes`"
     raise SetupFailed("this machine has neither systemd nor launchd nor cron", hint=hint)
 
@@ -39,8 +40,8 @@ def best(*, system: bool) -> str:
 def advice(kind: str, *, system: bool) -> tuple[str, ...]:
     """What a person should know about the choice."""
     if kind == CRON and shutil.which("systemctl") and not system:
-        start_one = f"`loginctl enable-linger {bus.user_name()}`, as root, starts one"
-        return (f"No systemd of {bus.user_name()} is running ({start_one}): cron does it.",)
+        start_one = f"`loginctl enable-linger {places.own_name()}`, as root, starts one"
+        return (f"No systemd of {places.own_name()} is running ({start_one}): cron does it.",)
     if kind == SYSTEMD and not system and not bus.lingers():
         return ("It runs while you are logged in; `loginctl enable-linger` keeps it running after that.",)
     return ()

@@ -18,7 +18,7 @@ from ..model.terms import Kind, OwnerRule, Reason
 from ..oskit.files import places
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.reach import Reach
-from ..text import shown
+from ..text import is_within, shown
 from .find import known_roots
 from .find.scan import Finder
 from .prepared import CleanResult, Explained, Prepared
@@ -201,6 +201,6 @@ def _standing(request: Request, settings: Settings, consent: Consent) -> Callabl
 def _listed(path: str, listed: tuple[str, ...]) -> str | None:
     """The [keep] entry at, above or inside `path`: a unit goes whole or stays whole."""
     for kept in listed:
-        if path == kept or path.startswith(kept.rstrip("/") + "/") or kept.startswith(path + "/"):
+        if is_within(path, kept) or is_within(kept, path):
             return kept
     return None

@@ -13,7 +13,7 @@ from ..model.sweep import GitUnclear, Owner, Receipt, Verdict
 from ..model.terms import OwnerState, Reason
 from ..oskit.files import places
 from ..oskit.proc.reach import Reach
-from ..text import plural, quoted, shown
+from ..text import is_within, plural, quoted, shown
 from ..text import size as size_told
 from .find.births import is_there
 from .find.kinds import kind_of
@@ -73,7 +73,7 @@ def _stored(path: str, prepared: Prepared) -> dict[str, Any] | None:
 def _inside(path: str, prepared: Prepared) -> Iterator[Verdict]:
     """Of the units below a directory that is none itself, a temp root for one."""
     for finding in prepared.finder.find():
-        if finding.parent == path or finding.parent.startswith(path.rstrip("/") + "/"):
+        if is_within(finding.parent, path):
             yield from prepared.hear(finding)
 
 

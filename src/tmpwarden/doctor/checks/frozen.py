@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from ...model.sweep import Diagnosis
 from ...oskit.files import places
 from ...oskit.proc.reach import Reach
-from ...text import quoted, shown
+from ...text import is_within, quoted, shown
 from ..patient import Patient
 
 
@@ -27,8 +27,4 @@ def _matters(point: str, patient: Patient) -> bool:
     """In, at or above a place where agents leave something."""
     named = [root for root in patient.environ.get("TMPWARDEN_ROOTS", "").split(":") if root]
     here = (*patient.request.roots, *named, *patient.roots, places.home())
-    return any(_is_within(point, place) or _is_within(place, point) for place in here)
-
-
-def _is_within(path: str, above: str) -> bool:
-    return path == above or path.startswith(above.rstrip("/") + "/")
+    return any(is_within(point, place) or is_within(place, point) for place in here)

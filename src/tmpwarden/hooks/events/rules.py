@@ -4,17 +4,18 @@ from ...guard.rules.compiled import cache_path, config_files, rules_in_force
 from ...guard.rules.document import InForce
 from ...guard.rules.rule import SESSION
 from ...small_files import read
+from ..notebook import config_directory
 from .hook_call import HookCall
 
 
 def guard_rules(call: HookCall) -> InForce:
     """The compiled rules; `complaint` says what is wrong with the config, in which case the last good ones hold."""
-    return rules_in_force(config_files(config_dir(call.environ)), compiled_rules(call))
+    return rules_in_force(config_files(config_directory(call.environ)), compiled_rules(call))
 
 
 def shared_target(call: HookCall) -> str:
     """The directory that sessions share by the config; "" where each has its own. A start loads no rules otherwise."""
-    files = config_files(config_dir(call.environ))
+    files = config_files(config_directory(call.environ))
     if not any(b"target" in (read(path, 1 << 20, flags=0) or b"") for path in files):
         return ""
     target = guard_rules(call).rules.target
@@ -23,9 +24,3 @@ def shared_target(call: HookCall) -> str:
 
 def compiled_rules(call: HookCall) -> str:
     return cache_path(call.state)
-
-
-def config_dir(environ: dict[bytes, bytes]) -> str:
-    named = environ.get(b"XDG_CONFIG_HOME", b"")
-    base = named if named.startswith(b"/") else environ.get(b"HOME", b"") + b"/.config"
-    return base.decode("utf-8", "surrogateescape") + "/tmpwarden"

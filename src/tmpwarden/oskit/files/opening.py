@@ -18,3 +18,11 @@ def open_dir(name: str, dir_fd: int | None = None) -> int:
         if error.errno != errno.EPERM:  # O_NOATIME is for the owner only
             raise
         return os.open(name, _DIRECTORY, dir_fd=dir_fd)
+
+
+def entry_names(path: str) -> list[str]:
+    """What a directory holds, in order; nothing where it cannot be read."""
+    try:
+        return sorted(os.listdir(path))
+    except OSError:
+        return []

@@ -3,6 +3,10 @@
 import errno
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
@@ -46,19 +50,17 @@ def exists(name: str, dir_fd: int) -> bool:
 
 def remove_file(path: str, dir_fd: int | None = None) -> bool:
     """Whether it is gone. Only for names in a directory that nobody else can write."""
-    try:
-        os.unlink(path, dir_fd=dir_fd)
-    except FileNotFoundError:
-        return True
-    except OSError:
-        return False
-    return True
+    return _is_gone(os.unlink, path, dir_fd)
 
 
 def remove_empty_dir(path: str, dir_fd: int | None = None) -> bool:
     """Whether it is gone; a directory with anything in it stays."""
+    return _is_gone(os.rmdir, path, dir_fd)
+
+
+def _is_gone(remove: "Callable[..., None]", path: str, dir_fd: int | None) -> bool:
     try:
-        os.rmdir(path, dir_fd=dir_fd)
+        remove(path, dir_fd=dir_fd)
     except FileNotFoundError:
         return True
     except OSError:

@@ -237,3 +237,13 @@ def _passwd_home() -> str:
         return os.path.normpath(pwd.getpwuid(uid()).pw_dir or "/")
     except (KeyError, OSError):
         return ""
+
+
+def own_name() -> str:
+    """Of whom we run as; the number where the system knows no name."""
+    import pwd
+
+    try:
+        return pwd.getpwuid(os.geteuid()).pw_name
+    except KeyError:
+        return str(os.geteuid())

@@ -6,6 +6,7 @@ import os
 import sys
 
 from ...model.sweep import Space
+from ...text import is_within
 
 _IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 # These say among their mount options that they hold somebody to a quota: the question costs more than the rest here.
@@ -71,7 +72,7 @@ def _mount_of(path: str) -> tuple[str, str, bool]:
     for line_number, device_of, point, filesystem, source, has_quotas in _mounts():
         if device_of == number:
             weight = (1 << 30) + line_number
-        elif real == point or real.startswith(point.rstrip("/") + "/"):
+        elif is_within(real, point):
             weight = len(point)
         else:
             continue

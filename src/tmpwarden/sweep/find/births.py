@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import os
 
+from ...lazy_dataclass import replace
 from ...model.hot import Birth
 from ...model.sweep import Finding, Litter
 from ...model.terms import Kind, OwnerRule, Tier, Worth
@@ -18,26 +19,8 @@ _NEVER_BY_AGE_S = 100 * 365 * 86400  # without a session that is provably gone n
 
 
 def litter(agent: str, *, is_auto: bool, is_stated: bool = False) -> Litter:
-    if is_stated:
-        return _stated(agent)
-    return Litter(
-        agent=agent,
-        id=ID,
-        place="{tmp}",
-        name=".+",
-        kind=Kind.ANY,
-        tier=Tier.AUTO if is_auto else Tier.ASK,
-        worth=Worth.SOME,
-        owner=OwnerRule.SESSION,
-        grace_s=_WAITS_S,
-        min_age_s=_WAITS_S,
-        max_age_s=_NEVER_BY_AGE_S,
-        why="appeared while a command of this session ran that names it",
-    )
-
-
-def _stated(agent: str) -> Litter:
-    return Litter(
+    stated = "a fresh name that this session stated before it made it"
+    owned = Litter(
         agent=agent,
         id=ID,
         place="{tmp}",
@@ -47,8 +30,11 @@ def _stated(agent: str) -> Litter:
         worth=Worth.SOME,
         owner=OwnerRule.SESSION,
         max_age_s=_NEVER_BY_AGE_S,
-        why="a fresh name that this session stated before it made it",
+        why=stated if is_stated else "appeared while a command of this session ran that names it",
     )
+    if is_stated:
+        return owned
+    return replace(owned, tier=Tier.AUTO if is_auto else Tier.ASK, grace_s=_WAITS_S, min_age_s=_WAITS_S)
 
 
 def is_there(birth: Birth) -> bool:
