@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable
 
 from ..lazy_dataclass import dataclass, field
+from ..oskit.proc.forked import forked
 from ..text import duration
 from .users import User, become
 
@@ -61,9 +62,7 @@ def as_user(user: User, work: Callable[[], str], *, limit_s: float, wanted: Call
 def _start(user: User, work: Callable[[], str]) -> _Child:
     answer, telling = os.pipe()
     talk, complaining = os.pipe()
-    pid = os.fork()
-    if pid == 0:
-        _work_as(user, work, telling, complaining)
+    pid = forked(lambda: _work_as(user, work, telling, complaining))
     os.close(telling)
     os.close(complaining)
     for descriptor in (answer, talk):
@@ -73,7 +72,6 @@ def _start(user: User, work: Callable[[], str]) -> _Child:
 
 def _work_as(user: User, work: Callable[[], str], telling: int, complaining: int) -> None:
     """In the child. Nothing that it starts can reach root's terminal: its own session, and no descriptor of it."""
-    status = 1
     try:
         signal.signal(signal.SIGINT, signal.default_int_handler)
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -86,11 +84,9 @@ def _work_as(user: User, work: Callable[[], str], telling: int, complaining: int
         said = work().encode(errors="surrogateescape")
         while said:
             said = said[os.write(telling, said) :]
-        status = 0
     except BaseException as error:
         os.write(2, f"{error or type(error).__name__}\n".encode(errors="backslashreplace"))
-    finally:
-        os._exit(status)
+        raise
 
 
 def _wait(child: _Child, limit_s: float, wanted: Callable[[], int]) -> str:

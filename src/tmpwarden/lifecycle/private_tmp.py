@@ -8,11 +8,11 @@ import os
 import stat
 import sys
 from collections.abc import Iterator
-from contextlib import suppress
 
 from ..errors import NoNamespace
 from ..oskit.files import own_files
 from ..oskit.files.opening import entry_names
+from ..oskit.proc.forked import forked, reap
 from ..oskit.race import race_window as _race_window
 
 _TMP = "/tmp"
@@ -60,25 +60,23 @@ def check() -> None:
     if sys.platform != "linux":
         raise NoNamespace("only Linux has mount namespaces")
     told, tell = os.pipe()
-    child = os.fork()
-    if child == 0:
-        code = errno.EPERM
-        try:
-            _unshare()
-            _mount("none", "/", _MS_REC | _MS_PRIVATE)  # some systems allow the namespace and then no mount in it
-            code = 0
-        except OSError as error:
-            code = error.errno or errno.EPERM
-        finally:
-            os.write(tell, bytes([code]))
-            os._exit(0)
+    child = forked(lambda: os.write(tell, bytes([_tried()])))
     os.close(tell)
     answer = os.read(told, 1)  # not its exit status: whoever started us may ignore SIGCHLD
     os.close(told)
-    with suppress(ChildProcessError):
-        os.waitpid(child, 0)
+    reap(child)
     if answer != b"\0":
         raise NoNamespace(_why(answer[0] if answer else errno.EPERM))
+
+
+def _tried() -> int:
+    """In a child: 0, or the number of the error that stands in the way."""
+    try:
+        _unshare()
+        _mount("none", "/", _MS_REC | _MS_PRIVATE)  # some systems allow the namespace and then no mount in it
+    except OSError as error:
+        return error.errno or errno.EPERM
+    return 0
 
 
 def _why(code: int) -> str:

@@ -7,9 +7,9 @@ import select
 import threading
 import time
 from collections.abc import Callable
-from contextlib import suppress
 
 from ..oskit.files import walk
+from ..oskit.proc.forked import forked, reap
 from ..text import duration, size
 
 _EVERY_S = 0.5
@@ -18,16 +18,8 @@ _EVERY_S = 0.5
 def start(child: int, scratch: str, max_bytes: int) -> None:
     """Fork the watcher. It ends with the command; whoever kills it loses the limit and nothing else."""
     grip = os.pidfd_open(child)
-    middle = os.fork()
-    if middle == 0:
-        try:
-            if os.fork() == 0:  # nobody has to wait for it
-                _watch(child, grip, scratch, max_bytes, _say)
-        finally:
-            os._exit(0)
+    reap(forked(lambda: forked(lambda: _watch(child, grip, scratch, max_bytes, _say))))  # nobody has to wait for it
     os.close(grip)
-    with suppress(ChildProcessError):  # a host that ignores SIGCHLD
-        os.waitpid(middle, 0)
 
 
 def start_thread(child: int, scratch: str, max_bytes: int, tell: Callable[[str], None]) -> None:

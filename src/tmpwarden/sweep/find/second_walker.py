@@ -14,6 +14,7 @@ from types import TracebackType
 from ...later import signal
 from ...model.sweep import Finding, Measure
 from ...model.terms import Kind
+from ...oskit.proc.forked import forked, reap
 
 BATCH = 512  # units that are known before the walking starts; the rest has not even been looked for
 WORTH_A_FORK = 2000  # entries that one walker has seen
@@ -62,10 +63,7 @@ class SecondWalker:
             return
         self._pipe, writing = os.pipe()
         try:
-            child = os.fork()
-            if child == 0:
-                self._walk(writing)
-            self._follow(child)
+            self._follow(forked(lambda: self._walk(writing)))
         except OSError:  # no process to be had
             os.close(self._pipe)
         finally:
@@ -78,8 +76,7 @@ class SecondWalker:
             os.set_blocking(self._pipe, False)
         except OSError:
             os.close(self._pipe)
-            with contextlib.suppress(ChildProcessError):
-                os.waitpid(child, 0)
+            reap(child)
 
     def measure(self, number: int) -> Measure | None:
         """What the second walker saw of a unit, or None: then look yourself. Waits if it is there right now."""
@@ -115,17 +112,14 @@ class SecondWalker:
         return bool(more)
 
     def _walk(self, writing: int) -> None:
-        """The child: it looks and tells, and never comes back into the caller's code."""
-        try:
-            os.close(self._pipe)
-            for name in ("SIGINT", "SIGTERM"):
-                signal.signal(getattr(signal, name), signal.SIG_DFL)
-            for number in self._order:
-                seen = self.measure_of(self.batch[number])
-                told = marshal.dumps(tuple(getattr(seen, name) for name in _FIELDS) if seen else ())
-                _write(writing, len(told).to_bytes(_LENGTH, "little") + told)
-        finally:
-            os._exit(0)
+        """The child: it looks and tells."""
+        os.close(self._pipe)
+        for name in ("SIGINT", "SIGTERM"):
+            signal.signal(getattr(signal, name), signal.SIG_DFL)
+        for number in self._order:
+            seen = self.measure_of(self.batch[number])
+            told = marshal.dumps(tuple(getattr(seen, name) for name in _FIELDS) if seen else ())
+            _write(writing, len(told).to_bytes(_LENGTH, "little") + told)
 
 
 def _write(fd: int, data: bytes) -> None:

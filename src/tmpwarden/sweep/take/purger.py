@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import threading
 from collections.abc import Iterator
-from contextlib import suppress
 
 from ...later import json, signal
 from ...lazy_dataclass import dataclass, replace
@@ -13,6 +12,7 @@ from ...model.sweep import Measure, Receipt
 from ...model.terms import Outcome
 from ...oskit.files import purge
 from ...oskit.files.roll import Roll
+from ...oskit.proc.forked import forked, reap
 from ..store import quarantine
 
 _WORTH_A_FORK = 2000  # entries
@@ -56,8 +56,7 @@ class Purger:
         jobs, self._jobs = self._jobs, None
         with open(self._pipe, "rb") as pipe:
             lines = pipe.read().splitlines()
-        with suppress(ChildProcessError):  # a host that ignores SIGCHLD has none to wait for
-            os.waitpid(self._pid, 0)
+        reap(self._pid)
         for job, line in zip(jobs, lines, strict=False):
             freed, entries, failed = json.loads(line)
             yield _receipt(job, freed, entries, failed)
@@ -67,30 +66,23 @@ class Purger:
         """False where no process is to be had."""
         reading, writing = os.pipe()
         try:
-            pid = os.fork()
+            self._pid = forked(lambda: _work(jobs, reading, writing))
         except OSError:
             os.close(reading)
-            os.close(writing)
             return False
-        if pid == 0:
-            _work(jobs, reading, writing)
-        os.close(writing)
-        self._pid, self._pipe, self._jobs = pid, reading, jobs
+        finally:
+            os.close(writing)
+        self._pipe, self._jobs = reading, jobs
         return True
 
 
 def _work(jobs: list[Job], reading: int, writing: int) -> None:
     """The worker: Ctrl-C is for the parent, which then waits for what is already doomed."""
-    status = 1
-    try:
-        os.close(reading)
-        signal.signal(signal.SIGINT, signal.SIG_IGN)
-        signal.signal(signal.SIGTERM, signal.SIG_DFL)
-        for job in jobs:
-            os.write(writing, json.dumps(_destroy(job)).encode() + b"\n")
-        status = 0
-    finally:
-        os._exit(status)
+    os.close(reading)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)
+    signal.signal(signal.SIGTERM, signal.SIG_DFL)
+    for job in jobs:
+        os.write(writing, json.dumps(_destroy(job)).encode() + b"\n")
 
 
 def carried_out(job: Job) -> Receipt:
