@@ -7,13 +7,14 @@ Reading either touches no file system. Only which device it is must be asked the
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 from collections.abc import Iterable, Iterator
 
 from . import procs
 from .namespaces import MountTable
-from .proc_links import NO_FILES, Look, mapped
+from .proc_links import NO_FILES, TOO_DEEP, Look, mapped
 from .reach import answer_of
 
 _NO_FILES = tuple(map(str.encode, NO_FILES))
@@ -41,7 +42,7 @@ class Suspects:
             if self.top is None:
                 self.top = frozenset(os.listdir(b"/"))
             self.devices |= dict.fromkeys(_lost_mappings(look.maps, self.top), pid)
-            if not _is_there(look.cwd, self.top):
+            if look.cwd != TOO_DEEP and not _is_there(look.cwd, self.top):  # that is a doubt about deep units already
                 self.others.append((pid, f"/proc/{pid}/cwd"))
 
     def lost(self, tables: Iterable[MountTable]) -> dict[str, int]:
@@ -97,9 +98,12 @@ def _device_behind(link: str) -> str:
     """As mountinfo writes it; "" if nobody answers: then it is no local file system. Asked once for a while: a child is
     started for it, and a long run looks many times."""
     try:
-        key, now = (link, os.readlink(link)), time.monotonic()
-    except OSError:
-        return ""  # closed meanwhile, or ended
+        target, now = os.readlink(link), time.monotonic()
+    except OSError as error:
+        if error.errno != errno.ENAMETOOLONG:
+            return ""  # closed meanwhile, or ended
+        target, now = "", time.monotonic()
+    key = (link, target)
     device, asked = _known.get(key, ("", -_KNOWN_S))
     if now - asked >= _KNOWN_S:
         answer = answer_of(_DEVICE, link)
