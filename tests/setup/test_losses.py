@@ -18,11 +18,12 @@ TICK = ["/usr/bin/python3", "/x/tmpwarden/lifecycle/tick.py"]
 
 
 @pytest.fixture(autouse=True)
-def no_compilation(monkeypatch: pytest.MonkeyPatch) -> None:
+def small_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime, "_compile", lambda *_: None)
+    monkeypatch.setattr(runtime, "_sources", lambda: iter([("hooks/run.py", b"")]))  # of 500 files; nobody runs them
 
 
-def answering(code: int, out: str, err: str, calls: list[list[str]]) -> timer.Call:
+def answering(code: int, out: str, err: str, calls: list[list[str]]) -> bus.AskScheduler:
     def call(argv: Sequence[str]) -> "subprocess.CompletedProcess[str]":
         calls.append(list(argv))
         return subprocess.CompletedProcess(argv, code, out, err)
