@@ -4,6 +4,10 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
+from tmpwarden.oskit.proc import reach
+
 ASK = """
 import os, sys
 from tmpwarden.oskit.proc.mountinfo import Mount
@@ -20,3 +24,25 @@ def test_a_program_without_a_working_directory_can_ask_beside_a_network_mount(tm
         [sys.executable, "-c", ASK, str(tmp_path / "gone")], capture_output=True, text=True, timeout=60
     )
     assert (done.stdout, done.stderr) == ("None\n", "")
+
+
+def test_the_deadline_begins_when_the_child_is_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """On a starved machine an interpreter takes seconds to start: a sound mount would be called frozen, and a device
+    that somebody uses by a lost mount would stay unknown."""
+    slow = tmp_path / "python"
+    slow.write_text(f'#!/bin/sh\nsleep 1.5\nexec "{sys.executable}" "$@"\n')
+    slow.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(slow))
+    monkeypatch.setattr(reach, "DEADLINE_S", 1.0)
+    assert reach.answer_of("os.write(1, b'here')", "/") == b"here"
+
+
+def test_a_child_that_never_comes_has_given_no_answer(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    slow = tmp_path / "python"
+    slow.write_text("#!/bin/sh\nexec sleep 600\n")
+    slow.chmod(0o755)
+    monkeypatch.setattr(sys, "executable", str(slow))
+    monkeypatch.setattr(reach, "_START_S", 0.2)
+    with pytest.raises(TimeoutError):
+        reach.answer_of("os.write(1, b'here')", "/")
+    assert not reach._asked("/")

@@ -7,6 +7,7 @@ server, a FUSE daemon) is asked at all; on most machines that is nothing, and th
 from __future__ import annotations
 
 import _thread
+import errno
 import os
 import sys
 import time
@@ -20,10 +21,12 @@ if TYPE_CHECKING:
     import select
     from collections.abc import Iterator
 
-DEADLINE_S = 2.0
+DEADLINE_S = 2.0  # from when the child is there
+_START_S = 20.0  # for an interpreter on a starved machine: how long that takes says nothing about a mount
 _KNOWN_S = 60.0  # how long an answer counts: a server thread lives for weeks
 # It closes whatever it inherited before it touches anything: stuck for good, it must hold no lock and no pipe of ours.
-_ALONE = "import os, sys\nos.closerange(3, 65536)\n"
+_ALONE = 'import os, sys\nos.closerange(3, 65536)\nos.write(1, b"+")\n'
+_THERE = b"+"
 _PROBE = """
 try:
     os.stat(sys.argv[1])
@@ -137,12 +140,15 @@ def _answers(mount: Mount) -> bool:
 def _asked(point: str) -> bool:
     try:
         return answer_of(_PROBE, point) == b"1"
+    except TimeoutError:
+        return False
     except OSError:
         return True  # no process to be had: whoever asks takes the risk, as with any disk
 
 
 def answer_of(program: str, path: str) -> bytes:
-    """What a few lines of Python say about a path; nothing if they do not within the deadline.
+    """What a few lines of Python say about a path; nothing if they do not within the deadline. Raises OSError: they
+    could not be asked.
 
     By a process of its own: a wait for a dead server cannot always be interrupted, not even by SIGKILL."""
     reading, writing = os.pipe()
@@ -171,7 +177,12 @@ def _said(pipe: int) -> bytes:
 
     poll = select.poll()
     poll.register(pipe, select.POLLIN | select.POLLHUP)
-    return os.read(pipe, 64).strip() if poll.poll(DEADLINE_S * 1000) else b""
+    if not poll.poll(_START_S * 1000):
+        raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
+    said = os.read(pipe, 64)
+    if said == _THERE and poll.poll(DEADLINE_S * 1000):
+        said += os.read(pipe, 64)
+    return said.removeprefix(_THERE).strip()
 
 
 def _end(child: int) -> None:
