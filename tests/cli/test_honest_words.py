@@ -49,7 +49,7 @@ def test_a_long_list_is_grouped_before_the_question_and_l_lists_all(root: Path) 
     assert "Remove 50 items" in said
     assert not any(str(unit) in said for unit in units)
     assert "claude" in said.split("Remove 50")[0]
-    said = clean(answer="l", prompt="[y/N/l]")
+    said = clean(answer="l\nn", prompt="[y/N/l]")
     assert all(str(unit) in said for unit in units)
     assert said.count("Remove 50 items") == 2, "and it is asked again"
     assert all(unit.exists() for unit in units)
