@@ -90,6 +90,8 @@ def besides(name: str = "shop") -> dict[str, Any]:
         "worktrees": [
             {"bytes": 5, "path": told, "branch": told, "verdict": "keep", "reason": told, "detail": told},
         ],
+        "rescued": [{"id": told, "path": told, "created": told, "bytes": 5, "repositories": 1, "files": 2}],
+        "state": [{"what": told, "state": told, "where": told}],
     }
 
 
@@ -121,7 +123,7 @@ def test_it_draws_without_a_word_and_fits(browser: Any, ordinary: Path, scheme: 
         sections = look(
             "[...document.querySelectorAll('main section[id]')].filter(s => s.checkVisibility()).map(s => s.id)"
         )
-        assert set(sections) >= {"space", "facts", "map", "usage", "stays", "found", "sessions", "quarantine"}
+        assert set(sections) >= {"space", "facts", "map", "usage", "stays", "found", "sessions", "quarantine", "rescued", "state"}
         assert look("document.querySelectorAll('#rows tbody tr').length") == 25
 
 

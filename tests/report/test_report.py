@@ -307,6 +307,25 @@ def test_what_waits_in_quarantine_is_listed_with_what_brings_it_back(root: Path)
     assert unit.exists()
 
 
+def test_what_was_rescued_and_how_agents_are_set_up_stand_there_as_their_commands_tell_it(
+    root: Path, own_world: Path
+) -> None:
+    (own_world / "home" / ".claude").mkdir()
+    (own_world / "plan").mkdir()
+    (own_world / "plan" / "plan.pdf").write_bytes(b"%PDF-1.4\n" + b"x" * 5000)
+    data("rescue", str(own_world / "plan"))
+    data("keep", str(own_world / "plan"))
+    shown_page = drawn().data
+    (saved,) = data("rescue", "list")["rescued"]
+    assert [(each["id"], each["bytes"], each["files"]) for each in shown_page["rescued"]] == [
+        (saved["id"], saved["bytes"], len(saved["files"]))
+    ]
+    told = data("install")
+    expected = {each["name"]: each["state"] for each in told["agents"]} | {"timer": told["timer"]}
+    assert {each["what"]: each["state"] for each in shown_page["state"]} == expected | {"kept by name": "1 path"}
+    assert expected["Claude Code"] == "absent"
+
+
 def test_a_person_is_told_the_sentence_and_the_file(root: Path) -> None:
     planted.session(root)
     done = tmpwarden("report", "-o", "r.html", later_s=planted.DAYS)

@@ -1,4 +1,4 @@
-"""All that `tmpwarden report` shows besides the scan: history, sessions, quarantine, orphans, worktrees."""
+"""All that `tmpwarden report` shows besides the scan: history, sessions, quarantine, orphans, worktrees, state."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from ..errors import TmpwardenError
 from ..lifecycle.living import living
 from ..oskit.files import places
 from ..processes.survey import look as look_at_processes
-from ..setup import timer
+from ..rescue import store
+from ..setup import apply, timer
 from ..sweep.store import history, journal, saved, trend
 from ..sweep.store.history import Moment
-from ..text import shown
+from ..text import plural, shown
 from ..worktrees.compose import TreesWanted, looking
 from . import documents, forecasts, worktrees_told
 from .call import Call
 from .commands.orphans import document as orphan_document
+from .commands.rescue import document as rescue_document
 from .progress import Progress
 from .seen import Seen
 
@@ -45,6 +47,8 @@ def besides(call: Call, seen: Seen) -> Document:
             "quarantine": _tried(call, "the quarantine", lambda: list(_quarantine(call))),
             "orphans": _tried(call, "processes", lambda: _orphans(call)),
             "worktrees": _tried(call, "worktrees", lambda: _worktrees(call)),
+            "rescued": _tried(call, "what was rescued", _rescued),
+            "state": _tried(call, "the agents' settings", lambda: list(_state(call))),
             "timer": _tried(call, "the timer", timer.state),
         }
 
@@ -116,6 +120,25 @@ def _worktrees(call: Call) -> list[Document]:
                 call.warn("not every worktree was looked at; `tmpwarden worktrees` looks at all of them")
                 break
     return sorted(told, key=lambda each: -(each["bytes"] or 0))
+
+
+def _rescued() -> list[Document]:
+    """As `rescue list --json` has it, newest first, in numbers."""
+    kept = ("id", "path", "created", "bytes")
+    return [
+        _shown({name: told[name] for name in kept} | {name: len(told[name]) for name in ("repositories", "files")})
+        for told in map(rescue_document, store.everything()[::-1][:_MOST_ROWS])
+    ]
+
+
+def _state(call: Call) -> Iterator[Document]:
+    """How each agent found here is set up, as `install --json` has it, and what people said must stay."""
+    for seen in apply.table():
+        state = f"{seen.state}, guard" if seen.guard else seen.state
+        yield _shown({"what": seen.name, "state": state, "where": seen.settings})
+    yield _shown({"what": "timer", "state": timer.state(), "where": ""})
+    kept = load_settings(call.config_file).keep_paths
+    yield _shown({"what": "kept by name", "state": plural(len(kept), "path"), "where": ", ".join(kept[:3])})
 
 
 def _shown(document: Document) -> Document:

@@ -1,4 +1,4 @@
-// The smaller tables: why things stay, what no row knows, sessions, quarantine, processes, worktrees.
+// The smaller tables: why things stay, what no row knows, sessions, quarantine, processes, worktrees, state.
 function simpleTable(heads, rows) {
   return el("div", { class: "wide" }, el("table", {},
     el("thead", {}, el("tr", {}, heads.map((head) => el("th", { scope: "col" }, head)))),
@@ -50,6 +50,9 @@ const left = (each) => {
   return Number.isFinite(gone) ? (gone > 0 ? age(gone) : "goes next") : "?";
 };
 
+const holds = (each) => [[each.repositories, "repository", "repositories"], [each.files, "file", "files"]]
+  .filter(([count]) => count).map(([count, one, many]) => plural(count, one, many)).join(", ");
+
 function drawOthers() {
   const parts = [
     listed("unknown", "Yours, of no known kind", page.unmatched.length ? page.unmatched : null, "", "It stays unless you name it: `tmpwarden clean PATH` judges it, `tmpwarden adopt NAMES` takes such names into the catalogue.",
@@ -62,6 +65,10 @@ function drawOthers() {
       ["Process", "Agent", "Age", "Memory", "Ports", "Verdict", "Command"], (each) => [String(each.pid), each.agent ?? "?", age(each.age_seconds), size(each.memory_bytes), each.ports.join(", "), el("span", {}, el("b", { class: each.verdict === "end" ? "badge go" : "badge kept" }, each.verdict === "end" ? "may end" : "stays"), ` ${each.reason}`), el("code", {}, each.command)]),
     listed("worktrees", "Worktrees and clones of agents", page.worktrees, "No worktree or clone of an agent was found.", "`tmpwarden worktrees clean` lets those go with which nothing would be lost.",
       ["Size", "Where", "Branch", "Verdict"], (each) => [each.bytes === null ? "?" : size(each.bytes), el("code", {}, each.path), each.branch ?? "", el("span", {}, el("b", { class: each.verdict === "remove" ? "badge go" : "badge kept" }, each.verdict === "remove" ? "may go" : "stays"), ` ${each.detail || each.reason.replaceAll("-", " ")}`)]),
+    listed("rescued", "Rescued work", page.rescued, "Nothing was rescued yet.", "Saved before its place went, because it exists nowhere else.",
+      ["Size", "Saved from", "Holds", "Bring back"], (each) => [size(each.bytes), el("code", {}, each.path), holds(each), commandLine(`tmpwarden rescue restore ${quoted(each.id)}`)]),
+    listed("state", "State", page.state, "No agent was found here.", "How tmpwarden is set up here; `tmpwarden setup` shows what is missing.",
+      ["What", "State", "Where"], (each) => [each.what, each.state, el("code", {}, each.where)]),
   ];
   byId("others").append(...parts.filter(Boolean));
   byId("reasons").append(...[reasons()].filter(Boolean));
