@@ -36,7 +36,6 @@ class Cell:
     status: object  # of the agent
     signalled: bool
     lives_on: bool  # the signal did not end it; its user's next one does
-    is_told: bool  # the model, where its commands' temp files go
 
     def line(self, version: str) -> str:
         return json.dumps({**asdict(self), "version": version, "status": None}, sort_keys=True)
@@ -91,8 +90,7 @@ def _other(agent: str, end: str) -> Cell:
     assert isinstance(post, dict)
     listed = _sections(str(post["out"]))
     was_signalled = bool(result["signalled"]) or (agent == "copilot" and result["rc"] in (-9, 137))
-    told = any(path in json.dumps(result["model"]) for path in _places(listed["made"]))
-    return Cell(agent, end, *_kept(listed), result["rc"], was_signalled, bool(listed["alive"]), told)
+    return Cell(agent, end, *_kept(listed), result["rc"], was_signalled, bool(listed["alive"]))
 
 
 def _kept(listed: dict[str, tuple[str, ...]]) -> tuple[tuple[str, ...], tuple[str, ...], tuple[str, ...]]:
@@ -111,9 +109,4 @@ def _claude(end: str) -> Cell:
     assert isinstance(pre, dict) and isinstance(post, dict)
     assert pre["rc"] == 0, pre
     listed = _sections(str(post["out"]))
-    told = any(path in json.dumps([result["hook_events"], result["requests"]]) for path in _places(listed["made"]))
-    return Cell("claude", end, *_kept(listed), result["rc"], bool(result["timeline"]), bool(listed["alive"]), told)
-
-
-def _places(made: tuple[str, ...]) -> set[str]:
-    return {path.rpartition("/")[0] for path in made}
+    return Cell("claude", end, *_kept(listed), result["rc"], bool(result["timeline"]), bool(listed["alive"]))

@@ -215,17 +215,16 @@ def test_under_run_claudes_own_files_and_its_commands_go_to_the_scratch(shared: 
 
 
 @pytest.mark.parametrize("agent", OTHERS)
-def test_a_guarded_write_to_tmp_lands_in_the_scratch_or_is_denied_with_the_way_out(agent: str) -> None:
-    """`tmp = true`. Codex takes a rewrite only with an allow, Qwen none at all: they are told what to run instead."""
+def test_a_guarded_write_to_tmp_lands_in_the_scratch_or_goes_with_its_session(agent: str) -> None:
+    """`tmp = true`. Codex takes a rewrite only with an allow, Qwen none at all: there the name is left, and owned."""
     command = "echo data > /tmp/guarded; ls -d /tmp/guarded"
-    setup = f"{install(agent, '--guard')} && {LEADING}"
-    result = run_agent(agent, "--cmd", command, setup=setup, post="ls -d /tmp/guarded")
-    assert result["post"]["rc"] != 0, "/tmp/guarded itself was written"  # type: ignore[index]
-    told = json.dumps(result["model"])
-    if agent in ("codex", "qwen"):
-        assert re.search(rf"Run instead: echo data > {SCRATCH}/guarded", told)
-    else:
-        assert re.search(rf"{SCRATCH}/guarded", told)
+    look = "ls -d /tmp/guarded; "
+    post = f"{look} {LATER} clean --force --quiet >&2; echo cleaned; {look}"
+    result = run_agent(agent, "--cmd", command, setup=f"{install(agent, '--guard')} && {LEADING}", post=post)
+    before, _, after = result["post"]["out"].partition("cleaned")  # type: ignore[index]
+    assert ("/tmp/guarded" in before) == (agent in ("codex", "qwen"))
+    assert "/tmp/guarded" not in after
+    assert agent in ("codex", "qwen") or re.search(rf"{SCRATCH}/guarded", json.dumps(result["model"]))
 
 
 def test_claudes_guarded_write_to_tmp_lands_in_the_scratch() -> None:
