@@ -9,6 +9,7 @@ MOMENTS: "dict[str, str]" = {
     "Stop": "stop",
     "SessionEnd": "end",
     "PreToolUse": "before",
+    "UserPromptSubmit": "guide",
     "sessionStart": "start",
     "postToolUse": "after",
     "agentStop": "stop",

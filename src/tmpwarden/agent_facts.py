@@ -92,6 +92,7 @@ FACTS: "dict[str, Facts]" = {
         "tools": {"Bash": "shell", "apply_patch": "patch"},
         "events": {
             "SessionStart": {"moment": "start", "matcher": "", "registered": True},
+            "SubagentStart": {"moment": "guide", "matcher": "", "registered": True},
             "PostToolUse": {"moment": "after", "matcher": "", "registered": True},
             "Stop": {"moment": "stop", "matcher": "", "registered": True},
             "SessionEnd": {"moment": "end", "matcher": "", "registered": True},
@@ -143,6 +144,7 @@ FACTS: "dict[str, Facts]" = {
         },
         "events": {
             "SessionStart": {"moment": "start", "matcher": "", "registered": True},
+            "UserPromptSubmit": {"moment": "guide", "matcher": "", "registered": True},
             "PostToolUse": {"moment": "after", "matcher": "", "registered": True},
             "Stop": {"moment": "stop", "matcher": "", "registered": True},
             "SessionEnd": {"moment": "end", "matcher": "", "registered": True},
@@ -277,6 +279,7 @@ FACTS: "dict[str, Facts]" = {
         "tools": {"run_shell_command": "shell", "read_file": "read", "write_file": "write", "edit": "edit"},
         "events": {
             "SessionStart": {"moment": "start", "matcher": "*", "registered": True},
+            "SubagentStart": {"moment": "guide", "matcher": "*", "registered": True},
             "PostToolUse": {"moment": "after", "matcher": "run_shell_command", "registered": True},
             "PostToolUseFailure": {"moment": "after", "matcher": "run_shell_command", "registered": True},
             "Stop": {"moment": "stop", "matcher": "*", "registered": True},

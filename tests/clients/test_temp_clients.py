@@ -6,15 +6,28 @@ import re
 import pytest
 
 from clients.harness import PLUGIN, run_agent, run_claude
-from clients.set_up import setup
+from clients.set_up import by_function, setup
 
 pytestmark = pytest.mark.clients
 
 
-@pytest.mark.parametrize("agent", ["gemini", "codex", "qwen"])
-def test_the_model_is_told_the_directory(agent: str) -> None:
-    result = run_agent(agent, setup=setup())
-    assert f"/tmp/tmpwarden-1000/{agent}" in json.dumps(result["model"])
+# The harness says of each request whether this word stood in it; our paths have it when a temp root is called so.
+MARK = "HARNESS-CONTEXT-MARK"
+ROOT = f"/home/u/{MARK}"
+
+
+@pytest.mark.parametrize("agent", ["codex", "gemini", "copilot", "opencode", "qwen"])
+def test_the_model_is_told_where_its_temp_files_go_before_its_first_command(agent: str) -> None:
+    options = ["--argv", by_function(agent)] if agent == "copilot" else []
+    before = f"mkdir -m 700 {ROOT} && {setup()}"
+    result = run_agent(agent, *options, "--env", f"TMPWARDEN_ROOTS={ROOT}", setup=before)
+    requests = result["model"]
+    assert isinstance(requests, list)
+    first = next(request for request in requests if request.get("tool"))
+    assert first["ctx_mark"], first
+    shells = result["shells"]
+    assert isinstance(shells, list)
+    assert shells[0]["gettempdir"].startswith(f"{ROOT}/tmpwarden-1000/")
 
 
 def test_a_subagent_of_claude_is_told_too() -> None:

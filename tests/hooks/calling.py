@@ -16,11 +16,12 @@ LONGEST = 1024
 _CLAUDE = {"systemMessage", "hookSpecificOutput"}
 _TOP = dict.fromkeys(("claude", "codex", "copilot", "qwen"), _CLAUDE) | {
     "gemini": _CLAUDE | {"decision", "reason"},
-    "opencode": {"env", "message", "deny", "args"},
+    "opencode": {"env", "context", "message", "deny", "args"},
 }
 _SPECIFIC = {
     "SessionStart": {"additionalContext"},
     "SubagentStart": {"additionalContext"},
+    "UserPromptSubmit": {"additionalContext"},
     "PreToolUse": {"permissionDecision", "permissionDecisionReason", "updatedInput", "additionalContext"},
     "BeforeTool": {"tool_input"},
 }

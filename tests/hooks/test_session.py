@@ -253,7 +253,9 @@ def test_an_agent_without_an_env_file_is_told_the_path_itself(world: Path) -> No
 def test_opencode_gets_the_variables_for_its_commands(world: Path) -> None:
     given = {"input": {"sessionID": "ses_e2211ea41ffe", "cwd": "/"}, "pid": os.getpid()}
     answer = said(hook("opencode", "shell.env", given))
-    assert answer == {"env": dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(scratches(world)[0]))}
+    (path,) = scratches(world)
+    assert answer["env"] == dict.fromkeys(("TMPDIR", "TMP", "TEMP"), str(path))
+    assert f"$TMPDIR ({path})" in str(answer["context"])  # which our plugin adds to what its model is told
 
 
 def test_an_output_past_a_gigabyte_is_told_once(world: Path) -> None:
@@ -338,6 +340,18 @@ def test_a_subagent_is_told_the_scratch_that_its_session_has(own_world: Path, ag
     assert isinstance(specific, dict)
     assert specific["hookEventName"] == "SubagentStart"
     assert f"$TMPDIR ({path})" in specific["additionalContext"]
+
+
+@pytest.mark.parametrize(("agent", "event"), [("codex", "SubagentStart"), ("qwen", "SubagentStart"),
+                                              ("copilot", "UserPromptSubmit")])  # fmt: skip
+def test_who_hears_no_start_is_told_the_directory_that_its_agent_was_started_with(
+    own_world: Path, agent: str, event: str
+) -> None:
+    """Copilot's model hears what is said with a prompt, not what is said at the start."""
+    path = open_scratch(str(own_world / "tmp"), agent, "s-1", pid=os.getpid()).path
+    answer = said(hook(agent, event, payload(event), env={"TMPDIR": path}))
+    assert f"$TMPDIR ({path})" in json.dumps(answer["hookSpecificOutput"])
+    assert said(hook(agent, event, payload(event))) == {}
 
 
 def test_a_subagent_of_a_session_without_a_scratch_is_told_nothing(own_world: Path) -> None:

@@ -123,7 +123,18 @@ def test_it_draws_without_a_word_and_fits(browser: Any, ordinary: Path, scheme: 
         sections = look(
             "[...document.querySelectorAll('main section[id]')].filter(s => s.checkVisibility()).map(s => s.id)"
         )
-        assert set(sections) >= {"space", "facts", "map", "usage", "stays", "found", "sessions", "quarantine", "rescued", "state"}
+        assert set(sections) >= {
+            "space",
+            "facts",
+            "map",
+            "usage",
+            "stays",
+            "found",
+            "sessions",
+            "quarantine",
+            "rescued",
+            "state",
+        }
         assert look("document.querySelectorAll('#rows tbody tr').length") == 25
 
 

@@ -169,7 +169,7 @@ def test_codex_hooks_are_untrusted_until_the_user_said_yes() -> None:
     assert not config.exists(), "consent is the user's"
     states = "".join(
         f'[hooks.state."{settings_of("codex")}:{event}:0:0"]\ntrusted_hash = "sha256:x"\n'
-        for event in ("session_start", "post_tool_use", "stop", "session_end")
+        for event in ("session_start", "subagent_start", "post_tool_use", "stop", "session_end")
     )
     config.write_text(states)
     assert [seen.state for seen in apply.table() if seen.id == "codex"] == ["installed"]

@@ -124,10 +124,11 @@ def _worktrees(call: Call) -> list[Document]:
 
 def _rescued() -> list[Document]:
     """As `rescue list --json` has it, newest first, in numbers."""
-    kept = ("id", "path", "created", "bytes")
+    told = [(each, rescue_document(each)) for each in store.everything()[::-1][:_MOST_ROWS]]
     return [
-        _shown({name: told[name] for name in kept} | {name: len(told[name]) for name in ("repositories", "files")})
-        for told in map(rescue_document, store.everything()[::-1][:_MOST_ROWS])
+        _shown({name: document[name] for name in ("id", "path", "created", "bytes")})
+        | {"repositories": len(each.repositories), "files": len(each.files)}
+        for each, document in told
     ]
 
 

@@ -12,6 +12,12 @@ class Spoken(Dialect):
             payload = {"tool_name": payload["toolName"], "tool_input": payload.get("toolArgs")}
         return super().tool(payload)
 
+    def greet(self, event: str, context: str, message: str, env: dict[str, str]) -> Answer | None:
+        """A line at the start does not reach its model, one with a prompt does (1.0.102)."""
+        if event != "UserPromptSubmit" or not context:
+            return super().greet(event, context, message, env)
+        return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
+
     def answers_to(self, event: str) -> tuple[str, ...]:
         """In its own words it takes another input only together with an allow."""
         if event != "preToolUse":

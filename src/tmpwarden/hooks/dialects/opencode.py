@@ -16,7 +16,9 @@ class Spoken(Dialect):
         return told if isinstance(told, int) and told > 1 else super().owner_pid(environ, payload)
 
     def greet(self, event: str, context: str, message: str, env: dict[str, str]) -> Answer | None:
-        return {"env": env} | ({"message": message} if message else {})
+        """Our plugin hands the variables to its commands and the context to its model."""
+        said = {"context": context, "message": message}
+        return {"env": env} | {name: text for name, text in said.items() if text}
 
     def tell(self, event: str, message: str) -> Answer | None:
         return {"message": message} if message else None

@@ -32,10 +32,20 @@ def start(call: HookCall) -> Answer | None:
 
 def guide(call: HookCall) -> Answer | None:
     """A subagent of a session that has its scratch: its model is told where, for it has not heard the start."""
-    path, is_tmpdir = scratch_of(call)
-    if path is None or not is_tmpdir or is_second(call):
+    named = _known(call)
+    if not named or is_second(call):
         return None
-    return call.dialect.greet(call.event, _guidance(f"$TMPDIR ({path})"), "", {})
+    return call.dialect.greet(call.event, _guidance(named), "", {})
+
+
+def _known(call: HookCall) -> str:
+    """What the session itself was told; nothing is made here but a static directory that was gone."""
+    if call.dialect.facts["temp_file"] and (static := _static(call)):
+        return f"$TMPDIR ({static})"
+    path, is_tmpdir = scratch_of(call)
+    if path is None:
+        path, is_tmpdir = inherited(call), True
+    return f"$TMPDIR ({path})" if path and is_tmpdir else path
 
 
 def _clear(call: HookCall) -> None:

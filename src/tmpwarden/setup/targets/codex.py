@@ -11,6 +11,7 @@ from .target import Target
 
 _SNAKE = {
     "SessionStart": "session_start",
+    "SubagentStart": "subagent_start",
     "PreToolUse": "pre_tool_use",
     "PostToolUse": "post_tool_use",
     "Stop": "stop",

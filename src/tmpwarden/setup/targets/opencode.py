@@ -32,12 +32,19 @@ const ask = (event, payload) => new Promise((done) => {
   child.on("error", () => done(UNJUDGED)).on("close", (status) => { clearTimeout(late); end(status) })
   child.stdin.on("error", () => {}).end(JSON.stringify({ ...payload, pid: process.pid }))
 })
-export const Tmpwarden = async ({ client }) => {
+export const Tmpwarden = async ({ client, directory }) => {
   const scratch = new Map()
+  const start = (sessionID) => {
+    if (!scratch.has(sessionID)) scratch.set(sessionID, ask("shell.env", { input: { sessionID }, cwd: directory }))
+    return scratch.get(sessionID)
+  }
   return {
+    "experimental.chat.system.transform": async (input, output) => {
+      const context = input.sessionID && (await start(input.sessionID)).context
+      if (context) output.system.push(context)
+    },
     "shell.env": async (input, output) => {
-      if (!scratch.has(input.sessionID)) scratch.set(input.sessionID, ask("shell.env", { input, cwd: input.cwd }))
-      Object.assign(output.env, (await scratch.get(input.sessionID)).env ?? {})
+      Object.assign(output.env, (await start(input.sessionID)).env ?? {})
     },
     %(guard)s"tool.execute.after": async (input) => {
       await ask("tool.execute.after", { input: { ...input, args: {} } })
