@@ -119,6 +119,18 @@ FLAGS = {
 }
 
 
+POSIX = "/run/posix"
+WORDS_BEFORE = (
+    "command ",
+    "command -p ",
+    "builtin ",
+    "time ",
+    "time -p ",
+    "command -- ",
+    "! ",
+)  # to one shell or another
+
+
 class Maker:
     """Commands from a grammar, mostly about the six programs that the preset allows, mostly inside the scratch."""
 
@@ -150,8 +162,10 @@ class Maker:
             f"f() {{ {left}; }}; {right}; f",
             f"{self.assignment()}; {right}",
             f"while {left}; do {right}; break; done",
-            f"cd {self.path()} && {right}",
-            f"cd {self.path()}; {right}",
+            f"{self.one('', '', *WORDS_BEFORE)}cd {self.path()} && {right}",
+            f"{self.one('', '', *WORDS_BEFORE)}cd {self.path()}; {right}",
+            f"D={OUTSIDE}; {self.one(*WORDS_BEFORE)}{self.one('', 'eval ', 'export ')}D={self.path()}; rm -rf $D/a",
+            f"{left}; {self.one('rm -rf', 'touch')} /proc/self/cwd/{self.one('a', 'full', 'new')}",
             f"for {self.one(*SPECIAL)} in {self.path()}; do {right}; done",
             f"{self.other_shell()}; {right}",
             f"{left}; {self.other_shell()}; {right}",
@@ -289,6 +303,15 @@ class Maker:
         return base + name
 
 
+def put_programs() -> None:
+    """POSIX has these as programs, too, and Fedora and macOS do have them: /usr/bin/cd ends well and moves nobody."""
+    os.makedirs(POSIX, exist_ok=True)
+    for name in ("cd", "eval", "export", "command", "builtin"):
+        with open(f"{POSIX}/{name}", "w") as file:
+            file.write("#!/bin/sh\nexit 0\n")
+        os.chmod(f"{POSIX}/{name}", 0o755)
+
+
 def build() -> None:
     """The world as it is before every run: real work and traps in the scratch, and things that must not change."""
     places = (SCRATCH, "/tmp/victim", "/tmp/agent-s1x", PROJECT, OUTSIDE, HOME, MINE[0])
@@ -393,6 +416,7 @@ def main(seed: int, runs: int) -> dict[str, object]:
     verdicts: dict[str, int] = {}
     programs: dict[str, int] = {}
     shells: dict[str, int] = {}
+    put_programs()
     build()
     before = seen()
     while ran < runs and asked < runs * 60:
@@ -400,7 +424,7 @@ def main(seed: int, runs: int) -> dict[str, object]:
         command, cwd, keeps = maker.line(), maker.one(*CWDS), maker.chance(75)
         variables = {"TMPDIR": SCRATCH} if maker.chance(80) else {}
         shell = maker.one(*SHELLS)
-        environ = {"HOME": HOME, "TMPDIR": SCRATCH, "PATH": "/usr/bin:/bin", "LANG": "C.UTF-8"}
+        environ = {"HOME": HOME, "TMPDIR": SCRATCH, "PATH": f"/usr/bin:/bin:{POSIX}", "LANG": "C.UTF-8"}
         environ |= maker.random.choice(HOSTILE) if maker.chance(25) else {}
         context = Context(
             scratch=SCRATCH, project=PROJECT, cwd=cwd, home=HOME, uid=UID, look=Disk().look, keeps_rewrite=keeps,

@@ -109,7 +109,7 @@ NOT_HARMLESS = {
         "new Function('x')()",
         "process.binding('fs')",
         "global.process",
-        "console.log(1)//\nrequire('fs')",
+        "console.log(1)//\nrequire('child_process')",
     ],
     "python": [
         "import shutil",

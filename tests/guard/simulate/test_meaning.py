@@ -59,7 +59,7 @@ def only(command: str, name: str = "rm") -> Simple:
         ("CDPATH=/etc; cd ./d && rm x", ["/p/d/x"]),
         ("pushd d && rm x && popd && rm y", ["/p/d/x", "/p/y"]),
         ("cd -P link && rm x", ["/etc/x"]),
-        ("builtin cd d && rm x", ["/p/d/x"]),
+        ("builtin cd d && rm x", ["/p/x", "/p/d/x"]),
         ("sudo cd d && rm x", ["/p/x"]),
         ("cd() { :; }; cd d && rm x", ["/p/x"]),
         ("env -C /etc rm x", ["/etc/x"]),

@@ -14,7 +14,11 @@ if TYPE_CHECKING:
     from ..context import Context
 
 # options of shells with which cd goes elsewhere, or a word becomes something else
-_OPTIONS = ("cdable_vars", "cdablevars", "CDABLE_VARS", "alias -g", "alias -s", "globassign", "GLOB_ASSIGN")
+_OPTIONS = (
+    *("cdable_vars", "cdablevars", "CDABLE_VARS", "alias -g", "alias -s", "globassign", "GLOB_ASSIGN"),
+    *("chase_links", "chaselinks", "CHASE_LINKS", "chase_dots", "chasedots", "CHASE_DOTS", "set -o physical", "set -P"),
+    *("brace_ccl", "braceccl", "BRACE_CCL"),  # {.}{.} is ..
+)
 _HARMLESS_FLAGS = (
     "-i",
     "-I",

@@ -6,7 +6,7 @@ from .commands import read_redirect, read_simple
 from .compound import read_compound
 from .cursor import Cursor
 from .lines import skip_lines
-from .syntax import AndOr, Node, Pipeline, Sequence, Unreadable
+from .syntax import AndOr, Block, Node, Pipeline, Sequence, Unreadable
 
 CLOSING = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}"))
 ENDS_SEQUENCE = frozenset((")", ";;", ";&", ";;&"))
@@ -60,10 +60,12 @@ def _and_or(cursor: Cursor) -> Node:
 
 def _pipeline(cursor: Cursor) -> Node:
     start = cursor.pos
-    is_negated = _prefixes(cursor)
+    is_negated, is_timed = _prefixes(cursor)
     if start != cursor.pos and (cursor.pos >= cursor.end or cursor.operator() in (";", "&", "\n", ")")):
         return Sequence(start)  # `time` and `!` alone
     first = read_command(cursor)
+    if is_timed:
+        first = _timed(first)
     cursor.skip()
     operator = cursor.operator()
     if operator != "|" and operator != "|&" and not is_negated:
@@ -80,20 +82,27 @@ def _pipeline(cursor: Cursor) -> Node:
     return pipeline
 
 
-def _prefixes(cursor: Cursor) -> bool:
-    """Pass `!` and `time`."""
-    is_negated = False
+def _timed(node: Node) -> Block:
+    block = Block(node.start, "time", node)
+    block.end = node.end
+    return block
+
+
+def _prefixes(cursor: Cursor) -> tuple[bool, bool]:
+    """Pass `!` and `time`: is there an odd number of the one, and any of the other?"""
+    is_negated = is_timed = False
     while True:
         word = cursor.bare_word()
         if word == "!":
             is_negated = not is_negated
             cursor.take_word()
         elif word == "time":
+            is_timed = True
             cursor.take_word()
             while cursor.bare_word() in ("-p", "--"):
                 cursor.take_word()
         else:
-            return is_negated
+            return is_negated, is_timed
 
 
 def read_command(cursor: Cursor) -> Node:

@@ -129,7 +129,7 @@ class Pipeline(Node):
 
 
 class Block(Node):
-    """A body in ( ), { } or behind coproc: `kind` says which. `name`: the variable that coproc sets."""
+    """A body in ( ), { } or behind coproc or time: `kind` says which. `name`: the variable that coproc sets."""
 
     __slots__ = ("body", "kind", "name")
 

@@ -58,6 +58,8 @@ def simulate_block(shell: Shell, node: Block, state: State) -> Ways:
     if node.kind == "coproc":
         shell.is_beside = True
         state = state.assigning({node.name: UNKNOWN, f"{node.name}_PID": UNKNOWN})
+    if node.kind == "time":  # to dash it is a program: what it runs changes nothing here
+        return join(state, ways[0]), join(state, ways[1])
     return ways if node.kind == "{" else (state, state)
 
 

@@ -6,7 +6,7 @@ from ..nouns.analysis import CODE, READ, WRITE
 from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.special import PROMPTS
-from ..nouns.state import State, Value
+from ..nouns.state import State, Value, join
 from ..programs.options import Argument, Parsed, option
 from ..programs.table import has, program
 from ..shell.cursor import NAME, NAME_START
@@ -49,7 +49,7 @@ def unwrap(shell: Shell, name: str, at: int, call: Invocation, state: State) -> 
     finally:
         shell.in_text = in_text
     if "in-shell" in known.facets and inner_state is state and "/" not in (call.fields[0].text or ""):
-        return ways
+        return join(state, ways[0]), join(state, ways[1])  # to zsh `command cd` is /usr/bin/cd, to dash builtin is none
     return state, state
 
 

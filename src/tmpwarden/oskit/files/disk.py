@@ -101,6 +101,8 @@ def _resolve(path: str, plain: set[str]) -> str | None:
         if here in plain:
             done.append(part)
             continue
+        if here == "/proc":  # it shows everybody something else: /proc/self, and what is mounted where
+            return None
         try:
             status = lstat(here)
             is_link = status.st_mode & _TYPE == _LINK
