@@ -12,6 +12,7 @@ import pytest
 
 from processes.leftovers import SESSION, WAIT, carrying, dead_process, program, scratch_of_the_dead, told
 from support.command import data, tmpwarden
+from support.mounts import needs_root
 from support.user import UID
 from tmpwarden.catalogue import process_rows
 from tmpwarden.leases.scratch import open_scratch
@@ -212,6 +213,16 @@ def test_what_another_user_runs_is_refused_by_its_number() -> None:
         finally:
             stranger.kill()
             stranger.wait()
+
+
+@needs_root
+def test_a_tool_server_of_a_dead_session_that_another_user_runs_is_spared(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    for place in (tmp_path, *tmp_path.parents[:2]):
+        place.chmod(0o755)
+    with program(tmp_path, MCP, carrying(), first=f"os.setsid(); os.setuid({UID})") as server:
+        one = seen(server.pid)
+        assert (one.fate, one.reason) == (Fate.NEVER, "it belongs to another user")
 
 
 def test_end_without_a_terminal_touches_nothing(tmp_path: Path, root: Path) -> None:

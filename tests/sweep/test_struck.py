@@ -33,6 +33,8 @@ HOURS = 200  # older than every threshold
 DAYS_LATER = later(HOURS)
 OTHER = str(uuid.uuid4())
 ERRORS = ("EIO", "ENOSPC", "EACCES", "EMFILE")
+OF = 7  # parts of all blows, for several cores; together they are all of them
+PARTS = [pytest.param(OF, id="few"), *(pytest.param(n, id=f"part{n}", marks=pytest.mark.long) for n in range(OF))]
 FEW = 2  # blows to each deed in `make test`: with tracing, half a second of work each
 Prepare = Callable[[StruckWorld], object]
 
@@ -100,22 +102,23 @@ DEEDS = [
 OF_PROCESSES = [deed for deed in DEEDS if deed.name != "undo"]
 
 
-@pytest.mark.parametrize("form", ["few", pytest.param("all", marks=pytest.mark.long)])
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.name)
-def test_a_strike_at_a_change_loses_nothing(own_world: Path, tmp_path: Path, deed: Deed, form: str) -> None:
+def test_a_strike_at_a_change_loses_nothing(own_world: Path, tmp_path: Path, deed: Deed, part: int) -> None:
     with struck_world(own_world) as world:
         calls = calls_of(deed, world, tmp_path, MUTATING, (str(own_world),))
         blows = [Blow(call, error, lasting) for call in calls for error, lasting in _mutations()]
-        strike_all(deed, world, tmp_path, blows if form == "all" else spread(blows, FEW))
+        strike_all(deed, world, tmp_path, blows[part::OF] if part < OF else spread(blows, FEW))
 
 
-@pytest.mark.parametrize("form", ["few", pytest.param("all", marks=pytest.mark.long)])
+@pytest.mark.parametrize("part", PARTS)
 @pytest.mark.parametrize("deed", OF_PROCESSES, ids=lambda deed: deed.name)
-def test_a_process_that_cannot_be_read_loses_nothing(own_world: Path, tmp_path: Path, deed: Deed, form: str) -> None:
+def test_a_process_that_cannot_be_read_loses_nothing(own_world: Path, tmp_path: Path, deed: Deed, part: int) -> None:
     with struck_world(own_world) as world:
         calls = representative(calls_of(deed, world, tmp_path, READING, ("/proc/",)), world)
         blows = [Blow(call, error, lasting) for call in calls for error in ERRORS for lasting in (False, True)]
-        strike_all(deed, world, tmp_path, blows if form == "all" else spread(blows, FEW)[-1:], in_doubt=True)
+        few = spread(blows, FEW)[-1:]
+        strike_all(deed, world, tmp_path, blows[part::OF] if part < OF else few, in_doubt=True)
 
 
 def _mutations() -> Iterable[tuple[str, bool]]:

@@ -1,21 +1,26 @@
 """`undo --to` another file system brings a unit back as it was, or not at all."""
 
+import fcntl
+import json
 import os
+import signal
 import socket
 import stat
 import struct
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
 from support.litter import claude_session, later
 from support.mounts import fill_bytes, needs_root, tmpfs
-from tmpwarden.errors import NameTaken
+from tmpwarden.errors import NameTaken, NotFound
+from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import copying
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store import undo as mod
-from tmpwarden.sweep.store.journal import restorable
+from tmpwarden.sweep.store.journal import Journal, restorable
 from tmpwarden.sweep.store.undo import undo
 
 pytestmark = needs_root
@@ -23,6 +28,7 @@ ACL = struct.pack(
     "<I" + "HHI" * 5, 2, 1, 6, 0xFFFFFFFF, 2, 4, 1234, 4, 0, 0xFFFFFFFF, 16, 4, 0xFFFFFFFF, 32, 0, 0xFFFFFFFF
 )
 HOLE_BYTES = 8 << 20
+OTHER_ROW = Request(rows=("claude.cwd-marker",))  # settles, and takes nothing of what these tests make
 
 
 @pytest.fixture
@@ -157,3 +163,80 @@ def test_what_is_written_while_it_is_copied_is_not_lost(
         undo(to=str(elsewhere))
     undo()
     assert (unit / "one").read_text() == "fresh" and os.listdir(elsewhere) == []
+
+
+def killed_while_it_copies(elsewhere: Path) -> Path:
+    """What an undo leaves that is killed with its copy made and not in place."""
+    child = os.fork()
+    if child == 0:
+        mod._race_window = lambda _: os.kill(os.getpid(), signal.SIGKILL)  # type: ignore[assignment]
+        undo(to=str(elsewhere))
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    (left,) = elsewhere.iterdir()
+    return left
+
+
+@pytest.mark.parametrize("by", ["clean", "undo"])
+def test_what_a_killed_one_left_is_removed_by_the_next_run(unit: Path, elsewhere: Path, by: str) -> None:
+    before = description(unit)
+    clean(now_ns=later(100))
+    killed_while_it_copies(elsewhere)
+    if by == "clean":
+        clean(OTHER_ROW, now_ns=later(1))
+        assert os.listdir(elsewhere) == []
+    undo()
+    assert description(unit) == before and os.listdir(elsewhere) == []
+
+
+@contextmanager
+def locked(place: Path) -> Iterator[None]:
+    fd = os.open(place, os.O_RDONLY)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(fd)
+
+
+def test_a_copy_that_is_being_made_is_left_to_who_makes_it(unit: Path, elsewhere: Path) -> None:
+    clean(now_ns=later(100))
+    left = killed_while_it_copies(elsewhere)
+    with locked(left):
+        clean(OTHER_ROW, now_ns=later(1))
+        assert os.listdir(left) == [unit.name]
+
+
+@pytest.mark.parametrize("name", ["project", ".tmpwarden-0123", ".tmpwarden-0123456789abcdef"])
+def test_an_edited_line_removes_nothing_else(own_world: Path, name: str) -> None:
+    place = own_world / name
+    place.mkdir(mode=0o755 if len(name) == 27 else 0o700)  # with the right name, it is not closed to others
+    (place / "file").write_text("precious")
+    state = own_world / "state" / "tmpwarden"
+    state.mkdir()
+    (state / "journal.jsonl").write_text(json.dumps({"t": "staging", "id": name, "path": str(place)}) + "\n")
+    clean(now_ns=later(100))
+    assert (place / "file").read_text() == "precious"
+
+
+def test_one_that_cannot_be_removed_is_told_each_time(unit: Path, elsewhere: Path, own_world: Path) -> None:
+    clean(now_ns=later(100))
+    left = killed_while_it_copies(elsewhere)
+    left.chmod(0o755)
+    for _ in range(2):
+        claude_session(own_world / "tmp")
+        told = clean(now_ns=later(100)).warnings
+        assert [str(left) in each for each in told] == [True]
+    left.chmod(0o700)
+    assert clean(OTHER_ROW, now_ns=later(1)).warnings == []
+    assert os.listdir(elsewhere) == []
+
+
+def test_one_is_not_forgotten_because_a_run_that_does_not_settle_ended_well(
+    unit: Path, elsewhere: Path, own_world: Path
+) -> None:
+    clean(now_ns=later(100))
+    killed_while_it_copies(elsewhere)
+    Journal(str(own_world / "state" / "tmpwarden")).note("end")  # as a teardown ends
+    with pytest.raises(NotFound):
+        undo("ffff")
+    assert os.listdir(elsewhere) == []

@@ -13,6 +13,7 @@ from support.litter import claude_session, later, snapshot
 from support.user import UID, OrdinaryUser
 from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.store import journal
 from tmpwarden.sweep.store.journal import entries, open_intents
 from tmpwarden.sweep.take import act
 
@@ -208,3 +209,12 @@ def test_a_mode_that_a_killed_undo_had_to_change_comes_back(
     where = elsewhere / name if to else ordinary_user.tmp / f"claude-{UID}" / "-p" / name
     done = ordinary_user.code(_AFTER_UNDO, str(where), target, first)
     assert done.stdout == "0o40500\n", done.stderr
+
+
+def test_where_the_last_run_ended_well_a_long_history_is_not_read_again(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claude_session(own_world / "tmp")
+    clean(now_ns=later(100))
+    monkeypatch.setattr(journal, "entries", lambda *_, **__: pytest.fail("the whole journal is read"))
+    clean(OTHER_ROW, now_ns=later(1))

@@ -132,14 +132,14 @@ def entries(state: str, *, must_read: bool = False) -> Iterator[dict[str, Any]]:
 
 def open_intents(state: str) -> list[Intent]:
     """Intents that no receipt, undo or settlement answers."""
-    if _ended_well(state):
+    if ended_well(state):
         return []
     return list(_pending(entries(state)).values())
 
 
 def open_comebacks(state: str) -> list[Comeback]:
     """Undos that changed a mode, and of which nothing tells how they ended."""
-    if _ended_well(state):
+    if ended_well(state):
         return []
     begun: dict[str, Comeback] = {}
     for entry in entries(state):
@@ -175,9 +175,8 @@ def restorable(state: str, *, must_read: bool = False) -> dict[str, dict[str, An
     return kept
 
 
-def _ended_well(state: str) -> bool:
-    """The last line says that its run came to its end, and no other run was under way beside it: a long history need
-    not be read again."""
+def ended_well(state: str) -> bool:
+    """The last line says that its run came to its end, and none was under way beside it: no need to read them all."""
     try:
         with open(f"{state}/{NAME}", "rb", opener=atomic.at_once) as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LATELY_BYTES))
@@ -185,7 +184,13 @@ def _ended_well(state: str) -> bool:
     except OSError:
         return False
     lately = list(filter(None, map(_decoded, lines)))
-    return bool(lately) and lately[-1].get("t") == "end" and not _pending(lately)
+    while lately and lately[-1].get("t") == "run":  # begun, and nothing done: most likely by who asks
+        lately.pop()
+    return bool(lately) and lately[-1].get("t") == "end" and not (_pending(lately) or _is_undoing(lately))
+
+
+def _is_undoing(lines: Iterable[dict[str, Any]]) -> bool:
+    return any(entry.get("t") in ("undoing", "staging") for entry in lines)
 
 
 def _intent_fields(intent: Intent) -> dict[str, object]:

@@ -18,7 +18,8 @@ from ..take.doubt import may_only_wait
 from ..take.lastlook import users_of
 from ..weigh.evidence import inspect_git
 from . import quarantine, undoing, way_back
-from .journal import Intent, Journal, open_intents
+from .journal import Intent, Journal, ended_well, open_intents
+from .staging import remove_left
 
 _TAKEN, _FINISHED, _UNDER_WAY = "taken", "finished", "under way"
 _JUDGING_NS = 120 * 10**9  # how long a teardown may take to judge what it took, before it counts as killed
@@ -26,7 +27,10 @@ _JUDGING_NS = 120 * 10**9  # how long a teardown may take to judge what it took,
 
 def settle(journal: Journal, prepared: Prepared) -> Iterator[str]:
     """Finish the work of a run that was killed; yields a sentence for each thing a person should know."""
+    if ended_well(journal.state):
+        return
     undoing.mend(journal)
+    yield from remove_left(journal)
     for intent in open_intents(journal.state):
         measure = None
         if intent.quarantine:

@@ -9,11 +9,12 @@ from collections.abc import Iterator
 from ...errors import NameTaken, NotFound, TmpwardenError, UnsafeScratch
 from ...lazy_dataclass import dataclass
 from ...model.sweep import Measure
-from ...oskit.files import copying, own_dirs, own_files, places, purge, take, walk
+from ...oskit.files import copying, own_files, places, take, walk
 from ...oskit.race import race_window as _race_window
 from ...text import plural, shown
 from . import quarantine, undoing
 from .journal import Journal, restorable
+from .staging import remove_left, staging
 from .way_back import open_parent
 
 TYPE_CHECKING = False
@@ -33,6 +34,8 @@ def undo(token: str | None = None, to: str | None = None) -> tuple[Restored, ...
     """Bring back one unit by its id (a unique beginning will do), or all that the last run took."""
     journal = Journal(places.state_dir())
     undoing.mend(journal)
+    for _ in remove_left(journal):
+        pass  # the next clean says so
     known = restorable(journal.state, must_read=True)
     doors = _Doors()
     try:
@@ -127,7 +130,7 @@ def _bring_back(journal: Journal, entry: dict[str, Any], to: str | None, doors: 
     target = os.path.join(to, os.path.basename(path)) if to else path
     undoing.begin(journal, fd, token, directory, target)
     if to:
-        _move(fd, directory, token, target)
+        _move(journal, fd, directory, token, target)
     else:
         parent_fd = open_parent(str(entry["root"]), path)
         try:
@@ -146,7 +149,7 @@ def _refusal(entry: dict[str, Any], doors: _Doors) -> TmpwardenError:
     return NameTaken(path) if doors.holding(entry) else NotFound(f"{path} is not in quarantine any more")
 
 
-def _move(fd: int, directory: str, token: str, target: str) -> None:
+def _move(journal: Journal, fd: int, directory: str, token: str, target: str) -> None:
     """Into any directory the user names: a rename on the same file system, a copy and then a purge on another."""
     parent, name = os.path.split(target)
     parent_fd = walk.open_dir(os.path.realpath(parent))
@@ -155,17 +158,15 @@ def _move(fd: int, directory: str, token: str, target: str) -> None:
             return
         if own_files.exists(name, parent_fd):
             raise NameTaken(shown(target), hint="choose another directory for --to")
-        _copy_over(fd, token, parent_fd, parent, name)
+        _copy_over(journal, fd, token, parent_fd, parent, name)
     finally:
         os.close(parent_fd)
     quarantine.destroy(quarantine.Stored(directory, token, 0))
 
 
-def _copy_over(fd: int, token: str, parent_fd: int, parent: str, name: str) -> None:
+def _copy_over(journal: Journal, fd: int, token: str, parent_fd: int, parent: str, name: str) -> None:
     """All or nothing: the copy is made where only we can enter, compared, and moved into place whole."""
-    staging = f".tmpwarden-{os.urandom(8).hex()}"
-    staging_fd = own_dirs.open_child(parent_fd, staging, f"{parent}/{staging}", make=True)
-    try:
+    with staging(journal, parent_fd, parent) as staging_fd:
         before = walk.measure(fd, token, uid=places.uid(), count_atime=False)
         copied = copying.copy(fd, token, staging_fd, name)
         os.sync()
@@ -174,9 +175,6 @@ def _copy_over(fd: int, token: str, parent_fd: int, parent: str, name: str) -> N
         _race_window("copied, not yet in place")
         if not take.put_back(staging_fd, name, parent_fd, name):
             raise NameTaken(shown(f"{parent}/{name}"), hint="choose another directory for --to")
-    finally:
-        os.close(staging_fd)
-        purge.purge(parent_fd, staging)
 
 
 def _again(fd: int, token: str) -> Measure | None:
