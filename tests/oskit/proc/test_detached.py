@@ -3,6 +3,7 @@
 import errno
 import os
 import subprocess
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -36,6 +37,7 @@ WAYS = {
     "a directory": (OPEN, ""),
     "a mapping": (MAP, "tasks/b00000000.output"),
     "a working directory": ("import os, sys; os.chdir(sys.argv[1])", "tasks"),
+    "its very top": ("import os, sys; os.chdir(sys.argv[1])", ""),
 }
 IN_ITS_OWN_NAMESPACE = LIBC + "own_mounts(); bind(sys.argv[1], sys.argv[2])\n"
 IN_ITS_OWN_NAMESPACE += "fd = os.open(sys.argv[2] + '/tasks/b00000000.output', os.O_RDONLY)\n"
@@ -80,9 +82,10 @@ def test_what_is_open_there_stays(root: Path, how: str) -> None:
         assert snapshot(unit) == before
 
 
-def test_what_somebody_works_in_there_is_never_destroyed(root: Path) -> None:
+@pytest.mark.parametrize("how", ["a working directory", "its very top"])
+def test_what_somebody_works_in_there_is_never_destroyed(root: Path, how: str) -> None:
     unit = claude_session(root)
-    with used_through_a_lost_mount(unit, "a working directory"):
+    with used_through_a_lost_mount(unit, how):
         clean(Request(quarantine=False), now_ns=later(100))
         assert unit.exists()
 
@@ -158,6 +161,18 @@ def test_a_path_that_cannot_be_told_on_a_lost_mount_leaves_a_doubt(root: Path) -
         looked = Holders.look(closely=True)
         where = detached.MountTable.read("self").locate(str(unit))
         assert where and f"process {holder.pid} " in looked.lost[where[0]]
+
+
+def test_one_whose_server_does_not_answer_is_not_waited_for(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    unit, end = claude_session(root), threading.Event()
+    monkeypatch.setattr(detached, "_number_behind", lambda _: end.wait(60))
+    monkeypatch.setattr(detached, "_STUCK_S", 0.05)
+    try:
+        with process("import os; os.chdir('/')"):
+            answer = Holders.look(closely=True).within(str(unit))
+            assert isinstance(answer, NotMeasured) and answer.askable
+    finally:
+        end.set()
 
 
 def test_where_no_child_can_be_started_to_ask_there_is_a_doubt(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -7,6 +7,7 @@ Reading either touches no file system. Only which device it is must be asked the
 
 from __future__ import annotations
 
+import _thread
 import errno
 import os
 import time
@@ -21,6 +22,7 @@ _NO_FILES = tuple(map(str.encode, NO_FILES))
 _ELSEWHERE = (b"/dev/", b"/proc/", b"/sys/", *_NO_FILES)
 _DELETED = b" (deleted)"
 _KNOWN_S = 30.0
+_STUCK_S = 5.0  # a busy machine takes a moment for each, and never that long
 _known: dict[tuple[str, str], tuple[str, float]] = {}  # (link, where it leads) -> device, and when it was asked
 _DEVICE = "import os, sys; print(os.stat(sys.argv[1]).st_dev)"
 
@@ -32,29 +34,39 @@ class Suspects:
         self.top: frozenset[bytes] | None = None  # what lies in our root directory, once it is asked for
         self.descriptors: list[tuple[int, int, str]] = []  # (process, number of the mount, descriptor)
         self.others: list[tuple[int, str]] = []  # (process, working directory)
+        self.at_top: list[tuple[int, str]] = []  # the same, of those that read "/": of our root, or of a lost mount
+        self.numbers: dict[MountTable, frozenset[int]] = {}  # of the mounts of each namespace
         self.devices: dict[str, int] = {}  # of lost mappings: by whom
 
     def look_at(self, pid: int, look: Look, table: MountTable, *, has_our_root: bool) -> None:
         """Raises OSError, as every look at a process: one of procs.ENDED, or why it could not be read."""
-        found = dict(_descriptors(pid, look, {mount.id for mount in table.mounts}))
+        numbers = self.numbers.get(table)
+        if numbers is None:
+            numbers = self.numbers[table] = frozenset(mount.id for mount in table.mounts)
+        found = dict(_descriptors(pid, look, numbers))
         self.descriptors += [(pid, number, link) for number, link in found.items()]
         if has_our_root:
             if self.top is None:
                 self.top = frozenset(os.listdir(b"/"))
             self.devices |= dict.fromkeys(_lost_mappings(look.maps, self.top), pid)
-            if look.cwd != TOO_DEEP and not _is_there(look.cwd, self.top):  # that is a doubt about deep units already
+            if look.cwd == b"/":
+                self.at_top.append((pid, f"/proc/{pid}/cwd"))
+            elif look.cwd != TOO_DEEP and not _is_there(look.cwd, self.top):  # a doubt about deep units already
                 self.others.append((pid, f"/proc/{pid}/cwd"))
 
     def lost(self, tables: Iterable[MountTable]) -> dict[str, int]:
         """Device -> who uses it by a mount that no namespace has any more; only devices that are mounted elsewhere."""
+        tops = _numbers_behind([link for _, link in self.at_top])
+        known = frozenset({-1}).union(*self.numbers.values())
+        self.descriptors += [(pid, tops[link], link) for pid, link in self.at_top if tops.get(link, -1) not in known]
         if not (self.descriptors or self.others or self.devices):
             return {}
         mounts = [mount for table in tables for mount in table.mounts]
         numbers = {mount.id for mount in mounts} | _numbers_now()
         links = [(pid, link) for pid, number, link in self.descriptors if number not in numbers]
         behind = {_device_behind(link): pid for pid, link in (*links, *self.others)}
-        known = {mount.device for mount in mounts}
-        return {device: pid for device, pid in {**self.devices, **behind}.items() if device in known}
+        devices = {mount.device for mount in mounts}
+        return {device: pid for device, pid in {**self.devices, **behind}.items() if device in devices}
 
 
 def _numbers_now() -> set[int]:
@@ -63,7 +75,55 @@ def _numbers_now() -> set[int]:
     return {mount.id for mount in table.mounts} if table else set()
 
 
-def _descriptors(thread: int, look: Look, known: set[int]) -> Iterator[tuple[int, str]]:
+def _numbers_behind(links: list[str]) -> dict[str, int]:
+    """The number of the mount behind each link. Opened to look and for nothing else; yet what is lost may be a network
+    mount whose server must be asked before, so a thread does it, and is left alone when it gets no further."""
+    found: dict[str, int] = {}
+    troubles: list[OSError] = []
+    is_done = _thread.allocate_lock()
+
+    def work() -> None:
+        try:
+            for link in links:
+                try:
+                    found[link] = _number_behind(link)
+                except procs.ENDED:
+                    found[link] = -1
+        except OSError as error:
+            troubles.append(error)
+        finally:
+            is_done.release()
+
+    is_done.acquire()
+    try:
+        _thread.start_new_thread(work, ())
+    except RuntimeError:
+        raise OSError(errno.EAGAIN, os.strerror(errno.EAGAIN)) from None
+    before = -1
+    while not is_done.acquire(timeout=_STUCK_S):
+        if len(found) == before:
+            raise OSError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
+        before = len(found)
+    if troubles:
+        raise troubles[0]
+    return found
+
+
+def _number_behind(link: str) -> int:
+    fd = os.open(link, os.O_PATH | os.O_CLOEXEC)
+    try:
+        return _number_in(procs.read(f"/proc/self/fdinfo/{fd}"))
+    finally:
+        os.close(fd)
+
+
+def _number_in(said: bytes) -> int:
+    """-1: this kernel does not tell."""
+    at = said.find(b"mnt_id:")
+    return int(said[at + 7 : said.index(b"\n", at)]) if at >= 0 else -1
+
+
+def _descriptors(thread: int, look: Look, known: frozenset[int]) -> Iterator[tuple[int, str]]:
     """(number of a mount that is not known, a descriptor on it)."""
     for raw, target in look.descriptors:
         if target.startswith(_ELSEWHERE) or target.endswith(_DELETED):
@@ -73,8 +133,7 @@ def _descriptors(thread: int, look: Look, known: set[int]) -> Iterator[tuple[int
             said = procs.read(f"/proc/{thread}/fdinfo/{name}")
         except procs.ENDED:
             continue
-        at = said.find(b"mnt_id:")
-        if at >= 0 and (number := int(said[at + 7 : said.index(b"\n", at)])) not in known:
+        if (number := _number_in(said)) not in known and number >= 0:
             yield number, f"/proc/{thread}/fd/{name}"
 
 
