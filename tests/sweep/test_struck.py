@@ -33,7 +33,7 @@ HOURS = 200  # older than every threshold
 DAYS_LATER = later(HOURS)
 OTHER = str(uuid.uuid4())
 ERRORS = ("EIO", "ENOSPC", "EACCES", "EMFILE")
-OF = 7  # parts of all blows, for several cores; together they are all of them
+OF = 31  # parts of all blows, for several cores; together they are all of them
 PARTS = [pytest.param(OF, id="few"), *(pytest.param(n, id=f"part{n}", marks=pytest.mark.long) for n in range(OF))]
 FEW = 2  # blows to each deed in `make test`: with tracing, half a second of work each
 Prepare = Callable[[StruckWorld], object]
