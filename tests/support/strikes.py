@@ -85,30 +85,37 @@ def why_not() -> str:
     return ""
 
 
-def record(
-    program: Program, place: Path, names: tuple[str, ...], *, within: tuple[str, ...], afterwards: Afterwards = bool
-) -> list[Call]:
-    """The calls that the program makes about a path that starts with one of `within`, each once."""
+@dataclass(frozen=True)
+class Sought:
+    """Calls of these names about a path that starts with `within`."""
+
+    names: tuple[str, ...]
+    within: str
+
+    def has(self, name: str, text: str) -> bool:
+        if name not in self.names or (name == "openat" and self.names is MUTATING and not _WRITES.search(text)):
+            return False
+        return f'"{self.within}' in text or f"<{self.within}" in text
+
+
+def record(program: Program, place: Path, *sought: Sought, afterwards: Afterwards = bool) -> list[list[Call]]:
+    """The calls that the program makes, each once: for each of `sought` those that it means."""
+    names = tuple(dict.fromkeys(name for each in sought for name in each.names))
     ended = _traced(program, place, ["-e", f"trace={','.join(_known(names))}"], afterwards)
     assert ended.status == 0, (ended.out, ended.err)
     counts: Counter[tuple[str, str]] = Counter()
-    found: dict[tuple[str, int], Call] = {}
+    found: list[dict[tuple[str, int], Call]] = [{} for _ in sought]
     for pid, name, text in _entered(place / "trace"):
         counts[pid, name] += 1
         number = counts[pid, name]
-        if _concerns(name, text, names, within):
-            found.setdefault((name, number), Call(name, number, text))
-    return list(found.values())
+        for calls, each in zip(found, sought, strict=True):
+            if each.has(name, text):
+                calls.setdefault((name, number), Call(name, number, text))
+    return [list(calls.values()) for calls in found]
 
 
 def strike(program: Program, place: Path, blow: Blow, *, afterwards: Afterwards = bool) -> Ended:
     return _traced(program, place, ["-e", f"trace={blow.call.name}", "-e", blow.option], afterwards)
-
-
-def _concerns(name: str, text: str, names: tuple[str, ...], within: tuple[str, ...]) -> bool:
-    if name == "openat" and names is MUTATING and not _WRITES.search(text):
-        return False
-    return any(f'"{place}' in text or f"<{place}" in text for place in within)
 
 
 @cache

@@ -18,7 +18,7 @@ import pytest
 from hooks.calling import PYTHON, RUN
 from support.command import AHEAD
 from support.litter import later
-from support.strikes import MUTATING, READING, Blow, Call, Ended, record, strike, why_not
+from support.strikes import MUTATING, READING, Blow, Call, Ended, Sought, record, strike, why_not
 from support.struck_world import KEPT, PINNED, SESSION, UNDECIDED, StruckWorld, struck_world
 from tmpwarden.cli import envelope as _envelope  # noqa: F401  (loaded before the blow: no import is to be struck)
 from tmpwarden.cli.main import main
@@ -33,9 +33,9 @@ HOURS = 200  # older than every threshold
 DAYS_LATER = later(HOURS)
 OTHER = str(uuid.uuid4())
 ERRORS = ("EIO", "ENOSPC", "EACCES", "EMFILE")
-OF = 31  # parts of all blows, for several cores; together they are all of them
-PARTS = [pytest.param(OF, id="few"), *(pytest.param(n, id=f"part{n}", marks=pytest.mark.long) for n in range(OF))]
-FEW = 2  # blows to each deed in `make test`: with tracing, half a second of work each
+PARTS = 31  # of all blows, for several cores: together they are all of them
+OF_PROC = Sought(READING, "/proc/")
+_OUTPUT = re.compile(r"/(out|err)[\">]")  # what the harness itself writes down
 Prepare = Callable[[StruckWorld], object]
 
 
@@ -102,23 +102,51 @@ DEEDS = [
 OF_PROCESSES = [deed for deed in DEEDS if deed.name != "undo"]
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.name)
+def test_a_few_strikes_lose_nothing(own_world: Path, tmp_path: Path, deed: Deed) -> None:
+    """One at a change and one at a read of /proc; all of them are for `make test-long`."""
+    with struck_world(own_world) as world:
+        wanted = (changing(own_world), OF_PROC) if deed in OF_PROCESSES else (changing(own_world),)
+        changes, *reads = calls_of(deed, world, tmp_path, *wanted)
+        strike_all(deed, world, tmp_path, [middle(at_changes(changes))])
+        for calls in reads:
+            strike_all(deed, world, tmp_path, [middle(at_reads(calls))], in_doubt=True)
+
+
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("deed", DEEDS, ids=lambda deed: deed.name)
 def test_a_strike_at_a_change_loses_nothing(own_world: Path, tmp_path: Path, deed: Deed, part: int) -> None:
     with struck_world(own_world) as world:
-        calls = calls_of(deed, world, tmp_path, MUTATING, (str(own_world),))
-        blows = [Blow(call, error, lasting) for call in calls for error, lasting in _mutations()]
-        strike_all(deed, world, tmp_path, blows[part::OF] if part < OF else spread(blows, FEW))
+        (calls,) = calls_of(deed, world, tmp_path, changing(own_world))
+        strike_all(deed, world, tmp_path, at_changes(calls)[part::PARTS])
 
 
-@pytest.mark.parametrize("part", PARTS)
+@pytest.mark.long
+@pytest.mark.parametrize("part", range(PARTS))
 @pytest.mark.parametrize("deed", OF_PROCESSES, ids=lambda deed: deed.name)
 def test_a_process_that_cannot_be_read_loses_nothing(own_world: Path, tmp_path: Path, deed: Deed, part: int) -> None:
     with struck_world(own_world) as world:
-        calls = representative(calls_of(deed, world, tmp_path, READING, ("/proc/",)), world)
-        blows = [Blow(call, error, lasting) for call in calls for error in ERRORS for lasting in (False, True)]
-        few = spread(blows, FEW)[-1:]
-        strike_all(deed, world, tmp_path, blows[part::OF] if part < OF else few, in_doubt=True)
+        (calls,) = calls_of(deed, world, tmp_path, OF_PROC)
+        strike_all(deed, world, tmp_path, at_reads(calls)[part::PARTS], in_doubt=True)
+
+
+def changing(world: Path) -> Sought:
+    return Sought(MUTATING, str(world))
+
+
+def at_changes(calls: list[Call]) -> list[Blow]:
+    return [Blow(call, error, lasting) for call in calls for error, lasting in _mutations()]
+
+
+def at_reads(calls: list[Call]) -> list[Blow]:
+    found = representative(calls)
+    return [Blow(call, error, lasting) for call in found for error in ERRORS for lasting in (False, True)]
+
+
+def middle(blows: list[Blow]) -> Blow:
+    """The same in each run, and of another kind for each deed."""
+    return blows[len(blows) // 2]
 
 
 def _mutations() -> Iterable[tuple[str, bool]]:
@@ -126,13 +154,11 @@ def _mutations() -> Iterable[tuple[str, bool]]:
     yield from ((error, lasting) for error in ERRORS for lasting in (False, True))
 
 
-def calls_of(
-    deed: Deed, world: StruckWorld, place: Path, names: tuple[str, ...], within: tuple[str, ...]
-) -> list[Call]:
+def calls_of(deed: Deed, world: StruckWorld, place: Path, *sought: Sought) -> list[list[Call]]:
     deed.prepare(world)
-    calls = record(deed.do, place, names, within=within, afterwards=world.end_agent)
-    assert len(calls) > 10, "it did next to nothing"
-    return [call for call in calls if f"{place}/out" not in call.text and f"{place}/err" not in call.text]
+    found = record(deed.do, place, *sought, afterwards=world.end_agent)
+    assert all(len(calls) > 10 for calls in found), "it did next to nothing"
+    return [[call for call in calls if not _OUTPUT.search(call.text)] for calls in found]
 
 
 def strike_all(deed: Deed, world: StruckWorld, place: Path, blows: list[Blow], *, in_doubt: bool = False) -> None:
@@ -209,13 +235,7 @@ def settle(world: StruckWorld, keeps: bool) -> None:
     world.assert_nothing_live_was_touched()
 
 
-def spread(blows: list[Blow], count: int) -> list[Blow]:
-    """The same few in each run, from all over the list, and of every kind: one further to the right each time."""
-    step = len(blows) // count
-    return [blows[number * step + number % step] for number in range(count)] if step > 1 else blows
-
-
-def representative(calls: list[Call], world: StruckWorld) -> list[Call]:
+def representative(calls: list[Call]) -> list[Call]:
     """Thousands of processes are read alike: of each file of a process in /proc the first and the last that we read."""
     found: dict[tuple[str, str], list[Call]] = {}
     for call in calls:

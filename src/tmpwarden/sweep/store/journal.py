@@ -186,11 +186,8 @@ def ended_well(state: str) -> bool:
     lately = list(filter(None, map(_decoded, lines)))
     while lately and lately[-1].get("t") == "run":  # begun, and nothing done: most likely by who asks
         lately.pop()
-    return bool(lately) and lately[-1].get("t") == "end" and not (_pending(lately) or _is_undoing(lately))
-
-
-def _is_undoing(lines: Iterable[dict[str, Any]]) -> bool:
-    return any(entry.get("t") in ("undoing", "staging") for entry in lines)
+    is_undoing = any(entry.get("t") in ("undoing", "staging") for entry in lately)
+    return bool(lately) and lately[-1].get("t") == "end" and not (_pending(lately) or is_undoing)
 
 
 def _intent_fields(intent: Intent) -> dict[str, object]:
