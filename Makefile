@@ -63,6 +63,7 @@ bench-scale: dev  # does the cost grow as the litter does? 1,000 to 100,000 sess
 bench-save: dev
 	$(BIN)/python -m bench --save
 	$(BIN)/python -m bench.scale
+	$(BIN)/python -m bench.flame -o docs/performance-start.svg scan --json
 	$(BIN)/python -m bench.picture
 
 soak: dev  # ten days of agents under a hard limit, in minutes; needs root to mount

@@ -1,6 +1,7 @@
 """`python -m bench [--quick] [--save] [NAME...]`: run the modules beside this file and print one table.
 
-`--save` writes bench/measured/table.json, from which `python -m bench.picture` makes docs/performance.md."""
+`--save` writes bench/measured/table.json, from which `python -m bench.picture` makes docs/performance.md: with names,
+what those modules measured, in the place of what they measured before."""
 
 from __future__ import annotations
 
@@ -22,31 +23,33 @@ def main(argv: list[str]) -> int:
     quick = "--quick" in argv
     wanted = [word for word in argv if not word.startswith("-")]
     names = wanted or sorted(path.stem for path in Path(__file__).parent.glob("*.py") if _is_benchmark(path))
-    machine = (
-        f"{os.cpu_count()} cores, load {os.getloadavg()[0]:.1f}, Linux {platform.release()}, "
-        f"Python {sys.version.split()[0]}"
-    )
-    print(f"{machine}\n", flush=True)
+    machine = f"{os.cpu_count()} cores, Linux {platform.release()}, Python {sys.version.split()[0]}"
+    print(f"{machine}, load {os.getloadavg()[0]:.1f}\n", flush=True)
     print(f"{'what':<58} {'measured':>9}  {'gate':>6} {'goal':>6}  unit; peers", flush=True)
     missed = 0
-    told: list[Line] = []
+    told: list[dict[str, object]] = []
     for name in names:
         for line in _lines(name, quick):
             missed += line.gate is not None and line.ratio is not None and line.ratio > line.gate
             print(_shown(line), flush=True)
-            told.append(line)
+            told.append({"of": name, "load": round(os.getloadavg()[0], 1), **_kept(line)})
     if "--save" in argv:
-        _save(machine, told)
+        _save(machine, names, told)
     print(f"\n{missed} over the gate" if missed else "\nevery gate is met")
     return 1 if missed else 0
 
 
-def _save(machine: str, told: list[Line]) -> None:
+def _kept(line: Line) -> dict[str, object]:
+    return {name: getattr(line, name) for name in ("what", "ratio", "unit", "goal", "note")}
+
+
+def _save(machine: str, names: list[str], told: list[dict[str, object]]) -> None:
     from bench.picture import TABLE
 
+    before = json.loads(TABLE.read_text())["lines"] if TABLE.exists() else []
+    kept = [line for line in before if line.get("of") not in (*names, None)]
+    lines = sorted([*kept, *told], key=lambda line: str(line["of"]))
     TABLE.parent.mkdir(exist_ok=True)
-    names = ("what", "ratio", "unit", "goal", "note")
-    lines = [{name: getattr(each, name) for name in names} for each in told]
     TABLE.write_text(json.dumps({"machine": machine, "lines": lines}, indent=1) + "\n")
 
 

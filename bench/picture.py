@@ -115,13 +115,14 @@ def _markdown(table: dict[str, object], scale: dict[str, object]) -> str:
     told = [
         f"Measured on {table['machine']}.",
         "",
-        "| what | measured | goal | unit | beside it |",
-        "|---|---|---|---|---|",
+        "| what | measured | goal | unit | load | beside it |",
+        "|---|---|---|---|---|---|",
     ]
     for line in lines:
         figure = "-" if line["ratio"] is None else f"{float(str(line['ratio'])):,.2f}"
         goal = "" if line["goal"] is None else f"{float(str(line['goal'])):g}"
-        told.append(f"| {str(line['what']).strip()} | {figure} | {goal} | {line['unit']} | {line['note']} |")
+        load = line.get("load", "")
+        told.append(f"| {str(line['what']).strip()} | {figure} | {goal} | {line['unit']} | {load} | {line['note']} |")
     told += [
         "",
         "![Cost over size](performance-scale.svg)",

@@ -11,17 +11,21 @@ import pytest
 
 SOURCE = Path(__file__).parents[2] / "src" / "tmpwarden"
 RUN = """
-import sys
+import os, sys
 sys.path.insert(0, {here!r})
 sys.argv = ["tmpwarden", *{words!r}]
-from tmpwarden.cli.entry import run
-try:
-    run()
-finally:
-    from tmpwarden.cli import module_file
+from tmpwarden.cli import entry, module_file
+def leave(status, leave=os._exit):
     ours = [name for name in sys.modules if name.startswith("tmpwarden.")]
-    print(sum(module_file.has_served(sys.modules[name]) for name in ours), len(ours), file=sys.stderr)
+    print(sum(module_file.has_served(sys.modules[name]) for name in ours), len(ours), file=sys.stderr, flush=True)
+    leave(status)
+os._exit = leave
+{more}
+entry.run()
 """
+
+
+START = f"import sys; sys.path.insert(0, {str(SOURCE.parent)!r})\nfrom tmpwarden.cli.{{}} import run; run()"
 
 
 @pytest.fixture(scope="module")
@@ -34,7 +38,7 @@ def copied(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 def run(package: Path, *words: str, **environ: str) -> tuple[dict[str, object], int, int]:
     """(the answer, modules out of the pack, modules of ours in all)"""
-    code = RUN.format(here=str(package.parent), words=words)
+    code = RUN.format(here=str(package.parent), words=words, more="")
     env = {name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"} | environ
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=False, env=env)
     packed, ours = done.stderr.splitlines()[-1].split()
@@ -113,3 +117,35 @@ def test_who_may_not_write_there_goes_without(copied: Path, own_world: Path) -> 
         folder.unlink()
         (copied / "cli" / "away").rename(folder)
     assert answer["ok"] and packed == 0
+
+
+@pytest.mark.parametrize(("words", "status"), [(("scan",), 0), (("scan", "--wrong"), 3), (("--version",), 0)], ids=str)
+def test_it_leaves_with_its_status_and_all_that_it_said(
+    own_world: Path, words: tuple[str, ...], status: int, tmp_path: Path
+) -> None:
+    """Into a pipe and into a file, where nothing is written before it is flushed."""
+    told = []
+    for code in (START.format("entry"), START.format("main")):
+        with (tmp_path / "out").open("w+") as out:
+            done = subprocess.run(
+                [sys.executable, "-c", code, *words], stdout=out, stderr=subprocess.PIPE, text=True, check=False
+            )
+            out.seek(0)
+            told.append((done.returncode, out.read(), done.stderr))
+    assert told[0] == told[1]
+    assert told[0][0] == status
+
+
+def test_a_thread_that_still_runs_is_waited_for(copied: Path, own_world: Path) -> None:
+    more = "import threading; threading.Thread(target=lambda: (threading.main_thread().join(), print('last'))).start()"
+    code = RUN.format(here=str(copied.parent), words=("--version",), more=more)
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.endswith("last\n")
+
+
+def test_what_cannot_be_written_is_told_as_ever(own_world: Path) -> None:
+    argv = [sys.executable, "-c", START.format("entry"), "scan"]
+    with open("/dev/full", "w") as full:
+        done = subprocess.run(argv, stdout=full, stderr=subprocess.PIPE, text=True, check=False)
+    assert done.returncode == 1
+    assert "the answer could not be written" in done.stderr

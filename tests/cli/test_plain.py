@@ -1,19 +1,23 @@
 """A line that is read without click means what it means to click."""
 
+import contextlib
+import io
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
 
 import click
 import pytest
-from hypothesis import given, settings
+from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
 from support.litter import claude_session
 from tmpwarden.cli import plain
 from tmpwarden.cli.clicked import tmpwarden
 from tmpwarden.cli.group import clicked
+from tmpwarden.cli.main import main
 
 WORDS = [
     "--each", "--agent", "claude", "--agent=codex", "--min-age", "1h", "--max-age=72h", "--all", "--full", "-n", "-f",
@@ -22,6 +26,9 @@ WORDS = [
     "--size", "1G", "--max-file", "--max-bytes", "make", "-la", "--help", "--version", "--ag", "", "--all-users",
     "--worktree", "-qn",
 ]  # fmt: skip
+
+
+HARMLESS = [word for word in WORDS if word not in ("--all-users", "/tmp/x")]  # also where they are carried out
 
 
 def command(name: str) -> plain.Plain:
@@ -46,6 +53,35 @@ def test_what_is_read_without_click_is_what_click_reads(name: str, words: list[s
     values = plain.parsed(command(name), words)
     if values is not None:
         assert as_click_reads(name, words) == values
+
+
+def answered(argv: list[str]) -> tuple[int, str, str]:
+    """Exit status, stdout and stderr of one call; figures, which time and other programs change, are left out."""
+    out, err = io.StringIO(), io.StringIO()
+    with contextlib.redirect_stdout(out), contextlib.redirect_stderr(err):
+        status = main(argv)
+    return status, re.sub(r"[0-9][0-9.,]*", "0", out.getvalue()), re.sub(r"[0-9][0-9.,]*", "0", err.getvalue())
+
+
+@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(
+    before=st.lists(st.sampled_from(("--json", "--version", "--root", "/nowhere")), max_size=2),
+    name=st.sampled_from(("scan", "teardown", "clean", "sca")),  # no status: who lives is another's business
+    words=st.lists(st.sampled_from([*HARMLESS, "--json", "--config", "--root=/nowhere"]), max_size=3),
+)
+@example(before=[], name="teardown", words=[])
+@example(before=["--json"], name="teardown", words=["--session", "s1", "--wait"])
+@example(before=[], name="teardown", words=["--pid", "x"])
+@example(before=[], name="scan", words=["--help"])
+@example(before=[], name="clean", words=["-n", "/nowhere"])
+def test_the_short_way_and_click_give_one_answer(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch, before: list[str], name: str, words: list[str]
+) -> None:
+    argv = [*before, name, *words]
+    short = answered(argv)
+    with monkeypatch.context() as patched:
+        patched.setattr(plain, "called", lambda call, argv: None)
+        assert answered(argv) == short
 
 
 @pytest.mark.parametrize(

@@ -3,6 +3,7 @@
 The file lies in __pycache__, and whoever may write there is trusted with all else that lies there.
 """
 
+import os
 import sys
 from _frozen_importlib_external import cache_from_source
 
@@ -23,9 +24,30 @@ def run() -> None:
 
     try:
         run()
-    finally:
+    except SystemExit as done:
         if path and not sys.dont_write_bytecode:
             _learn(path, before)
+        _leave(done.code)
+        raise
+
+
+def _leave(status: object) -> None:
+    """Without tearing the interpreter down, which costs as much as a bare start. Where something could still want its
+    end (a thread, a stream that cannot be written), it has it."""
+    if not isinstance(status, int) or sys.flags.inspect or _has_threads():
+        return
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except (OSError, ValueError):
+        return
+    os._exit(status)
+
+
+def _has_threads() -> bool:
+    threading = sys.modules.get("threading")
+    return threading is not None and threading.active_count() > 1
 
 
 def _learn(path: str, before: "frozenset[str]") -> None:

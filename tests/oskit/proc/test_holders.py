@@ -6,6 +6,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from support.answers import witnesses
 from support.holding import process
@@ -204,3 +206,19 @@ def test_an_empty_proc_is_no_crash_and_nothing_is_measured(unit: Path) -> None:
     words += [sys.executable, "-c", source, str(unit)]
     done = subprocess.run(words, capture_output=True, text=True, check=False)
     assert (done.stdout, done.stderr) == ("NotMeasured\n", "")
+
+
+PATHS = st.lists(st.sampled_from(("a", "ab", "b", "a b", "..a")), max_size=4).map(lambda parts: "/" + "/".join(parts))
+
+
+@given(st.lists(st.tuples(st.sampled_from(("8:1", "0:40")), PATHS)), st.tuples(st.just("8:1"), PATHS))
+def test_the_first_questions_and_the_many_after_them_have_one_answer(
+    held: list[tuple[str, str]], place: tuple[str, str]
+) -> None:
+    holders = Holders(None)
+    for number, key in enumerate(held):
+        holders.add(key, (WitnessKind.OPEN_FILE, None, f"{number}"))
+    answers = {holders._witnesses(place) for _ in range(20)}
+    assert len(answers) == 1
+    inside = [number for number, key in enumerate(held) if (f"{key[1]}/").startswith(place[1].rstrip("/") + "/")]
+    assert {witness.detail for witness in answers.pop()} == {str(n) for n in inside if held[n][0] == place[0]}

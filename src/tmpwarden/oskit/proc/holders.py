@@ -12,6 +12,8 @@ from ...model.terms import WitnessKind
 from . import namespaces, procs, psutil_look
 from .proc_pass import MOST_PER_PATH, Key, Pass, Use
 
+_FEW_QUESTIONS = 8  # an index of all paths costs as much as twenty looks through them
+
 
 class Holders:
     """What one look over /proc saw. Paths are compared as (device, path within it), so names in other mount
@@ -19,6 +21,7 @@ class Holders:
 
     __slots__ = (
         "_arguments",
+        "_asked",
         "_below",
         "_blind",
         "_commands",
@@ -34,7 +37,8 @@ class Holders:
     def __init__(self, table: namespaces.MountTable | None) -> None:
         self._locate: Callable[[str], Key | None] | None = table.locate if table else None
         self._held: dict[Key, list[Use]] = {}
-        self._below: dict[Key, list[Key]] | None = None
+        self._asked = 0
+        self._below: dict[Key, list[Key]] = {}
         self._commands: dict[int, str | None] = {}
         self._arguments: dict[int, tuple[bytes, ...]] | None = None
         self.processes: dict[int, procs.Process] = {}  # all that were there
@@ -126,13 +130,21 @@ class Holders:
             return ()
 
     def _witnesses(self, place: Key) -> tuple[Witness, ...]:
-        if self._below is None:
-            self._below = _index(self._held)
-        return tuple(self._witness(use) for key in self._below.get(place, ()) for use in self._held[key])
+        self._asked += 1
+        if self._asked <= _FEW_QUESTIONS:
+            below = [key for key in self._held if _lies_in(key, place)]
+        else:
+            self._below = self._below or _index(self._held)
+            below = self._below.get(place, [])
+        return tuple(self._witness(use) for key in below for use in self._held[key])
 
     def _witness(self, use: Use) -> Witness:
         kind, pid, detail = use
         return Witness(kind, detail, pid, None if pid is None else self.command(pid))
+
+
+def _lies_in(key: Key, place: Key) -> bool:
+    return key[0] == place[0] and (key[1] == place[1] or key[1].startswith(place[1].rstrip("/") + "/"))
 
 
 def _index(held: Iterable[Key]) -> dict[Key, list[Key]]:

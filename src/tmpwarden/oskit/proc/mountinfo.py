@@ -8,7 +8,7 @@ import os
 class Mount:
     """One line of mountinfo."""
 
-    __slots__ = ("device", "filesystem", "id", "options", "parent", "point", "root")
+    __slots__ = ("_options", "device", "filesystem", "id", "parent", "point", "root")
 
     def __init__(
         self, number: int, parent: int, device: str, root: str, point: str, options: str, filesystem: str
@@ -18,8 +18,13 @@ class Mount:
         self.device = device  # "major:minor" of the file system, which is not always what stat calls it (btrfs)
         self.root = root  # the directory of that file system which is mounted here
         self.point = point
-        self.options = frozenset(options.split(","))  # of the mount and of the file system
+        self._options = options
         self.filesystem = filesystem
+
+    @property
+    def options(self) -> frozenset[str]:
+        """Of the mount and of the file system. Few ask, and a look at all processes reads every namespace's mounts."""
+        return frozenset(self._options.split(","))
 
     @property
     def base(self) -> str:
