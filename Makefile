@@ -43,7 +43,7 @@ test-hosts: dev  # boots a real Debian host; root, apt: debootstrap systemd-cont
 test-fleet: .venv/fleet.stamp  # three real hosts; apt: as test-hosts, and iproute2 prometheus prometheus-node-exporter
 	$(PYTEST) -m "fleet" tests/fleet tests/deploy
 .venv/fleet.stamp: .venv/dev.stamp
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check ansible-core ansible-lint yamllint kubernetes-validate
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check ansible-core ansible-lint yamllint kubernetes-validate grafana-foundation-sdk
 	@touch $@
 
 mutants: dev  # break each line that carries a law, in a copy; its tests must notice

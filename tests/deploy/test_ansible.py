@@ -20,6 +20,7 @@ from support.own_machine import REPOSITORY
 
 ANSIBLE = REPOSITORY / "deploy" / "ansible"
 ROLE = ANSIBLE / "roles" / "tmpwarden"
+ENVIRONMENT = (ROLE / "files" / "environment.py").read_text()
 
 
 def _filters() -> ModuleType:
@@ -82,6 +83,39 @@ def test_one_page_is_drawn_of_what_several_hosts_really_said(own_world: Path, tm
     data("report", "--from", str(tmp_path / "fleet.json"), "-o", str(tmp_path / "fleet.html"))
     page = (tmp_path / "fleet.html").read_text()
     assert f"one:{own_world}/tmp" in page and f"two:{own_world}/tmp" in page
+
+
+def test_it_is_installed_for_the_host_and_in_homes_each_place_with_its_owner() -> None:
+    accounts = {"bob": ["x", "1001", "1001", "", "/srv/home of/bob", "/bin/sh"]}
+    host, bob = filters.places(["bob"], accounts, True)
+    assert (host["owner"], host["base"]) == ("root", "/opt/tmpwarden")
+    assert bob == {
+        "owner": "bob",
+        "base": "/srv/home of/bob/.local/lib/tmpwarden",
+        "command": "/srv/home of/bob/.local/bin/tmpwarden",
+    }
+    assert filters.places(["bob"], accounts, False) == [bob]
+
+
+@pytest.mark.parametrize("lacks", ["nothing", "mark", "program", "link", "another wish"])
+def test_an_environment_is_as_wished_only_if_it_was_finished_and_nothing_of_it_was_taken_away(
+    tmp_path: Path, lacks: str
+) -> None:
+    base, command = tmp_path / "base", tmp_path / "bin" / "tmpwarden"
+    program = base / "venv" / "bin" / "tmpwarden"
+    for directory in (program.parent, command.parent):
+        directory.mkdir(parents=True)
+    program.write_text("")
+    program.chmod(0o755)
+    command.symlink_to(program)
+    (base / "made-from").write_text("0" * 64)
+    for name, path in {"mark": base / "made-from", "program": program, "link": command}.items():
+        if name == lacks:
+            path.unlink()
+    wish = "1" * 64 if lacks == "another wish" else "0" * 64
+    argv = [sys.executable, "-", "look", str(base), str(command), wish]
+    said = subprocess.run(argv, input=ENVIRONMENT, capture_output=True, text=True, check=True).stdout
+    assert said == ("as wished\n" if lacks == "nothing" else "wanting\n")
 
 
 @given(st.dictionaries(st.text(min_size=1, max_size=6), st.text(max_size=30) | st.just("null") | st.just("[]")))

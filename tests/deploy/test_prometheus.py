@@ -1,10 +1,12 @@
 """deploy/prometheus and deploy/grafana: rules that promtool accepts and tests, links that lead somewhere."""
 
+import importlib
 import json
 import re
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -87,3 +89,25 @@ def test_the_dashboard_shows_the_fleet_and_one_host_and_no_two_panels_lie_upon_e
         assert not cells & taken and max(x for x, _ in cells) < 24
         taken |= cells
     assert len({panel["id"] for panel in DASHBOARD["panels"]}) == len(DASHBOARD["panels"])
+
+
+@pytest.mark.fleet
+def test_grafanas_own_model_reads_every_word_of_the_dashboard() -> None:
+    """There is no Grafana to be had here; its makers publish the model that their builders of dashboards use."""
+    importlib.import_module("grafana_foundation_sdk.cog.plugins").register_default_plugins()
+    model = importlib.import_module("grafana_foundation_sdk.models.dashboard").Dashboard.from_json(DASHBOARD)
+    encode = importlib.import_module("grafana_foundation_sdk.cog.encoder").JSONEncoder().encode
+    assert unread(DASHBOARD, json.loads(encode(model)), "") == []
+    assert {type(panel).__name__ for panel in model.panels} == {"RowPanel", "Panel"}
+
+
+def unread(wanted: Any, found: Any, where: str) -> list[str]:
+    """The places of what is not in `found` as `wanted` has it."""
+    match wanted:
+        case dict() if isinstance(found, dict):
+            return [each for key, value in wanted.items() for each in unread(value, found.get(key), f"{where}.{key}")]
+        case list() if isinstance(found, list) and len(found) == len(wanted):
+            pairs = enumerate(zip(wanted, found, strict=True))
+            return [each for number, (one, other) in pairs for each in unread(one, other, f"{where}[{number}]")]
+        case _:
+            return [] if wanted == found else [where]

@@ -5,6 +5,7 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
@@ -15,6 +16,7 @@ from support.skips import leave_out_unless_asked
 
 from .controller import Controller
 from .network import Network
+from .rolling import RolledOut, roll_out
 
 BASE = Path(os.environ.get("TMPWARDEN_HOSTS", "/var/tmp/tmpwarden-hosts"))  # the same as of `make test-hosts`
 NEEDED = ("debootstrap", "systemd-nspawn", "ssh", "nsenter", "ip", "prometheus", "promtool", "prometheus-node-exporter")
@@ -48,10 +50,10 @@ def network() -> Iterator[Network]:
 
 @pytest.fixture(scope="session")
 def hosts(wheels: Path, network: Network) -> Iterator[dict[str, Host]]:
-    """Booted side by side; with node_exporter, and no tmpwarden yet."""
-    booted: dict[str, Host] = {}
+    """Booted one after the other (they share this machine's cgroups), and wired; no tmpwarden yet."""
     empty = BASE / "no-wheels"
     empty.mkdir(exist_ok=True)
+    booted: dict[str, Host] = {}
     try:
         for name in NAMES:
             booted[name] = Host(BASE, f"fleet-{name}")
@@ -61,8 +63,8 @@ def hosts(wheels: Path, network: Network) -> Iterator[dict[str, Host]]:
             network.wire(booted[name])
         yield booted
     finally:
-        for host in booted.values():
-            host.down()
+        with ThreadPoolExecutor() as pool:
+            list(pool.map(Host.down, booted.values()))
 
 
 @pytest.fixture(scope="session")
@@ -70,3 +72,9 @@ def controller(
     tmp_path_factory: pytest.TempPathFactory, hosts: dict[str, Host], network: Network, wheels: Path
 ) -> Controller:
     return Controller(tmp_path_factory.mktemp("controller"), BASE / "key", hosts, network, wheels)
+
+
+@pytest.fixture(scope="session")
+def rolled_out(controller: Controller, hosts: dict[str, Host]) -> RolledOut:
+    """Once for all that live with it; with it comes litter of alice and bob, which a minute later may go."""
+    return roll_out(controller, hosts)

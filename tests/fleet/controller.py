@@ -1,6 +1,7 @@
 """The machine from which a fleet is looked after: the collection built and installed, an inventory, real ansible."""
 
 import hashlib
+import json
 import os
 import re
 import subprocess
@@ -11,7 +12,7 @@ from support.own_machine import REPOSITORY
 
 from .network import Network, program
 
-_SSH = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o ConnectTimeout=10"
+_SSH = "-o StrictHostKeyChecking=no -o UserKnownHostsFile=/dev/null -o ConnectTimeout=5"
 _SHARED = "-C -o ControlMaster=auto -o ControlPersist=60s -o ServerAliveInterval=5 -o ServerAliveCountMax=2"
 _RECAP = re.compile(r"^(\S+)\s+: ok=(\d+)\s+changed=(\d+)\s+unreachable=(\d+)\s+failed=(\d+)", re.MULTILINE)
 
@@ -42,9 +43,10 @@ class Controller:
             "tmpwarden_wheelhouse": str(self.wheels),
         }
 
-    def play(self, name: str, *words: str, check: bool = True, **extra: str) -> "Played":
-        more = [word for key, value in extra.items() for word in ("-e", f"{key}={value}")]
-        argv = [str(program("ansible-playbook")), "-i", str(self.inventory), f"tmpwarden.fleet.{name}", *words, *more]
+    def play(self, name: str, *words: str, check: bool = True, **extra: object) -> "Played":
+        """A playbook of the collection by its name, or any by its path."""
+        book = name if "/" in name else f"tmpwarden.fleet.{name}"
+        argv = [str(program("ansible-playbook")), "-i", str(self.inventory), book, *words, "-e", json.dumps(extra)]
         done = subprocess.run(
             self.network.inside(argv), cwd=self.home, env=self.environ, capture_output=True, text=True, timeout=900,
             stdin=subprocess.DEVNULL, check=False,

@@ -52,7 +52,7 @@ def test_two_hundred_hosts_are_nothing_to_one_prometheus(
         with Prometheus(tmp_path, network, [], scrape="5s") as prometheus:
             rewire(tmp_path, prometheus)
             wait_for("all hosts are seen", 120, lambda: prometheus.value("count(tmpwarden_build_info)") == HOSTS)
-            wait_for("a while", 180, lambda: appended(prometheus) >= HOSTS * series * 24)
+            wait_for("a while", 180, lambda: appended(prometheus) >= HOSTS * series * 12)
             figures = measured(prometheus, tmp_path, network)
     finally:
         serving.kill()

@@ -69,6 +69,11 @@ class Prometheus:
         found = self.ask(f"query?query={quote(query)}")["result"]
         return float(found[0]["value"][1]) if found else None
 
+    def rows(self, query: str) -> list[Any]:
+        """All that it answers."""
+        found: list[Any] = self.ask(f"query?query={quote(query)}")["result"]
+        return found
+
     def firing(self) -> set[tuple[str, str]]:
         """(alert, instance)"""
         alerts = [alert for alert in self.ask("alerts")["alerts"] if alert["state"] == "firing"]

@@ -52,6 +52,9 @@ if __name__ == "__main__":
     os.umask(0o022)  # root's environment is for everybody
     verb, base, command, wish, *pip = sys.argv[1:]
     if verb == "make":
-        make(base, command, wish, pip)
+        try:
+            make(base, command, wish, pip)
+        except (OSError, subprocess.CalledProcessError) as wrong:
+            sys.exit(f"not installed: {wrong}")
     else:
         print("as wished" if is_as_wished(base, command, wish) else "wanting")
