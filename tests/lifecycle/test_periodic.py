@@ -119,7 +119,7 @@ def test_a_broken_config_throws_nothing_and_the_next_hour_comes(own_world: Path,
 
 def test_two_servers_and_a_second_start_never_overlap(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     running, most, guard = 0, 0, threading.Lock()
-    inside = cleaning.Cleaning.run
+    inside = cleaning.Cleaning.clean
 
     def counted(self: cleaning.Cleaning, confirm: object) -> CleanResult:
         nonlocal running, most
@@ -133,7 +133,7 @@ def test_two_servers_and_a_second_start_never_overlap(own_world: Path, monkeypat
             with guard:
                 running -= 1
 
-    monkeypatch.setattr(cleaning.Cleaning, "run", counted)
+    monkeypatch.setattr(cleaning.Cleaning, "clean", counted)
     servers = [tmpwarden.Periodic(every="1h") for _ in range(4)]
     for server in servers:
         server.start().start()
