@@ -87,6 +87,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 @pytest.hookimpl(tryfirst=True)
 def pytest_configure(config: pytest.Config) -> None:
     """Everything lies below one directory that goes at the end. `--basetemp DIR`, outside, keeps it to look at."""
+    _heed_signals()
     if not hasattr(config, "workerinput"):
         compile_all(Path(__file__).parents[1] / "src")
     if config.option.basetemp is None and not hasattr(config, "workerinput"):
@@ -97,3 +98,15 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(signal.SIGTERM, signal.default_int_handler)  # `timeout` ends us as Ctrl-C would: tidy
     if config.option.accept_skips is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Skips(config.option.accept_skips))
+
+
+def _heed_signals() -> None:
+    """`nohup` and a shell's background jobs ignore some, and whatever a test starts would inherit that."""
+    for name, handler in (
+        ("SIGINT", signal.default_int_handler),
+        ("SIGHUP", signal.SIG_DFL),
+        ("SIGQUIT", signal.SIG_DFL),
+    ):
+        number = getattr(signal, name, None)
+        if number is not None and signal.getsignal(number) is signal.SIG_IGN:
+            signal.signal(number, handler)
