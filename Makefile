@@ -32,7 +32,7 @@ test-browser: dev  # the report in a real Chromium (apt: chromium)
 	$(PYTEST) -m "browser" tests/report
 
 test-long: dev
-	$(PYTEST) -n 2 -m "long"
+	$(PYTEST) -n 2 -m "long" --hypothesis-profile explore
 
 test-clients: dev
 	$(PYTEST) -n 2 -m "clients" -p no:cacheprovider
