@@ -174,7 +174,7 @@ class Maker:
         )
 
     def assignment(self) -> str:
-        value = self.one(self.path(), self.path(), "'a b'", "/srv/outside", "", "-rf", "..")
+        value = self.one(self.path(), self.path(), "'a b'", "/srv/outside", "", "-rf", "..", "=victim")
         name = self.one("D", "D", "D", "TMPDIR", "PATH", "IFS", "HOME", "CDPATH", "i", *SPECIAL)
         form = self.one("{0}={1}", "{0}={1}", "{0}={1}", "{0}+={1}", "{0}=({1})", "{0}=([rm]={1})", "{0}[rm]={1}")
         return form.format(name, value)
@@ -326,6 +326,8 @@ def build() -> None:
         for name in ("a", "b", "file", "sub/x", "sub/deep/y", "full/f1", "full/f2", "a b"):
             with open(f"{place}/{name}", "w") as file:
                 file.write(f"{place} {name}")
+    shutil.copy(f"{OUTSIDE}/a", f"{OUTSIDE}/victim")  # on PATH: =victim is this file to zsh
+    os.chmod(f"{OUTSIDE}/victim", 0o755)
     links = {"out_file": f"{OUTSIDE}/file", "out_dir": f"{OUTSIDE}/sub", "dangling": f"{OUTSIDE}/made", "self": "self"}
     links |= {"up": "..", "sub/out": f"{OUTSIDE}/full", "full/out_file": f"{OUTSIDE}/a", "to_project": PROJECT}
     os.link("/tmp/victim/b", f"{SCRATCH}/twin")
@@ -424,7 +426,7 @@ def main(seed: int, runs: int) -> dict[str, object]:
         command, cwd, keeps = maker.line(), maker.one(*CWDS), maker.chance(75)
         variables = {"TMPDIR": SCRATCH} if maker.chance(80) else {}
         shell = maker.one(*SHELLS)
-        environ = {"HOME": HOME, "TMPDIR": SCRATCH, "PATH": f"/usr/bin:/bin:{POSIX}", "LANG": "C.UTF-8"}
+        environ = {"HOME": HOME, "TMPDIR": SCRATCH, "PATH": f"/usr/bin:/bin:{POSIX}:{OUTSIDE}", "LANG": "C.UTF-8"}
         environ |= maker.random.choice(HOSTILE) if maker.chance(25) else {}
         context = Context(
             scratch=SCRATCH, project=PROJECT, cwd=cwd, home=HOME, uid=UID, look=Disk().look, keeps_rewrite=keeps,

@@ -6,7 +6,7 @@ from ..nouns.fields import Field
 from ..nouns.special import PROMPTS
 from ..nouns.state import UNKNOWN, State, Value, merged
 from ..shell.syntax import LITERAL, Assignment
-from .expand import DASH, discard, expand, expand_single
+from .expand import DASH, ZSH, discard, expand, expand_single
 from .formulas import calculate
 from .shell import Shell
 
@@ -32,6 +32,9 @@ def assigned_value(shell: Shell, assignment: Assignment, state: State) -> Value:
         return UNKNOWN
     word = assignment.value
     if word is None or assignment.index is not None:
+        return UNKNOWN
+    if word.parts and word.parts[0].kind == LITERAL and not word.parts[0].quote and word.parts[0].text[:1] == "=":
+        shell.doubt(ZSH)  # to which D==ls is D=/bin/ls
         return UNKNOWN
     field = expand_single(shell, word.parts, word, state) if word.parts else Field("", word)
     if word.parts and shell.in_text and assignment.name not in SOCKETS:
