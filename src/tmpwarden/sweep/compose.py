@@ -76,7 +76,10 @@ def _cleaned(
     should_stop: ShouldStop | None,
     now_ns: Clock,
 ) -> CleanResult:
+    from ..oskit.files.descriptors import make_room
     from .cleaning import Cleaning  # a scan starts without what removes
+
+    make_room()
     from .lock import clean_lock
     from .plan import make_plan
     from .store import clean_counts
