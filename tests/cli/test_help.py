@@ -112,6 +112,8 @@ def test_help_is_what_the_option_says(words: list[str], capsys: pytest.CaptureFi
         (["scan", "--agent", "cluade"], "claude"),
         (["install", "cluade"], "claude"),
         (["clean", "--tier", "asq"], "ask"),
+        (["clean", "--dryrun"], "--dry-run"),
+        (["scan", "--agnet", "claude"], "--agent"),
     ],
 )
 def test_a_typo_is_met_with_the_word_that_was_meant(
@@ -121,6 +123,11 @@ def test_a_typo_is_met_with_the_word_that_was_meant(
     said = capsys.readouterr().err
     assert "did you mean" in said.lower()
     assert meant in said
+
+
+def test_an_option_that_is_like_no_other_is_met_with_no_guess(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["clean", "--nope"]) == 3
+    assert "did you mean" not in capsys.readouterr().err.lower()
 
 
 def test_an_empty_session_is_refused_and_not_read_as_none(capsys: pytest.CaptureFixture[str]) -> None:

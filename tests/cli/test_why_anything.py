@@ -55,7 +55,7 @@ def test_another_users_path_names_its_owner(root: Path) -> None:
     theirs = root / "theirs"
     theirs.touch()
     os.chown(theirs, UID, UID)
-    assert f"belongs to {USER}, so tmpwarden never touches it" in said(str(theirs))
+    assert f"belongs to the user {USER}, so tmpwarden never touches it" in said(str(theirs))
     assert data("why", str(theirs))["belongs_to"] == USER
 
 

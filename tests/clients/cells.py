@@ -48,7 +48,7 @@ def measure(agent: str, end: str) -> Cell:
 def _after() -> str:
     """A command outlives some agents; a user's next login would not find it."""
     ended = "sleep 4; pkill -KILL -f 'prob[e].py orig'; pkill -KILL -f 'slee[p] 41'; sleep 1"
-    alive = f"echo == alive; pgrep -f '{NPM}/[a-z]' && pkill -KILL -f '{NPM}/[a-z]'; sleep 1"
+    alive = f"echo == alive; pgrep -u 1000 -f '{NPM}/[a-z]' && pkill -KILL -u 1000 -f '{NPM}/[a-z]'; sleep 1"
     steps = [
         alive,
         "echo == made",
@@ -103,7 +103,7 @@ def _claude(end: str) -> Cell:
     hangs = signal.isupper() and not idle
     call = {"tool": "Bash", "input": {"command": command + ("; sleep 41" if hangs else ""), "description": "look"}}
     script = {"scripts": {"main": [call, {"text": "done", **({"delay": 40} if idle else {})}]}}
-    options = ["--signal", signal, "--signal-at", "main:1:1.5" if idle else "main:0:4"] if signal.isupper() else []
+    options = ["--signal", signal, "--signal-at", "main:1:1.5" if idle else "main:0:10"] if signal.isupper() else []
     result = run_claude(json.dumps(script), *options, "--pre", setup(), "--post", _after())
     pre, post = result["pre"], result["post"]
     assert isinstance(pre, dict) and isinstance(post, dict)

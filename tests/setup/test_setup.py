@@ -13,6 +13,7 @@ import pytest
 
 from hooks.calling import hook, said
 from setup.test_install import put
+from support import odd_homes
 from support.command import AHEAD
 from support.mounts import needs_root
 from support.terminal import on_a_terminal
@@ -81,6 +82,24 @@ def test_a_setup_and_its_removal_leave_every_byte_as_it_was(world: Path) -> None
     assert everything.plan(WANTED).changes == (), "a second setup has nothing to do"
     everything.take_out()
     assert everything_in(world) == before
+
+
+@pytest.mark.parametrize("form", odd_homes.FORMS)
+def test_whatever_form_settings_have_every_byte_mode_attribute_and_link_is_as_before(
+    world: Path, monkeypatch: pytest.MonkeyPatch, form: str
+) -> None:
+    monkeypatch.delenv("XDG_CONFIG_HOME")
+    monkeypatch.setattr(timer, "state", lambda: "installed")  # so that Codex gets its static directory too
+    project = odd_homes.make(home(world), form)
+    monkeypatch.chdir(project)
+    before = odd_homes.everything(home(world))
+    made = everything.plan(WANTED)
+    assert not made.refused
+    everything.carry_out(made, WANTED)
+    assert odd_homes.everything(home(world)) != before
+    assert everything.plan(WANTED).changes == ()
+    everything.take_out()
+    assert odd_homes.everything(home(world)) == before
 
 
 def test_what_the_user_writes_in_between_stays(world: Path) -> None:

@@ -9,7 +9,7 @@ import click
 from ..errors import BadArgument
 from .call import Answer, Call
 from .group import COMPLETION_VARIABLE, LazyGroup, with_common_options
-from .typos import nearest
+from .typos import did_you_mean, nearest
 
 
 @click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
@@ -51,8 +51,16 @@ def complete(instruction: str) -> int:
 
 
 def _sentence(error: click.ClickException) -> str:
+    if isinstance(error, click.NoSuchOption):  # click takes the dashes for likeness: --nope, did you mean --force?
+        words = [name.lstrip("-") for name in _options(error.ctx)]
+        return f"no such option: {error.option_name}{did_you_mean(error.option_name.lstrip('-'), words, '--{0}')}"
     text = error.format_message().rstrip(".")
     return text[:1].lower() + text[1:] if text[1:2].islower() else text
+
+
+def _options(context: click.Context | None) -> list[str]:
+    known = context.command.get_params(context) if context else []
+    return [name for each in known if isinstance(each, click.Option) for name in each.opts if name.startswith("--")]
 
 
 def _help_for(error: click.ClickException) -> str:

@@ -156,7 +156,7 @@ def owner_told(owner: Owner) -> str:
         case OwnerState.UNKNOWN:
             return f"cannot tell: {name}" if name else "cannot tell"
         case OwnerState.NONE:
-            return "nobody"
+            return "no session"  # not "nobody", which is also the name of a user
 
 
 def owner_short(owner: Owner) -> str:

@@ -27,7 +27,17 @@ _AGENTS = ("AGENT", ">ROWS", ">AUTO", ">ASK", ">NEVER", "VERIFIED", "NAME")
 _ROWS = ("ROW", "TIER", "WORTH", "WHAT")
 
 
-@click.group(invoke_without_command=True)
+class _ShowsByName(click.Group):
+    """`agents claude` is `agents show claude`."""
+
+    def resolve_command(
+        self, ctx: click.Context, args: list[str]
+    ) -> tuple[str | None, click.Command | None, list[str]]:
+        is_command = args[0] in self.commands or args[0].startswith("-")
+        return super().resolve_command(ctx, args if is_command else ["show", *args])
+
+
+@click.group(cls=_ShowsByName, invoke_without_command=True)
 @pass_call
 def command(call: Call) -> Answer | None:
     """The catalogue: every agent, and every shape of file it leaves.

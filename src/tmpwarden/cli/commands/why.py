@@ -137,7 +137,7 @@ def _stranger(call: Call, told: Explained) -> Iterator[str]:
         yield _fact("undo", f"tmpwarden undo {told.undo[:8]}")
         return
     if told.belongs_to is not None:
-        yield _fact("what", f"belongs to {shown(told.belongs_to)}, so tmpwarden never touches it")
+        yield _fact("what", f"belongs to the user {shown(told.belongs_to)}, so tmpwarden never touches it")
     elif told.inside:
         yield _fact("what", f"no unit itself; {render.counted(told.inside)} in it")
     else:
@@ -174,7 +174,7 @@ def _witnesses(told: Explained) -> Iterator[str]:
         case NotMeasured(why):
             yield _fact("used by", f"cannot tell: {shown(why)}")
         case Nobody():
-            yield _fact("used by", "nobody")
+            yield _fact("used by", "no process")
         case Held(by):
             yield from _processes(by)
 

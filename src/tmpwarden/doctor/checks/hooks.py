@@ -34,7 +34,7 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
         yield Diagnosis("hooks", "ok", f"hooks are installed for {', '.join(there)}.")
     else:
         found = [state.agent for state in patient.hooks if state.state == "absent"]
-        hint = f"tmpwarden install {found[0]}" if found else ""
+        hint = "tmpwarden setup" if found else ""
         yield Diagnosis("hooks", "ok", "no agent calls tmpwarden by itself yet.", "", hint)
 
 
