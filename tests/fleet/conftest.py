@@ -20,6 +20,7 @@ from .rolling import RolledOut, roll_out
 
 BASE = Path(os.environ.get("TMPWARDEN_HOSTS", "/var/tmp/tmpwarden-hosts"))  # the same as of `make test-hosts`
 NEEDED = ("debootstrap", "systemd-nspawn", "ssh", "nsenter", "ip", "prometheus", "promtool", "prometheus-node-exporter")
+_LATE = "/run/systemd/system/tmpwarden.timer.d"
 NAMES = ("one", "two", "three")
 
 
@@ -61,6 +62,10 @@ def hosts(wheels: Path, network: Network) -> Iterator[dict[str, Host]]:
             # A user's systemd that has ended does not start again where the machine's cgroups tell of no empty ones.
             booted[name].run("loginctl enable-linger root alice bob")
             network.wire(booted[name])
+            # In its own time the timer would clear what the tests leave; they start its service themselves.
+            booted[name].run(
+                f"mkdir -p {_LATE}; printf '[Timer]\\nOnActiveSec=\\nOnActiveSec=1d\\n' > {_LATE}/late.conf"
+            )
         yield booted
     finally:
         with ThreadPoolExecutor() as pool:
