@@ -218,8 +218,10 @@ def test_a_file_larger_than_its_row_says_stays(own_world: Path, key: str) -> Non
         if each.is_match
     ]
     for each in planted:
-        with open(each.path, "wb") as file:
-            file.truncate(row.max_bytes + 1)
+        mode = os.stat(each.path).st_mode
+        os.chmod(each.path, 0o600)  # a read-only stub lets nobody but root write
+        os.truncate(each.path, row.max_bytes + 1)
+        os.chmod(each.path, mode)
     request = Request(
         home=str(own_world / "home"),
         projects=(own_directory(row, own_world),) if "{project}" in row.place else (),

@@ -3,6 +3,7 @@
 import json
 import os
 import re
+import shlex
 import sys
 import tomllib
 from pathlib import Path
@@ -157,7 +158,7 @@ def test_a_multi_line_list_is_replaced_whole() -> None:
 
 
 def _edited(answer: str, script: str, config: Path) -> tuple[int, str]:
-    env = {**os.environ, "EDITOR": f"{sys.executable} -c '{script}'"}
+    env = {**os.environ, "EDITOR": shlex.join([sys.executable, "-c", script])}
     return on_a_terminal([sys.executable, "-m", "tmpwarden", "config", "edit"], answer=answer, env=env, columns=200)
 
 

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.litter import later
+from support.mounts import needs_root
 from support.repos import commit, git, inspected, lost
 from support.users import session_directory
 from tmpwarden.model.sweep import Keep
@@ -253,7 +254,13 @@ def say_nothing(main: Path, tree: Path) -> None:
 
 @pytest.mark.parametrize(
     "harm",
-    [claim_another_entry, claim_the_repository_itself, lose_the_repository, belong_to_another, say_nothing],
+    [
+        claim_another_entry,
+        claim_the_repository_itself,
+        lose_the_repository,
+        pytest.param(belong_to_another, marks=needs_root),
+        say_nothing,
+    ],
 )
 def test_a_worktree_that_its_repository_does_not_know_is_unclear(
     main: Path, tree: Path, harm: Callable[[Path, Path], None]
