@@ -45,6 +45,9 @@ class Roster:
         self.leases, self.holders, self.home = leases, holders, home
         self.unread = list(unread)  # records that may name a live session, and why they could not be read
         self._near: dict[str, list[Living]] = {}  # strangers by the root that they may use
+        self._leases_of: dict[str, list[Lease]] = {}
+        for lease in leases:
+            self._leases_of.setdefault(lease.session, []).append(lease)
 
     @cached_property
     def entries(self) -> tuple[tuple[RegistryEntry, OwnerState], ...]:
@@ -56,6 +59,14 @@ class Roster:
         homes = registries.config_homes(self.registry, self.home, self.leases, self.holders, relatives)
         found = registries.read(self.registry, homes, self.unread)
         return tuple((entry, registries.state_of(entry)) for entry in found)
+
+    @cached_property
+    def _entries_of(self) -> dict[str, list[tuple[RegistryEntry, OwnerState]]]:
+        """By session: a hundred thousand units ask."""
+        found: dict[str, list[tuple[RegistryEntry, OwnerState]]] = {}
+        for entry, state in self.entries:
+            found.setdefault(entry.session, []).append((entry, state))
+        return found
 
     @cached_property
     def _running(self) -> tuple[int, ...]:
@@ -78,8 +89,8 @@ class Roster:
         """Alive by any witness; dead if records name it and all of their processes are gone; else absent or unknown."""
         if named := self.witnesses_of(session):
             return Owner(OwnerState.ALIVE, named[0].pid, session, named[0].detail)
-        records = [(state, entry.pid, entry.source) for entry, state in self.entries if entry.session == session]
-        records += [(state_of(lease), lease.pid, "lease") for lease in self.leases if lease.session == session]
+        records = [(state, entry.pid, entry.source) for entry, state in self._entries_of.get(session, ())]
+        records += [(state_of(lease), lease.pid, "lease") for lease in self._leases_of.get(session, ())]
         for wanted in (OwnerState.UNKNOWN, OwnerState.DEAD):
             for state, pid, source in records:
                 if state is wanted:
@@ -99,13 +110,12 @@ class Roster:
         """Everything that names a live process for this session."""
         found = [
             self._witness(WitnessKind.REGISTRY, entry.source, entry.pid)
-            for entry, state in self.entries
-            if entry.session == session and state is OwnerState.ALIVE
+            for entry, state in self._entries_of.get(session, ())
+            if state is OwnerState.ALIVE
         ]
         found += [
             self._witness(WitnessKind.LEASE, f"{lease.path}.lease" if lease.path else "what it made by name", pid)
-            for lease in self.leases
-            if lease.session == session
+            for lease in self._leases_of.get(session, ())
             for pid in live_pids(lease)
         ]
         return (*found, *self.carriers_of(session))

@@ -17,7 +17,7 @@ from .store.expiry import complaints, expire, expired_rescues, purge_all, unused
 from .store.giving_up import Back, GivingUp, instead
 from .store.journal import Journal
 from .store.quarantine import Quarantines
-from .take.act import Actor
+from .take.act import GROUP, Actor
 from .take.purger import Purger
 from .take.rescuing import Rescuer
 from .weigh import consent
@@ -26,7 +26,7 @@ Confirm = Callable[[Plan], bool]
 OnReceipt = Callable[[Receipt], None]
 ShouldStop = Callable[[], bool]  # asked between two units
 _WAITING = frozenset(("empty-dir", "expired"))  # checks that another unit's end can turn
-_BATCH_UNITS, _BATCH_ENTRIES = 256, 16_384  # a descriptor each; then one look at all processes
+_BATCH_UNITS, _BATCH_ENTRIES = 2048, 16_384  # then one look at all processes
 _WENT = (Outcome.REMOVED, Outcome.QUARANTINED)
 
 
@@ -48,7 +48,7 @@ class Cleaning:
         journal = Journal(self.prepared.state)
         quarantines = Quarantines(self.prepared.state, self.prepared.home_roots)
         rescuer = Rescuer(self.prepared.settings, self.prepared.now_ns)
-        actor = Actor(weigher, journal, quarantines, Purger(), keep_for_undo=request.quarantine, rescuer=rescuer)
+        actor = Actor(weigher, journal, quarantines, Purger(), request.quarantine, rescuer=rescuer, group=GROUP)
         giving_up = GivingUp(journal, weigher.world)
         weigher.world.keeps_rolls = confirm is None and not request.quarantine
         journal.open()
@@ -148,7 +148,7 @@ class Cleaning:
                 continue
             self._collect(actor.take(removal, is_fresh=is_fresh))
             entries += removal.evidence.measure.entries if removal.evidence.measure else 1
-            if len(actor.pending) >= _BATCH_UNITS or entries >= _BATCH_ENTRIES:
+            if actor.count >= _BATCH_UNITS or entries >= _BATCH_ENTRIES:
                 self._collect(actor.last_look())
                 entries = 0
         self._collect(actor.last_look())

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Callable, Iterator
 from itertools import islice
 
@@ -15,7 +14,8 @@ from ..model.sweep import Finding, Measure, Owner, Receipt, Remove, Space, Verdi
 from ..model.terms import Outcome
 from ..oskit.files import space
 from ..oskit.files.purge import Purged
-from .find.scan import Finder, open_below
+from .find.parents import Parents
+from .find.scan import Finder
 from .find.second_walker import BATCH, WORTH_A_FORK, SecondWalker
 from .weigh.consent import Consent
 from .weigh.evidence import measured
@@ -38,11 +38,13 @@ class Prepared:
     warnings: list[str]
     named: tuple[Finding, ...] = ()  # a person's words: look at these alone
     leased_roots: tuple[str, ...] = ()  # below them only our own and leased units are looked for
+    _parents: Parents = field(default_factory=Parents)  # the one that the last unit lay in
 
     def verdicts(self) -> Iterator[Verdict]:
         """Find, gather, judge, one unit after the other: each verdict is of this very moment."""
         for finding in self._findings():
             yield from self.hear(finding)
+        self._parents.close()
 
     def surveyed(self) -> Iterator[Verdict]:
         """The same for a look that ends in no deed: from some size on two walk at once."""
@@ -59,6 +61,7 @@ class Prepared:
                         yield verdict
                     if not is_litter:
                         self.finder.turned_down(finding)
+        self._parents.close()
 
     def _findings(self) -> Iterator[Finding]:
         only = self.request.only_paths
@@ -68,25 +71,16 @@ class Prepared:
 
     def hear(self, finding: Finding, measure: Measure | None = None) -> Iterator[Verdict]:
         try:
-            dir_fd = open_below(finding.root, finding.parent)
+            dir_fd = self._parents.open(finding.root, finding.parent)
         except OSError:
             return
-        try:
-            yield from self.weigher.verdicts(finding, dir_fd, measure)
-        finally:
-            os.close(dir_fd)
+        yield from self.weigher.verdicts(finding, dir_fd, measure)
 
     def measure(self, finding: Finding) -> Measure | None:
         try:
-            dir_fd = open_below(finding.root, finding.parent)
+            return measured(finding, self.weigher.world, self._parents.open(finding.root, finding.parent))
         except OSError:
             return None
-        try:
-            return measured(finding, self.weigher.world, dir_fd)
-        except OSError:
-            return None
-        finally:
-            os.close(dir_fd)
 
     @property
     def frozen(self) -> tuple[str, ...]:

@@ -109,11 +109,12 @@ def in_initial_pid_namespace() -> bool:
 class MountTable:
     """The mounts of one mount namespace, and where a path of that namespace really lies."""
 
-    __slots__ = ("mounts", "visible")
+    __slots__ = ("_last", "mounts", "visible")
 
     def __init__(self, mounts: list[Mount]) -> None:
         self.mounts = tuple(mounts)
         self.visible = visible_mounts(mounts)  # by mount point
+        self._last: tuple[str, Mount | None] = ("", None)  # a directory, and the mount that it lies in
 
     @classmethod
     def parse(cls, text: str) -> MountTable:
@@ -141,6 +142,15 @@ class MountTable:
 
     def mount_of(self, path: str) -> Mount | None:
         """The mount that a walk along `path` ends in."""
+        if path in self.visible or not path.startswith("/"):
+            return self.visible.get(path)
+        parent, (known, mount) = path[: path.rfind("/")] or "/", self._last
+        if parent != known:  # most questions are about neighbours
+            mount = self._mount_of(parent)
+            self._last = parent, mount
+        return mount
+
+    def _mount_of(self, path: str) -> Mount | None:
         here = path
         while here.startswith("/"):
             mount = self.visible.get(here)
@@ -183,6 +193,8 @@ class MountTable:
 
 
 def _normal(path: str) -> str:
+    if path.startswith("/") and "//" not in path and "/." not in path and path[-1] != "/":
+        return path
     return "/" + os.path.normpath(path).lstrip("/") if path.startswith("/") else path
 
 

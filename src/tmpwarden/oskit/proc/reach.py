@@ -13,12 +13,12 @@ import sys
 import time
 
 from .link_walk import follow
+from .mount_watch import Watched as _Watched
 from .mountinfo import Mount
 from .namespaces import MountTable, waits_for_others
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import select
     from collections.abc import Iterator
 
 DEADLINE_S = 2.0  # from when the child is there
@@ -59,9 +59,9 @@ class Reach:
             _watched = _watched or _Watched.open()
             if _watched is None:
                 return cls(MountTable.of())
-            if _watched.reach is None or _watched.has_changed():
-                _watched.reach = cls(MountTable.of())
-            return _watched.reach
+            if not isinstance(_watched.seen, cls) or _watched.has_changed():
+                _watched.seen = cls(MountTable.of())
+            return _watched.seen
 
     def frozen(self, path: str) -> str | None:
         """The mount on the way to `path` (links followed) that does not answer; None if all do."""
@@ -87,32 +87,6 @@ class Reach:
         """Mounts at or below a path (without links) that may hang: whoever walks there walks into them."""
         below = path.rstrip("/") + "/"
         return (point for point in self.risky if point == path or point.startswith(below))
-
-
-class _Watched:
-    """The mount table, open all the time: the kernel tells whoever polls it of each change, once."""
-
-    __slots__ = ("fd", "poll", "reach")
-
-    def __init__(self, fd: int, poll: select.poll) -> None:
-        self.fd, self.poll = fd, poll
-        self.reach: Reach | None = None
-
-    @classmethod
-    def open(cls) -> _Watched | None:
-        import select
-
-        try:
-            fd = os.open("/proc/self/mountinfo", os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            return None
-        poll = select.poll()
-        poll.register(fd, select.POLLPRI)
-        poll.poll(0)
-        return cls(fd, poll)
-
-    def has_changed(self) -> bool:
-        return len(self.poll.poll(0)) > 0
 
 
 _watched: _Watched | None = None

@@ -4,60 +4,35 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 
-from ...later import json
 from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Receipt
 from ...model.terms import Outcome
 from ...oskit.files import atomic, own_dirs, rotate
 from ...small_json import dumps
+from .journal_lines import (
+    COMEBACK,
+    RESTORABLE,
+    Comeback,
+    Intent,
+    decoded,
+    decoded_intent,
+    intent_fields,
+    is_whole,
+    receipt_fields,
+)
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 _ROTATE_BYTES, _GENERATIONS = 10 << 20, 5
+__all__ = ["NAME", "Comeback", "Intent", "Journal", "entries", "open_comebacks", "open_intents", "restorable"]
 NAME = "journal.jsonl"
 _RESERVE_BYTES = 256 << 10
 _LATELY_BYTES = 64 << 10
-
-
-@dataclass(frozen=True, slots=True)
-class Intent:
-    """A take that was begun. Without a receipt, the next run settles it."""
-
-    id: str  # the token in quarantine; for work in place, a token that names nothing there
-    path: str
-    root: str
-    row: str
-    quarantine: str  # directory; "" for work in place
-    worth: str
-    mode: int  # of the unit's root before we touched it
-    device: int
-    inode: int
-    count: int = 1  # members of a swarm
-    newest_ns: int = 0  # the unit's newest date when it was judged: what is younger came later; 0: not judged yet
-    entries: int = 0  # of the unit when it was judged
-    links: str = ""  # of work in place: what the files with several names in it were (oskit/files/link_marks)
-
-
-@dataclass(frozen=True, slots=True)
-class Comeback:
-    """An undo that had to change a mode for its move, and was begun."""
-
-    id: str
-    path: str  # where it goes
-    quarantine: str
-    mode: int
-    device: int
-    inode: int
-
-
-_NUMBERS = ("mode", "device", "inode", "count", "newest_ns", "entries")
-_INTENT = {name: int if name in _NUMBERS else str for name in Intent.__slots__}
-_COMEBACK = {name: _INTENT[name] for name in Comeback.__slots__}
-_RESTORABLE = {"id": str, "run": str, "path": str, "root": str, "bytes": int, "entries": int}
 
 
 @dataclass(slots=True)
@@ -68,6 +43,7 @@ class Journal:
     run: str = field(default_factory=lambda: os.urandom(4).hex())
     is_open: bool = False
     _reserve: atomic.Reserve | None = None
+    _held: list[str] | None = None  # lines that wait for each other
 
     @property
     def path(self) -> str:
@@ -90,23 +66,53 @@ class Journal:
 
     def intend(self, intent: Intent) -> bool:
         """Write what is about to be done; False if that cannot be written."""
-        return self._append({"t": "intent", **_intent_fields(intent)})
+        return self.intend_all((intent,))[0]
+
+    def intend_all(self, intents: Sequence[Intent]) -> list[bool]:
+        """The same for several, with one write: all of them stand here before the first is carried out."""
+        lines = [self._line({"t": "intent", **intent_fields(each)}) for each in intents]
+        return [True] * len(lines) if self._write(lines) else [self._write([line]) for line in lines]
+
+    @contextmanager
+    def together(self) -> Iterator[None]:
+        """What is told of deeds that are done is written with one write at the end. Whoever is killed before has told
+        nothing, and the next run settles their intents."""
+        self._held = []
+        try:
+            yield
+        finally:
+            self.flush()
+            self._held = None
+
+    def flush(self) -> None:
+        lines, self._held = self._held, []
+        if lines and not self._write(lines):
+            for line in lines:
+                self._write([line])
 
     def begin(self, comeback: Comeback) -> bool:
         return self.note("undoing", **{name: getattr(comeback, name) for name in Comeback.__slots__})
 
     def record(self, receipt: Receipt) -> bool:
-        return self._append({"t": "receipt", **_receipt_fields(receipt)})
+        return self._append({"t": "receipt", **receipt_fields(receipt)})
 
     def note(self, kind: str, **fields: object) -> bool:
         """A line of another kind: "undone", "settled", "observed"."""
         return self._append({"t": kind, **fields})
 
     def _append(self, fields: dict[str, object]) -> bool:
-        line = dumps({"time": _stamp(), "run": self.run, **fields}, compact=True)
+        if self._held is None:
+            return self._write([self._line(fields)])
+        self._held.append(self._line(fields))
+        return True
+
+    def _line(self, fields: dict[str, object]) -> str:
+        return dumps({"time": _stamp(), "run": self.run, **fields}, compact=True)
+
+    def _write(self, lines: list[str]) -> bool:
         for _ in range(2):
             try:
-                atomic.append_line(self.path, line)
+                atomic.append_line(self.path, "\n".join(lines))
                 return True
             except OSError:
                 if self._reserve is None or not self._reserve.give_up():
@@ -122,7 +128,7 @@ def entries(state: str, *, must_read: bool = False) -> Iterator[dict[str, Any]]:
     for name in rotate.names(f"{state}/{NAME}", keep=_GENERATIONS):
         try:
             with open(name, encoding="utf-8", errors="surrogateescape", opener=atomic.at_once) as lines:
-                yield from filter(None, map(_decoded, lines))
+                yield from filter(None, map(decoded, lines))
         except FileNotFoundError:
             continue
         except OSError:
@@ -143,7 +149,7 @@ def open_comebacks(state: str) -> list[Comeback]:
         return []
     begun: dict[str, Comeback] = {}
     for entry in entries(state):
-        if entry.get("t") == "undoing" and _is_whole(entry, _COMEBACK):
+        if entry.get("t") == "undoing" and is_whole(entry, COMEBACK):
             begun[entry["id"]] = Comeback(**{name: entry[name] for name in Comeback.__slots__})
         elif entry.get("t") in ("undone", "settled", "expired"):
             begun.pop(str(entry.get("id")), None)
@@ -154,7 +160,7 @@ def _pending(lines: Iterable[dict[str, Any]]) -> dict[str, Intent]:
     pending: dict[str, Intent] = {}
     for entry in lines:
         if entry.get("t") == "intent":
-            intent = _decoded_intent(entry)
+            intent = decoded_intent(entry)
             if intent:
                 pending[intent.id] = intent
         elif entry.get("t") in ("receipt", "undone", "settled"):
@@ -168,7 +174,7 @@ def restorable(state: str, *, must_read: bool = False) -> dict[str, dict[str, An
     for entry in entries(state, must_read=must_read):
         token = str(entry.get("id", ""))
         if entry.get("t") == "receipt" and entry.get("outcome") == Outcome.QUARANTINED.value:
-            if _is_whole(entry, _RESTORABLE):
+            if is_whole(entry, RESTORABLE):
                 kept[token] = entry
         elif entry.get("t") in ("undone", "expired", "pinned", "receipt"):
             kept.pop(token, None)
@@ -183,57 +189,11 @@ def ended_well(state: str) -> bool:
             lines = file.read().decode(errors="surrogateescape").splitlines()
     except OSError:
         return False
-    lately = list(filter(None, map(_decoded, lines)))
+    lately = list(filter(None, map(decoded, lines)))
     while lately and lately[-1].get("t") == "run":  # begun, and nothing done: most likely by who asks
         lately.pop()
     is_undoing = any(entry.get("t") in ("undoing", "staging") for entry in lately)
     return bool(lately) and lately[-1].get("t") == "end" and not (_pending(lately) or is_undoing)
-
-
-def _intent_fields(intent: Intent) -> dict[str, object]:
-    fields = {name: getattr(intent, name) for name in Intent.__slots__}
-    return fields if intent.links else {name: value for name, value in fields.items() if name != "links"}
-
-
-def _receipt_fields(receipt: Receipt) -> dict[str, object]:
-    finding = receipt.finding
-    return {
-        "id": receipt.id,
-        "path": finding.path,
-        "row": finding.litter.key,
-        "agent": finding.litter.agent,
-        "root": finding.root,
-        "outcome": receipt.outcome.value,
-        "reason": receipt.reason.value,
-        "bytes": receipt.bytes,
-        "entries": receipt.entries,
-        "freed": receipt.freed_bytes,
-        "count": len(finding.members) or 1,
-        "undoable": receipt.undoable,
-        **({"detail": receipt.detail} if receipt.detail else {}),
-    }
-
-
-def _decoded(line: str) -> dict[str, Any] | None:
-    try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError):
-        return None
-    return entry if isinstance(entry, dict) else None
-
-
-def _decoded_intent(entry: dict[str, Any]) -> Intent | None:
-    fields = {name: entry[name] for name in Intent.__slots__ if name in entry}
-    return (
-        Intent(**fields)
-        if _is_whole({"count": 1, "newest_ns": 0, "entries": 0, "links": ""} | fields, _INTENT)
-        else None
-    )
-
-
-def _is_whole(entry: dict[str, Any], kinds: Mapping[str, type]) -> bool:
-    """Every field is there and what it should be: a line that somebody edited must stop no later run."""
-    return all(isinstance(entry.get(name), kind) for name, kind in kinds.items())
 
 
 def _rotate(path: str) -> None:

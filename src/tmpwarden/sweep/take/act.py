@@ -1,46 +1,41 @@
 """Carry out Remove verdicts: the only step of a sweep that changes the world.
 
-A batch is taken unit by unit; then one more look at all processes is made for the whole batch, at the new place, and
+A batch is taken group by group; then one more look at all processes is made for the whole batch, at the new place, and
 what somebody holds there goes back. Only then is anything purged.
 """
 
 from __future__ import annotations
 
 import os
+from collections import deque
 from collections.abc import Iterator
 
 from ...lazy_dataclass import dataclass, field, replace
-from ...model.sweep import Finding, Keep, Measure, Receipt, Remove, Verdict
+from ...model.sweep import Finding, Keep, Receipt, Remove, Verdict
 from ...model.terms import Outcome, Reason, Worth
 from ...oskit.files.take import Taken
 from ...oskit.race import race_window as _race_window
-from ...rescue.nouns import Refused, Rescued
-from ..find import scan
+from ..find.parents import Parents
 from ..store import quarantine
 from ..store.journal import Journal
 from ..store.quarantine import Quarantines
 from ..weigh.weigher import Weigher
-from . import doubt, recheck
+from . import doubt
+from .ending import Ending, told
+from .gripping import Grip, grip, take_all
 from .purger import Job, Purger
-from .receipts import kept, receipt_of
+from .receipts import kept
 from .rescuing import Rescuer, must_be_saved
-from .taking import (
-    Deed,
-    MayGo,
-    decide,
-    given_back,
-    is_empty_directory,
-    refused,
-    remove_in_place,
-    take_members,
-    take_unit,
-    unwritten,
-)
+from .taking import Deed, MayGo, is_empty_directory, refused, remove_in_place, take_members, unwritten
+
+GROUP = 64  # units that a big sweep takes together; two descriptors each
+_MOST_PARENTS = 128  # open descriptors of one batch
+_GROUP_ENTRIES = 2048  # what was judged must not wait for the walks of too much else
 
 
 @dataclass(slots=True)
 class Actor:
-    """Takes units one by one; `last_look` ends a batch, `finish` waits for the last purge."""
+    """Takes units; `last_look` ends a batch, `finish` waits for the last purge."""
 
     weigher: Weigher
     journal: Journal
@@ -49,61 +44,93 @@ class Actor:
     keep_for_undo: bool = True
     only_into_quarantine: bool = False  # undo was promised: what cannot be moved stays
     rescuer: Rescuer | None = None  # saves git work and files before a unit goes
+    group: int = 1  # units that are taken together: one write of all their intents, then the renames
     pending: list[Deed] = field(default_factory=list)
+    _grips: deque[Grip] = field(default_factory=deque)
+    _gripped_entries: int = 0
+    _parents: Parents = field(default_factory=lambda: Parents(_MOST_PARENTS))
+
+    @property
+    def count(self) -> int:
+        """Units of the batch."""
+        return len(self.pending) + len(self._grips)
+
+    @property
+    def is_full(self) -> bool:
+        """Whether the next unit could need a descriptor too many."""
+        return self._parents.are_many
 
     def for_good(self) -> Actor:
         """One that keeps nothing for undo, in the same run."""
-        return replace(self, keep_for_undo=False, pending=[])
+        return replace(self, keep_for_undo=False, pending=[], _grips=deque(), _parents=Parents(_MOST_PARENTS))
 
     def take(self, verdict: Remove, *, is_fresh: bool = False) -> Iterator[Receipt]:
         """`is_fresh`: judged this very moment; else the unit is heard again before it is taken."""
+        if self.is_full and (verdict.finding.root, verdict.finding.parent) not in self._parents:
+            yield from self.last_look()
         for outcome in self._begin(verdict, is_fresh):
             if isinstance(outcome, Deed):
                 self.pending.append(outcome)
+            elif isinstance(outcome, Grip):
+                self._grips.append(outcome)
+                self._gripped_entries += outcome.intent.entries
             else:
                 yield self._told(outcome)
+        if len(self._grips) >= self.group or self._gripped_entries >= _GROUP_ENTRIES:
+            yield from self._take_gripped()
+
+    def _take_gripped(self) -> Iterator[Receipt]:
+        grips, self._grips, self._gripped_entries = self._grips, deque(), 0
+        for each, result in take_all(grips, self.journal) if grips else ():
+            if result == Taken.TAKEN:
+                self.pending.append(each.deed)
+            else:
+                yield self._told(self._refused(each.deed, result))
 
     def last_look(self) -> Iterator[Receipt]:
         """Look once more for users of anything in the batch, then finish or put back."""
+        yield from self._take_gripped()
         deeds, self.pending = self.pending, []
         if not deeds:
+            self._parents.close()
             return
         _race_window("taken, holders not yet looked for")
         jobs: list[Job] = []
         try:
             self.weigher.world.refresh()
-            yield from self._finish(deeds, jobs)
+            ending = Ending(self.weigher.world, self.journal, self.rescuer)
+            with self.journal.together():
+                for end in (each for deed in deeds for each in ending.of(deed)):
+                    if isinstance(end, Job):
+                        jobs.append(end)
+                    else:
+                        yield end
         finally:
-            for deed in deeds:
-                os.close(deed.dir_fd)
-        for receipt in self.purger.submit(jobs) if jobs else ():
-            self._purged(receipt)
-            yield receipt
+            self._parents.close()
+        if jobs:
+            yield from self._purged(self.purger.submit(jobs))
         self.weigher.world.workers = self.purger.workers
 
     def finish(self) -> Iterator[Receipt]:
         yield from self.last_look()
-        for receipt in self.purger.finish():
-            self._purged(receipt)
-            yield receipt
+        yield from self._purged(self.purger.finish())
 
-    def _begin(self, verdict: Remove, is_fresh: bool) -> Iterator[Deed | Receipt]:
+    def _begin(self, verdict: Remove, is_fresh: bool) -> Iterator[Grip | Deed | Receipt]:
         finding = verdict.finding
+        is_known = (finding.root, finding.parent) in self._parents
         try:
-            dir_fd = scan.open_below(finding.root, finding.parent)
+            dir_fd = self._parents.open(finding.root, finding.parent)
         except OSError:
             yield Receipt(finding, Outcome.VANISHED, verdict.reason)
             return
-        try:
+        if not is_known:
             self._remember_parent(dir_fd)
-            heard = [verdict] if is_fresh else list(self._heard_again(verdict, dir_fd))
-            if not heard:
-                yield Receipt(finding, Outcome.VANISHED, verdict.reason)
-            for part in heard:
-                _race_window("walked, not yet taken")
-                yield kept(part) if isinstance(part, Keep) else self._take(part, dir_fd)
-        finally:
-            os.close(dir_fd)
+        heard = [verdict] if is_fresh else list(self._heard_again(verdict, dir_fd))
+        if not heard:
+            yield Receipt(finding, Outcome.VANISHED, verdict.reason)
+        for part in heard:
+            _race_window("walked, not yet taken")
+            yield kept(part) if isinstance(part, Keep) else self._take(part, dir_fd)
 
     def _heard_again(self, verdict: Remove, dir_fd: int) -> Iterator[Verdict]:
         """What is to be purged at once will be walked in quarantine: until then the walk of its judging must do."""
@@ -115,7 +142,7 @@ class Actor:
         newest = max(status.st_mtime_ns, status.st_ctime_ns)
         self.weigher.world.untouched_ns.setdefault((status.st_dev, status.st_ino), newest)
 
-    def _take(self, verdict: Remove, dir_fd: int) -> Deed | Receipt:
+    def _take(self, verdict: Remove, dir_fd: int) -> Grip | Deed | Receipt:
         finding = verdict.finding
         if not self.journal.open() and finding.litter.worth is Worth.SOME:
             return unwritten(verdict)
@@ -127,20 +154,20 @@ class Actor:
             if squatted and self.keep_for_undo and finding.litter.worth is Worth.SOME:
                 return Receipt(finding, Outcome.FAILED, Reason.NO_QUARANTINE, detail=squatted)
             return self._remove_in_place(verdict, dir_fd)
-        deed = Deed(verdict, os.dup(dir_fd), quarantine_fd, self.quarantines.directory(finding.root))
+        deed = Deed(verdict, dir_fd, quarantine_fd, self.quarantines.directory(finding.root))
         if finding.members:
             result: str | Receipt = take_members(deed, self.journal, self._member_may_go(verdict, dir_fd))
-        else:
-            id_ = self._token(verdict)
-            is_kept = id_.endswith(quarantine.KEPT)
-            result = take_unit(deed, self.journal, id_, id_ if is_kept else quarantine.first_name(id_))
-        if result == Taken.TAKEN:
-            deed.roll = self.weigher.world.roll_of(finding.path)
-            return deed
-        os.close(deed.dir_fd)
+            return deed if result == Taken.TAKEN else self._refused(deed, result)
+        id_ = self._token(verdict)
+        is_kept = id_.endswith(quarantine.KEPT)
+        deed.roll = self.weigher.world.roll_of(finding.path)
+        gripped = grip(deed, id_, id_ if is_kept else quarantine.first_name(id_))
+        return gripped if isinstance(gripped, Grip) else self._refused(deed, gripped)
+
+    def _refused(self, deed: Deed, result: str | Receipt) -> Receipt:
         if result in (Taken.CROSS_DEVICE, Taken.NO_ROOM):
-            return self._remove_in_place(verdict, dir_fd)
-        return result if isinstance(result, Receipt) else refused(verdict, result, deed.token)
+            return self._remove_in_place(deed.verdict, deed.dir_fd)
+        return result if isinstance(result, Receipt) else refused(deed.verdict, result, deed.token)
 
     def _token(self, verdict: Remove) -> str:
         finding = verdict.finding
@@ -177,54 +204,11 @@ class Actor:
             return unclear
         return remove_in_place(first, dir_fd, self.journal, self._member_may_go(first, dir_fd))
 
-    def _finish(self, deeds: list[Deed], jobs: list[Job]) -> Iterator[Receipt]:
-        for deed in deeds:
-            inside = self._walked_again(deed)
-            for token in list(deed.names):
-                if back := recheck.why_back(deed, token, self.weigher.world, inside):
-                    yield self._told(given_back(deed, token, *back))
-            if not deed.names:
-                continue
-            saved = self._saved(deed)
-            if back := self._last_word(deed, saved):
-                yield self._told(given_back(deed, next(iter(deed.names)), *back))
-                continue
-            receipt = self._told(receipt_of(deed))
-            if isinstance(saved, Rescued):
-                receipt = replace(receipt, rescued=saved.id)
-            if receipt.outcome is Outcome.QUARANTINED:
-                yield receipt
-            else:
-                jobs.append(Job(deed.directory, tuple(deed.names), receipt, inside, deed.roll))
-
-    def _last_word(self, deed: Deed, saved: Rescued | Refused | None) -> tuple[Reason, str] | None:
-        """None: it has the name now that says what becomes of it. Else why it has to go back."""
-        if isinstance(saved, Refused):
-            return Reason.GIT_WORK, saved.why
-        token = next(iter(deed.names))
-        trouble = decide(deed, token, deed.token) if token.endswith(quarantine.UNDECIDED) else None
-        return (Reason.CHANGED, trouble) if trouble else None
-
-    def _saved(self, deed: Deed) -> Rescued | Refused | None:
-        """Git work that would be lost is saved now, or the unit goes back."""
-        if self.rescuer is None:
-            return Refused("nobody is there to save it") if must_be_saved(deed.verdict) else None
-        saved = self.rescuer.saved(deed.verdict, deed.quarantine_fd, next(iter(deed.names)))
-        if isinstance(saved, Rescued):
-            self.journal.note("rescued", id=deed.token, path=deed.verdict.finding.path, rescue=saved.id)
-        return saved
-
-    def _walked_again(self, deed: Deed) -> Measure | None:
-        """A unit that is to be purged at once is walked once more, where nobody finds it by its name any more."""
-        if deed.verdict.finding.members or not next(iter(deed.names)).endswith(quarantine.UNDECIDED):
-            return None
-        _race_window("taken, not yet walked again")
-        return recheck.measured_inside(self.weigher.world, deed.quarantine_fd, next(iter(deed.names)), deed.roll)
-
     def _told(self, receipt: Receipt) -> Receipt:
-        if receipt.id or receipt.outcome is Outcome.FAILED:
-            self.journal.record(receipt)
-        return receipt
+        return told(receipt, self.journal)
 
-    def _purged(self, receipt: Receipt) -> None:
-        self.journal.note("purged", id=receipt.id, freed=receipt.freed_bytes, failed=receipt.detail)
+    def _purged(self, receipts: Iterator[Receipt]) -> Iterator[Receipt]:
+        with self.journal.together():
+            for receipt in receipts:
+                self.journal.note("purged", id=receipt.id, freed=receipt.freed_bytes, failed=receipt.detail)
+                yield receipt

@@ -25,10 +25,11 @@ from ..store.journal import Journal
 from ..store.quarantine import Quarantines
 from ..weigh.evidence import has_shape, inspect_git, socket_users, with_claims
 from .doubt import may_only_wait
+from .gripping import take_unit
 from .lastlook import users_of
 from .purger import Job, carried_out
 from .rescuing import Rescuer
-from .taking import Deed, decide, given_back, is_empty_directory, refused, take_unit
+from .taking import Deed, decide, given_back, is_empty_directory, refused
 
 
 @dataclass(slots=True)

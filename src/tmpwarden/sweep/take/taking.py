@@ -14,8 +14,6 @@ from ...oskit.files.inplace import purge_in_place
 from ...oskit.files.purge import Purged, Unlinked, unlink_same
 from ...oskit.files.roll import Roll
 from ...oskit.files.take import Taken
-from ...oskit.proc import locks
-from ...oskit.race import race_window as _race_window
 from ..store import quarantine
 from ..store.journal import Intent, Journal
 
@@ -39,7 +37,7 @@ class Deed:
     """What lies in quarantine and waits for the last look."""
 
     verdict: Remove
-    dir_fd: int  # the parent it came from; the deed owns this descriptor
+    dir_fd: int  # the parent it came from
     quarantine_fd: int
     directory: str
     names: dict[str, str] = field(default_factory=dict)  # token in quarantine -> name it had
@@ -52,44 +50,12 @@ class Deed:
         return self.token.endswith(quarantine.DOOMED)
 
 
-def take_unit(deed: Deed, journal: Journal, id_: str, token: str) -> str | Receipt:
-    """TAKEN, as `token`, with `deed.names` filled, or why not. `id_`: what journal and receipts call it."""
-    finding = deed.verdict.finding
-    _race_window("judged, not yet pinned")
-    try:
-        pinned = take.pin(deed.dir_fd, finding.name)
-    except OSError:
-        return Taken.VANISHED
-    lock_fd = -1
-    try:
-        status = os.fstat(pinned)
-        if (status.st_dev, status.st_ino) != (finding.device, finding.inode):
-            return Taken.CHANGED
-        if finding.kind is Kind.DIR:
-            lock_fd = locks.flocked(deed.dir_fd, finding.name)
-            if lock_fd < 0:
-                return Receipt(finding, Outcome.KEPT, Reason.LOCK, detail=finding.path)
-        deed.token = id_
-        if not _intend(deed, journal, id_, status) and finding.litter.worth is Worth.SOME:
-            return unwritten(deed.verdict)
-        result = take.take(deed.dir_fd, finding.name, pinned, quarantine_fd=deed.quarantine_fd, token=token)
-        if result == Taken.TAKEN:
-            deed.names[token] = finding.name
-        elif result == Taken.STUCK:
-            pin_for_good(deed, token)
-        return result
-    finally:
-        if lock_fd >= 0:
-            os.close(lock_fd)
-        os.close(pinned)
-
-
 def take_members(deed: Deed, journal: Journal, may_go: MayGo) -> str:
     """Each member through its own pin. A swarm is worthless, so one intent stands for all of it."""
     finding = deed.verdict.finding
     token, result = quarantine.token(Worth.NONE, quarantine=False), Taken.VANISHED
     deed.token = token
-    _intend(deed, journal, token, os.fstat(deed.dir_fd))
+    journal.intend(intent_of(deed.verdict, token, deed.directory, os.fstat(deed.dir_fd)))
     for name in finding.members:
         try:
             pinned = take.pin(deed.dir_fd, name)
@@ -115,7 +81,7 @@ def remove_in_place(verdict: Remove, dir_fd: int, journal: Journal, may_go: MayG
     """Where nothing can be renamed away: each name is compared with its pin right before its unlink."""
     finding = verdict.finding
     token = os.urandom(8).hex()
-    intent = _intent(verdict, token, "", os.fstat(dir_fd))
+    intent = intent_of(verdict, token, "", os.fstat(dir_fd))
     intent = intent if finding.members else replace(intent, device=finding.device, inode=finding.inode)
     if (links := _links_inside(verdict, dir_fd)) is None:
         return Receipt(finding, Outcome.FAILED, Reason.NO_QUARANTINE, detail=_TOO_MANY_LINKS)
@@ -218,11 +184,7 @@ def unwritten(verdict: Remove) -> Receipt:
     return Receipt(verdict.finding, Outcome.FAILED, Reason.NO_JOURNAL, detail=detail)
 
 
-def _intend(deed: Deed, journal: Journal, token: str, status: os.stat_result) -> bool:
-    return journal.intend(_intent(deed.verdict, token, deed.directory, status))
-
-
-def _intent(verdict: Remove, token: str, directory: str, status: os.stat_result) -> Intent:
+def intent_of(verdict: Remove, token: str, directory: str, status: os.stat_result) -> Intent:
     finding = verdict.finding
     return Intent(
         id=token,

@@ -1,0 +1,78 @@
+"""How a taken unit ends: walked once more, asked about once more, and then put back, kept for undo, or to be purged."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from ...lazy_dataclass import dataclass, replace
+from ...model.sweep import Measure, Receipt
+from ...model.terms import Outcome, Reason
+from ...oskit.race import race_window as _race_window
+from ...rescue.nouns import Refused, Rescued
+from ..store import quarantine
+from ..store.journal import Journal
+from ..weigh.world import World
+from . import recheck
+from .purger import Job
+from .receipts import receipt_of
+from .rescuing import Rescuer, must_be_saved
+from .taking import Deed, decide, given_back
+
+
+@dataclass(frozen=True, slots=True)
+class Ending:
+    """Speaks the last word about what lies in quarantine. `world` has just been looked at."""
+
+    world: World
+    journal: Journal
+    rescuer: Rescuer | None  # saves git work and files before a unit goes
+
+    def of(self, deed: Deed) -> Iterator[Receipt | Job]:
+        """What has happened to the unit, or to members of a swarm, or what is to be purged now."""
+        inside = self._walked_again(deed)
+        for token in list(deed.names):
+            if back := recheck.why_back(deed, token, self.world, inside):
+                yield told(given_back(deed, token, *back), self.journal)
+        if not deed.names:
+            return
+        saved = self._saved(deed)
+        if back := self._last_word(deed, saved):
+            yield told(given_back(deed, next(iter(deed.names)), *back), self.journal)
+            return
+        receipt = told(receipt_of(deed), self.journal)
+        if isinstance(saved, Rescued):
+            receipt = replace(receipt, rescued=saved.id)
+        is_kept = receipt.outcome is Outcome.QUARANTINED
+        yield receipt if is_kept else Job(deed.directory, tuple(deed.names), receipt, inside, deed.roll)
+
+    def _last_word(self, deed: Deed, saved: Rescued | Refused | None) -> tuple[Reason, str] | None:
+        """None: it has the name now that says what becomes of it. Else why it has to go back."""
+        if isinstance(saved, Refused):
+            return Reason.GIT_WORK, saved.why
+        token = next(iter(deed.names))
+        trouble = decide(deed, token, deed.token) if token.endswith(quarantine.UNDECIDED) else None
+        return (Reason.CHANGED, trouble) if trouble else None
+
+    def _saved(self, deed: Deed) -> Rescued | Refused | None:
+        """Git work that would be lost is saved now, or the unit goes back."""
+        if self.rescuer is None:
+            return Refused("nobody is there to save it") if must_be_saved(deed.verdict) else None
+        saved = self.rescuer.saved(deed.verdict, deed.quarantine_fd, next(iter(deed.names)))
+        if isinstance(saved, Rescued):
+            self.journal.note("rescued", id=deed.token, path=deed.verdict.finding.path, rescue=saved.id)
+            self.journal.flush()
+        return saved
+
+    def _walked_again(self, deed: Deed) -> Measure | None:
+        """A unit that is to be purged at once is walked once more, where nobody finds it by its name any more."""
+        if deed.verdict.finding.members or not next(iter(deed.names)).endswith(quarantine.UNDECIDED):
+            return None
+        _race_window("taken, not yet walked again")
+        return recheck.measured_inside(self.world, deed.quarantine_fd, next(iter(deed.names)), deed.roll)
+
+
+def told(receipt: Receipt, journal: Journal) -> Receipt:
+    """Written down, where something was begun or went wrong."""
+    if receipt.id or receipt.outcome is Outcome.FAILED:
+        journal.record(receipt)
+    return receipt

@@ -1,0 +1,86 @@
+"""Take units out of the shared directory into quarantine, several at a time: pins, then intents, then renames."""
+
+from __future__ import annotations
+
+import os
+from collections import deque
+from collections.abc import Iterator
+
+from ...lazy_dataclass import dataclass
+from ...model.sweep import Receipt
+from ...model.terms import Kind, Outcome, Reason, Worth
+from ...oskit.files import take
+from ...oskit.files.take import Taken
+from ...oskit.proc import locks
+from ...oskit.race import race_window as _race_window
+from ..store.journal import Intent, Journal
+from .taking import Deed, intent_of, pin_for_good, unwritten
+
+
+@dataclass(slots=True)
+class Grip:
+    """A unit that is about to be taken: held by a pin, a directory by its lock too."""
+
+    deed: Deed
+    token: str  # what it is to be called first in quarantine
+    pinned: int
+    lock_fd: int
+    intent: Intent
+
+    def let_go(self) -> None:
+        if self.lock_fd >= 0:
+            os.close(self.lock_fd)
+        os.close(self.pinned)
+
+
+def take_unit(deed: Deed, journal: Journal, id_: str, token: str) -> str | Receipt:
+    """TAKEN, as `token`, with `deed.names` filled, or why not. `id_`: what journal and receipts call it."""
+    gripped = grip(deed, id_, token)
+    return next(take_all(deque([gripped]), journal))[1] if isinstance(gripped, Grip) else gripped
+
+
+def grip(deed: Deed, id_: str, token: str) -> Grip | str | Receipt:
+    """Hold the unit that was judged, and no other; else why not. Nothing is changed yet."""
+    finding = deed.verdict.finding
+    _race_window("judged, not yet pinned")
+    try:
+        pinned = take.pin(deed.dir_fd, finding.name)
+    except OSError:
+        return Taken.VANISHED
+    status = os.fstat(pinned)
+    if (status.st_dev, status.st_ino) != (finding.device, finding.inode):
+        os.close(pinned)
+        return Taken.CHANGED
+    lock_fd = locks.flocked(deed.dir_fd, finding.name) if finding.kind is Kind.DIR else -1
+    if finding.kind is Kind.DIR and lock_fd < 0:
+        os.close(pinned)
+        return Receipt(finding, Outcome.KEPT, Reason.LOCK, detail=finding.path)
+    deed.token = id_
+    return Grip(deed, token, pinned, lock_fd, intent_of(deed.verdict, id_, deed.directory, status))
+
+
+def take_all(grips: deque[Grip], journal: Journal) -> Iterator[tuple[Grip, str | Receipt]]:
+    """Every intent is written down before the first unit moves; then how each ended, one after the other."""
+    try:
+        _race_window("gripped, not yet written down")
+        are_written = journal.intend_all([each.intent for each in grips])
+        for is_written in are_written:
+            result = _taken(grips[0], is_written)
+            each = grips.popleft()
+            each.let_go()
+            yield each, result
+    finally:
+        for each in grips:
+            each.let_go()
+
+
+def _taken(grip: Grip, is_written: bool) -> str | Receipt:
+    deed, token, finding = grip.deed, grip.token, grip.deed.verdict.finding
+    if not is_written and finding.litter.worth is Worth.SOME:
+        return unwritten(deed.verdict)
+    result = take.take(deed.dir_fd, finding.name, grip.pinned, quarantine_fd=deed.quarantine_fd, token=token)
+    if result == Taken.TAKEN:
+        deed.names[token] = finding.name
+    elif result == Taken.STUCK:
+        pin_for_good(deed, token)
+    return result
