@@ -15,15 +15,15 @@ from tmpwarden.oskit.files import take as rename
 from tmpwarden.oskit.files import walk
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.prepared import Plan
-from tmpwarden.sweep.take import act, taking
+from tmpwarden.sweep.take import act, ending, gripping
 
 FOR_GOOD = Request(quarantine=False)
 BEFORE_THE_RENAME = [
     (act, "walked, not yet taken"),
-    (taking, "judged, not yet pinned"),
+    (gripping, "judged, not yet pinned"),
     (rename, "judged, not yet taken"),
 ]
-AFTER_IT = [(act, "taken, holders not yet looked for"), (act, "taken, not yet walked again")]
+AFTER_IT = [(act, "taken, holders not yet looked for"), (ending, "taken, not yet walked again")]
 Move = Callable[[Path], object]
 
 
@@ -134,7 +134,7 @@ def test_part_of_it_that_somebody_took_away_sends_the_rest_back(
         os.rename(unit / "tasks", own_world / "tasks")
         os.utime(unit, ns=dates)
 
-    assert strike(monkeypatch, taking, "judged, not yet pinned", take_away)
+    assert strike(monkeypatch, gripping, "judged, not yet pinned", take_away)
     clean(FOR_GOOD, now_ns=later(100))
     assert (unit / "notes").exists()
 
@@ -232,7 +232,7 @@ def test_a_killed_judging_of_an_unchanged_unit_is_finished_by_the_next_run(
         raise Cut
 
     unit = claude_session(own_world / "tmp")
-    strike(monkeypatch, act, "taken, not yet walked again", cut)
+    strike(monkeypatch, ending, "taken, not yet walked again", cut)
     with pytest.raises(Cut):
         clean(FOR_GOOD, now_ns=later(100))
     assert [path.suffix for path in in_quarantine(own_world / "tmp")] == [".u"]
@@ -251,7 +251,7 @@ def test_a_killed_judging_of_a_changed_unit_is_put_back_by_the_next_run(
         raise Cut
 
     unit = claude_session(own_world / "tmp")
-    strike(monkeypatch, act, "taken, not yet walked again", write_and_cut)
+    strike(monkeypatch, ending, "taken, not yet walked again", write_and_cut)
     with pytest.raises(Cut):
         clean(FOR_GOOD, now_ns=later(100))
     clean(Request(rows=("claude.cwd-marker",)), now_ns=later(100))

@@ -1,0 +1,96 @@
+"""Units that are taken together: what is about to be done is written down for all of them before the first moves."""
+
+import errno
+import os
+from pathlib import Path
+
+import pytest
+
+from support.litter import claude_session, later, snapshot
+from tmpwarden.model.request import Request
+from tmpwarden.oskit.files import atomic
+from tmpwarden.oskit.files import take as rename
+from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.store.journal import entries, open_intents
+from tmpwarden.sweep.take import gripping
+
+SLUGS = ("-a", "-a", "-b", "-c")
+
+
+def units(world: Path) -> list[Path]:
+    return [claude_session(world / "tmp", slug=slug) for slug in SLUGS]
+
+
+def test_all_intents_are_written_before_the_first_unit_moves(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    litter, state = units(own_world), str(own_world / "state" / "tmpwarden")
+    known: list[set[str]] = []
+
+    def look(here: str) -> None:
+        if here == "judged, not yet taken":
+            known.append({line["path"] for line in entries(state) if line["t"] == "intent"})
+
+    monkeypatch.setattr(rename, "_race_window", look)
+    clean(now_ns=later(100))
+    assert known[0] >= {str(unit) for unit in litter}
+
+
+@pytest.mark.parametrize("keeps", [True, False], ids=["quarantine", "no quarantine"])
+def test_what_a_killed_group_had_not_come_to_is_whole_where_it_was(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch, keeps: bool
+) -> None:
+    litter, state = units(own_world), str(own_world / "state" / "tmpwarden")
+    before = [snapshot(unit) for unit in litter]
+    child = os.fork()
+    if child == 0:
+        seen: list[str] = []
+
+        def die(here: str) -> None:
+            seen.append(here)
+            if seen.count("judged, not yet taken") == 3:
+                os._exit(9)
+
+        monkeypatch.setattr(rename, "_race_window", die)
+        clean(Request(quarantine=keeps), now_ns=later(100))
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
+    assert len(open_intents(state)) == len(litter)
+    left = [(unit, shape) for unit, shape in zip(litter, before, strict=True) if unit.exists()]
+    assert len(left) == 2 and all(snapshot(unit) == shape for unit, shape in left)
+    clean(Request(agents=("codex",)), now_ns=later(100))
+    assert open_intents(state) == []
+    assert all(snapshot(unit) == shape for unit, shape in left)
+    endings = [line["t"] for line in entries(state) if line["t"] in ("receipt", "settled") and "id" in line]
+    assert sorted(endings) == ["receipt", "receipt", "settled", "settled"]
+
+
+def test_where_all_lines_do_not_fit_each_is_tried_alone(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """What could not be written down stays, and keeps no other from going."""
+    litter, append = units(own_world), atomic.append_line
+
+    def full(path: str, line: bytes | str, **words: object) -> None:
+        text = line if isinstance(line, str) else line.decode()
+        if '"intent"' in text and ("\n" in text or str(litter[2]) in text):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        append(path, line)
+
+    monkeypatch.setattr(atomic, "append_line", full)
+    result = clean(now_ns=later(100))
+    assert [unit.exists() for unit in litter] == [False, False, True, False]
+    assert [receipt.finding.path for receipt in result.failed] == [str(litter[2])]
+
+
+def test_another_directory_in_the_place_of_one_of_a_group_is_left_alone(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    litter = units(own_world)
+
+    def swap(here: str) -> None:
+        if here == "gripped, not yet written down" and not (own_world / "elsewhere").exists():
+            os.rename(litter[1], own_world / "elsewhere")
+            litter[1].mkdir()
+            (litter[1] / "precious").write_text("mine")
+
+    monkeypatch.setattr(gripping, "_race_window", swap)
+    clean(Request(quarantine=False), now_ns=later(100))
+    assert (litter[1] / "precious").read_text() == "mine"
+    assert [unit.exists() for unit in litter] == [False, True, False, False]
