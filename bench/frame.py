@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import os
 import random
+import shutil
 import statistics
+import subprocess
 import sys
 import time
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 # As the script starts it that pip (since 25) and uv write: older ones import `re` before our first line, 3 ms more.
 COMMAND = [sys.executable, "-I", "-c", "from tmpwarden.cli.entry import run; run()"]
@@ -77,3 +80,12 @@ def against(runs: Mapping[str, Sequence[Run]], base: str, *, but: str = "", of: 
     words = [f"{base} 1.00 ({middle * 1000:.0f} ms)"]
     words += [f"{name} {ratio(runs, name, base, of):.2f}" for name in runs if name not in (base, but)]
     return ", ".join(words)
+
+
+def floor(name: str, directory: Path) -> str | None:
+    """A program of floors/, compiled: the same system calls and nothing else. None where there is no compiler."""
+    compiler, program = shutil.which("cc"), str(directory / f"floor-{name}")
+    source = str(Path(__file__).parent / "floors" / f"{name}.c")
+    if compiler and subprocess.run([compiler, "-O2", "-o", program, source], check=False).returncode == 0:
+        return program
+    return None

@@ -13,7 +13,7 @@ _BYTES = 909 << 20
 _OLD_S = 9 * 86400
 
 
-def build(root: Path, *, scale: float = 1.0, sessions_wanted: int = 60) -> int:
+def build(root: Path, *, scale: float = 1.0, sessions_wanted: int = 60, size_bytes: int = _BYTES) -> int:
     """Fill `root` with `claude-<uid>/<project>/<session>/...`, all nine days old; how many inodes it holds."""
     dice = random.Random(63_370)
     top = root / f"claude-{os.geteuid()}"
@@ -26,7 +26,7 @@ def build(root: Path, *, scale: float = 1.0, sessions_wanted: int = 60) -> int:
     for folder in folders:
         folder.mkdir(parents=True, exist_ok=True, mode=0o700)
     count = sum(1 for _ in top.rglob("*")) + 1
-    _files(folders, inodes_wanted - count, dice, int(_BYTES * scale))
+    _files(folders, inodes_wanted - count, dice, int(size_bytes * scale))
     _age(top)
     return inodes_wanted
 

@@ -70,12 +70,15 @@ def _table_row(line: Row, y: float) -> Iterator[str]:
 
 
 def _plots(rows: Sequence[Row]) -> str:
-    panels = [("sessions", "scan"), ("files", "scan"), ("files", "clean --no-quarantine")]
+    """Sessions above, files below; in each panel time over size, with the peak memory at its points."""
+    panels = [("sessions", "scan"), ("sessions", "clean"), ("sessions", "undo")]
+    panels += [("files", "scan"), ("files", "clean --no-quarantine")]
     body: list[str] = []
     for number, (kind, what) in enumerate(panels):
         chosen = [row for row in rows if (row["kind"], row["what"]) == (kind, what)]
-        body += _panel(chosen, f"{what}: {kind}", 60 + number * 320)
-    return _svg(_WIDE, 360, "Cost over size: CPU seconds and memory", body)
+        drawn = "\n".join(_panel(chosen, f"{what}: {kind}", 60 + number % 3 * 320))
+        body.append(f'<g transform="translate(0 {number // 3 * 360})">\n{drawn}\n</g>')
+    return _svg(_WIDE, 720, "Cost over size: CPU seconds and memory", body)
 
 
 def _panel(rows: Sequence[Row], title: str, left: float) -> Iterator[str]:
@@ -127,13 +130,14 @@ def _markdown(table: dict[str, object], scale: dict[str, object]) -> str:
         "",
         "![Cost over size](performance-scale.svg)",
         "",
-        "| litter | what | CPU | wall | memory | beside it, CPU |",
+        "| litter | what | CPU | wall | memory | beside it, CPU | the same calls in C, CPU |",
     ]
-    told.append("|---|---|---|---|---|---|")
+    told.append("|---|---|---|---|---|---|---|")
     for row in rows:
         size = f"{int(str(row['size'])):,} {row['kind']}"
         figures = f"{row['cpu_s']} s | {row['wall_s']} s | {float(str(row['peak_mb'])):.0f} MB"
-        told.append(f"| {size} | {row['what']} | {figures} | {row['peer']} {row['peer_cpu_s']} s |")
+        floor = f"{row['floor_cpu_s']} s" if row.get("floor_cpu_s") is not None else ""
+        told.append(f"| {size} | {row['what']} | {figures} | {row['peer']} {row['peer_cpu_s']} s | {floor} |")
     return "\n".join(told) + "\n"
 
 

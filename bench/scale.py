@@ -5,22 +5,20 @@ Writes bench/measured/scale.json, from which docs/performance.md gets its plot.
 
 from __future__ import annotations
 
-import contextlib
 import json
 import os
-import shutil
 import sys
 import uuid
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
 
+from bench import frame
 from bench.frame import Run, timed
 from bench.sweep import LATER, world
 
 MEASURED = Path(__file__).parent / "measured" / "scale.json"
 _OURS = [sys.executable, "-I", "-c", LATER]
 _SESSIONS, _FILES = (1_000, 10_000, 100_000), (1_000, 10_000, 100_000, 1_000_000)
-_REPS = 3
 Row = dict[str, object]
 
 
@@ -38,34 +36,46 @@ def _measured(kind: str, sizes: tuple[int, ...]) -> Iterator[Row]:
     for size in sizes:
         with world() as (base, env):
             _FILL[kind](base / "tmp", size)
-            top = str(base / "tmp" / f"claude-{os.geteuid()}")
-            pairs: dict[str, tuple[Callable[[], Run], Callable[[], Run], str]] = {
-                "scan": (
-                    lambda env=env: timed([*_OURS, "scan", "--json"], env),  # type: ignore[misc]
-                    lambda top=top: timed(["/usr/bin/du", "-s", top]),  # type: ignore[misc]
-                    "du -s",
-                ),
-            }
-            for what, (ours, theirs, peer) in pairs.items():
-                yield _row(kind, size, what, peer, [(ours(), theirs()) for _ in range(_REPS if size < 10**5 else 1)])
-            if kind == "files":
-                yield _row(kind, size, "clean --no-quarantine", "rm -rf", [_removed(base, env, size)])
+            yield from _STEPS[kind](base, env, size)
 
 
-def _removed(base: Path, env: dict[str, str], size: int) -> tuple[Run, Run]:
-    ours = timed([*_OURS, "clean", "--force", "--no-quarantine", "--json"], env)
-    with contextlib.suppress(FileNotFoundError):
-        shutil.rmtree(base / "tmp" / f"claude-{os.geteuid()}")
+def _of_sessions(base: Path, env: dict[str, str], size: int) -> Iterator[Row]:
+    """Looked at, cleaned into quarantine, brought back; and the same by the floor."""
+    top = str(base / "tmp" / f"claude-{os.geteuid()}")
+    floor, aside = frame.floor("sweep", base), [top, str(base / "tmp" / "q"), str(base / "journal")]
+    for _ in range(2):  # the first one fills the kernel's caches
+        du = timed(["/usr/bin/du", "-s", top])
+    scanned = timed([*_OURS, "scan", "--json"], env)
+    cleaned = timed([*_OURS, "clean", "--force", "--json"], env)
+    undone = timed([*_OURS, "undo", "--json"], env)
+    floors = {what: timed([floor, what, *aside]) for what in ("scan", "take", "undo")} if floor else {}
+    yield _row("sessions", size, "scan", "du -s", scanned, du, floors.get("scan"))
+    removed = timed(["/bin/rm", "-rf", top])
+    yield _row("sessions", size, "clean", "rm -rf", cleaned, removed, floors.get("take"))
+    yield _row("sessions", size, "undo", "the same calls in C", undone, floors.get("undo", undone), floors.get("undo"))
+
+
+def _of_files(base: Path, env: dict[str, str], size: int) -> Iterator[Row]:
+    top = str(base / "tmp" / f"claude-{os.geteuid()}")
+    floor, aside = frame.floor("sweep", base), [top, str(base / "tmp" / "q"), str(base / "journal")]
+    for _ in range(2):
+        du = timed(["/usr/bin/du", "-s", top])
+    looked = timed([floor, "scan", top]) if floor else None
+    yield _row("files", size, "scan", "du -s", timed([*_OURS, "scan", "--json"], env), du, looked)
+    cleaned = timed([*_OURS, "clean", "--force", "--no-quarantine", "--json"], env)
     _files(base / "tmp", size)
-    return ours, timed(["/bin/rm", "-rf", str(base / "tmp" / f"claude-{os.geteuid()}")])
+    removed = timed(["/bin/rm", "-rf", top])
+    if floor:
+        _files(base / "tmp", size)
+    purged = timed([floor, "purge", *aside]) if floor else None
+    yield _row("files", size, "clean --no-quarantine", "rm -rf", cleaned, removed, purged)
 
 
-def _row(kind: str, size: int, what: str, peer: str, runs: list[tuple[Run, Run]]) -> Row:
-    ours, theirs = sorted(runs, key=lambda pair: pair[0].cpu_s)[len(runs) // 2]
+def _row(kind: str, size: int, what: str, peer: str, ours: Run, theirs: Run, floor: Run | None) -> Row:
     if ours.status:
         raise RuntimeError(f"{what} of {size} {kind} ended with {ours.status}")
-    ratio = ours.cpu_s / theirs.cpu_s
-    told = f"{peer} {theirs.wall_s:.2f} s, CPU x {ratio:.2f}"
+    told = f"{peer} {theirs.cpu_s:.2f} s CPU, x {ours.cpu_s / theirs.cpu_s:.2f}"
+    told += f", x {ours.wall_s / theirs.wall_s:.2f} wall" + (f", floor {floor.cpu_s:.2f} s" if floor else "")
     print(f"{size:>10,} {what:<28} {ours.wall_s:8.2f} {ours.cpu_s:8.2f} {ours.peak_mb:6.0f}  {told}", flush=True)
     return {
         "kind": kind,
@@ -76,10 +86,12 @@ def _row(kind: str, size: int, what: str, peer: str, runs: list[tuple[Run, Run]]
         "peak_mb": round(ours.peak_mb, 1),
         "peer": peer,
         "peer_cpu_s": round(theirs.cpu_s, 3),
+        "peer_wall_s": round(theirs.wall_s, 3),
+        "floor_cpu_s": round(floor.cpu_s, 3) if floor else None,
     }
 
 
-def _sessions(root: Path, count: int) -> None:
+def fill_sessions(root: Path, count: int) -> None:
     """Each with one task output, as most of them end."""
     top = root / f"claude-{os.geteuid()}"
     for number in range(count):
@@ -90,12 +102,13 @@ def _sessions(root: Path, count: int) -> None:
 
 def _files(root: Path, count: int) -> None:
     session = root / f"claude-{os.geteuid()}" / "-work-big" / "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11" / "tasks"
-    os.makedirs(session, 0o700)
+    os.makedirs(session, 0o700, exist_ok=True)
     for number in range(count):
         os.close(os.open(session / f"b{number:08x}.output", os.O_WRONLY | os.O_CREAT, 0o600))
 
 
-_FILL = {"sessions": _sessions, "files": _files}
+_FILL = {"sessions": fill_sessions, "files": _files}
+_STEPS = {"sessions": _of_sessions, "files": _of_files}
 
 if __name__ == "__main__":
     raise SystemExit(main(sys.argv[1:]))

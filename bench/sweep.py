@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from pathlib import Path
 
-from bench import litter
+from bench import frame, litter
 from bench.frame import Line, Run, against, interleaved, ratio, timed
 
 _MEMORY = Path("/dev/shm") if os.path.isdir("/dev/shm") else Path(tempfile.gettempdir())
@@ -23,18 +23,36 @@ LATER = (
 )
 _OURS = [sys.executable, "-I", "-c", LATER]
 _CLEAN = "clean --force, 63,370 inodes on tmpfs"
+_FLOOR = "the same system calls in C"
+_IMAGE_BYTES = 800 << 20
 
 
 @contextlib.contextmanager
-def world() -> Iterator[tuple[Path, dict[str, str]]]:
-    """A directory on tmpfs with a temp root and a home, and an environment that knows only these."""
-    base = Path(tempfile.mkdtemp(prefix="twbench-", dir=_MEMORY))
+def world(where: Path = _MEMORY) -> Iterator[tuple[Path, dict[str, str]]]:
+    """A directory (on tmpfs) with a temp root and a home, and an environment that knows only these."""
+    base = Path(tempfile.mkdtemp(prefix="twbench-", dir=where))
     try:
         for name in ("tmp", "home"):
             (base / name).mkdir(mode=0o700)
         yield base, _environment(base)
     finally:
         subprocess.run(["/bin/rm", "-rf", str(base)], check=False)  # rmtree recurses, and these trees are deep
+
+
+@contextlib.contextmanager
+def ext4() -> Iterator[Path]:
+    """A file system of its own, in a file. Raises where that cannot be: it takes root and a loop device."""
+    with tempfile.TemporaryDirectory(prefix="twbench-") as base:
+        image, point = Path(base) / "image", Path(base) / "mounted"
+        point.mkdir()
+        with image.open("wb") as file:
+            file.truncate(_IMAGE_BYTES)
+        subprocess.run(["mkfs.ext4", "-q", "-N", "200000", str(image)], check=True, capture_output=True)
+        subprocess.run(["mount", "-o", "loop", str(image), str(point)], check=True, capture_output=True)
+        try:
+            yield point
+        finally:
+            subprocess.run(["umount", str(point)], check=True)
 
 
 def _environment(base: Path) -> dict[str, str]:
@@ -46,6 +64,8 @@ def lines(quick: bool) -> Iterable[Line]:
         yield from _cleaning(base, env, 3 if quick else 7)
         yield _system_calls(base, env)
         yield _scanning(base, env, 5 if quick else 11)
+    yield from _many_sessions(1 if quick else 3)
+    yield from _on_ext4(1 if quick else 3)
     if not quick:
         yield _memory("flat", _flat)
         yield _memory("deep", _deep)
@@ -66,6 +86,9 @@ def _cleaning(base: Path, env: Mapping[str, str], reps: int) -> Iterator[Line]:
             tools[tool] = ([path, *argv], plain)
         else:
             yield Line(tool, None, f"not here: apt-get install {tool}")
+    if floor := frame.floor("sweep", base):
+        aside = [str(root / f"claude-{os.geteuid()}"), str(base / "q"), str(base / "journal")]
+        tools[_FLOOR] = ([floor, "purge", *aside], plain)
     slow = {name: tools.pop(name) for name in ("tmpreaper",) if name in tools}
     contenders = {name: _swept(root, argv, of) for name, (argv, of) in tools.items()}
     runs = interleaved(contenders, reps)
@@ -75,14 +98,48 @@ def _cleaning(base: Path, env: Mapping[str, str], reps: int) -> Iterator[Line]:
         note += f", {name} {run.wall_s / runs['rm -rf'][0].wall_s:.1f} (one run)"
     if "systemd-tmpfiles" in runs:
         cpu = f"CPU {ratio(runs, 'tmpwarden', 'systemd-tmpfiles', 'cpu_s'):.2f}"
-        yield Line(_CLEAN, ratio(runs, "tmpwarden", "systemd-tmpfiles"), "x systemd-tmpfiles --clean", 2.4, 1.0, cpu)
+        yield Line(_CLEAN, ratio(runs, "tmpwarden", "systemd-tmpfiles"), "x systemd-tmpfiles --clean", 2.4, 0.9, cpu)
     yield Line("  the same", ratio(runs, "tmpwarden", "rm -rf"), "x rm -rf", 3.0, note=note)
     yield Line("  its peak memory", max(run.peak_mb for run in runs["tmpwarden"]), "MB", 64, 32)
 
 
-def _swept(root: Path, argv: list[str], env: Mapping[str, str]) -> Callable[[], Run]:
+def _many_sessions(reps: int) -> Iterator[Line]:
+    from bench.scale import fill_sessions
+
+    with world() as (base, env):
+        fill_sessions(base / "tmp", 30_000)
+        du = ["/usr/bin/du", "-s", str(base / "tmp")]
+        timed(du)  # fills the kernel's caches
+        contenders = {"tmpwarden": lambda: timed([*_OURS, "scan", "--json"], env), "du -s": lambda: timed(du)}
+        if floor := frame.floor("sweep", base):
+            contenders[_FLOOR] = lambda: timed([floor, "scan", str(base / "tmp" / f"claude-{os.geteuid()}")])
+        runs = interleaved(contenders, reps)
+    cpu = f"CPU {ratio(runs, 'tmpwarden', 'du -s', 'cpu_s'):.2f}; {against(runs, 'du -s', but='tmpwarden', of='cpu_s')}"
+    yield Line("scan of 30,000 sessions", ratio(runs, "tmpwarden", "du -s"), "x du -s", 8.0, 4.0, cpu)
+    yield Line("  its peak memory", max(run.peak_mb for run in runs["tmpwarden"]), "MB", 64, 48)
+
+
+def _on_ext4(reps: int) -> Iterator[Line]:
+    what = "clean --force, 63,370 inodes on ext4"
+    try:
+        with ext4() as point, world(point) as (base, env):
+            root, plain = base / "tmp", {"PATH": os.environ["PATH"]}
+            ours = [*_OURS, "clean", "--force", "--no-quarantine", "--json"]
+            removal = ["/bin/rm", "-rf", str(root / f"claude-{os.geteuid()}")]
+            small = {"size_bytes": 100 << 20}
+            runs = interleaved(
+                {"tmpwarden": _swept(root, ours, env, **small), "rm -rf": _swept(root, removal, plain, **small)}, reps
+            )
+    except (OSError, subprocess.CalledProcessError) as error:
+        yield Line(what, None, f"did not run: {error}")
+        return
+    cpu = f"CPU {ratio(runs, 'tmpwarden', 'rm -rf', 'cpu_s'):.2f}; {against(runs, 'rm -rf', but='tmpwarden')}"
+    yield Line(what, ratio(runs, "tmpwarden", "rm -rf"), "x rm -rf", 1.5, 0.9, cpu)
+
+
+def _swept(root: Path, argv: list[str], env: Mapping[str, str], **size: int) -> Callable[[], Run]:
     def once() -> Run:
-        litter.build(root)
+        litter.build(root, **size)
         run = timed(argv, env)
         left = sum(1 for _ in (root / f"claude-{os.geteuid()}").rglob("*"))
         shutil.rmtree(root / f"claude-{os.geteuid()}", ignore_errors=True)
@@ -115,11 +172,21 @@ def _scanning(base: Path, env: Mapping[str, str], reps: int) -> Line:
             "tmpwarden": lambda: timed([*_OURS, "scan", "--json"], env),
             "du -s": lambda: timed(["/usr/bin/du", "-s", str(base / "tmp")], {"PATH": os.environ["PATH"]}),
             **_counters(base / "tmp"),
+            **_floors(base),
         },
         reps,
     )
     note = f"{against(runs, 'du -s', but='tmpwarden')}, CPU {ratio(runs, 'tmpwarden', 'du -s', 'cpu_s'):.2f}"
     return Line("scan with sizes", ratio(runs, "tmpwarden", "du -s"), "x du -s", 2.4, 1.1, note)
+
+
+def _floors(base: Path) -> dict[str, Callable[[], Run]]:
+    """The walk alone, in C and in a bare interpreter."""
+    top = str(base / "tmp" / f"claude-{os.geteuid()}")
+    python = [sys.executable, "-I", "-S", str(Path(__file__).parent / "floors" / "walk.py"), top]
+    program = frame.floor("sweep", base)
+    found = {"a bare walk in Python": lambda: timed(python)}
+    return found | ({_FLOOR: lambda: timed([program, "scan", top])} if program else {})
 
 
 def _counters(root: Path) -> dict[str, Callable[[], Run]]:
