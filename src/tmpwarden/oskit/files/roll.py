@@ -32,22 +32,13 @@ def called(
     sums = _Called(os.stat(name, dir_fd=dir_fd, follow_symlinks=False), uid, False, locked, None, None, JUST_NOW)
     fds = [dir_fd]
     try:
-        for each in roll:
-            if each is None:
-                os.close(fds.pop())
-                sums.leave()
-            elif isinstance(each, str):
-                sums.see(each, fds[-1])
-            else:
-                fds.append(enter(each[0] if len(fds) > 1 else name, fds[-1]))
-                if not sums.enter(each, fds[-1]):
-                    return None
+        is_same = sums.follow(name, roll, fds)
     except OSError:
         return None
     finally:
         for fd in fds[1:]:
             os.close(fd)
-    return sums.result() if _children(roll) == sums.at_root else None
+    return sums.result() if is_same and _children(roll) == sums.at_root else None
 
 
 def _children(roll: Roll) -> int:
@@ -64,6 +55,34 @@ def _children(roll: Roll) -> int:
 
 class _Called(TreeSums):
     at_root = 0
+
+    def follow(self, name: str, roll: Roll, fds: list[int]) -> bool:
+        """Look at everything on the roll, in its order. False: a directory is not as it was. Raises OSError, too."""
+        newest, uid, device, locked, look = self.newest_s, self.uid, self.device, self.locked_inodes, os.stat
+        fd, blocks, count = fds[0], 0, 0
+        for each in roll:
+            if type(each) is str:
+                s = look(each, dir_fd=fd, follow_symlinks=False)
+                count += 1
+                blocks += s.st_blocks
+                if s.st_ctime > newest or s.st_mtime > newest:
+                    newest = self.add_dates(s)[0]
+                mode, inode, where, links, owner = s[:5]
+                if mode & _KIND != _PLAIN_FILE or owner != uid or links != 1 or where != device or inode in locked:
+                    self.add_oddity(each, s)
+            elif each is None:
+                os.close(fds.pop())
+                del self.names[-1:]
+                fd = fds[-1]
+            elif isinstance(each, tuple):
+                fd = enter(each[0] if len(fds) > 1 else name, fd)
+                fds.append(fd)
+                if not self.enter(each, fd):
+                    return False
+                newest = self.newest_s
+        self.blocks += blocks
+        self.entries += count
+        return True
 
     def enter(self, each: Entered, fd: int) -> bool:
         """Whether the directory behind `fd` is as it was when it was put on the roll."""
@@ -83,25 +102,6 @@ class _Called(TreeSums):
         self.at_top = False
         return True
 
-    def leave(self) -> None:
-        del self.names[-1:]
-
-    def see(self, name: str, fd: int) -> None:
-        s = os.stat(name, dir_fd=fd, follow_symlinks=False)
-        self.entries += 1
-        self.blocks += s.st_blocks
-        if s.st_ctime > self.newest_s or s.st_mtime > self.newest_s:
-            self.add_dates(s)
-        mode, inode, where, links, owner = s[:5]
-        if (
-            mode & _KIND != _PLAIN_FILE
-            or owner != self.uid
-            or links != 1
-            or where != self.device
-            or inode in self.locked_inodes
-        ):
-            self.add_oddity(name, s)
-
 
 class Unroller(Emptier):
     """Removes by the roll what was called a moment ago; whatever is in its way is left to an ordinary purge."""
@@ -112,9 +112,9 @@ class Unroller(Emptier):
         try:
             self.device = os.stat(self.name, dir_fd=fd, follow_symlinks=False).st_dev
             for each in roll:
-                if isinstance(each, str):
+                if type(each) is str:
                     unlink(each, dir_fd=fd)
-                elif each is not None:
+                elif isinstance(each, tuple):
                     fd = self.open(each[0] if len(fds) > 1 else self.name, fd)
                     fds.append(fd)
                     names.append(each[0])

@@ -16,6 +16,7 @@ from ...oskit.proc.forked import forked, reap
 from ..store import quarantine
 
 _WORTH_A_FORK = 2000  # entries
+_TICKET = 4  # bytes
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +32,12 @@ class Job:
 
 @dataclass(slots=True)
 class Purger:
-    """At most one worker at a time: with two cores, one walks and one purges."""
+    """At most one worker at a time: with two cores, one walks and one purges. Jobs are tickets in a pipe, from which
+    both draw: whoever has nothing else to do takes the next."""
 
     _pid: int = 0
-    _pipe: int = -1
+    _pipe: int = -1  # what the worker tells
+    _tickets: int = -1
     _jobs: list[Job] | None = None
 
     @property
@@ -50,39 +53,60 @@ class Purger:
             yield from map(carried_out, jobs)
 
     def finish(self) -> Iterator[Receipt]:
-        """Wait for the worker; what it did not come to is done here."""
+        """Lend the worker a hand, and wait for it; what it began and did not come to an end with is done here."""
         if not self._jobs:
             return
         jobs, self._jobs = self._jobs, None
+        left = dict(enumerate(jobs))
+        for number in _drawn(self._tickets):
+            yield carried_out(left.pop(number))
+        os.close(self._tickets)
         with open(self._pipe, "rb") as pipe:
             lines = pipe.read().splitlines()
         reap(self._pid)
-        for job, line in zip(jobs, lines, strict=False):
-            freed, entries, failed = json.loads(line)
-            yield _receipt(job, freed, entries, failed)
-        yield from map(carried_out, jobs[len(lines) :])
+        for line in lines:
+            number, freed, entries, failed = json.loads(line)
+            yield _receipt(left.pop(number), freed, entries, failed)
+        yield from map(carried_out, left.values())
 
     def _fork(self, jobs: list[Job]) -> bool:
         """False where no process is to be had."""
-        reading, writing = os.pipe()
+        (reading, writing), (tickets, dealing) = os.pipe(), os.pipe()
         try:
-            self._pid = forked(lambda: _work(jobs, reading, writing))
+            _deal(dealing, len(jobs))
+            self._pid = forked(lambda: _work(jobs, tickets, reading, writing))
         except OSError:
             os.close(reading)
+            os.close(tickets)
             return False
         finally:
+            os.close(dealing)
             os.close(writing)
-        self._pipe, self._jobs = reading, jobs
+        self._pipe, self._tickets, self._jobs = reading, tickets, jobs
         return True
 
 
-def _work(jobs: list[Job], reading: int, writing: int) -> None:
+def _deal(pipe: int, count: int) -> None:
+    """Raises OSError where they do not fit: the pipes of a user who has many are small."""
+    text = b"".join(number.to_bytes(_TICKET, "little") for number in range(count))
+    os.set_blocking(pipe, False)
+    if os.write(pipe, text) < len(text):
+        raise BlockingIOError
+
+
+def _drawn(tickets: int) -> Iterator[int]:
+    """A pipe gives each ticket to one of those who read from it."""
+    while ticket := os.read(tickets, _TICKET):
+        yield int.from_bytes(ticket, "little")
+
+
+def _work(jobs: list[Job], tickets: int, reading: int, writing: int) -> None:
     """The worker: Ctrl-C is for the parent, which then waits for what is already doomed."""
     os.close(reading)
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     signal.signal(signal.SIGTERM, signal.SIG_DFL)
-    for job in jobs:
-        os.write(writing, json.dumps(_destroy(job)).encode() + b"\n")
+    for number in _drawn(tickets):
+        os.write(writing, json.dumps((number, *_destroy(jobs[number]))).encode() + b"\n")
 
 
 def carried_out(job: Job) -> Receipt:
