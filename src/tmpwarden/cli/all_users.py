@@ -15,6 +15,7 @@ from ..oskit.files import places
 from ..text import shown
 from .call import Answer, Call
 from .progress import Progress
+from .spool import plain
 from .stopping import Stop, stopping
 
 LIMIT_S = 600.0  # for one user; clean stops by itself before, between two units
@@ -89,7 +90,7 @@ def _report(call: Call, ask: Ask, user: User) -> str:
         answer = ask()
     except TmpwardenError as error:
         answer = Answer(exit_code=error.exit_code, error=error)
-    return json.dumps(_fields(answer, call.warnings))
+    return json.dumps(_fields(answer, call.warnings), default=plain)
 
 
 def _fields(answer: Answer, warnings: Iterable[str]) -> dict[str, object]:

@@ -20,8 +20,8 @@ def undo_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[Com
     from ..oskit.files import places
     from ..sweep.store import journal
 
-    waiting = reversed(journal.restorable(places.state_dir()).items())
-    return list(_items(((token[:_SHORT], str(entry.get("path", ""))) for token, entry in waiting), incomplete))
+    waiting = journal.restorable(places.state_dir()).newest_first()
+    return list(_items(((str(each["id"])[:_SHORT], str(each["path"])) for each in waiting), incomplete))
 
 
 def rescue_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:

@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 
 from ..errors import Interrupted, Partial, TimeLimit, TmpwardenError
 from ..model.sweep import Keep, Receipt, Remove, Verdict
-from ..model.terms import Outcome, Worth
+from ..model.terms import Worth
 from ..sweep.prepared import CleanResult
 from ..sweep.store.saved import Saved
 from ..text import duration, plural, shown, size
 from . import documents, render
+from .spool import Spool
 from .table import Row, draw
 from .wording import sentence, with_detail
 
@@ -29,8 +31,8 @@ def document(result: CleanResult, *, dry_run: bool, quarantine: bool) -> documen
     planned = [_planned(each, quarantine) for each in result.planned] if dry_run else []
     return {
         "effect": "would_delete" if dry_run else "deleted",
-        "removed": planned or [documents.receipt(each) for each in result.removed],
-        "kept": [_kept(each) for each in result.kept] + [_spared(each) for each in result.spared],
+        "removed": planned or Spool(documents.receipt(each) for each in result.removed),
+        "kept": Spool(chain(map(_kept, result.kept), map(_spared, result.spared))),
         "failed": [{"path": each.finding.path, "error": each.detail} for each in result.failed]
         + [{"path": each.place, "error": each.trouble} for each in result.undeleted],
         "freed_bytes": result.freed_bytes,
@@ -106,7 +108,7 @@ def outcome(result: CleanResult, *, quarantine_s: int, purge: str) -> Iterator[s
 
 
 def _sums(result: CleanResult, quarantine_s: int, purge: str) -> Iterator[str]:
-    removed, waiting = result.removed, [each for each in result.removed if each.outcome is Outcome.QUARANTINED]
+    removed, waiting = result.removed, result.quarantined
     if not removed:
         was_wanted = result.failed or result.spared or result.planned or result.stopped
         did = "Nothing was removed." if was_wanted else "Nothing to remove."

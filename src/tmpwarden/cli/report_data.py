@@ -5,6 +5,7 @@ from __future__ import annotations
 import socket
 import time
 from collections.abc import Iterator, Sequence
+from itertools import islice
 from typing import Any
 
 from ..catalogue.load import load
@@ -99,8 +100,7 @@ def _sessions(seen: Seen) -> list[Document]:
 def _quarantine(call: Call) -> Iterator[Document]:
     """What `undo` can bring back, newest first, and until when."""
     keep_s = load_settings(call.config_file).quarantine_s
-    waiting = list(journal.restorable(places.state_dir()).values())
-    for entry in reversed(waiting[-_MOST_ROWS:]):
+    for entry in islice(journal.restorable(places.state_dir()).newest_first(), _MOST_ROWS):
         fields = {name: entry.get(name) for name in ("id", "path", "row", "bytes", "entries", "reason", "time")}
         yield _shown(fields) | {"keep_seconds": keep_s}
 

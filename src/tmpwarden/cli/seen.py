@@ -8,6 +8,7 @@ from ..lazy_dataclass import dataclass
 from ..model.request import Request
 from ..model.sweep import Account, Space, Unmatched, Verdict
 from ..sweep.compose import scan
+from ..sweep.packed import Packed
 from . import documents, whole_roots
 from .call import Call
 from .progress import COUNTING_S, Progress
@@ -34,7 +35,7 @@ def look(call: Call, request: Request, *, in_full: bool) -> Seen:
     survey = scan(request, now_ns=call.now_ns)
     with Progress(wanted=not call.json) as progress:
         total = survey.expected(within_s=COUNTING_S) if progress.is_shown else None
-        verdicts = list(_told(survey, progress, total))
+        verdicts = Packed(_told(survey, progress, total))
         progress.tell("Looking at what is of no known kind ...")
         unmatched = survey.unmatched(in_full=in_full)
     for warning in survey.warnings:

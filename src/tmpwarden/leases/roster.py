@@ -45,6 +45,7 @@ class Roster:
         self.leases, self.holders, self.home = leases, holders, home
         self.unread = list(unread)  # records that may name a live session, and why they could not be read
         self._near: dict[str, list[Living]] = {}  # strangers by the root that they may use
+        self._last: tuple[str, tuple[Witness, ...]] | None = None  # a hearing asks twice
         self._leases_of: dict[str, list[Lease]] = {}
         for lease in leases:
             self._leases_of.setdefault(lease.session, []).append(lease)
@@ -87,7 +88,9 @@ class Roster:
 
     def owner(self, session: str, root: str) -> Owner:
         """Alive by any witness; dead if records name it and all of their processes are gone; else absent or unknown."""
-        if named := self.witnesses_of(session):
+        named = self._witnesses_of(session)
+        self._last = session, named
+        if named:
             return Owner(OwnerState.ALIVE, named[0].pid, session, named[0].detail)
         records = [(state, entry.pid, entry.source) for entry, state in self._entries_of.get(session, ())]
         records += [(state_of(lease), lease.pid, "lease") for lease in self._leases_of.get(session, ())]
@@ -108,6 +111,12 @@ class Roster:
 
     def witnesses_of(self, session: str) -> tuple[Witness, ...]:
         """Everything that names a live process for this session."""
+        if self._last is not None and self._last[0] == session:
+            named, self._last = self._last[1], None
+            return named
+        return self._witnesses_of(session)
+
+    def _witnesses_of(self, session: str) -> tuple[Witness, ...]:
         found = [
             self._witness(WitnessKind.REGISTRY, entry.source, entry.pid)
             for entry, state in self._entries_of.get(session, ())

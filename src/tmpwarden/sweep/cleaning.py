@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ..lazy_dataclass import dataclass, field, replace
 from ..model.sweep import Receipt, Remove, Verdict
-from ..model.terms import Outcome, Reason, Worth
+from ..model.terms import Reason, Worth
 from ..oskit.files.purge import Purged
 from .explain import left_to_know
 from .plan import make_plan, makes_room
@@ -26,8 +26,7 @@ Confirm = Callable[[Plan], bool]
 OnReceipt = Callable[[Receipt], None]
 ShouldStop = Callable[[], bool]  # asked between two units
 _WAITING = frozenset(("empty-dir", "expired"))  # checks that another unit's end can turn
-_BATCH_UNITS, _BATCH_ENTRIES = 2048, 16_384  # then one look at all processes
-_WENT = (Outcome.REMOVED, Outcome.QUARANTINED)
+_BATCH_UNITS, _BATCH_ENTRIES = 2048, 32_768  # then one look at all processes
 
 
 @dataclass(slots=True)
@@ -117,11 +116,11 @@ class Cleaning:
 
     def _takes(self, actor: Actor, verdict: Remove) -> bool:
         """Whether it really went. What stayed uses up nothing of an unattended run's share."""
-        share, seen = self._share, len(self.result.receipts)
+        share, seen = self._share, len(self.result.removed)
         admitted = share.admitted(verdict) if share else verdict
         self._take_all(actor, self._removals((admitted,)), is_fresh=False)
         self._collect(actor.finish())
-        went = any(each.outcome in _WENT for each in self.result.receipts[seen:])
+        went = len(self.result.removed) > seen
         if share is not None and isinstance(admitted, Remove) and not went:
             share.give_back(verdict)
         return went
@@ -200,11 +199,8 @@ class Cleaning:
 
     def _given_up(self, token: str, done: Purged | Back) -> None:
         """What this very run put aside, and then had to give up, must not be told as if undo had it."""
-        for number, receipt in enumerate(self.result.receipts):
-            if receipt.id == token:
-                self.result.receipts[number] = instead(receipt, done)
-                return
-        if isinstance(done, Purged):
+        is_told = self.result.receipts.change(token, lambda receipt: instead(receipt, done))
+        if isinstance(done, Purged) and not is_told:
             self.result.expired.append(done)
 
     def _removals(self, verdicts: Iterable[Verdict]) -> Iterator[Remove]:

@@ -21,6 +21,7 @@ from ..oskit.proc.reach import Reach
 from ..text import is_within, shown
 from .find import known_roots
 from .find.scan import Finder
+from .packed import Packed
 from .prepared import CleanResult, Explained, Prepared
 from .survey import Survey
 from .weigh.consent import Consent, note_first_run
@@ -87,7 +88,7 @@ def _cleaned(
     prepared = prepare(request, now_ns=now_ns)
     if dry_run:
         plan = make_plan(prepared)
-        return CleanResult(planned=plan.removals, kept=plan.kept, warnings=[*Survey(prepared).warnings])
+        return CleanResult(planned=plan.removals, kept=Packed(plan.kept), warnings=[*Survey(prepared).warnings])
     note_first_run(prepared.state)
     known_roots.remember(prepared.roots, prepared.home_roots)
     for root in prepared.leased_roots:

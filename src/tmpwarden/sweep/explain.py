@@ -67,7 +67,7 @@ def _stored(path: str, prepared: Prepared) -> dict[str, Any] | None:
             return waiting.get(path[len(directory) + 1 :].partition("/")[0])
     if os.path.lexists(path):
         return None
-    return next((each for each in reversed(waiting.values()) if each["path"] == path), None)
+    return next((each for each in waiting.newest_first() if each["path"] == path), None)
 
 
 def _inside(path: str, prepared: Prepared) -> Iterator[Verdict]:

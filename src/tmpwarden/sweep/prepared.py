@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from itertools import islice
 
 from ..catalogue.settings import Settings
@@ -17,6 +17,8 @@ from ..oskit.files.purge import Purged
 from .find.parents import Parents
 from .find.scan import Finder
 from .find.second_walker import BATCH, WORTH_A_FORK, SecondWalker
+from .packed import Packed
+from .receipts import Receipts
 from .weigh.consent import Consent
 from .weigh.evidence import measured
 from .weigh.pressure import Pressure
@@ -117,44 +119,45 @@ class Plan:
 class CleanResult:
     """What a clean did. `kept` are verdicts that spared a unit; receipts tell of every unit that was to go."""
 
-    receipts: list[Receipt] = field(default_factory=list)
-    kept: list[Verdict] = field(default_factory=list)
+    receipts: Receipts = field(default_factory=Receipts)
+    kept: Packed[Verdict] = field(default_factory=Packed)
     planned: list[Remove] = field(default_factory=list)  # a dry run's, or what was not reached
     expired: list[Purged] = field(default_factory=list)  # left quarantine for good
     warnings: list[str] = field(default_factory=list)
     confirmed: bool = True
     stopped: str | None = None  # "time-limit", "interrupted", "lock-held", "not-due"
 
-    def _of(self, *outcomes: Outcome) -> list[Receipt]:
-        return [receipt for receipt in self.receipts if receipt.outcome in outcomes]
-
     @property
-    def removed(self) -> list[Receipt]:
-        return self._of(Outcome.REMOVED, Outcome.QUARANTINED)
+    def removed(self) -> Sequence[Receipt]:
+        return self.receipts.where(Outcome.REMOVED, Outcome.QUARANTINED)
 
     def removed_bytes(self, root: str) -> int:
-        return sum(receipt.bytes for receipt in self.removed if receipt.finding.root == root)
+        return self.receipts.sums.bytes_below[root]
 
     @property
-    def failed(self) -> list[Receipt]:
-        return self._of(Outcome.FAILED)
+    def failed(self) -> Sequence[Receipt]:
+        return self.receipts.where(Outcome.FAILED)
 
     @property
-    def spared(self) -> list[Receipt]:
+    def spared(self) -> Sequence[Receipt]:
         """Judged for removal, and found in use or changed at the last moment."""
-        return self._of(Outcome.KEPT)
+        return self.receipts.where(Outcome.KEPT)
+
+    @property
+    def quarantined(self) -> Sequence[Receipt]:
+        return self.receipts.where(Outcome.QUARANTINED)
 
     @property
     def freed_bytes(self) -> int:
-        return sum(each.freed_bytes for each in self.expired) + sum(each.freed_bytes for each in self.receipts)
+        return sum(each.freed_bytes for each in self.expired) + self.receipts.sums.freed_bytes
 
     @property
     def freed_entries(self) -> int:
-        return sum(each.entries for each in self.expired) + sum(each.entries for each in self._of(Outcome.REMOVED))
+        return sum(each.entries for each in self.expired) + self.receipts.sums.removed_entries
 
     @property
     def quarantined_bytes(self) -> int:
-        return sum(receipt.bytes for receipt in self._of(Outcome.QUARANTINED))
+        return self.receipts.sums.quarantined_bytes
 
     @property
     def held_open_bytes(self) -> int:

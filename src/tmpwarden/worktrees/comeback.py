@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import Any
+from collections.abc import Iterable, Sequence
 
 from ..oskit.files import places
 from ..repos.git_program import Unclear
+from ..sweep.packed import Packed
 from ..sweep.store.journal import entries, restorable
 from ..sweep.store.undo import Restored, undo
 from . import repository_changes as changes
@@ -15,37 +15,38 @@ from .removal import NOTE
 _FIELDS = ("id", "entry", "common", "head", "reference", "branch")
 
 
-def undo_with_entries(token: str | None = None, to: str | None = None) -> tuple[tuple[Restored, ...], list[str]]:
+def undo_with_entries(token: str | None = None, to: str | None = None) -> tuple[Sequence[Restored], list[str]]:
     """As `undo`; what belongs to a worktree comes back with it, and a clean's units as ever. Also warnings."""
     ties = _ties()
-    chosen = _chosen(ties, token)
-    restored: list[Restored] = []
+    chosen = _chosen(ties, token) if ties else []
+    if not chosen:
+        return undo(token, to), []
+    restored: Packed[Restored] = Packed()
     for tie in chosen:  # never to another place: an entry belongs into its repository
         if tie["entry"] in restorable(places.state_dir()):
             restored += undo(tie["entry"])
-    if chosen and token is not None:
+    if token is not None:
         restored += undo(chosen[0]["id"], to)
-    elif not chosen or _is_anything_left(chosen):
+    elif _is_anything_left(chosen):
         restored += undo(token, to)
-    return tuple(restored), list(_after_care(chosen, restored))
+    return restored, list(_after_care(chosen, restored))
 
 
 def _ties() -> dict[str, dict[str, str]]:
     """By the id of the directory, those that can still come back."""
     state = places.state_dir()
-    waiting = restorable(state)
     found: dict[str, dict[str, str]] = {}
-    for line in entries(state):
+    for line in entries(state, NOTE):
         if line.get("t") == NOTE and all(isinstance(line.get(name), str) for name in _FIELDS):
             found[line["id"]] = {name: line[name] for name in (*_FIELDS, "run")}
+    waiting = restorable(state) if found else {}
     return {token: tie for token, tie in found.items() if token in waiting or tie["entry"] in waiting}
 
 
 def _chosen(ties: dict[str, dict[str, str]], token: str | None) -> list[dict[str, str]]:
     if token is not None:
         return [tie for tie in ties.values() if any(tie[name].startswith(token) for name in ("id", "entry"))][:1]
-    waiting = list(restorable(places.state_dir()).values())
-    last: Any = waiting[-1]["run"] if waiting else None
+    last = next((entry["run"] for entry in restorable(places.state_dir()).newest_first()), None)
     return [tie for tie in ties.values() if tie["run"] == last]
 
 
@@ -54,7 +55,7 @@ def _is_anything_left(chosen: list[dict[str, str]]) -> bool:
     return any(tie["id"] in waiting for tie in chosen)
 
 
-def _after_care(chosen: Iterable[dict[str, str]], restored: list[Restored]) -> Iterable[str]:
+def _after_care(chosen: Iterable[dict[str, str]], restored: Iterable[Restored]) -> Iterable[str]:
     back = {each.id: each.path for each in restored}
     for tie in chosen:
         if tie["id"] not in back:

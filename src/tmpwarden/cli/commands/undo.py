@@ -11,7 +11,9 @@ from ...text import plural, shown, size
 from ...worktrees.comeback import undo_with_entries
 from .. import completing
 from ..call import Answer, Call
+from ..documents import Document
 from ..group import pass_call
+from ..spool import Spool
 
 
 @click.command()
@@ -26,10 +28,11 @@ def command(call: Call, token: str | None, directory: str | None) -> Answer:
     restored, warnings = undo_with_entries(token, directory)
     for warning in warnings:
         call.warn(warning)
-    return Answer(
-        {"restored": [{"id": e.id, "path": e.path, "bytes": e.bytes, "entries": e.entries} for e in restored]},
-        lambda: _lines(restored),
-    )
+    return Answer(lambda: {"restored": Spool(map(_document, restored))}, lambda: _lines(restored))
+
+
+def _document(each: Restored) -> Document:
+    return {"id": each.id, "path": each.path, "bytes": each.bytes, "entries": each.entries}
 
 
 def _lines(restored: Sequence[Restored]) -> Iterator[str]:

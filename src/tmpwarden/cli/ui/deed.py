@@ -18,6 +18,7 @@ from ...model.sweep import Receipt
 from ...sweep.compose import clean
 from ...sweep.prepared import Plan
 from .. import removal, render
+from ..spool import plain
 from .pins import of_document, still_marked
 
 
@@ -69,7 +70,7 @@ class _Told:
 
     def write(self, **fields: object) -> None:
         try:
-            print(json.dumps(fields), flush=True)
+            print(json.dumps(fields, default=plain), flush=True)
         except BrokenPipeError:
             sys.stdout = open("/dev/null", "w")  # noqa: SIM115  # nobody reads any more; what is under way ends well
 

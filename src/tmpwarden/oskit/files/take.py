@@ -132,23 +132,27 @@ def _is_locked_directory(pinned: int) -> bool:
 
 def must_be_mended(dir_fd: int, name: str) -> os.stat_result | None:
     """Of a directory that has to become writable before it can move: what it is now."""
+    if os.geteuid() == 0:
+        return None
     try:
         pinned = pin(dir_fd, name)
     except OSError:
         return None
     try:
-        return os.fstat(pinned) if os.geteuid() != 0 and _is_locked_directory(pinned) else None
+        return os.fstat(pinned) if _is_locked_directory(pinned) else None
     finally:
         os.close(pinned)
 
 
 def _made_movable(dir_fd: int, name: str) -> tuple[int, int] | None:
     """Where a directory has to become writable before it can move: a pin on it and the mode it had."""
+    if os.geteuid() == 0:
+        return None
     try:
         pinned = pin(dir_fd, name)
     except OSError:
         return None
-    if os.geteuid() != 0 and _is_locked_directory(pinned):
+    if _is_locked_directory(pinned):
         mode = mode_of(pinned)
         if restore_mode(pinned, mode | stat.S_IWUSR):
             return pinned, mode

@@ -17,6 +17,17 @@ _NOT_MOVED, JUST_NOW, LONG_AGO = range(3)  # when we moved it: what our own rena
 IsMarked = Callable[[str, str], bool]
 
 
+_last: tuple[object, frozenset[int]] = (None, frozenset())
+
+
+def _inodes(locked: frozenset[tuple[int, int]]) -> frozenset[int]:
+    """Worked out once for all walks that are handed the same locks."""
+    global _last
+    if _last[0] is not locked:
+        _last = locked, frozenset(inode for _, inode in locked)
+    return _last[1]
+
+
 class TreeSums:
     """The running totals of one walk and the way to where it is."""
 
@@ -31,7 +42,7 @@ class TreeSums:
         was_moved: int,
     ) -> None:
         self.device, self.uid, self.count_atime = status.st_dev, uid, count_atime
-        self.locked, self.locked_inodes = locked, {inode for _, inode in locked}
+        self.locked, self.locked_inodes = locked, _inodes(locked)
         self.is_marked = is_marked
         self.room = 1 << 62 if limit is None else limit  # entries that may still be counted
         self.at_top, self.was_moved = True, was_moved

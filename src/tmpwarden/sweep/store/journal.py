@@ -9,12 +9,10 @@ from contextlib import contextmanager
 
 from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Receipt
-from ...model.terms import Outcome
 from ...oskit.files import atomic, own_dirs, rotate
 from ...small_json import dumps
 from .journal_lines import (
     COMEBACK,
-    RESTORABLE,
     Comeback,
     Intent,
     decoded,
@@ -23,6 +21,7 @@ from .journal_lines import (
     is_whole,
     receipt_fields,
 )
+from .waiting import Waiting, lines_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -57,7 +56,7 @@ class Journal:
             own_dirs.make_private_dir(self.state)
             self._reserve = atomic.Reserve(f"{self.state}/reserve", _RESERVE_BYTES)
             _rotate(self.path)
-            self.is_open = self._append({"t": "run", "pid": os.getpid()})
+            self.is_open = self._write([self._line({"t": "run", "pid": os.getpid()})])
         except OSError:
             self.is_open = False
         if self.is_open and self._reserve:
@@ -85,13 +84,17 @@ class Journal:
             self._held = None
 
     def flush(self) -> None:
+        """What waits is written now."""
+        if self._held is None:
+            return
         lines, self._held = self._held, []
         if lines and not self._write(lines):
             for line in lines:
                 self._write([line])
 
     def begin(self, comeback: Comeback) -> bool:
-        return self.note("undoing", **{name: getattr(comeback, name) for name in Comeback.__slots__})
+        fields = {name: getattr(comeback, name) for name in Comeback.__slots__}
+        return self._write([self._line({"t": "undoing", **fields})])
 
     def record(self, receipt: Receipt) -> bool:
         return self._append({"t": "receipt", **receipt_fields(receipt)})
@@ -121,19 +124,14 @@ class Journal:
         return False
 
 
-def entries(state: str, *, must_read: bool = False) -> Iterator[dict[str, Any]]:
-    """Every readable line, oldest first; a torn or alien line is passed over.
-
-    `must_read`: raises OSError where a journal is there and cannot be read. What it tells is not known then."""
+def entries(state: str, *kinds: str) -> Iterator[dict[str, Any]]:
+    """Every readable line, oldest first; a torn or alien line is passed over. `kinds`: only lines of these kinds."""
     for name in rotate.names(f"{state}/{NAME}", keep=_GENERATIONS):
         try:
-            with open(name, encoding="utf-8", errors="surrogateescape", opener=atomic.at_once) as lines:
-                yield from filter(None, map(decoded, lines))
-        except FileNotFoundError:
-            continue
+            with open(name, "rb", opener=atomic.at_once) as file:
+                yield from (line for _, line in lines_of(file, *kinds))
         except OSError:
-            if must_read:
-                raise
+            continue
 
 
 def open_intents(state: str) -> list[Intent]:
@@ -168,17 +166,11 @@ def _pending(lines: Iterable[dict[str, Any]]) -> dict[str, Intent]:
     return pending
 
 
-def restorable(state: str, *, must_read: bool = False) -> dict[str, dict[str, Any]]:
-    """Receipts of what went into quarantine and was neither brought back nor purged, by id."""
-    kept: dict[str, dict[str, Any]] = {}
-    for entry in entries(state, must_read=must_read):
-        token = str(entry.get("id", ""))
-        if entry.get("t") == "receipt" and entry.get("outcome") == Outcome.QUARANTINED.value:
-            if is_whole(entry, RESTORABLE):
-                kept[token] = entry
-        elif entry.get("t") in ("undone", "expired", "pinned", "receipt"):
-            kept.pop(token, None)
-    return kept
+def restorable(state: str, *, must_read: bool = False) -> Waiting:
+    """What went into quarantine and was neither brought back nor purged, by id.
+
+    `must_read`: raises OSError where a journal is there and cannot be read. What it tells is not known then."""
+    return Waiting(rotate.names(f"{state}/{NAME}", keep=_GENERATIONS), must_read=must_read)
 
 
 def ended_well(state: str) -> bool:

@@ -78,10 +78,13 @@ class Quarantines:
     home_roots: frozenset[str] = frozenset()  # bases of rows that lie in the user's home and not below a temp root
     refusals: dict[str, str] = field(default_factory=dict)  # root -> why nothing may be put beside it
     _fds: dict[str, int] = field(default_factory=dict)
+    _directories: dict[str, str] = field(default_factory=dict)
 
     def directory(self, root: str) -> str:
         """Where units below `root` go: beside them; home rows below the state directory if that is the same mount."""
-        return of_home(self.state) if root in self.home_roots else beside(root)
+        if root not in self._directories:
+            self._directories[root] = of_home(self.state) if root in self.home_roots else beside(root)
+        return self._directories[root]
 
     def open(self, root: str) -> int | None:
         """A descriptor, or None where the quarantine cannot be made now. Only a full disk is no refusal (law 7)."""

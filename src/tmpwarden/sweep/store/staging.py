@@ -27,6 +27,7 @@ def staging(journal: Journal, parent_fd: int, parent: str) -> Iterator[int]:
     place = os.path.join(os.path.realpath(parent), name)
     if journal.open():
         journal.note("staging", id=name, path=place)
+        journal.flush()
     fd = own_dirs.open_child(parent_fd, name, place, make=True)
     try:
         locks.try_flock(fd)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from ...errors import NameTaken, NotFound, TmpwardenError, UnsafeScratch
 from ...lazy_dataclass import dataclass
@@ -12,14 +12,20 @@ from ...model.sweep import Measure
 from ...oskit.files import copying, own_files, places, take, walk
 from ...oskit.race import race_window as _race_window
 from ...text import plural, shown
+from ..packed import Packed
 from . import quarantine, undoing
 from .journal import Journal, restorable
 from .staging import remove_left, staging
+from .waiting import Waiting
 from .way_back import open_parent
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+    _Found = tuple[dict[str, Any], tuple[str, int] | None]  # an entry, and the quarantine that holds it
+
+_TOGETHER = 32  # units that are told of with one write; who is killed before has brought them back untold
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,34 +36,41 @@ class Restored:
     entries: int
 
 
-def undo(token: str | None = None, to: str | None = None) -> tuple[Restored, ...]:
+def undo(token: str | None = None, to: str | None = None) -> Packed[Restored]:
     """Bring back one unit by its id (a unique beginning will do), or all that the last run took."""
     journal = Journal(places.state_dir())
     undoing.mend(journal)
     for _ in remove_left(journal):
         pass  # the next clean says so
     known = restorable(journal.state, must_read=True)
-    doors = _Doors()
-    try:
-        chosen = _chosen(known, token, doors)
-        if not chosen:
-            raise NotFound(_nothing(token), hint="`tmpwarden log` lists what was removed and what can come back")
-        return tuple(_each(journal, chosen, to, doors))
-    finally:
-        doors.close()
+    with _Doors(journal.state) as doors, journal.together():
+        restored = Packed(_each(journal, _chosen(known, token, doors), to, doors))
+    if not restored:
+        raise NotFound(_nothing(token), hint="`tmpwarden log` lists what was removed and what can come back")
+    return restored
 
 
 class _Doors:
-    """The quarantines of one undo, each opened once."""
+    """What one undo has open: the quarantines, each once, and the directory that the last unit went back to."""
 
-    def __init__(self) -> None:
+    def __init__(self, state: str) -> None:
         self._fds: dict[str, int] = {}
+        self._of_home = quarantine.of_home(state)
+        self._parent, self._parent_fd = ("", ""), -1
+
+    def __enter__(self) -> _Doors:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        for fd in (*self._fds.values(), self._parent_fd):
+            if fd >= 0:
+                os.close(fd)
 
     def holding(self, entry: dict[str, Any]) -> tuple[str, int] | None:
         """The quarantine that holds the entry; None if it has expired there. Raises OSError where that cannot be looked
         at: it is not gone then."""
         name = str(entry["id"])
-        for directory in (quarantine.beside(str(entry["root"])), quarantine.of_home(places.state_dir())):
+        for directory in (quarantine.beside(str(entry["root"])), self._of_home):
             fd = self._opened(directory)
             if fd < 0 or not quarantine.is_token(name):
                 continue
@@ -68,6 +81,16 @@ class _Doors:
             return directory, fd
         return None
 
+    def parent_of(self, root: str, path: str) -> int:
+        """The directory that `path` was in, open until another one is asked for."""
+        place = root, os.path.dirname(path)
+        if place != self._parent or self._parent_fd < 0:
+            if self._parent_fd >= 0:
+                os.close(self._parent_fd)
+            self._parent_fd = -1
+            self._parent, self._parent_fd = place, open_parent(root, path)
+        return self._parent_fd
+
     def _opened(self, directory: str) -> int:
         """-1: there is none, or it is not ours."""
         if directory not in self._fds:
@@ -77,42 +100,45 @@ class _Doors:
                 self._fds[directory] = -1
         return self._fds[directory]
 
-    def close(self) -> None:
-        for fd in self._fds.values():
-            if fd >= 0:
-                os.close(fd)
-
 
 def of_the_last_run() -> list[dict[str, Any]]:
     """What `undo` without an id would bring back."""
-    doors = _Doors()
-    try:
-        return _chosen(restorable(places.state_dir()), None, doors)
-    finally:
-        doors.close()
+    state = places.state_dir()
+    with _Doors(state) as doors:
+        return [entry for entry, _ in _chosen(restorable(state), None, doors)]
 
 
-def _each(journal: Journal, chosen: list[dict[str, Any]], to: str | None, doors: _Doors) -> Iterator[Restored]:
+def _each(journal: Journal, chosen: Iterable[_Found], to: str | None, doors: _Doors) -> Iterator[Restored]:
     """One that cannot come back keeps no other from coming; the first such is told once all were tried."""
     problems: list[TmpwardenError | OSError] = []
-    for entry in chosen:
+    others = 0
+    for entry, place in chosen:
         try:
-            yield _bring_back(journal, entry, to, doors)
+            restored = _bring_back(journal, entry, place, to, doors)
         except (TmpwardenError, OSError) as problem:
             problems.append(problem)
+            continue
+        others += 1
+        if others % _TOGETHER == 0:
+            journal.flush()
+        yield restored
     if problems:
-        first, others = problems[0], len(chosen) - len(problems)
+        first = problems[0]
         if others and isinstance(first, TmpwardenError):
             first.hint = f"{plural(others, 'other item')} came back; {first.hint}"
         raise first
 
 
-def _chosen(known: dict[str, dict[str, Any]], token: str | None, doors: _Doors) -> list[dict[str, Any]]:
+def _chosen(known: Waiting, token: str | None, doors: _Doors) -> Iterator[_Found]:
     if token is not None:
-        found = [entry for name, entry in known.items() if name.startswith(token) and token]
-        return found if len(found) == 1 else []
-    last = next((entry["run"] for entry in reversed(known.values()) if doors.holding(entry)), None)
-    return [entry for entry in known.values() if entry["run"] == last and doors.holding(entry)]
+        found = [name for name in known if name.startswith(token) and token]
+        for entry in (known[name] for name in (found if len(found) == 1 else ())):
+            yield entry, doors.holding(entry)
+        return
+    last = next((entry["run"] for entry in known.newest_first() if doors.holding(entry)), None)
+    for entry in known.values():
+        if entry["run"] == last and (place := doors.holding(entry)):
+            yield entry, place
 
 
 def _nothing(token: str | None) -> str:
@@ -121,23 +147,21 @@ def _nothing(token: str | None) -> str:
     return f"nothing that can be brought back is called {shown(token)}"
 
 
-def _bring_back(journal: Journal, entry: dict[str, Any], to: str | None, doors: _Doors) -> Restored:
+def _bring_back(
+    journal: Journal, entry: dict[str, Any], place: tuple[str, int] | None, to: str | None, doors: _Doors
+) -> Restored:
     token, path = str(entry["id"]), str(entry["path"])
-    found = doors.holding(entry)
-    if not found:
+    if not place:
         raise NotFound(f"{shown(path)} is not in quarantine any more")
-    directory, fd = found
+    directory, fd = place
     target = os.path.join(to, os.path.basename(path)) if to else path
     undoing.begin(journal, fd, token, directory, target)
     if to:
         _move(journal, fd, directory, token, target)
     else:
-        parent_fd = open_parent(str(entry["root"]), path)
-        try:
-            if not take.put_back(fd, token, parent_fd, os.path.basename(path)):
-                raise _refusal(entry, doors)
-        finally:
-            os.close(parent_fd)
+        parent_fd = doors.parent_of(str(entry["root"]), path)
+        if not take.put_back(fd, token, parent_fd, os.path.basename(path)):
+            raise _refusal(entry, doors)
     journal.open()
     journal.note("undone", id=token, path=target)
     return Restored(token, target, int(entry["bytes"]), int(entry["entries"]))

@@ -73,14 +73,13 @@ class Purger:
         """False where no process is to be had."""
         (reading, writing), (tickets, dealing) = os.pipe(), os.pipe()
         try:
-            _deal(dealing, len(jobs))
+            _deal(dealing, len(jobs))  # and closed: who draws the last ticket must see that it was the last
             self._pid = forked(lambda: _work(jobs, tickets, reading, writing))
         except OSError:
             os.close(reading)
             os.close(tickets)
             return False
         finally:
-            os.close(dealing)
             os.close(writing)
         self._pipe, self._tickets, self._jobs = reading, tickets, jobs
         return True
@@ -90,8 +89,11 @@ def _deal(pipe: int, count: int) -> None:
     """Raises OSError where they do not fit: the pipes of a user who has many are small."""
     text = b"".join(number.to_bytes(_TICKET, "little") for number in range(count))
     os.set_blocking(pipe, False)
-    if os.write(pipe, text) < len(text):
-        raise BlockingIOError
+    try:
+        if os.write(pipe, text) < len(text):
+            raise BlockingIOError
+    finally:
+        os.close(pipe)
 
 
 def _drawn(tickets: int) -> Iterator[int]:

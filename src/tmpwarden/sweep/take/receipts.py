@@ -22,5 +22,7 @@ def receipt_of(deed: Deed) -> Receipt:
     token = next(iter(deed.names)) if finding.members else deed.token
     is_kept = token.endswith(quarantine.KEPT)
     outcome = Outcome.QUARANTINED if is_kept else Outcome.REMOVED
-    receipt = Receipt(finding, outcome, deed.verdict.reason, id=token, bytes=size, entries=entries, undoable=is_kept)
-    return replace(receipt, git_entries=deed.verdict.evidence.git_entries)
+    git_entries = deed.verdict.evidence.git_entries
+    return Receipt(
+        *(finding, outcome, deed.verdict.reason, token, size, entries), undoable=is_kept, git_entries=git_entries
+    )
