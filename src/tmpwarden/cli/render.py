@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..model.sweep import Finding, Keep, Remove, Space, Verdict
 from ..model.terms import Reason
 from ..oskit.files.space import percent_of_bytes, percent_of_inodes, percent_of_quota
+from ..sweep.packed import Packed
 from ..text import plural, shown, size
 from . import documents
 from .table import Row, draw
@@ -45,12 +46,12 @@ def place(*findings: Finding) -> str:
     return f"{shown(first.parent)}/ ({count} such as {shown(min(first.members))})"
 
 
-def groups(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
+def groups(verdicts: Iterable[Verdict]) -> list[Packed[Verdict]]:
     """By agent, litter, verdict and reason; the biggest first."""
-    found: dict[tuple[str, str, bool, str], list[Verdict]] = {}
+    found: dict[tuple[str, str, bool, str], Packed[Verdict]] = {}
     for each in verdicts:
         litter = each.finding.litter
-        found.setdefault((litter.agent, litter.id, isinstance(each, Remove), each.reason.value), []).append(each)
+        found.setdefault((litter.agent, litter.id, isinstance(each, Remove), each.reason.value), Packed()).append(each)
     return sorted(found.values(), key=lambda group: (-documents.bytes_of(group), -items(group)))
 
 
@@ -58,10 +59,14 @@ def units(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
     """Each by itself, the biggest first; a swarm of more than 1,000 files is several verdicts, to people one unit."""
     found: dict[object, list[Verdict]] = {}
     for each in verdicts:
-        finding = each.finding
-        swarm = (finding.parent, finding.litter.key, each.reason)
-        found.setdefault(swarm if finding.members else finding.path, []).append(each)
+        found.setdefault(_unit(each), []).append(each)
     return sorted(found.values(), key=lambda unit: (-documents.bytes_of(unit), unit[0].finding.path))
+
+
+def _unit(verdict: Verdict) -> object:
+    """What verdicts about the same thing have in common."""
+    finding = verdict.finding
+    return (finding.parent, finding.litter.key, verdict.reason) if finding.members else finding.path
 
 
 def ages(group: Sequence[Verdict], now_ns: int) -> str:
@@ -111,8 +116,8 @@ def scan_units(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool) 
 
 
 def scan_end(verdicts: Sequence[Verdict], command: str) -> str:
-    going = [each for each in verdicts if isinstance(each, Remove)]
-    kept = [each for each in verdicts if isinstance(each, Keep)]
+    each_kind = Packed(verdicts, type)
+    going, kept = each_kind.where(Remove), each_kind.where(Keep)
     end = f"Next: {command}" if going else "Nothing to do."
     return f"Can go now: {counted(going)}. Kept: {counted(kept)}. {end}"
 
@@ -135,8 +140,8 @@ def going(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool, most:
 def kept(verdicts: Sequence[Verdict]) -> Iterator[str]:
     """One line for each reason. What is never litter was never in question, so it is not told here."""
     for group in groups(each for each in verdicts if each.reason is not Reason.NEVER):
-        one = group[0].finding
-        where = place(*(each.finding for each in group)) if len(units(group)) == 1 else one.litter.key
+        one, is_one = group[0].finding, all(_unit(each) == _unit(group[0]) for each in group)
+        where = place(*(each.finding for each in group)) if is_one else one.litter.key
         yield f"Kept {where}, {counted(group)}: {explained_all(group)}"
 
 
