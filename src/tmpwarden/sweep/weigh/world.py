@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable
 
@@ -31,6 +32,9 @@ class _Tied:
         self.bound = locks.bound_sockets()
 
 
+_LOOKS = 4  # at all processes, between two of which nothing is collected
+
+
 @dataclass(slots=True)
 class World:
     """What is measured once per run (and again before units are taken), and shared by all units."""
@@ -50,6 +54,7 @@ class World:
     # the last look at all of these; the first one waits until there is something to ask
     _seen: tuple[Holders, OwnerOf] | None = None
     _tied: _Tied | None = None
+    _looks: int = 0
 
     @property
     def holders(self) -> Holders:
@@ -112,6 +117,9 @@ class World:
         return doubt if trouble is None else NotMeasured(f"{doubt.why}, and {trouble}")
 
     def refresh(self) -> None:
+        self._looks += 1
+        if self._looks % _LOOKS == 0:
+            gc.collect()  # a look that is over holds itself, 3 MB of it, and a command's collector seldom comes
         self._seen = self.look(self.workers, True)
         before, self._tied = self._tied, _Tied()
         self.newly_locked = locks.newly_locked(before.locked if before else frozenset(), self._tied.locked)
