@@ -6,7 +6,7 @@ BIN := .venv/bin
 NEEDED := tmpwarden needs Python 3.11 or newer with its venv module (on Debian and Ubuntu: apt install python3-venv)
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: scan venv dev test test-browser test-long test-clients test-hosts test-fleet mutants lint bench bench-scale bench-save docs generate soak
+.PHONY: scan venv dev test test-browser test-long test-clients measure-agents test-hosts test-fleet mutants lint bench bench-scale bench-save docs generate soak
 scan: venv
 	$(BIN)/tmpwarden scan
 
@@ -36,6 +36,11 @@ test-long: dev
 
 test-clients: dev
 	$(PYTEST) -n 2 -m "clients" -p no:cacheprovider
+
+measure-agents: dev  # six real agents, eight ends each: docs/measured-agents.md anew
+	rm -f docs/measured-agents.jsonl
+	TMPWARDEN_MEASURED=docs/measured-agents.jsonl $(PYTEST) -n 2 -m "clients" -p no:cacheprovider tests/clients/test_cells_clients.py
+	$(BIN)/python docs/generate.py
 
 test-hosts: dev  # boots a real Debian host; root, apt: debootstrap systemd-container openssh-client; the first run builds it
 	$(PYTEST) -m "hosts" tests/hosts

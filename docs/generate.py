@@ -12,6 +12,7 @@ import click
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 import manual
+import measured
 
 from tmpwarden import errors
 from tmpwarden.catalogue import wording
@@ -167,6 +168,7 @@ PAGES: dict[str, Callable[[], str]] = {
     "catalogue.md": catalogue,
     "config.md": config,
     "metrics.md": metrics_page,
+    "measured-agents.md": lambda: _NOTE + measured.page(),
 }
 PAGES |= {f"man/{name}.1": partial(manual.page, path) for path, name in manual.pages().items()}
 
