@@ -41,7 +41,7 @@ def prometheus(
 
 
 def test_prometheus_reads_every_host_through_node_exporter(prometheus: Prometheus, hosts: dict[str, Host]) -> None:
-    wait_for("three hosts tell", 60, lambda: prometheus.value("count(tmpwarden_build_info)") == 3)
+    wait_for("three hosts tell", 240, lambda: prometheus.value("count(tmpwarden_build_info)") == 3)
     assert prometheus.value("sum(node_textfile_scrape_error)") == 0
     assert prometheus.value('count(tmpwarden_user_success{user="alice"} == 1)') == 3
     assert prometheus.value('count(node_textfile_mtime_seconds{file=~".*tmpwarden.prom"})') == 3
@@ -60,14 +60,14 @@ def test_an_alert_fires_when_a_root_is_filled_and_resolves_after_a_clean_and_eve
     host.run(FILL, user="alice")
     note(host)
     host.run("systemctl start tmpwarden.service")
-    wait_for("the alert fires", 60, lambda: alert in prometheus.firing())
+    wait_for("the alert fires", 240, lambda: alert in prometheus.firing())
     assert {instance for name, instance in prometheus.firing() if name == alert[0]} == {alert[1]}
     empty = {title for title, queries in panels() if not any(prometheus.rows(query) for query in queries)}
     assert empty <= NONE_IF_ALL_IS_WELL
     wait_a_minute(host)
     controller.play("clean", tmpwarden_yes=True, tmpwarden_hosts="three")
     host.run("systemctl start tmpwarden.service")
-    wait_for("the alert resolves", 60, lambda: alert not in prometheus.firing())
+    wait_for("the alert resolves", 240, lambda: alert not in prometheus.firing())
     host.run("mount -o remount,size=1g /tmp")
 
 

@@ -19,7 +19,7 @@ _ASK = "import sys, urllib.request as r; print(r.urlopen(sys.argv[1], timeout=10
 
 
 class Prometheus:
-    def __init__(self, directory: Path, network: Network, targets: list[str], *, scrape: str = "1s") -> None:
+    def __init__(self, directory: Path, network: Network, targets: list[str], *, scrape: str = "3s") -> None:
         self._directory, self._network = directory, network
         rules = re.sub(r"\n        for: \w+\n", "\n        for: 2s\n", RULES.read_text())
         (directory / "rules.yml").write_text(rules)
