@@ -20,9 +20,6 @@ from support.user import OrdinaryUser, fill_library
 settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
 settings.register_profile("steady", settings.get_profile("explore"), derandomize=True)
 settings.load_profile("steady")
-for _number, _usual in ((signal.SIGINT, signal.default_int_handler), (signal.SIGQUIT, signal.SIG_DFL)):
-    if signal.getsignal(_number) is signal.SIG_IGN:  # `make test &` in a script hands it on so, to every child of ours
-        signal.signal(_number, _usual)
 _TEMP_VARIABLES = ("TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR")
 
 
