@@ -51,7 +51,13 @@ class Started:
 
 @contextlib.contextmanager
 def program(
-    directory: Path, words: list[str], env: Mapping[str, str], source: str = WAIT, *, first: str = "os.setsid()"
+    directory: Path,
+    words: list[str],
+    env: Mapping[str, str],
+    source: str = WAIT,
+    *,
+    first: str = "os.setsid()",
+    python: str = sys.executable,
 ) -> Iterator[Started]:
     """Run Python `source` as a process that is called `words`: the first of them its program, the second a file.
     `first` runs in it before it gets its name."""
@@ -60,7 +66,7 @@ def program(
     script.write_text(source)
     arguments = [words[0], str(script), *words[2:]]
     launcher = "import os, signal, sys\nif os.fork(): os._exit(0)\nsignal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
-    launcher += f"{first}\nos.execve({sys.executable!r}, {arguments!r}, {dict(env)!r})"
+    launcher += f"{first}\nos.execve({python!r}, {arguments!r}, {dict(env)!r})"
     out, told = os.pipe()
     done = subprocess.run([sys.executable, "-I", "-c", launcher], stdin=subprocess.DEVNULL, stdout=told, check=True)
     assert done.returncode == 0

@@ -11,6 +11,8 @@ from pathlib import Path
 import pytest
 
 from processes.leftovers import SESSION, WAIT, carrying, dead_process, program, scratch_of_the_dead, told
+from support import interpreters
+from support.bases import base_for_all
 from support.command import data, tmpwarden
 from support.mounts import needs_root
 from support.user import UID
@@ -216,11 +218,10 @@ def test_what_another_user_runs_is_refused_by_its_number() -> None:
 
 
 @needs_root
-def test_a_tool_server_of_a_dead_session_that_another_user_runs_is_spared(tmp_path: Path, root: Path) -> None:
+def test_a_tool_server_of_a_dead_session_that_another_user_runs_is_spared(root: Path) -> None:
     scratch_of_the_dead(root)
-    for place in (tmp_path, *tmp_path.parents[:2]):
-        place.chmod(0o755)
-    with program(tmp_path, MCP, carrying(), first=f"os.setsid(); os.setuid({UID})") as server:
+    first, python = f"os.setsid(); os.setuid({UID})", interpreters.for_everybody()
+    with base_for_all() as base, program(base, MCP, carrying(), first=first, python=python) as server:
         one = seen(server.pid)
         assert (one.fate, one.reason) == (Fate.NEVER, "it belongs to another user")
 
