@@ -12,7 +12,7 @@ from .payload import read_all, text_field
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .events.hook_call import HookCall
-    from .rehearsal import Watch
+    from .rehearsal import CallWatch
 
 _FIRST = b'{"session_id":"'
 _FIRST_LOOK = "-first"
@@ -107,9 +107,9 @@ def _before(
 
     if is_packed:
         return answer(HookCall(arguments, event, "before", session, payload, environ, notes))
-    from .rehearsal import Watch
+    from .rehearsal import CallWatch
 
-    with Watch() as watch:
+    with CallWatch() as watch:
         call = HookCall(arguments, event, "before", session, payload, environ, notes)
         said = answer(call)
     if _COMPILER not in sys.modules:  # one slow thing in one call
@@ -135,7 +135,7 @@ def _unjudged(arguments: list[str], problem: str) -> bytes:
     return encode(said).encode() if said else b""
 
 
-def _keep(packed: str, call: "HookCall", loaded: frozenset[str], watch: "Watch") -> None:
+def _keep(packed: str, call: "HookCall", loaded: frozenset[str], watch: "CallWatch") -> None:
     """Pack what the guard needs, for the next call."""
     try:
         from . import packing

@@ -26,13 +26,13 @@ _TYPICAL = (
 )
 
 
-class Watch:
+class CallWatch:
     """Which functions are called, as (module, qualified name)."""
 
     def __init__(self) -> None:
         self.seen: set[tuple[str, str]] = set()
 
-    def __enter__(self) -> "Watch":
+    def __enter__(self) -> "CallWatch":
         sys.setprofile(self._note)
         return self
 
@@ -60,7 +60,7 @@ def rehearse(call: "HookCall") -> "frozenset[tuple[str, str]]":
             is_plain=disk.is_plain,
             variables={"TMPDIR": scratch},
         )
-        with Watch() as watch:
+        with CallWatch() as watch:
             evaluate(ToolCall("", "shell", command=line, cwd=here), rules, context)
         for name in watch.seen:
             calls[name] = calls.get(name, 0) + 1

@@ -80,7 +80,7 @@ def teardown(
     The caller waits for the renames only; the judging inside the quarantine and the purge go on in a process of their
     own (`wait`: here). Safe to call twice, safe to call while others live, never raises.
     """
-    wanted = Wanted(session, pid, agent)
+    wanted = TeardownWish(session, pid, agent)
     try:
         return torn_down(wanted, roots=roots, config_file=config_file, wait=wait, now_ns=now_ns)
     except TmpwardenError as error:
@@ -88,7 +88,7 @@ def teardown(
 
 
 def torn_down(
-    wanted: Wanted, *, roots: tuple[str, ...], config_file: str | None, wait: bool, now_ns: Clock = time.time_ns
+    wanted: TeardownWish, *, roots: tuple[str, ...], config_file: str | None, wait: bool, now_ns: Clock = time.time_ns
 ) -> TeardownResult:
     """The same for the command, which tells by its own exit status what the caller got wrong: raises TmpwardenError
     before anything is touched."""
@@ -121,7 +121,7 @@ def _standard_descriptors() -> Iterator[None]:
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class TeardownWish:
     """Whose things are to go."""
 
     session: str | None
@@ -140,7 +140,7 @@ class Wanted:
         return same_agent and (by_session or (self.pid is not None and lease.pid == self.pid))
 
 
-def _tear_down(result: TeardownResult, wanted: Wanted, prepared: Prepared, wait: bool) -> None:
+def _tear_down(result: TeardownResult, wanted: TeardownWish, prepared: Prepared, wait: bool) -> None:
     if not prepared.settings.teardown_enabled:
         result.error = "teardown is switched off in the configuration"
         return None
@@ -202,11 +202,11 @@ def _as_it_is_now(receipt: Receipt, taking: NamedTake) -> Receipt:
     return replace(receipt, outcome=Outcome.REMOVED, undoable=False, freed_bytes=receipt.bytes)
 
 
-def _agents(wanted: Wanted) -> tuple[str, ...]:
+def _agents(wanted: TeardownWish) -> tuple[str, ...]:
     return (wanted.agent, "tmpwarden") if wanted.agent is not None else ()
 
 
-def _named(prepared: Prepared, wanted: Wanted, leases: list[Lease]) -> Iterator[Finding]:
+def _named(prepared: Prepared, wanted: TeardownWish, leases: list[Lease]) -> Iterator[Finding]:
     """Units that name this session or process: by a lease, by the session or the pid in their name. And what in a temp
     root is worth nothing and names only the agent (markers, probes, sockets), if no session of that agent lives."""
     paths = {lease.path for lease in leases}

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ...errors import BadArgument, NotProven, Partial, TeardownFailed, TmpwardenError
 from ...lazy_dataclass import replace
-from ...lifecycle.teardown import TeardownResult, Wanted, torn_down
+from ...lifecycle.teardown import TeardownResult, TeardownWish, torn_down
 from ...model.sweep import Finding, Receipt
 from ...model.terms import Kind, Worth
 from ...text import plural, shown
@@ -43,7 +43,7 @@ def command(
         raise BadArgument("say what has ended", hint="--session ID, --pid PID, --agent NAME or --worktree PATH")
     if worktree is not None and names_nobody:
         return _with_worktree(call, worktree, TeardownResult(None))
-    wanted = Wanted(session, pid, agent)
+    wanted = TeardownWish(session, pid, agent)
     result = torn_down(wanted, roots=call.roots, config_file=call.config_file, wait=wait)
     for warning in result.warnings:
         call.warn(warning)

@@ -22,7 +22,7 @@ from ..store.quarantine import Quarantines
 from ..weigh.weigher import Weigher
 from . import doubt
 from .ending import Ending, told
-from .gripping import Grip, grip, take_all
+from .gripping import GrippedUnit, grip, take_all
 from .purger import Job, Purger
 from .receipts import kept
 from .rescuing import Rescuer, must_be_saved
@@ -46,7 +46,7 @@ class Actor:
     rescuer: Rescuer | None = None  # saves git work and files before a unit goes
     group: int = 1  # units that are taken together: one write of all their intents, then the renames
     pending: list[Deed] = field(default_factory=list)
-    _grips: deque[Grip] = field(default_factory=deque)
+    _grips: deque[GrippedUnit] = field(default_factory=deque)
     _gripped_entries: int = 0
     _parents: Parents = field(default_factory=lambda: Parents(_MOST_PARENTS))
 
@@ -71,7 +71,7 @@ class Actor:
         for outcome in self._begin(verdict, is_fresh):
             if isinstance(outcome, Deed):
                 self.pending.append(outcome)
-            elif isinstance(outcome, Grip):
+            elif isinstance(outcome, GrippedUnit):
                 self._grips.append(outcome)
                 self._gripped_entries += outcome.intent.entries
             else:
@@ -115,7 +115,7 @@ class Actor:
         yield from self.last_look()
         yield from self._purged(self.purger.finish())
 
-    def _begin(self, verdict: Remove, is_fresh: bool) -> Iterator[Grip | Deed | Receipt]:
+    def _begin(self, verdict: Remove, is_fresh: bool) -> Iterator[GrippedUnit | Deed | Receipt]:
         finding = verdict.finding
         is_known = (finding.root, finding.parent) in self._parents
         try:
@@ -142,7 +142,7 @@ class Actor:
         newest = max(status.st_mtime_ns, status.st_ctime_ns)
         self.weigher.world.untouched_ns.setdefault((status.st_dev, status.st_ino), newest)
 
-    def _take(self, verdict: Remove, dir_fd: int) -> Grip | Deed | Receipt:
+    def _take(self, verdict: Remove, dir_fd: int) -> GrippedUnit | Deed | Receipt:
         finding = verdict.finding
         if not self.journal.open() and finding.litter.worth is Worth.SOME:
             return unwritten(verdict)
@@ -162,7 +162,7 @@ class Actor:
         is_kept = id_.endswith(quarantine.KEPT)
         deed.roll = self.weigher.world.roll_of(finding.path)
         gripped = grip(deed, id_, id_ if is_kept else quarantine.first_name(id_))
-        return gripped if isinstance(gripped, Grip) else self._refused(deed, gripped)
+        return gripped if isinstance(gripped, GrippedUnit) else self._refused(deed, gripped)
 
     def _refused(self, deed: Deed, result: str | Receipt) -> Receipt:
         if result in (Taken.CROSS_DEVICE, Taken.NO_ROOM):

@@ -18,7 +18,7 @@ from .taking import Deed, intent_of, pin_for_good, unwritten
 
 
 @dataclass(slots=True)
-class Grip:
+class GrippedUnit:
     """A unit that is about to be taken: held by a pin, a directory by its lock too."""
 
     deed: Deed
@@ -36,10 +36,10 @@ class Grip:
 def take_unit(deed: Deed, journal: Journal, id_: str, token: str) -> str | Receipt:
     """TAKEN, as `token`, with `deed.names` filled, or why not. `id_`: what journal and receipts call it."""
     gripped = grip(deed, id_, token)
-    return next(take_all(deque([gripped]), journal))[1] if isinstance(gripped, Grip) else gripped
+    return next(take_all(deque([gripped]), journal))[1] if isinstance(gripped, GrippedUnit) else gripped
 
 
-def grip(deed: Deed, id_: str, token: str) -> Grip | str | Receipt:
+def grip(deed: Deed, id_: str, token: str) -> GrippedUnit | str | Receipt:
     """Hold the unit that was judged, and no other; else why not. Nothing is changed yet."""
     finding = deed.verdict.finding
     _race_window("judged, not yet pinned")
@@ -56,10 +56,10 @@ def grip(deed: Deed, id_: str, token: str) -> Grip | str | Receipt:
         os.close(pinned)
         return Receipt(finding, Outcome.KEPT, Reason.LOCK, detail=finding.path)
     deed.token = id_
-    return Grip(deed, token, pinned, lock_fd, intent_of(deed.verdict, id_, deed.directory, status))
+    return GrippedUnit(deed, token, pinned, lock_fd, intent_of(deed.verdict, id_, deed.directory, status))
 
 
-def take_all(grips: deque[Grip], journal: Journal) -> Iterator[tuple[Grip, str | Receipt]]:
+def take_all(grips: deque[GrippedUnit], journal: Journal) -> Iterator[tuple[GrippedUnit, str | Receipt]]:
     """Every intent is written down before the first unit moves; then how each ended, one after the other."""
     try:
         _race_window("gripped, not yet written down")
@@ -74,7 +74,7 @@ def take_all(grips: deque[Grip], journal: Journal) -> Iterator[tuple[Grip, str |
             each.let_go()
 
 
-def _taken(grip: Grip, is_written: bool) -> str | Receipt:
+def _taken(grip: GrippedUnit, is_written: bool) -> str | Receipt:
     deed, token, finding = grip.deed, grip.token, grip.deed.verdict.finding
     if not is_written and finding.litter.worth is Worth.SOME:
         return unwritten(deed.verdict)
