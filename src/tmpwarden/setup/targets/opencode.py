@@ -32,8 +32,8 @@ const ask = (event, payload) => new Promise((done) => {
   child.on("error", () => done(UNJUDGED)).on("close", (status) => { clearTimeout(late); end(status) })
   child.stdin.on("error", () => {}).end(JSON.stringify({ ...payload, pid: process.pid }))
 })
-export const Tmpwarden = async ({ client, directory }) => {
-  const scratch = new Map()
+export const Tmpwarden = async ({ directory }) => {
+  const scratch = new Map(), untold = new Map()
   const start = (sessionID) => {
     if (!scratch.has(sessionID)) scratch.set(sessionID, ask("shell.env", { input: { sessionID }, cwd: directory }))
     return scratch.get(sessionID)
@@ -46,7 +46,10 @@ export const Tmpwarden = async ({ client, directory }) => {
     "shell.env": async (input, output) => {
       Object.assign(output.env, (await start(input.sessionID)).env ?? {})
     },
-    %(guard)s"tool.execute.after": async (input) => {
+    %(guard)s"tool.execute.after": async (input, output) => {
+      const more = untold.get(input.callID)
+      if (more && typeof output?.output === "string") output.output += "\\n" + more
+      untold.delete(input.callID)
       await ask("tool.execute.after", { input: { ...input, args: {} } })
     },
     dispose: async () => { for (const sessionID of scratch.keys()) await ask("dispose", { input: { sessionID } }) },
@@ -57,8 +60,7 @@ _GUARD = """\
 "tool.execute.before": async (input, output) => {
       const said = await ask("tool.execute.before", { input, output, cwd: process.cwd() })
       if (said.deny) throw new Error(said.deny)
-      const body = { message: said.message, variant: "warning" }
-      if (said.message) await client.tui?.showToast({ body }).catch(() => {})
+      if (said.message) untold.set(input.callID, said.message)
       if (said.args) Object.assign(output.args, said.args)
     },
     """
