@@ -193,7 +193,12 @@ def _base(node: ast.ImportFrom, package: str) -> str:
 
 
 def _is_module(name: str) -> bool:
-    return name.startswith(_OURS) and name in sys.modules
+    if not name.startswith(_OURS) or name in sys.modules:
+        return name in sys.modules
+    try:
+        return find_spec(name) is not None
+    except ImportError:  # of a module that is no package
+        return False
 
 
 class _WithoutTypes(ast.NodeTransformer):
