@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from hooks.calling import hook
+
 SOURCE = Path(__file__).parents[2] / "src"
 USE = """
 import posix, sys
@@ -159,3 +161,24 @@ def test_a_function_that_no_typical_call_uses_is_read_when_it_is_called(sample: 
     assert run(sample) == "True first pack"
     path.write_bytes(data[:at_once] + bytes(len(data) - at_once))  # what a wrapped function needs at once is gone
     assert run(sample) == "False first file"
+
+
+def test_a_call_with_nothing_to_judge_needs_the_pack_of_the_first_look_alone(own_world: Path) -> None:
+    """Without the guard's own pack: whoever needs that makes it anew."""
+    payload = {
+        "session_id": "4ccb12f1-61e7-48ad-9bec-1437a2f881f7",
+        "cwd": str(own_world),
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "ls -la"},
+    }
+    for _ in range(3):  # rules are compiled, packs are made, packs are used
+        assert hook("claude", "PreToolUse", payload).stdout == b""
+    guard = own_world / "state" / "tmpwarden" / "guard"
+    (first,) = guard.glob("code-claude*-first")
+    whole = first.with_name(first.name.removesuffix("-first"))
+    whole.unlink()
+    assert hook("claude", "PreToolUse", payload).stdout == b""
+    assert not whole.exists()
+    hook("claude", "PreToolUse", payload | {"tool_input": {"command": "rm -rf x > y"}})
+    assert whole.exists()
