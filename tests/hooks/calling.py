@@ -15,6 +15,7 @@ LONGEST = 1024
 
 _CLAUDE = {"systemMessage", "hookSpecificOutput"}
 _TOP = dict.fromkeys(("claude", "codex", "copilot", "qwen"), _CLAUDE) | {
+    "copilot": _CLAUDE | {"additionalContext"},
     "gemini": _CLAUDE | {"decision", "reason"},
     "opencode": {"env", "context", "message", "deny", "args"},
 }

@@ -350,7 +350,7 @@ def test_who_hears_no_start_is_told_the_directory_that_its_agent_was_started_wit
     """Copilot's model hears what is said with a prompt, not what is said at the start."""
     path = open_scratch(str(own_world / "tmp"), agent, "s-1", pid=os.getpid()).path
     answer = said(hook(agent, event, payload(event), env={"TMPDIR": path}))
-    assert f"$TMPDIR ({path})" in json.dumps(answer["hookSpecificOutput"])
+    assert f"$TMPDIR ({path})" in json.dumps(answer)
     assert said(hook(agent, event, payload(event))) == {}
 
 

@@ -13,10 +13,11 @@ class Spoken(Dialect):
         return super().tool(payload)
 
     def greet(self, event: str, context: str, message: str, env: dict[str, str]) -> Answer | None:
-        """A line at the start does not reach its model, one with a prompt does (1.0.102)."""
+        """A line at the start does not reach its model, one with a prompt does, in its own words (1.0.102)."""
         if event != "UserPromptSubmit" or not context:
             return super().greet(event, context, message, env)
-        return {"hookSpecificOutput": {"hookEventName": event, "additionalContext": context}}
+        said: Answer = {"hookEventName": event, "additionalContext": context}
+        return {"additionalContext": context, "hookSpecificOutput": said}
 
     def answers_to(self, event: str) -> tuple[str, ...]:
         """In its own words it takes another input only together with an allow."""
