@@ -62,13 +62,16 @@ def test_an_alert_fires_when_a_root_is_filled_and_resolves_after_a_clean_and_eve
     host.run("systemctl start tmpwarden.service")
     wait_for("the alert fires", 240, lambda: alert in prometheus.firing())
     assert {instance for name, instance in prometheus.firing() if name == alert[0]} == {alert[1]}
-    empty = {title for title, queries in panels() if not any(prometheus.rows(query) for query in queries)}
-    assert empty <= NONE_IF_ALL_IS_WELL
+    wait_for("every panel has data", 240, lambda: empty(prometheus) <= NONE_IF_ALL_IS_WELL)
     wait_a_minute(host)
     controller.play("clean", tmpwarden_yes=True, tmpwarden_hosts="three")
     host.run("systemctl start tmpwarden.service")
     wait_for("the alert resolves", 240, lambda: alert not in prometheus.firing())
     host.run("mount -o remount,size=1g /tmp")
+
+
+def empty(prometheus: Prometheus) -> set[str]:
+    return {title for title, queries in panels() if not any(prometheus.rows(query) for query in queries)}
 
 
 def panels() -> Iterator[tuple[str, list[str]]]:
