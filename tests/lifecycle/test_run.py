@@ -17,6 +17,7 @@ from support.litter import later
 from support.shell import InteractiveShell
 from support.user import UID, OrdinaryUser
 from support.wrapped import FORMS, NAMES, RUN, eventually, in_quarantine, left_behind, outcome, started
+from tmpwarden.errors import NotFound
 from tmpwarden.lifecycle.run import environment
 from tmpwarden.model.sweep import Keep
 from tmpwarden.sweep.compose import clean, scan
@@ -276,8 +277,15 @@ def test_what_an_agent_leaves_waits_a_day_and_can_come_back(words: list[str], ro
     scratch = Path(os.fsdecode(path.strip()))
     assert eventually(lambda: [(unit / "notes").read_text() for unit in in_quarantine(root)] == ["work\n"])
     assert not scratch.exists()
-    undo()
+    assert eventually(_comes_back), "it is told of once it was judged in quarantine"
     assert (scratch / "notes").read_text() == "work\n"
+
+
+def _comes_back() -> bool:
+    try:
+        return len(undo()) == 1
+    except NotFound:
+        return False
 
 
 def test_git_work_that_exists_nowhere_else_stays(root: Path) -> None:

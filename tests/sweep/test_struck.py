@@ -157,7 +157,7 @@ def _mutations() -> Iterable[tuple[str, bool]]:
 def calls_of(deed: Deed, world: StruckWorld, place: Path, *sought: Sought) -> list[list[Call]]:
     deed.prepare(world)
     found = record(deed.do, place, *sought, afterwards=world.end_agent)
-    assert all(len(calls) > 10 for calls in found), "it did next to nothing"
+    assert all(len(calls) > 5 for calls in found), ("it did next to nothing", [len(calls) for calls in found])
     return [[call for call in calls if not _OUTPUT.search(call.text)] for calls in found]
 
 

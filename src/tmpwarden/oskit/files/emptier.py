@@ -7,7 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 
-from ..proc import mount_watch
+from ..proc.mountinfo import parse_mount
 from ..race import race_window as _race_window
 from .same_mount import MOUNTED, enter, is_certain
 
@@ -242,7 +242,9 @@ def _mounts_below(dir_fd: int, name: str) -> frozenset[str]:
     """Mount points inside the tree, relative to it. st_dev does not tell a bind mount of the same file system."""
     try:
         top = os.path.join(os.readlink(f"/proc/self/fd/{dir_fd}"), name)
-        points = mount_watch.points()
+        with open("/proc/self/mountinfo", "rb") as file:  # anew each time: a rename moves mounts, and nobody is told
+            lines = os.fsdecode(file.read()).split("\n")
     except OSError:
         return frozenset()
+    points = [mount.point for mount in map(parse_mount, lines) if mount is not None]
     return frozenset(point[len(top) + 1 :] for point in points if f"{point}/".startswith(f"{top}/"))
