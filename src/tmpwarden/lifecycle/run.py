@@ -53,7 +53,8 @@ def run(
     if is_private:
         private_tmp.check()
     scratch = _scratch(command, agent, roots, is_private, warn)
-    if not roots and background.has_dead_scratch():
+    is_nested = f"/tmpwarden-{places.uid()}/" in os.environ.get("TMPDIR", "")
+    if not (roots or is_nested) and background.has_dead_scratch():
         background.detach(background.clear_scratches)
     try:
         return _supervised(command, scratch, is_private, limits)
@@ -61,7 +62,8 @@ def run(
         if scratch is not None:
             from .teardown import teardown  # there already: `_supervised` has imported it while the command ran
 
-            teardown(scratch.lease.session, roots=roots)
+            # Within another run: whoever went on without us would carry that one's TMPDIR, and so keep its scratch.
+            teardown(scratch.lease.session, roots=roots, wait=is_nested)
 
 
 def environment(scratch: str, base: Mapping[str, str]) -> dict[str, str]:
