@@ -54,15 +54,14 @@ def lines(quick: bool) -> Iterator[Line]:
                 looks.append(_timed_look())
                 closely.append(_timed_look(closely=True)[0])
                 theirs.append({name: timed(argv).cpu_s for name, argv in peers.items()})
-            yield from _told(looks, closely, theirs)
+            yield from _told(looks, closely, theirs, goal=120 if count == 2000 else None)
 
 
 def _told(
-    looks: list[tuple[float, int, Holders]], closely: list[float], theirs: list[dict[str, float]]
+    looks: list[tuple[float, int, Holders]], closely: list[float], theirs: list[dict[str, float]], *, goal: int | None
 ) -> Iterator[Line]:
     cpu_s, processes, holders = statistics.median(look[0] for look in looks), looks[-1][1], looks[-1][2]
     peers = ", ".join(f"{name} {statistics.median(run[name] for run in theirs) * 1000:.0f} ms" for name in theirs[0])
-    goal = 120 if processes >= 2000 else None
     note = f"{cpu_s * 1e6 / processes:.0f} us a process; {peers}"
     yield Line(f"one look at {processes} processes", cpu_s * 1000, "ms CPU", goal=goal, note=note)
     if _FLOOR in theirs[0]:
