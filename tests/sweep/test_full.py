@@ -142,17 +142,21 @@ def test_a_journal_that_fills_up_before_a_tree_goes_in_place_keeps_it(
 
 
 FEW_DESCRIPTORS = """
-import resource, time
-resource.setrlimit(resource.RLIMIT_NOFILE, (100, 1024))
+import resource, sys, time
+resource.setrlimit(resource.RLIMIT_NOFILE, tuple(map(int, sys.argv[1:])))
 from tmpwarden.sweep.compose import clean
 result = clean(now_ns=lambda: time.time_ns() + 10**15)
 print(len(result.removed), len(result.kept), sum(each.outcome.value == "failed" for each in result.receipts))
 """
 
 
-def test_a_program_that_may_open_few_files_takes_as_much_as_any_other(own_world: Path) -> None:
-    """As on macOS, and in services: each unit in a directory of its own, which stays open until the last look."""
-    units = [claude_session(own_world / "tmp", slug=f"-p{number}", files=1) for number in range(120)]
-    ran = subprocess.run([sys.executable, "-c", FEW_DESCRIPTORS], capture_output=True, text=True, check=True)
+@pytest.mark.parametrize("limits", [("100", "1024"), ("64", "64")], ids=["it may raise that", "it may not"])
+@pytest.mark.parametrize("slug", ["-p{}", "-p"], ids=["each in a directory of its own", "all in one"])
+def test_a_program_that_may_open_few_files_takes_as_much_as_any_other(
+    own_world: Path, limits: tuple[str, str], slug: str
+) -> None:
+    """As on macOS, and in services: a unit is held until its group is taken, its directory until the last look."""
+    units = [claude_session(own_world / "tmp", slug=slug.format(number), files=1) for number in range(120)]
+    ran = subprocess.run([sys.executable, "-c", FEW_DESCRIPTORS, *limits], capture_output=True, text=True, check=True)
     assert [unit for unit in units if unit.exists()] == [], ran.stdout
     assert ran.stdout.split()[1:] == ["0", "0"]

@@ -10,7 +10,9 @@ from support.litter import claude_session, later, snapshot
 from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import atomic
 from tmpwarden.oskit.files import take as rename
+from tmpwarden.oskit.proc import locks
 from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.find.parents import Parents
 from tmpwarden.sweep.store.journal import entries, open_intents
 from tmpwarden.sweep.take import gripping
 
@@ -94,3 +96,41 @@ def test_another_directory_in_the_place_of_one_of_a_group_is_left_alone(
     clean(Request(quarantine=False), now_ns=later(100))
     assert (litter[1] / "precious").read_text() == "mine"
     assert [unit.exists() for unit in litter] == [False, True, False, False]
+
+
+@pytest.mark.parametrize("error", [errno.EMFILE, errno.ENFILE, errno.EIO, errno.ENOMEM], ids=os.strerror)
+@pytest.mark.parametrize("opens", ["pin", "open_dir"], ids=["its pin", "its lock"])
+def test_a_unit_that_cannot_be_opened_to_be_taken_is_told_as_failed(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch, opens: str, error: int
+) -> None:
+    """Only ENOENT says that it is gone, and only a lock that somebody has says that it is locked."""
+    litter = units(own_world)
+    module = rename if opens == "pin" else locks
+    real = getattr(module, opens)
+
+    def starved(*args: object) -> object:
+        if litter[1].name in args:
+            raise OSError(error, os.strerror(error))
+        return real(*args)
+
+    monkeypatch.setattr(module, opens, starved)
+    result = clean(now_ns=later(100))
+    assert [unit.exists() for unit in litter] == [False, True, False, False]
+    assert [receipt.finding.path for receipt in result.failed] == [str(litter[1])]
+    assert os.strerror(error) in result.failed[0].detail
+
+
+def test_a_unit_whose_directory_cannot_be_opened_is_told_as_failed(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    litter, real = units(own_world), Parents.open
+
+    def starved(self: Parents, root: str, path: str) -> int:
+        if self.most > 1 and path == str(litter[2].parent):  # not for its judging
+            raise OSError(errno.ENFILE, os.strerror(errno.ENFILE))
+        return real(self, root, path)
+
+    monkeypatch.setattr(Parents, "open", starved)
+    result = clean(now_ns=later(100))
+    assert [unit.exists() for unit in litter] == [False, False, True, False]
+    assert [receipt.finding.path for receipt in result.failed] == [str(litter[2])]

@@ -119,11 +119,9 @@ def unlock(fd: int) -> None:
 
 
 def flocked(dir_fd: int, name: str) -> int:
-    """A descriptor that holds the lock of a directory, or -1 if somebody else does (or it cannot be opened)."""
-    try:
-        fd = open_dir(name, dir_fd)
-    except OSError:
-        return -1
+    """A descriptor that holds the lock of a directory, or -1 if somebody else does. Raises OSError where it cannot be
+    opened: then nobody knows."""
+    fd = open_dir(name, dir_fd)
     if try_flock(fd):
         return fd
     os.close(fd)

@@ -6,6 +6,7 @@ what somebody holds there goes back. Only then is anything purged.
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import deque
 from collections.abc import Iterator
@@ -28,6 +29,7 @@ from .receipts import kept
 from .rescuing import Rescuer, must_be_saved
 from .taking import Deed, MayGo, is_empty_directory, refused, remove_in_place, take_members, unwritten
 
+_NO_WAY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # what led to the unit is not there any more
 GROUP = 64  # units that a big sweep takes together; two descriptors each
 _MOST_PARENTS = 128  # open descriptors of one batch
 _GROUP_ENTRIES = 2048  # what was judged must not wait for the walks of too much else
@@ -76,8 +78,13 @@ class Actor:
                 self._gripped_entries += outcome.intent.entries
             else:
                 yield self._told(outcome)
-        if len(self._grips) >= self.group or self._gripped_entries >= _GROUP_ENTRIES:
+        if self._is_group_full:
             yield from self._take_gripped()
+
+    @property
+    def _is_group_full(self) -> bool:
+        is_big = len(self._grips) >= self.group or self._gripped_entries >= _GROUP_ENTRIES
+        return is_big or (bool(self._grips) and self._grips[-1].is_last)
 
     def _take_gripped(self) -> Iterator[Receipt]:
         grips, self._grips, self._gripped_entries = self._grips, deque(), 0
@@ -120,8 +127,8 @@ class Actor:
         is_known = (finding.root, finding.parent) in self._parents
         try:
             dir_fd = self._parents.open(finding.root, finding.parent)
-        except OSError:
-            yield Receipt(finding, Outcome.VANISHED, verdict.reason)
+        except OSError as error:
+            yield _unreachable(verdict, error)
             return
         if not is_known:
             self._remember_parent(dir_fd)
@@ -212,3 +219,10 @@ class Actor:
             for receipt in receipts:
                 self.journal.note("purged", id=receipt.id, freed=receipt.freed_bytes, failed=receipt.detail)
                 yield receipt
+
+
+def _unreachable(verdict: Remove, error: OSError) -> Receipt:
+    if error.errno in _NO_WAY:
+        return Receipt(verdict.finding, Outcome.VANISHED, verdict.reason)
+    detail = f"its directory cannot be opened: {error.strerror}"
+    return Receipt(verdict.finding, Outcome.FAILED, Reason.NOT_MEASURED, detail=detail)

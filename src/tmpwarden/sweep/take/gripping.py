@@ -2,19 +2,23 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections import deque
 from collections.abc import Iterator
 
 from ...lazy_dataclass import dataclass
-from ...model.sweep import Receipt
+from ...model.sweep import Finding, Receipt
 from ...model.terms import Kind, Outcome, Reason, Worth
-from ...oskit.files import take
+from ...oskit.files import descriptors, take
 from ...oskit.files.take import Taken
 from ...oskit.proc import locks
 from ...oskit.race import race_window as _race_window
 from ..store.journal import Intent, Journal
 from .taking import Deed, intent_of, pin_for_good, unwritten
+
+# of a name in a directory that is open: another kind of file is another file
+_NOT_THERE = {errno.ENOENT: Taken.VANISHED, errno.ENOTDIR: Taken.CHANGED, errno.ELOOP: Taken.CHANGED}
 
 
 @dataclass(slots=True)
@@ -26,6 +30,11 @@ class GrippedUnit:
     pinned: int
     lock_fd: int
     intent: Intent
+
+    @property
+    def is_last(self) -> bool:
+        """Whether a next one would need descriptors that the walks of its judging need too."""
+        return descriptors.are_few_after(max(self.pinned, self.lock_fd))
 
     def let_go(self) -> None:
         if self.lock_fd >= 0:
@@ -45,18 +54,32 @@ def grip(deed: Deed, id_: str, token: str) -> GrippedUnit | str | Receipt:
     _race_window("judged, not yet pinned")
     try:
         pinned = take.pin(deed.dir_fd, finding.name)
-    except OSError:
-        return Taken.VANISHED
+    except OSError as error:
+        return _not_held(finding, error)
     status = os.fstat(pinned)
     if (status.st_dev, status.st_ino) != (finding.device, finding.inode):
         os.close(pinned)
         return Taken.CHANGED
-    lock_fd = locks.flocked(deed.dir_fd, finding.name) if finding.kind is Kind.DIR else -1
+    try:
+        lock_fd = locks.flocked(deed.dir_fd, finding.name) if finding.kind is Kind.DIR else -1
+    except OSError as error:
+        os.close(pinned)
+        return _not_held(finding, error)
     if finding.kind is Kind.DIR and lock_fd < 0:
         os.close(pinned)
         return Receipt(finding, Outcome.KEPT, Reason.LOCK, detail=finding.path)
     deed.token = id_
     return GrippedUnit(deed, token, pinned, lock_fd, intent_of(deed.verdict, id_, deed.directory, status))
+
+
+def _not_held(finding: Finding, error: OSError) -> str | Receipt:
+    """Only a name that is gone says that the unit is. Who locked a directory that lets nobody in is not measured."""
+    if error.errno in _NOT_THERE:
+        return _NOT_THERE[error.errno]
+    if error.errno == errno.EACCES:
+        detail = f"it cannot be opened to be locked: {error.strerror}"
+        return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail=detail)
+    return Receipt(finding, Outcome.FAILED, Reason.NOT_MEASURED, detail=f"it cannot be opened: {error.strerror}")
 
 
 def take_all(grips: deque[GrippedUnit], journal: Journal) -> Iterator[tuple[GrippedUnit, str | Receipt]]:
