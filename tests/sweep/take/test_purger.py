@@ -1,5 +1,6 @@
 """The forked worker that purges while the sweep goes on."""
 
+import errno
 import os
 import signal
 from pathlib import Path
@@ -65,6 +66,31 @@ def test_what_a_killed_worker_did_not_come_to_is_done_by_the_sweep(
     assert result.freed_bytes > 0
     assert not any(unit.exists() for unit in units)
     assert list((own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()) == []
+
+
+@pytest.mark.parametrize("last", [1, 2], ids=["not one pipe", "one pipe"])
+def test_where_no_pipe_is_to_be_had_the_sweep_purges_by_itself(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch, last: int
+) -> None:
+    units = [claude_session(own_world / "tmp", slug=f"-p{n}") for n in range(3)]
+    monkeypatch.setattr(purger, "_WORTH_A_FORK", 1)
+    real, asked, made = os.pipe, [], []
+
+    def starved() -> tuple[int, int]:
+        asked.append(1)
+        if len(asked) % last == 0:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        made.extend(real())
+        return made[-2], made[-1]
+
+    monkeypatch.setattr(os, "pipe", starved)
+    result = clean(Request(quarantine=False), now_ns=later(100))
+    assert asked and not result.failed
+    assert not any(unit.exists() for unit in units)
+    assert not os.listdir(own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q")
+    for end in made:
+        with pytest.raises(OSError, match="Bad file descriptor"):
+            os.fstat(end)
 
 
 @needs_root

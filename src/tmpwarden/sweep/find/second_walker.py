@@ -61,7 +61,10 @@ class SecondWalker:
 
         if len(self._order) < 2 or threading.active_count() > 1 or not _CAN_FOLLOW or _cores() < 2:
             return
-        self._pipe, writing = os.pipe()
+        try:
+            self._pipe, writing = os.pipe()
+        except OSError:  # no descriptor is left
+            return
         try:
             self._follow(forked(lambda: self._walk(writing)))
         except OSError:  # no process to be had

@@ -70,17 +70,19 @@ class Purger:
         yield from map(carried_out, left.values())
 
     def _fork(self, jobs: list[Job]) -> bool:
-        """False where no process is to be had."""
-        (reading, writing), (tickets, dealing) = os.pipe(), os.pipe()
+        """False where no process or no pipe is to be had."""
+        ends: list[int] = []
         try:
-            _deal(dealing, len(jobs))  # and closed: who draws the last ticket must see that it was the last
+            ends += os.pipe()
+            ends += os.pipe()
+            reading, writing, tickets, _ = ends
+            _deal(ends.pop(), len(jobs))  # and closed: who draws the last ticket must see that it was the last
             self._pid = forked(lambda: _work(jobs, tickets, reading, writing))
         except OSError:
-            os.close(reading)
-            os.close(tickets)
+            for end in ends:
+                os.close(end)
             return False
-        finally:
-            os.close(writing)
+        os.close(writing)
         self._pipe, self._tickets, self._jobs = reading, tickets, jobs
         return True
 
