@@ -8,12 +8,13 @@ import pytest
 
 from support.litter import claude_session, later, snapshot
 from tmpwarden.model.request import Request
+from tmpwarden.model.sweep import Receipt
 from tmpwarden.oskit.files import atomic
 from tmpwarden.oskit.files import take as rename
 from tmpwarden.oskit.proc import locks
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.find.parents import Parents
-from tmpwarden.sweep.store.journal import entries, open_intents
+from tmpwarden.sweep.store.journal import Journal, entries, open_intents, restorable
 from tmpwarden.sweep.take import gripping
 
 SLUGS = ("-a", "-a", "-b", "-c")
@@ -134,3 +135,32 @@ def test_a_unit_whose_directory_cannot_be_opened_is_told_as_failed(
     result = clean(now_ns=later(100))
     assert [unit.exists() for unit in litter] == [False, False, True, False]
     assert [receipt.finding.path for receipt in result.failed] == [str(litter[2])]
+
+
+def test_a_journal_loses_no_line_of_those_that_wait_for_each_other_within_others(tmp_path: Path) -> None:
+    journal = Journal(str(tmp_path))
+    assert journal.open()
+    with journal.together():
+        journal.note("observed", id="1")
+        with journal.together():
+            journal.note("observed", id="2")
+        journal.note("observed", id="3")
+    journal.note("observed", id="4")
+    assert [line["id"] for line in entries(str(tmp_path), "observed")] == ["1", "2", "3", "4"]
+
+
+def test_what_was_told_is_in_the_journal_though_a_listener_failed(own_world: Path) -> None:
+    """The last look stands still then, in the middle of its lines, while the sweep comes to its end."""
+    litter, state, told = units(own_world), str(own_world / "state" / "tmpwarden"), []
+
+    def listen(receipt: Receipt) -> None:
+        told.append(receipt.id)
+        if len(told) == 3:
+            raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        clean(now_ns=later(100), on_receipt=listen)
+    assert told[:3] and set(told) <= {line["id"] for line in entries(state, "receipt") if line["t"] == "receipt"}
+    clean(Request(agents=("codex",)))
+    assert open_intents(state) == []
+    assert len(restorable(state)) == len([unit for unit in litter if not unit.exists()])

@@ -75,13 +75,15 @@ class Journal:
     @contextmanager
     def together(self) -> Iterator[None]:
         """What is told of deeds that are done is written with one write at the end. Whoever is killed before has told
-        nothing, and the next run settles their intents."""
-        self._held = []
+        nothing, and the next run settles their intents. Within another one it joins that: a generator that was left in
+        the middle may still be in one."""
+        is_within = self._held is not None
+        self._held = self._held or []
         try:
             yield
         finally:
             self.flush()
-            self._held = None
+            self._held = self._held if is_within else None
 
     def flush(self) -> None:
         """What waits is written now."""
