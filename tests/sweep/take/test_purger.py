@@ -74,7 +74,8 @@ def test_where_no_pipe_is_to_be_had_the_sweep_purges_by_itself(
 ) -> None:
     units = [claude_session(own_world / "tmp", slug=f"-p{n}") for n in range(3)]
     monkeypatch.setattr(purger, "_WORTH_A_FORK", 1)
-    real, asked, made = os.pipe, [], []
+    real, asked = os.pipe, []
+    made: list[int] = []
 
     def starved() -> tuple[int, int]:
         asked.append(1)
