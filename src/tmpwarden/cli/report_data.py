@@ -18,6 +18,7 @@ from ..rescue import store
 from ..setup import apply, timer
 from ..sweep.store import history, journal, saved, trend
 from ..sweep.store.history import Moment
+from ..sweep.store.present import lying
 from ..text import plural, shown
 from ..worktrees.compose import TreesWanted, looking
 from . import documents, forecasts, worktrees_told
@@ -100,7 +101,8 @@ def _sessions(seen: Seen) -> list[Document]:
 def _quarantine(call: Call) -> Iterator[Document]:
     """What `undo` can bring back, newest first, and until when."""
     keep_s = load_settings(call.config_file).quarantine_s
-    for entry in islice(journal.restorable(places.state_dir()).newest_first(), _MOST_ROWS):
+    state = places.state_dir()
+    for entry in islice(lying(journal.restorable(state).newest_first(), state), _MOST_ROWS):
         fields = {name: entry.get(name) for name in ("id", "path", "row", "bytes", "entries", "reason", "time")}
         yield _shown(fields) | {"keep_seconds": keep_s}
 

@@ -20,6 +20,7 @@ from ..model.terms import Reason
 from ..oskit.files import places
 from ..processes.survey import look
 from ..sweep.store import clean_counts, history, journal, saved, trend
+from ..sweep.store.present import lying
 from ..sweep.weigh import consent
 from ..worktrees.compose import TreesWanted, looking
 from .families import Sample
@@ -119,7 +120,8 @@ def _is_ours(verdict: Verdict) -> bool:
 def _quarantine(subject: Observed) -> Iterator[Sample]:
     units: Counter[str] = Counter(dict.fromkeys(subject.patient.roots, 0))
     sizes: Counter[str] = Counter()
-    for entry in journal.restorable(places.state_dir()).values():
+    state = places.state_dir()
+    for entry in lying(journal.restorable(state).values(), state):
         root = str(entry.get("root", ""))
         label = root if root in subject.patient.roots else HOME
         units[label] += 1

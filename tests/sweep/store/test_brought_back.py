@@ -1,7 +1,11 @@
 """Undo beside expiry, other undos, and a journal that somebody edited: whole, or not at all, and never in the way."""
 
+import contextlib
+import errno
+import io
 import json
 import os
+import signal
 from collections.abc import Callable
 from pathlib import Path
 
@@ -9,6 +13,7 @@ import pytest
 
 from support.litter import claude_session, later, snapshot
 from support.mounts import needs_root
+from tmpwarden.cli.main import main
 from tmpwarden.errors import NameTaken, NotFound, UnsafeRoot
 from tmpwarden.model.answers import NotMeasured
 from tmpwarden.model.request import Request
@@ -17,6 +22,7 @@ from tmpwarden.oskit.proc import holders
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store import quarantine
 from tmpwarden.sweep.store.journal import open_intents, restorable
+from tmpwarden.sweep.store.present import lying
 from tmpwarden.sweep.store.undo import undo
 
 
@@ -184,3 +190,48 @@ def test_nothing_is_brought_back_below_a_directory_that_is_a_strangers_now(root:
 
 def quarantine_of(root: Path) -> Path:
     return root / f"tmpwarden-{os.geteuid()}" / "q"
+
+
+def test_what_a_killed_undo_brought_back_does_not_wait_any_more(root: Path, state: str) -> None:
+    """It tells of several with one write; what it had not come to still waits, and comes back with the next one."""
+    units = [claude_session(root, slug=f"-p{number}") for number in range(5)]
+    before = [snapshot(unit) for unit in units]
+    clean(now_ns=later(100))
+    child = os.fork()
+    if child == 0:
+        real, calls = take.put_back, []
+
+        def deadly(*args: object) -> object:
+            calls.append(args)
+            if len(calls) == 4:
+                os.kill(os.getpid(), signal.SIGKILL)
+            return real(*args)  # type: ignore[arg-type]
+
+        take.put_back = deadly  # type: ignore[assignment]
+        undo()
+        os._exit(0)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
+    waiting = restorable(state)
+    away = sorted(str(unit) for unit in units if not unit.exists())
+    assert len(away) == 2
+    assert sorted(entry["path"] for entry in lying(waiting.values(), state)) == away
+    said = io.StringIO()
+    with contextlib.redirect_stdout(said):
+        main(["status", "--json"])
+    assert json.loads(said.getvalue())["data"]["quarantine"]["units"] == 2
+    assert sorted(each.path for each in undo()) == away
+    assert [snapshot(unit) for unit in units] == before
+    assert list(lying(restorable(state).values(), state)) == []
+
+
+def test_what_cannot_be_looked_at_is_not_said_to_be_gone(
+    root: Path, state: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claude_session(root)
+    clean(now_ns=later(100))
+
+    def refuse(directory: str) -> int:
+        raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), directory)
+
+    monkeypatch.setattr(quarantine, "opened", refuse)
+    assert len(list(lying(restorable(state).values(), state))) == 1

@@ -12,6 +12,7 @@ from ...oskit.files import places
 from ...sweep.compose import clean, scan
 from ...sweep.prepared import CleanResult, Plan
 from ...sweep.store import journal, saved
+from ...sweep.store.present import lying
 from ...sweep.weigh import consent
 from ...text import duration, plural, size
 from .. import advice, ask, plain, removal, render
@@ -143,12 +144,13 @@ class _CleanOfOneUser:
 
     def _may_purge(self) -> bool:
         """What waits in quarantine is asked about by itself: the list that follows does not show it."""
-        waiting = journal.restorable(places.state_dir()).values()
+        state = places.state_dir()
+        waiting = [int(each.get("bytes", 0)) for each in lying(journal.restorable(state).values(), state)]
         if not waiting:
             return True
         if not self.call.can_ask:
             raise WouldAsk()
-        amount = size(sum(int(each.get("bytes", 0)) for each in waiting))
+        amount = size(sum(waiting))
         return ask.yes(f"Empty the quarantine, {plural(len(waiting), 'unit')}, {amount} (cannot be undone)?")
 
     def skipped(self, why: str, sentence: str) -> Answer:

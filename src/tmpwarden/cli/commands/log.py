@@ -16,6 +16,7 @@ from ...model.terms import Reason
 from ...oskit.files import places
 from ...sweep.store import journal
 from ...sweep.store import observed as observations
+from ...sweep.store.present import lying
 from ...text import plural, shown, size
 from ..call import Answer, Call
 from ..group import pass_call
@@ -43,7 +44,9 @@ def command(call: Call, count: int, since: int | None, wanted: tuple[str, ...], 
         return _observed(state, count, wish)
     told = (entry for each in journal.entries(state) if (entry := _told(each)) and wish.fits(entry))
     entries = list(deque(told, maxlen=count))
-    can_return = frozenset(journal.restorable(state))
+    waiting = journal.restorable(state)
+    shown_ids = dict.fromkeys(str(each.get("id", "")) for each in entries)
+    can_return = frozenset(str(each["id"]) for each in lying((waiting[i] for i in shown_ids if i in waiting), state))
     return Answer(
         {"entries": [_document(each, can_return) for each in entries]},
         lambda: _lines(entries, can_return, call.for_a_person, wish),

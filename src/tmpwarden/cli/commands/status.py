@@ -19,6 +19,7 @@ from ...oskit.files import places, space
 from ...setup import apply, timer
 from ...sweep.find.scan import Finder
 from ...sweep.store import history, journal, saved, trend
+from ...sweep.store.present import lying
 from ...sweep.store.saved import Saved
 from ...sweep.store.trend import Trend
 from ...sweep.survey import Glance, glance
@@ -74,8 +75,9 @@ def _answer(call: Call) -> Answer:
     for warning in (*settings.warnings, *catalogue.warnings, *roots.warnings):
         call.warn(warning)
     _warn_of_guard(call)
-    last_ns = consent.last_clean_ns(places.state_dir())
-    waiting = journal.restorable(places.state_dir()).values()
+    state = places.state_dir()
+    last_ns = consent.last_clean_ns(state)
+    waiting = [int(each.get("bytes", 0)) for each in lying(journal.restorable(state).values(), state)]
     spaces = tuple(space.space_of(root) for root in roots)
     status = Status(
         spaces=spaces,
@@ -85,10 +87,10 @@ def _answer(call: Call) -> Answer:
         last_tick=last_tick.read(),
         last_clean_s=None if last_ns is None else _ago_s(last_ns),
         waiting=len(waiting),
-        waiting_bytes=sum(int(each.get("bytes", 0)) for each in waiting),
+        waiting_bytes=sum(waiting),
         glances=glance(Finder(catalogue.places(roots)), tuple(roots), within_s=_GLANCE_S),
-        saved=saved.read(places.state_dir()),
-        trends=trend.trends(history.read(places.state_dir(), lately=True), spaces, call.now_ns()),
+        saved=saved.read(state),
+        trends=trend.trends(history.read(state, lately=True), spaces, call.now_ns()),
     )
     return Answer(lambda: _document(status), lambda: _lines(status))
 
