@@ -39,6 +39,7 @@ class Cleaning:
     result: CleanResult = field(default_factory=CleanResult)
     _deadline: float | None = None
     _share: consent.Share | None = None  # an unattended run's
+    _has_ended: bool = False  # nothing that was begun was left in the middle
 
     def clean(self, confirm: Confirm | None) -> CleanResult:
         request, weigher = self.prepared.request, self.prepared.weigher
@@ -61,6 +62,7 @@ class Cleaning:
                 self.result.expired += purge_all(self.prepared, giving_up)
             self._take_all(actor, self._made_free(), is_fresh=True)
             self._relieve(actor, giving_up)
+            self._has_ended = True
         except KeyboardInterrupt:
             self.result.stopped = "interrupted"
         finally:
@@ -238,7 +240,8 @@ class Cleaning:
         quarantines.close()
         books.close(self.prepared, "clean", self.result.freed_bytes, self.result.freed_entries)
         if journal.open():
-            journal.note("end")
+            if self._has_ended:
+                journal.note("end")
             of_a_part = self.prepared.request.is_of_a_part
             if not of_a_part and self.result.confirmed and not self.result.stopped:
                 consent.note_clean(self.prepared.state)

@@ -1,5 +1,6 @@
 """Strikes at units that are taken together: at the last of them, and at whoever takes them."""
 
+import contextlib
 import os
 import signal
 import subprocess
@@ -12,9 +13,11 @@ import pytest
 
 from support.litter import claude_session, later, snapshot
 from tmpwarden.model.request import Request
+from tmpwarden.model.sweep import Receipt
 from tmpwarden.model.terms import Outcome
 from tmpwarden.oskit.files import take as rename
 from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.store import journal
 from tmpwarden.sweep.store.journal import entries, open_intents, restorable
 from tmpwarden.sweep.store.undo import undo
 from tmpwarden.sweep.take import act, ending, gripping
@@ -134,3 +137,21 @@ def test_the_next_run_settles_every_unit_of_a_killed_group(
     whole = {path for path in before if os.path.exists(path)}
     assert all(snapshot(Path(path)) == before[path] for path in whole)
     assert not keeps or len(whole) == len(litter)
+
+
+@pytest.mark.parametrize("kind", [KeyboardInterrupt, ValueError])
+def test_what_an_exception_left_open_is_settled_however_long_the_journal_became(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch, kind: type[BaseException]
+) -> None:
+    """The next run believes the last lines of a journal that says to have ended: it must not say so then."""
+    litter, state = units(own_world), str(own_world / "state" / "tmpwarden")
+    monkeypatch.setattr(journal, "_LATELY_BYTES", 256)
+
+    def fail(_: Receipt) -> None:
+        raise kind
+
+    with contextlib.suppress(kind):
+        clean(now_ns=later(100), on_receipt=fail)
+    clean(Request(agents=("codex",)), now_ns=later(1))
+    assert open_intents(state) == []
+    assert len(restorable(state)) == len([unit for unit in litter if not unit.exists()])
