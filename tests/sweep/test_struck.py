@@ -166,6 +166,8 @@ def strike_all(deed: Deed, world: StruckWorld, place: Path, blows: list[Blow], *
     for blow in blows:
         deed.prepare(world)
         ended = strike(deed.do, place, blow, afterwards=world.end_agent)
+        if _OUTPUT.search(ended.hit):
+            continue  # a hook that has its code at hand opens fewer files: this one met the harness
         hits += bool(ended.hit)
         try:
             check(deed, world, blow, ended, in_doubt)
