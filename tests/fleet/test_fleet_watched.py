@@ -23,7 +23,8 @@ NONE_IF_ALL_IS_WELL = {"Full soonest", "Failures in 6 h", "Doctor"}
 EXPORTER = """[Service]
 ExecStart=/usr/local/bin/node_exporter --collector.textfile.directory=/var/lib/prometheus/node-exporter
 """
-FILL = "tmpwarden run --agent claude -- sh -c 'head -c61M /dev/zero > $TMPDIR/left; kill -9 $PPID $$'; ls /tmp/*/*/left"
+# Markers of calls, a page each: they go for good after a minute, also in a container, where doubt keeps trees for undo.
+FILL = """python3 -c 'for n in range(4096, 19396): open(f"/tmp/claude-{n:04x}-cwd", "w").write("/home/alice\\n")'"""
 
 
 @pytest.fixture(scope="module")
