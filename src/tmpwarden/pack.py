@@ -6,15 +6,14 @@ What a typical call needs is read at once; other functions and modules stay in t
 
 import posix
 import sys
-from _frozen_importlib import ModuleSpec  # importlib.machinery is one import more
 from marshal import loads
 
-from .stamped import are_unchanged, open_private
+from .stamped import CodeFinder, are_unchanged, interpreter, open_private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType, FunctionType, ModuleType
+    from types import CodeType, FunctionType
 
     Place = tuple[int, int]  # offset and length in the file
     Given = list[tuple[str, tuple[str, ...]]]  # which names from which modules
@@ -51,12 +50,7 @@ def use(path: str) -> bool:
     return _execute(modules, later, _Rest(fd, size - cold))
 
 
-def interpreter() -> str:
-    """What compiled code is bound to."""
-    return f"{sys.implementation.cache_tag} {sys.hexversion:x}"
-
-
-class _Rest:
+class _Rest(CodeFinder):
     """What was left in the file, which stays open: another pack of that name would be another file."""
 
     __slots__ = ("_fd", "_later", "_start")
@@ -84,24 +78,14 @@ class _Rest:
         if later:
             sys.meta_path.insert(0, self)
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
+    def source_of(self, name: str) -> "tuple[str, bool] | None":
         if name not in self._later:
             return None
         source, is_package, stamp, _ = self._later[name]
-        if not are_unchanged([stamp]):
-            return None  # its file is another one by now
-        spec = ModuleSpec(name, self, origin=source, is_package=is_package)  # type: ignore[arg-type]
-        if is_package:
-            spec.submodule_search_locations = [source.rpartition("/")[0]]
-        return spec
+        return (source, is_package) if are_unchanged([stamp]) else None  # its file is another one by now
 
-    def create_module(self, spec: "ModuleSpec") -> None:
-        return None
-
-    def exec_module(self, module: "ModuleType") -> None:
-        source, _, _, place = self._later[module.__name__]
-        module.__file__ = source
-        exec(self.code(place), module.__dict__)
+    def code_of(self, name: str) -> "CodeType":
+        return self.code(self._later[name][3])
 
 
 def _forward(module: str, name: str) -> "Callable[..., object]":

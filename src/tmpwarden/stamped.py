@@ -1,10 +1,13 @@
 """Files of ours that were made from others, and are believed only while those look as they did. Hot path."""
 
 import posix
+import sys
+from _frozen_importlib import ModuleSpec  # importlib.machinery is one import more
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
+    from types import CodeType, ModuleType
 
     Stamp = list[object]  # path, mtime in ns, size, inode; a list, because JSON knows no tuples
 
@@ -61,3 +64,39 @@ def open_private(path: str, max_bytes: int) -> "tuple[int, int]":
         return fd, seen.st_size
     posix.close(fd)
     return -1, 0
+
+
+def interpreter() -> str:
+    """What compiled code is bound to."""
+    return f"{sys.implementation.cache_tag} {sys.hexversion:x}"
+
+
+class CodeFinder:
+    """Finds modules in a file of compiled ones, as if in their own. Whoever has such a file says where and what."""
+
+    __slots__ = ()
+
+    def source_of(self, name: str) -> "tuple[str, bool] | None":
+        """Its source and whether it is a package; None if the file does not hold it, or not as the source is now."""
+        raise NotImplementedError
+
+    def code_of(self, name: str) -> "CodeType":
+        raise NotImplementedError
+
+    def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
+        found = self.source_of(name)
+        if found is None:
+            return None
+        source, is_package = found
+        spec = ModuleSpec(name, self, origin=source, is_package=is_package)  # type: ignore[arg-type]
+        if is_package:
+            spec.submodule_search_locations = [source.rpartition("/")[0]]
+        return spec
+
+    def create_module(self, spec: "ModuleSpec") -> None:
+        return None
+
+    def exec_module(self, module: "ModuleType") -> None:
+        spec = module.__spec__
+        module.__file__ = spec.origin if spec else None
+        exec(self.code_of(module.__name__), module.__dict__)

@@ -5,39 +5,27 @@ A module comes out of it when somebody imports it, as if it had been found the o
 """
 
 import sys
-from _frozen_importlib import ModuleSpec  # importlib.machinery is one import more
 from marshal import dumps, loads
 
-from ..stamped import are_unchanged, stamp
+from ..stamped import CodeFinder, are_unchanged, interpreter, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
-    from types import ModuleType
+    from types import CodeType, ModuleType
 
 
-class _Finder:
+class _Finder(CodeFinder):
     """Finds the modules that the file holds."""
 
     def __init__(self) -> None:
         self.codes: dict[str, tuple[str, bool, bytes]] = {}  # name -> source, whether it is a package, code
 
-    def find_spec(self, name: str, path: object = None, target: object = None) -> "ModuleSpec | None":
-        if name not in self.codes:
-            return None
-        source, is_package, _ = self.codes[name]
-        spec = ModuleSpec(name, self, origin=source, is_package=is_package)  # type: ignore[arg-type]
-        if is_package:
-            spec.submodule_search_locations = [source.rpartition("/")[0]]
-        return spec
+    def source_of(self, name: str) -> "tuple[str, bool] | None":
+        return self.codes[name][:2] if name in self.codes else None
 
-    def create_module(self, spec: "ModuleSpec") -> None:
-        return None
-
-    def exec_module(self, module: "ModuleType") -> None:
-        source, _, code = self.codes[module.__name__]
-        module.__file__ = source
-        exec(loads(code), module.__dict__)
+    def code_of(self, name: str) -> "CodeType":
+        return loads(self.codes[name][2])  # type: ignore[no-any-return]
 
 
 _finder = _Finder()
@@ -48,7 +36,7 @@ def use(path: str) -> None:
     try:
         with open(path, "rb", buffering=0) as file:
             kind, stamps, codes = loads(file.read())
-        if kind != _interpreter() or not are_unchanged(stamps):
+        if kind != interpreter() or not are_unchanged(stamps):
             return
         _finder.codes = dict(codes)
     except (OSError, ValueError, EOFError, TypeError):
@@ -67,7 +55,7 @@ def make(path: str, names: "Iterable[str]") -> None:
 
     codes = {name: _compiled(name) for name in sorted({*names, *_finder.codes})}
     stamps = stamp(source for source, _, _ in codes.values())
-    write(path, dumps((_interpreter(), stamps, codes)), 0o644)
+    write(path, dumps((interpreter(), stamps, codes)), 0o644)
 
 
 def _compiled(name: str) -> "tuple[str, bool, bytes]":
@@ -79,8 +67,3 @@ def _compiled(name: str) -> "tuple[str, bool, bytes]":
         raise FileNotFoundError(name)
     code = spec.loader.get_code(name)  # type: ignore[union-attr]
     return spec.origin, spec.submodule_search_locations is not None, dumps(code)
-
-
-def _interpreter() -> str:
-    """What compiled code is bound to."""
-    return f"{sys.implementation.cache_tag} {sys.hexversion:x}"

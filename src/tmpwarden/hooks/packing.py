@@ -8,7 +8,7 @@ from marshal import dumps
 from .. import pack
 from ..oskit.files.atomic import write
 from ..oskit.files.own_dirs import make_private_dir
-from ..stamped import stamp
+from ..stamped import interpreter, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -50,7 +50,7 @@ def make(path: str, roots: "tuple[str, ...]", loaded: "frozenset[str]", used: "N
         given = _taken_imports(tree, name if is_package else name.rpartition(".")[0])
         code = _compiled(source, tree)
         now.append((name, source, is_package, code if used is None else cold.freeze(code, name, used), given))
-    head = (pack.interpreter(), stamp(source for _, source, _, _ in found), now, later)
+    head = (interpreter(), stamp(source for _, source, _, _ in found), now, later)
     make_private_dir(path.rpartition("/")[0])
     write(path, cold.behind(head))
 
