@@ -7,7 +7,7 @@ import tomllib
 from pathlib import Path
 
 # nothing here may need what is generated: the first run makes it
-from tmpwarden.catalogue.facts import facts_of, moments
+from facts import facts_of, moments
 from tmpwarden.model.facts import Facts
 
 SOURCE = Path(__file__).parents[1] / "src" / "tmpwarden"

@@ -12,9 +12,9 @@ from typing import Any
 
 import pytest
 
+from facts import facts_of, moments
 from tmpwarden.agent_events import MOMENTS
 from tmpwarden.agent_facts import FACTS, SANDBOXES
-from tmpwarden.catalogue.facts import facts_of, moments
 from tmpwarden.catalogue.load import BUILT_IN, load
 from tmpwarden.hooks.dialects.loading import load as dialect_of
 

@@ -16,4 +16,4 @@ class Agent:
     registry: str | None = None  # a reader in leases/, by format
     rows: tuple[Litter, ...] = ()
     source: str = ""
-    has_facts: bool = False  # its file says more than rows; only built-in files are heard (catalogue/facts.py)
+    has_facts: bool = False  # its file says more than rows; only built-in files are heard (tools/facts.py)

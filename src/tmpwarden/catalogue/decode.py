@@ -12,12 +12,12 @@ from ..model.terms import Kind, OwnerRule, Tier, Worth
 from ..text import duration
 from . import checks, fields
 from .agent import Agent
-from .facts import TABLES
 from .fields import DEFAULT_AGES, Reading
 from .name_laws import complaint_about_name
 from .patterns import name_pattern, split_place
 
 SCHEMA = 1
+TABLES = ("hooks", "setup", "temp")  # of an agent's file, beside [agent] and [[litter]]: its facts (tools/facts.py)
 _AGENT_KEYS = {"id", "name", "programs", "session_env", "registry", "keeps_rewrite"}
 _ROW_KEYS = {
     *("id", "in", "name", "kind", "tier", "worth", "owner", "why", "seen", "matches", "spares"),

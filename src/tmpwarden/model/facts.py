@@ -20,7 +20,7 @@ class Facts(TypedDict):
     name: str
     programs: tuple[str, ...]  # commands that start it
     dialect: str  # a module of hooks/dialects
-    answers: tuple[str, ...]  # what it understands: the words of catalogue/facts.py
+    answers: tuple[str, ...]  # what it understands: the words of tools/facts.py
     keeps_rewrite: tuple[int, ...]  # since which version a rewritten input was measured to run; empty: never
     version_from: tuple[str, ...]  # where its version is told, tried in turn
     owner_pid: str  # a variable of its hooks that holds its pid

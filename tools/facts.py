@@ -1,5 +1,5 @@
-"""An agent's TOML file -> what hooks, setup and guard have to know of it. For `make generate` and tests: hooks read the
-module that is generated from it, and drop-ins have no say here (who writes one may not loosen the guard)."""
+"""An agent's TOML file -> what hooks, setup and guard have to know of it. Hooks read the module that is generated from
+it, and drop-ins have no say here (who writes one may not loosen the guard)."""
 
 from __future__ import annotations
 
@@ -7,9 +7,9 @@ import re
 from collections.abc import Iterable
 from typing import Any
 
-from ..model.facts import Event, Facts
+from tmpwarden.catalogue.decode import TABLES
+from tmpwarden.model.facts import Event, Facts
 
-TABLES = ("hooks", "setup", "temp")  # of an agent's file, beside [agent] and [[litter]]
 ANSWERS = {
     "allow": "runs without a question to the user",
     "ask": "the user is asked",
