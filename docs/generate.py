@@ -13,7 +13,6 @@ import click
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 import manual
 import measured
-
 from tmpwarden import errors
 from tmpwarden.catalogue import wording
 from tmpwarden.catalogue.keys import KEYS, TABLES

@@ -11,7 +11,7 @@ from tmpwarden import __version__
 from tmpwarden.cli.call import Call
 from tmpwarden.cli.clicked import tmpwarden
 from tmpwarden.cli.commands import TABLE
-from tmpwarden.cli.examples import EXAMPLES
+from tmpwarden.cli.examples import examples
 from tmpwarden.cli.group import common_options
 
 _COMMON = {word for option in common_options() for word in option.opts} | {"--help"}
@@ -71,7 +71,7 @@ def _whole(context: click.Context, path: str) -> Iterator[str]:
         yield from (".SH OPTIONS", *_options(context, is_common=True))
         for title, rows in (("EXIT STATUS", _EXITS), ("FILES", _FILES), ("ENVIRONMENT", _ENVIRONMENT)):
             yield from (f".SH {title}", *_table(rows))
-    yield from (".SH EXAMPLES", *_examples(path))
+    yield from (".SH examples()", *_examples(path))
     others = [f".BR {_plain(other)} (1)" for other in pages().values() if other != name]
     yield from (".SH SEE ALSO", *(others if not path else [".BR tmpwarden (1)"]))
 
@@ -125,7 +125,7 @@ def _options(context: click.Context, *, is_common: bool) -> Iterator[str]:
 
 
 def _examples(path: str) -> Iterator[str]:
-    for words, does in EXAMPLES.get(path, ()):
+    for words, does in examples().get(path, ()):
         yield from (".TP", f".B {_plain(f'tmpwarden {words}'.strip())}", _line(does[:1].upper() + does[1:] + "."))
 
 

@@ -17,7 +17,7 @@ from support.command import data
 from tmpwarden.cli.call import Call
 from tmpwarden.cli.clicked import tmpwarden
 from tmpwarden.cli.commands import TABLE, brake
-from tmpwarden.cli.examples import EXAMPLES
+from tmpwarden.cli.examples import examples
 from tmpwarden.cli.main import main
 
 _JARGON = re.compile(r"\b(laws?( \d+)?|REQ-\w+|rows?|litter id|verdicts? type|dialects?|swarms?)\b", re.IGNORECASE)
@@ -38,6 +38,7 @@ def _everything(command: click.Command, path: str, parent: click.Context | None)
 
 
 HELPS = dict(_everything(tmpwarden, "", None))
+EXAMPLES = examples()
 
 
 @pytest.mark.parametrize("path", HELPS)
@@ -51,7 +52,7 @@ def test_the_summaries_say_plain_words() -> None:
 
 
 def test_every_command_has_an_example_and_no_example_lacks_its_command() -> None:
-    assert set(EXAMPLES) == set(HELPS), "cli/examples.py has a row for each command"
+    assert set(EXAMPLES) == set(HELPS), "cli/examples.txt has lines for each command"
     for path, lines in EXAMPLES.items():
         assert f"tmpwarden {lines[0][0]}".strip() in HELPS[path]
         assert any(words.startswith(path) for words, _ in lines), path
