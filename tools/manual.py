@@ -71,7 +71,7 @@ def _whole(context: click.Context, path: str) -> Iterator[str]:
         yield from (".SH OPTIONS", *_options(context, is_common=True))
         for title, rows in (("EXIT STATUS", _EXITS), ("FILES", _FILES), ("ENVIRONMENT", _ENVIRONMENT)):
             yield from (f".SH {title}", *_table(rows))
-    yield from (".SH examples()", *_examples(path))
+    yield from (".SH EXAMPLES", *_examples(path))
     others = [f".BR {_plain(other)} (1)" for other in pages().values() if other != name]
     yield from (".SH SEE ALSO", *(others if not path else [".BR tmpwarden (1)"]))
 
