@@ -1,5 +1,6 @@
 """A hundred thousand receipts in little memory: what is packed is what was put in, and adds up to the same."""
 
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -50,10 +51,33 @@ def test_what_changed_since_is_told_as_it_is_now() -> None:
     packed = Receipts(receipts(2000))
     gone = f"{1234:016x}.k"
     before = packed.sums.quarantined_bytes
-    assert packed.change(gone, lambda each: replace(each, outcome=Outcome.REMOVED, freed_bytes=4096))
-    assert not packed.change(f"{5000:016x}.k", lambda each: each)
+    counted = len(packed.where(Outcome.REMOVED))
+    changed = packed.change(
+        gone, Outcome.REMOVED, lambda each: replace(each, outcome=Outcome.REMOVED, freed_bytes=4096)
+    )
+    assert changed and len(packed.where(Outcome.REMOVED)) == len(list(packed.where(Outcome.REMOVED))) == counted + 1
+    assert not packed.change(f"{5000:016x}.k", Outcome.KEPT, lambda each: each)
     assert [each.id for each in packed.where(Outcome.REMOVED) if each.freed_bytes == 4096] == [gone]
     assert packed.sums.quarantined_bytes == before - 4096
+
+
+def test_what_came_after_the_first_change_can_change_too() -> None:
+    packed = Receipts(receipts(2))
+    assert packed.change(f"{1:016x}.k", Outcome.KEPT, lambda each: replace(each, outcome=Outcome.KEPT))
+    packed.extend(list(receipts(4))[3:])
+    assert packed.change(f"{3:016x}.k", Outcome.KEPT, lambda each: replace(each, outcome=Outcome.KEPT))
+    assert len(packed.where(Outcome.KEPT)) == 2 == len(list(packed.where(Outcome.KEPT)))
+
+
+def test_ten_times_as_many_changes_do_not_cost_a_hundred_times_as_much() -> None:
+    def cost(count: int) -> float:
+        packed, began = Receipts(receipts(count)), time.process_time()
+        for number in range(count):
+            packed.change(f"{number:016x}.k", Outcome.REMOVED, lambda each: each)
+            len(packed.where(Outcome.REMOVED))
+        return time.process_time() - began
+
+    assert cost(20_000) < 40 * cost(2_000)
 
 
 def test_packed_takes_less_than_a_tenth_of_the_memory() -> None:

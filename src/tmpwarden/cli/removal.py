@@ -122,9 +122,15 @@ def _sums(result: CleanResult, quarantine_s: int, purge: str) -> Iterator[str]:
             f"{plural(_items(waiting), 'item')}, {size(result.quarantined_bytes)}, can be brought back "
             f"within {duration(quarantine_s)}: tmpwarden undo"
         )
-        yield f"Until then that still fills the disk. To free it now, for good: {purge}"
+        yield f"Until then that still fills the disk. {_sooner(result.doubt, purge)}"
     if result.stopped and result.planned:
         yield f"Not reached: {render.counted(result.planned)}."
+
+
+def _sooner(doubt: str, purge: str) -> str:
+    if doubt:
+        return f"In doubt nothing is freed sooner: {shown(doubt)}."
+    return f"To free it now, for good: {purge}"
 
 
 def saved_so_far(result: CleanResult, saved: Saved) -> Iterator[str]:

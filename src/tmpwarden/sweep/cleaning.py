@@ -14,7 +14,7 @@ from .plan import make_plan, makes_room
 from .prepared import CleanResult, Plan, Prepared
 from .store import books, settle
 from .store.expiry import complaints, expire, expired_rescues, purge_all, unused, waiting
-from .store.giving_up import Back, GivingUp, instead
+from .store.giving_up import Back, GivingUp, ending_of, instead
 from .store.journal import Journal
 from .store.quarantine import Quarantines
 from .take.act import GROUP, Actor
@@ -148,6 +148,7 @@ class Cleaning:
                     break  # the rest was not even looked at
                 continue
             self._collect(actor.take(removal, is_fresh=is_fresh))
+            self.result.doubt = self.result.doubt or removal.doubt
             entries += removal.evidence.measure.entries if removal.evidence.measure else 1
             if actor.count >= _BATCH_UNITS or entries >= _BATCH_ENTRIES:
                 self._collect(actor.last_look())
@@ -201,7 +202,7 @@ class Cleaning:
 
     def _given_up(self, token: str, done: Purged | Back) -> None:
         """What this very run put aside, and then had to give up, must not be told as if undo had it."""
-        is_told = self.result.receipts.change(token, lambda receipt: instead(receipt, done))
+        is_told = self.result.receipts.change(token, ending_of(done), lambda receipt: instead(receipt, done))
         if isinstance(done, Purged) and not is_told:
             self.result.expired.append(done)
 

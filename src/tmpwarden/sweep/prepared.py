@@ -125,6 +125,7 @@ class CleanResult:
     expired: list[Purged] = field(default_factory=list)  # left quarantine for good
     warnings: list[str] = field(default_factory=list)
     confirmed: bool = True
+    doubt: str = ""  # why something that went can only wait: somebody may use it unseen
     stopped: str | None = None  # "time-limit", "interrupted", "lock-held", "not-due"
 
     @property

@@ -36,6 +36,7 @@ class Receipts(Packed[Receipt]):
     def __init__(self, receipts: Iterable[Receipt] = ()) -> None:
         self._sums: Sums | None = Sums()
         self._waiting = array("Q")  # what went into quarantine, by the digits of its id
+        self._known: set[int] | None = None  # the same, from the first change on
         self._changes: dict[str, Change] = {}
         super().__init__(receipts, lambda receipt: receipt.outcome)
 
@@ -53,11 +54,19 @@ class Receipts(Packed[Receipt]):
             self._sums.add(member)
         if member.outcome is Outcome.QUARANTINED:
             self._waiting.append(_digits(member.id))
+            if self._known is not None:
+                self._known.add(_digits(member.id))
 
-    def change(self, id_: str, how: Change) -> bool:
-        """Something happened since to what went into quarantine under this id; False if no receipt tells of it."""
-        if _digits(id_) not in self._waiting:
+    def change(self, id_: str, outcome: Outcome, how: Change) -> bool:
+        """Something happened since to what went into quarantine under this id, and it has this outcome now; False if no
+        receipt tells of it."""
+        if self._known is None:
+            self._known = set(self._waiting)
+        if _digits(id_) not in self._known:
             return False
+        self._known.remove(_digits(id_))
+        self._counts[Outcome.QUARANTINED] -= 1
+        self._counts[outcome] += 1
         self._changes[id_], self._sums = how, None
         return True
 
@@ -68,9 +77,6 @@ class Receipts(Packed[Receipt]):
         if not self._changes:
             return super().tagged(tags)
         return (receipt for receipt in self if receipt.outcome in tags)
-
-    def count_of(self, tags: Iterable[object]) -> int:
-        return sum(1 for _ in self.tagged(frozenset(tags))) if self._changes else super().count_of(tags)
 
     def _now(self, receipt: Receipt) -> Receipt:
         how = self._changes.get(receipt.id)

@@ -1,6 +1,7 @@
 """Purging removes all of a tree of ours, nothing else, and says truly what it freed."""
 
 import os
+import resource
 import socket
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,7 +12,7 @@ from support.holding import process
 from support.mounts import bind, fill_bytes, fill_inodes, needs_root, tmpfs
 from support.trees import chain
 from support.user import OrdinaryUser
-from tmpwarden.oskit.files import emptier
+from tmpwarden.oskit.files import emptier, same_mount
 from tmpwarden.oskit.files import purge as mod
 from tmpwarden.oskit.files.purge import Unlinked, purge, unlink_same
 from tmpwarden.oskit.files.take import pin
@@ -187,12 +188,33 @@ def test_another_file_system_is_not_entered(
 ) -> None:
     path, fd = ours
     if not is_told:
-        monkeypatch.setattr(emptier, "_mounts_below", lambda *_: frozenset())  # as where /proc is not there
+        monkeypatch.setattr(emptier, "mounts_below", lambda *_: frozenset())  # as where /proc is not there
     (path / "unit" / "mount").mkdir(parents=True)
     with tmpfs(path / "unit" / "mount") as mounted:
         (mounted / "file").write_text("precious")
         done = purge(fd, "unit")
         assert (mounted / "file").read_text() == "precious" and done.left == 2
+
+
+def test_where_nobody_can_tell_what_is_mounted_no_directory_is_emptied(
+    ours: tuple[Path, int], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Without openat2 the mount table has to say it, and there is no descriptor left to read it with."""
+    path, fd = ours
+    (path / "unit").mkdir()
+    (path / "unit" / "file").write_text("x")
+    monkeypatch.setattr(same_mount, "_is_known", True)
+    monkeypatch.setattr(same_mount, "_call", None)
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
+    try:
+        emptied = emptier.Emptier(fd, "unit", counts=True)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+    emptied.purge()
+    assert (path / "unit" / "file").exists()
+    assert "cannot be told" in emptied.result().trouble
+    assert purge(fd, "unit").entries == 2
 
 
 @needs_root

@@ -158,9 +158,10 @@ def test_of_a_swarm_worthless_single_files_go_for_good_by_the_kernels_word(user:
 IN_A_CONTAINER = ["unshare", "-p", "-f", "--mount-proc", sys.executable, "-c", hiding.LATER]
 
 
-def in_a_container(*words: str) -> None:
+def in_a_container(*words: str) -> str:
     done = subprocess.run([*IN_A_CONTAINER, *words], capture_output=True, text=True, check=False, timeout=60)
     assert "Traceback" not in done.stderr, done.stderr
+    return done.stdout
 
 
 def test_inside_a_pid_namespace_the_kernel_sees_who_is_outside(own_world: Path) -> None:
@@ -174,6 +175,19 @@ def test_inside_a_pid_namespace_the_kernel_sees_who_is_outside(own_world: Path) 
     assert not unit.exists()
     quarantine = own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q"
     assert [path.suffix for path in quarantine.iterdir()] == [".k"]
+
+
+def test_what_can_only_wait_there_is_not_promised_to_be_freed_by_a_purge(own_world: Path) -> None:
+    unit = own_world / "tmp" / f"claude-{os.geteuid()}" / "-p" / str(uuid.uuid4())
+    (unit / "tasks").mkdir(parents=True)
+    (unit / "tasks" / "b1.output").write_text("x")
+    said = in_a_container("clean", "--yes")
+    assert "can be brought back" in said and "In doubt nothing is freed sooner" in said
+    assert "--purge" not in said
+    now = [*IN_A_CONTAINER[:-2], "-m", "tmpwarden", "clean", "--purge", "--yes"]  # it has not expired yet
+    subprocess.run(now, capture_output=True, check=True, timeout=60)
+    quarantine = own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q"
+    assert [path.suffix for path in quarantine.iterdir()] == [".k"], "and that was the truth"
 
 
 IN_FLIGHT = """

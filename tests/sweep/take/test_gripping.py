@@ -1,6 +1,7 @@
 """Units that are taken together: what is about to be done is written down for all of them before the first moves."""
 
 import errno
+import fcntl
 import os
 from pathlib import Path
 
@@ -9,6 +10,7 @@ import pytest
 from support.litter import claude_session, later, snapshot
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Receipt
+from tmpwarden.model.terms import Reason
 from tmpwarden.oskit.files import atomic
 from tmpwarden.oskit.files import take as rename
 from tmpwarden.oskit.proc import locks
@@ -109,16 +111,41 @@ def test_a_unit_that_cannot_be_opened_to_be_taken_is_told_as_failed(
     module = rename if opens == "pin" else locks
     real = getattr(module, opens)
 
-    def starved(*args: object) -> object:
-        if litter[1].name in args:
+    def starved(name: str, dir_fd: int) -> object:
+        if opens == "pin":  # (dir_fd, name)
+            name, dir_fd = dir_fd, name  # type: ignore[assignment]
+        if os.path.normpath(os.path.join(os.readlink(f"/proc/self/fd/{dir_fd}"), name)) == str(litter[1]):
             raise OSError(error, os.strerror(error))
-        return real(*args)
+        return real(*((dir_fd, name) if opens == "pin" else (name, dir_fd)))
 
     monkeypatch.setattr(module, opens, starved)
     result = clean(now_ns=later(100))
     assert [unit.exists() for unit in litter] == [False, True, False, False]
     assert [receipt.finding.path for receipt in result.failed] == [str(litter[1])]
     assert os.strerror(error) in result.failed[0].detail
+
+
+def test_the_lock_that_counts_is_that_of_the_pinned_directory(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Another directory has its name while it is locked, and is gone again before the rename."""
+    unit, held = claude_session(own_world / "tmp"), []
+    aside, decoy = own_world / "aside", own_world / "decoy"
+    decoy.mkdir()
+
+    def swap(here: str) -> None:
+        if here == "pinned, not yet locked":
+            held.append(os.open(unit, os.O_RDONLY))
+            fcntl.flock(held[0], fcntl.LOCK_EX)
+            os.rename(unit, aside)
+            os.rename(decoy, unit)
+        elif here == "gripped, not yet written down":
+            os.rename(unit, decoy)
+            os.rename(aside, unit)
+
+    monkeypatch.setattr(gripping, "_race_window", swap)
+    result = clean(now_ns=later(100))
+    os.close(held[0])
+    assert [receipt.reason for receipt in result.spared] == [Reason.LOCK]
+    assert aside.exists() and not result.removed
 
 
 def test_a_unit_whose_directory_cannot_be_opened_is_told_as_failed(

@@ -94,6 +94,26 @@ def test_where_no_pipe_is_to_be_had_the_sweep_purges_by_itself(
             os.fstat(end)
 
 
+@pytest.mark.parametrize("entries", [1, 2000], ids=["in the sweep", "in a worker"])
+def test_a_quarantine_that_cannot_be_opened_any_more_is_told_with_what_lies_there(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch, entries: int
+) -> None:
+    unit = claude_session(own_world / "tmp")
+    monkeypatch.setattr(purger, "_WORTH_A_FORK", 3 if entries > 1 else 1 << 20)
+    quarantine, real = own_world / "tmp" / f"tmpwarden-{os.geteuid()}", purger._destroy
+
+    def squatted(job: purger.Job) -> tuple[int, int, str]:
+        if not quarantine.is_symlink():
+            quarantine.rename(own_world / "aside")
+            quarantine.symlink_to(own_world / "home")
+        return real(job)
+
+    monkeypatch.setattr(purger, "_destroy", squatted)
+    result = clean(Request(quarantine=False), now_ns=later(100))
+    assert [receipt.finding.path for receipt in result.failed] == [str(unit), str(unit.parent)]
+    assert {path.suffix for path in (own_world / "aside" / "q").iterdir()} == {".x"}
+
+
 @needs_root
 def test_where_no_process_is_to_be_had_the_sweep_purges_by_itself(ordinary_user: OrdinaryUser) -> None:
     source = """

@@ -1,5 +1,6 @@
 """Between the judging and the take: whatever stands there now and is not what was judged stays where it is."""
 
+import errno
 import fcntl
 import os
 import time
@@ -11,6 +12,7 @@ from support.litter import HOUR_NS, claude_session, cwd_markers, later, snapshot
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Receipt, Remove
 from tmpwarden.model.terms import Outcome, Reason
+from tmpwarden.oskit.files import take
 from tmpwarden.sweep.compose import prepare
 from tmpwarden.sweep.prepared import Prepared
 from tmpwarden.sweep.store.journal import Journal
@@ -122,6 +124,70 @@ def test_a_member_of_a_swarm_that_became_something_else_stays(root: Path) -> Non
     judged.taken()
     assert not first.exists()
     assert second.is_symlink() and precious.exists()
+
+
+def without_descriptors_for(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
+    real = take.pin
+
+    def starved(dir_fd: int, name: str) -> int:
+        if name == path.name:
+            raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
+        return real(dir_fd, name)
+
+    monkeypatch.setattr(take, "pin", starved)
+
+
+@pytest.mark.parametrize("count", [3, 1], ids=["one of three", "the only one"])
+def test_a_member_of_a_swarm_that_cannot_be_opened_is_told_as_failed(
+    root: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    markers = cwd_markers(root, count)
+    judged = Judged()
+    without_descriptors_for(monkeypatch, markers[-1])
+    (told,) = [one for one in judged.taken() if one.outcome is Outcome.FAILED]
+    assert (told.finding.members, told.reason) == ((markers[-1].name,), Reason.NOT_MEASURED)
+    assert "Too many open files" in told.detail
+    assert [path.exists() for path in markers] == [False] * (count - 1) + [True]
+
+
+@pytest.mark.parametrize("count", [2, 1], ids=["a member of a swarm", "the only one"])
+def test_what_cannot_be_opened_to_be_removed_in_place_is_told_as_failed(
+    root: Path, monkeypatch: pytest.MonkeyPatch, count: int
+) -> None:
+    markers = cwd_markers(root, count)
+    judged = Judged()
+    without_descriptors_for(monkeypatch, markers[-1])
+    parent = os.open(root, os.O_RDONLY)
+    try:
+        told = remove_in_place(judged.verdict, parent, judged.journal, judged.prepared.weigher.member_may_go)
+    finally:
+        os.close(parent)
+    assert told.outcome is Outcome.FAILED and "Too many open files" in told.detail
+    assert [path.exists() for path in markers] == [False] * (count - 1) + [True]
+
+
+def test_what_came_in_the_place_of_a_member_and_cannot_go_back_is_never_purged(
+    root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Its name is taken a third time meanwhile: both are somebody's."""
+    cwd_markers(root, 3)
+    judged = Judged()
+    member = root / judged.verdict.finding.members[0]
+    struck: list[str] = []
+
+    def strike(here: str) -> None:
+        if here == "judged, not yet taken" and not struck:
+            struck.append(here)
+            member.rename(root / "elsewhere")
+            member.write_text("second")
+        elif here == "found wrong, not yet put back":
+            member.write_text("third")
+
+    monkeypatch.setattr(take, "_race_window", strike)
+    judged.taken()
+    inside = list((root / f"tmpwarden-{os.geteuid()}" / "q").iterdir())
+    assert [(path.suffix, path.read_text()) for path in inside] == [(".p", "second")]
+    assert member.read_text() == "third"
 
 
 def test_where_the_quarantine_is_squatted_nothing_that_undo_was_promised_for_goes(root: Path) -> None:

@@ -7,9 +7,8 @@ import os
 import stat
 from collections.abc import Iterator
 
-from ..proc.mountinfo import parse_mount
 from ..race import race_window as _race_window
-from .same_mount import MOUNTED, enter, is_certain
+from .same_mount import MOUNTED, enter, is_certain, mounts_below
 
 _MOST_OPEN = 64  # levels that stay open; deeper directories are moved up to the top of their tree
 _MOST_TOLD = 100
@@ -59,7 +58,7 @@ class Emptier:
         self.failed: list[tuple[str, str]] = []
         self.levels: list[OpenDirectory] = []
         self.moved_up = False
-        self.mounts = frozenset() if is_certain() else _mounts_below(dir_fd, name)
+        self.mounts = frozenset() if is_certain() else mounts_below(dir_fd, name)
 
     def purge(self) -> None:
         try:
@@ -177,6 +176,8 @@ class Emptier:
 
     def open(self, name: str, dir_fd: int) -> int:
         """Open a directory of this tree for emptying, mending its mode through the descriptor if need be."""
+        if self.mounts is None:
+            raise OSError(errno.EBUSY, "whether something is mounted in it cannot be told")
         if self.mounts and self.path(name) in self.mounts:
             raise OSError(errno.EBUSY, MOUNTED)
         try:
@@ -218,8 +219,8 @@ class Emptier:
             new_name = os.urandom(8).hex() + MOVED_UP
             os.rename(name, new_name, src_dir_fd=level.fd, dst_dir_fd=self.levels[0].fd)
             self.moved_up = True
-            if self.mounts:
-                self.mounts = _mounts_below(self.dir_fd, self.name)
+            if not is_certain():
+                self.mounts = mounts_below(self.dir_fd, self.name)
         except FileNotFoundError:
             return
         except OSError as error:
@@ -236,15 +237,3 @@ class Emptier:
     def path(self, name: str) -> str:
         """Where `name` lies, seen from the top of the tree."""
         return "/".join(filter(None, (*(level.name for level in self.levels[1:]), name if self.levels else "")))
-
-
-def _mounts_below(dir_fd: int, name: str) -> frozenset[str]:
-    """Mount points inside the tree, relative to it. st_dev does not tell a bind mount of the same file system."""
-    try:
-        top = os.path.join(os.readlink(f"/proc/self/fd/{dir_fd}"), name)
-        with open("/proc/self/mountinfo", "rb") as file:  # anew each time: a rename moves mounts, and nobody is told
-            lines = os.fsdecode(file.read()).split("\n")
-    except OSError:
-        return frozenset()
-    points = [mount.point for mount in map(parse_mount, lines) if mount is not None]
-    return frozenset(point[len(top) + 1 :] for point in points if f"{point}/".startswith(f"{top}/"))

@@ -11,6 +11,7 @@ import errno
 import os
 import sys
 
+from ..proc.mountinfo import parse_mount
 from .opening import open_dir
 
 TYPE_CHECKING = False
@@ -56,6 +57,19 @@ def enter(name: str, dir_fd: int) -> int:
 def is_certain() -> bool:
     """Whether the kernel sees to it. Else whoever deletes must look into the mount table."""
     return (_call if _is_known else _loaded()) is not None
+
+
+def mounts_below(dir_fd: int, name: str) -> frozenset[str] | None:
+    """Mount points inside the tree, relative to it; None where that cannot be told. st_dev does not tell a bind mount
+    of the same file system, which only Linux has."""
+    try:
+        top = os.path.join(os.readlink(f"/proc/self/fd/{dir_fd}"), name)
+        with open("/proc/self/mountinfo", "rb") as file:  # anew each time: a rename moves mounts, and nobody is told
+            lines = os.fsdecode(file.read()).split("\n")
+    except OSError:
+        return None if sys.platform == "linux" else frozenset()
+    points = [mount.point for mount in map(parse_mount, lines) if mount is not None]
+    return frozenset(point[len(top) + 1 :] for point in points if f"{point}/".startswith(f"{top}/"))
 
 
 def _loaded() -> SystemCall | None:

@@ -118,10 +118,10 @@ def unlock(fd: int) -> None:
         fcntl.flock(fd, fcntl.LOCK_UN)
 
 
-def flocked(dir_fd: int, name: str) -> int:
-    """A descriptor that holds the lock of a directory, or -1 if somebody else does. Raises OSError where it cannot be
-    opened: then nobody knows."""
-    fd = open_dir(name, dir_fd)
+def flocked(pinned: int) -> int:
+    """A descriptor that holds the lock of a pinned directory, or -1 if somebody else does. Raises OSError where it
+    cannot be opened: then nobody knows."""
+    fd = open_dir(".", pinned)
     if try_flock(fd):
         return fd
     os.close(fd)

@@ -148,9 +148,15 @@ def _unread(entry: Stored, error: OSError) -> Purged:
     return done
 
 
+def ending_of(done: Purged | Back) -> Outcome:
+    if isinstance(done, Purged):
+        return Outcome.REMOVED
+    return Outcome.KEPT if done.is_back else Outcome.FAILED
+
+
 def instead(receipt: Receipt, done: Purged | Back) -> Receipt:
     """What is told of a unit that the same run had put aside."""
+    told = replace(receipt, outcome=ending_of(done), undoable=False)
     if isinstance(done, Purged):
-        return replace(receipt, outcome=Outcome.REMOVED, undoable=False, freed_bytes=done.freed_bytes)
-    outcome = Outcome.KEPT if done.is_back else Outcome.FAILED
-    return replace(receipt, outcome=outcome, reason=Reason.CHANGED, undoable=False, detail=done.why)
+        return replace(told, freed_bytes=done.freed_bytes)
+    return replace(told, reason=Reason.CHANGED, detail=done.why)

@@ -16,7 +16,7 @@ from . import recheck
 from .purger import Job
 from .receipts import receipt_of
 from .rescuing import Rescuer, must_be_saved
-from .taking import Deed, decide, given_back
+from .taking import Deed, decide, given_back, unheld
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,8 @@ class Ending:
 
     def of(self, deed: Deed) -> Iterator[Receipt | Job]:
         """What has happened to the unit, or to members of a swarm, or what is to be purged now."""
+        if deed.unheld:
+            yield told(unheld(deed), self.journal)
         inside = self._walked_again(deed)
         for token in list(deed.names):
             if back := recheck.why_back(deed, token, self.world, inside):

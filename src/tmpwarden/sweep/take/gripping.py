@@ -15,10 +15,7 @@ from ...oskit.files.take import Taken
 from ...oskit.proc import locks
 from ...oskit.race import race_window as _race_window
 from ..store.journal import Intent, Journal
-from .taking import Deed, intent_of, pin_for_good, unwritten
-
-# of a name in a directory that is open: another kind of file is another file
-_NOT_THERE = {errno.ENOENT: Taken.VANISHED, errno.ENOTDIR: Taken.CHANGED, errno.ELOOP: Taken.CHANGED}
+from .taking import NOT_THERE, Deed, intent_of, pin_for_good, unwritten
 
 
 @dataclass(slots=True)
@@ -60,8 +57,9 @@ def grip(deed: Deed, id_: str, token: str) -> GrippedUnit | str | Receipt:
     if (status.st_dev, status.st_ino) != (finding.device, finding.inode):
         os.close(pinned)
         return Taken.CHANGED
+    _race_window("pinned, not yet locked")
     try:
-        lock_fd = locks.flocked(deed.dir_fd, finding.name) if finding.kind is Kind.DIR else -1
+        lock_fd = locks.flocked(pinned) if finding.kind is Kind.DIR else -1
     except OSError as error:
         os.close(pinned)
         return _not_held(finding, error)
@@ -74,8 +72,8 @@ def grip(deed: Deed, id_: str, token: str) -> GrippedUnit | str | Receipt:
 
 def _not_held(finding: Finding, error: OSError) -> str | Receipt:
     """Only a name that is gone says that the unit is. Who locked a directory that lets nobody in is not measured."""
-    if error.errno in _NOT_THERE:
-        return _NOT_THERE[error.errno]
+    if error.errno in NOT_THERE:
+        return NOT_THERE[error.errno]
     if error.errno == errno.EACCES:
         detail = f"it cannot be opened to be locked: {error.strerror}"
         return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail=detail)

@@ -6,6 +6,7 @@ import os
 import threading
 from collections.abc import Iterator
 
+from ...errors import UnsafeScratch
 from ...later import json, signal
 from ...lazy_dataclass import dataclass, replace
 from ...model.sweep import Measure, Receipt
@@ -119,7 +120,10 @@ def carried_out(job: Job) -> Receipt:
 
 def _destroy(job: Job) -> tuple[int, int, str]:
     freed, entries, failed = 0, 0, ""
-    fd = quarantine.opened(job.directory)
+    try:
+        fd = quarantine.opened(job.directory)
+    except (OSError, UnsafeScratch) as error:
+        return 0, 0, str(error)
     try:
         for token in job.tokens:
             purged = purge.purge(fd, token, measured=job.measured, roll=job.roll)

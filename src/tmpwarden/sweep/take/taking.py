@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Callable
@@ -29,6 +30,8 @@ _REFUSALS = {
 }
 
 
+# of a name in a directory that is open: another kind of file is another file
+NOT_THERE = {errno.ENOENT: Taken.VANISHED, errno.ENOTDIR: Taken.CHANGED, errno.ELOOP: Taken.CHANGED}
 _TOO_MANY_LINKS = "it can only be removed where it lies, and holds too many hard links for that: free some inodes first"
 
 
@@ -44,13 +47,14 @@ class Deed:
     member_bytes: int = 0
     token: str = ""  # what journal and receipts call it: the name it is to have in the end
     roll: Roll | None = None  # the names that its judging saw
+    unheld: dict[str, str] = field(default_factory=dict)  # members that could not be taken, and why
 
     @property
     def is_doomed(self) -> bool:
         return self.token.endswith(quarantine.DOOMED)
 
 
-def take_members(deed: Deed, journal: Journal, may_go: MayGo) -> str:
+def take_members(deed: Deed, journal: Journal, may_go: MayGo) -> str | Receipt:
     """Each member through its own pin. A swarm is worthless, so one intent stands for all of it."""
     finding = deed.verdict.finding
     token, result = quarantine.token(Worth.NONE, quarantine=False), Taken.VANISHED
@@ -59,7 +63,9 @@ def take_members(deed: Deed, journal: Journal, may_go: MayGo) -> str:
     for name in finding.members:
         try:
             pinned = take.pin(deed.dir_fd, name)
-        except OSError:
+        except OSError as error:
+            if error.errno not in NOT_THERE:
+                deed.unheld[name] = _unopened(error)
             continue
         try:
             status = os.fstat(pinned)
@@ -74,7 +80,18 @@ def take_members(deed: Deed, journal: Journal, may_go: MayGo) -> str:
             token = quarantine.token(Worth.NONE, quarantine=False)
         elif result == Taken.CROSS_DEVICE:
             break
-    return Taken.TAKEN if deed.names else result
+        elif _REFUSALS[result][0] is Outcome.FAILED:
+            deed.unheld[name] = _REFUSALS[result][2]
+        if result == Taken.STUCK:
+            pin_for_good(deed, token)  # somebody's file: no other may come in its place, and no purge may find it
+            token = quarantine.token(Worth.NONE, quarantine=False)
+    return Taken.TAKEN if deed.names else unheld(deed) if deed.unheld and result != Taken.CROSS_DEVICE else result
+
+
+def unheld(deed: Deed) -> Receipt:
+    """Of the members that could not be taken."""
+    finding = replace(deed.verdict.finding, members=tuple(deed.unheld))
+    return Receipt(finding, Outcome.FAILED, Reason.NOT_MEASURED, detail=next(iter(deed.unheld.values())))
 
 
 def remove_in_place(verdict: Remove, dir_fd: int, journal: Journal, may_go: MayGo) -> Receipt:
@@ -93,7 +110,8 @@ def remove_in_place(verdict: Remove, dir_fd: int, journal: Journal, may_go: MayG
     for name in finding.members or (finding.name,):
         try:
             pinned = take.pin(dir_fd, name)
-        except OSError:
+        except OSError as error:
+            failed = failed if error.errno in NOT_THERE else _unopened(error)
             continue
         try:
             status = os.fstat(pinned)
@@ -112,6 +130,10 @@ def remove_in_place(verdict: Remove, dir_fd: int, journal: Journal, may_go: MayG
     return Receipt(
         finding, outcome, verdict.reason, id=token, bytes=freed, entries=entries, freed_bytes=freed, detail=failed
     )
+
+
+def _unopened(error: OSError) -> str:
+    return f"it cannot be opened: {error.strerror}"
 
 
 def _links_inside(verdict: Remove, dir_fd: int) -> str | None:
