@@ -22,9 +22,11 @@ from tmpwarden.catalogue.settings import Settings
 from tmpwarden.cli.call import Call
 from tmpwarden.cli.clicked import tmpwarden
 from tmpwarden.cli.commands import TABLE
-from tmpwarden.cli.wording import SENTENCES, keeps
+from tmpwarden.cli.wording import SENTENCES
 from tmpwarden.metrics.families import FAMILIES, PREFIX
 from tmpwarden.model.sweep import Litter
+from tmpwarden.model.terms import OwnerRule, Reason, Tier
+from tmpwarden.text import duration
 
 HERE = Path(__file__).parent
 _NOTE = "<!-- written by `make docs`; do not edit -->\n"
@@ -36,6 +38,24 @@ stays as it says. `tmpwarden config init` writes a commented sample and a schema
 changes one key, `config edit` opens it and checks it before it counts, `config show` tells what is in force and where
 it is set. Rules of the guard: [guard.md](guard.md).
 """
+
+_MAY_GO = {
+    Reason.OWNER_DEAD,
+    Reason.OWNER_ABSENT,
+    Reason.OUTLIVED,
+    Reason.UNOWNED,
+    Reason.TORN_DOWN,
+    Reason.NAMED,
+    Reason.EXPIRED,
+    Reason.PRESSURE,
+}
+_OWNERS = {
+    OwnerRule.NONE: "nobody",
+    OwnerRule.SESSION: "the session in its name",
+    OwnerRule.PID: "the process in its name",
+    OwnerRule.AGENT: "any session of the agent",
+    OwnerRule.LEASE: "whom its lease names",
+}
 
 
 def commands() -> str:
@@ -107,7 +127,7 @@ def reasons() -> str:
         lines += [
             f"| `{reason.value}` | {words.format(who='a process')} |\n"
             for reason, words in SENTENCES.items()
-            if keeps(reason) is kept
+            if (reason not in _MAY_GO) is kept
         ]
     return "".join(lines)
 
@@ -131,8 +151,20 @@ def _litter(row: Litter) -> str:
     checked = [*row.checks, *([f"at most {row.max_bytes} bytes"] if row.max_bytes is not None else [])]
     told += [f"checked: {', '.join(checked)}"] if checked else []
     where = wording.where(row).replace("|", "\\|")
-    cells = (row.id, f"`{where}`", row.tier.value, row.worth.value, wording.OWNERS[row.owner], wording.waits(row))
+    cells = (row.id, f"`{where}`", row.tier.value, row.worth.value, _OWNERS[row.owner], _waits(row))
     return f"| {' | '.join(cells)} | {'; '.join(filter(None, told)).replace('|', chr(92) + '|')} |\n"
+
+
+def _waits(row: Litter) -> str:
+    """How old a unit must be, by what is known of its owner."""
+    if row.tier is Tier.NEVER:
+        return "-"
+    longest = duration(row.max_age_s)
+    if row.owner is OwnerRule.NONE:
+        return longest
+    if row.resume:
+        return f"{longest}, for it may be resumed"
+    return f"{duration(row.grace_s)} dead, {duration(row.min_age_s)} absent, {longest} unknown"
 
 
 def metrics_page() -> str:

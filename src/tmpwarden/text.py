@@ -1,5 +1,8 @@
 """Durations, sizes and names as people read and write them. Pure."""
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 _SECONDS = {"s": 1, "m": 60, "h": 3600, "d": 86400, "w": 604800}
 _LONGEST = 100 * 365 * 86400
 _BYTES = {"": 1, "B": 1, "K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
@@ -99,6 +102,19 @@ def quoted(word: str) -> str:
 def _hex(char: str) -> str:
     code = ord(char)
     return f"\\x{code:02x}" if code < 256 else f"\\u{code:04x}" if code < 65536 else f"\\U{code:08x}"
+
+
+def nearest(word: str, known: "Iterable[str]") -> str | None:
+    """What somebody may have meant by a word that nobody knows."""
+    import difflib  # only when something is wrong already
+
+    return next(iter(difflib.get_close_matches(word, list(known), 1)), None)
+
+
+def did_you_mean(word: str, known: "Iterable[str]", form: str = "{0}") -> str:
+    """`; did you mean scan?`, or nothing."""
+    near = nearest(word, known)
+    return f"; did you mean {form.format(near)}?" if near else ""
 
 
 def is_within(path: str, directory: str) -> bool:

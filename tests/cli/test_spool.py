@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from support.litter import claude_session
 from tmpwarden.cli import seen
 from tmpwarden.cli.call import Call
-from tmpwarden.cli.envelope import envelope
+from tmpwarden.cli.envelope import chunks
 from tmpwarden.cli.main import main
 from tmpwarden.cli.spool import Spool
 from tmpwarden.model.request import Request
@@ -36,8 +36,8 @@ def filled(all_of: list[dict[str, object]]) -> Spool:
 def test_a_spool_in_an_envelope_reads_as_the_list_that_went_in(rows: list[dict[str, object]], rest: dict) -> None:
     rest.pop("findings", None)
     started = time.monotonic()
-    told = envelope({"findings": filled(rows), **rest}, None, [], exit_code=0, started=started)
-    plain = envelope({"findings": rows, **rest}, None, [], exit_code=0, started=started)
+    told = "".join(chunks({"findings": filled(rows), **rest}, None, [], exit_code=0, started=started))
+    plain = "".join(chunks({"findings": rows, **rest}, None, [], exit_code=0, started=started))
     assert json.loads(told)["data"] == json.loads(plain)["data"]
     assert told.isascii() and "\n" not in told
 

@@ -10,7 +10,7 @@ from ..errors import UnknownAgent
 from ..lazy_dataclass import dataclass, replace
 from ..model.sweep import Litter
 from ..model.terms import Kind, OwnerRule, Tier, Worth
-from ..text import shown
+from ..text import nearest, shown
 from . import compiled, matcher, policy
 from .agent import Agent
 from .files import BUILT_IN, SYSTEM, default_dirs, mac_folders, read_text, xdg
@@ -32,13 +32,8 @@ class Catalogue:
         for agent in self.agents:
             if agent.id == agent_id:
                 return agent
-        raise UnknownAgent(shown(agent_id), hint=self._nearest(agent_id))
-
-    def _nearest(self, agent_id: str) -> str | None:
-        from difflib import get_close_matches
-
-        near = get_close_matches(agent_id, [agent.id for agent in self.agents], 1)
-        return f"did you mean {near[0]}? {UnknownAgent.hint}" if near else None
+        near = nearest(agent_id, (agent.id for agent in self.agents))
+        raise UnknownAgent(shown(agent_id), hint=f"did you mean {near}? {UnknownAgent.hint}" if near else None)
 
     def row(self, key: str) -> Litter | None:
         return next((row for row in self.rows if row.key == key), None)

@@ -1,22 +1,14 @@
-"""What a row says, in words: for `agents`, `why` and the reference page. Pure."""
+"""What a row says, in words: for `agents` and `why`. Pure."""
 
 from __future__ import annotations
 
 import re
 
 from ..model.sweep import Litter
-from ..model.terms import OwnerRule, Tier
-from ..text import duration
+from ..model.terms import Tier
 from .agent import Agent
 
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
-OWNERS = {
-    OwnerRule.NONE: "nobody",
-    OwnerRule.SESSION: "the session in its name",
-    OwnerRule.PID: "the process in its name",
-    OwnerRule.AGENT: "any session of the agent",
-    OwnerRule.LEASE: "whom its lease names",
-}
 
 
 def fixed_note(row: Litter) -> str:
@@ -25,18 +17,6 @@ def fixed_note(row: Litter) -> str:
 
 def where(row: Litter) -> str:
     return f"{row.place}/{row.name}"
-
-
-def waits(row: Litter) -> str:
-    """How old a unit must be, by what is known of its owner."""
-    if row.tier is Tier.NEVER:
-        return "-"
-    longest = duration(row.max_age_s)
-    if row.owner is OwnerRule.NONE:
-        return longest
-    if row.resume:
-        return f"{longest}, for it may be resumed"
-    return f"{duration(row.grace_s)} dead, {duration(row.min_age_s)} absent, {longest} unknown"
 
 
 def count(agent: Agent, tier: Tier) -> int:

@@ -55,8 +55,7 @@ def for_each_user(call: Call, ask: Ask, *, yes: bool = True, limit_s: float = LI
     with stopping(is_removing=True) as stop, Progress(wanted=not call.json) as progress:
         told = list(_heard(call, ask, users, limit_s + _LAST_WORDS_S, stop, progress))
     _warn(call, told)
-    error = _problem(told, stop)
-    status = error.exit_code if error else max((each.exit_code for each in told), default=0)
+    status, error = max((each.exit_code for each in told), default=0), _problem(told, stop)
     return Answer({"users": [each.document for each in told]}, lambda: _lines(told), status, error)
 
 
@@ -89,13 +88,13 @@ def _report(call: Call, ask: Ask, user: User) -> str:
     try:
         answer = ask()
     except TmpwardenError as error:
-        answer = Answer(exit_code=error.exit_code, error=error)
+        answer = Answer(error=error)
     return json.dumps(_fields(answer, call.warnings), default=plain)
 
 
 def _fields(answer: Answer, warnings: Iterable[str]) -> dict[str, object]:
     return {
-        "exit_code": answer.exit_code,
+        "exit_code": answer.status,
         "data": answer.data() if callable(answer.data) else answer.data,
         "error": answer.error.described() if answer.error else None,
         "warnings": list(warnings),

@@ -30,10 +30,9 @@ class Call:
     def can_ask(self) -> bool:
         return not self.json and sys.stdin is not None and sys.stdin.isatty()
 
-    def warn(self, sentence: str) -> None:
-        """Said on stderr at the end, or in the envelope's `warnings`."""
-        if sentence not in self.warnings:
-            self.warnings.append(sentence)
+    def warn(self, *sentences: str) -> None:
+        """Said on stderr at the end, or in the envelope's `warnings`; each once."""
+        self.warnings += [each for each in dict.fromkeys(sentences) if each not in self.warnings]
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +41,12 @@ class Answer:
 
     data: object = None
     text: Callable[[], Iterable[str]] | None = None
-    exit_code: int = 0
+    exit_code: int = 0  # where no error says it
     error: TmpwardenError | None = None  # told beside the data, as on exit 2
+
+    @property
+    def status(self) -> int:
+        return self.error.exit_code if self.error else self.exit_code
 
 
 class Done(Exception):

@@ -7,9 +7,9 @@ import re
 import click
 
 from ..errors import BadArgument
+from ..text import did_you_mean, nearest
 from .call import Answer, Call
 from .group import COMPLETION_VARIABLE, LazyGroup, with_common_options
-from .typos import did_you_mean, nearest
 
 
 @click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})

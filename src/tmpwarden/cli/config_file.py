@@ -15,9 +15,8 @@ from ..catalogue.toml_edit import CannotEdit, with_key, without_key
 from ..errors import AlreadyThere, BadArgument, BadConfig, SystemRefused
 from ..guard.rules.config import load as load_guard
 from ..oskit.files import atomic, own_dirs, own_files, places
-from ..text import shown
+from ..text import did_you_mean, shown
 from .call import Call
-from .typos import did_you_mean
 
 _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
 _LISTS = ("words", "paths", "patterns", "argv")

@@ -16,27 +16,27 @@ if TYPE_CHECKING:
 Document = dict[str, object]
 
 
+def of(noun: object, *names: str) -> Document:
+    """What a noun has under these names, under the same names."""
+    return {name: getattr(noun, name) for name in names}
+
+
+def known(noun: object, *names: str) -> Document:
+    """The same of what is not None."""
+    return {name: value for name, value in of(noun, *names).items() if value is not None}
+
+
 def age_s(verdict: Verdict, now_ns: int) -> float | None:
     measure = verdict.evidence.measure
     return None if measure is None else max(0.0, (now_ns - measure.newest_ns) / 1e9)
 
 
 def owner(value: Owner) -> Document:
-    document: Document = {"state": value.state.value}
-    if value.pid is not None:
-        document["pid"] = value.pid
-    if value.session is not None:
-        document["session"] = value.session
-    return document
+    return {"state": value.state.value, **known(value, "pid", "session")}
 
 
 def witness(value: Witness) -> Document:
-    document: Document = {"kind": value.kind.value, "detail": value.detail}
-    if value.pid is not None:
-        document["pid"] = value.pid
-    if value.command is not None:
-        document["command"] = value.command
-    return document
+    return {"kind": value.kind.value, "detail": value.detail, **known(value, "pid", "command")}
 
 
 def users(value: Users) -> Document:
@@ -51,10 +51,8 @@ def users(value: Users) -> Document:
 
 
 def identity(finding: Finding) -> Document:
-    document: Document = {"path": finding.path, "agent": finding.litter.agent, "litter": finding.litter.id}
-    if finding.members:
-        document["count"] = len(finding.members)
-    return document
+    count = {"count": len(finding.members)} if finding.members else {}
+    return {"path": finding.path, "agent": finding.litter.agent, "litter": finding.litter.id, **count}
 
 
 def verdict(value: Verdict, now_ns: int) -> Document:
@@ -71,7 +69,7 @@ def verdict(value: Verdict, now_ns: int) -> Document:
         **users(value.evidence.users),
         "verdict": "remove" if isinstance(value, Remove) else "keep",
         "reason": value.reason.value,
-        "undoable": is_undoable(value),
+        "undoable": isinstance(value, Remove) and litter.worth is Worth.SOME,
     }
     if measure is not None and measure.at_least:
         document["at_least"] = True
@@ -80,10 +78,6 @@ def verdict(value: Verdict, now_ns: int) -> Document:
     if isinstance(value, Keep) and value.detail:
         document["detail"] = value.detail
     return document
-
-
-def is_undoable(value: Verdict) -> bool:
-    return isinstance(value, Remove) and value.finding.litter.worth is Worth.SOME
 
 
 class Totals:
@@ -108,9 +102,8 @@ class Totals:
             self.removable_entries += entries
 
     def document(self) -> Document:
-        names = ("findings", "bytes", "entries", "removable_bytes", "removable_entries")
-        told: Document = {name: getattr(self, name) for name in names} | {"kept_by_reason": dict(self.kept_by_reason)}
-        return told | ({"at_least": True} if self.at_least else {})
+        told = of(self, "findings", "bytes", "entries", "removable_bytes", "removable_entries")
+        return told | {"kept_by_reason": dict(self.kept_by_reason)} | ({"at_least": True} if self.at_least else {})
 
 
 def totals(verdicts: Iterable[Verdict]) -> Document:
@@ -124,28 +117,14 @@ def bytes_of(verdicts: Iterable[Verdict]) -> int:
     return sum(each.evidence.measure.bytes for each in verdicts if each.evidence.measure is not None)
 
 
-def entries_of(verdicts: Iterable[Verdict]) -> int:
-    return sum(each.evidence.measure.entries for each in verdicts if each.evidence.measure is not None)
-
-
 def is_at_least(verdicts: Iterable[Verdict]) -> bool:
     return any(each.evidence.measure is None or each.evidence.measure.at_least for each in verdicts)
 
 
 def space(value: Space) -> Document:
-    document: Document = {
-        "path": value.path,
-        "filesystem": value.filesystem,
-        "bytes_total": value.bytes_total,
-        "bytes_free": value.bytes_free,
-        "bytes_used": value.bytes_used,
-        "inodes_total": value.inodes_total,
-        "inodes_free": value.inodes_free,
-        "inodes_used": value.inodes_used,
-    }
-    if value.quota_bytes is not None:
-        document |= {"quota_bytes": value.quota_bytes, "quota_used": value.quota_used}
-    return document
+    sizes = ("bytes_total", "bytes_free", "bytes_used", "inodes_total", "inodes_free", "inodes_used")
+    quota = ("quota_bytes", "quota_used") if value.quota_bytes is not None else ()
+    return of(value, "path", "filesystem", *sizes, *quota)
 
 
 def session(value: LivingSession) -> Document:
@@ -153,10 +132,5 @@ def session(value: LivingSession) -> Document:
 
 
 def receipt(value: Receipt) -> Document:
-    return identity(value.finding) | {
-        "bytes": value.bytes,
-        "entries": value.entries,
-        "receipt": value.id or None,
-        "undoable": value.undoable,
-        "reason": value.reason.value,
-    }
+    told = {"receipt": value.id or None, "undoable": value.undoable, "reason": value.reason.value}
+    return identity(value.finding) | of(value, "bytes", "entries") | told

@@ -13,12 +13,6 @@ from .spool import Spool
 SCHEMA = 1
 
 
-def envelope(
-    data: object, error: TmpwardenError | None, warnings: Sequence[str], *, exit_code: int, started: float
-) -> str:
-    return "".join(chunks(data, error, warnings, exit_code=exit_code, started=started))
-
-
 def chunks(
     data: object, error: TmpwardenError | None, warnings: Sequence[str], *, exit_code: int, started: float
 ) -> Iterator[str]:

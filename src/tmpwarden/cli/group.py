@@ -11,12 +11,12 @@ from typing import Any, TypeVar
 import click
 
 from .. import __version__
+from ..text import did_you_mean
 from . import kinds
 from .call import Answer, Call, Done
 from .commands import TABLE
 from .examples import attach
 from .plain import Parameter, Plain
-from .typos import did_you_mean
 
 F = TypeVar("F", bound=Callable[..., Any])
 COMPLETION_VARIABLE = "_TMPWARDEN_COMPLETE"
@@ -24,10 +24,11 @@ _COMMANDS_DIR = os.path.join(os.path.dirname(__file__), "commands")
 
 
 def pass_call(function: F) -> F:
-    """Hand the `Call` to a command as its first argument."""
+    """Hand the `Call` to a command as its first argument. A group answers only where none of its commands was named."""
 
     def with_call(*args: Any, **options: Any) -> Any:
-        return function(call_of(click.get_current_context()), *args, **options)
+        context = click.get_current_context()
+        return None if context.invoked_subcommand else function(call_of(context), *args, **options)
 
     return update_wrapper(with_call, function)  # type: ignore[return-value]
 

@@ -51,11 +51,11 @@ def main(argv: Sequence[str], *, now_ns: Callable[[], int] = time.time_ns) -> in
     except OSError as error:  # stdout lies on a full disk: of all moments, this is ours
         _let_go_of_stdout()
         _write(sys.stderr, [f"tmpwarden: the answer could not be written: {error.strerror}"])
-        return answer.exit_code or 1
+        return answer.status or 1
     except KeyboardInterrupt as stop:
         _let_go_of_stdout()
         return 143 if isinstance(stop, Terminated) else 130
-    return answer.exit_code
+    return answer.status
 
 
 def _let_go_of_stdout() -> None:
@@ -76,19 +76,19 @@ def _answer(call: Call, argv: list[str]) -> Answer:
     except Done as done:
         return done.answer
     except TmpwardenError as error:
-        return _failed(error)
+        return Answer(error=error)
     except KeyboardInterrupt as stop:
-        return _failed(Interrupted(15 if isinstance(stop, Terminated) else 2))
+        return Answer(error=Interrupted(15 if isinstance(stop, Terminated) else 2))
     except BrokenPipeError:
         raise
     except PermissionError as error:
-        return _failed(PermissionDenied(shown(str(error.filename or error))))
+        return Answer(error=PermissionDenied(shown(str(error.filename or error))))
     except OSError as error:
-        return _failed(SystemRefused(shown(str(error.filename or "")) or type(error).__name__, error.strerror))
+        return Answer(error=SystemRefused(shown(str(error.filename or "")) or type(error).__name__, error.strerror))
     except Exception as error:
         if os.environ.get("TMPWARDEN_DEBUG"):
             raise
-        return _failed(Unexpected(type(error).__name__, error))
+        return Answer(error=Unexpected(type(error).__name__, error))
 
 
 def _by_click(call: Call, argv: list[str]) -> Answer:
@@ -112,16 +112,12 @@ def _unsupported(call: Call, argv: list[str]) -> Answer | None:
     return Answer({"skipped": "unsupported-system"}, lambda: [sentence])
 
 
-def _failed(error: TmpwardenError) -> Answer:
-    return Answer(exit_code=error.exit_code, error=error)
-
-
 def _tell(call: Call, answer: Answer) -> None:
     if call.json:
         from .envelope import chunks
 
         data = answer.data() if callable(answer.data) else answer.data
-        told = chunks(data, answer.error, call.warnings, exit_code=answer.exit_code, started=call.started)
+        told = chunks(data, answer.error, call.warnings, exit_code=answer.status, started=call.started)
         if sys.stdout is not None:
             sys.stdout.writelines(told)
             sys.stdout.write("\n")

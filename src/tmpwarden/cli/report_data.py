@@ -89,8 +89,7 @@ def _thinned(moments: Sequence[Moment]) -> Sequence[Moment]:
 
 
 def _saved() -> Document:
-    so_far = saved.read(places.state_dir())
-    return {"bytes": so_far.bytes, "entries": so_far.entries, "runs": so_far.runs}
+    return documents.of(saved.read(places.state_dir()), "bytes", "entries", "runs")
 
 
 def _sessions(seen: Seen) -> list[Document]:

@@ -38,8 +38,7 @@ def look(call: Call, request: Request, *, in_full: bool) -> Seen:
         verdicts = Packed(_told(survey, progress, total))
         progress.tell("Looking at what is of no known kind ...")
         unmatched = survey.unmatched(in_full=in_full)
-    for warning in survey.warnings:
-        call.warn(warning)
+    call.warn(*survey.warnings)
     return Seen(verdicts, survey.roots, unmatched, survey.accounts(unmatched), call.now_ns())
 
 
@@ -52,8 +51,7 @@ def spooled(call: Call, request: Request, *, in_full: bool) -> documents.Documen
         findings.add(documents.verdict(verdict, call.now_ns()))
         totals.add(verdict)
     unmatched = survey.unmatched(in_full=in_full)
-    for warning in survey.warnings:
-        call.warn(warning)
+    call.warn(*survey.warnings)
     return {
         "findings": findings,
         "roots": [documents.space(root) for root in survey.roots],

@@ -22,29 +22,15 @@ def document(unmatched: Sequence[Unmatched], accounts: Sequence[Account], now_ns
 
 
 def _group(value: Unmatched, now_ns: int) -> documents.Document:
-    told: documents.Document = {
-        "root": value.root,
-        "shape": value.shape,
-        "count": value.count,
-        "bytes": value.bytes,
-        "entries": value.entries,
-        "newest_seconds": _age_s(value, now_ns),
-        "examples": [f"{value.root.rstrip('/')}/{name}" for name in value.examples],
-    }
+    examples = [f"{value.root.rstrip('/')}/{name}" for name in value.examples]
+    told = documents.of(value, "root", "shape", "count", "bytes", "entries")
+    told |= {"newest_seconds": _age_s(value, now_ns), "examples": examples}
     return told | ({"at_least": True} if value.at_least else {})
 
 
 def _account(value: Account) -> documents.Document:
-    told: documents.Document = {
-        "root": value.root,
-        "matched_bytes": value.matched_bytes,
-        "unmatched_bytes": value.unmatched_bytes,
-        "others_bytes": value.others_bytes,
-        "quarantined_bytes": value.quarantined_bytes,
-        "other_bytes": value.other_bytes,
-        "unmatched_count": value.unmatched_count,
-        "others_count": value.others_count,
-    }
+    sizes = ("matched_bytes", "unmatched_bytes", "others_bytes", "quarantined_bytes", "other_bytes")
+    told = documents.of(value, "root", *sizes, "unmatched_count", "others_count")
     return told | ({"at_least": True} if value.at_least else {})
 
 

@@ -57,17 +57,6 @@ SENTENCES: dict[Reason, str] = {
     Reason.PRESSURE: "the disk is nearly full",
 }
 
-_MAY_GO = {
-    Reason.OWNER_DEAD,
-    Reason.OWNER_ABSENT,
-    Reason.OUTLIVED,
-    Reason.UNOWNED,
-    Reason.TORN_DOWN,
-    Reason.NAMED,
-    Reason.EXPIRED,
-    Reason.PRESSURE,
-}
-
 _AGES = {Reason.TOO_YOUNG, Reason.RESUMABLE}
 _SPEAKS_FOR_ITSELF = {Reason(kind.value) for kind in WitnessKind} | {
     Reason.ASK_ONLY,
@@ -76,10 +65,6 @@ _SPEAKS_FOR_ITSELF = {Reason(kind.value) for kind in WitnessKind} | {
     Reason.DEVICE,
     Reason.PROTECTED,
 }
-
-
-def keeps(reason: Reason) -> bool:
-    return reason not in _MAY_GO
 
 
 def sentence(reason: Reason, who: str = "a process") -> str:

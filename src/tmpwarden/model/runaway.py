@@ -51,10 +51,6 @@ class Limits:
     min_free_percent: int | None = None
     action: str = "warn"  # "stop", "end"
 
-    @property
-    def any_set(self) -> bool:
-        return any(limit is not None for limit in (self.max_file_bytes, self.max_session_bytes, self.min_free_percent))
-
 
 @dataclass(frozen=True, slots=True)
 class Breach:

@@ -7,7 +7,6 @@ import time
 from collections.abc import Callable, Sequence
 
 from ..model.processes import Ended, Orphan
-from ..oskit.proc import vitals
 from ..oskit.proc.grip import Grip, take_hold
 from .census import Census
 
@@ -60,9 +59,3 @@ def _wait(held: dict[int, Grip], patience_s: float) -> None:
     until = time.monotonic() + patience_s
     for grip in held.values():
         grip.has_ended(within_s=max(0.0, until - time.monotonic()))
-
-
-def identity_of(pid: int) -> tuple[int, int] | None:
-    """(pid, start) of a process now, for the keep list."""
-    found = vitals.look_at(pid)
-    return found.identity if isinstance(found, vitals.Vitals) else None

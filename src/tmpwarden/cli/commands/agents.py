@@ -39,14 +39,12 @@ class _ShowsByName(click.Group):
 
 @click.group(cls=_ShowsByName, invoke_without_command=True)
 @pass_call
-def command(call: Call) -> Answer | None:
+def command(call: Call) -> Answer:
     """The catalogue: every agent, and every shape of file it leaves.
 
     What is AUTO goes by itself when its owner is gone, what is ASK only with `clean --all`; what is NEVER is state, and
     stays whatever else it may look like. A file of your own in ~/.config/tmpwarden/agents.d adds an agent.
     """
-    if click.get_current_context().invoked_subcommand is not None:
-        return None
     agents = _catalogue(call).agents
     data = {"agents": [_summary(agent) for agent in agents]}
     return Answer(data, lambda: draw(_AGENTS, [_line(agent) for agent in agents], for_a_person=call.for_a_person))
@@ -82,18 +80,16 @@ def try_(call: Call, file: str) -> Answer:
     Nothing of yours is looked at or touched. Copy FILE to ~/.config/tmpwarden/agents.d when it passes.
     """
     rehearsal = rehearse(file)
-    for warning in rehearsal.warnings:
-        call.warn(warning)
+    call.warn(*rehearsal.warnings)
     wrong = rehearsal.complaints
     error = BadConfig(shown(file), wrong[0], hint="docs/add-an-agent.md tells what a row needs") if wrong else None
-    return Answer(_tried(rehearsal), lambda: _told(rehearsal), exit_code=3 if error else 0, error=error)
+    return Answer(_tried(rehearsal), lambda: _told(rehearsal), error=error)
 
 
 def _catalogue(call: Call) -> Catalogue:
     settings = load_settings(call.config_file)
     catalogue = load(overrides=settings.rows)
-    for warning in (*settings.warnings, *catalogue.warnings):
-        call.warn(warning)
+    call.warn(*settings.warnings, *catalogue.warnings)
     return catalogue
 
 

@@ -179,9 +179,8 @@ class _CleanOfOneUser:
                 should_stop=stop.wanted,
                 now_ns=self.call.now_ns,
             )
-        for warning in (*result.warnings, advice.lower_limit(self.call, self.request, result.kept)):
-            if warning:
-                self.call.warn(warning)
+        lower = advice.lower_limit(self.call, self.request, result.kept)
+        self.call.warn(*filter(None, (*result.warnings, lower)))
         return result
 
     def _asked(self, plan: Plan) -> bool:
@@ -199,8 +198,7 @@ class _CleanOfOneUser:
         return Answer(
             lambda: removal.document(result, dry_run=self.dry_run, quarantine=self.request.quarantine),
             None if self.quiet else lambda: self._lines(result),
-            error.exit_code if error else 0,
-            error,
+            error=error,
         )
 
     def _lines(self, result: CleanResult) -> Iterator[str]:

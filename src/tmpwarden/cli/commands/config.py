@@ -34,8 +34,7 @@ def command() -> None:
 def show(call: Call) -> Answer:
     """Every effective key and where it came from."""
     settings = load_settings(call.config_file)
-    for warning in settings.warnings:
-        call.warn(warning)
+    call.warn(*settings.warnings)
     keys = [(key, _plain(value), origin) for key, value, origin in settings.effective()]
     keys += _guard_keys(call)
     data = {
@@ -55,8 +54,7 @@ def show(call: Call) -> Answer:
 def _guard_keys(call: Call) -> list[tuple[str, object, str]]:
     """[redirect] and [guard], which the guard reads from the same files; `guard verify` tells its rules one by one."""
     loaded = load((call.config_file,) if call.config_file else config_files(places.config_dir()))
-    for mistake in loaded.mistakes:
-        call.warn(str(mistake))
+    call.warn(*map(str, loaded.mistakes))
     rules = loaded.rules
     return [
         ("redirect.tmp", rules.redirect_tmp, _origin(loaded, "redirect")),
@@ -132,8 +130,7 @@ def set_key(call: Call, key: str, values: tuple[str, ...], unset: bool) -> Answe
         raise BadArgument("say a value, or --unset", hint=f"{key}: {config_file.key_called(key).about}")
     path = config_file.path_of(call)
     value = config_file.change(path, key, None if unset else values)
-    for sentence in config_file.mistakes(path):
-        call.warn(sentence)
+    call.warn(*config_file.mistakes(path))
     told = f"{key} has its default again" if unset else f"{key} = {value}"
     data = {"key": key, "value": value or None, "path": path}
     return Answer(data, lambda: [f"{shown(told)} ({shown(path)})"])

@@ -13,6 +13,7 @@ from ...model.request import Request
 from ...model.sweep import Diagnosis
 from ...oskit.files import places
 from ...setup import health
+from .. import documents
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import all_users_option
@@ -53,11 +54,8 @@ def answered(call: Call, no_probe: bool, verbose: bool) -> Answer:
     )
     found = examine(patient)
     failing = any(diagnosis.status == "fail" for diagnosis in found)
-    return Answer({"diagnoses": [_entry(d) for d in found]}, lambda: _lines(found, verbose), 2 if failing else 0)
-
-
-def _entry(diagnosis: Diagnosis) -> dict[str, str]:
-    return {name: getattr(diagnosis, name) for name in ("check", "status", "summary", "detail", "remedy")}
+    told = [documents.of(d, "check", "status", "summary", "detail", "remedy") for d in found]
+    return Answer({"diagnoses": told}, lambda: _lines(found, verbose), 2 if failing else 0)
 
 
 def _lines(found: Sequence[Diagnosis], verbose: bool) -> Iterator[str]:

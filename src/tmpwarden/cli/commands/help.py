@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import click
 
+from ...text import did_you_mean
 from .. import completing
 from ..call import Answer
-from ..typos import did_you_mean
 
 
 @click.command()

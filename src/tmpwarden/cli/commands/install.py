@@ -11,7 +11,7 @@ import click
 from ...agent_facts import FACTS
 from ...errors import BadArgument
 from ...text import plural, shown
-from .. import ask
+from .. import ask, documents
 from ..call import Answer, Call
 from ..group import pass_call
 
@@ -58,7 +58,10 @@ def command(
         return Answer({"agent": what, "changed": [], "dry_run": False}, lambda: [_NOTHING])
     done = install(what, guard=guard, observe=observe, dry_run=dry_run)
     if include_backlog and not dry_run:
-        _consent()
+        from ...oskit.files.places import state_dir
+        from ...sweep.weigh.consent import give
+
+        give(state_dir())
     data = {
         "agent": what,
         "changed": [edit.path for edit in done.changed],
@@ -83,23 +86,19 @@ def _table() -> Answer:
     from ...setup.apply import table
     from ...setup.timer import state
 
-    rows = [(seen.id, seen.name, seen.state, seen.settings, seen.guard) for seen in table()]
-    data = {
-        "agents": [
-            {"agent": row[0], "name": row[1], "state": row[2], "settings": row[3], "guard": row[4]} for row in rows
-        ],
-        "timer": state(),
-    }
+    found = table()
+    agents = [{"agent": seen.id} | documents.of(seen, "name", "state", "settings", "guard") for seen in found]
 
     def text() -> Iterator[str]:
-        if not rows:
+        if not found:
             yield f"No agent was found here. tmpwarden knows {', '.join(FACTS)}."
-        for agent, name, is_at, settings, guarded in rows:
-            yield f"{agent:<9} {is_at + (', guard' if guarded else ''):<18} {name}, {shown(settings)}"
+        for seen in found:
+            is_at = f"{seen.state}, guard" if seen.guard else seen.state
+            yield f"{seen.id:<9} {is_at:<18} {seen.name}, {shown(seen.settings)}"
         yield f"{'timer':<9} {state()}"
         yield "`tmpwarden install NAME` sets one up, `--dry-run` shows the change first."
 
-    return Answer(data, text)
+    return Answer({"agents": agents, "timer": state()}, text)
 
 
 def _timer(system: bool, metrics: str, dry_run: bool, is_asked: bool) -> Answer:
@@ -135,10 +134,3 @@ def _installed(name: str, agent: str, changed: bool, observe: bool, advice: tupl
     yield f"To stop: `tmpwarden uninstall {agent}`, or TMPWARDEN_DISABLE=1 for one session."
     yield "To undo: `tmpwarden log` shows what went, `tmpwarden undo` brings it back for 24 hours."
     yield from advice
-
-
-def _consent() -> None:
-    from ...oskit.files.places import state_dir
-    from ...sweep.weigh.consent import give
-
-    give(state_dir())

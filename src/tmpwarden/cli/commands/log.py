@@ -66,10 +66,6 @@ class _Wish:
         when_s = _when_s(entry)
         return self.since_s is None or (when_s is not None and when_s >= self.since_s)
 
-    @property
-    def is_all(self) -> bool:
-        return not self.agents and self.since_s is None
-
 
 def _told(entry: dict[str, Any]) -> dict[str, Any] | None:
     """A removal as it stands; a process that was ended in the same words."""
@@ -98,7 +94,7 @@ def _lines(
     entries: Sequence[dict[str, Any]], can_return: frozenset[str], for_a_person: bool, wish: _Wish
 ) -> Iterable[str]:
     if not entries:
-        return ["Nothing has been removed yet." if wish.is_all else "Nothing that fits has been removed."]
+        return ["Nothing has been removed yet." if wish == _Wish() else "Nothing that fits has been removed."]
     rows = [
         Row(
             (

@@ -11,7 +11,7 @@ from ...lifecycle import orphans
 from ...model.processes import Ended, Fate, Orphan
 from ...processes.survey import look
 from ...text import duration, plural, shown, size
-from .. import ask
+from .. import ask, documents
 from ..call import Answer, Call
 from ..group import pass_call
 from ..table import Row, draw
@@ -23,14 +23,12 @@ _SHORT_SESSION = 8
 
 @click.group(invoke_without_command=True)
 @pass_call
-def command(call: Call) -> Answer | None:
+def command(call: Call) -> Answer:
     """Processes that outlived their agent: tool servers, headless browsers, dev servers, and what they hold.
 
     A process is listed when it carries a session that is not alive. `end` stands where the session is proven dead and
     the program is a known kind of left-over; the rest is kept, and can be ended by naming it.
     """
-    if click.get_current_context().invoked_subcommand is not None:
-        return None
     found = looked(call)
     return Answer({"processes": [document(one) for one in found]}, lambda: lines(found, call.for_a_person))
 
@@ -59,8 +57,8 @@ def end(call: Call, pids: tuple[int, ...], dry_run: bool, yes: bool) -> Answer:
     ended = end_judged_again(call, doomed, pids)
     stayed = [one for one in ended if one.outcome == "stayed"]
     error = Partial(f"{plural(len(stayed), 'process', 'processes')} did not end") if stayed else None
-    data = {"effect": "ended", "ended": [_ended_document(one) for one in ended]}
-    return Answer(data, lambda: ended_lines(ended), 2 if error else 0, error)
+    data = {"effect": "ended", "ended": [documents.of(one, "pid", "command", "outcome") for one in ended]}
+    return Answer(data, lambda: ended_lines(ended), error=error)
 
 
 def end_judged_again(call: Call, doomed: Sequence[Orphan], pids: tuple[int, ...]) -> list[Ended]:
@@ -97,27 +95,17 @@ def _is_confirmed(call: Call, doomed: Sequence[Orphan]) -> bool:
     return ask.yes(f"End {plural(len(doomed), 'process', 'processes')}, {memory} of memory?")
 
 
-def document(one: Orphan) -> dict[str, object]:
-    return {
-        "pid": one.pid,
-        "start": one.start,
+def document(one: Orphan) -> documents.Document:
+    return documents.of(one, "pid", "start", "command", "memory_bytes", "held_bytes", "reason") | {
         "agent": one.binding.agent if one.binding else None,
         "session": one.binding.session if one.binding else None,
         "kind": one.row.kind if one.row else None,
-        "command": one.command,
         "age_seconds": round(one.age_s),
         "cpu_seconds": round(one.cpu_s, 2),
-        "memory_bytes": one.memory_bytes,
         "ports": list(one.ports),
-        "held_bytes": one.held_bytes,
         "verdict": "end" if one.fate is Fate.END else "keep",
         "can_be_named": one.fate is not Fate.NEVER,
-        "reason": one.reason,
     }
-
-
-def _ended_document(one: Ended) -> dict[str, object]:
-    return {"pid": one.pid, "command": one.command, "outcome": one.outcome}
 
 
 def lines(found: Sequence[Orphan], for_a_person: bool) -> Iterable[str]:

@@ -66,8 +66,7 @@ def save_command(call: Call, paths: tuple[str, ...], session: str | None, no_fil
     return Answer(
         {"rescued": [document(each) for each in rescued], "refused": [{"path": p, "why": r.why} for p, r in refused]},
         lambda: _saved_lines(rescued, refused),
-        error.exit_code if error else 0,
-        error,
+        error=error,
     )
 
 
@@ -94,8 +93,7 @@ def show_command(word: str) -> Answer:
 def restore_command(call: Call, word: str, directory: str | None) -> Answer:
     """Bring it back: repositories with branches, stashes and uncommitted work, files as they were."""
     rescued, path, warnings = restore(word, directory)
-    for warning in warnings:
-        call.warn(warning)
+    call.warn(*warnings)
     return Answer({"restored": {"id": rescued.id, "path": path}}, lambda: [f"Restored {shown(path)}."])
 
 
@@ -135,31 +133,24 @@ def _save(path: str, session: str | None, settings: Settings, call: Call, files:
 
 
 def document(rescued: Rescued) -> documents.Document:
-    return {
-        "id": rescued.id,
-        "path": rescued.path,
-        "session": rescued.session,
+    return documents.of(rescued, "id", "path", "session", "bytes") | {
         "created": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(rescued.created_s)),
         "directory": f"{store.directory()}/{rescued.id}",
         "bundle": next((each.bundle for each in rescued.repositories if each.bundle), None),
         "repositories": [_repository(each) for each in rescued.repositories],
-        "files": [{"path": file.path, "bytes": file.bytes, "sha256": file.sha256} for file in rescued.files],
+        "files": [documents.of(file, "path", "bytes", "sha256") for file in rescued.files],
         "left_out": list(rescued.left_out),
-        "bytes": rescued.bytes,
     }
 
 
 def _repository(saved: SavedRepository) -> documents.Document:
-    return {
-        "inside": saved.inside,
-        "bundle": saved.bundle,
+    return documents.of(saved, "inside", "bundle", "bytes") | {
         "branch": saved.branch or None,
         "head": saved.head or None,
         "refs": list(saved.refs),
         "uncommitted": bool(saved.snapshot),
         "stashes": len(saved.stashes),
         "needs": list(saved.needs),
-        "bytes": saved.bytes,
     }
 
 

@@ -72,8 +72,7 @@ def _answer(call: Call) -> Answer:
     settings = load_settings(call.config_file)
     catalogue = load(overrides=settings.rows)
     roots = places.temp_roots(call.roots)
-    for warning in (*settings.warnings, *catalogue.warnings, *roots.warnings):
-        call.warn(warning)
+    call.warn(*settings.warnings, *catalogue.warnings, *roots.warnings)
     _warn_of_guard(call)
     state = places.state_dir()
     last_ns = consent.last_clean_ns(state)

@@ -11,7 +11,7 @@ from ...lifecycle.teardown import TeardownResult, TeardownWish, torn_down
 from ...model.sweep import Finding, Receipt
 from ...model.terms import Kind, Worth
 from ...text import plural, shown
-from .. import plain
+from .. import documents, plain
 from ..call import Answer, Call
 from ..kinds import agent_ids
 from ..kinds import pid as pid_number
@@ -45,12 +45,10 @@ def command(
         return _with_worktree(call, worktree, TeardownResult(None))
     wanted = TeardownWish(session, pid, agent)
     result = torn_down(wanted, roots=call.roots, config_file=call.config_file, wait=wait)
-    for warning in result.warnings:
-        call.warn(warning)
+    call.warn(*result.warnings)
     if worktree is not None:
         return _with_worktree(call, worktree, result)
-    error = _error(result)
-    return Answer(_data(result), lambda: _lines(result), exit_code=error.exit_code if error else 0, error=error)
+    return Answer(_data(result), lambda: _lines(result), error=_error(result))
 
 
 def _with_worktree(call: Call, path: str, result: TeardownResult) -> Answer:
@@ -59,8 +57,7 @@ def _with_worktree(call: Call, path: str, result: TeardownResult) -> Answer:
     from .. import worktrees_told  # only here: an orchestrator's usual teardown is to be over soon
 
     if not os.path.lexists(path):
-        error = _error(result)
-        return Answer(_data(result), lambda: _lines(result), error.exit_code if error else 0, error)
+        return Answer(_data(result), lambda: _lines(result), error=_error(result))
     wish = TreesWanted((path,), call.roots, call.config_file, 0)
     tree = proven(path, wish, now_ns=call.now_ns)
     may_go = tree.is_proven or tree.lacks_only_a_name
@@ -69,7 +66,7 @@ def _with_worktree(call: Call, path: str, result: TeardownResult) -> Answer:
     detail = next((each.receipt.detail for each in gone), tree.failing.detail if tree.failing else "")
     error = None if any(each.is_gone for each in gone) else NotProven(shown(tree.path), shown(detail))
     document = _data(result) | {"worktree": worktrees_told.document(tree)}
-    return Answer(document, lambda: _lines(result), error.exit_code if error else 0, _error(result) or error)
+    return Answer(document, lambda: _lines(result), error=_error(result) or error)
 
 
 def _error(result: TeardownResult) -> TmpwardenError | None:
@@ -82,22 +79,14 @@ def _data(result: TeardownResult) -> dict[str, object]:
     return {
         "session": result.session,
         "released": result.released,
-        "removed": [_entry(receipt) for receipt in result.removed],
+        "removed": [
+            documents.identity(each.finding) | {"receipt": each.id, "undoable": each.undoable}
+            for each in result.removed
+        ],
         "kept": [{"path": r.finding.path, "reason": r.reason.value, "detail": r.detail} for r in result.kept],
         "failed": [{"path": r.finding.path, "error": r.detail} for r in result.failed],
         "freed_bytes": result.freed_bytes,
     }
-
-
-def _entry(receipt: Receipt) -> dict[str, object]:
-    litter = receipt.finding.litter
-    return {
-        "path": receipt.finding.path,
-        "agent": litter.agent,
-        "litter": litter.id,
-        "receipt": receipt.id,
-        "undoable": receipt.undoable,
-    } | ({"count": len(receipt.finding.members)} if receipt.finding.members else {})
 
 
 def _reason(receipt: Receipt) -> str:

@@ -9,9 +9,8 @@ import click
 from ...sweep.store.undo import Restored
 from ...text import plural, shown, size
 from ...worktrees.comeback import undo_with_entries
-from .. import completing
+from .. import completing, documents
 from ..call import Answer, Call
-from ..documents import Document
 from ..group import pass_call
 from ..spool import Spool
 
@@ -26,13 +25,11 @@ def command(call: Call, token: str | None, directory: str | None) -> Answer:
     `tmpwarden log` lists the ids; their first few characters are enough. What was purged cannot come back.
     """
     restored, warnings = undo_with_entries(token, directory)
-    for warning in warnings:
-        call.warn(warning)
-    return Answer(lambda: {"restored": Spool(map(_document, restored))}, lambda: _lines(restored))
-
-
-def _document(each: Restored) -> Document:
-    return {"id": each.id, "path": each.path, "bytes": each.bytes, "entries": each.entries}
+    call.warn(*warnings)
+    names = ("id", "path", "bytes", "entries")
+    return Answer(
+        lambda: {"restored": Spool(documents.of(each, *names) for each in restored)}, lambda: _lines(restored)
+    )
 
 
 def _lines(restored: Sequence[Restored]) -> Iterator[str]:

@@ -42,8 +42,7 @@ def command(call: Call, paths: tuple[str, ...], take_ask: bool) -> Answer:
         raise missing
     documents_of = [_document(each) for each in told]
     data = (documents_of[0] if len(paths) == 1 else {}) | {"paths": documents_of}
-    exit_code = missing.exit_code if missing else 0
-    return Answer(data, lambda: _all_lines(call, told), exit_code, missing)
+    return Answer(data, lambda: _all_lines(call, told), error=missing)
 
 
 def _heard(paths: tuple[str, ...], prepared: Prepared) -> tuple[list[Explained], NotFound | None]:

@@ -22,13 +22,11 @@ from ..progress import Progress
 @click.group(invoke_without_command=True)
 @click.option("--min-age", type=kinds.age, metavar="D", help="How long nothing may have changed (1h).")
 @pass_call
-def command(call: Call, min_age: int | None) -> Answer | None:
+def command(call: Call, min_age: int | None) -> Answer:
     """Worktrees and clones that agents made, and which of them could go without losing anything.
 
     Found in the places that the catalogue knows, and in the list of worktrees of every repository met there or here.
     """
-    if click.get_current_context().invoked_subcommand is not None:
-        return None
     trees = _looked_at(TreesWanted((), call.roots, call.config_file, min_age), call)
     return Answer({"worktrees": [told.document(tree) for tree in trees]}, lambda: told.table(trees, call))
 
@@ -40,12 +38,7 @@ def proof(call: Call, path: str) -> Answer:
     """Every item of the proof that nothing would be lost with PATH. Exit 0: provably nothing; 2: not proven."""
     tree = proven(path, TreesWanted((), call.roots, call.config_file), now_ns=call.now_ns)
     error = None if tree.is_proven else NotProven(shown(tree.path), shown(tree.failing.detail if tree.failing else ""))
-    return Answer(
-        told.document(tree),
-        lambda: told.proof(tree),
-        exit_code=error.exit_code if error else 0,
-        error=error,
-    )
+    return Answer(told.document(tree), lambda: told.proof(tree), error=error)
 
 
 @command.command("clean")
@@ -74,14 +67,12 @@ def clean(
     """
     wish = TreesWanted(paths, call.roots, call.config_file, min_age)
     trees = _looked_at(wish, call)
-    chosen = [tree for tree in trees if _may_go(tree, derived_only=derived_only) and (not merged or _is_merged(tree))]
-    chosen = chosen if paths else [tree for tree in chosen if tree.maker]
+    chosen = [tree for tree in trees if _may_go(tree, derived_only=derived_only) and (paths or tree.maker)]
+    if merged:
+        chosen = [tree for tree in chosen if tree.merged in (Merged.REACHABLE, Merged.SAME_PATCH)]
     kept = [tree for tree in trees if tree not in chosen]
     if dry_run or not chosen:
-        return Answer(
-            told.summary([], kept, chosen),
-            lambda: told.plan(chosen, kept, derived_only, call),
-        )
+        return Answer(told.summary([], kept, chosen), lambda: told.plan(chosen, kept, derived_only, call))
     if not yes and not _agreed(chosen, kept, derived_only, call):
         return Answer(told.summary([], kept, []), lambda: ["Nothing was removed."])
     gone = remove(chosen, wish, only_derived=derived_only, branches=branches, now_ns=call.now_ns)
@@ -93,23 +84,15 @@ def _looked_at(wish: TreesWanted, call: Call) -> list[Tree]:
         trees, warnings = survey(
             wish, on_tree=lambda done, all_: progress.tell(f"Looking: {done} of {all_} ..."), now_ns=call.now_ns
         )
-    for warning in warnings:
-        call.warn(warning)
+    call.warn(*warnings)
     return trees
 
 
 def outcome(call: Call, gone: list[Gone], kept: list[Tree]) -> Answer:
-    for each in gone:
-        if each.warning:
-            call.warn(each.warning)
+    call.warn(*(each.warning for each in gone if each.warning))
     failed = [each for each in gone if each.receipt.outcome is Outcome.FAILED]
     error = Partial(f"{plural(len(failed), 'item')} could not be removed") if failed else None
-    return Answer(
-        told.summary(gone, kept, []),
-        lambda: told.done(gone),
-        exit_code=error.exit_code if error else 0,
-        error=error,
-    )
+    return Answer(told.summary(gone, kept, []), lambda: told.done(gone), error=error)
 
 
 def _may_go(tree: Tree, *, derived_only: bool) -> bool:
@@ -117,10 +100,6 @@ def _may_go(tree: Tree, *, derived_only: bool) -> bool:
         return tree.is_proven or tree.lacks_only_a_name
     in_the_way = {"unused", "idle", "inspectable"}
     return bool(tree.derived) and not any(i.holds is not Holds.YES and i.name in in_the_way for i in tree.items)
-
-
-def _is_merged(tree: Tree) -> bool:
-    return tree.merged in (Merged.REACHABLE, Merged.SAME_PATCH)
 
 
 def _agreed(chosen: list[Tree], kept: list[Tree], derived_only: bool, call: Call) -> bool:

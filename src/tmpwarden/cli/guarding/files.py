@@ -19,8 +19,7 @@ def loaded(call: Call, preset: str | None) -> Loaded:
         if name not in (*preset_names(), NO_PRESET):
             raise BadArgument(f"there is no preset {shown(name)}", hint=f"there are {', '.join(preset_names())}")
     found = load(() if preset else files(call), preset=preset, temp_roots=temp_roots())
-    for mistake in found.mistakes:
-        call.warn(str(mistake))
+    call.warn(*map(str, found.mistakes))
     return found
 
 

@@ -27,8 +27,7 @@ def take_over(call: Call, path: str, output: str | None) -> Answer:
     """Rules of fencepost as TOML, with a comment where the meaning differs. Prints it, or writes a new file."""
     text = f"# From {os.path.basename(path)} by `tmpwarden guard import`.\n\n{converted(_read(path))}"
     mistakes = _mistakes(text)
-    for mistake in mistakes:
-        call.warn(mistake)
+    call.warn(*mistakes)
     data = {"toml": text, "written": output, "mistakes": mistakes}
     if output is None:
         return Answer(data, lambda: text.splitlines())

@@ -22,17 +22,9 @@ Document = dict[str, object]
 
 
 @click.group(invoke_without_command=True)
-@click.pass_context
-def packs(context: click.Context) -> Answer | None:
+@pass_call
+def packs(call: Call) -> Answer:
     """Packs of rules: which there are, and what they say (`guard packs show git`)."""
-    if context.invoked_subcommand is not None:
-        return None
-    from ..group import call_of
-
-    return _listed(call_of(context))
-
-
-def _listed(call: Call) -> Answer:
     in_force = {source.name for source in load(files(call)).sources}
     found = [_document(name, name in in_force) for name in preset_names()]
 

@@ -12,6 +12,7 @@ from ...guard.log.history import Entry, entries, folded, is_wanted
 from ...guard.log.stats import Spoken, counted
 from ...oskit.files import places
 from ...text import shown
+from .. import documents
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import age
@@ -75,15 +76,7 @@ def stats(call: Call, since: int | None, **filters: str | None) -> Answer:
     found = counted(_wanted(filters, "", since))
     data = {
         "rules": [
-            {
-                "rule": one.rule or None,
-                "said": one.said,
-                "times": one.times,
-                "done": one.done,
-                "last": one.last,
-                "example": one.example,
-            }
-            for one in found
+            documents.of(one, "said", "times", "done", "last", "example") | {"rule": one.rule or None} for one in found
         ],
         "decisions": {
             said: sum(one.times for one in found if one.said == said) for said in {one.said for one in found}
@@ -96,23 +89,16 @@ def _counts(call: Call, found: list[Spoken]) -> Iterator[str]:
     if not found:
         yield "The guard has said nothing that fits."
         return
-    rows = [
-        Row(
-            (
-                one.said,
-                str(one.times),
-                str(one.done) if one.said == "ask" else "-",
-                one.rule or "-",
-                _short(one.example),
-            )
-        )
-        for one in found
-    ]
-    yield from draw(_STATS, rows, for_a_person=call.for_a_person)
+    yield from draw(_STATS, [_row(one) for one in found], for_a_person=call.for_a_person)
     habits = [one.rule for one in found if one.is_habit and one.rule]
     if habits:
         yield ""
         yield f'Always done when asked: to stop the question, [guard] off = ["{habits[0]}"] in config.toml.'
+
+
+def _row(one: Spoken) -> Row:
+    done = str(one.done) if one.said == "ask" else "-"
+    return Row((one.said, str(one.times), done, one.rule or "-", _short(one.example)))
 
 
 def _short(text: str) -> str:

@@ -11,6 +11,7 @@ from ...guard.decide.proving import unproven
 from ...guard.rules.config import Loaded
 from ...guard.rules.verify import verify as verified
 from ...text import shown
+from .. import documents
 from ..call import Answer, Call
 from ..group import pass_call
 from .files import files, temp_roots
@@ -30,16 +31,13 @@ def verify(call: Call, preset: str | None) -> Answer:
     data = {
         "files": [source.path for source in loaded.sources],
         "rules": _count(loaded),
-        "mistakes": [
-            {"file": one.file, "line": one.line, "key": one.key, "message": one.message, "fatal": one.fatal}
-            for one in loaded.mistakes
-        ],
+        "mistakes": [documents.of(one, "file", "line", "key", "message", "fatal") for one in loaded.mistakes],
         "unreached": list(unreached),
     }
     if not fatal:
         return Answer(data, lambda: [*_told(loaded), *map(_REMEDY.format, unreached)])
     error = BadConfig(fatal[0].file, f"{len(fatal)} mistake{'s' if len(fatal) > 1 else ''}", hint="it is not in force")
-    return Answer(data, lambda: _told(loaded), exit_code=error.exit_code, error=error)
+    return Answer(data, lambda: _told(loaded), error=error)
 
 
 def _unreached(loaded: Loaded) -> tuple[str, ...]:
