@@ -5,44 +5,32 @@ from __future__ import annotations
 import os
 import stat
 
+from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import open_dir, open_unread
+
 MOST_NAMES = 64
-_CAREFUL = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 
 
-def open_at(dir_fd: int, name: str, flags: int = 0) -> int | None:
-    """O_NOATIME so that looking does not make the entry younger; it is refused for files of others."""
-    for noatime in (os.O_NOATIME if hasattr(os, "O_NOATIME") else 0, 0):
-        try:
-            return os.open(name, _CAREFUL | flags | noatime, dir_fd=dir_fd)
-        except PermissionError:
-            continue
-        except OSError:
-            return None
-    return None
+def directory(dir_fd: int, name: str) -> int | None:
+    try:
+        return open_dir(name, dir_fd)
+    except OSError:
+        return None
 
 
 def head(dir_fd: int, name: str, count: int) -> bytes | None:
     """The first bytes of a regular file."""
-    fd = open_at(dir_fd, name)
-    if fd is None:
-        return None
     try:
-        return os.read(fd, count) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+        with closing(open_unread(name, dir_fd)) as fd:
+            return os.read(fd, count) if stat.S_ISREG(os.fstat(fd).st_mode) else None
     except OSError:
         return None
-    finally:
-        os.close(fd)
 
 
 def names(dir_fd: int, name: str) -> tuple[str, ...] | None:
     """Up to a handful of names in a directory."""
-    fd = open_at(dir_fd, name, os.O_DIRECTORY)
-    if fd is None:
-        return None
     try:
-        with os.scandir(fd) as entries:
+        with closing(open_dir(name, dir_fd)) as fd, os.scandir(fd) as entries:
             return tuple(entry.name for entry, _ in zip(entries, range(MOST_NAMES), strict=False))
     except OSError:
         return None
-    finally:
-        os.close(fd)

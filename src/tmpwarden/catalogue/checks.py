@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from ..later import re, regex
 from ..model.sweep import Litter
+from ..oskit.files.descriptors import closing
 from ..oskit.files.opening import entry_names
 from . import careful, git_index
 
@@ -72,14 +73,12 @@ def is_tagged_cache(dir_fd: int, name: str, found: os.stat_result) -> bool | Non
     """A directory that says of itself, by CACHEDIR.TAG, that all in it can be made again."""
     if not stat.S_ISDIR(found.st_mode):
         return False
-    fd = careful.open_at(dir_fd, name, os.O_DIRECTORY)
+    fd = careful.directory(dir_fd, name)
     if fd is None:
         return None
-    try:
+    with closing(fd):
         head = careful.head(fd, "CACHEDIR.TAG", len(_CACHEDIR_SIGNATURE))
         return head == _CACHEDIR_SIGNATURE
-    finally:
-        os.close(fd)
 
 
 def is_cargo_home(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
@@ -90,17 +89,15 @@ def is_cargo_home(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
 
 def is_orphaned(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
     """Marked by `.orphaned_at`, and no process that `.in_use` names is alive."""
-    fd = careful.open_at(dir_fd, name, os.O_DIRECTORY)
+    fd = careful.directory(dir_fd, name)
     if fd is None:
         return None
-    try:
+    with closing(fd):
         mark = careful.head(fd, ".orphaned_at", 32)
         if mark is None or not mark.strip().isdigit():
             return False
         users = careful.names(fd, ".in_use") if _is_there(fd, ".in_use") else ()
         return None if users is None or len(users) >= careful.MOST_NAMES else not any(map(_may_live, users))
-    finally:
-        os.close(fd)
 
 
 def _is_there(dir_fd: int, name: str) -> bool:

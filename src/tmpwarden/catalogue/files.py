@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 
 from ..later import regex
 from ..oskit.files import places
+from ..oskit.files.descriptors import closing
 
 BUILT_IN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agents")
 SYSTEM = "/etc/tmpwarden/agents.d"
@@ -17,8 +18,7 @@ _MAC_TEMP = regex(r"/.*/folders/[^/]+/[^/]+/T")
 
 def read_text(path: str, largest: int = _LARGEST) -> str:
     """Raises OSError, UnicodeDecodeError, or ValueError with a sentence. /dev/null, the usual mask, reads as empty."""
-    fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    try:
+    with closing(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)) as fd:
         status = os.fstat(fd)
         if stat.S_ISCHR(status.st_mode) and status.st_rdev == os.makedev(1, 3):
             return ""
@@ -27,8 +27,6 @@ def read_text(path: str, largest: int = _LARGEST) -> str:
         if status.st_size > largest:
             raise ValueError(f"is larger than {largest >> 20} MB")
         return os.read(fd, largest).decode()
-    finally:
-        os.close(fd)
 
 
 def xdg(home: str, environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:

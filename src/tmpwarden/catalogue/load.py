@@ -10,6 +10,7 @@ from ..errors import UnknownAgent
 from ..lazy_dataclass import dataclass, replace
 from ..model.sweep import Litter
 from ..model.terms import Kind, OwnerRule, Tier, Worth
+from ..oskit.files.opening import entry_names
 from ..text import nearest, shown
 from . import compiled, matcher, policy
 from .agent import Agent
@@ -192,7 +193,4 @@ def _without_circles(catalogue: Catalogue) -> Catalogue:
 
 
 def _toml_names(directory: str) -> list[str]:
-    try:
-        return sorted(name for name in os.listdir(directory) if name.endswith(".toml") and not name.startswith("."))
-    except OSError:
-        return []
+    return [name for name in entry_names(directory) if name.endswith(".toml") and not name.startswith(".")]

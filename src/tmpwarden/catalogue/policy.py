@@ -139,16 +139,13 @@ def _allowed_of(table: str, content: Document, locks: tuple[str, ...], dropped: 
         if not is_locked(full, locks) or full in _ONLY_SAFER:
             kept[key] = value
             continue
-        safer = [rule for rule in value if _denies_or_asks(rule)] if full in _RULES and isinstance(value, list) else []
+        rules = value if full in _RULES and isinstance(value, list) else []
+        safer = [rule for rule in rules if isinstance(rule, dict) and rule.get("decision") in ("deny", "ask")]
         if safer:
             kept[key] = safer
         if not safer or len(safer) < len(value):
             dropped.append(full)
     return kept
-
-
-def _denies_or_asks(rule: object) -> bool:
-    return isinstance(rule, dict) and rule.get("decision") in ("deny", "ask")
 
 
 def _plain(key: str) -> str:

@@ -58,11 +58,8 @@ def _block(lines: list[str], table: str) -> tuple[int, int]:
     if start < 0:
         return -1, -1
     after = (number for number in range(start, len(lines)) if lines[number].lstrip().startswith("["))
-    return start, next((number for number in after if _starts_a_table(lines[number])), len(lines))
-
-
-def _starts_a_table(line: str) -> bool:
-    return re.match(r"\s*\[\[?[^\[\]]+\]\]?\s*(#.*)?$", line.rstrip("\r\n")) is not None
+    table_starts = re.compile(r"\s*\[\[?[^\[\]]+\]\]?\s*(#.*)?$").match
+    return start, next((number for number in after if table_starts(lines[number].rstrip("\r\n"))), len(lines))
 
 
 def _place_of(lines: list[str], start: int, end: int, key: str) -> tuple[int, int] | None:

@@ -71,10 +71,7 @@ def rows() -> tuple[WorktreeRow, ...]:
     been told of by `load`."""
     files: dict[str, str] = {}
     for directory in (BUILT_IN, *default_dirs()):
-        try:
-            files |= {name: os.path.join(directory, name) for name in sorted(os.listdir(directory))}
-        except OSError:
-            continue
+        files |= {name: os.path.join(directory, name) for name in entry_names(directory)}
     return tuple(row for name, path in sorted(files.items()) if name.endswith(".toml") for row in _read(path))
 
 

@@ -62,7 +62,8 @@ def key_called(name: str) -> Key:
 def value_of(name: str, key: Key, words: tuple[str, ...]) -> object:
     """What was typed, as the file would have it."""
     if key.shape in _LISTS:
-        return [_full(word) if key.shape == "paths" else word for word in words]
+        is_relative = [key.shape == "paths" and not word.startswith("~") for word in words]
+        return [os.path.abspath(word) if it_is else word for word, it_is in zip(words, is_relative, strict=True)]
     if len(words) != 1:
         raise BadArgument(f"{name} takes one value", hint=f"{key.about}")
     if key.shape == "flag":
@@ -70,10 +71,6 @@ def value_of(name: str, key: Key, words: tuple[str, ...]) -> object:
             raise BadArgument(f"{name}: must be true or false")
         return _FLAGS[words[0].lower()]
     return words[0] + "%" if key.shape == "share" and words[0].isdigit() else words[0]
-
-
-def _full(path: str) -> str:
-    return path if path.startswith("~") else os.path.abspath(path)
 
 
 def change(path: str, name: str, words: tuple[str, ...] | None) -> str:

@@ -43,29 +43,38 @@ def session_key(session: str) -> str:
     return "".join(char if char in _PLAIN else "_" for char in session[:80]) or "none"
 
 
+def status(path: str) -> "posix.stat_result | None":
+    """What is known of a file; None where there is none."""
+    try:
+        return posix.stat(path)
+    except OSError:
+        return None
+
+
 def is_due(notes: str, name: str, *, every_s: float = FARTHEST_S) -> bool:
     """Whether the time in `name` has come. A time further away than `every_s` comes from a wrong clock."""
-    try:
-        due_s = posix.stat(f"{notes}/{name}").st_mtime
-    except OSError:
-        return True
-    return not 0 <= due_s - time.time() <= every_s
+    due = status(f"{notes}/{name}")
+    return due is None or not 0 <= due.st_mtime - time.time() <= every_s
 
 
 def put_off(notes: str, name: str, seconds: float) -> bool:
     """Make `name` due in `seconds`. False: it cannot be written, so start no job, or every call would start one."""
-    path, due_s = f"{notes}/{name}", time.time() + seconds
+    return _date(f"{notes}/{name}", time.time_ns() + int(seconds * 10**9))
+
+
+def _date(path: str, at_ns: int) -> bool:
+    """Give a file this date, and make it if it is not there; False where that cannot be done."""
     try:
-        posix.utime(path, (due_s, due_s))
+        posix.utime(path, ns=(at_ns, at_ns))
         return True
     except FileNotFoundError:
         pass
     except OSError:
         return False
     try:
-        make(notes)
+        make(path.rpartition("/")[0])
         posix.close(posix.open(path, posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW, 0o600))
-        posix.utime(path, (due_s, due_s))
+        posix.utime(path, ns=(at_ns, at_ns))
     except OSError:
         return False
     return True
@@ -83,10 +92,8 @@ def make(notes: str) -> None:
 
 
 def has_note(notes: str, session: str) -> bool:
-    try:
-        return posix.stat(f"{notes}/{session_key(session)}.note").st_size > 0
-    except OSError:
-        return False
+    note = status(f"{notes}/{session_key(session)}.note")
+    return note is not None and note.st_size > 0
 
 
 def take_note(notes: str, session: str) -> str:
@@ -108,10 +115,8 @@ def take_note(notes: str, session: str) -> str:
 
 def was_told_lately(notes: str) -> bool:
     """Whether the guard has given anybody another input within the last quarter of an hour (guard/log/audit.py)."""
-    try:
-        return time.time() - posix.stat(f"{notes.rpartition('/')[0]}/guard/told").st_mtime < _TOLD_LATELY_S
-    except OSError:
-        return False
+    told = status(f"{notes.rpartition('/')[0]}/guard/told")
+    return told is not None and time.time() - told.st_mtime < _TOLD_LATELY_S
 
 
 def stated_file(notes: str, session: str) -> str:
@@ -120,10 +125,8 @@ def stated_file(notes: str, session: str) -> str:
 
 
 def has_stated(notes: str, session: str) -> bool:
-    try:
-        return posix.stat(stated_file(notes, session)).st_size > 0
-    except OSError:
-        return False
+    stated = status(stated_file(notes, session))
+    return stated is not None and stated.st_size > 0
 
 
 def temp_roots(environ: dict[bytes, bytes]) -> tuple[str, ...]:
@@ -146,15 +149,10 @@ def temp_root(environ: dict[bytes, bytes]) -> str:
 def has_births(notes: str, environ: dict[bytes, bytes], raw: bytes) -> bool:
     """Whether the temp root has changed since it was last seen, and the call speaks of it or that is a while ago."""
     root = temp_root(environ)
-    try:
-        changed_ns = posix.stat(root).st_mtime_ns
-    except OSError:
-        return False
-    try:
-        seen = posix.stat(f"{notes}/{BIRTHS}")
-    except OSError:
-        return True
-    if changed_ns == seen.st_mtime_ns:
+    there, seen = status(root), status(f"{notes}/{BIRTHS}")
+    if there is None or seen is None:
+        return there is not None
+    if there.st_mtime_ns == seen.st_mtime_ns:
         return False
     return root.encode("utf-8", "surrogateescape") in raw or time.time() - seen.st_ctime > _BIRTHS_EVERY_S
 
@@ -162,22 +160,10 @@ def has_births(notes: str, environ: dict[bytes, bytes], raw: bytes) -> bool:
 def saw_root(notes: str, root: str) -> int:
     """Remember the root's date. If it has changed: when it was last looked at, in nanoseconds; else 0."""
     path = f"{notes}/{BIRTHS}"
-    try:
-        changed_ns = posix.stat(root).st_mtime_ns
-    except OSError:
+    there, seen = status(root), status(path)
+    if there is None or not _date(path, there.st_mtime_ns):
         return 0
-    try:
-        seen = posix.stat(path)
-        before_ns = 0 if seen.st_mtime_ns == changed_ns else seen.st_ctime_ns
-    except OSError:
-        before_ns = 0
-    try:
-        make(notes)
-        posix.close(posix.open(path, posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW, 0o600))
-        posix.utime(path, ns=(changed_ns, changed_ns))
-    except OSError:
-        return 0
-    return before_ns
+    return 0 if seen is None or seen.st_mtime_ns == there.st_mtime_ns else seen.st_ctime_ns
 
 
 def leave_note(notes: str, session: str, text: str) -> None:

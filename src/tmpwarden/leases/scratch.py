@@ -218,10 +218,6 @@ def _others_alive(known: Lease, lease: Lease) -> tuple[tuple[int, int | None], .
 
 
 def _same_owner(known: Lease, lease: Lease) -> bool:
-    return (known.pid, known.start, known.boot, known.pidns, known.config_home) == (
-        lease.pid,
-        lease.start,
-        lease.boot,
-        lease.pidns,
-        lease.config_home,
+    return all(
+        getattr(known, name) == getattr(lease, name) for name in ("pid", "start", "boot", "pidns", "config_home")
     )

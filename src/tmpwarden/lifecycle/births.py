@@ -8,6 +8,7 @@ import re
 from ..leases import births
 from ..model.hot import Birth
 from ..oskit.files import birth, places, walk
+from ..oskit.files.descriptors import closing
 
 _FIRST_WORDS = 80
 _SHORTEST = 3  # a shorter name stands in every text: only its whole path counts
@@ -36,7 +37,7 @@ def note(
     first, text = " ".join(command.split())[:_FIRST_WORDS], f"{command}\n{output}"
     known = births.read(state)
     found = []
-    try:
+    with closing(fd):
         for entry in os.scandir(fd):
             status = _status(entry)
             if status is None or status.st_uid != places.uid() or status.st_ctime_ns < since_ns:
@@ -49,8 +50,6 @@ def note(
                 is_free = path not in others and not births.is_linked(status)
                 owned = is_free and is_named(root, entry.name, text)
                 found.append(Birth(path, status.st_dev, status.st_ino, born_ns, agent, session, first, owned))
-    finally:
-        os.close(fd)
     births.note(state, found)
     return found
 

@@ -93,7 +93,9 @@ def torn_down(
     """The same for the command, which tells by its own exit status what the caller got wrong: raises TmpwardenError
     before anything is touched."""
     result, prepared = TeardownResult(wanted.session), None
-    request = Request(roots=roots, config_file=config_file, agents=_agents(wanted))
+    request = Request(
+        roots=roots, config_file=config_file, agents=() if wanted.agent is None else (wanted.agent, "tmpwarden")
+    )
     try:
         with _standard_descriptors():
             prepared = prepare(request, now_ns=now_ns)
@@ -200,10 +202,6 @@ def _as_it_is_now(receipt: Receipt, taking: NamedTake) -> Receipt:
     if is_there:
         return receipt
     return replace(receipt, outcome=Outcome.REMOVED, undoable=False, freed_bytes=receipt.bytes)
-
-
-def _agents(wanted: TeardownWish) -> tuple[str, ...]:
-    return (wanted.agent, "tmpwarden") if wanted.agent is not None else ()
 
 
 def _named(prepared: Prepared, wanted: TeardownWish, leases: list[Lease]) -> Iterator[Finding]:

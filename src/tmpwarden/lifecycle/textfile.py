@@ -6,7 +6,7 @@ import os
 import stat
 
 from ..errors import UnsafeMetricsDir
-from ..oskit.files import atomic, own_files
+from ..oskit.files import atomic
 from ..text import shown
 
 NAME = "tmpwarden.prom"
@@ -44,7 +44,3 @@ def write(directory: str, text: str) -> str:
     path = os.path.join(directory, NAME)
     atomic.write(path, text, 0o644)
     return path
-
-
-def remove(directory: str) -> bool:
-    return own_files.remove_file(os.path.join(directory, NAME))

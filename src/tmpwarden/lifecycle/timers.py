@@ -21,7 +21,9 @@ _CRON_TICK = "tick.py"  # without it, the line is a remark of the user's
 
 def carried(environ: Mapping[str, str]) -> dict[str, str]:
     """Those of the installer's variables that a later run needs, as they are now."""
-    return {name: environ[name] for name in CARRIED if environ.get(name, "").startswith("/") and _fits(environ[name])}
+    return {
+        name: environ[name] for name in CARRIED if environ.get(name, "").startswith("/") and environ[name].isprintable()
+    }
 
 
 def systemd_service(command: list[str], environ: Mapping[str, str]) -> str:
@@ -81,7 +83,3 @@ def _systemd_word(word: str) -> str:
     if plain and not set(plain) & set(" \t\"'\\;"):
         return plain
     return '"' + plain.replace("\\", "\\\\").replace('"', '\\"') + '"'
-
-
-def _fits(value: str) -> bool:
-    return value.isprintable()

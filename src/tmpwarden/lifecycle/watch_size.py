@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 
 from ..oskit.files import walk
+from ..oskit.files.descriptors import closing
 from ..oskit.proc.forked import forked, reap
 from ..text import duration, size
 
@@ -27,10 +28,8 @@ def start_thread(child: int, scratch: str, max_bytes: int, tell: Callable[[str],
     grip = os.pidfd_open(child)
 
     def watch() -> None:
-        try:
+        with closing(grip):
             _watch(child, grip, scratch, max_bytes, tell)
-        finally:
-            os.close(grip)
 
     threading.Thread(target=watch, name="tmpwarden watches a scratch", daemon=True).start()
 

@@ -17,10 +17,6 @@ class Family:
     labels: tuple[str, ...]
     help: str
 
-    @property
-    def is_of_a_user(self) -> bool:
-        return "user" in self.labels
-
 
 @dataclass(frozen=True, slots=True)
 class Sample:

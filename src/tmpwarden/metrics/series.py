@@ -49,7 +49,7 @@ class _Of:
 
 
 def of_this_user(request: Request, *, now_ns: Clock = time.time_ns) -> list[Sample]:
-    told = _Of(_name(), tuple(_gathered(request, now_ns, _known_agents())))
+    told = _Of(places.user_name(os.geteuid()), tuple(_gathered(request, now_ns, _known_agents())))
     return list(_of_host([told], omitted=0, is_of_all=False))
 
 
@@ -175,8 +175,4 @@ def _labelled(sample: Sample, user: str, names: dict[str, str]) -> Iterator[Samp
         if labels[-1] not in names:
             return
         labels = (*labels[:-1], names[labels[-1]])
-    yield Sample(sample.family, sample.value, (user, *labels) if family.is_of_a_user else labels)
-
-
-def _name() -> str:
-    return places.user_name(os.geteuid())
+    yield Sample(sample.family, sample.value, (user, *labels) if "user" in family.labels else labels)

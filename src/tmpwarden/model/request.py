@@ -32,7 +32,6 @@ class Request:
     thresholds: Thresholds = field(default_factory=Thresholds)
     config_file: str | None = None
     unattended: bool = False  # hook, timer, server: law 11 applies
-    include_backlog: bool = False
     quarantine: bool = True
     budget_bytes: int | None = None  # --budget: pressure until what we may remove holds at most this much
     budget_percent: int | None = None

@@ -20,6 +20,9 @@ from .census import Census
 from .exclusions import ProcessWorld, Suspect, reason_to_spare
 from .sessions import Sessions
 
+# Who adopts orphans: the user's systemd, or a reaper of a container. That alone says nothing.
+_MANAGERS = ("systemd", "tini", "dumb-init", "catatonit", "docker-init")
+
 
 @dataclass(frozen=True, slots=True)
 class Inquiry:
@@ -127,13 +130,8 @@ def _parent_that_is_none(suspect: Suspect, world: ProcessWorld) -> str | None:
     process and init must be a left-over itself."""
     for pid in world.census.ancestors(suspect.vitals.pid):
         parent = world.census.known.get(pid)
-        if parent is None or pid == 1 or parent.uid != os.geteuid() or _is_manager(parent.arguments, parent.name):
+        if parent is None or pid == 1 or parent.uid != os.geteuid() or parent.name in _MANAGERS:
             return None
         if not world.is_left_over(pid):
             return f"its parent {pid} ({parent.name}) is no left-over of that session"
     return None
-
-
-def _is_manager(arguments: tuple[str, ...], name: str) -> bool:
-    """Who adopts orphans: the user's systemd, or a reaper of a container. That alone says nothing."""
-    return name in ("systemd", "tini", "dumb-init", "catatonit", "docker-init")

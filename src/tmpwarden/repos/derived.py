@@ -11,8 +11,9 @@ import re
 from collections.abc import Iterator
 
 from ..lazy_dataclass import dataclass
+from ..small_files import read
 
-_TAG = b"Signature: 8a477f597d28d172789f06886806bc55"
+_TAG = b"Signature: 8a477f597d28d172789f06886806bc55"  # https://bford.info/cachedir/
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,54 +32,38 @@ class DerivedKind:
 _GRADLE = ("build.gradle", "build.gradle.kts", "settings.gradle", "settings.gradle.kts")
 _NODE = ("package.json",)
 _PYTHON = ("pyproject.toml", "setup.py", "setup.cfg")
+_MARKED_BY_NAME = (
+    "__pycache__", ".mypy_cache", ".pytest_cache", ".ruff_cache", "DerivedData", "elm-stuff", ".stack-work",
+    "dist-newstyle", "zig-cache", ".zig-cache", ".uv-cache", ".pnpm-store",
+)  # fmt: skip
+_OF_NODE = (
+    ".next", ".nuxt", ".svelte-kit", ".astro", ".angular", ".turbo", ".parcel-cache", ".vite", ".nyc_output",
+)  # fmt: skip
 DIRECTORIES = {
+    **dict.fromkeys(_MARKED_BY_NAME, DerivedKind()),
+    **dict.fromkeys(_OF_NODE, DerivedKind(beside=_NODE)),
+    **dict.fromkeys((".hypothesis", ".eggs"), DerivedKind(beside=_PYTHON)),
+    **dict.fromkeys((".venv", "venv", "env"), DerivedKind(inside=("pyvenv.cfg",))),
+    **dict.fromkeys(("cmake-build-debug", "cmake-build-release"), DerivedKind(inside=("CMakeCache.txt",))),
     "node_modules": DerivedKind(
         beside=_NODE, inside=(".package-lock.json", ".pnpm", ".modules.yaml", ".yarn-integrity", ".bin")
     ),
     "target": DerivedKind(beside=("Cargo.toml", "pom.xml", "build.sbt"), inside=(".rustc_info.json",)),
-    ".venv": DerivedKind(inside=("pyvenv.cfg",)),
-    "venv": DerivedKind(inside=("pyvenv.cfg",)),
-    "env": DerivedKind(inside=("pyvenv.cfg",)),
-    "__pycache__": DerivedKind(),
-    ".mypy_cache": DerivedKind(),
-    ".pytest_cache": DerivedKind(),
-    ".ruff_cache": DerivedKind(),
-    ".hypothesis": DerivedKind(beside=_PYTHON),
     ".tox": DerivedKind(beside=("tox.ini", *_PYTHON)),
     ".nox": DerivedKind(beside=("noxfile.py",)),
-    ".eggs": DerivedKind(beside=_PYTHON),
     "htmlcov": DerivedKind(inside=("index.html",)),
-    ".next": DerivedKind(beside=_NODE),
-    ".nuxt": DerivedKind(beside=_NODE),
     ".output": DerivedKind(beside=("nuxt.config.ts", "nuxt.config.js")),
-    ".svelte-kit": DerivedKind(beside=_NODE),
-    ".astro": DerivedKind(beside=_NODE),
-    ".angular": DerivedKind(beside=_NODE),
-    ".turbo": DerivedKind(beside=_NODE),
-    ".parcel-cache": DerivedKind(beside=_NODE),
-    ".vite": DerivedKind(beside=_NODE),
-    ".nyc_output": DerivedKind(beside=_NODE),
     "dist": DerivedKind(beside=(*_NODE, *_PYTHON)),
     "build": DerivedKind(beside=(*_GRADLE, *_PYTHON, *_NODE), inside=("CMakeCache.txt", "build.ninja")),
     ".gradle": DerivedKind(beside=_GRADLE),
-    "cmake-build-debug": DerivedKind(inside=("CMakeCache.txt",)),
-    "cmake-build-release": DerivedKind(inside=("CMakeCache.txt",)),
     "bazel-out": DerivedKind(beside=("WORKSPACE", "MODULE.bazel")),
     "obj": DerivedKind(inside=("project.assets.json",)),
     "Pods": DerivedKind(beside=("Podfile",)),
-    "DerivedData": DerivedKind(),
     ".build": DerivedKind(beside=("Package.swift",)),
     ".dart_tool": DerivedKind(beside=("pubspec.yaml",)),
     "_build": DerivedKind(beside=("mix.exs", "rebar.config", "dune-project")),
     "deps": DerivedKind(beside=("mix.exs",)),
-    "elm-stuff": DerivedKind(),
-    ".stack-work": DerivedKind(),
-    "dist-newstyle": DerivedKind(),
-    "zig-cache": DerivedKind(),
-    ".zig-cache": DerivedKind(),
     "zig-out": DerivedKind(beside=("build.zig",)),
-    ".uv-cache": DerivedKind(),
-    ".pnpm-store": DerivedKind(),
 }
 FILES = re.compile(
     r".+\.py[co]|\.DS_Store|Thumbs\.db|\.eslintcache|.+\.tsbuildinfo|\.coverage|npm-debug\.log.*|yarn-error\.log"
@@ -94,21 +79,7 @@ def is_derived(path: str) -> bool:
         return bool(FILES.fullmatch(name))
     if (row := DIRECTORIES.get(name)) and row.holds(directory, path):
         return True
-    return bool(_EGG_INFO.fullmatch(name)) or _is_tagged(path)
-
-
-def _is_tagged(path: str) -> bool:
-    """https://bford.info/cachedir/"""
-    try:
-        fd = os.open(f"{path}/CACHEDIR.TAG", os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
-        return False
-    try:
-        return os.read(fd, len(_TAG)) == _TAG
-    except OSError:
-        return False
-    finally:
-        os.close(fd)
+    return bool(_EGG_INFO.fullmatch(name)) or read(f"{path}/CACHEDIR.TAG", len(_TAG)) == _TAG
 
 
 def derived_directories(top: str) -> Iterator[str]:

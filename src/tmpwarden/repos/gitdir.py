@@ -7,6 +7,8 @@ import os
 import stat
 
 from ..lazy_dataclass import dataclass
+from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import open_dir, open_unread
 from .git_program import Unclear
 
 LONGEST = 1 << 20
@@ -17,10 +19,8 @@ def open_below(dir_fd: int, relative: str) -> int:
     """A directory below an open one, component by component: no link on the way is followed."""
     fd = os.dup(dir_fd)
     for component in filter(None, relative.split("/")):
-        try:
+        with closing(fd):
             deeper = os.open(component, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
-        finally:
-            os.close(fd)
         fd = deeper
     return fd
 
@@ -38,13 +38,10 @@ class Directory:
 
     def read(self, name: str, longest: int = LONGEST) -> bytes:
         """A whole small file; Unclear if it is none."""
-        fd = self._open(name, os.O_NONBLOCK)
-        try:
+        with closing(open_unread(name, self.fd)) as fd:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise Unclear(f"{name} is no plain file")
             content = os.read(fd, longest)
-        finally:
-            os.close(fd)
         if len(content) == longest:
             raise Unclear(f"{name} is too long")
         return content
@@ -55,13 +52,11 @@ class Directory:
     def names(self, name: str = ".") -> list[str]:
         """What a directory in it holds; nothing if there is none."""
         try:
-            fd = self._open(name, os.O_DIRECTORY)
+            fd = open_dir(name, self.fd)
         except FileNotFoundError:
             return []
-        try:
+        with closing(fd):
             return sorted(os.listdir(fd))
-        finally:
-            os.close(fd)
 
     def mode(self, name: str) -> int | None:
         try:
@@ -85,24 +80,14 @@ class Directory:
     def check_index(self) -> None:
         """git reads an index without comparing its checksum; a flipped bit in it may say that nothing was modified."""
         try:
-            fd = self._open("index", os.O_NONBLOCK)
+            fd = open_unread("index", self.fd)
         except FileNotFoundError:
             return
-        try:
+        with closing(fd):
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise Unclear("its index is no plain file")
             if not any(_ends_in_its_checksum(fd, name) for name in ("sha1", "sha256")):
                 raise Unclear("its index is corrupt")
-        finally:
-            os.close(fd)
-
-    def _open(self, name: str, how: int) -> int:
-        """Without making it younger, as far as we own it."""
-        how |= os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC
-        try:
-            return os.open(name, how | getattr(os, "O_NOATIME", 0), dir_fd=self.fd)
-        except PermissionError:
-            return os.open(name, how, dir_fd=self.fd)
 
 
 def _ends_in_its_checksum(fd: int, name: str) -> bool:
@@ -121,12 +106,9 @@ def _ends_in_its_checksum(fd: int, name: str) -> bool:
 
 def copy_file(directory: Directory, name: str, target: str) -> None:
     """A plain file of a git directory, whole, to a new file of ours."""
-    fd = directory._open(name, os.O_NONBLOCK)
-    try:
+    with closing(open_unread(name, directory.fd)) as fd:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
             raise Unclear(f"{name} is no plain file")
         with open(target, "xb") as file:
             while chunk := os.read(fd, _CHUNK):
                 file.write(chunk)
-    finally:
-        os.close(fd)

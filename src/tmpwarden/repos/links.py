@@ -6,6 +6,7 @@ from __future__ import annotations
 import os
 import stat
 
+from ..oskit.files.descriptors import closing
 from ..oskit.files.opening import entry_names
 from ..oskit.proc.reach import Reach
 from .git_program import Unclear
@@ -37,7 +38,7 @@ def common_directory(path: str) -> str | None:
     if own is None or os.path.isdir(f"{path}/.git"):
         return own
     try:
-        return os.path.realpath(os.path.join(own, _line(own, "commondir")))
+        return os.path.realpath(os.path.join(own, line_of(own, "commondir")))
     except (OSError, Unclear, ValueError):
         return None
 
@@ -48,7 +49,7 @@ def linked_worktrees(common: str) -> list[str]:
     for name in entry_names(f"{common}/worktrees"):
         try:
             path = os.path.dirname(
-                os.path.join(common, "worktrees", name, _line(f"{common}/worktrees/{name}", "gitdir"))
+                os.path.join(common, "worktrees", name, line_of(f"{common}/worktrees/{name}", "gitdir"))
             )
         except (OSError, Unclear, ValueError):
             continue
@@ -65,7 +66,7 @@ def own_directory(path: str) -> str | None:
     try:
         if os.path.isdir(f"{path}/.git"):
             return os.path.realpath(f"{path}/.git")
-        word, _, target = _line(path, ".git").partition(" ")
+        word, _, target = line_of(path, ".git").partition(" ")
         return os.path.realpath(os.path.join(path, target)) if word == "gitdir:" else None
     except (OSError, Unclear, ValueError):
         return None
@@ -76,13 +77,6 @@ def entries(common: str) -> list[str]:
     return [f"{common}/worktrees/{name}" for name in entry_names(f"{common}/worktrees")]
 
 
-def head_of(directory: str) -> str:
-    return _line(directory, "HEAD")
-
-
-def _line(directory: str, name: str) -> str:
-    fd = os.open(directory, _DIRECTORY)
-    try:
+def line_of(directory: str, name: str) -> str:
+    with closing(os.open(directory, _DIRECTORY)) as fd:
         return Directory(fd).line(name)
-    finally:
-        os.close(fd)

@@ -11,7 +11,7 @@ import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 
-from ..lazy_dataclass import dataclass, field
+from ..lazy_dataclass import dataclass
 from ..light_enum import Enum
 from ..oskit.proc.reach import Reach
 from . import config
@@ -58,10 +58,6 @@ class Repository:
     common: Directory  # objects, refs and configuration: the same as `own` but in a linked worktree
     config: Config
     git: Git
-    _open: ExitStack = field(default_factory=ExitStack)
-
-    def close(self) -> None:
-        self._open.close()
 
     @property
     def main(self) -> str:

@@ -24,10 +24,6 @@ class TreeStatus:
     others: tuple[str, ...] = ()  # all that is untracked or ignored, as git names it
     has_conflicts: bool = False
 
-    @property
-    def is_clean(self) -> bool:
-        return not self.changed and not self.untracked
-
 
 def status_of(repository: Repository) -> TreeStatus:
     """Raises Unclear as every question to git. Files that a private exclude file hides count as ignored."""

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 
 from ..lazy_dataclass import dataclass
+from ..oskit.files.descriptors import closing
 from . import lfs
 from .derived import first_unique
 from .git_program import Unclear
@@ -203,12 +204,10 @@ def in_modules(repository: Repository) -> Iterator[str]:
     """Repositories of submodules lie in the git directory, also of such that are not checked out just now."""
     for name in modules(repository):
         directory = Directory(open_below(repository.own.fd, name))
-        try:
+        with closing(directory.fd):
             inner = module(repository.unit, f"{repository.path}/.git/{name}", directory)
             for sentence in (*stashes(inner), *unpublished(inner)):
                 yield f"{sentence} in submodule {name.removeprefix('modules/')}"
-        finally:
-            os.close(directory.fd)
 
 
 def modules(repository: Repository) -> list[str]:

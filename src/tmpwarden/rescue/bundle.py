@@ -118,7 +118,7 @@ def _add_work_tree(
     git.output("read-tree", *([status.head] if status.head else ["--empty"]))
     names = [*status.changed, *_files(repository, status)]
     _check_sizes(repository, names, limits)
-    git.output("update-index", "--add", "--remove", "-z", "--stdin", given=_joined(names))
+    git.output("update-index", "--add", "--remove", "-z", "--stdin", given=joined(names))
     parts.snapshot = _committed(git, status, "the work tree, with what was untracked", parts, SNAPSHOT)
     if repository.own.has("index") and not status.has_conflicts:
         copy_file(repository.own, "index", f"{shop.path}/staged")
@@ -215,5 +215,5 @@ def _upstreams(repository: Repository) -> tuple[tuple[str, str], ...]:
     return tuple((each.name, each.value) for each in wanted)
 
 
-def _joined(names: list[str]) -> bytes:
+def joined(names: list[str]) -> bytes:
     return b"".join(os.fsencode(name) + b"\0" for name in names)

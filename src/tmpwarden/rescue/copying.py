@@ -6,6 +6,7 @@ import hashlib
 import os
 import stat
 
+from ..oskit.files.descriptors import closing
 from .nouns import SavedFile
 
 _CHUNK = 1 << 20
@@ -13,22 +14,18 @@ _CHUNK = 1 << 20
 
 def copy(source: str, dir_fd: int | None, target: str, name: str) -> SavedFile | None:
     """`source` to `target`, which must not exist; None if it is no plain file. Dates and permissions are kept."""
-    fd = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)
-    try:
+    with closing(os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)) as fd:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
             return None
         os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
-        out = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-        try:
+        with closing(
+            os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        ) as out:
             digest, size = _poured(fd, out)
             os.fchmod(out, stat.S_IMODE(status.st_mode) & 0o777)
             os.utime(out, ns=(status.st_atime_ns, status.st_mtime_ns))
             os.fsync(out)
-        finally:
-            os.close(out)
-    finally:
-        os.close(fd)
     return SavedFile(name, digest, size, stat.S_IMODE(status.st_mode) & 0o777)
 
 

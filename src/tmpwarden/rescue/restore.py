@@ -9,13 +9,14 @@ import time
 from ..errors import CannotRestore, NameTaken
 from ..lazy_dataclass import replace
 from ..oskit.files import own_files
+from ..oskit.files.descriptors import closing
 from ..repos.git_program import Git, Unclear, environment, program
 from ..text import shown
 from . import store
-from .bundle import STANDALONE
+from .bundle import STANDALONE, joined
 from .copying import copy, is_intact
 from .nouns import Rescued, SavedRepository
-from .workshop import RAW, TIME_LIMIT_S
+from .workshop import NOBODY, RAW, TIME_LIMIT_S
 
 
 def restore(word: str, to: str | None = None) -> tuple[Rescued, str, list[str]]:
@@ -70,9 +71,8 @@ def _bring_back(saved: SavedRepository, home: str, target: str) -> list[str]:
     words = ["init", "-q", "--template=", f"--object-format={saved.object_format}"]
     subprocess.run([program(), *words, target], env=environment(), check=True, capture_output=True, timeout=60)
     os.makedirs(f"{target}/.git/info", exist_ok=True)
-    fd = os.open(target, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        git = Git(fd, environment=_ALLOWED, deadline=time.monotonic() + TIME_LIMIT_S)
+    with closing(os.open(target, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as fd:
+        git = Git(fd, environment=NOBODY | {"GIT_ALLOW_PROTOCOL": "file"}, deadline=time.monotonic() + TIME_LIMIT_S)
         if saved.needs and not os.path.isdir(saved.source):
             return [_bring_files_back(saved, git, home, target)]
         if saved.needs:  # a worktree's bundle builds on its repository: its history is copied
@@ -88,13 +88,7 @@ def _bring_back(saved: SavedRepository, home: str, target: str) -> list[str]:
             git.output("config", f"remote.{name}.fetch", f"+refs/heads/*:refs/remotes/{name}/*")
         for key, value in saved.upstreams:
             git.output("config", key, value)
-    finally:
-        os.close(fd)
     return []
-
-
-_ALLOWED = {"GIT_ALLOW_PROTOCOL": "file", "GIT_AUTHOR_NAME": "tmpwarden", "GIT_AUTHOR_EMAIL": "tmpwarden@localhost"}
-_ALLOWED |= {"GIT_COMMITTER_NAME": "tmpwarden", "GIT_COMMITTER_EMAIL": "tmpwarden@localhost"}
 
 
 def _bring_files_back(saved: SavedRepository, git: Git, home: str, target: str) -> str:
@@ -123,7 +117,7 @@ def _check_out(saved: SavedRepository, git: Git, target: str) -> None:
     spare = replace(git, environment=git.environment | {"GIT_INDEX_FILE": f"{target}/.git/rescue-index"})
     if saved.head:
         spare.output("read-tree", saved.head)
-        spare.output("update-index", "--force-remove", "-z", "--stdin", given=_joined(changed))
+        spare.output("update-index", "--force-remove", "-z", "--stdin", given=joined(changed))
         spare.output("checkout-index", "-a", "-f", "-q")
     if saved.snapshot:
         attributes = f"{target}/.git/info/attributes"
@@ -131,7 +125,7 @@ def _check_out(saved: SavedRepository, git: Git, target: str) -> None:
             file.write(RAW)
         spare.output("read-tree", saved.snapshot)
         there = set(os.fsdecode(spare.output("ls-files", "-z")).split("\0"))
-        spare.output("checkout-index", "-f", "-q", "-z", "--stdin", given=_joined([n for n in changed if n in there]))
+        spare.output("checkout-index", "-f", "-q", "-z", "--stdin", given=joined([n for n in changed if n in there]))
         own_files.remove_file(attributes)
     own_files.remove_file(f"{target}/.git/rescue-index")
     if saved.index or saved.head:
@@ -145,7 +139,3 @@ def _changed(saved: SavedRepository, git: Git) -> list[str]:
     words = ["diff-tree", "-r", "-z", "--name-only", "--no-renames"]
     revisions = [saved.head, saved.snapshot] if saved.head else ["--root", "--no-commit-id", saved.snapshot]
     return [name for name in os.fsdecode(git.output(*words, *revisions)).split("\0") if name]
-
-
-def _joined(names: list[str]) -> bytes:
-    return b"".join(os.fsencode(name) + b"\0" for name in names)

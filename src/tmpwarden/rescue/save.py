@@ -9,6 +9,7 @@ from contextlib import contextmanager
 from ..catalogue.settings import Settings
 from ..lazy_dataclass import dataclass, replace
 from ..oskit.files import places, walk
+from ..oskit.files.descriptors import closing
 from ..repos import repository as repositories
 from ..repos import work
 from ..repos.git_program import Unclear
@@ -67,7 +68,7 @@ def save(
 def _gathered(place: Endangered, path: str, limits: SaveLimits, now_s: float, *, git: bool, files: bool) -> Rescued:
     left_out: list[str] = []
     return Rescued(
-        store.new_id(_label(place), now_s),
+        store.new_id(place.session or os.path.basename(place.was), now_s),
         int(now_s),
         place.was,
         place.session,
@@ -75,10 +76,6 @@ def _gathered(place: Endangered, path: str, limits: SaveLimits, now_s: float, *,
         tuple(_files(place, path, limits, left_out)) if files else (),
         tuple(left_out),
     )
-
-
-def _label(place: Endangered) -> str:
-    return place.session or os.path.basename(place.was)
 
 
 def _repositories(place: Endangered, path: str, limits: SaveLimits) -> Iterator[SavedRepository]:
@@ -115,11 +112,9 @@ def _parts(repository: Repository, seen: set[str]) -> Iterator[Repository]:
 @contextmanager
 def _opened_module(repository: Repository, name: str) -> Iterator[Repository]:
     directory = Directory(open_below(repository.own.fd, name))
-    try:
+    with closing(directory.fd):
         inside = os.path.relpath(repository.own.path, repository.unit.now(repository.unit.was))
         yield repositories.module(repository.unit, f"{repository.unit.was}/{inside}/{name}", directory)
-    finally:
-        os.close(directory.fd)
 
 
 def _lfs(repository: Repository, target: str) -> Iterator[SavedFile]:

@@ -10,6 +10,8 @@ from contextlib import contextmanager, suppress
 
 from ..errors import NotFound
 from ..oskit.files import atomic, own_dirs, places, purge, space, take
+from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import entry_names
 from ..oskit.proc import locks
 from ..text import shown, size
 from .nouns import Refused, Rescued, decoded, encoded
@@ -49,12 +51,9 @@ def publish(path: str, rescued: Rescued) -> None:
             _sync(f"{path}/{name}")
     atomic.write(f"{path}/{README}", _readme(rescued), durable=True)
     atomic.write(f"{path}/{MANIFEST}", json.dumps(encoded(rescued), indent=1), durable=True)
-    fd = own_dirs.open_private_dir(directory())
-    try:
+    with closing(own_dirs.open_private_dir(directory())) as fd:
         take.rename_within(fd, os.path.basename(path), rescued.id)
         os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def new_id(label: str, now_s: float) -> str:
@@ -123,7 +122,7 @@ def exists() -> bool:
 
 def expire(keep_s: int, now_s: float) -> list[Rescued]:
     """Let go what has been kept as long as was promised, and what a killed run began and did not finish."""
-    for name in os.listdir(directory()) if exists() else ():
+    for name in entry_names(directory()):
         if name.startswith(_STAGING) and _is_left_over(name):
             _remove(name)
     gone = [each for each in everything() if now_s - each.created_s >= keep_s]
@@ -134,28 +133,19 @@ def expire(keep_s: int, now_s: float) -> list[Rescued]:
 
 def _is_left_over(name: str) -> bool:
     try:
-        fd = own_dirs.open_ours(directory(), name)
+        with closing(own_dirs.open_ours(directory(), name)) as fd:
+            return locks.try_flock(fd)
     except OSError:
         return False
-    try:
-        return locks.try_flock(fd)
-    finally:
-        os.close(fd)
 
 
 def _sync(path: str) -> None:
-    fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
-    try:
+    with closing(os.open(path, os.O_RDONLY | os.O_CLOEXEC)) as fd:
         os.fsync(fd)
-    finally:
-        os.close(fd)
 
 
 def _names() -> list[str]:
-    try:
-        return sorted(name for name in os.listdir(directory()) if not name.startswith("."))
-    except OSError:
-        return []
+    return [name for name in entry_names(directory()) if not name.startswith(".")]
 
 
 def _remove(name: str) -> None:
@@ -165,11 +155,9 @@ def _remove(name: str) -> None:
         fd = own_dirs.open_ours(directory(), *filter(None, [parent]))
     except OSError:
         return
-    try:
+    with closing(fd):
         if os.path.lexists(f"{directory()}/{name}"):
             purge.purge(fd, last)
-    finally:
-        os.close(fd)
 
 
 def _readme(rescued: Rescued) -> str:

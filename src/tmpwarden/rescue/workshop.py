@@ -12,12 +12,13 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ..lazy_dataclass import dataclass
+from ..oskit.files.descriptors import closing
 from ..repos.git_program import Git, Unclear, environment, program
 
 TIME_LIMIT_S = 600.0
 # Whatever .gitattributes in the tree say: the bytes as they are.
 RAW = "* -text -ident -filter -working-tree-encoding\n"
-_NOBODY = {
+NOBODY = {
     f"GIT_{who}_{what}": word
     for who in ("AUTHOR", "COMMITTER")
     for what, word in (("NAME", "tmpwarden"), ("EMAIL", "tmpwarden@localhost"))
@@ -33,12 +34,12 @@ class Workshop:
 
     def git(self, **more: str) -> Git:
         """Questions and orders to the workshop itself."""
-        return Git(self.fd, ".", None, _NOBODY | more, _deadline())
+        return Git(self.fd, ".", None, NOBODY | more, time.monotonic() + TIME_LIMIT_S)
 
     def git_in(self, tree_fd: int, index: str) -> Git:
         """The same with a work tree elsewhere and an index of our own."""
         more = {"GIT_INDEX_FILE": f"{self.path}/{index}"}
-        return Git(tree_fd, self.path, ".", _NOBODY | more, _deadline())
+        return Git(tree_fd, self.path, ".", NOBODY | more, time.monotonic() + TIME_LIMIT_S)
 
     def borrow(self, objects: str) -> None:
         """Read objects from there too. Through a link of ours: the list of alternates cannot hold every name."""
@@ -58,12 +59,5 @@ def opened(path: str, object_format: str) -> Iterator[Workshop]:
     os.mkdir(f"{path}/info")
     with open(f"{path}/info/attributes", "w", encoding="ascii") as file:
         file.write(RAW)
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with closing(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as fd:
         yield Workshop(path, fd)
-    finally:
-        os.close(fd)
-
-
-def _deadline() -> float:
-    return time.monotonic() + TIME_LIMIT_S

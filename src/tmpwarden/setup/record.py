@@ -9,6 +9,7 @@ import os
 from ..errors import PermissionDenied, SetupFailed
 from ..lazy_dataclass import dataclass
 from ..oskit.files import atomic, places, purge, walk
+from ..oskit.files.descriptors import closing
 from ..text import shown
 from .edits import Edit, read
 
@@ -111,10 +112,8 @@ def remove(path: str) -> None:
         parent = walk.open_dir(os.path.dirname(path))
     except OSError:
         return
-    try:
+    with closing(parent):
         purge.purge(parent, os.path.basename(path))
-    finally:
-        os.close(parent)
 
 
 def digest(content: bytes | None) -> str:

@@ -196,7 +196,7 @@ def _standing(request: Request, settings: Settings, consent: Consent) -> Callabl
             keep_listed=_listed(finding.path, listed),
             unread=shown(settings.unread[0]) if settings.unread else None,
             may_rescue=settings.rescue_git,
-            is_backlog=request.unattended and not request.include_backlog and consent.is_backlog(finding, evidence),
+            is_backlog=request.unattended and consent.is_backlog(finding, evidence),
         )
 
     return standing_of

@@ -9,6 +9,7 @@ from contextlib import contextmanager
 
 from ..errors import LockHeld
 from ..oskit.files import own_dirs, walk
+from ..oskit.files.descriptors import closing
 from ..oskit.proc import locks
 
 _POLL_S = 0.05
@@ -17,8 +18,7 @@ _POLL_S = 0.05
 @contextmanager
 def clean_lock(state: str, wait_s: float) -> Iterator[None]:
     """Hold the lock for the block; LockHeld if it is not free within `wait_s`."""
-    fd = _open(state)
-    try:
+    with closing(_open(state)) as fd:
         deadline = time.monotonic() + wait_s
         while not locks.try_flock(fd):
             if time.monotonic() >= deadline:
@@ -28,8 +28,6 @@ def clean_lock(state: str, wait_s: float) -> Iterator[None]:
             yield
         finally:
             locks.unlock(fd)
-    finally:
-        os.close(fd)
 
 
 def _open(state: str) -> int:

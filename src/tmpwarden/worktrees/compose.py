@@ -12,6 +12,7 @@ from ..errors import FrozenMount, NotFound
 from ..lazy_dataclass import dataclass, replace
 from ..model.request import Request, Thresholds
 from ..oskit.files import own_dirs, places, purge
+from ..oskit.files.descriptors import closing
 from ..oskit.proc.reach import Reach
 from ..repos import links
 from ..sweep.compose import prepare
@@ -124,8 +125,5 @@ def _objects(state: str) -> Iterator[str]:
     try:
         yield f"{state}/{name}"
     finally:
-        fd = own_dirs.open_private_dir(state)
-        try:
+        with closing(own_dirs.open_private_dir(state)) as fd:
             purge.purge(fd, name)
-        finally:
-            os.close(fd)

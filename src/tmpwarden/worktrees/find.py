@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator
 from ..catalogue.worktrees import Bases, WorktreeRow
 from ..lazy_dataclass import dataclass
 from ..oskit.files import places
+from ..oskit.files.opening import entry_names
 from ..repos import links
 
 
@@ -43,11 +44,7 @@ def maker_of(path: str, rows: Iterable[WorktreeRow], bases: Bases) -> str | None
 
 def _checkouts(directories: Iterable[str]) -> Iterator[str]:
     for directory in directories:
-        try:
-            names = sorted(os.listdir(directory))
-        except OSError:
-            continue
-        for name in names:
+        for name in entry_names(directory):
             path = f"{directory}/{name}"
             if not os.path.islink(path) and links.is_checkout(path) and _is_ours(path):
                 yield os.path.realpath(path)

@@ -9,6 +9,7 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..oskit.files.descriptors import closing
 from ..repos import links
 from ..repos.git_program import Git, Unclear
 
@@ -17,11 +18,8 @@ REFERENCES = "refs/tmpwarden/worktrees"
 
 @contextmanager
 def _git(common: str) -> Iterator[Git]:
-    fd = os.open(common, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
+    with closing(os.open(common, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as fd:
         yield Git(fd, directory=".", work_tree=None)
-    finally:
-        os.close(fd)
 
 
 def give_reference(common: str, name: str, head: str) -> str:
@@ -68,6 +66,6 @@ def repair(common: str, path: str) -> None:
 def _branch_of(directory: str) -> str:
     """What the HEAD in a git directory stands on."""
     try:
-        return links.head_of(directory).removeprefix("ref: refs/heads/")
+        return links.line_of(directory, "HEAD").removeprefix("ref: refs/heads/")
     except (OSError, Unclear):
         return ""

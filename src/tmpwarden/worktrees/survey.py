@@ -12,6 +12,7 @@ from ..model.answers import Held, Nobody, NotMeasured
 from ..model.sweep import Evidence, Finding, Keep, Litter, Remove
 from ..model.terms import Kind, OwnerRule, Reason, Tier, WitnessKind, Worth
 from ..oskit.files import kernel_word, walk
+from ..oskit.files.descriptors import closing
 from ..repos import work
 from ..repos.derived import derived_directories
 from ..repos.git_program import Unclear
@@ -69,15 +70,10 @@ class Surveyor:
         """Everything about one."""
         parent, name = os.path.split(candidate.path)
         try:
-            dir_fd = walk.open_dir(parent)
+            with closing(walk.open_dir(parent)) as dir_fd:
+                return self._examined(candidate, dir_fd, parent, name)
         except OSError as error:
             return Tree(candidate.path, candidate.maker, (Item("inspectable", Holds.NOT_MEASURED, str(error)),))
-        try:
-            return self._examined(candidate, dir_fd, parent, name)
-        except OSError as error:
-            return Tree(candidate.path, candidate.maker, (Item("inspectable", Holds.NOT_MEASURED, str(error)),))
-        finally:
-            os.close(dir_fd)
 
     def _examined(self, candidate: Candidate, dir_fd: int, parent: str, name: str) -> Tree:
         status = os.lstat(name, dir_fd=dir_fd)
@@ -139,7 +135,7 @@ class Surveyor:
             branch=status.branch,
             head=status.head,
             committed_s=_committed(repository, status, known),
-            is_dirty=not status.is_clean,
+            is_dirty=bool(status.changed or status.untracked),
             unpushed=_unpushed(repository, status),
             merged=self._merged(repository, status, known),
             items=tuple(items(subject)),
@@ -177,10 +173,8 @@ class Surveyor:
             fd = walk.open_dir(parent)
         except OSError:
             return 0
-        try:
+        with closing(fd):
             measure = walk.measure(fd, name, uid=self.prepared.weigher.world.uid, count_atime=False)
-        finally:
-            os.close(fd)
         return measure.bytes if measure else 0
 
 

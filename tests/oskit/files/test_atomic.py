@@ -93,8 +93,9 @@ def test_the_reserve_lets_us_write_on_a_full_disk(tmp_path: Path, what: str, fil
         fill_bytes(full) if what == "bytes" else fill_inodes(full)
         with pytest.raises(OSError, match="space"):
             write(str(full / "state"), "x" * 5000)
-        write(str(full / "state"), "x" * 5000, reserve=reserve)
-        append_line(str(full / "log"), "y" * 3000, reserve=reserve)
+        assert reserve.give_up()
+        write(str(full / "state"), "x" * 5000)
+        append_line(str(full / "log"), "y" * 3000)
         assert (full / "state").stat().st_size == 5000
         assert (full / "log").read_text() == "first\n" + "y" * 3000 + "\n"
         (full / "filler").unlink(missing_ok=True)

@@ -13,6 +13,7 @@ from ...errors import BadArgument, FrozenMount, NotFound, NotRescued
 from ...leases import scratch
 from ...model.request import Request
 from ...oskit.files import places, walk
+from ...oskit.files.descriptors import closing
 from ...oskit.proc.reach import Reach
 from ...rescue import store
 from ...rescue.nouns import Refused, Rescued, SavedRepository
@@ -121,15 +122,12 @@ def _of_session(call: Call, session: str | None) -> Iterator[str]:
 
 def _save(path: str, session: str | None, settings: Settings, call: Call, files: bool) -> Rescued | Refused | None:
     parent, name = os.path.split(path)
-    fd = walk.open_dir(parent)
-    try:
+    with closing(walk.open_dir(parent)) as fd:
         status = os.lstat(name, dir_fd=fd)
         if status.st_uid != places.uid():
             return Refused("it belongs to another user")
         place = Endangered(fd, name, path, session)
         return save(place, settings, now_s=call.now_ns() / 1e9, files=files)
-    finally:
-        os.close(fd)
 
 
 def document(rescued: Rescued) -> documents.Document:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...guard.rules.choosing import preset_names
 from ...guard.rules.regexes import prepared
 from .toml_text import comment, entry, line, listed
 
@@ -46,7 +45,8 @@ def _head(document: Yaml) -> str:
     parts = [comment(f"import {name}: there is no such pack here") for name in names if name not in (*_PACKS, "claude")]
     if isinstance(secrets, dict):
         parts.append(comment("secrets: files are judged by their names; what is in them is not scanned"))
-    parts += ["[guard]", line("presets", [*(_base() if "claude" in names else []), *wanted] or ["none"])]
+    base = ["claude"] * ("claude" in names)  # it leads temp files into one directory, as ours of that name does
+    parts += ["[guard]", line("presets", [*base, *wanted] or ["none"])]
     if "default" in document:
         parts += _scalar(
             "default", document["default"], "a command that no rule names goes on to the agent's own rules"
@@ -59,11 +59,6 @@ def _head(document: Yaml) -> str:
             parts.append(line(key, prefixes))
     parts += [*_checks(bash, "checks", "checks"), *_checks(bash, "allowChecks", "allow_checks")]
     return "\n".join([*parts, ""])
-
-
-def _base() -> list[str]:
-    """Their preset `claude` leads temp files into one directory, as ours of that name does."""
-    return ["claude"] if "claude" in preset_names() else ["sandbox"]
 
 
 def _scalar(key: str, value: object, words: str) -> list[str]:

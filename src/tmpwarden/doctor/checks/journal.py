@@ -25,7 +25,7 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
         place = _existing(state)
         summary = f"there is no room for the journal in {shown(place)}, {_STOPS_US}"
         yield Diagnosis("journal", "fail", summary, "", f"du -xh -d 1 {quoted(place)} | sort -h | tail")
-    elif waiting := _waiting(state):
+    elif os.path.exists(journal) and (waiting := len(open_intents(state))):
         summary = f"a run was interrupted: {plural(waiting, 'removal is', 'removals are')} to be settled."
         yield Diagnosis("journal", "warn", summary, "", "tmpwarden clean")
     elif os.path.isdir(state):
@@ -62,7 +62,3 @@ def _existing(path: str) -> str:
     while not os.path.lexists(path) and path != "/":
         path = os.path.dirname(path)
     return path
-
-
-def _waiting(state: str) -> int:
-    return len(open_intents(state)) if os.path.exists(f"{state}/{NAME}") else 0

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis, Space
 from ...oskit.files import own_files
+from ...oskit.files.descriptors import closing
 from ...oskit.files.space import percent_used
 from ...text import quoted, shown
 from .. import relief
@@ -57,12 +58,10 @@ def _write(root: str) -> int:
     name = ""
     try:
         fd, name = _open(root)
-        try:
+        with closing(fd):
             written = os.write(fd, _PROBE)
             os.fsync(fd)
             return 0 if written == len(_PROBE) else errno.ENOSPC
-        finally:
-            os.close(fd)
     except OSError as error:
         return error.errno or errno.EIO
     finally:

@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from ...agent_facts import FACTS
 from ...model.sweep import Diagnosis
 from ...oskit.files import places
+from ...oskit.files.opening import entry_names
 from ...text import quoted, shown
 from ..patient import Patient
 
@@ -63,7 +64,7 @@ def _files() -> Iterator[str]:
     home = places.home()
     for path in (*_SYSTEM, *_SPOOLS, *_of_agents(home), *(f"{home}/{name}" for name in _HOME)):
         if os.path.isdir(path):
-            files = (f"{path}/{name}" for name in _names(path))
+            files = [file for name in entry_names(path) if os.path.isfile(file := f"{path}/{name}")]
             yield from (file for file in files if not _is_script(file) or os.access(file, os.X_OK))
         elif os.path.isfile(path):
             yield path
@@ -77,13 +78,6 @@ def _of_agents(home: str) -> Iterator[str]:
         directory = facts["directory"].format(home=home, xdg_config=f"{home}/.config")
         for name in (*facts["settings"], *facts["more_settings"]):
             yield f"{directory}/{os.path.dirname(name) or name}"
-
-
-def _names(directory: str) -> list[str]:
-    try:
-        return [name for name in sorted(os.listdir(directory)) if os.path.isfile(f"{directory}/{name}")]
-    except OSError:
-        return []
 
 
 def _lines(path: str) -> Iterator[tuple[int, str]]:

@@ -1,7 +1,5 @@
 """Plugin and settings may both call us for one session. The first to come works for it; the other stays inert."""
 
-import posix
-
 from ...small_files import CREATED, EMPTIED, read, write
 from .. import notebook
 from .hook_call import HookCall
@@ -38,7 +36,5 @@ def _create(path: str, text: bytes, notes: str) -> bool:
 def _is_fresh(path: str) -> bool:
     import time
 
-    try:
-        return time.time() - posix.stat(path).st_mtime < _WRITING_S
-    except OSError:
-        return False
+    made = notebook.status(path)
+    return made is not None and time.time() - made.st_mtime < _WRITING_S

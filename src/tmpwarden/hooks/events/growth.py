@@ -12,7 +12,8 @@ def warning(call: HookCall) -> str:
     """A sentence for the user, or nothing. The same file is named again only after it has doubled."""
     biggest, path = _biggest(call)
     told = f"{notebook.session_key(call.session)}.grown"
-    if biggest <= LIMIT_BYTES or biggest < 2 * _last_told(call.notes, told):
+    last_told = notebook.status(f"{call.notes}/{told}")
+    if biggest <= LIMIT_BYTES or (last_told is not None and biggest < 2 * last_told.st_size):
         return ""
     _remember(call.notes, told, biggest)
     grown = f"{path} has grown to {biggest / (1 << 30):.1f} GB"
@@ -33,13 +34,6 @@ def _biggest(call: HookCall) -> tuple[int, str]:
         except OSError:
             continue
     return largest
-
-
-def _last_told(notes: str, name: str) -> int:
-    try:
-        return posix.stat(f"{notes}/{name}").st_size
-    except OSError:
-        return 0
 
 
 def _remember(notes: str, name: str, size: int) -> None:

@@ -90,9 +90,7 @@ def _scratch(call: HookCall) -> tuple[str, dict[str, str]]:
 
 def _target(call: HookCall) -> str:
     """The directory that sessions share, where a config file could say so: reading the rules doubles a start."""
-    named = call.environ.get(b"XDG_CONFIG_HOME", b"")
-    base = named if named.startswith(b"/") else call.environ.get(b"HOME", b"") + b"/.config"
-    if not any(map(os.path.exists, (base + b"/tmpwarden", b"/etc/tmpwarden"))):
+    if not any(map(os.path.exists, (notebook.config_directory(call.environ), "/etc/tmpwarden"))):
         return ""
     from .rules import shared_target
 

@@ -49,29 +49,12 @@ def write(
     mode: int = 0o600,
     *,
     durable: bool = False,
-    reserve: Reserve | None = None,
     dir_fd: int | None = None,
     like: str = "",
 ) -> None:
     """Replace `path` (with `dir_fd`: a name in it) by `data` in one step; a reader sees the old file or the new one,
     never half of one. `like`: a file whose ACL and other extended attributes it gets."""
     content = data.encode("utf-8", "surrogateescape") if isinstance(data, str) else data
-    try:
-        _write(path, content, mode, durable, dir_fd, like)
-    except OSError as error:
-        if error.errno not in NO_ROOM or reserve is None or not reserve.give_up():
-            raise
-        _write(path, content, mode, durable, dir_fd, like)
-
-
-def _copy_attributes(like: str, fd: int) -> None:
-    """Raises OSError where the file system refuses one that the old file has."""
-    if hasattr(os, "listxattr") and os.path.lexists(like):
-        for name in os.listxattr(like):
-            os.setxattr(fd, name, os.getxattr(like, name))
-
-
-def _write(path: str, content: bytes, mode: int, durable: bool, dir_fd: int | None, like: str) -> None:
     draft = f"{path}.{os.getpid():x}{os.urandom(3).hex()}~"
     fd = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, mode, dir_fd=dir_fd)
     try:
@@ -90,6 +73,13 @@ def _write(path: str, content: bytes, mode: int, durable: bool, dir_fd: int | No
         raise
     if durable:
         _sync_directory(os.path.dirname(path) or ".", dir_fd)
+
+
+def _copy_attributes(like: str, fd: int) -> None:
+    """Raises OSError where the file system refuses one that the old file has."""
+    if hasattr(os, "listxattr") and os.path.lexists(like):
+        for name in os.listxattr(like):
+            os.setxattr(fd, name, os.getxattr(like, name))
 
 
 def overwrite(path: str, data: bytes) -> None:
@@ -115,7 +105,7 @@ def at_once(path: str, flags: int) -> int:
     return fd
 
 
-def append_line(path: str, line: bytes | str, *, reserve: Reserve | None = None, durable: bool = False) -> None:
+def append_line(path: str, line: bytes | str) -> None:
     """Add one line with one write(2), so that lines of two processes never mix.
 
     A line torn by a full disk stays torn (readers pass over it); the next line starts on a line of its own.
@@ -126,24 +116,13 @@ def append_line(path: str, line: bytes | str, *, reserve: Reserve | None = None,
     try:
         if os.fstat(fd).st_mode & _KIND != _PLAIN:
             raise OSError(errno.EINVAL, "is not a file", path)
-        try:
-            _append(fd, content)
-        except OSError as error:
-            if error.errno not in NO_ROOM or reserve is None or not reserve.give_up():
-                raise
-            _append(fd, content)
-        if durable:
-            os.fsync(fd)
+        size = os.fstat(fd).st_size
+        if size and os.pread(fd, 1, size - 1) != b"\n":
+            content = b"\n" + content
+        if os.write(fd, content) != len(content):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
     finally:
         os.close(fd)
-
-
-def _append(fd: int, content: bytes) -> None:
-    size = os.fstat(fd).st_size
-    if size and os.pread(fd, 1, size - 1) != b"\n":
-        content = b"\n" + content
-    if os.write(fd, content) != len(content):
-        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _allocate(fd: int, size_bytes: int) -> None:

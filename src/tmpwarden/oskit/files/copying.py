@@ -9,9 +9,9 @@ import errno
 import os
 import stat
 from collections.abc import Iterator
-from contextlib import contextmanager
 
-from .opening import open_dir
+from .descriptors import closing
+from .opening import open_dir, open_unread
 from .same_mount import enter
 
 _PINNED = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -54,9 +54,9 @@ class _Copier:
     def directory(self, from_fd: int, name: str, to_fd: int, new_name: str, above: tuple[str, ...]) -> None:
         if len(above) > _MOST_LEVELS:
             raise OSError(errno.ELOOP, f"it is more than {_MOST_LEVELS} levels deep")
-        with _opened(enter(name, from_fd)) as source_fd:
+        with closing(enter(name, from_fd)) as source_fd:
             os.mkdir(new_name, 0o700, dir_fd=to_fd)
-            with _opened(open_dir(new_name, to_fd)) as target_fd:
+            with closing(open_dir(new_name, to_fd)) as target_fd:
                 for member in sorted(os.listdir(source_fd)):
                     self.entry(source_fd, member, target_fd, member, above)
                 _copy_attributes(source_fd, target_fd)
@@ -64,24 +64,15 @@ class _Copier:
 
 
 def _copy_file(from_fd: int, name: str, to_fd: int, new_name: str, status: os.stat_result) -> None:
-    with _opened(_open_unread(name, from_fd)) as source:
+    with closing(open_unread(name, from_fd)) as source:
         if not os.path.samestat(os.fstat(source), status):
             raise OSError(errno.ESTALE, "it changed while it was copied", name)
-        with _opened(os.open(new_name, _MAKE, 0o600, dir_fd=to_fd)) as target:
+        with closing(os.open(new_name, _MAKE, 0o600, dir_fd=to_fd)) as target:
             for start, end in _data(source, status.st_size):
                 _copy_bytes(source, target, start, end)
             os.ftruncate(target, status.st_size)
             _copy_attributes(source, target)
             _copy_dates(source, target)
-
-
-def _open_unread(name: str, dir_fd: int) -> int:
-    try:
-        return os.open(name, _READ | getattr(os, "O_NOATIME", 0), dir_fd=dir_fd)
-    except PermissionError as error:
-        if error.errno != errno.EPERM:  # O_NOATIME is for the owner only
-            raise
-        return os.open(name, _READ, dir_fd=dir_fd)
 
 
 def _data(fd: int, size: int) -> Iterator[tuple[int, int]]:
@@ -115,8 +106,8 @@ def _copy_special(from_fd: int, name: str, to_fd: int, new_name: str, status: os
         os.symlink(os.readlink(name, dir_fd=from_fd), new_name, dir_fd=to_fd)
     elif stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode):
         os.mknod(new_name, stat.S_IFMT(status.st_mode) | 0o600, dir_fd=to_fd)
-        with _opened(os.open(name, _PINNED, dir_fd=from_fd)) as source:
-            with _opened(os.open(new_name, _PINNED, dir_fd=to_fd)) as target:
+        with closing(os.open(name, _PINNED, dir_fd=from_fd)) as source:
+            with closing(os.open(new_name, _PINNED, dir_fd=to_fd)) as target:
                 _copy_attributes(f"/proc/self/fd/{source}", f"/proc/self/fd/{target}")
     else:
         raise OSError(errno.ENODEV, "a device is not copied", name)
@@ -143,11 +134,3 @@ def _copy_attributes(source: int | str, target: int | str) -> None:
 def _copy_dates(source: int, target: int) -> None:
     status = os.fstat(source)
     os.utime(target, ns=(status.st_atime_ns, status.st_mtime_ns))
-
-
-@contextmanager
-def _opened(fd: int) -> Iterator[int]:
-    try:
-        yield fd
-    finally:
-        os.close(fd)

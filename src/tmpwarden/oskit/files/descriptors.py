@@ -1,9 +1,26 @@
-"""Room for descriptors: a sweep holds units and their parents open, more than some systems let a program begin with."""
+"""Descriptors: closed in any case, and room for as many as a sweep holds open, which some systems do not begin with."""
 
 from __future__ import annotations
 
+import os
+
 _WANTED = 1024  # as Linux gives everybody; macOS begins with 256, and so do some services
 _SPARE = 256  # for walks and looks at all processes, while units and parents are held
+
+
+class closing:  # noqa: N801 - as contextlib has it for what has a method `close`
+    """`with closing(os.open(...)) as fd:`."""
+
+    __slots__ = ("_fd",)
+
+    def __init__(self, fd: int) -> None:
+        self._fd = fd
+
+    def __enter__(self) -> int:
+        return self._fd
+
+    def __exit__(self, *_: object) -> None:
+        os.close(self._fd)
 
 
 def make_room() -> None:

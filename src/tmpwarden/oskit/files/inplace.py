@@ -7,6 +7,7 @@ import os
 
 from ..race import race_window as _race_window
 from . import link_marks, take
+from .descriptors import closing
 from .emptier import MOVED_UP, Emptier, OpenDirectory, Purged
 
 
@@ -105,14 +106,11 @@ class _Careful(Emptier):
         if status.st_nlink == 1:
             os.unlink(name, dir_fd=dir_fd)
             return
-        pinned = take.pin(dir_fd, name)
-        try:
+        with closing(take.pin(dir_fd, name)) as pinned:
             if os.fstat(pinned).st_ctime_ns != status.st_ctime_ns or os.fstat(pinned).st_ino != status.st_ino:
                 raise _Oddity(name, "it changed after it was judged")
             os.unlink(name, dir_fd=dir_fd)
             self.dated[status.st_ino] = os.fstat(pinned).st_ctime_ns
-        finally:
-            os.close(pinned)
 
     def remove(self, level: OpenDirectory) -> None:
         dir_fd = self.levels[-2].fd if len(self.levels) > 1 else self.dir_fd

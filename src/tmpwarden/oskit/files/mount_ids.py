@@ -4,20 +4,17 @@ from __future__ import annotations
 
 import os
 
+from .descriptors import closing
+
 
 def mount_id(path: str) -> int | None:
     """The kernel's number for the mount; None where it cannot be told."""
     try:
-        fd = os.open(path, getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC)
-    except OSError:
-        return None
-    try:
-        with open(f"/proc/self/fdinfo/{fd}", encoding="ascii") as lines:
-            return next((int(line.split()[1]) for line in lines if line.startswith("mnt_id:")), None)
+        with closing(os.open(path, getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC)) as fd:
+            with open(f"/proc/self/fdinfo/{fd}", encoding="ascii") as lines:
+                return next((int(line.split()[1]) for line in lines if line.startswith("mnt_id:")), None)
     except (OSError, ValueError, IndexError):
         return None
-    finally:
-        os.close(fd)
 
 
 def highest_own_directory(path: str) -> str | None:

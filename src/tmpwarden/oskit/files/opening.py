@@ -1,23 +1,29 @@
-"""Open a directory to look into it: no link followed, no waiting at a fifo, no trace left."""
+"""Open something to look into it: no link followed, no waiting at a fifo, no trace left."""
 
 from __future__ import annotations
 
 import errno
 import os
 
-_DIRECTORY = os.O_RDONLY  # the rest is not there on every system that only wants to load us
-for _flag in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK"):
-    _DIRECTORY |= getattr(os, _flag, 0)
+_READ = os.O_RDONLY  # the rest is not there on every system that only wants to load us
+for _flag in ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK"):
+    _READ |= getattr(os, _flag, 0)
+_DIRECTORY = getattr(os, "O_DIRECTORY", 0)
+_UNSEEN = getattr(os, "O_NOATIME", 0)
 
 
-def open_dir(name: str, dir_fd: int | None = None) -> int:
-    """Open a directory for reading without following a link, hanging on a fifo or making it look used."""
+def open_unread(name: str, dir_fd: int | None = None, flags: int = 0) -> int:
+    """Open for reading without following a link, hanging on a fifo or making it look used."""
     try:
-        return os.open(name, _DIRECTORY | getattr(os, "O_NOATIME", 0), dir_fd=dir_fd)
+        return os.open(name, _READ | flags | _UNSEEN, dir_fd=dir_fd)
     except PermissionError as error:
         if error.errno != errno.EPERM:  # O_NOATIME is for the owner only
             raise
-        return os.open(name, _DIRECTORY, dir_fd=dir_fd)
+        return os.open(name, _READ | flags, dir_fd=dir_fd)
+
+
+def open_dir(name: str, dir_fd: int | None = None) -> int:
+    return open_unread(name, dir_fd, _DIRECTORY)
 
 
 def entry_names(path: str) -> list[str]:

@@ -7,6 +7,7 @@ import sys
 
 from ...model.sweep import Space
 from ...text import is_within
+from .descriptors import closing
 
 _IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 # These say among their mount options that they hold somebody to a quota: the question costs more than the rest here.
@@ -127,15 +128,10 @@ def _ask_kernel(path: str, source: str) -> tuple[int, ...] | None:
     libc = ctypes.CDLL(None, use_errno=True)
     answer = (ctypes.c_uint64 * 9)()  # struct if_dqblk: eight u64 and a u32
     try:
-        fd = os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)
-    except OSError:
+        with closing(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)) as fd:
+            status = libc.syscall(_SYS_QUOTACTL_FD, fd, _GET_USER_QUOTA, os.geteuid(), ctypes.byref(answer))
+    except (OSError, AttributeError):
         return None
-    try:
-        status = libc.syscall(_SYS_QUOTACTL_FD, fd, _GET_USER_QUOTA, os.geteuid(), ctypes.byref(answer))
-    except AttributeError:
-        return None
-    finally:
-        os.close(fd)
     if status != 0 and source.startswith("/") and hasattr(libc, "quotactl"):
         status = libc.quotactl(_GET_USER_QUOTA, os.fsencode(source), os.geteuid(), ctypes.byref(answer))
     return tuple(answer[:6]) if status == 0 else None

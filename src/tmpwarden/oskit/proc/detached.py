@@ -13,6 +13,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 
+from ..files.descriptors import closing
 from . import procs
 from .namespaces import MountTable
 from .proc_links import NO_FILES, TOO_DEEP, Look, mapped
@@ -110,11 +111,8 @@ def _numbers_behind(links: list[str]) -> dict[str, int]:
 
 
 def _number_behind(link: str) -> int:
-    fd = os.open(link, os.O_PATH | os.O_CLOEXEC)
-    try:
+    with closing(os.open(link, os.O_PATH | os.O_CLOEXEC)) as fd:
         return _number_in(procs.read(f"/proc/self/fdinfo/{fd}"))
-    finally:
-        os.close(fd)
 
 
 def _number_in(said: bytes) -> int:

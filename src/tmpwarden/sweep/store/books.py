@@ -11,6 +11,7 @@ from ...errors import TmpwardenError
 from ...model.sweep import Receipt
 from ...model.terms import Outcome
 from ...oskit.files import own_dirs, places, space
+from ...oskit.files.descriptors import closing
 from ...oskit.proc import locks
 from ..find import known_roots
 from ..prepared import Prepared
@@ -61,11 +62,8 @@ def _measured(roots: Iterable[str]) -> dict[str, history.Usage]:
 def alone(state: str) -> Iterator[bool]:
     """Many sessions may end at once. Who is stopped in the middle makes the others give up, not wait."""
     own_dirs.make_private_dir(state)
-    fd = os.open(f"{state}/{_LOCK}", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
-    try:
+    with closing(os.open(f"{state}/{_LOCK}", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)) as fd:
         until = time.monotonic() + _WAIT_S
         while not (is_alone := locks.try_flock(fd)) and time.monotonic() < until:
             time.sleep(_POLL_S)
         yield is_alone
-    finally:
-        os.close(fd)

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ...model.sweep import Remove
 from ...oskit.files import places, walk
+from ...oskit.files.descriptors import closing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -48,10 +49,8 @@ def _newest(path: str, names: Iterable[object]) -> Iterator[int]:
         directory = walk.open_dir(parent)
     except OSError:
         return
-    try:
+    with closing(directory):
         for name in [named] if isinstance(named, str) else named:
             measured = walk.measure(directory, name, uid=places.uid(), count_atime=True)
             if measured is not None:
                 yield measured.newest_ns
-    finally:
-        os.close(directory)

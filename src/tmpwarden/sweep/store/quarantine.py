@@ -14,6 +14,7 @@ from ...errors import UnsafeScratch
 from ...lazy_dataclass import dataclass, field
 from ...model.terms import Worth
 from ...oskit.files import atomic, own_dirs, places, purge, take
+from ...oskit.files.descriptors import closing
 from ...oskit.proc.reach import Reach
 from ...oskit.race import race_window as _race_window
 from ...text import shown
@@ -149,11 +150,9 @@ def contents(directory: str) -> Contents:
         return Contents(refusal=str(unsafe))
     except OSError:
         return Contents()
-    try:
+    with closing(fd):
         names = os.listdir(fd)
         found = [_looked_at(fd, directory, name) for name in names if is_token(name)]
-    finally:
-        os.close(fd)
     entries = sorted((entry for entry in found if entry is not None), key=lambda entry: entry.taken_ns)
     return Contents(tuple(entries), tuple(sorted(name for name in names if not is_token(name))))
 
@@ -187,8 +186,7 @@ def holds(directory: str, name: str) -> bool:
 
 def destroy(entry: Stored, measured: Measure | None = None) -> purge.Purged:
     """Give the entry's space back for good. Doomed by its name first: undo must never bring back half of it."""
-    fd = opened(entry.directory)
-    try:
+    with closing(opened(entry.directory)) as fd:
         doomed = renamed(entry.name, DOOMED)
         try:
             take.rename_within(fd, entry.name, doomed)
@@ -198,8 +196,6 @@ def destroy(entry: Stored, measured: Measure | None = None) -> purge.Purged:
         done = purge.purge(fd, doomed, measured=measured)
         done.place = f"{entry.directory}/{doomed}"
         return done
-    finally:
-        os.close(fd)
 
 
 def is_expired(entry: Stored, now_ns: int, expiry_s: int = EXPIRY_S) -> bool:

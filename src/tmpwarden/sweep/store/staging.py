@@ -11,6 +11,7 @@ from contextlib import contextmanager
 
 from ...errors import UnsafeScratch
 from ...oskit.files import own_dirs, own_files, purge
+from ...oskit.files.descriptors import closing
 from ...oskit.proc import locks
 from ...oskit.proc.reach import Reach
 from ...text import shown
@@ -33,10 +34,8 @@ def staging(journal: Journal, parent_fd: int, parent: str) -> Iterator[int]:
         locks.try_flock(fd)
         yield fd
     finally:
-        try:
+        with closing(fd):
             is_gone = _removed(parent_fd, name, fd)
-        finally:
-            os.close(fd)
         if is_gone:
             journal.note("unstaged", id=name, path=place)
 
@@ -75,10 +74,8 @@ def _left(place: str) -> str | None:
         return None
     except OSError as error:
         return error.strerror or str(error)
-    try:
+    with closing(parent_fd):
         return _emptied(parent_fd, name, place)
-    finally:
-        os.close(parent_fd)
 
 
 def _emptied(parent_fd: int, name: str, place: str) -> str | None:
@@ -88,12 +85,10 @@ def _emptied(parent_fd: int, name: str, place: str) -> str | None:
         return None
     except (OSError, UnsafeScratch) as error:
         return str(error)
-    try:
+    with closing(fd):
         if not locks.try_flock(fd):
             return ""
         return None if _removed(parent_fd, name, fd) else "it is not empty"
-    finally:
-        os.close(fd)
 
 
 def _removed(parent_fd: int, name: str, fd: int) -> bool:

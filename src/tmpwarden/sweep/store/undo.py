@@ -10,6 +10,7 @@ from ...errors import NameTaken, NotFound, TmpwardenError, UnsafeScratch
 from ...lazy_dataclass import dataclass
 from ...model.sweep import Measure
 from ...oskit.files import copying, own_files, places, take, walk
+from ...oskit.files.descriptors import closing
 from ...oskit.race import race_window as _race_window
 from ...text import plural, shown
 from ..packed import Packed
@@ -176,15 +177,12 @@ def _refusal(entry: dict[str, Any], doors: _Doors) -> TmpwardenError:
 def _move(journal: Journal, fd: int, directory: str, token: str, target: str) -> None:
     """Into any directory the user names: a rename on the same file system, a copy and then a purge on another."""
     parent, name = os.path.split(target)
-    parent_fd = walk.open_dir(os.path.realpath(parent))
-    try:
+    with closing(walk.open_dir(os.path.realpath(parent))) as parent_fd:
         if take.put_back(fd, token, parent_fd, name):
             return
         if own_files.exists(name, parent_fd):
             raise NameTaken(shown(target), hint="choose another directory for --to")
         _copy_over(journal, fd, token, parent_fd, parent, name)
-    finally:
-        os.close(parent_fd)
     quarantine.destroy(quarantine.Stored(directory, token, 0))
 
 

@@ -6,6 +6,7 @@ import os
 
 from ...errors import UnsafeScratch
 from ...oskit.files import take, walk
+from ...oskit.files.descriptors import closing
 from . import quarantine
 from .journal import Comeback, Journal, open_comebacks
 
@@ -48,10 +49,8 @@ def _mend_at(parent: str, name: str, each: Comeback) -> None:
         fd = walk.open_dir(parent)
     except OSError:
         return
-    try:
+    with closing(fd):
         restore_mode(fd, name, each.mode, (each.device, each.inode))
-    finally:
-        os.close(fd)
 
 
 def restore_mode(fd: int, name: str, mode: int, identity: tuple[int, int]) -> bool:
@@ -60,12 +59,10 @@ def restore_mode(fd: int, name: str, mode: int, identity: tuple[int, int]) -> bo
         pinned = take.pin(fd, name)
     except OSError:
         return False
-    try:
+    with closing(pinned):
         status = os.fstat(pinned)
         if (status.st_dev, status.st_ino) != identity:
             return False
         if mode & 0o200 == 0 and status.st_mode & 0o7777 == mode | 0o200:
             take.restore_mode(pinned, mode)
         return True
-    finally:
-        os.close(pinned)

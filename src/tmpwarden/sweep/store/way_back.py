@@ -6,6 +6,7 @@ import os
 
 from ...errors import UnsafeRoot
 from ...oskit.files import own_dirs, places, take, walk
+from ...oskit.files.descriptors import closing
 from ...text import shown
 from . import quarantine
 
@@ -21,10 +22,8 @@ def open_parent(root: str, path: str) -> int:
     fd = own_dirs.open_base(root)
     for component in directory[len(root) :].split("/"):
         if component:
-            try:
+            with closing(fd):
                 deeper = _entered(fd, component)
-            finally:
-                os.close(fd)
             fd = deeper
     if os.fstat(fd).st_uid not in (0, places.uid()):
         os.close(fd)
