@@ -22,11 +22,7 @@ def chunks(
         "data": data,
         "error": _described(error, exit_code),
         "warnings": list(warnings),
-        "meta": {
-            "schema": SCHEMA,
-            "duration_ms": round((time.monotonic() - started) * 1000),
-            "version": __version__,
-        },
+        "meta": {"schema": SCHEMA, "duration_ms": round((time.monotonic() - started) * 1000), "version": __version__},
     }
     yield from _object(document)
 

@@ -58,30 +58,19 @@ def _tell_version(_: click.Context, __: click.Parameter, value: bool) -> None:
 
 
 def common_options() -> list[click.Parameter]:
-    return [
-        click.Option(
-            ["--json"],
-            is_flag=True,
-            expose_value=False,
-            is_eager=True,
-            callback=_set_json,
-            help="One JSON object on stdout, on failure too.",
-        ),
-        click.Option(
-            ["--root"],
-            multiple=True,
-            metavar="DIR",
-            expose_value=False,
-            callback=_add_roots,
-            help="Look only below DIR; may be repeated.",
-        ),
-        click.Option(
-            ["--config"], metavar="FILE", expose_value=False, callback=_set_config, help="Read FILE as config.toml."
-        ),
-        click.Option(
-            ["--version"], is_flag=True, expose_value=False, callback=_tell_version, help="Show the version and exit."
-        ),
-    ]
+    settings: tuple[dict[str, Any], ...] = (
+        {
+            "callback": _set_json,
+            "is_flag": True,
+            "is_eager": True,
+            "help": "One JSON object on stdout, on failure too.",
+        },
+        {"callback": _add_roots, "multiple": True, "metavar": "DIR", "help": "Look only below DIR; may be repeated."},
+        {"callback": _set_config, "metavar": "FILE", "help": "Read FILE as config.toml."},
+        {"callback": _tell_version, "is_flag": True, "help": "Show the version and exit."},
+    )
+    names = ("--json", "--root", "--config", "--version")
+    return [click.Option([name], expose_value=False, **each) for name, each in zip(names, settings, strict=True)]
 
 
 def clicked(plain: Plain) -> click.Command:

@@ -126,22 +126,23 @@ def process(command: str | None, pid: int) -> str:
     return f"{shown(command)} (pid {pid})" if command else f"pid {pid}"
 
 
+_OWNERS = {
+    OwnerState.ALIVE: "alive",
+    OwnerState.DEAD: "gone",
+    OwnerState.ABSENT: "gone",
+    OwnerState.UNKNOWN: "cannot tell",
+    OwnerState.NONE: "no session",  # not "nobody", which is also the name of a user
+}
+
+
 def owner_told(owner: Owner) -> str:
-    known = [f"pid {owner.pid}"] * (owner.pid is not None) + [f"session {shown(owner.session or '')}"] * bool(
-        owner.session
-    )
-    name = ", ".join(known)
-    match owner.state:
-        case OwnerState.ALIVE:
-            return f"alive: {name}" if name else "alive"
-        case OwnerState.DEAD:
-            return f"gone: {name}" if name else "gone"
-        case OwnerState.ABSENT:
-            return f"gone: {name}, which no process carries" if name else "gone"
-        case OwnerState.UNKNOWN:
-            return f"cannot tell: {name}" if name else "cannot tell"
-        case OwnerState.NONE:
-            return "no session"  # not "nobody", which is also the name of a user
+    known = [f"pid {owner.pid}"] * (owner.pid is not None)
+    known += [f"session {shown(owner.session)}"] if owner.session else []
+    state = _OWNERS[owner.state]
+    if not known or owner.state is OwnerState.NONE:
+        return state
+    carried = ", which no process carries" if owner.state is OwnerState.ABSENT else ""
+    return f"{state}: {', '.join(known)}{carried}"
 
 
 def owner_short(owner: Owner) -> str:

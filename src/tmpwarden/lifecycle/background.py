@@ -23,27 +23,23 @@ JUST_DONE = 0.5  # of the time between two cleans: within it, whoever cleaned la
 def detach(work: "Callable[[], object]", *, keep: "Iterable[int]" = ()) -> bool:
     """Run `work` in a process of its own session, with none of our descriptors but those of `keep`: an agent waits for
     our stdout, and a server that starts again could not bind a port that its last words still hold."""
-    try:
-        child = posix.fork()
-    except OSError:
-        return False
-    if child:
-        try:
-            posix.waitpid(child, 0)
-        except ChildProcessError:
-            pass  # a host that ignores SIGCHLD, or reaps every child itself
-        return True
-    try:
-        posix.setsid()
-        if posix.fork():
-            posix._exit(0)
+    from ..oskit.proc.forked import forked, reap
+
+    def alone() -> None:
         _let_go(keep)
         _forget_handlers()
         gc.enable()  # hooks run without
         work()
-    except BaseException:
-        pass
-    posix._exit(0)
+
+    def leave() -> None:
+        posix.setsid()
+        forked(alone)
+
+    try:
+        reap(forked(leave))
+    except OSError:
+        return False
+    return True
 
 
 def _let_go(keep: "Iterable[int]") -> None:

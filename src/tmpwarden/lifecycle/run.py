@@ -11,6 +11,7 @@ from ..lazy_dataclass import dataclass
 from ..leases.scratch import adopt, open_scratch
 from ..model.hot import Scratch
 from ..oskit.files import places
+from ..oskit.proc.forked import forked
 from . import background, private_tmp, watch_size
 from .signals import Signals
 
@@ -100,12 +101,14 @@ def _supervised(command: Sequence[str], scratch: Scratch | None, is_private: boo
     ready, go = os.pipe()
     heard, tell = os.pipe()
     with Signals() as signals:
-        child = os.fork()
-        if child == 0:
+
+        def begin() -> None:
             os.close(go)
             os.read(ready, 1)  # until the lease names this process
             signals.restore()
             _become(command, scratch, is_private, limits, tell)
+
+        child = forked(begin)
         os.close(ready)
         os.close(tell)
         if scratch is not None:

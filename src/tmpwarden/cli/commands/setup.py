@@ -31,13 +31,7 @@ if TYPE_CHECKING:
 @click.option("--remove", is_flag=True, help="Take all of it out again: every file as it was.")
 @pass_call
 def command(
-    call: Call,
-    agents: tuple[str, ...],
-    guard: bool,
-    no_timer: bool,
-    dry_run: bool,
-    yes: bool,
-    remove: bool,
+    call: Call, agents: tuple[str, ...], guard: bool, no_timer: bool, dry_run: bool, yes: bool, remove: bool
 ) -> Answer:
     """Hooks, temp directories, timer and completion for the agents found here: one diff, one question."""
     from ...setup import everything

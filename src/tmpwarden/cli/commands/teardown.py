@@ -21,10 +21,7 @@ from ..kinds import pid as pid_number
 @plain.option("--session", metavar="ID", help="The session that ended.")
 @plain.option("--pid", type=pid_number, help="The agent's process that ended.")
 @plain.option(
-    "--agent",
-    metavar="A",
-    shell_complete=agent_ids,
-    help="The agent; alone: every session of it that has ended.",
+    "--agent", metavar="A", shell_complete=agent_ids, help="The agent; alone: every session of it that has ended."
 )
 @plain.option("--worktree", metavar="PATH", help="Its worktree too, if nothing would be lost with it; else says what.")
 @plain.option("--wait", is_flag=True, help="Wait for the purge too, not for the renames only.")

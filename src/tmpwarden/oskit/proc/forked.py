@@ -1,18 +1,15 @@
-"""A child of ours that does one piece of work and never comes back into its caller's code."""
+"""A child of ours that does one piece of work and never comes back into its caller's code. Light enough for hooks."""
 
-from __future__ import annotations
-
-import os
-from contextlib import suppress
+import posix
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
 
-def forked(work: Callable[[], object]) -> int:
+def forked(work: "Callable[[], object]") -> int:
     """The child's pid; its status is 0 when `work` came to its end, else 1. Raises OSError where no process is had."""
-    child = os.fork()
+    child = posix.fork()
     if child:
         return child
     status = 1
@@ -20,10 +17,12 @@ def forked(work: Callable[[], object]) -> int:
         work()
         status = 0
     finally:
-        os._exit(status)
+        posix._exit(status)
 
 
 def reap(child: int) -> None:
     """Wait until it has ended. A host that ignores SIGCHLD, or reaps every child itself, has none to wait for."""
-    with suppress(ChildProcessError):
-        os.waitpid(child, 0)
+    try:
+        posix.waitpid(child, 0)
+    except ChildProcessError:
+        pass

@@ -15,6 +15,7 @@ from ...lazy_dataclass import dataclass, field, replace
 from ...model.sweep import Finding, Litter
 from ...model.terms import Kind, OwnerRule, Tier, Worth
 from ...oskit.files import places
+from ...oskit.files.descriptors import closing
 from ...oskit.proc.reach import Reach
 from ...text import plural, shown
 from .kinds import kind_of
@@ -207,16 +208,11 @@ def _singles(finding: Finding) -> Iterator[Finding]:
 def _has_shape(finding: Finding) -> bool:
     """Whether the entry is inside what its row says; what cannot be looked at is for the judge to say."""
     try:
-        fd = open_below(finding.root, finding.parent)
+        with closing(open_below(finding.root, finding.parent)) as fd:
+            status = os.lstat(finding.name, dir_fd=fd)
+            return checks.has_shape(finding.litter, fd, finding.name, status) is not False
     except OSError:
         return True
-    try:
-        status = os.lstat(finding.name, dir_fd=fd)
-        return checks.has_shape(finding.litter, fd, finding.name, status) is not False
-    except OSError:
-        return True
-    finally:
-        os.close(fd)
 
 
 def _resolved(word: str) -> str:
