@@ -58,19 +58,13 @@ def _tell_version(_: click.Context, __: click.Parameter, value: bool) -> None:
 
 
 def common_options() -> list[click.Parameter]:
-    settings: tuple[dict[str, Any], ...] = (
-        {
-            "callback": _set_json,
-            "is_flag": True,
-            "is_eager": True,
-            "help": "One JSON object on stdout, on failure too.",
-        },
-        {"callback": _add_roots, "multiple": True, "metavar": "DIR", "help": "Look only below DIR; may be repeated."},
-        {"callback": _set_config, "metavar": "FILE", "help": "Read FILE as config.toml."},
-        {"callback": _tell_version, "is_flag": True, "help": "Show the version and exit."},
+    rows: tuple[tuple[str, Any, str, dict[str, Any]], ...] = (
+        ("--json", _set_json, "One JSON object on stdout, on failure too.", {"is_flag": True, "is_eager": True}),
+        ("--root", _add_roots, "Look only below DIR; may be repeated.", {"multiple": True, "metavar": "DIR"}),
+        ("--config", _set_config, "Read FILE as config.toml.", {"metavar": "FILE"}),
+        ("--version", _tell_version, "Show the version and exit.", {"is_flag": True}),
     )
-    names = ("--json", "--root", "--config", "--version")
-    return [click.Option([name], expose_value=False, **each) for name, each in zip(names, settings, strict=True)]
+    return [click.Option([name], callback=do, help=words, expose_value=False, **more) for name, do, words, more in rows]
 
 
 def clicked(plain: Plain) -> click.Command:

@@ -17,17 +17,8 @@ from .call import Call
 from .table import Row, draw
 
 _COLUMNS = (
-    ">SIZE",
-    ">DERIVED",
-    "REPOSITORY",
-    "BRANCH",
-    ">COMMIT",
-    ">UNPUSHED",
-    "MERGED",
-    "DIRTY",
-    "HELD BY",
-    "VERDICT",
-)
+    ">SIZE", ">DERIVED", "REPOSITORY", "BRANCH", ">COMMIT", ">UNPUSHED", "MERGED", "DIRTY", "HELD BY", "VERDICT",
+)  # fmt: skip
 _HOLDS = {Holds.YES: True, Holds.NO: False, Holds.NOT_MEASURED: None}
 _TITLES = {
     "inspectable": "can be inspected",
