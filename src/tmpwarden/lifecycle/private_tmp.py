@@ -21,31 +21,10 @@ _MS_BIND, _MS_REC, _MS_PRIVATE = 4096, 16384, 1 << 18
 
 # What other programs offer in /tmp and a command may need: display, sound, agents, terminals, editors, databases.
 PASSED_THROUGH = (
-    ".X11-unix",
-    ".ICE-unix",
-    ".XIM-unix",
-    ".font-unix",
-    ".X*-lock",
-    "wayland-*",
-    "pulse-*",
-    "ssh-*",
-    "gpg-*",
-    "dbus-*",
-    "tmux-*",
-    "screens",
-    "uscreens",
-    "vscode-*.sock",
-    "vscode-ipc-*",
-    "cursor-*.sock",
-    "emacs*",
-    "nvim*",
-    "docker*.sock",
-    "podman-run-*",
-    ".s.PGSQL.*",
-    "mysql*.sock",
-    "systemd-private-*",
-    "krb5cc*",
-)
+    ".X11-unix", ".ICE-unix", ".XIM-unix", ".font-unix", ".X*-lock", "wayland-*", "pulse-*", "ssh-*", "gpg-*",
+    "dbus-*", "tmux-*", "screens", "uscreens", "vscode-*.sock", "vscode-ipc-*", "cursor-*.sock", "emacs*", "nvim*",
+    "docker*.sock", "podman-run-*", ".s.PGSQL.*", "mysql*.sock", "systemd-private-*", "krb5cc*",
+)  # fmt: skip
 # What the user's programs are told about such places: /tmp/NAME in these is shown, whatever its name.
 _VARIABLES = (
     "SSH_AUTH_SOCK", "XDG_RUNTIME_DIR", "WAYLAND_DISPLAY", "XAUTHORITY", "DBUS_SESSION_BUS_ADDRESS", "TMUX", "STY",

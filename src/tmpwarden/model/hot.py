@@ -59,19 +59,9 @@ class Lease:
     """Who a scratch belongs to: pid + start ticks + boot id, within one pid namespace of one machine."""
 
     __slots__ = (
-        "agent",
-        "boot",
-        "cgroup",
-        "config_home",
-        "created",
-        "machine",
-        "others",
-        "path",
-        "pid",
-        "pidns",
-        "session",
+        "agent", "boot", "cgroup", "config_home", "created", "machine", "others", "path", "pid", "pidns", "session",
         "start",
-    )
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -14,15 +14,9 @@ from ..oskit.proc.open_files import OpenFile, open_files
 KEEP_LAST_BYTES = 64 << 20
 # Files that are read from their beginning again: databases and disk images. A log is none of these.
 _MAGIC = (
-    b"SQLite format 3\0",
-    b"QFI\xfb",
-    b"KDMV",
-    b"vhdxfile",
-    b"conectix",
-    b"PK\x03\x04",
-    b"\x1f\x8b",
+    b"SQLite format 3\0", b"QFI\xfb", b"KDMV", b"vhdxfile", b"conectix", b"PK\x03\x04", b"\x1f\x8b",
     b"\x28\xb5\x2f\xfd",
-)
+)  # fmt: skip
 _READ_FIRST = 64
 
 

@@ -11,7 +11,7 @@ from ..errors import BrokenSettings, SetupFailed, TmpwardenError
 from ..lazy_dataclass import dataclass
 from ..leases import static_temp
 from ..oskit.files import own_files, places
-from . import apply, bus, marks, rc_files, record, temp, timer
+from . import apply, bus, marks, rc_files, record, shellenv, temp, timer
 from .edits import Edit, read
 from .targets import TARGETS, Target, find
 
@@ -166,12 +166,7 @@ def _tmpfiles(directories: Sequence[str]) -> Iterator[Edit]:
 
 def _shell(ways: Sequence[temp.Way], wanted: Wanted, remaining: list[str]) -> list[Change]:
     needed = {way.agent for way in ways if way.by == "shell"}
-    programs = tuple(
-        (program, target.id)
-        for target in TARGETS
-        for program in target.programs
-        if target.id in needed and shutil.which(program)
-    )
+    programs = tuple((program, agent) for program, agent in shellenv.programs_here() if agent in needed)
     try:
         edit = rc_files.with_functions(wanted.shell, wanted.tmpwarden, programs)
     except BrokenSettings as error:

@@ -78,32 +78,19 @@ def put(edit: Edit) -> None:
         raise SetupFailed(
             f"somebody else has just changed {shown(edit.path)}; it was left as it is", hint="run it again"
         )
-    _refuse_strangers(edit.path)
+    status = os.stat(edit.path) if os.path.exists(edit.path) else None
+    if status is not None and status.st_uid != os.geteuid():
+        # `sudo -E` leads root here. A file that we write anew is ours, and its owner could not read it any more.
+        raise PermissionDenied(shown(edit.path), hint=f"it belongs to uid {status.st_uid}: run it as that user")
     if edit.after is None:
         remove(edit.path)
         return
     os.makedirs(os.path.dirname(edit.path), 0o700, exist_ok=True)
-    if _has_other_names(edit.path):
+    if status is not None and status.st_nlink > 1:
         atomic.overwrite(edit.path, edit.after)  # a rename would part it from its other names; the backup is there
     else:
-        atomic.write(edit.path, edit.after, _mode(edit.path), durable=True, like=edit.path)
-
-
-def _has_other_names(path: str) -> bool:
-    try:
-        return os.stat(path).st_nlink > 1
-    except OSError:
-        return False
-
-
-def _refuse_strangers(path: str) -> None:
-    """`sudo -E` leads root here. A file that we write anew is ours, and its owner could not read it any more."""
-    try:
-        owner = os.stat(path).st_uid
-    except OSError:
-        return
-    if owner != os.geteuid():
-        raise PermissionDenied(shown(path), hint=f"it belongs to uid {owner}: run it as that user")
+        mode = 0o600 if status is None else status.st_mode & 0o777
+        atomic.write(edit.path, edit.after, mode, durable=True, like=edit.path)
 
 
 def remove(path: str) -> None:
@@ -128,10 +115,3 @@ def _back_up(path: str, content: bytes | None) -> str | None:
     os.makedirs(directory(), 0o700, exist_ok=True)
     atomic.write(backup, content, durable=True)
     return backup
-
-
-def _mode(path: str) -> int:
-    try:
-        return os.stat(path).st_mode & 0o777
-    except OSError:
-        return 0o600

@@ -1,57 +1,17 @@
 """One file per check; here, the order in which they are told when they are equally bad."""
 
+from __future__ import annotations
+
 from collections.abc import Callable, Iterator
+from importlib import import_module
 
 from ...model.sweep import Diagnosis
 from ..patient import Patient
-from . import (
-    consumers,
-    forecast,
-    frozen,
-    ghosts,
-    guard,
-    hooks,
-    inherited,
-    journal,
-    memory,
-    mounts,
-    orphans,
-    probe,
-    rivals,
-    room,
-    runaway,
-    silent,
-    squatted,
-    stuck,
-    tempdirs,
-    timer,
-    tmpdir,
-    unseen,
-)
 
 Check = Callable[[Patient], Iterator[Diagnosis]]
-
-ALL: tuple[tuple[str, Check], ...] = (
-    ("frozen", frozen.check),
-    ("squatted", squatted.check),
-    ("tmpdir", tmpdir.check),
-    ("tempdirs", tempdirs.check),
-    ("ghosts", ghosts.check),  # a failure only where it is what fills a root, and then no clean helps
-    ("runaway", runaway.check),
-    ("room", room.check),
-    ("forecast", forecast.check),
-    ("probe", probe.check),
-    ("consumers", consumers.check),
-    ("stuck", stuck.check),
-    ("orphans", orphans.check),
-    ("rivals", rivals.check),
-    ("hooks", hooks.check),
-    ("guard", guard.check),
-    ("silent", silent.check),
-    ("inherited", inherited.check),
-    ("unseen", unseen.check),
-    ("memory", memory.check),
-    ("mounts", mounts.check),
-    ("journal", journal.check),
-    ("timer", timer.check),
-)
+# ghosts before room: a failure only where it is what fills a root, and then no clean helps
+_ORDER = (
+    "frozen", "squatted", "tmpdir", "tempdirs", "ghosts", "runaway", "room", "forecast", "probe", "consumers", "stuck",
+    "orphans", "rivals", "hooks", "guard", "silent", "inherited", "unseen", "memory", "mounts", "journal", "timer",
+)  # fmt: skip
+ALL: tuple[tuple[str, Check], ...] = tuple((name, import_module(f".{name}", __package__).check) for name in _ORDER)

@@ -12,14 +12,9 @@ from ...text import quoted, shown
 from ..patient import Patient
 
 _SYSTEM = (
-    "/etc/crontab",
-    "/etc/cron.d",
-    "/etc/cron.hourly",
-    "/etc/cron.daily",
-    "/etc/cron.weekly",
-    "/etc/tmpfiles.d",
+    "/etc/crontab", "/etc/cron.d", "/etc/cron.hourly", "/etc/cron.daily", "/etc/cron.weekly", "/etc/tmpfiles.d",
     "/etc/systemd/system",
-)
+)  # fmt: skip
 _SPOOLS = ("/var/spool/cron/crontabs", "/var/spool/cron")
 _HOME = (".config/user-tmpfiles.d", ".config/systemd/user")
 _AGENTS = rf"(?:cc-|{'|'.join(FACTS)})"

@@ -20,19 +20,9 @@ class Holders:
     namespaces count too. Never seen: this process's own environment, and what it opened only to look at."""
 
     __slots__ = (
-        "_arguments",
-        "_asked",
-        "_below",
-        "_blind",
-        "_commands",
-        "_held",
-        "_locate",
-        "doubts",
-        "in_the_deep",
-        "lost",
-        "processes",
-        "sessions",
-    )
+        "_arguments", "_asked", "_below", "_blind", "_commands", "_held", "_locate", "doubts", "in_the_deep", "lost",
+        "processes", "sessions",
+    )  # fmt: skip
 
     def __init__(self, table: namespaces.MountTable | None) -> None:
         self._locate: Callable[[str], Key | None] | None = table.locate if table else None

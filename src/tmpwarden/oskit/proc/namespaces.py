@@ -10,37 +10,11 @@ from .mountinfo import Mount, parse_mount, visible_mounts
 INITIAL_PID_NAMESPACE = "pid:[4026531836]"  # a constant of the kernel: PROC_PID_INIT_INO
 
 # A process on another host can own what lies here, so no record of ours proves that it is gone.
-NETWORK_FILESYSTEMS = frozenset(
-    (
-        "nfs",
-        "nfs4",
-        "cifs",
-        "smb3",
-        "smbfs",
-        "9p",
-        "afs",
-        "ceph",
-        "glusterfs",
-        "lustre",
-        "gfs",
-        "gfs2",
-        "ocfs2",
-        "beegfs",
-        "gpfs",
-        "pvfs2",
-        "orangefs",
-        "davfs",
-        "virtiofs",
-        "fuse.sshfs",
-        "fuse.glusterfs",
-        "fuse.cephfs",
-        "fuse.davfs",
-        "fuse.rclone",
-        "fuse.s3fs",
-        "fuse.gcsfuse",
-        "fuse.juicefs",
-    )
-)
+NETWORK_FILESYSTEMS = frozenset((
+    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "gfs", "gfs2", "ocfs2",
+    "beegfs", "gpfs", "pvfs2", "orangefs", "davfs", "virtiofs", "fuse.sshfs", "fuse.glusterfs", "fuse.cephfs",
+    "fuse.davfs", "fuse.rclone", "fuse.s3fs", "fuse.gcsfuse", "fuse.juicefs",
+))  # fmt: skip
 
 
 def waits_for_others(filesystem: str) -> bool:

@@ -9,25 +9,10 @@ from . import namespaces, procs
 
 # Processes of a user's own that hide from that user (not dumpable, or in a namespace of their own), and that start no
 # agent's command in a way we would miss: docs/liveness.md tells why each is here.
-SHY_COMMANDS = frozenset(
-    (
-        "(sd-pam)",
-        "ssh-agent",
-        "gpg-agent",
-        "scdaemon",
-        "keyboxd",
-        "dirmngr",
-        "sshd",
-        "sshd-session",
-        "gnome-keyring-d",
-        "gnome-keyring-",
-        "kwalletd5",
-        "kwalletd6",
-        "fusermount",
-        "fusermount3",
-        "polkit-agent-he",
-    )
-)
+SHY_COMMANDS = frozenset((
+    "(sd-pam)", "ssh-agent", "gpg-agent", "scdaemon", "keyboxd", "dirmngr", "sshd", "sshd-session", "gnome-keyring-d",
+    "gnome-keyring-", "kwalletd5", "kwalletd6", "fusermount", "fusermount3", "polkit-agent-he",
+))  # fmt: skip
 _CONTAINER_CLIENTS = frozenset(("docker", "nerdctl", "podman", "docker-compose"))
 _SANDBOXED_BROWSER = (b"--type=renderer", b"--type=zygote", b"--type=gpu-process", b"--type=utility", b"-contentproc")
 

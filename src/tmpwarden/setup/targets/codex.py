@@ -3,20 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 import tomllib
 
 from ..edits import read, resolved
 from ..runtime import Runtime
 from .target import Target
-
-_SNAKE = {
-    "SessionStart": "session_start",
-    "SubagentStart": "subagent_start",
-    "PreToolUse": "pre_tool_use",
-    "PostToolUse": "post_tool_use",
-    "Stop": "stop",
-    "SessionEnd": "session_end",
-}
 
 
 class Codex(Target):
@@ -36,9 +28,14 @@ class Codex(Target):
         trusted = hooks.get("state", {}) if isinstance(hooks, dict) else {}
         paths = {self.settings(), resolved(self.settings())}
         return all(
-            any(key.startswith(f"{path}:{_SNAKE[event]}:") for key in trusted for path in paths)
+            any(key.startswith(f"{path}:{_snake(event)}:") for key in trusted for path in paths)
             for event, _ in self.events
         )
 
     def advice(self) -> tuple[str, ...]:
         return ("Codex runs these hooks only after you trust them: start codex, type /hooks, and approve tmpwarden's.",)
+
+
+def _snake(event: str) -> str:
+    """`PreToolUse` as Codex writes it into its own file: `pre_tool_use`."""
+    return re.sub(r"(?<!^)([A-Z])", r"_\1", event).lower()

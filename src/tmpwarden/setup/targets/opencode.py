@@ -15,55 +15,8 @@ from ..edits import Document, Edit, line_of, read
 from ..runtime import Runtime
 from .target import MARK, Target, Wish
 
-_PLUGIN = """\
-// %(mark)s: a scratch directory for each session, nothing left of ended ones.
-// Written by `tmpwarden install opencode`.
-import { spawn } from "node:child_process"
-import { existsSync } from "node:fs"
-const PYTHON = %(python)s, SCRIPT = %(script)s, FLAGS = %(flags)s
-const UNJUDGED = { message: "tmpwarden was killed or could not start before it could judge this call" }
-const ask = (event, payload) => new Promise((done) => {
-  if (!existsSync(PYTHON) || !existsSync(SCRIPT)) return done({})
-  const child = spawn(PYTHON, ["-I", "-S", SCRIPT, "opencode", event, ...FLAGS], { stdio: ["pipe", "pipe", "ignore"] })
-  let said = ""
-  const end = (status) => { try { done(JSON.parse(said)) } catch { done(status === 0 ? {} : UNJUDGED) } }
-  const late = setTimeout(() => { child.kill(); done(UNJUDGED) }, 10000)
-  child.stdout.on("data", (part) => { said += part })
-  child.on("error", () => done(UNJUDGED)).on("close", (status) => { clearTimeout(late); end(status) })
-  child.stdin.on("error", () => {}).end(JSON.stringify({ ...payload, pid: process.pid }))
-})
-export const Tmpwarden = async ({ directory }) => {
-  const scratch = new Map(), untold = new Map()
-  const start = (sessionID) => {
-    if (!scratch.has(sessionID)) scratch.set(sessionID, ask("shell.env", { input: { sessionID }, cwd: directory }))
-    return scratch.get(sessionID)
-  }
-  return {
-    "experimental.chat.system.transform": async (input, output) => {
-      const context = input.sessionID && (await start(input.sessionID)).context
-      if (context) output.system.push(context)
-    },
-    "shell.env": async (input, output) => {
-      Object.assign(output.env, (await start(input.sessionID)).env ?? {})
-    },
-    %(guard)s"tool.execute.after": async (input, output) => {
-      const more = untold.get(input.callID)
-      if (more && typeof output?.output === "string") output.output += "\\n" + more
-      untold.delete(input.callID)
-      await ask("tool.execute.after", { input: { ...input, args: {} } })
-    },
-    dispose: async () => { for (const sessionID of scratch.keys()) await ask("dispose", { input: { sessionID } }) },
-  }
-}
-"""
-_GUARD = """\
-"tool.execute.before": async (input, output) => {
-      const said = await ask("tool.execute.before", { input, output, cwd: process.cwd() })
-      if (said.deny) throw new Error(said.deny)
-      if (said.message) untold.set(input.callID, said.message)
-      if (said.args) Object.assign(output.args, said.args)
-    },
-    """
+_PLUGIN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "opencode.js")
+_GUARDING, _BEHIND_IT = '"tool.execute.before"', '"tool.execute.after"'  # where the guard's part begins and ends
 
 
 class OpenCode(Target):
@@ -111,10 +64,11 @@ def _plugin_path(runtime: Runtime) -> str:
 
 def _plugin(wish: Wish) -> str:
     assert wish.runtime is not None
-    return _PLUGIN % {
-        "mark": MARK,
-        "python": json.dumps(wish.runtime.interpreter),
-        "script": json.dumps(wish.runtime.script),
-        "flags": json.dumps(["--observe"] if wish.observe else []),
-        "guard": _GUARD if wish.guard else "",
-    }
+    with open(_PLUGIN, encoding="utf-8") as file:
+        text = file.read()
+    if not wish.guard:
+        text = text[: text.index(_GUARDING)] + text[text.index(_BEHIND_IT) :]
+    known = {"PYTHON": wish.runtime.interpreter, "SCRIPT": wish.runtime.script, "FLAGS": ["--observe"] * wish.observe}
+    for name, value in known.items():
+        text = text.replace(f"__{name}__", json.dumps(value))
+    return text.replace("__MARK__", MARK)
