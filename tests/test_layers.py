@@ -21,10 +21,9 @@ LAYERS = [
     {"catalogue", "leases", "repos"},
     {"oskit"},
     {"agent_facts", "agent_events"},
-    {"headstart"},
     {"pack"},
     {"model", "errors", "text", "small_files", "small_json", "stamped", "toml_lines"},
-    {"later", "lazy_dataclass", "light_enum"},
+    {"headstart", "later", "lazy_dataclass", "light_enum"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 ROOT_MODULES = {"__init__", "__main__"}  # the lazy front door and `python -m`: they may name anything

@@ -1,6 +1,5 @@
 """The guard's compiled modules in one file. Hot path: it needs ninety, and finding each costs more than running it.
 
-The file holds nothing that its sources do not say: if one of them has changed, or anything else is odd, it is not used.
 What a typical call needs is read at once; other functions and modules stay in the file until somebody calls them.
 """
 
@@ -8,128 +7,105 @@ import posix
 import sys
 from marshal import loads
 
-from .stamped import CodeFinder, are_unchanged, interpreter, open_private
+from .headstart import THAW, are_unchanged, execute, open_pack
+from .stamped import CodeFinder
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from types import CodeType, FunctionType
+    from types import FunctionType, ModuleType
+    from typing import Any
 
-    Place = tuple[int, int]  # offset and length in the file
-    Given = list[tuple[str, tuple[str, ...]]]  # which names from which modules
-    Packed = tuple[str, str, bool, CodeType, Given]
-    Later = dict[str, tuple[str, bool, list[object], Place]]  # name -> source, is it a package, its stamp, its code
+    from .headstart import Asleep, Place, Stamp
 
-MAX_BYTES = 1 << 23
-NUMBER = 8  # bytes of each of the two numbers at the head: how much is read at once, how much is left
-THAW = "_thaw"  # by which a function that is not there yet is called
-_Module = type(sys)
-
-
-def path_for(state: str, dialect: str) -> str:
-    """One for each dialect, which import different modules, and for each copy of us."""
-    here = __file__.rpartition("/")[0].replace("/", "-")[-120:]
-    return f"{state}/guard/code-{dialect if dialect.isalpha() else 'other'}{here}"
+    Later = dict[str, tuple[str, bool, Stamp, Place]]  # name -> source, is it a package, its stamp, its code
 
 
 def use(path: str) -> bool:
-    """Load everything in the pack at `path`; False if there is none that fits the sources and this interpreter."""
-    fd, size = open_private(path, MAX_BYTES)
-    if fd < 0:
+    """Load everything in the pack at `path`; False if there is none that fits."""
+    opened = open_pack(path)
+    if opened is None:
         return False
-    try:
-        numbers = posix.read(fd, 2 * NUMBER)
-        at_once, cold = int.from_bytes(numbers[:NUMBER], "big"), int.from_bytes(numbers[NUMBER:], "big")
-        if 2 * NUMBER + at_once + cold != size:  # cut
-            return False
-        kind, stamps, modules, later = loads(posix.read(fd, at_once))
-    except (OSError, ValueError, EOFError, TypeError):
+    modules, later, fd, start = opened
+    rest = _Rest(fd, start, later)
+    if not execute(modules, rest.lay):
         return False
-    if kind != interpreter() or not are_unchanged(stamps):
-        return False
-    return _execute(modules, later, _Rest(fd, size - cold))
+    sys.meta_path.insert(0, rest)
+    return True
 
 
 class _Rest(CodeFinder):
     """What was left in the file, which stays open: another pack of that name would be another file."""
 
-    __slots__ = ("_fd", "_later", "_start")
+    __slots__ = ("_fd", "_later", "_place", "_start")
 
-    def __init__(self, fd: int, start: int) -> None:
+    def __init__(self, fd: int, start: int, place: "Place") -> None:
         self._fd = fd
         self._start = start
-        self._later: Later = {}
+        self._place = place
+        self._later: Later | None = None
 
-    def code(self, place: "Place") -> "CodeType":
-        return loads(posix.pread(self._fd, place[1], self._start + place[0]))  # type: ignore[no-any-return]
+    def lay(self, asleep: "list[Asleep]", names: "dict[str, object]") -> None:
+        """Put what is not there yet in the place of a module's functions and methods."""
+        names[THAW] = self._thaw
+        for one in asleep:
+            names[one[0]] = _Sleeper(self, names, one)
 
-    def thaw(self, key: "tuple[str, str, int, int]") -> "FunctionType":
-        """The function that was called before its code was there; from now on it has it."""
+    def woken(self, names: "dict[str, object]", asleep: "Asleep") -> "Callable[..., object]":
+        name, module, offset, length = asleep
+        if module:
+            return getattr(__import__(module, None, None, (name,)), name)  # type: ignore[no-any-return]
+        if isinstance(names[name], _Sleeper):
+            exec(self._read((offset, length)), names)
+        return names[name]  # type: ignore[return-value]
+
+    def _thaw(self, key: "tuple[str, str, int, int]") -> "FunctionType":
+        """The method that was called before its code was there; from now on it has it."""
         module, name, offset, length = key
         found: object = sys.modules[module]
         for part in name.split("."):
             found = vars(found)[part]
         function: FunctionType = getattr(found, "fget", None) or getattr(found, "__func__", found)  # type: ignore[assignment]
-        function.__code__ = self.code((offset, length))
+        function.__code__ = self._read((offset, length))
         return function
 
-    def offer(self, later: "Later") -> None:
-        self._later = later
-        if later:
-            sys.meta_path.insert(0, self)
+    def _read(self, place: "Place") -> "Any":
+        return loads(posix.pread(self._fd, place[1], self._start + place[0]))
 
     def source_of(self, name: str) -> "tuple[str, bool] | None":
-        if name not in self._later:
+        if self._later is None:
+            self._later = self._read(self._place)
+        if not self._later or name not in self._later:
             return None
         source, is_package, stamp, _ = self._later[name]
         return (source, is_package) if are_unchanged([stamp]) else None  # its file is another one by now
 
-    def code_of(self, name: str) -> "CodeType":
-        return self.code(self._later[name][3])
+    def exec_module(self, module: "ModuleType") -> None:
+        assert self._later is not None
+        source, _, _, place = self._later[module.__name__]
+        code, given, asleep = self._read(place)
+        names = module.__dict__
+        names["__file__"] = source
+        for base, wanted in given:
+            there = __import__(base, None, None, wanted).__dict__
+            for one in wanted:
+                names[one] = there[one]
+        self.lay(asleep, names)
+        exec(code, names)
 
 
-def _forward(module: str, name: str) -> "Callable[..., object]":
-    """A function of a module that nothing has needed yet."""
+class _Sleeper:
+    """Stands for a function that nobody has called yet."""
 
-    def call(*given: object, **named: object) -> object:
-        return getattr(__import__(module, None, None, (name,)), name)(*given, **named)
+    __slots__ = ("_asleep", "_function", "_names", "_rest")
 
-    return call
+    def __init__(self, rest: _Rest, names: "dict[str, object]", asleep: "Asleep") -> None:
+        self._rest = rest
+        self._names = names
+        self._asleep = asleep
+        self._function: Callable[..., object] | None = None
 
-
-def _execute(modules: "list[Packed]", later: "Later", rest: _Rest) -> bool:
-    """Each module after those that it imports from, whose names it is handed: no import machinery is needed."""
-    ready = sys.modules
-    fresh = {}
-    thaw = rest.thaw
-    for name, source, is_package, code, given in modules:
-        if name not in ready:
-            fresh[name] = code, given
-            ready[name] = module = _Module(name)
-            names = module.__dict__
-            names["__file__"] = source
-            names["__package__"] = name if is_package else name.rpartition(".")[0]
-            names[THAW] = thaw
-            if is_package:
-                names["__path__"] = [source.rpartition("/")[0]]
-    try:
-        for name, (code, given) in fresh.items():
-            names = ready[name].__dict__
-            parent, _, child = name.rpartition(".")
-            if parent:
-                ready[parent].__dict__[child] = ready[name]
-            for base, wanted in given:
-                if base in later:
-                    for one in wanted:
-                        names[one] = _forward(base, one)
-                    continue
-                there = ready[base].__dict__
-                for one in wanted:
-                    names[one] = there[one]
-            exec(code, names)
-    except Exception:
-        for name in fresh:
-            del ready[name]
-        return False
-    rest.offer(later)
-    return True
+    def __call__(self, *given: object, **named: object) -> object:
+        if self._function is None:
+            self._function = self._rest.woken(self._names, self._asleep)
+        return self._function(*given, **named)

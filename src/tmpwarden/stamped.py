@@ -1,15 +1,16 @@
 """Files of ours that were made from others, and are believed only while those look as they did. Hot path."""
 
 import posix
-import sys
 from _frozen_importlib import ModuleSpec  # importlib.machinery is one import more
+
+from .headstart import open_private
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import CodeType, ModuleType
 
-    Stamp = list[object]  # path, mtime in ns, size, inode; a list, because JSON knows no tuples
+    from .headstart import Stamp
 
 
 def stamp(paths: "Iterable[str]") -> "list[Stamp]":
@@ -25,20 +26,6 @@ def _stamp(path: str) -> "Stamp":
     return [path, seen.st_mtime_ns, seen.st_size, seen.st_ino]
 
 
-def are_unchanged(stamps: "Iterable[Stamp]") -> bool:
-    """Whether every source still looks as it did."""
-    for path, mtime_ns, size, inode in stamps:  # a hundred of them before every tool call
-        try:
-            seen = posix.stat(path)  # type: ignore[arg-type]
-        except OSError:
-            if mtime_ns or size or inode:
-                return False
-            continue  # it was not there either
-        if seen.st_mtime_ns != mtime_ns or seen.st_ino != inode or seen.st_size != size:
-            return False
-    return True
-
-
 def read_private(path: str, max_bytes: int) -> "bytes | None":
     """The bytes of a file that is ours, writable by nobody else, no link and no longer than that; else None."""
     fd, size = open_private(path, max_bytes)
@@ -50,25 +37,6 @@ def read_private(path: str, max_bytes: int) -> "bytes | None":
         return None
     finally:
         posix.close(fd)
-
-
-def open_private(path: str, max_bytes: int) -> "tuple[int, int]":
-    """Descriptor and length of such a file, else -1 and 0."""
-    try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK)
-    except OSError:
-        return -1, 0
-    seen = posix.fstat(fd)
-    is_file = seen.st_mode & 0o170000 == 0o100000
-    if is_file and seen.st_uid == posix.geteuid() and not seen.st_mode & 0o022 and seen.st_size <= max_bytes:
-        return fd, seen.st_size
-    posix.close(fd)
-    return -1, 0
-
-
-def interpreter() -> str:
-    """What compiled code is bound to."""
-    return f"{sys.implementation.cache_tag} {sys.hexversion:x}"
 
 
 class CodeFinder:

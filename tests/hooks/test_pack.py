@@ -1,5 +1,6 @@
 """Modules out of one file: the same modules, or the ordinary ones; never old code, never somebody else's."""
 
+import json
 import os
 import subprocess
 import sys
@@ -7,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from hooks.calling import hook
+from hooks.calling import PYTHON, RUN, hook
 
 SOURCE = Path(__file__).parents[2] / "src"
 USE = """
@@ -70,8 +71,10 @@ def sample(tmp_path: Path) -> Path:
         (package / name / "__init__.py").write_text("")
     for name in (
         "__init__.py",
+        "headstart.py",
         "pack.py",
         "hooks/packing.py",
+        "hooks/slim_code.py",
         "oskit/files/atomic.py",
         "oskit/files/own_dirs.py",
         "oskit/race.py",
@@ -81,7 +84,7 @@ def sample(tmp_path: Path) -> Path:
         (package / name).write_text((SOURCE / "tmpwarden" / name).read_text())
     sources = {
         "__init__": "from . import other\n",
-        "inner": "from __future__ import annotations\nimport posix\nfrom .other import WORD\nn: memoryview = 1\n",
+        "inner": "from __future__ import annotations\nimport posix\nfrom .other import WORD\nn: memoryview = [WORD]\n",
         "other": "WORD = 'first'\ndef use(one: memoryview, *, two: memoryview = None) -> memoryview: ...\n" + FUNCTIONS,
         "later": "NAME = 'later'\n",  # imported by nobody that is packed
     }
@@ -182,3 +185,21 @@ def test_a_call_with_nothing_to_judge_needs_the_pack_of_the_first_look_alone(own
     assert not whole.exists()
     hook("claude", "PreToolUse", payload | {"tool_input": {"command": "rm -rf x > y"}})
     assert whole.exists()
+
+
+def test_a_call_finds_only_one_module_of_ours_the_ordinary_way(own_world: Path) -> None:
+    """Finding one costs as much as running five: what modules call while they load lies in the pack, too."""
+    payload = {
+        "session_id": "4ccb12f1-61e7-48ad-9bec-1437a2f881f7",
+        "cwd": str(own_world),
+        "hook_event_name": "PreToolUse",
+        "tool_name": "Bash",
+        "tool_input": {"command": "time (FOO=1 npm test; ls) 2>&1 | tee out.log | tail -5 > x"},
+    }
+    for _ in range(3):  # as above
+        hook("claude", "PreToolUse", payload)
+    run = [PYTHON, "-v", "-I", "-S", str(RUN), "claude", "PreToolUse"]
+    done = subprocess.run(run, input=json.dumps(payload), capture_output=True, text=True, check=False)
+    files = [line for line in done.stderr.splitlines() if line.startswith("# code object from ")]
+    ours = [Path(line.split("'")[1]).name for line in files if "tmpwarden" in line]
+    assert [name.partition(".")[0] for name in ours] == ["headstart"]

@@ -7,7 +7,8 @@ A module comes out of it when somebody imports it, as if it had been found the o
 import sys
 from marshal import dumps, loads
 
-from ..stamped import CodeFinder, are_unchanged, interpreter, stamp
+from ..headstart import are_unchanged, interpreter
+from ..stamped import CodeFinder, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

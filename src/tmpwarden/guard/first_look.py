@@ -105,8 +105,9 @@ def _without_quotes(command: str) -> str | None:
 
 def table_in_force(state_dir: str, config_dir: str) -> "Table | None":
     """The table, if its sources look as they did; None also where a rule switches the first look off."""
+    from ..headstart import are_unchanged
     from ..small_json import decode_object
-    from ..stamped import are_unchanged, read_private
+    from ..stamped import read_private
 
     data = read_private(path_of(state_dir), 1 << 18)
     table = decode_object(data) if data is not None else None

@@ -5,7 +5,7 @@ import posix
 import sys
 
 from ..agent_events import MOMENTS  # an event that is not there is none of our business
-from ..headstart import NAME, is_prepared
+from ..headstart import NAME, is_prepared, path_for
 from . import notebook
 from .payload import read_all, text_field
 
@@ -17,10 +17,7 @@ if TYPE_CHECKING:
 _FIRST = b'{"session_id":"'
 _FIRST_LOOK = "-first"
 _MARKS = (">", "$", "tmp", "=", "`", "<", "(", "~", "rm ", "cd ")
-_JSON, _LOADED_FIRST = (
-    "tmpwarden.small_json",
-    frozenset(f"tmpwarden.{name}" for name in ("headstart", "pack", "stamped")),
-)
+_FOR_ALL = ("tmpwarden", __name__, "tmpwarden.small_json", "tmpwarden.pack")
 _JUDGING = tuple(f"tmpwarden.guard.{room}." for room in ("shell", "nouns", "programs", "simulate", "decide"))
 _AUDIT, _COMPILER = "tmpwarden.guard.log.audit", "tmpwarden.guard.rules.compiling"
 
@@ -91,7 +88,7 @@ def _before(
     notes: str,
 ) -> bytes:
     """The one event that needs seventy modules, the guard's; most calls end at the first look, which needs five."""
-    from ..pack import path_for, use
+    from ..pack import use
 
     loaded = frozenset(sys.modules)
     state = notes.rpartition("/")[0]
@@ -101,15 +98,17 @@ def _before(
 
         if is_nothing(arguments[0], session, payload, environ, state):
             return b""
-    is_packed = use(packed)
-    from .events.dispatch import answer
-    from .events.hook_call import HookCall
+    if use(packed):
+        from .events.dispatch import answer
+        from .events.hook_call import HookCall
 
-    if is_packed:
         return answer(HookCall(arguments, event, "before", session, payload, environ, notes))
     from .rehearsal import CallWatch
 
     with CallWatch() as watch:
+        from .events.dispatch import answer
+        from .events.hook_call import HookCall
+
         call = HookCall(arguments, event, "before", session, payload, environ, notes)
         said = answer(call)
     if _COMPILER not in sys.modules:  # one slow thing in one call
@@ -142,7 +141,7 @@ def _keep(packed: str, call: "HookCall", loaded: frozenset[str], watch: "CallWat
         from .rehearsal import rehearse
 
         roots = ("events.dispatch", "events.before", f"dialects.{call.dialect.facts['dialect']}")
-        used = rehearse(call) | {name for name in watch.seen if not name[0].startswith(_JUDGING)}
+        used = rehearse(call) | watch.at_load | {name for name in watch.seen if not name[0].startswith(_JUDGING)}
         packing.make(packed, (*(f"{__package__}.{name}" for name in roots), _AUDIT), loaded, used)
         packing.make(packed + _FIRST_LOOK, (f"{__package__}.first", _AUDIT), loaded)
         _keep_headstart(call.state)
@@ -153,10 +152,9 @@ def _keep(packed: str, call: "HookCall", loaded: frozenset[str], watch: "CallWat
 def _keep_headstart(state: str) -> None:
     """Pack what all hooks need."""
     try:
-        from ..pack import path_for
         from . import packing
 
-        packing.make(path_for(state, NAME), ("tmpwarden", __name__, _JSON), _LOADED_FIRST)
+        packing.make(path_for(state, NAME), _FOR_ALL, frozenset((is_prepared.__module__,)))
     except Exception:  # as above
         pass
 

@@ -1,19 +1,22 @@
-"""Makes the pack that hooks/pack.py loads: once after an install, an upgrade or a change, at the end of a call."""
+"""Makes the pack that pack.py loads: once after an install, an upgrade or a change, at the end of a call."""
 
 import ast
 import sys
 from importlib.util import find_spec
 from marshal import dumps
 
-from .. import pack
+from ..headstart import NUMBER, THAW, interpreter
 from ..oskit.files.atomic import write
 from ..oskit.files.own_dirs import make_private_dir
-from ..stamped import interpreter, stamp
+from ..stamped import stamp
+from .slim_code import compiled, names_in, parsed, without_lines
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from types import CodeType
+
+    from ..headstart import Asleep, Given
 
 _OURS = __package__.partition(".")[0] + "."
 # what functions of these rooms import when they are called; all else is for another day
@@ -22,7 +25,6 @@ _LATER = (
     *[f"{_OURS}{name}" for name in ("leases.stated", "leases.births", "hooks.events.stating")],
 )
 Found = tuple[str, str, bool, ast.Module]  # name, source, is it a package, its text
-Given = list[tuple[str, tuple[str, ...]]]  # which names from which modules
 Names = frozenset[tuple[str, str]]  # module and qualified name of functions
 
 
@@ -35,22 +37,25 @@ def make(path: str, roots: "tuple[str, ...]", loaded: "frozenset[str]", used: "N
     seen = set(loaded)
     for root in roots:
         found += _in_order(root, seen)
-    cold = _Cold()
-    unused = set() if used is None else _unused(found, roots, used)
-    later = {
-        name: (source, is_package, stamp([source])[0], cold.put(_compiled(source, tree)))
-        for name, source, is_package, tree in (
-            *[one for one in found if one[0] in unused],
-            *_for_later(found, seen),
-        )
+    more = list(_for_later(found, seen))
+    functions = {
+        name: {node.name for node in tree.body if isinstance(node, ast.FunctionDef)}
+        for name, _, _, tree in (*found, *more)
     }
-    found = [one for one in found if one[0] not in unused]
-    now = []
-    for name, source, is_package, tree in found:
-        given = _taken_imports(tree, name if is_package else name.rpartition(".")[0])
-        code = _compiled(source, tree)
-        now.append((name, source, is_package, code if used is None else cold.freeze(code, name, used), given))
-    head = (interpreter(), stamp(source for _, source, _, _ in found), now, later)
+    is_later = {one[0] for one in more} | (set() if used is None else _unused(found, roots, used, functions))
+    cold = _Cold()
+    now, later = [], {}
+    for name, source, is_package, tree in (*found, *more):
+        given, asleep = _imported(tree, name if is_package else name.rpartition(".")[0], is_later, functions)
+        if name in is_later:
+            place = cold.put((compiled(source, tree), given, asleep))
+            later[name] = (source, is_package, stamp([source])[0], place)
+            continue
+        asleep += [] if used is None else cold.put_functions(name, source, tree, used)
+        code = compiled(source, tree)
+        code = code if used is None else cold.freeze(code, name, used)
+        now.append((name, source, is_package, code if code.co_names else None, given, asleep))
+    head = (interpreter(), stamp(one[1] for one in now), now, cold.put(later))
     make_private_dir(path.rpartition("/")[0])
     write(path, cold.behind(head))
 
@@ -62,15 +67,26 @@ class _Cold:
         self._parts: list[bytes] = []
         self._length = 0
 
-    def put(self, code: "CodeType") -> "tuple[int, int]":
+    def put(self, thing: object) -> "tuple[int, int]":
         """Where it lies, counted from the end of the head."""
-        data = dumps(code)
+        data = dumps(thing)  # type: ignore[arg-type]
         self._parts.append(data)
         self._length += len(data)
         return self._length - len(data), len(data)
 
+    def put_functions(self, module: str, source: str, tree: ast.Module, used: Names) -> "list[Asleep]":
+        """Take plain functions that are not `used` out of the body of a module: each is defined when it is called."""
+        asleep = []
+        for node in [node for node in tree.body if isinstance(node, ast.FunctionDef) and not node.decorator_list]:
+            alone = compiled(source, ast.Module([node], []))
+            its = [one for one in alone.co_consts if isinstance(one, type(alone))]
+            if (module, node.name) not in used and _is_found(its[0], module):
+                tree.body.remove(node)
+                asleep.append((node.name, "", *self.put(alone)))
+        return asleep
+
     def freeze(self, code: "CodeType", module: str, used: Names) -> "CodeType":
-        """The same body, in which each function that is not `used` is one that asks for its code first."""
+        """The same body, in which each method that is not `used` is one that asks for its code first."""
         consts = tuple(
             self._frozen(one, module, used) if isinstance(one, type(code)) else one for one in code.co_consts
         )
@@ -89,24 +105,29 @@ class _Cold:
     def behind(self, head: "tuple[object, ...]") -> bytes:
         """The whole file."""
         data = dumps(head)  # type: ignore[arg-type]
-        numbers = [number.to_bytes(pack.NUMBER, "big") for number in (len(data), self._length)]
+        numbers = [number.to_bytes(NUMBER, "big") for number in (len(data), self._length)]
         return b"".join((*numbers, data, *self._parts))
 
 
-def _unused(found: "list[Found]", roots: "tuple[str, ...]", used: Names) -> "set[str]":
-    """Modules that no typical call needs, and of which others import nothing but functions."""
-    needed = {*roots, *[module for module, _ in used]}
-    for name, _, is_package, tree in found:
-        package = name if is_package else name.rpartition(".")[0]
-        needed.update({name} if is_package else ())
-        for node in tree.body:
-            if not isinstance(node, ast.ImportFrom):
-                continue
+def _unused(
+    found: "list[Found]", roots: "tuple[str, ...]", used: Names, functions: "dict[str, set[str]]"
+) -> "set[str]":
+    """Modules that no typical call needs, and of which those that it does need want nothing but functions."""
+    trees = {name: (tree, name if is_package else name.rpartition(".")[0]) for name, _, is_package, tree in found}
+    needed: set[str] = set()
+    todo = {*roots, *[module for module, _ in used]} & set(trees)
+    while todo:
+        name = todo.pop()
+        needed.add(name)
+        tree, package = trees[name]
+        wanted, asked = {name.rpartition(".")[0]}, names_in(tree)
+        for node in [node for node in tree.body if isinstance(node, ast.ImportFrom)]:
             base = _base(node, package)
             for alias in node.names:
-                if alias.asname or not isinstance(getattr(sys.modules.get(base), alias.name, None), _Function):
-                    needed |= {base, f"{base}.{alias.name}"}
-    return {name for name, *_ in found if name not in needed}
+                if alias.asname or (alias.name in asked and alias.name not in functions.get(base, ())):
+                    wanted |= {base, f"{base}.{alias.name}"}
+        todo |= (wanted & set(trees)) - needed
+    return set(trees) - needed
 
 
 def _is_found(code: "CodeType", module: str) -> bool:
@@ -129,42 +150,52 @@ def _in_order(name: str, seen: "set[str]") -> "Iterator[Found]":
     if spec is None or spec.origin is None:  # a name in a module, not a module
         return
     with open(spec.origin, "rb") as file:
-        tree = ast.parse(file.read())
+        tree = parsed(file.read())
     is_package = spec.submodule_search_locations is not None
     for imported in _imports(tree, name if is_package else name.rpartition(".")[0]):
         yield from _in_order(imported, seen)
     yield name, spec.origin, is_package, tree
 
 
-def _compiled(source: str, tree: ast.Module) -> "CodeType":
-    slim = ast.fix_missing_locations(_WithoutTypes().visit(tree))
-    return _without_lines(compile(slim, source, "exec", dont_inherit=True, optimize=2))
+def _taken_imports(tree: ast.Module, package: str) -> "Given":
+    """Take `from .x import y` out of a body: whoever runs it hands it those names, which is cheaper by much.
 
-
-def _taken_imports(tree: ast.Module, package: str) -> Given:
-    """Take `from .x import y` out of a body: whoever runs it hands it those names, which is cheaper by much."""
+    Those that it does not ask for when it runs, it does without.
+    """
     given: Given = []
+    asked = names_in(tree)
     for node in [node for node in tree.body if isinstance(node, ast.ImportFrom)]:
         base = _base(node, package)
         names = tuple(alias.name for alias in node.names)
         is_plain = base.startswith(_OURS) and not any(alias.asname or alias.name == "*" for alias in node.names)
         if is_plain and not any(_is_module(f"{base}.{name}") for name in names):
-            given.append((base, names))
+            given.append((base, tuple(name for name in names if name in asked)))
             tree.body[tree.body.index(node)] = ast.Pass()
     return given
 
 
+def _imported(
+    tree: ast.Module, package: str, is_later: "set[str]", functions: "dict[str, set[str]]"
+) -> "tuple[Given, list[Asleep]]":
+    """What a module is handed before it runs, and functions of others that are not there before they are called."""
+    given, asleep = [], []
+    for base, wanted in _taken_imports(tree, package):
+        sleeping = functions[base] if base in is_later else set()
+        asleep += [(one, base, 0, 0) for one in wanted if one in sleeping]
+        if not sleeping.issuperset(wanted):
+            given.append((base, tuple(one for one in wanted if one not in sleeping)))
+    return given, asleep
+
+
 def _for_later(modules: "list[Found]", seen: "set[str]") -> "Iterator[Found]":
     """What functions of these modules import when they are called: most calls never need it."""
-    todo = [(name, source, is_package) for name, source, is_package, _ in modules]
+    todo = list(modules)
     while todo:
-        name, source, is_package = todo.pop()
-        with open(source, "rb") as file:
-            tree = ast.parse(file.read())
+        name, _, is_package, tree = todo.pop()
         for inner in sorted(_inner_imports(tree, name if is_package else name.rpartition(".")[0])):
             for found in _in_order(inner, seen) if inner.startswith(_LATER) else ():
                 yield found
-                todo.append(found[:3])
+                todo.append(found)
 
 
 def _inner_imports(tree: ast.Module, package: str) -> "Iterator[str]":
@@ -201,37 +232,8 @@ def _is_module(name: str) -> bool:
         return False
 
 
-class _WithoutTypes(ast.NodeTransformer):
-    """Annotations are for readers and for mypy; building them, and importing __future__ for them, costs every call."""
-
-    def visit_FunctionDef(self, node: ast.FunctionDef) -> ast.AST:
-        self.generic_visit(node)
-        given = node.args
-        for one in (*given.posonlyargs, *given.args, *given.kwonlyargs, given.vararg, given.kwarg):
-            if one is not None:
-                one.annotation = None
-        node.returns = None
-        return node
-
-    def visit_AnnAssign(self, node: ast.AnnAssign) -> ast.AST:
-        self.generic_visit(node)
-        return ast.Pass() if node.value is None else ast.Assign([node.target], node.value)
-
-    def visit_ImportFrom(self, node: ast.ImportFrom) -> ast.AST:
-        return ast.Pass() if node.module == "__future__" else node
-
-
-def _without_lines(code: "CodeType") -> "CodeType":
-    """A quarter of what has to be read. Hooks tell errors by name, not by line."""
-    consts = tuple(_without_lines(one) if isinstance(one, type(code)) else one for one in code.co_consts)
-    return code.replace(co_consts=consts, co_linetable=b"")
-
-
-_Function = type(_in_order)
 _NEWLOCALS = 2  # of co_flags: a function, not a class
 _KEY = "key"
-_STUB = _without_lines(
-    compile(
-        f"def stub(*given, **named): return {pack.THAW}({_KEY!r})(*given, **named)", "", "exec", optimize=2
-    ).co_consts[0]
+_STUB = without_lines(
+    compile(f"def stub(*given, **named): return {THAW}({_KEY!r})(*given, **named)", "", "exec", optimize=2).co_consts[0]
 )

@@ -2,12 +2,6 @@
 
 import sys
 
-from ..guard.context import Context
-from ..guard.decide.evaluate import evaluate
-from ..model.hot import ToolCall
-from ..oskit.files.disk import Disk
-from .events.rules import guard_rules
-
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from types import FrameType
@@ -24,13 +18,15 @@ _TYPICAL = (
     'for f in *.py; do wc -l "$f"; done',
     "if [ -f a ]; then cp a b; fi",
 )
+_NEWLOCALS = 2  # of co_flags: a function, not the body of a class or a module
 
 
 class CallWatch:
-    """Which functions are called, as (module, qualified name)."""
+    """Which functions are called, as (module, qualified name); `at_load`: by the body of a module, on every load."""
 
     def __init__(self) -> None:
         self.seen: set[tuple[str, str]] = set()
+        self.at_load: set[tuple[str, str]] = set()
 
     def __enter__(self) -> "CallWatch":
         sys.setprofile(self._note)
@@ -41,11 +37,29 @@ class CallWatch:
 
     def _note(self, frame: "FrameType", event: str, _: object) -> None:
         if event == "call":
-            self.seen.add((frame.f_globals.get("__name__", ""), frame.f_code.co_qualname))
+            name = (frame.f_globals.get("__name__", ""), frame.f_code.co_qualname)
+            self.seen.add(name)
+            if frame.f_code.co_flags & _NEWLOCALS and _is_loading(frame):
+                self.at_load.add(name)
+
+
+def _is_loading(frame: "FrameType | None") -> bool:
+    """Whether one of its callers is the body of a module, not that of the script."""
+    while frame is not None:
+        if frame.f_code.co_name == "<module>":
+            return frame.f_globals.get("__name__") != "__main__"
+        frame = frame.f_back
+    return False
 
 
 def rehearse(call: "HookCall") -> "frozenset[tuple[str, str]]":
     """Judge the typical calls by this one's rules, in a place that is nobody's: what every other of them uses."""
+    from ..guard.context import Context  # not before: what they call while they load is watched
+    from ..guard.decide.evaluate import evaluate
+    from ..model.hot import ToolCall
+    from ..oskit.files.disk import Disk
+    from .events.rules import guard_rules
+
     rules = guard_rules(call).rules
     calls: dict[tuple[str, str], int] = {}
     for line in _TYPICAL:

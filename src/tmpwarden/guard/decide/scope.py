@@ -85,8 +85,11 @@ class Scope:
     def _with_bases(self, operands: "tuple[str, ...]") -> "tuple[str, ...]":
         found: list[str] = []
         for glob in operands:
+            if glob[0] not in "@.~":
+                found.append(glob)
+                continue
             head, slash, rest = glob.partition("/")
-            bases = self.tokens.get(head, ()) if head else ()
+            bases = self.tokens.get(head, ())
             found += [base + slash + rest for base in bases] if bases else [glob]
         return tuple(found)
 

@@ -3,27 +3,32 @@
 from __future__ import annotations
 
 from .arithmetic import read_arithmetic
+from .compound_syntax import Block, Case, Expression, For, Function, If, Loop
 from .conditions import read_condition
 from .cursor import Cursor
 from .lines import expect, skip_lines
-from .syntax import Assignment, Block, Case, Expression, For, Function, If, Loop, Node, Sequence, Unreadable, Word
+from .syntax import Assignment, Node, Sequence, Unreadable, Word
 from .words import read_word
 
 OPENING = frozenset(("{", "[[", "if", "while", "until", "for", "case", "select"))
 
 
-def read_compound(cursor: Cursor, operator: str) -> Node | None:
+def read_compound(cursor: Cursor, operator: str) -> Node:
+    """What starts with a parenthesis or a reserved word."""
     if operator == "(":
         return _parenthesis_command(cursor)
     if operator:
         raise Unreadable("an operator in an odd place")
-    reader = READERS.get(cursor.bare_word())
-    if reader is None:
-        return None
     cursor.deeper()
-    node = reader(cursor)
+    node = READERS[cursor.bare_word()](cursor)
     cursor.depth -= 1
     return node
+
+
+def timed(node: Node) -> Block:
+    block = Block(node.start, "time", node)
+    block.end = node.end
+    return block
 
 
 def _filled(cursor: Cursor) -> Sequence:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from .compound_syntax import Expression
 from .cursor import Cursor
 from .lines import skip_lines
-from .syntax import FILE_COMPARISONS, FILE_TESTS, Expression, Node, Part, Unreadable, Word
+from .syntax import FILE_COMPARISONS, FILE_TESTS, Node, Part, Unreadable, Word
 from .words import read_word
 
 

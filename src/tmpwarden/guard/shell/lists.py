@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from .commands import read_redirect, read_simple
-from .compound import read_compound
+from .compound import read_compound, timed
 from .cursor import Cursor
 from .lines import skip_lines
-from .syntax import AndOr, Block, Node, Pipeline, Sequence, Unreadable
+from .syntax import AndOr, Node, Pipeline, Sequence, Unreadable
 
 CLOSING = frozenset(("then", "elif", "else", "fi", "do", "done", "esac", "}"))
+RESERVED = CLOSING | {"{", "[[", "if", "while", "until", "for", "case", "select", "function", "coproc", "!", "time"}
 ENDS_SEQUENCE = frozenset((")", ";;", ";&", ";;&"))
 
 
@@ -65,7 +66,7 @@ def _pipeline(cursor: Cursor) -> Node:
         return Sequence(start)  # `time` and `!` alone
     first = read_command(cursor)
     if is_timed:
-        first = _timed(first)
+        first = timed(first)
     cursor.skip()
     operator = cursor.operator()
     if operator != "|" and operator != "|&" and not is_negated:
@@ -80,12 +81,6 @@ def _pipeline(cursor: Cursor) -> Node:
     pipeline = Pipeline(start, stages, is_negated)
     pipeline.end = stages[-1].end
     return pipeline
-
-
-def _timed(node: Node) -> Block:
-    block = Block(node.start, "time", node)
-    block.end = node.end
-    return block
 
 
 def _prefixes(cursor: Cursor) -> tuple[bool, bool]:
@@ -111,9 +106,9 @@ def read_command(cursor: Cursor) -> Node:
         raise Unreadable("a command is missing")
     operator = cursor.operator()
     start = cursor.pos
-    node = read_compound(cursor, operator)
-    if node is None:
+    if not operator and cursor.bare_word() not in RESERVED:
         return read_simple(cursor)
+    node = read_compound(cursor, operator)
     node.start = start
     return _with_redirects(cursor, node)
 

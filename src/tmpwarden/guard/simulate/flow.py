@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 from ..nouns.state import UNKNOWN, State, join
-from ..shell.syntax import AndOr, Block, Case, Expression, If, Pipeline, Sequence
+from ..shell.syntax import AndOr, Pipeline, Sequence
 from .expand import DASH, discard, expand
 from .files import look_at_files
 from .formulas import calculate, refuse_code
 from .shell import Shell, Ways
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shell.compound_syntax import Block, Case, Expression, If
 
 COMPARING = ("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R")  # of [[: numbers are calculated, subscripts too
 

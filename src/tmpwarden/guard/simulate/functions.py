@@ -5,9 +5,13 @@ from __future__ import annotations
 from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.state import UNKNOWN, State, join
-from ..shell.syntax import Function, Unreadable
+from ..shell.syntax import Unreadable
 from .expand import DASH
 from .shell import Shell, Ways
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shell.compound_syntax import Function
 
 MAX_CALLS = 8
 

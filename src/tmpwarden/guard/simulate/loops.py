@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from ..nouns.fields import Field
 from ..nouns.state import UNKNOWN, State, join, same
-from ..shell.syntax import For, Loop, Sequence
+from ..shell.syntax import Sequence
 from .assignments import as_value, noted
 from .expand import discard, expand
 from .formulas import calculate
 from .shell import Shell, Ways
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..shell.compound_syntax import For, Loop
 
 MAX_ROUNDS = 16  # of a loop over words that are known
 

@@ -8,7 +8,7 @@ from ..nouns.invocation import Invocation
 from ..nouns.paths import is_within, uses
 from ..nouns.state import UNKNOWN, Site, State, Value
 from ..programs.table import TRUSTED_DIRECTORIES
-from ..shell.syntax import Function, Node, Sequence, SimpleCommand, Word
+from ..shell.syntax import Node, Sequence, SimpleCommand, Word
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
 
     from ..nouns.paths import Look
     from ..programs.options import Argument
+    from ..shell.compound_syntax import Function
 
 SHELLS_OWN = frozenset(("-", "_", "OLDPWD", "BASH", "REPLY", "IFS", "FUNCNAME", "BASH_SOURCE", "PIPESTATUS"))
 
@@ -33,7 +34,7 @@ class Meaning:
 
     def __init__(
         self,
-        nodes: Mapping[type[Node], NodeHandler],
+        nodes: Mapping[str, NodeHandler],
         call: Handler,
         open_files: Callable[[Shell, Node, State], State],
     ) -> None:
@@ -106,7 +107,7 @@ class Shell:
         self.budget.spend(20)
         if node.redirects and not isinstance(node, SimpleCommand):
             state = self.meaning.open_files(self, node, state)
-        return self.meaning.nodes[type(node)](self, node, state)
+        return self.meaning.nodes[type(node).__name__](self, node, state)
 
     def call(self, call: Invocation, state: State) -> Ways:
         return self.meaning.call(self, call, state)

@@ -6,21 +6,7 @@ from ..nouns.analysis import RUN, PathUse
 from ..nouns.invocation import Invocation
 from ..nouns.state import State
 from ..programs.table import Program, has, language_of, program
-from ..shell.syntax import (
-    AndOr,
-    Block,
-    Case,
-    Expression,
-    For,
-    Function,
-    If,
-    Loop,
-    Node,
-    Pipeline,
-    Sequence,
-    SimpleCommand,
-    Unreadable,
-)
+from ..shell.syntax import Unreadable
 from .directories import change_directory, pop_directory, push_directory
 from .files import open_files
 from .flow import (
@@ -173,17 +159,17 @@ FACETS: dict[str, Handler] = {
     "runner": later("wrappers", "simulate_wrapped"),
     "runs": later("wrappers", "simulate_wrapped"),
 }
-NODES: dict[type[Node], NodeHandler] = {
-    SimpleCommand: simulate_simple,
-    Sequence: simulate_sequence,
-    AndOr: simulate_and_or,
-    Pipeline: simulate_pipeline,
-    Block: simulate_block,
-    If: simulate_if,
-    Loop: simulate_loop,
-    For: simulate_for,
-    Case: simulate_case,
-    Expression: simulate_expression,
-    Function: define_function,
+NODES: dict[str, NodeHandler] = {  # by the name of the node's class: most lines never load those of compound commands
+    "SimpleCommand": simulate_simple,
+    "Sequence": simulate_sequence,
+    "AndOr": simulate_and_or,
+    "Pipeline": simulate_pipeline,
+    "Block": simulate_block,
+    "If": simulate_if,
+    "Loop": simulate_loop,
+    "For": simulate_for,
+    "Case": simulate_case,
+    "Expression": simulate_expression,
+    "Function": define_function,
 }
 MEANING = Meaning(NODES, simulate_call, open_files)

@@ -3,8 +3,9 @@
 import posix
 
 from ... import small_json
+from ...headstart import are_unchanged
 from ...small_files import read, read_text
-from ...stamped import are_unchanged, read_private, stamp
+from ...stamped import read_private, stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
