@@ -96,15 +96,28 @@ def encode(value: object) -> str:
 
 def dumps(value: object, *, compact: bool = False) -> str:
     """What `json.dumps` writes, by the encoder in C that it uses, and without `re`, which it imports."""
+    encoder = _encoders.get(compact) or _encoder(compact)
+    try:
+        return "".join(encoder(value, 0))
+    except BaseException:
+        _encoders.clear()  # it remembers what it was in the middle of
+        raise
+
+
+_encoders: "dict[bool, Callable[[object, int], tuple[str, ...]]]" = {}
+
+
+def _encoder(compact: bool) -> "Callable[[object, int], tuple[str, ...]]":
+    between, behind = (",", ":") if compact else (", ", ": ")
     try:
         from _json import encode_basestring_ascii, make_encoder
     except ImportError:
-        from json import dumps
+        from json import JSONEncoder
 
-        return dumps(value, separators=(",", ":") if compact else None)
-    between, behind = (",", ":") if compact else (", ", ": ")
-    encoder = make_encoder({}, _refuse, encode_basestring_ascii, None, behind, between, False, False, True)
-    return "".join(encoder(value, 0))
+        slow = JSONEncoder(separators=(between, behind))
+        return lambda value, _: (slow.encode(value),)
+    made = make_encoder({}, _refuse, encode_basestring_ascii, None, behind, between, False, False, True)
+    return _encoders.setdefault(compact, made)
 
 
 def _refuse(value: object) -> object:

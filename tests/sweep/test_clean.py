@@ -8,10 +8,11 @@ import pytest
 
 from support.litter import claude_session, cwd_markers, later, snapshot
 from tmpwarden.errors import LockHeld, NameTaken, NotFound, UnknownAgent
+from tmpwarden.lazy_dataclass import replace
 from tmpwarden.model.request import Request, Thresholds
 from tmpwarden.model.sweep import Keep, Remove
 from tmpwarden.model.terms import Outcome, Reason
-from tmpwarden.sweep.compose import clean, scan, why
+from tmpwarden.sweep.compose import clean, prepare, scan, why
 from tmpwarden.sweep.lock import clean_lock
 from tmpwarden.sweep.store.undo import undo
 
@@ -49,6 +50,18 @@ def test_a_swarm_is_told_a_thousand_at_a_time_and_judged_one_by_one(root: Path) 
         assert max(len(v.finding.members) for v in removals) <= 1000
     clean(now_ns=later(1))
     assert list(root.glob("claude-*-cwd")) == []
+
+
+def test_a_home_and_what_lies_above_it_is_protected(root: Path) -> None:
+    claude_session(root)
+    prepared = prepare(Request(), now_ns=later(100))
+    (verdict,) = prepared.verdicts()
+    home = Path(os.environ["HOME"])
+    for path in (home, home.parent, home.parent.parent):
+        there = replace(verdict.finding, parent=str(path.parent), name=path.name)
+        assert prepared.weigher.standing_of(there, verdict.evidence).is_protected
+        assert prepared.weigher.judge(there, verdict.evidence).reason is Reason.PROTECTED
+    assert not prepared.weigher.standing_of(verdict.finding, verdict.evidence).is_protected
 
 
 def test_a_session_nobody_carries_is_quarantined_and_comes_back_bit_for_bit(root: Path) -> None:

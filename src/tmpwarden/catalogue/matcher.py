@@ -101,6 +101,7 @@ class _Classifier:
         self._routes = routes
         self._starts = tuple(dict.fromkeys(start for route in routes for start in route.hint.starts))
         self._plain: dict[str, Match] = {}
+        self._naming: dict[str, tuple[Litter, str, str]] = {}  # the row, and the groups that name its owner
         self._match: Callable[[str], re.Match[str] | None] | None = None
 
     def _compiled(self) -> Callable[[str], re.Match[str] | None]:
@@ -108,8 +109,11 @@ class _Classifier:
         for number, route in enumerate(self._routes):
             pattern = route.pattern
             if "(?P<" in pattern:
+                groups = []
                 for group in ("session", "pid"):
+                    groups.append(f"{group}_{number}" if f"(?P<{group}>" in pattern else f"row_{number}")
                     pattern = pattern.replace(f"(?P<{group}>", f"(?P<{group}_{number}>")
+                self._naming[f"row_{number}"] = (route.row, groups[0], groups[1])
             else:
                 self._plain[f"row_{number}"] = Match(route.row)
             # The empty group at the end tells which alternative it was, and leaves its first letter to sre's fast path.
@@ -128,9 +132,8 @@ class _Classifier:
         plain = self._plain.get(found.lastgroup)
         if plain is not None:
             return plain
-        number = found.lastgroup.removeprefix("row_")
-        groups = found.groupdict()
-        return Match(self._routes[int(number)].row, groups.get(f"session_{number}"), _pid(groups.get(f"pid_{number}")))
+        row, session, pid = self._naming[found.lastgroup]  # where there is no such group, that of the row: it is empty
+        return Match(row, found[session] or None, _pid(found[pid]))
 
 
 def _pid(digits: str | None) -> int | None:

@@ -46,6 +46,7 @@ class Roster:
         self.unread = list(unread)  # records that may name a live session, and why they could not be read
         self._near: dict[str, list[Living]] = {}  # strangers by the root that they may use
         self._last: tuple[str, tuple[Witness, ...]] | None = None  # a hearing asks twice
+        self._nobodies: dict[str, tuple[OwnerState, str]] = {}  # by root
         self._leases_of: dict[str, list[Lease]] = {}
         for lease in leases:
             self._leases_of.setdefault(lease.session, []).append(lease)
@@ -88,6 +89,9 @@ class Roster:
 
     def owner(self, session: str, root: str) -> Owner:
         """Alive by any witness; dead if records name it and all of their processes are gone; else absent or unknown."""
+        if session not in self._told_of:
+            self._last = session, ()
+            return self._nobodys(session, root)
         named = self._witnesses_of(session)
         self._last = session, named
         if named:
@@ -98,7 +102,19 @@ class Roster:
             for state, pid, source in records:
                 if state is wanted:
                     return Owner(state, pid, session, source)
-        state, detail = self._nobody(root)
+        return self._nobodys(session, root)
+
+    @cached_property
+    def _told_of(self) -> frozenset[str]:
+        """The sessions that any record or environment names: of most units none does."""
+        carried = (self.holders.sessions.get(variable, {}) for variable in self.session_env)
+        return frozenset().union(self._entries_of, self._leases_of, *carried)
+
+    def _nobodys(self, session: str, root: str) -> Owner:
+        """Of a session that nobody names: the same is true of all of them."""
+        if root not in self._nobodies:
+            self._nobodies[root] = self._nobody(root)
+        state, detail = self._nobodies[root]
         return Owner(state, None, session, detail)
 
     def any_owner(self, newest_ns: int | None, root: str) -> Owner:

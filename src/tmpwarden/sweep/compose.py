@@ -188,14 +188,18 @@ def _owners(book: OwnerBook) -> OwnerOf:
 
 def _standing(request: Request, settings: Settings, consent: Consent) -> Callable[[Finding, Evidence], Standing]:
     listed = tuple(os.path.abspath(os.path.expanduser(path)) for path in settings.keep_paths)
-    homes = places.homes()  # once: asking for them costs as much as all the rest of a small unit
+    protected = places.protected()  # once: asking for homes costs as much as all the rest of a small unit
+    unread = shown(settings.unread[0]) if settings.unread else None
+    ordinary = Standing(unread=unread, may_rescue=settings.rescue_git)  # what most units have
 
     def standing_of(finding: Finding, evidence: Evidence) -> Standing:
-        return Standing(
-            is_protected=places.is_protected(finding.path, homes) if finding.kind is Kind.DIR else False,
+        is_protected = finding.kind is Kind.DIR and finding.path in protected
+        if not (is_protected or listed or request.unattended):
+            return ordinary
+        return replace(
+            ordinary,
+            is_protected=is_protected,
             keep_listed=_listed(finding.path, listed),
-            unread=shown(settings.unread[0]) if settings.unread else None,
-            may_rescue=settings.rescue_git,
             is_backlog=request.unattended and consent.is_backlog(finding, evidence),
         )
 

@@ -16,6 +16,7 @@ from support.mounts import bind, mounted, needs_root, tmpfs
 from support.trees import chain
 from support.user import OrdinaryUser
 from tmpwarden.model.sweep import Measure
+from tmpwarden.oskit.files import deep_walk
 from tmpwarden.oskit.files import walk as mod
 from tmpwarden.oskit.files.walk import measure, open_dir
 
@@ -318,15 +319,15 @@ def test_a_deep_tree_moved_under_us_is_told_and_not_left(
         below = os.open("d", os.O_RDONLY, dir_fd=deep)
         os.close(deep)
         deep = below
-    real_climb = mod.Walk.climb
+    real_climb = deep_walk.climb
     moved = []
 
-    def climb(self: "mod.Walk", here: int, inode: int) -> int:
-        if len(self.names) == 81 and not moved:  # inside what is about to be moved away
+    def climb(walk: "mod.Walk", here: int, inode: int) -> int:
+        if len(walk.names) == 81 and not moved:  # inside what is about to be moved away
             moved.append(os.rename("d", path / "elsewhere" / "d", src_dir_fd=deep))
-        return real_climb(self, here, inode)
+        return real_climb(walk, here, inode)
 
-    monkeypatch.setattr(mod.Walk, "climb", climb)
+    monkeypatch.setattr(deep_walk, "climb", climb)
     seen = look(fd)
     os.close(deep)
     assert moved and seen.at_least and seen.unreadable == 1

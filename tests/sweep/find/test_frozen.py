@@ -17,9 +17,10 @@ import pytest
 from support.frozen import fuse, needs_fuse
 from support.holding import process
 from support.litter import claude_session, later
+from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import walk
 from tmpwarden.oskit.proc import reach
-from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.compose import clean, prepare
 from tmpwarden.sweep.weigh import evidence
 
 pytestmark = needs_fuse
@@ -83,6 +84,16 @@ def test_a_unit_with_a_frozen_mount_in_it_is_kept_for_that_reason_and_told(own_w
         result = run("clean", "--yes")
         assert unit.exists()
         assert any("does not answer" in str(warning) for warning in result["warnings"])  # type: ignore[attr-defined]
+
+
+def test_a_second_walker_sees_nothing_of_a_unit_with_a_mount_that_may_hang(own_world: Path) -> None:
+    """Whoever hears the unit then says why it stays."""
+    unit = claude_session(own_world / "tmp")
+    prepared = prepare(Request(), now_ns=later(100))
+    (finding,) = (each for each in prepared.finder.find() if each.path == str(unit))
+    assert prepared.measure(finding) is not None
+    with fuse(unit / "mount", stopped=False):
+        assert prepared.measure(finding) is None
 
 
 def test_why_says_so_of_a_path_on_a_frozen_mount(own_world: Path) -> None:

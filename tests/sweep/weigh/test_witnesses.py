@@ -7,11 +7,12 @@ from pathlib import Path
 import pytest
 
 from support import users
-from support.litter import later
+from support.holding import process
+from support.litter import claude_session, later
 from support.users import Uses
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Keep, Verdict
-from tmpwarden.model.terms import Outcome, Reason
+from tmpwarden.model.terms import Outcome, OwnerState, Reason
 from tmpwarden.oskit.files import take
 from tmpwarden.sweep.compose import clean, scan, why
 from tmpwarden.sweep.take import act
@@ -52,6 +53,15 @@ def test_a_dead_owners_scratch_that_nobody_uses_goes(unit: Path) -> None:
     result = clean(now_ns=hours_later)
     assert [receipt.reason for receipt in result.removed if receipt.finding.path == str(unit)] == [Reason.OWNER_DEAD]
     assert not unit.exists()
+
+
+def test_a_session_that_nothing_but_an_environment_names_is_kept(own_world: Path) -> None:
+    unit, other = (claude_session(own_world / "tmp", recorded=False) for _ in range(2))
+    with process("", env={"CLAUDE_CODE_SESSION_ID": unit.name}):
+        verdict = verdict_on(unit)
+        assert (verdict.reason, verdict.evidence.owner.state) == (Reason.SESSION, OwnerState.ALIVE)
+        clean(now_ns=later(200))
+    assert (unit.exists(), other.exists()) == (True, False)
 
 
 @pytest.mark.parametrize(("uses", "reason"), WITNESSES, ids=IDS)

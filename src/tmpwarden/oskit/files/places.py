@@ -56,9 +56,14 @@ def quarantine(root: str) -> str:
     return os.path.join(ours(root), "q")
 
 
-def is_protected(path: str, homes: frozenset[str] | None = None) -> bool:
-    """Whether `path` is `/`, a home or an ancestor of one. `homes`: what `homes()` said, for who asks of thousands."""
-    return _personal(_plain(path), homes) is not None
+def protected() -> frozenset[str]:
+    """`/`, every home and whatever lies above one, resolved."""
+    found = {"/"}
+    for place in homes():
+        while place not in found:
+            found.add(place)
+            place = os.path.dirname(place)
+    return frozenset(found)
 
 
 def temp_roots(explicit: tuple[str, ...] = (), extra: tuple[str, ...] = ()) -> Roots:
@@ -136,10 +141,6 @@ def _refuse_frozen(path: str) -> None:
         raise UnsafeRoot(shown(path), f"the file system mounted at {shown(point)} does not answer")
 
 
-def _plain(path: str) -> str:
-    return "/" + os.path.abspath(path).lstrip("/")  # normpath lets `//` stand
-
-
 def _refusal(path: str) -> str | None:
     status = os.lstat(path)
     if not stat.S_ISDIR(status.st_mode):
@@ -151,10 +152,10 @@ def _refusal(path: str) -> str | None:
     return _personal(path) or _worked_in(path)
 
 
-def _personal(path: str, known_homes: frozenset[str] | None = None) -> str | None:
+def _personal(path: str) -> str | None:
     if path == "/":
         return "it is the root of the file system"
-    for place in homes() if known_homes is None else known_homes:
+    for place in homes():
         if path == place:
             return "it is a home directory"
         if place.startswith(path + "/"):

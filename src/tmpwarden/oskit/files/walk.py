@@ -5,10 +5,8 @@ from __future__ import annotations
 import errno
 import os
 import stat
-from array import array
 from collections.abc import Iterator
 
-from .name_list import NameList
 from .opening import open_dir
 from .roll import MOST, Roll
 from .same_mount import enter
@@ -21,7 +19,11 @@ if TYPE_CHECKING:
 
 _MOST_OPEN = 64  # levels that stay open (two descriptors each); below them one directory at a time
 _SHALLOW, _LONG = 4, 500  # levels, letters: from here on a path in it may be too long for /proc to tell (4,096 bytes)
+_AT_ONCE = 64  # directories whose names wait while the first of them is walked
 _KIND, _PLAIN_FILE = 0o170000 | stat.S_ISVTX, stat.S_IFREG
+
+
+Level = tuple[int, Iterator[os.DirEntry[str]], list[str]]  # its descriptor, what was not read yet, what waits
 
 
 def measure(
@@ -41,15 +43,22 @@ def measure(
     `roll`: gets every name; empty if they are too many.
     `was_moved`: by ourselves, which dates its root: of that one only the mtime counts. LONG_AGO: and of hard links.
     """
+    fd = None
     try:
-        status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+        fd = enter(name, dir_fd)  # most are directories
+        status = os.fstat(fd)
     except FileNotFoundError:
         return None
+    except OSError:
+        try:
+            status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+        except FileNotFoundError:
+            return None
     walk = Walk(status, uid, count_atime, locked, is_marked, limit, was_moved)
     walk.roll = roll
     if not stat.S_ISDIR(status.st_mode):
         walk.add_entry(name, status)
-    elif (fd := walk.open(name, dir_fd)) is not None:
+    elif (fd := walk.open(name, dir_fd) if fd is None else walk.entered(name, fd, status)) is not None:
         walk.tree(fd)
     if roll is not None and walk.roll is None:
         roll.clear()
@@ -64,18 +73,22 @@ class Walk(TreeSums):
     def tree(self, top_fd: int) -> None:
         """Walk the directory behind `top_fd`, and close it. A million entries need no more memory than ten."""
         self.at_top = False
-        levels = [(top_fd, self.scan(top_fd))]
+        levels: list[Level] = [(top_fd, self.scan(top_fd), [])]
         try:
             while levels:
-                fd, entries = levels[-1]
-                name = self.read(entries)
-                if name is None:
+                fd, entries, waiting = levels[-1]
+                if not waiting and not self.read(entries, waiting):
                     levels.pop()
                     os.close(fd)
                     if self.roll is not None:
                         self.roll.append(None)
                     if levels:
                         self.names.pop()
+                    continue
+                name = waiting.pop()
+                if self.room <= 0:
+                    self.stopped = True
+                    waiting.clear()
                     continue
                 child = self.open(name, fd)
                 if child is None:
@@ -84,79 +97,16 @@ class Walk(TreeSums):
                 if len(self.names) >= _SHALLOW and sum(map(len, self.names)) > _LONG:
                     self.is_deep = True
                 if len(levels) < _MOST_OPEN:
-                    levels.append((child, self.scan(child)))
+                    levels.append((child, self.scan(child), []))
                 else:
                     self.is_deep, self.roll = True, None
-                    self.deep_tree(child)
+                    from .deep_walk import deep_tree  # few trees are that deep
+
+                    deep_tree(self, child)
                     self.names.pop()
         finally:
-            for fd, _ in levels:
+            for fd, _, _ in levels:
                 os.close(fd)
-
-    def deep_tree(self, top_fd: int) -> None:
-        """The same for a tree below _MOST_OPEN levels: reads each directory at once and comes back through `..`."""
-        here, waiting = top_fd, self.read_at_once(top_fd)
-        trail = array("Q")  # the inodes of the directories above, and
-        left_above: dict[int, NameList] = {}  # what still waits in them, by depth: most of a chain waits for nothing
-        depth = len(self.names)
-        try:
-            while waiting or trail:
-                if not waiting:
-                    inode = trail.pop()
-                    waiting = left_above.pop(len(trail), waiting)
-                    here = self.climb(here, inode)
-                    self.names.pop()
-                    continue
-                name = waiting.pop()
-                child = self.open(name, here)
-                if child is None:
-                    continue
-                self.names.append(name)
-                below = self.read_at_once(child)
-                inode = os.fstat(here).st_ino
-                if below and self.leads_up(child, inode):
-                    if waiting:
-                        left_above[len(trail)] = waiting
-                    trail.append(inode)
-                    os.close(here)
-                    here, waiting = child, below
-                else:
-                    os.close(child)
-                    self.names.pop()
-        except _LostWay:
-            self.unreadable += 1
-            del self.names[depth:]
-        finally:
-            os.close(here)
-
-    def climb(self, fd: int, inode: int) -> int:
-        """From a directory to its parent, if that still is the one we came from."""
-        try:
-            parent = open_dir("..", fd)
-        except OSError:
-            raise _LostWay from None
-        status = os.fstat(parent)
-        if status.st_ino != inode or status.st_dev != self.device:
-            os.close(parent)
-            raise _LostWay
-        os.close(fd)
-        return parent
-
-    def leads_up(self, fd: int, inode: int) -> bool:
-        try:
-            status = os.stat("..", dir_fd=fd)
-            if status.st_ino == inode and status.st_dev == self.device:
-                return True
-        except OSError:
-            pass
-        self.unreadable += 1
-        return False
-
-    def read_at_once(self, fd: int) -> NameList:
-        names, entries = NameList(), self.scan(fd)
-        while (name := self.read(entries)) is not None:
-            names.add(name)
-        return names
 
     def open(self, name: str, dir_fd: int) -> int | None:
         """Enter a directory and count it; None if it is not to be entered."""
@@ -170,12 +120,18 @@ class Walk(TreeSums):
             else:
                 self.add_unopened(name, dir_fd)
             return None
-        status = os.fstat(fd)
+        return self.entered(name, fd, os.fstat(fd))
+
+    def entered(self, name: str, fd: int, status: os.stat_result) -> int | None:
         self.entries += 1
         self.directories += 1
         self.room -= 1
-        changed = status.st_ctime
-        if changed > self.newest_s or changed < self.oldest_s or status.st_mtime > self.newest_s or self.count_atime:
+        date, changed = status.st_mtime, status.st_ctime
+        if changed > date:
+            date = changed
+        if self.count_atime and status.st_atime > date:
+            date = status.st_atime
+        if date > self.newest_s or date < self.oldest_s:
             self.add_dates(status)  # always for the root, which comes first
         if status.st_dev != self.device:
             self.crosses_device = True
@@ -197,14 +153,13 @@ class Walk(TreeSums):
             self.unreadable += 1
         return iter(())
 
-    def read(self, entries: Iterator[os.DirEntry[str]]) -> str | None:
-        """Count entries up to the next directory and return its name; None at the end."""
+    def read(self, entries: Iterator[os.DirEntry[str]], found: list[str]) -> list[str]:
+        """Count entries up to the next few directories, whose names go into `found`; nothing at the end."""
         newest, oldest, uid, device, locked = self.newest_s, self.oldest_s, self.uid, self.device, self.locked_inodes
         count_atime, is_marked, room = self.count_atime, self.is_marked, self.room
         here = "" if is_marked is None else "/".join(self.names)
         roll = self.roll
         blocks = count = 0
-        found = None
         try:
             for entry in entries:
                 name = entry.name
@@ -216,8 +171,10 @@ class Walk(TreeSums):
                 if is_marked is not None and is_marked(here, name):
                     self.marked.append(self.path(name))
                 if entry.is_dir(follow_symlinks=False):
-                    found = name
-                    break
+                    found.append(name)
+                    if len(found) == _AT_ONCE:
+                        break
+                    continue
                 try:
                     s = entry.stat(follow_symlinks=False)
                 except FileNotFoundError:
@@ -244,7 +201,3 @@ class Walk(TreeSums):
         self.entries += count
         self.room -= count
         return found
-
-
-class _LostWay(Exception):
-    """`..` is not the directory we came from: the tree was moved under us."""

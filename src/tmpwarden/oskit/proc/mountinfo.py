@@ -8,7 +8,7 @@ import os
 class Mount:
     """One line of mountinfo."""
 
-    __slots__ = ("_options", "device", "filesystem", "id", "parent", "point", "root")
+    __slots__ = ("_known", "_options", "device", "filesystem", "id", "parent", "point", "root")
 
     def __init__(
         self, number: int, parent: int, device: str, root: str, point: str, options: str, filesystem: str
@@ -19,12 +19,15 @@ class Mount:
         self.root = root  # the directory of that file system which is mounted here
         self.point = point
         self._options = options
+        self._known: frozenset[str] | None = None
         self.filesystem = filesystem
 
     @property
     def options(self) -> frozenset[str]:
         """Of the mount and of the file system. Few ask, and a look at all processes reads every namespace's mounts."""
-        return frozenset(self._options.split(","))
+        if self._known is None:
+            self._known = frozenset(self._options.split(","))
+        return self._known
 
     @property
     def base(self) -> str:

@@ -83,6 +83,9 @@ class Reach:
         mount = self.risky.get(point)
         return mount is not None and not _answers(mount)
 
+    def first_inside(self, path: str) -> str | None:
+        return next(self.inside(path), None) if self.risky else None
+
     def inside(self, path: str) -> Iterator[str]:
         """Mounts at or below a path (without links) that may hang: whoever walks there walks into them."""
         below = path.rstrip("/") + "/"

@@ -199,9 +199,9 @@ class Finder:
                         continue
                 if match.is_never or not wanted(match.litter):
                     continue  # what is never litter is not even measured: transcripts can be large
-                if self._is_frozen(place, entry.name):
+                if self.reach.risky and self._is_frozen(place, entry.name):
                     continue
-                if _swarms_together(match.litter, kind):
+                if kind is Kind.FILE and _swarms_together(match.litter):
                     names = swarms.setdefault(match.litter.key, (match, []))[1]
                     names.append(entry.name)
                     if len(names) == SWARM:
@@ -230,8 +230,8 @@ def open_below(root: str, directory: str) -> int:
     return fd
 
 
-def _swarms_together(litter: Litter, kind: Kind) -> bool:
-    return kind is Kind.FILE and litter.worth is Worth.NONE and litter.owner is OwnerRule.NONE
+def _swarms_together(litter: Litter) -> bool:
+    return litter.worth is Worth.NONE and litter.owner is OwnerRule.NONE
 
 
 def _swarm(place: Place, fd: int, match: Match, names: list[str]) -> Finding:

@@ -9,6 +9,7 @@ import contextlib
 import marshal
 import os
 from collections.abc import Callable, Sequence
+from operator import attrgetter
 from types import TracebackType
 
 from ...later import signal
@@ -16,7 +17,8 @@ from ...model.sweep import Finding, Measure
 from ...model.terms import Kind
 from ...oskit.proc.forked import forked, reap
 
-BATCH = 512  # units that are known before the walking starts; the rest has not even been looked for
+BATCH = 4096  # units that are known before the walking starts; the rest has not even been looked for
+_SELDOM = 16  # units between two looks into the pipe
 WORTH_A_FORK = 2000  # entries that one walker has seen
 _LENGTH = 4
 _CAN_FOLLOW = hasattr(os, "pidfd_open")  # a number alone may name another process by the time we end it
@@ -83,8 +85,11 @@ class SecondWalker:
 
     def measure(self, number: int) -> Measure | None:
         """What the second walker saw of a unit, or None: then look yourself. Waits if it is there right now."""
-        self._read()
-        while self._pidfd >= 0 and self._is_at(number):
+        if self._pidfd < 0 or self.delivered == len(self._order):
+            return self._known.pop(number, None) if self._known else None
+        if number not in self._known and (number % _SELDOM == 0 or self._is_at(number)):
+            self._read()
+        while self._is_at(number):
             os.set_blocking(self._pipe, True)
             arrived = self._read_once()
             os.set_blocking(self._pipe, False)
@@ -103,15 +108,17 @@ class SecondWalker:
     def _read_once(self) -> bool:
         """Take in what has arrived; False at the end."""
         more = os.read(self._pipe, 1 << 16)
-        self._unread += more
-        while len(self._unread) >= _LENGTH:
-            end = _LENGTH + int.from_bytes(self._unread[:_LENGTH], "little")
-            if len(self._unread) < end:
+        arrived, at = self._unread + more, 0
+        while at + _LENGTH <= len(arrived):
+            begin = at + _LENGTH
+            end = begin + int.from_bytes(arrived[at:begin], "little")
+            if len(arrived) < end:
                 break
-            values = marshal.loads(self._unread[_LENGTH:end])
+            values = marshal.loads(arrived[begin:end])
             self._known[self._order[self.delivered]] = Measure(*values) if values else None
             self.delivered += 1
-            self._unread = self._unread[end:]
+            at = end
+        self._unread = arrived[at:]
         return bool(more)
 
     def _walk(self, writing: int) -> None:
@@ -119,9 +126,10 @@ class SecondWalker:
         os.close(self._pipe)
         for name in ("SIGINT", "SIGTERM"):
             signal.signal(getattr(signal, name), signal.SIG_DFL)
+        values = attrgetter(*_FIELDS)
         for number in self._order:
             seen = self.measure_of(self.batch[number])
-            told = marshal.dumps(tuple(getattr(seen, name) for name in _FIELDS) if seen else ())
+            told = marshal.dumps(values(seen) if seen else ())
             _write(writing, len(told).to_bytes(_LENGTH, "little") + told)
 
 

@@ -18,19 +18,17 @@ from .world import World
 
 def gather(finding: Finding, world: World, dir_fd: int, measure: Measure | None = None) -> Evidence | None:
     """Evidence for a unit whose parent is open as `dir_fd`; None if it vanished or has not the shape of litter."""
-    if point := next(world.reach.inside(finding.path), None):
+    _race_window("found, not yet walked")
+    if point := world.reach.first_inside(finding.path):
         return _mounted_into(finding, world, point)
-    measure = measure or measured(finding, world, dir_fd)
+    measure = measure or _walked(finding, world, dir_fd)
     if measure is None:
         return None
-    measure = _as_we_found_it(finding, measure, world)
+    if world.untouched_ns:
+        measure = _as_we_found_it(finding, measure, world)
     owner, claims = world.owner_of(finding, measure)
-    return Evidence(
-        owner=owner,
-        users=with_claims(claims, _users(finding, measure, world, dir_fd)),
-        measure=measure,
-        has_shape=has_shape(finding.litter, dir_fd, finding.name),
-    )
+    users = with_claims(claims, _users(finding, measure, world, dir_fd))
+    return Evidence(owner, users, measure, has_shape(finding.litter, dir_fd, finding.name))
 
 
 def _mounted_into(finding: Finding, world: World, point: str) -> Evidence:
@@ -43,9 +41,10 @@ def _mounted_into(finding: Finding, world: World, point: str) -> Evidence:
 
 def measured(finding: Finding, world: World, dir_fd: int) -> Measure | None:
     """One walk over a unit; None if it vanished, has not the shape of litter, or leads into a mount that may hang."""
-    _race_window("found, not yet walked")
-    if any(world.reach.inside(finding.path)):
-        return None
+    return None if world.reach.first_inside(finding.path) else _walked(finding, world, dir_fd)
+
+
+def _walked(finding: Finding, world: World, dir_fd: int) -> Measure | None:
     if has_shape(finding.litter, dir_fd, finding.name) is False:
         return None  # before the walk: a row for empty directories matches the roots of the biggest trees
     measure = _measured(finding, world, dir_fd, count_atime=world.counts_atime(finding.parent))
