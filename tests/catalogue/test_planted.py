@@ -176,27 +176,27 @@ CHECKED = sorted({(row.key, check) for row in CATALOGUE.rows for check in row.ch
 def test_an_entry_without_the_shape_stays(own_world: Path, key: str, check: str) -> None:
     row = CATALOGUE.row(key)
     assert row is not None
-    planted = [
-        each
-        for each in plant(
-            row,
-            root_for(row, own_directory(row, own_world)),
-            str(own_world / "home"),
-            pid=gone_pid(),
-            session=str(uuid.uuid4()),
-        )
-        if each.is_match
-    ]
+    planted = matches_of(row, own_world)
     for each in planted:
         content_that_breaks(check, each)
+    clean_row(row, own_world)
+    assert gone(planted) == set()
+
+
+def matches_of(row: Litter, own_world: Path) -> list[Planted]:
+    """What the row takes, planted where it looks, of owners that are gone."""
+    root, home = root_for(row, own_directory(row, own_world)), str(own_world / "home")
+    return [each for each in plant(row, root, home, pid=gone_pid(), session=str(uuid.uuid4())) if each.is_match]
+
+
+def clean_row(row: Litter, own_world: Path) -> None:
     request = Request(
         home=str(own_world / "home"),
         projects=(own_directory(row, own_world),) if "{project}" in row.place else (),
-        rows=(key,),
+        rows=(row.key,),
         thresholds=Thresholds(take_ask=True),
     )
     compose.clean(request, now_ns=later_ns)
-    assert gone(planted) == set()
 
 
 LIMITED = sorted(row.key for row in CATALOGUE.rows if row.max_bytes is not None)
@@ -206,29 +206,13 @@ LIMITED = sorted(row.key for row in CATALOGUE.rows if row.max_bytes is not None)
 def test_a_file_larger_than_its_row_says_stays(own_world: Path, key: str) -> None:
     row = CATALOGUE.row(key)
     assert row is not None and row.max_bytes is not None
-    planted = [
-        each
-        for each in plant(
-            row,
-            root_for(row, own_directory(row, own_world)),
-            str(own_world / "home"),
-            pid=gone_pid(),
-            session=str(uuid.uuid4()),
-        )
-        if each.is_match
-    ]
+    planted = matches_of(row, own_world)
     for each in planted:
         mode = os.stat(each.path).st_mode
         os.chmod(each.path, 0o600)  # a read-only stub lets nobody but root write
         os.truncate(each.path, row.max_bytes + 1)
         os.chmod(each.path, mode)
-    request = Request(
-        home=str(own_world / "home"),
-        projects=(own_directory(row, own_world),) if "{project}" in row.place else (),
-        rows=(key,),
-        thresholds=Thresholds(take_ask=True),
-    )
-    compose.clean(request, now_ns=later_ns)
+    clean_row(row, own_world)
     assert gone(planted) == set()
 
 

@@ -1,9 +1,6 @@
 """Three real hosts, real ansible-playbook, node_exporter and Prometheus: `make test-fleet`, and only when asked for."""
 
 import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
@@ -11,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from hosts.host import Host, build
-from support.own_machine import REPOSITORY
+from support.built_hosts import refuse_without, wheels_in
 from support.skips import leave_out_unless_asked
 
 from .controller import Controller
@@ -30,17 +27,9 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def wheels() -> Path:
-    missing = [name for name in NEEDED if not shutil.which(name)]
-    if os.geteuid() != 0 or missing:
-        pytest.fail(f"needs root and {', '.join(missing or NEEDED)}")  # somebody asked for it: no skip
+    refuse_without(NEEDED)
     build(BASE)
-    wanted = BASE / "fleet-wheels"
-    wanted.mkdir(exist_ok=True)
-    for old in wanted.glob("tmpwarden-*.whl"):
-        old.unlink()
-    argv = [sys.executable, "-m", "pip", "wheel", "--quiet", "--wheel-dir", str(wanted), str(REPOSITORY)]
-    subprocess.run(argv, check=True)
-    return wanted
+    return wheels_in(BASE / "fleet-wheels")
 
 
 @pytest.fixture(scope="session")

@@ -1,14 +1,12 @@
 """Tests on real hosts run only when they are asked for: `make test-hosts`. Root, debootstrap, systemd-nspawn, ssh."""
 
 import os
-import shutil
-import subprocess
-import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from support.built_hosts import refuse_without, wheels_in
 from support.skips import leave_out_unless_asked
 
 from .host import Host, build
@@ -24,23 +22,14 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def base() -> Path:
-    missing = [name for name in NEEDED if not shutil.which(name)]
-    if os.geteuid() != 0 or missing:
-        pytest.fail(f"needs root and {', '.join(missing or NEEDED)}")  # somebody asked for it: no skip
+    refuse_without(NEEDED)
     build(BASE)
     return BASE
 
 
 @pytest.fixture(scope="session")
 def wheels(base: Path) -> Path:
-    """This working tree and what it needs; hosts have no network."""
-    wanted = base / "wheels"
-    wanted.mkdir(exist_ok=True)
-    for old in wanted.glob("tmpwarden-*.whl"):
-        old.unlink()
-    argv = [sys.executable, "-m", "pip", "wheel", "--quiet", "--wheel-dir", str(wanted), str(REPOSITORY)]
-    subprocess.run(argv, check=True)
-    return wanted
+    return wheels_in(base / "wheels")
 
 
 @pytest.fixture(scope="module")

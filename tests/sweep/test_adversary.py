@@ -6,7 +6,7 @@ import shutil
 import subprocess
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -14,6 +14,7 @@ import pytest
 from support.litter import claude_session, later
 from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.prepared import CleanResult
 from tmpwarden.sweep.take import act
 
 EXCHANGE = """
@@ -78,50 +79,46 @@ def hold_it(token: Path) -> subprocess.Popen[bytes]:
     return subprocess.Popen(["sleep", "60"], cwd=token)
 
 
-def test_who_enters_a_unit_between_the_take_and_the_last_look_gets_it_back(
-    own_world: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    unit = claude_session(own_world / "tmp")
+def clean_while_somebody_enters(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch, besides: Callable[[], object] = lambda: None
+) -> CleanResult:
+    """Between the take and the last look a process goes into the unit, and `besides` happens."""
     entered: list[subprocess.Popen[bytes]] = []
 
     def strike(window: str) -> None:
-        if window != "taken, holders not yet looked for":
-            return
-        (token,) = (own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
-        entered.append(hold_it(token))
+        if window == "taken, holders not yet looked for":
+            (token,) = (own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
+            entered.append(hold_it(token))
+            besides()
 
     monkeypatch.setattr(act, "_race_window", strike)
     try:
-        result = clean(now_ns=later(100))
-        assert unit.exists()
-        assert [receipt.reason.value for receipt in result.spared] == ["working-directory"]
+        return clean(now_ns=later(100))
     finally:
         for process in entered:
             process.kill()
             process.wait()
+
+
+def test_who_enters_a_unit_between_the_take_and_the_last_look_gets_it_back(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unit = claude_session(own_world / "tmp")
+    result = clean_while_somebody_enters(own_world, monkeypatch)
+    assert unit.exists()
+    assert [receipt.reason.value for receipt in result.spared] == ["working-directory"]
 
 
 def test_a_name_that_was_taken_meanwhile_is_not_overwritten_and_nothing_is_lost(
     own_world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     unit = claude_session(own_world / "tmp")
-    entered: list[subprocess.Popen[bytes]] = []
 
-    def strike(window: str) -> None:
-        if window != "taken, holders not yet looked for":
-            return
-        (token,) = (own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
-        entered.append(hold_it(token))
+    def take_the_name() -> None:
         unit.mkdir()
         (unit / "successor").write_text("new")
 
-    monkeypatch.setattr(act, "_race_window", strike)
-    try:
-        result = clean(now_ns=later(100))
-    finally:
-        for process in entered:
-            process.kill()
-            process.wait()
+    result = clean_while_somebody_enters(own_world, monkeypatch, take_the_name)
     assert (unit / "successor").read_text() == "new"
     assert len(result.failed) == 1
     (pinned,) = (own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()

@@ -71,6 +71,10 @@ def strike(
     return lambda: bool(struck)
 
 
+class Cut(BaseException):
+    """The run ends here, whatever it wanted to catch."""
+
+
 def in_quarantine(root: Path) -> list[Path]:
     return list((root / f"tmpwarden-{os.geteuid()}" / "q").iterdir())
 
@@ -225,9 +229,6 @@ def test_quarantine_that_pressure_empties_at_once_is_looked_at_first(
 def test_a_killed_judging_of_an_unchanged_unit_is_finished_by_the_next_run(
     own_world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Cut(BaseException):
-        pass
-
     def cut() -> None:
         raise Cut
 
@@ -243,9 +244,6 @@ def test_a_killed_judging_of_an_unchanged_unit_is_finished_by_the_next_run(
 def test_a_killed_judging_of_a_changed_unit_is_put_back_by_the_next_run(
     own_world: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    class Cut(BaseException):
-        pass
-
     def write_and_cut() -> None:
         a_file_is_written_and_closed(in_quarantine(own_world / "tmp")[0])
         raise Cut

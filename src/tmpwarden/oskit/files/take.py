@@ -5,6 +5,7 @@ import os
 import stat
 
 from ..race import race_window as _race_window
+from .descriptors import closing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -130,22 +131,8 @@ def _is_locked_directory(pinned: int) -> bool:
     return stat.S_ISDIR(status.st_mode) and not status.st_mode & stat.S_IWUSR and status.st_uid == os.geteuid()
 
 
-def must_be_mended(dir_fd: int, name: str) -> os.stat_result | None:
-    """Of a directory that has to become writable before it can move: what it is now."""
-    if os.geteuid() == 0:
-        return None
-    try:
-        pinned = pin(dir_fd, name)
-    except OSError:
-        return None
-    try:
-        return os.fstat(pinned) if _is_locked_directory(pinned) else None
-    finally:
-        os.close(pinned)
-
-
-def _made_movable(dir_fd: int, name: str) -> tuple[int, int] | None:
-    """Where a directory has to become writable before it can move: a pin on it and the mode it had."""
+def _pin_if_locked(dir_fd: int, name: str) -> int | None:
+    """A pin on a directory that has to become writable before it can move; None for all else, and for root."""
     if os.geteuid() == 0:
         return None
     try:
@@ -153,9 +140,28 @@ def _made_movable(dir_fd: int, name: str) -> tuple[int, int] | None:
     except OSError:
         return None
     if _is_locked_directory(pinned):
-        mode = mode_of(pinned)
-        if restore_mode(pinned, mode | stat.S_IWUSR):
-            return pinned, mode
+        return pinned
+    os.close(pinned)
+    return None
+
+
+def must_be_mended(dir_fd: int, name: str) -> os.stat_result | None:
+    """Of a directory that has to become writable before it can move: what it is now."""
+    pinned = _pin_if_locked(dir_fd, name)
+    if pinned is None:
+        return None
+    with closing(pinned):
+        return os.fstat(pinned)
+
+
+def _made_movable(dir_fd: int, name: str) -> tuple[int, int] | None:
+    """Where a directory has to become writable before it can move: a pin on it and the mode it had."""
+    pinned = _pin_if_locked(dir_fd, name)
+    if pinned is None:
+        return None
+    mode = mode_of(pinned)
+    if restore_mode(pinned, mode | stat.S_IWUSR):
+        return pinned, mode
     os.close(pinned)
     return None
 
