@@ -112,3 +112,6 @@ def _heed_signals() -> None:
         number = getattr(signal, name, None)
         if number is not None and signal.getsignal(number) is signal.SIG_IGN:
             signal.signal(number, handler)
+
+
+from support.unseen import only_one_hides  # noqa: E402, F401 - a fixture for every test
