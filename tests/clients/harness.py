@@ -7,6 +7,7 @@ import fcntl
 import functools
 import json
 import os
+import re
 import subprocess
 from pathlib import Path
 
@@ -20,6 +21,7 @@ PLUGIN = REPOSITORY / "src"
 TMPWARDEN = REPOSITORY / ".venv" / "bin" / "tmpwarden"
 # On a machine that ends where the harness's pid namespace does; by the kernel's word nobody there sees everybody.
 LATER = f"{REPOSITORY}/.venv/bin/python {REPOSITORY}/tests/support/whole_machine.py {73 * 3600} {TMPWARDEN}"
+BREAK = "sed -i '1s/.*/raise SystemExit(2)/' ~/.local/share/tmpwarden/*/tmpwarden/hooks/entry.py"
 
 pytestmark = pytest.mark.clients
 
@@ -90,6 +92,15 @@ def bash(*commands: str) -> str:
 def tool_results(result: dict[str, object]) -> str:
     """Everything the model was given back."""
     return json.dumps(result["requests"])
+
+
+def install(agent: str, *options: str) -> str:
+    return " ".join([str(TMPWARDEN), "install", agent, *options])
+
+
+def heard(result: dict[str, object]) -> tuple[object, object]:
+    """What the user of an agent sees: its exit status and its words, less what changes from run to run."""
+    return result["rc"], re.sub(r"[0-9a-f-]{36}|\d+(\.\d+)?m?s|/tmp/\S+", "*", str(result["stdout"]))
 
 
 def left_in_tmp(result: dict[str, object]) -> list[str]:

@@ -1,6 +1,5 @@
 """Our hooks inside the six real agents: where TMPDIR leads, what is left, and that the agent does not notice us."""
 
-import functools
 import json
 import re
 import subprocess
@@ -11,12 +10,15 @@ from pathlib import Path
 import pytest
 
 from clients.harness import (
+    BREAK,
     LATER,
     NPM,
     PLUGIN,
     REPOSITORY,
     TMPWARDEN,
     bash,
+    heard,
+    install,
     left_in_tmp,
     plain_run,
     run_agent,
@@ -32,16 +34,6 @@ BOUNDED = re.compile(
     r"/tmp/(node-compile-cache/|codex-(daemon|bwrap))"
 )  # the agent's own, never more (docs/catalogue.md)
 LEADING = "mkdir -p ~/.config/tmpwarden && printf '[redirect]\\ntmp = true\\n' > ~/.config/tmpwarden/config.toml"
-BREAK = "sed -i '1s/.*/raise SystemExit(2)/' ~/.local/share/tmpwarden/*/tmpwarden/hooks/entry.py"
-
-
-def install(agent: str, *options: str) -> str:
-    return " ".join([str(TMPWARDEN), "install", agent, *options])
-
-
-def heard(result: dict[str, object]) -> tuple[object, object]:
-    """What the user of an agent sees: its exit status and its words, less what changes from run to run."""
-    return result["rc"], re.sub(r"[0-9a-f-]{36}|\d+(\.\d+)?m?s|/tmp/\S+", "*", str(result["stdout"]))
 
 
 @pytest.mark.parametrize("agent", OTHERS)
@@ -51,7 +43,17 @@ def test_an_agent_answers_as_it_does_without_us(agent: str) -> None:
 
 @pytest.mark.parametrize("agent", OTHERS)
 def test_an_agent_answers_as_it_does_without_us_when_our_hooks_are_broken(agent: str) -> None:
-    assert heard(run_agent(agent, setup=f"{install(agent, '--guard')} && {BREAK}")) == heard(plain_run(agent))
+    assert heard(run_agent(agent, setup=f"{install(agent)} && {BREAK}")) == heard(plain_run(agent))
+
+
+@pytest.mark.parametrize("agent", OTHERS)
+def test_with_a_broken_guard_an_agent_answers_as_it_does_without_us_or_asks(agent: str) -> None:
+    """Nobody is there to be asked: Copilot takes that for a no. Qwen runs on, by its --yolo; the others know no ask."""
+    result = run_agent(agent, setup=f"{install(agent, '--guard')} && {BREAK}")
+    if agent == "copilot":
+        assert "unable to ask user for confirmation): tmpwarden was killed or could" in str(result["stdout"])
+    else:
+        assert heard(result) == heard(plain_run(agent))
 
 
 @pytest.mark.parametrize("agent", REACHED)
@@ -145,7 +147,7 @@ def test_claude_answers_as_it_does_without_us_when_our_hooks_are_broken(how: str
     script = bash("echo hello")
     plain = run_claude(script)
     if how == "settings":
-        broken = run_claude(script, "--pre", f"{install('claude', '--guard')} && {BREAK}")
+        broken = run_claude(script, "--pre", f"{install('claude')} && {BREAK}")
     else:
         plugin = shared / "plugin"
         for name in (".claude-plugin", "hooks"):
@@ -156,6 +158,13 @@ def test_claude_answers_as_it_does_without_us_when_our_hooks_are_broken(how: str
     assert broken["rc"] == plain["rc"] == 0
     assert "hello" in tool_results(broken)
     assert broken["result"]["result"] == plain["result"]["result"]  # type: ignore[index]
+
+
+def test_with_a_broken_guard_claude_asks_and_says_why() -> None:
+    """Nobody is there to be asked, so the call is not made; and Claude goes on."""
+    result = run_claude(bash("echo hello"), "--pre", f"{install('claude', '--guard')} && {BREAK}")
+    assert result["rc"] == 0
+    assert "tmpwarden was killed or could not start before it could judge this call" in tool_results(result)
 
 
 def test_claude_validates_installs_and_runs_the_plugin_offline(shared: Path) -> None:
@@ -232,55 +241,3 @@ def test_claudes_guarded_write_to_tmp_lands_in_the_scratch() -> None:
     result = run_claude(script, "--pre", f"{install('claude', '--guard')} && {LEADING}", "--post", "ls -d /tmp/guarded")
     assert result["post"]["rc"] != 0  # type: ignore[index]
     assert re.search(rf"{SCRATCH}/guarded", tool_results(result))
-
-
-@pytest.mark.parametrize("command", ["touch made-without-asking", "ls"])
-def test_claude_asks_for_the_same_permissions_with_us(command: str) -> None:
-    def outcome(*options: str) -> str:
-        result = run_claude(bash(command), "--mode", "default", *options)
-        return json.dumps(result["result"]["permission_denials"])  # type: ignore[index]
-
-    def shape(text: str) -> str:
-        return re.sub(r"toolu_\w+", "*", text)
-
-    plain = shape(outcome())
-    assert shape(outcome("--plugin-dir", str(PLUGIN))) == plain
-    assert shape(outcome("--pre", install("claude", "--guard"))) == plain
-    assert shape(outcome("--pre", f"{install('claude', '--guard')} && {BREAK}")) == plain
-
-
-# What leaves each agent its own questions: in a run without a person they are answered with no.
-STRICT = {
-    "codex": lambda argv: [word for word in argv if word != "--dangerously-bypass-approvals-and-sandbox"],
-    "gemini": lambda argv: [word for word in argv if word != "--yolo"],
-    "copilot": lambda argv: [word for word in argv if not word.startswith("--allow-all")],
-    "opencode": list,
-    "qwen": lambda argv: [word for word in argv if word != "--yolo"],
-}
-ASKING = {"opencode": """sed -i 's/"bash": "allow"/"bash": "ask"/' ~/.config/opencode/opencode.json"""}
-
-
-def asked(agent: str, setup: str) -> tuple[object, ...]:
-    """What the user hears, whether the command ran all the same, and what the model is told about it."""
-    argv = plain_run(agent)["argv"]
-    assert isinstance(argv, list)
-    result = run_agent(
-        agent, "--cmd", "touch made-without-asking", "--argv", "\x1f".join(STRICT[agent](argv)),
-        setup=f"{ASKING.get(agent, 'true')} && {setup}",
-    )  # fmt: skip
-    made = [entry["path"] for entry in result["work"] if "made-without" in entry["path"]]  # type: ignore[attr-defined]
-    told = [str(request.get("last")) for request in result["model"] if request.get("tool")]  # type: ignore[attr-defined]
-    changing = r"[0-9a-f-]{36}|\w+_[0-9a-f-]{8,}|Chunk ID: \w+|\d+(\.\d+)?"
-    return *heard(result), made, re.sub(changing, "*", "".join(told[-1:]))  # Gemini does not even offer its shell then
-
-
-@functools.cache
-def asked_without_us(agent: str) -> tuple[object, ...]:
-    return asked(agent, "true")
-
-
-@pytest.mark.parametrize("how", ["hooks", "guard", "broken"])
-@pytest.mark.parametrize("agent", OTHERS)
-def test_an_agent_asks_for_the_same_permissions_with_us(agent: str, how: str) -> None:
-    setup = {"hooks": install(agent), "guard": install(agent, "--guard"), "broken": f"{install(agent)} && {BREAK}"}[how]
-    assert asked(agent, setup) == asked_without_us(agent)
