@@ -28,7 +28,9 @@ fi
 [ -f "$f" ] && echo "kept $f"
 """
 # The first to come makes a file and kills everybody above it but the harness, from the top: it dies with its parent.
+# And one in its scratch, where its model was told to: in a pid namespace the kernel can be asked about files alone.
 DIE = """mktemp; mkdir $PWD/first 2>/dev/null || exit 0
+for s in /tmp/tmpwarden-1000/[0-9a-f]???????; do [ -d $s ] && echo mine >$s/note; done
 p=$PPID; all=
 while [ "$p" -gt 1 ]; do
     case $(tr '\\0' ' ' </proc/$p/cmdline) in *run_agent.py*|*run.py*) break ;; esac

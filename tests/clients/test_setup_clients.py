@@ -49,8 +49,10 @@ SETTINGS = {
     "opencode": ".config/opencode/opencode.json",
     "qwen": ".qwen/settings.json",
 }
-# a comment before, in and behind what the agent was given; Copilot was given no settings
+# a comment before, in and behind what the agent was given; Copilot was given no settings, and Qwen writes its version
+# into what has none
 DECORATE = """f={file}; [ -e $f ] || {{ mkdir -p $(dirname $f); printf '{{\\n}}\\n' >$f; }}
+case $f in *qwen*) sed -i '0,/{{/s//{{\\n "$version": 4,/' $f ;; esac
 case $f in
     *.toml) sed -i '1i # mine' $f; echo '# last' >>$f ;;
     *copilot*) ;;

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Sequence
 
 from ..model.sweep import Finding, Keep, Remove, Space, Verdict
 from ..model.terms import Reason
@@ -56,11 +56,16 @@ def groups(verdicts: Iterable[Verdict]) -> list[Packed[Verdict]]:
 
 
 def units(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
-    """Each by itself, the biggest first; a swarm of more than 1,000 files is several verdicts, to people one unit."""
+    """Each by itself, the biggest first."""
+    return sorted(by_unit(verdicts), key=lambda unit: (-documents.bytes_of(unit), unit[0].finding.path))
+
+
+def by_unit(verdicts: Iterable[Verdict]) -> Collection[list[Verdict]]:
+    """A swarm of more than 1,000 files is several verdicts, to people one unit."""
     found: dict[object, list[Verdict]] = {}
     for each in verdicts:
         found.setdefault(_unit(each), []).append(each)
-    return sorted(found.values(), key=lambda unit: (-documents.bytes_of(unit), unit[0].finding.path))
+    return found.values()
 
 
 def _unit(verdict: Verdict) -> object:

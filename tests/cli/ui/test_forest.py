@@ -8,7 +8,7 @@ from pathlib import Path
 
 from support import planted
 from support.command import data
-from tmpwarden.cli.ui.forest import TreeLine, grown
+from tmpwarden.cli.ui.forest import Tally, TreeLine, grown
 from tmpwarden.cli.ui.look import Snapshot, look
 from tmpwarden.cli.ui.pins import Pin, pinned, still_marked
 from tmpwarden.model.request import Request
@@ -62,7 +62,7 @@ def test_what_is_kept_cannot_be_marked_and_is_not_offered_to_pick_from(own_world
     unit = planted.session(own_world / "tmp")
     data("keep", str(unit))
     node = units(trees())[str(unit)]
-    assert (node.can_be_marked, node.state) == (False, "kept")
+    assert (node.offered, node.state) == (0, "kept")
     assert str(unit) not in units(trees(only_going=True))
 
 
@@ -128,3 +128,16 @@ def test_the_clean_stops_between_two_units_when_the_view_is_gone(own_world: Path
     result = _deed([pin_of(path) for path in marked], is_closed=True)
     assert (result["stopped"], result["removed"]) == ("interrupted", [])
     assert all(path.exists() for path in marked)
+
+
+def test_a_branch_is_marked_whole_in_part_or_not_at_all(own_world: Path) -> None:
+    marked, _, kept = (planted.session(own_world / "tmp") for _ in range(3))
+    data("keep", str(kept))
+    (root,) = trees()
+    key = units([root])[str(marked)].key
+    assert Tally([root], {key}).is_whole(root) is None
+    assert Tally([root], {key}).told.startswith("marked: 1 item, ")
+    every = {unit.key for unit in root.units() if unit.offered}
+    assert Tally([root], every).is_whole(root) is True
+    assert Tally([root], every).told.startswith("marked: 2 items, ")
+    assert (Tally([root], set()).is_whole(root), Tally([root], set()).told) == (False, "")

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Callable
+import sys
+from collections.abc import Callable, Container, Iterable
 from typing import ClassVar
 
 from rich.text import Text
@@ -18,12 +19,9 @@ from textual.worker import get_current_worker
 
 from ...errors import TmpwardenError
 from ...model.request import Request
-from ...oskit.files.space import percent_used
-from ...text import plural, shown
-from .. import render
 from ..call import Call
-from . import keys
-from .forest import Forest, Key, TreeLine
+from . import bars, keys
+from .forest import MANY, Forest, Key, Tally, TreeLine
 from .look import Snapshot, look
 from .pins import Pin
 from .units import Units
@@ -31,6 +29,7 @@ from .units import Units
 _SOONEST_S = 3.0  # between two looks
 _REST = 5  # and this many times as long as one takes
 _TYPING_S = 0.15  # a filter is looked up when nobody has typed for so long
+_TURN_S = 0.0005  # how long a look at 100,000 things may hold the interpreter while a key waits
 
 
 class View(App[int]):
@@ -70,6 +69,7 @@ class View(App[int]):
         self.forest: Forest | None = None
         self.typing: Timer | None = None
         self.marks: dict[Key, Pin] = {}
+        self.tally = Tally()
         self.opened: set[Key] = set()
         self.said, self.is_busy, self.is_looking = "Looking ...", False, False
         self.stop, self.leaves_with = asyncio.Event(), -1  # a clean ends between two units; then the exit status
@@ -86,6 +86,7 @@ class View(App[int]):
         loop = asyncio.get_running_loop()
         for number in (signal.SIGTERM, signal.SIGHUP):  # the terminal is given back as it was
             loop.add_signal_handler(number, keys.leave, self, 128 + number)
+        sys.setswitchinterval(_TURN_S)
         self.query_one(Units).focus()
         self.action_refresh()
 
@@ -133,6 +134,7 @@ class View(App[int]):
         if is_first or forest.words:
             self.opened |= {root.key for root in forest.roots if root.children}
             self.opened |= {agent.key for root in forest.roots for agent in root.children} if forest.words else set()
+        self.recount()
         tree = self.query_one(Units)
         if not is_same:
             here = tree.cursor_node.data.key if tree.cursor_node and tree.cursor_node.data else None
@@ -148,40 +150,44 @@ class View(App[int]):
             self.opened.discard(event.node.data.key)
 
     def on_tree_node_highlighted(self, _: Tree.NodeHighlighted[TreeLine]) -> None:
-        self.tell()
+        self.put("#detail", Text(bars.details(self)))
 
     def say(self, sentence: str) -> None:
         self.said = sentence
         self.tell()
 
+    def recount(self) -> None:
+        """After each change of marks or of what can be marked."""
+        if self.forest is None or len(self.forest.units) < MANY:
+            self.tally = Tally(self.forest.roots if self.forest else (), self.marks)
+        else:
+            self.count(self.forest.roots, self.marks.copy())
+
+    @work(thread=True, exclusive=True, group="count")
+    def count(self, roots: Iterable[TreeLine], marks: Container[Key]) -> None:
+        tally = Tally(roots, marks)
+        if not get_current_worker().is_cancelled:
+            self.call_from_thread(self.counted, tally)
+
+    def counted(self, tally: Tally) -> None:
+        self.tally = tally
+        self.tell()
+
     def tell(self) -> None:
         try:
-            self.query_one("#full", Static).update(Text(self.summary(), no_wrap=True, overflow="ellipsis"))
             tree = self.query_one(Units)
-            tree.redraw()
-            self.query_one("#columns", Static).update(Text(tree.titles))
-            self.query_one("#detail", Static).update(Text(self.details()))
-            self.query_one("#said", Static).update(Text(self.said, no_wrap=True, overflow="ellipsis"))
         except NoMatches:
-            pass  # a question lies over it
+            return  # a question lies over it
+        tree.redraw()
+        self.put("#full", Text(bars.summary(self), no_wrap=True, overflow="ellipsis"))
+        self.put("#columns", Text(tree.titles))
+        self.put("#detail", Text(bars.details(self)))
+        self.put("#said", Text(self.said, no_wrap=True, overflow="ellipsis"))
 
-    def summary(self) -> str:
-        if self.seen is None:
-            return self.said
-        rooms = [f"{shown(each.path)} {percent_used(each)}%" for each in self.seen.spaces]
-        parts = [" ".join(rooms), plural(self.seen.sessions, "live session")]
-        parts += [f"undo: {self.seen.undoable}"] * (self.seen.undoable > 0)
-        parts += [f"filter: {self.words}"] * bool(self.words) + ["only what may go"] * self.only_going
-        marked = self.marked()
-        parts += [f"marked: {render.counted([v for node in marked for v in node.verdicts])}"] * bool(marked)
-        return "  |  ".join(parts)
-
-    def details(self) -> str:
-        node = self.here()
-        if node is None:
-            return "No agent left anything here." if self.forest and not self.forest.units else ""
-        where = shown(node.path) if node.path else node.title
-        return f"{where}\n{node.why}"
+    def put(self, place: str, text: Text) -> None:
+        """Their sizes are fixed: nothing has to be laid out anew for a word."""
+        for shown_there in self.query(place).results(Static):
+            shown_there.update(text, layout=False)
 
     def on_resize(self) -> None:
         self.call_after_refresh(self.tell)
@@ -196,10 +202,7 @@ class View(App[int]):
 
     def is_marked(self, node: TreeLine) -> bool | None:
         """None: some of it."""
-        if node.is_unit:
-            return node.key in self.marks
-        count = len(self.marks.keys() & node.offered)
-        return None if 0 < count < len(node.offered) else bool(count)
+        return node.key in self.marks if node.is_unit else self.tally.is_whole(node)
 
     action_mark, action_all = keys.mark_here, keys.mark_all
     action_clean, action_why, action_keep = keys.clean, keys.why, keys.keep

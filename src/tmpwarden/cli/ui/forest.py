@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Sequence
 
 from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Keep, Remove, Space, Verdict
@@ -12,6 +12,7 @@ from .. import documents, render
 from ..wording import explained_all, owner_short
 
 Key = tuple[str, ...]  # the same thing in the next look has the same one
+MANY = 1000  # units: with more of them, what looks at each takes longer than a key may
 
 
 @dataclass(slots=True)
@@ -25,7 +26,8 @@ class TreeLine:
     children: list[TreeLine] = field(default_factory=list)
     bytes: int = 0
     going_bytes: int = 0
-    offered: frozenset[Key] = frozenset()  # keys of the units in it that can be marked
+    offered: int = 0  # units in it that can be marked
+    state: str = ""  # of a unit, a word for the column: never by colour alone
     told: str = ""  # `why` of a branch, once it was asked for
 
     @property
@@ -36,11 +38,12 @@ class TreeLine:
         """Once, when all is in it: a line is drawn often."""
         if self.is_unit:
             self.bytes, self.going_bytes = documents.bytes_of(self.verdicts), documents.bytes_of(self.going)
-            self.offered = frozenset((self.key,)) if self.can_be_marked else frozenset()
+            self.offered = int(all(is_offered(each) for each in self.verdicts))
+            self.state = "can go" if self.going else "ask" if self.offered else "kept"
             return
         self.bytes = sum(child.bytes for child in self.children)
         self.going_bytes = sum(child.going_bytes for child in self.children)
-        self.offered = frozenset().union(*(child.offered for child in self.children))
+        self.offered = sum(child.offered for child in self.children)
 
     @property
     def going(self) -> list[Remove]:
@@ -51,18 +54,6 @@ class TreeLine:
             yield self
         for child in self.children:
             yield from child.units()
-
-    @property
-    def can_be_marked(self) -> bool:
-        """What may go now, and what goes only when somebody says so: a mark says so."""
-        return bool(self.verdicts) and all(is_offered(each) for each in self.verdicts)
-
-    @property
-    def state(self) -> str:
-        """A word for the column: never by colour alone."""
-        if self.is_unit:
-            return "can go" if self.going else "ask" if self.can_be_marked else "kept"
-        return f"{plural(render.items(self.going), 'item')} can go" if self.going else "kept"
 
     @property
     def why(self) -> str:
@@ -79,6 +70,34 @@ class TreeLine:
         if self.is_unit:
             return self.verdicts[0].finding.path
         return self.key[0] if self.kind == "root" else None
+
+
+class Tally:
+    """What is marked, counted once for each change: a line is drawn often, and 100,000 may be marked."""
+
+    def __init__(self, roots: Iterable[TreeLine] = (), marks: Container[Key] = ()) -> None:
+        self.by_branch: dict[Key, int] = {}
+        self._verdicts: list[Verdict] = []
+        for root in roots if marks else ():
+            self._count(root, marks)
+        self.told = f"marked: {render.counted(self._verdicts)}" if self._verdicts else ""
+        self._verdicts.clear()
+
+    def _count(self, branch: TreeLine, marks: Container[Key]) -> int:
+        count = 0
+        for child in branch.children:
+            if not child.is_unit:
+                count += self._count(child, marks)
+            elif child.key in marks:
+                self._verdicts += child.verdicts
+                count += 1
+        self.by_branch[branch.key] = count
+        return count
+
+    def is_whole(self, branch: TreeLine) -> bool | None:
+        """None: some of it."""
+        count = self.by_branch.get(branch.key, 0)
+        return None if 0 < count < branch.offered else bool(count)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +123,7 @@ class Forest:
 
 
 def is_offered(verdict: Verdict) -> bool:
+    """What may go now, and what goes only when somebody says so: a mark says so."""
     return isinstance(verdict, Remove) or verdict.reason is Reason.ASK_ONLY
 
 
@@ -114,7 +134,7 @@ def grown(
     wanted = [each.lower() for each in words.split()]
     known: dict[Key, TreeLine] = {}
     roots = {space.path: TreeLine((space.path,), shown(space.path), "root") for space in spaces}
-    for unit in render.units(verdicts):
+    for unit in render.by_unit(verdicts):
         if only_going and not any(is_offered(each) for each in unit):
             continue
         text = _text(unit) if wanted else ""
@@ -136,9 +156,7 @@ def _leaf(unit: list[Verdict]) -> TreeLine:
         title = f"{count} such as {shown(min(finding.members))}"
     else:
         title = shown(finding.path.removeprefix(finding.root.rstrip("/") + "/"))
-    return TreeLine(
-        (finding.root, finding.litter.agent, finding.path, finding.litter.key, word), title, "unit", list(unit)
-    )
+    return TreeLine((finding.root, finding.litter.agent, finding.path, finding.litter.key, word), title, "unit", unit)
 
 
 def _text(unit: list[Verdict]) -> str:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from ...text import plural, shown, size
 from .. import removal
 from . import deeds
-from .forest import Key, TreeLine
+from .forest import MANY, Key, TreeLine
 from .pins import Pin, pinned
 from .screens import Question, TextScreen
 
@@ -15,7 +15,6 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .app import View
 
-_MANY = 2000  # units whose pins take longer than a key may
 
 HELP = (
     "space  mark what the cursor is on, or all below it that may go",
@@ -38,12 +37,12 @@ HELP = (
 def mark_here(view: View) -> None:
     node = view.here()
     if node is not None:
-        _mark(view, [unit for unit in node.units() if unit.can_be_marked], node)
+        _mark(view, [unit for unit in node.units() if unit.offered], node)
 
 
 def mark_all(view: View) -> None:
     units = view.forest.units.values() if view.forest else ()
-    _mark(view, [unit for unit in units if unit.going and unit.can_be_marked], None)
+    _mark(view, [unit for unit in units if unit.offered and unit.state == "can go"], None)
 
 
 def _mark(view: View, units: Sequence[TreeLine], node: TreeLine | None) -> None:
@@ -53,7 +52,7 @@ def _mark(view: View, units: Sequence[TreeLine], node: TreeLine | None) -> None:
         for unit in units:
             del view.marks[unit.key]
         _marked(view)
-    elif len(units) < _MANY:
+    elif len(units) < MANY:
         view.marks |= {unit.key: pinned(unit.verdicts) for unit in units}
         _marked(view)
     else:
@@ -70,6 +69,7 @@ def _pin(units: Sequence[TreeLine], found: dict[Key, Pin]) -> list[str]:
 
 def _marked(view: View, found: Mapping[Key, Pin] | None = None) -> None:
     view.marks |= found or {}
+    view.recount()
     view.say("c cleans what is marked." if view.marks else "Nothing is marked.")
 
 
@@ -79,13 +79,16 @@ def clean(view: View) -> None:
         view.say("It is still at work." if view.is_busy else "Nothing is marked: space marks, a marks all.")
         return
     question = removal.question([v for node in marked for v in node.verdicts], quarantine=True)
-    lines = [f"{size(node.bytes):>10}  {shown(node.path or node.title)}" for node in marked]
+    listed = sorted(marked, key=lambda node: -node.bytes)[:MANY]
+    lines = [f"{size(node.bytes):>10}  {shown(node.path or node.title)}" for node in listed]
+    lines += [f"... and {len(marked) - MANY:,} smaller ones"] * (len(marked) > MANY)
     pins = [view.marks[node.key] for node in marked]
     view.push_screen(Question(question, lines), lambda yes: _start(view, pins) if yes else None)
 
 
 def _start(view: View, pins: list[Pin]) -> None:
     view.is_busy, view.marks = True, {}
+    view.recount()
     view.run_worker(_cleaned(view, pins), group="deed")
 
 

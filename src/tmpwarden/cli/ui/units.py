@@ -146,7 +146,7 @@ def _depth(node: Branch) -> int:
 
 
 def _box(thing: TreeLine, is_marked: bool | None) -> str:
-    if thing.is_unit and not thing.can_be_marked:
+    if thing.is_unit and not thing.offered:
         return "   "
     return {True: "[x]", None: "[-]", False: "[ ]"}[is_marked]
 
