@@ -1,6 +1,7 @@
 """`tmp = true`: a fresh /tmp name is led into the scratch with every one of its mentions, or not at all."""
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -8,8 +9,12 @@ from hypothesis import strategies as st
 
 from support.jail import Jail
 from tmpwarden.guard.context import Context
+from tmpwarden.guard.decide import evaluate as evaluating
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
+from tmpwarden.guard.shell.reader import read
+from tmpwarden.guard.shell.syntax import Sequence
+from tmpwarden.guard.simulate import study
 from tmpwarden.model.hot import Decision, ToolCall
 
 RULES = load((), preset="claude").rules
@@ -53,6 +58,52 @@ def test_a_fresh_name_goes_with_all_its_mentions(command: str) -> None:
     assert decision.rewritten == GOES[command]
     assert all(place.startswith(S) for place in decision.places.values())
     assert decision.places
+
+
+READ_ONCE = (
+    *GOES, "cat `echo a` \"$(date > /tmp/a)\" && cat /tmp/a", "echo `date > /tmp/a; id`; cat \"/tmp/a\"",
+    "F=/tmp/a G=1; ( date > $F ); if [ -e /tmp/b ]; then echo >> /tmp/b; fi",
+    "date > /tmp/a; cat <<E\n$HOME $(date)\nE",
+    "date > /tmp/a; cat <<'E'; wc /tmp/a\n$x\nE\necho y > /tmp/b",
+    "for i in 1 2; do date > '/tmp/a'; done; case x in y) ls;; esac",
+    "x=`echo \\`date\\``; date > /tmp/a; y=$((1 + $(wc -l < /tmp/a)))", "dd if=/dev/zero of=/tmp/a; stat /tmp/a",
+)  # fmt: skip
+
+
+@pytest.mark.parametrize("command", READ_ONCE)
+def test_a_line_that_is_led_is_read_once(command: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts: list[str] = []
+
+    def counted(text: str) -> Sequence:
+        texts.append(text)
+        return read(text)
+
+    monkeypatch.setattr(study, "read", counted)
+    monkeypatch.setattr(evaluating, "study", kept := Kept())
+    decision = said(command, "/tmp/old")
+    assert texts == [command]
+    assert decision.rewritten is not None
+    assert shape(kept.last) == shape(read(decision.rewritten)), "as if the new text had been read"
+
+
+class Kept:
+    """Studies, and keeps the last one's tree."""
+
+    def __init__(self) -> None:
+        self.last: object = None
+
+    def __call__(self, *args: Any, **named: Any) -> study.Study:
+        found = study.study(*args, **named)
+        self.last = found.tree
+        return found
+
+
+def shape(one: object) -> object:
+    """Everything in a tree, as values that can be compared."""
+    if isinstance(one, (list, tuple)):
+        return [shape(part) for part in one]
+    names = [name for kind in type(one).__mro__ for name in getattr(kind, "__slots__", ())]
+    return (type(one).__name__, {name: shape(getattr(one, name)) for name in names}) if names else one
 
 
 STAYS = (

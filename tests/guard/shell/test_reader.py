@@ -8,12 +8,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from guard.studying import analyse
 from support.jail import is_covered
 from support.work import calls_of
 from tmpwarden.guard.nouns.analysis import Analysis
 from tmpwarden.guard.shell import syntax
 from tmpwarden.guard.shell.reader import MAX_LENGTH, read
-from tmpwarden.guard.simulate.study import analyse
 
 DATA = Path(__file__).parents[1] / "cases"
 ORACLE = [json.loads(line) for line in (DATA / "bash_oracle.jsonl").read_text().splitlines()]

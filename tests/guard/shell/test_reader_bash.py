@@ -4,9 +4,9 @@ from pathlib import Path
 
 import pytest
 
+from guard.studying import analyse
 from support.jail import Jail, Ran, is_covered
 from support.shell_lines import Lines
-from tmpwarden.guard.simulate.study import analyse
 
 CHUNK = 150
 

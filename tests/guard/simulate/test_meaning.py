@@ -4,9 +4,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from guard.studying import analyse
 from tmpwarden.guard.nouns.analysis import Analysis, Simple
 from tmpwarden.guard.programs.table import names_of_all
-from tmpwarden.guard.simulate.study import analyse
 
 LINKS = {"/p/link": "/etc", "/p/dir/up": "/srv/a"}
 

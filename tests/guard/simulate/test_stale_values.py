@@ -4,12 +4,12 @@ from pathlib import Path
 
 import pytest
 
+from guard.studying import analyse
 from support.jail import Jail, is_covered
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.rules.rule import Rule, Rules
-from tmpwarden.guard.simulate.study import analyse
 from tmpwarden.model.hot import ToolCall
 
 RULES = load((), preset="sandbox").rules

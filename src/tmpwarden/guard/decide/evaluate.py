@@ -16,6 +16,7 @@ from .scope import Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ..shell.syntax import Sequence
     from .leading import Led
 
 _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
@@ -43,14 +44,20 @@ def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
     return decision
 
 
-def _studied(command: str, context: Context, budget: Budget) -> Study:
+def _studied(command: str, context: Context, budget: Budget, tree: "Sequence | None" = None) -> Study:
     return study(
-        command, cwd=context.cwd, home=context.home, variables=context.known(), look=context.look, budget=budget
+        command,
+        cwd=context.cwd,
+        home=context.home,
+        variables=context.known(),
+        look=context.look,
+        budget=budget,
+        tree=tree,
     )
 
 
 def _led(command: str, sent: Study, rules: Rules, context: Context, budget: Budget) -> "tuple[Led | None, Study]":
-    """The line with its fresh /tmp names in the scratch and its own study; None where it stays as it is."""
+    """The line with its fresh /tmp names in the scratch, and what that does; None where it stays as it is."""
     scratch = rules.scratch(context.scratch) if rules.redirect_tmp else None
     if scratch is None:
         return None, sent
@@ -61,7 +68,7 @@ def _led(command: str, sent: Study, rules: Rules, context: Context, budget: Budg
         return None, sent
     root = TempRoot(scratch, context.tmp_roots, context.names_to_keep(), context.look)
     other = led(command, sent, root, cwd=context.cwd, environ=context.environ)
-    will_run = sent if other is None else _studied(other.text, context, budget)
+    will_run = sent if other is None else _studied(other.text, context, budget, other.tree)
     return (other, will_run) if other is not None and holds(other, will_run) else (None, sent)
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 from ..nouns.analysis import APPEND, CREATE, WRITE, Simple
 from ..nouns.names import names
 from ..programs.table import has
-from .rewriting import Edit, edit_of, edited, shown
+from .rewriting import Edit, edit_of, edited, retold, shown
 from .temproot import HIDDEN, TempRoot
 
 TYPE_CHECKING = False
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from collections.abc import Container
 
     from ..nouns.state import Site
+    from ..shell.syntax import Sequence, Word
     from ..simulate.study import Study
 
-MAX_COMPARED = 100_000  # words with names of the line
 MAKING = frozenset((WRITE, APPEND, CREATE))
 # programs that do with a path what their table says, and start nothing
 READABLE = names(
@@ -35,12 +35,13 @@ _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ012345678
 
 
 class Led:
-    """The text that runs instead, and where each name really is."""
+    """The text that runs instead, its tree, and where each name really is."""
 
-    __slots__ = ("places", "text")
+    __slots__ = ("places", "text", "tree")
 
-    def __init__(self, text: str, places: dict[str, str]) -> None:
+    def __init__(self, text: str, tree: Sequence | None, places: dict[str, str]) -> None:
         self.text = text
+        self.tree = tree  # None: it has to be read
         self.places = places  # /tmp/NAME -> what it is now
 
 
@@ -50,7 +51,10 @@ def may_name(command: str, roots: tuple[str, ...]) -> bool:
 
 
 def led(command: str, studied: Study, root: TempRoot, *, cwd: str, environ: Container[bytes]) -> Led | None:
-    """None: the line stays as it is. Whether the result means the same is for its own study to say (`holds`)."""
+    """None: the line stays as it is. Whether the result means the same is for its own study to say (`holds`).
+
+    The tree of `studied` becomes that of the new text.
+    """
     simples = studied.analysis.commands
     if studied.analysis.opaque is not None or studied.is_beside or root.end_of_root(cwd) >= 0:
         return None
@@ -59,22 +63,24 @@ def led(command: str, studied: Study, root: TempRoot, *, cwd: str, environ: Cont
     text = _unquoted(command)
     if _means_all_of_it(text, root) or len(studied.sites) > 1000:
         return None
-    edits: list[Edit] = []
+    changed: list[tuple[Word, Edit]] = []
     places: dict[str, str] = {}
     exports = any(_exports(simple) for simple in simples)
     for name, sites in _by_name(studied.sites, root).items():
         made = _edits_for(sites, command, root, None if exports else environ)
         is_left = _mentions(_unquoted(edited(command, made) or command), name, root)
         if made and not is_left and _may_go(name, sites, studied, root):
-            edits += made
+            changed += [(site.word, edit) for site, edit in zip(sites, made, strict=True)]
             places[f"{root.roots[0]}/{name}"] = f"{root.scratch}/{name}"
-    after = edited(command, edits) if edits else None
-    return None if after is None else Led(after, places)
+    after = edited(command, [edit for _, edit in changed]) if changed else None
+    if after is None or studied.tree is None:
+        return None
+    return Led(after, retold(studied.tree, command, changed), places)
 
 
 def holds(given: Led, will_run: Study) -> bool:
     """Nothing in the text that will run means a name at the place that it was led away from."""
-    if not will_run.is_read or will_run.analysis.opaque is not None:
+    if will_run.tree is None or will_run.analysis.opaque is not None:
         return False
     for simple in will_run.analysis.commands:
         for use in (*simple.paths, *simple.redirects):

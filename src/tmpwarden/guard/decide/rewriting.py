@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..nouns.state import Site
-from ..shell.syntax import LITERAL, Part
+from ..shell.syntax import COMMAND, LITERAL, Part, Sequence, Word
 from .temproot import HIDDEN, TempRoot
 
 SAFE = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_./+@%:=,-")
@@ -62,3 +62,57 @@ def _fitting(text: str, quote: str, is_nested: bool) -> str | None:
     if quote == "":
         return f"'{text}'"
     return text if quote == "'" or not any(c in '"\\$`' for c in text) else None
+
+
+def retold(tree: Sequence, command: str, changed: list[tuple[Word, Edit]]) -> Sequence | None:
+    """The same tree with the edits in these words, as the edited text would be read; None: that has to be done."""
+    edits = {id(word): edit for word, edit in changed}
+    words = {id(word): word for word, _ in changed}
+    if len(set(edits.values())) < len({edit for _, edit in changed}):
+        return None  # two in one word
+    if not all(_is_retold(word, edits[at], command) for at, word in words.items()):
+        return None
+    _shift(tree, set(edits.values()))
+    return tree
+
+
+def _is_retold(word: Word, edit: Edit, command: str) -> bool:
+    """Put the new text into a word, whose places are still those in the old one."""
+    start, end, text = edit
+    if not SAFE.issuperset(text):
+        return False  # it has quotes of its own
+    for part in word.parts:
+        place = _place(part, command)
+        if place is not None and place <= start and end <= place + len(part.text):
+            part.text = part.text[: start - place] + text + part.text[end - place :]
+            break
+    else:
+        if (start, end) != (word.start, word.end):
+            return False
+        word.parts[:] = [Part(LITERAL, text, word.start, word.end)]
+    if word.text is not None:
+        word.text = "".join([part.text for part in word.parts])
+    return True
+
+
+def _shift(tree: Sequence, edits: set[Edit]) -> None:
+    """Every place in the tree becomes the one in the edited text. A text of its own, in backticks, has its own."""
+    todo: list[object] = [tree]
+    seen: set[int] = set()
+    while todo:
+        one = todo.pop()
+        if isinstance(one, (list, tuple)):
+            todo += one
+        elif hasattr(one, "__slots__") and id(one) not in seen:
+            seen.add(id(one))
+            names = [name for kind in type(one).__mro__ for name in getattr(kind, "__slots__", ())]
+            for name in names:
+                value = getattr(one, name)
+                if name in ("start", "end"):
+                    setattr(one, name, _moved(value, edits))
+                elif name != "body" or not isinstance(one, Part) or not (one.kind == COMMAND and one.text):
+                    todo.append(value)
+
+
+def _moved(place: int, edits: set[Edit]) -> int:
+    return place + sum([len(text) - (end - start) for start, end, text in edits if end <= place])

@@ -16,48 +16,51 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from ..nouns.paths import Look
+    from ..shell.syntax import Sequence
 
 
 class Study:
     """What was found out about one text."""
 
-    __slots__ = ("analysis", "in_order", "is_beside", "is_read", "sites")
+    __slots__ = ("analysis", "in_order", "is_beside", "sites", "tree")
 
     def __init__(
         self,
         analysis: Analysis,
         sites: tuple[Site, ...],
-        is_read: bool,
+        tree: Sequence | None,
         *,
         in_order: bool = False,
         is_beside: bool = True,
     ) -> None:
         self.analysis = analysis
         self.sites = sites  # the words of the text that a rewrite may lead elsewhere; none if it was not followed
-        self.is_read = is_read  # there is a tree; what the tree does may still be unknown
+        self.tree = tree  # None: it could not be read; what the tree does may still be unknown
         self.in_order = in_order  # its commands run in the order in which they were found, each once
         self.is_beside = is_beside  # some of it runs in the background
 
 
-def analyse(command: str, *, cwd: str, home: str, variables: Mapping[str, str], look: Look) -> Analysis:
-    """Never raises; what it cannot read makes the whole analysis opaque."""
-    return study(command, cwd=cwd, home=home, variables=variables, look=look, budget=Budget()).analysis
-
-
-def study(command: str, *, cwd: str, home: str, variables: Mapping[str, str], look: Look, budget: Budget) -> Study:
-    """Reads the text once and follows it."""
+def study(
+    command: str,
+    *,
+    cwd: str,
+    home: str,
+    variables: Mapping[str, str],
+    look: Look,
+    budget: Budget,
+    tree: Sequence | None = None,
+) -> Study:
+    """Read the text, unless its tree is known, and follow it. Never raises; what it cannot read makes all opaque."""
     shell = Shell(command, home, variables, look, MEANING, budget)
-    is_read = False
     try:
-        tree = read(command)
-        is_read = True
+        tree = tree or read(command)
         state = State((cwd,))
         ok, failed = shell.simulate(tree, state)
         simulate_uncalled(shell, ok or failed or state)
         shell.after_calculating(tree, state)
     except Unreadable as why:
-        return Study(Analysis(tuple(shell.commands), str(why)), (), is_read)
+        return Study(Analysis(tuple(shell.commands), str(why)), (), tree)
     except RecursionError:
-        return Study(Analysis(tuple(shell.commands), "nested too deep"), (), is_read)
+        return Study(Analysis(tuple(shell.commands), "nested too deep"), (), tree)
     analysis = Analysis(tuple(shell.commands), shell.opaque)
-    return Study(analysis, tuple(shell.sites.values()), True, in_order=shell.in_order, is_beside=shell.is_beside)
+    return Study(analysis, tuple(shell.sites.values()), tree, in_order=shell.in_order, is_beside=shell.is_beside)
