@@ -126,16 +126,17 @@ def _initializer(cls: Any, *, is_frozen: bool) -> Callable[..., None]:
         parameters.append(name if default is _MISSING else f"{name}=_default_{name}")
         lines.append(_assignment(cls, name, value, known) if is_frozen else f"self.{name} = {value}")
     exec(f"def __init__({', '.join(parameters)}):\n " + "\n ".join(lines or ["pass"]), known)
-    made: Callable[..., None] = known["__init__"]  # type: ignore[assignment]
+    found: Any = known["__init__"]
+    made: Callable[..., None] = found
     made.__qualname__ = f"{cls.__qualname__}.__init__"
     return made
 
 
 def _assignment(cls: Any, name: str, value: str, known: dict[str, object]) -> str:
-    slot = getattr(cls, name, None)
+    slot: Any = getattr(cls, name, None)
     if type(slot).__name__ != "member_descriptor":
         return f"_object_set(self, {name!r}, {value})"
-    known[f"_set_{name}"] = slot.__set__  # type: ignore[union-attr]
+    known[f"_set_{name}"] = slot.__set__
     return f"_set_{name}(self, {value})"
 
 

@@ -24,7 +24,8 @@ class _Words(type):
     def __new__(cls, name: str, bases: tuple[type, ...], body: dict[str, Any]) -> _Words:
         words = {key: value for key, value in body.items() if key[:1] != "_" and not isinstance(value, _METHODS)}
         kept = {key: value for key, value in body.items() if key not in words}
-        made: Any = super().__new__(cls, name, bases, {"__slots__": (), **kept})
+        enum = super().__new__(cls, name, bases, {"__slots__": (), **kept})
+        made: Any = enum
         by_value: dict[object, Any] = {}
         for key, value in words.items():
             word: Any = object.__new__(made)
@@ -34,7 +35,7 @@ class _Words(type):
                 raise ValueError(f"{name}.{key} has the value of {by_value[value].name}")
             type.__setattr__(made, key, word)
         type.__setattr__(made, "_by_value", by_value)
-        return made  # type: ignore[no-any-return]
+        return enum
 
     def __call__(cls, value: object) -> Any:
         """The word with this value. Raises ValueError."""
@@ -62,19 +63,21 @@ _set = object.__setattr__
 
 class _Enum(metaclass=_Words):
     __slots__ = ("name", "value")
+    name: str
+    value: Any
 
     def __setattr__(self, name: str, value: object) -> None:
         raise AttributeError(f"{self!r} cannot be changed")
 
     def __repr__(self) -> str:
-        return f"<{self}: {self.value!r}>"  # type: ignore[attr-defined]
+        return f"<{self}: {self.value!r}>"
 
     def __str__(self) -> str:
-        return f"{type(self).__name__}.{self.name}"  # type: ignore[attr-defined]
+        return f"{type(self).__name__}.{self.name}"
 
     def __reduce__(self) -> tuple[object, ...]:
         """Copies and pickles are the word itself."""
-        return type(self), (self.value,)  # type: ignore[attr-defined]
+        return type(self), (self.value,)
 
 
 if TYPE_CHECKING:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from functools import partial
 
 from ..errors import Interrupted, NeedsRoot, Partial, TmpwardenError, WouldAsk
 from ..lazy_dataclass import dataclass
@@ -66,7 +67,7 @@ def _heard(
         if stop.wanted():
             return
         progress.tell(f"{shown(user.name)}, {number} of {len(users)} users ...")
-        heard = as_user(user, lambda user=user: _report(call, ask, user), limit_s=limit_s, wanted=stop.number)  # type: ignore[misc]
+        heard = as_user(user, partial(_report, call, ask, user), limit_s=limit_s, wanted=stop.number)
         if heard.why:
             error = {"code": "child-failed", "message": heard.why, "suggestion": "", "hint": ""}
             yield Told(user, 1, error=error)

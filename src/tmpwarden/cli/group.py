@@ -6,7 +6,7 @@ import importlib
 import os
 from collections.abc import Callable
 from functools import update_wrapper
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 
@@ -18,19 +18,18 @@ from .commands import TABLE
 from .examples import attach
 from .plain import Parameter, Plain
 
-F = TypeVar("F", bound=Callable[..., Any])
 COMPLETION_VARIABLE = "_TMPWARDEN_COMPLETE"
 _COMMANDS_DIR = os.path.join(os.path.dirname(__file__), "commands")
 
 
-def pass_call(function: F) -> F:
+def pass_call(function: Callable[..., Any]) -> Callable[..., Any]:
     """Hand the `Call` to a command as its first argument. A group answers only where none of its commands was named."""
 
     def with_call(*args: Any, **options: Any) -> Any:
         context = click.get_current_context()
         return None if context.invoked_subcommand else function(call_of(context), *args, **options)
 
-    return update_wrapper(with_call, function)  # type: ignore[return-value]
+    return update_wrapper(with_call, function)
 
 
 def call_of(context: click.Context) -> Call:

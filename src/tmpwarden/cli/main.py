@@ -7,6 +7,7 @@ import os
 import sys
 import time
 from collections.abc import Callable, Iterable, Sequence
+from io import TextIOWrapper
 
 from ..errors import Interrupted, PermissionDenied, SystemRefused, TmpwardenError, Unexpected
 from ..lazy_dataclass import replace
@@ -18,6 +19,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from signal import SIGTERM, signal
     from types import FrameType
+    from typing import TextIO
 else:
     from _signal import SIGTERM, signal  # the module in Python makes words of all signals, with enum: 2 ms
 
@@ -29,8 +31,8 @@ def run() -> None:
     gc.set_threshold(_GARBAGE)
     signal(SIGTERM, _terminated)
     for stream in (sys.stdout, sys.stderr):
-        if stream is not None:
-            stream.reconfigure(errors="backslashreplace")  # type: ignore[union-attr]
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="backslashreplace")
     if asked := os.environ.get("_TMPWARDEN_COMPLETE"):
         from .clicked import complete
 
@@ -131,9 +133,9 @@ def _tell(call: Call, answer: Answer) -> None:
             _write(sys.stderr, [f"  hint: {answer.error.hint}"])
 
 
-def _write(stream: object, lines: Iterable[str]) -> None:
+def _write(stream: TextIO, lines: Iterable[str]) -> None:
     for line in lines:
-        print(line, file=stream)  # type: ignore[call-overload]
+        print(line, file=stream)
 
 
 def _terminated(_: int, __: FrameType | None) -> None:

@@ -11,6 +11,7 @@ import os
 import subprocess
 import time
 from collections.abc import Callable, Iterable
+from functools import partial
 
 from ..catalogue.settings import Settings
 from ..model.sweep import Space
@@ -43,8 +44,7 @@ def tell_if_full(settings: Settings, *, start: Start, now_ns: int | None = None)
     if not _is_written(told):
         return ()  # it could not be remembered, and would be told every hour
     for room, percent in due:
-        facts = _facts(room, percent)
-        start(lambda facts=facts: _call(settings.notify_command, facts))  # type: ignore[misc]
+        start(partial(_call, settings.notify_command, _facts(room, percent)))
     return tuple(room.path for room, _ in due)
 
 

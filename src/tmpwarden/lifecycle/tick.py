@@ -4,6 +4,7 @@ What it did and why it failed goes to the journal of the system, and into our st
 """
 
 import sys
+from functools import partial
 
 if __package__ in (None, ""):
     sys.path.insert(0, __file__.rsplit("/", 3)[0])
@@ -60,7 +61,7 @@ def _for_everybody() -> dict[str, str]:
     preload()
     failed: dict[str, str] = {}
     for user in users_of(temp_roots()):
-        heard = as_user(user, lambda user=user: _as(user), limit_s=CLEAN_LIMIT_S + _LAST_WORDS_S)  # type: ignore[misc]
+        heard = as_user(user, partial(_as, user), limit_s=CLEAN_LIMIT_S + _LAST_WORDS_S)
         said, why = ([], heard.why) if heard.why else json.loads(heard.answer)
         _print(f"{user.name}: ", said, why)
         if why:

@@ -11,6 +11,7 @@ import math
 import os
 import time
 from collections.abc import Callable, Iterable, Iterator
+from functools import partial
 
 from .. import __version__
 from ..catalogue.files import SYSTEM
@@ -67,7 +68,7 @@ def of_all_users(request: Request, *, now_ns: Clock = time.time_ns) -> list[Samp
         if time.monotonic() > until_s:
             break
         asked += 1
-        heard = as_user(user, lambda user=user: _report(user, request, now_ns, known), limit_s=USER_LIMIT_S)  # type: ignore[misc]
+        heard = as_user(user, partial(_report, user, request, now_ns, known), limit_s=USER_LIMIT_S)
         if heard.why or heard.answer != "null":
             told.append(_Of(user.name, None if heard.why else accepted(heard.answer, known)))
     return list(_of_host(told, omitted=len(users) - asked, is_of_all=True))

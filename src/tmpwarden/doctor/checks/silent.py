@@ -2,6 +2,7 @@
 
 import os
 from collections.abc import Iterator
+from functools import partial
 
 from ...agent_facts import FACTS
 from ...model.sweep import Diagnosis
@@ -15,7 +16,7 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     for facts in FACTS.values():
         if not facts["silent"] or not (program := program_on_path(facts, path)):
             continue
-        version = version_of(facts, {}, {}, lambda program=program: program)  # type: ignore[misc]
+        version = version_of(facts, {}, {}, partial(str, program))
         if not version:  # to run it and ask would take a second and write files
             continue
         is_known = True

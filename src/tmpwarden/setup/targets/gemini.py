@@ -10,6 +10,8 @@ from .target import Target
 class Gemini(Target):
     def group(self, runtime: Runtime, event: str, matcher: str, observe: bool) -> Document:
         group = super().group(runtime, event, matcher, observe)
-        for hook in group["hooks"]:  # type: ignore[attr-defined]
+        hooks = group["hooks"]
+        assert isinstance(hooks, list)
+        for hook in hooks:
             hook["name"] = "tmpwarden"  # what its /hooks panel shows
         return group

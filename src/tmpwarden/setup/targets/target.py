@@ -93,13 +93,13 @@ class Target:
         new = copy.deepcopy(document)
         hooks = new.get("hooks", {})
         assert isinstance(hooks, dict)
-        wanted = self.groups(wish)
+        wanted, theirs = self.groups(wish), document.get("hooks")
         for event in [*hooks, *(event for event in wanted if event not in hooks)]:
             groups = hooks.get(event, [])
             if not isinstance(groups, list):
                 continue  # an event that we never asked for
             kept = _with(groups, wanted.get(event))
-            if kept or (event in document.get("hooks", {}) and not groups):  # type: ignore[operator]
+            if kept or (isinstance(theirs, dict) and event in theirs and not groups):
                 hooks[event] = kept
             else:
                 hooks.pop(event, None)
