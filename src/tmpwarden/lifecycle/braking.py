@@ -2,16 +2,14 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import time
-from contextlib import suppress
 
 from ..catalogue.settings import Settings
 from ..lazy_dataclass import dataclass, field
 from ..model.processes import Ended, Fate, Orphan
 from ..model.runaway import Breach, GrowingFile, Limits, Writer
-from ..oskit.files import atomic, places, space
+from ..oskit.files import places, space, state_file
 from ..oskit.proc import namespaces, procs
 from ..oskit.proc.grip import take_hold
 from ..processes import end as ending
@@ -63,8 +61,7 @@ def look_since_last_time(settings: Settings, *, may_act: bool) -> list[str]:
     seen = watch.look()
     if watch.before:
         sizes = [[*key, bytes_] for key, bytes_ in list(watch.before.items())[:_MOST_REMEMBERED]]
-        with suppress(OSError):
-            atomic.write(file, json.dumps({"at": watch.looked_s, "files": sizes}))
+        state_file.write(file, {"at": watch.looked_s, "files": sizes})
     told = [runaway.sentence(one) for one in seen.growing if runaway.is_runaway(one)]
     if may_act and watch.limits.action != "warn":
         for breach in seen.breaches:
@@ -75,11 +72,10 @@ def look_since_last_time(settings: Settings, *, may_act: bool) -> list[str]:
 
 
 def _recalled(file: str) -> tuple[float, dict[tuple[int, int], int]]:
+    said = state_file.read(file)
     try:
-        with open(file, encoding="utf-8", opener=atomic.at_once) as text:
-            said = json.load(text)
         return float(said["at"]), {(int(device), int(inode)): int(size) for device, inode, size in said["files"]}
-    except (OSError, ValueError, TypeError, KeyError):
+    except (ValueError, TypeError, KeyError):
         return 0.0, {}
 
 

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Mapping
 
 from ..lazy_dataclass import dataclass
-from ..oskit.files import atomic, own_dirs, places
+from ..oskit.files import places, state_file
 
 _NAME = "last-timer"
 
@@ -19,20 +18,14 @@ class LastTick:
 
 
 def note(failed: Mapping[str, str]) -> None:
-    try:
-        own_dirs.make_private_dir(places.state_dir())
-        atomic.write(_path(), json.dumps({"failed": dict(failed)}))
-    except OSError:
-        return  # a full disk: the journal of the system has it
+    state_file.write(_path(), {"failed": dict(failed)})  # on a full disk the journal of the system has it
 
 
 def read() -> LastTick | None:
     try:
-        with open(_path(), encoding="utf-8", opener=atomic.at_once) as file:
-            failed = json.load(file)["failed"]
-            at_ns = os.fstat(file.fileno()).st_mtime_ns
-        return LastTick(at_ns, {str(user): str(why) for user, why in failed.items()})
-    except (OSError, ValueError, KeyError, TypeError, AttributeError):
+        failed = state_file.read(_path())["failed"]
+        return LastTick(os.stat(_path()).st_mtime_ns, {str(user): str(why) for user, why in failed.items()})
+    except (OSError, KeyError, TypeError, AttributeError):
         return None
 
 

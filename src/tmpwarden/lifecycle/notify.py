@@ -6,7 +6,6 @@ later while it lasts. The program runs detached, without a shell, and is ended a
 
 from __future__ import annotations
 
-import json
 import os
 import subprocess
 import time
@@ -15,7 +14,7 @@ from functools import partial
 
 from ..catalogue.settings import Settings
 from ..model.sweep import Space
-from ..oskit.files import atomic, own_dirs, places, space
+from ..oskit.files import places, space, state_file
 from ..oskit.proc.reach import Reach
 from ..text import shown, size
 
@@ -41,7 +40,7 @@ def tell_if_full(settings: Settings, *, start: Start, now_ns: int | None = None)
         elif percent >= at_percent and when_ns - told.get(room.path, 0) >= _AGAIN_NS:
             told[room.path] = when_ns
             due.append((room, percent))
-    if not _is_written(told):
+    if not state_file.write(_path(), told):
         return ()  # it could not be remembered, and would be told every hour
     for room, percent in due:
         start(partial(_call, settings.notify_command, _facts(room, percent)))
@@ -84,19 +83,9 @@ def _filled(word: str, facts: dict[str, str]) -> str:
 
 def _read() -> dict[str, int]:
     try:
-        with open(_path(), encoding="utf-8", opener=atomic.at_once) as file:
-            return {str(root): int(when) for root, when in json.load(file).items()}
-    except (OSError, ValueError, TypeError, AttributeError):
+        return {str(root): int(when) for root, when in state_file.read(_path()).items()}
+    except (ValueError, TypeError, AttributeError):
         return {}
-
-
-def _is_written(told: dict[str, int]) -> bool:
-    try:
-        own_dirs.make_private_dir(places.state_dir())
-        atomic.write(_path(), json.dumps(told))
-    except OSError:
-        return False
-    return True
 
 
 def _path() -> str:

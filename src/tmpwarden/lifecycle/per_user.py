@@ -15,6 +15,7 @@ from collections.abc import Callable
 
 from ..lazy_dataclass import dataclass, field
 from ..oskit.proc.forked import forked
+from ..small_files import stat_fields
 from ..text import duration
 from .users import User, become
 
@@ -124,19 +125,11 @@ def _listen(child: _Child, seconds: float) -> None:
 
 def _is_stopped_for_long(child: _Child) -> bool:
     """Its user may send SIGSTOP, and would hold up everybody who comes after."""
-    if _state(child.pid) not in ("T", "t"):
+    if stat_fields(child.pid)[:1] not in ([b"T"], [b"t"]):
         child.stopped_since = None
         return False
     child.stopped_since = child.stopped_since or time.monotonic()
     return time.monotonic() - child.stopped_since > _STOPPED_S
-
-
-def _state(pid: int) -> str:
-    try:
-        with open(f"/proc/{pid}/stat", "rb") as file:
-            return chr(file.read().rpartition(b") ")[2][0])
-    except (OSError, IndexError):
-        return ""
 
 
 def _end(child: _Child) -> None:

@@ -11,8 +11,10 @@ from collections.abc import Iterator
 
 from ..errors import NoNamespace
 from ..oskit.files import own_files
+from ..oskit.files.descriptors import closing
 from ..oskit.files.opening import entry_names
 from ..oskit.proc.forked import forked, reap
+from ..oskit.proc.namespaces import mount_namespace
 from ..oskit.race import race_window as _race_window
 
 _TMP = "/tmp"
@@ -97,14 +99,7 @@ def tidy(scratch: str, program: str) -> None:
 
 def is_inhabited(namespace: str) -> bool:
     """Whether some process that we can see lives in that mount namespace."""
-    return any(namespace_of(pid) == namespace for pid in entry_names("/proc") if pid.isdecimal())
-
-
-def namespace_of(pid: int | str) -> str | None:
-    try:
-        return os.readlink(f"/proc/{pid}/ns/mnt")
-    except OSError:
-        return None
+    return any(mount_namespace(pid) == namespace for pid in entry_names("/proc") if pid.isdecimal())
 
 
 def _places_of(program: str) -> set[str]:
@@ -153,23 +148,18 @@ def _show(original: str, place: str) -> None:
 
     Mounted is what was looked at, by its descriptor: the name may be another user's link by then."""
     try:
-        pin = os.open(original, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)
+        with closing(os.open(original, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC)) as pin:
+            mode = os.fstat(pin).st_mode
+            if stat.S_ISLNK(mode):
+                return
+            _race_window("looked at, not yet shown")
+            if stat.S_ISDIR(mode):
+                os.mkdir(place, 0o700)
+            else:
+                os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
+            _mount(f"/proc/self/fd/{pin}", place, _MS_BIND | _MS_REC)
     except OSError:
         return
-    try:
-        mode = os.fstat(pin).st_mode
-        if stat.S_ISLNK(mode):
-            return
-        _race_window("looked at, not yet shown")
-        if stat.S_ISDIR(mode):
-            os.mkdir(place, 0o700)
-        else:
-            os.close(os.open(place, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600))
-        _mount(f"/proc/self/fd/{pin}", place, _MS_BIND | _MS_REC)
-    except OSError:
-        return
-    finally:
-        os.close(pin)
 
 
 def _unshare() -> None:

@@ -12,6 +12,7 @@ from ..leases.scratch import adopt, open_scratch
 from ..model.hot import Scratch
 from ..oskit.files import places
 from ..oskit.proc.forked import forked
+from ..oskit.proc.namespaces import mount_namespace
 from . import background, private_tmp, watch_size
 from .signals import Signals
 
@@ -168,7 +169,7 @@ def _private(scratch: str, program: str, size_bytes: int | None, tell: int) -> s
         place = private_tmp.enter(scratch, program, size_bytes)
     except OSError as error:  # never in the shared /tmp by mistake
         raise NoNamespace(str(error.strerror).lower()) from None
-    os.write(tell, (private_tmp.namespace_of("self") or "").encode())
+    os.write(tell, (mount_namespace() or "").encode())
     return place
 
 

@@ -17,6 +17,7 @@ from ..model.sweep import Finding, Litter, Receipt
 from ..model.terms import Outcome, OwnerRule, OwnerState, Tier, Worth
 from ..oskit.proc.procs import process
 from ..sweep.compose import Clock, clean, prepare
+from ..sweep.find.named import singles
 from ..sweep.prepared import Prepared
 from ..sweep.store import books
 from ..sweep.weigh.consent import is_due
@@ -238,11 +239,4 @@ def _nobody_lives(prepared: Prepared, finding: Finding) -> bool:
 
 def _each(finding: Finding) -> Iterator[Finding]:
     """The members of a swarm as units of their own; a backlog is not this session's and goes by the ordinary laws."""
-    for name in finding.members if len(finding.members) <= _MOST_MEMBERS else ():
-        try:
-            status = os.lstat(f"{finding.parent}/{name}")
-        except OSError:
-            continue
-        yield replace(finding, name=name, members=(), device=status.st_dev, inode=status.st_ino)
-    if not finding.members:
-        yield finding
+    return iter(()) if len(finding.members) > _MOST_MEMBERS else singles(finding)

@@ -6,8 +6,9 @@ import json
 import os
 
 from ..lazy_dataclass import dataclass
-from ..oskit.files import atomic, own_dirs, places
+from ..oskit.files import atomic, own_dirs, places, state_file
 from ..oskit.proc import namespaces, procs
+from ..small_files import stat_fields
 
 _MOST_REMEMBERED = 256
 
@@ -26,17 +27,14 @@ class Stopped:
 def stopped() -> list[Stopped]:
     """Those we stopped that are still there, and still stopped."""
     try:
-        with open(_file(), encoding="utf-8", opener=atomic.at_once) as file:
-            entries = [Stopped(**entry) for entry in json.load(file)]
-    except (OSError, ValueError, TypeError):
+        entries = [Stopped(**entry) for entry in state_file.read(_file())]
+    except TypeError:
         return []
     return [one for one in entries if one.boot == namespaces.boot_id() and _is_stopped(one)]
 
 
 def _is_stopped(one: Stopped) -> bool:
-    line = procs.read_whole(f"/proc/{one.pid}/stat") or b""
-    state = line[line.rfind(b")") + 2 : line.rfind(b")") + 3]
-    return procs.start_ticks(one.pid) == one.start and state in (b"T", b"t")
+    return procs.start_ticks(one.pid) == one.start and stat_fields(one.pid)[:1] in ([b"T"], [b"t"])
 
 
 def remember(entries: list[Stopped]) -> None:

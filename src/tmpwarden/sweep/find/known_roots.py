@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ...later import json
-from ...oskit.files import atomic, own_dirs, places
+from ...oskit.files import atomic, own_dirs, places, state_file
 from ...oskit.proc.reach import Reach
 
 _NAME, _QUARANTINES, _MOST = "roots", "quarantines", 64
@@ -17,11 +17,7 @@ def remembered() -> tuple[str, ...]:
 
 
 def _listed(name: str) -> tuple[str, ...]:
-    try:
-        with open(f"{places.state_dir()}/{name}", encoding="utf-8") as file:
-            listed = json.load(file)
-    except (OSError, ValueError):
-        return ()
+    listed = state_file.read(f"{places.state_dir()}/{name}")
     paths = listed if isinstance(listed, list) else []
     named = [path for path in paths if isinstance(path, str) and os.path.isabs(path)]
     reach = Reach.now()
@@ -47,8 +43,5 @@ def remember(roots: tuple[str, ...], home_roots: frozenset[str]) -> None:
     known = remembered()
     if not home_roots or set(roots) <= set(known):
         return
-    try:
-        own_dirs.make_private_dir(places.state_dir())
-        atomic.write(f"{places.state_dir()}/{_NAME}", json.dumps([*dict.fromkeys((*known, *roots))][-_MOST:]))
-    except OSError:
-        return  # a full disk: the next run tries again
+    # on a full disk the next run tries again
+    state_file.write(f"{places.state_dir()}/{_NAME}", [*dict.fromkeys((*known, *roots))][-_MOST:])

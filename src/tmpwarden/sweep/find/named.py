@@ -118,7 +118,7 @@ class Named:
         below = place.child(name) if place and kind_of(status.st_mode) is Kind.DIR else None
         if below is not None:
             found = replace(self.finder, starts=(below,), stranger=None).find()
-            units = tuple(unit for each in found for unit in _singles(each) if _has_shape(unit))
+            units = tuple(unit for each in found for unit in singles(each) if _has_shape(unit))
             if not units:
                 raise NotFound(f"nothing in {shown(word)} is litter of a known kind")
             yield from units
@@ -193,7 +193,7 @@ def _refuse_others(path: str, word: str) -> None:
         raise NotYours(shown(word), places.user_name(owner))
 
 
-def _singles(finding: Finding) -> Iterator[Finding]:
+def singles(finding: Finding) -> Iterator[Finding]:
     """The members of a swarm one by one: each is named by its own path."""
     if not finding.members:
         yield finding

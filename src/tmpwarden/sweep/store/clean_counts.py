@@ -5,15 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from ...errors import TmpwardenError
-from ...later import json
 from ...lazy_dataclass import dataclass, field
-from ...oskit.files import atomic
+from ...oskit.files import state_file
 from ..prepared import CleanResult
 from . import books
 
 RESULTS = ("ok", "partial", "stopped")
 _NAME = "tally"
-_LARGEST = 1 << 14
 
 
 @dataclass(slots=True)
@@ -28,9 +26,8 @@ class CleanCounts:
 
 
 def read(state: str) -> CleanCounts:
+    told = state_file.read(f"{state}/{_NAME}")
     try:
-        with open(f"{state}/{_NAME}", encoding="utf-8", opener=atomic.at_once) as file:
-            told = json.loads(file.read(_LARGEST))
         return CleanCounts(
             _count(told["removed_units"]),
             {str(result): _count(number) for result, number in told["cleans"].items() if result in RESULTS},
@@ -38,7 +35,7 @@ def read(state: str) -> CleanCounts:
             told["last_result"] if told["last_result"] in RESULTS else "",
             max(0.0, float(told["last_duration_s"])),
         )
-    except (OSError, ValueError, KeyError, TypeError, AttributeError, OverflowError):
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
         return CleanCounts()
 
 
@@ -78,7 +75,7 @@ def _change(state: str, add: Callable[[CleanCounts], None]) -> None:
                 counts = read(state)
                 add(counts)
                 told = {name: getattr(counts, name) for name in CleanCounts.__slots__}
-                atomic.write(f"{state}/{_NAME}", json.dumps(told))
+                state_file.write(f"{state}/{_NAME}", told)
     except (OSError, TmpwardenError):
         return  # who squats our state is told by others
 

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from ...later import json
 from ...lazy_dataclass import dataclass
-from ...oskit.files import atomic, own_dirs
+from ...oskit.files import state_file
 
 _NAME = "saved"
-_LARGEST = 1 << 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,10 +18,9 @@ class Saved:
 def read(state: str) -> Saved:
     """Nothing, where nothing was written down or it cannot be read."""
     try:
-        with open(f"{state}/{_NAME}", encoding="utf-8", opener=atomic.at_once) as file:
-            told = json.loads(file.read(_LARGEST))
+        told = state_file.read(f"{state}/{_NAME}")
         numbers = [told[name] for name in ("bytes", "entries", "runs")]
-    except (OSError, ValueError, KeyError, TypeError):
+    except (KeyError, TypeError):
         return Saved()
     are_counts = all(isinstance(number, int) and number >= 0 for number in numbers)
     return Saved(*numbers) if are_counts else Saved()
@@ -34,13 +31,5 @@ def add(state: str, freed_bytes: int, freed_entries: int) -> None:
     if not freed_entries:
         return
     before = read(state)
-    after = {
-        "bytes": before.bytes + freed_bytes,
-        "entries": before.entries + freed_entries,
-        "runs": before.runs + 1,
-    }
-    try:
-        own_dirs.make_private_dir(state)
-        atomic.write(f"{state}/{_NAME}", json.dumps(after))
-    except OSError:
-        return
+    sums = {"bytes": before.bytes + freed_bytes, "entries": before.entries + freed_entries, "runs": before.runs + 1}
+    state_file.write(f"{state}/{_NAME}", sums)
