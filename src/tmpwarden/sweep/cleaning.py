@@ -26,7 +26,7 @@ Confirm = Callable[[Plan], bool]
 OnReceipt = Callable[[Receipt], None]
 ShouldStop = Callable[[], bool]  # asked between two units
 _WAITING = frozenset(("empty-dir", "expired"))  # checks that another unit's end can turn
-_BATCH_UNITS, _BATCH_ENTRIES = 2048, 32_768  # then one look at all processes
+_BATCH_UNITS, _BATCH_ENTRIES = 4096, 65_536  # then one look at all processes
 
 
 @dataclass(slots=True)
@@ -84,10 +84,9 @@ class Cleaning:
             return
         self._consent()
         self.prepared.weigher.world.refresh()
-        ordinary = [
-            v for v in (*plan.kept, *plan.removals) if not self._is_held_back(v, None) and isinstance(v, Remove)
-        ]
-        self._take_all(actor, iter(self._easiest_first(ordinary, actor)), is_fresh=False)
+        ordinary = [v for v in (*plan.kept, *plan.removals) if not self._is_held_back(v, None)]
+        removals = [v for v in ordinary if isinstance(v, Remove)]
+        self._take_all(actor, iter(self._easiest_first(removals, actor)), is_fresh=False)
 
     def _consent(self) -> None:
         """A person let a clean run. A word about certain things is none about all that is older than us."""
@@ -99,7 +98,7 @@ class Cleaning:
         """As it is judged; where nothing can be written, what makes room goes first. Guesses come last."""
         self._share = share
         if self._has_room(actor):
-            self._take_all(actor, self._streamed(share), is_fresh=True)
+            self._take_all(actor, self._streamed(share), is_fresh=self.prepared.request.quarantine)
         else:
             found = list(self._streamed(share))
             self.prepared.weigher.world.refresh()
@@ -128,7 +127,7 @@ class Cleaning:
         return went
 
     def _has_room(self, actor: Actor) -> bool:
-        """The journal and every quarantine can be written: nothing has to be removed first to make room for them."""
+        """The journal and every quarantine can be written."""
         return actor.journal.open() and all(actor.quarantines.open(root) is not None for root in self.prepared.roots)
 
     def _easiest_first(self, removals: list[Remove], actor: Actor) -> Iterable[Remove]:
@@ -157,7 +156,8 @@ class Cleaning:
 
     def _streamed(self, share: consent.Share | None) -> Iterator[Remove]:
         """Removals as they are judged; the guesses of an unattended run wait until all that it found is known."""
-        for verdict in self.prepared.verdicts():
+        # what goes for good is walked again before anything of it does, so that two may walk now
+        for verdict in self.prepared.verdicts() if self.prepared.request.quarantine else self.prepared.surveyed():
             if stopped := self._why_stop():
                 self.result.stopped = stopped
                 return

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from itertools import islice
 
 from ..catalogue.settings import Settings
@@ -11,7 +12,7 @@ from ..model.answers import Users
 from ..model.hot import Birth
 from ..model.request import Request
 from ..model.sweep import Finding, Measure, Owner, Receipt, Remove, Space, Verdict
-from ..model.terms import Outcome
+from ..model.terms import Kind, Outcome
 from ..oskit.files import space
 from ..oskit.files.purge import Purged
 from .find.parents import Parents
@@ -49,13 +50,17 @@ class Prepared:
         self._parents.close()
 
     def surveyed(self) -> Iterator[Verdict]:
-        """The same for a look that ends in no deed: from some size on two walk at once."""
-        findings, seen = self._findings(), 0
+        """The same for a look that ends in no deed, or in one before which each is heard again: from some size on two
+        walk at once."""
+        findings, seen, world = self._findings(), 0, self.weigher.world
         while batch := list(islice(findings, BATCH)):
-            with SecondWalker(batch, self.measure) as second:
+            with SecondWalker(
+                [partial(self.measure, each) if each.kind is Kind.DIR else None for each in batch]
+            ) as second:
                 for number, finding in enumerate(batch):
                     if seen >= WORTH_A_FORK:
                         second.set_out(number)
+                        world.walkers = frozenset((second.pid,))
                     is_litter = False
                     for verdict in self.hear(finding, second.measure(number)):
                         seen += verdict.evidence.measure.entries if verdict.evidence.measure else 0

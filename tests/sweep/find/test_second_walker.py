@@ -7,6 +7,7 @@ import socket
 import subprocess
 import threading
 from collections.abc import Callable
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -15,10 +16,13 @@ from support import planted
 from support.litter import later
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Finding, Measure
-from tmpwarden.sweep.compose import prepare, scan
+from tmpwarden.model.terms import Kind, Reason
+from tmpwarden.sweep import prepared as prepared_module
+from tmpwarden.sweep.compose import clean, prepare, scan
 from tmpwarden.sweep.find import second_walker
-from tmpwarden.sweep.find.second_walker import SecondWalker
+from tmpwarden.sweep.find.second_walker import Look, SecondWalker
 from tmpwarden.sweep.prepared import Prepared
+from tmpwarden.sweep.take import act, ending
 
 pytestmark = pytest.mark.skipif(len(os.sched_getaffinity(0)) < 2, reason="this machine has one core only")
 UNITS = 12
@@ -60,6 +64,10 @@ def batch_of(prepared: Prepared) -> list[Finding]:
     return list(prepared.finder.find())
 
 
+def looks(batch: list[Finding], measure: Callable[[Finding], Measure | None]) -> list[Look | None]:
+    return [partial(measure, finding) if finding.kind is Kind.DIR else None for finding in batch]
+
+
 def test_both_ways_of_looking_see_the_same(prepared: Prepared, children: Callable[[], list[str]]) -> None:
     assert seen(prepared.surveyed()) == seen(prepared.verdicts())
     assert children() == []
@@ -67,7 +75,7 @@ def test_both_ways_of_looking_see_the_same(prepared: Prepared, children: Callabl
 
 def test_the_last_units_come_from_the_second_walker(prepared: Prepared, children: Callable[[], list[str]]) -> None:
     batch = batch_of(prepared)
-    with SecondWalker(batch, prepared.measure) as second:
+    with SecondWalker(looks(batch, prepared.measure)) as second:
         second.set_out(0)
         last = len(batch) - 1
         assert [second.measure(number) for number in (last, last - 1)] == [
@@ -106,7 +114,7 @@ def test_a_unit_that_vanished_and_one_that_cannot_be_told_are_looked_at_by_the_f
             raise RuntimeError("the child ends here")
         return None
 
-    with SecondWalker(batch, measure_of) as second:
+    with SecondWalker(looks(batch, measure_of)) as second:
         second.set_out(0)
         assert [second.measure(number) for number in range(len(batch))] == [None] * len(batch)
 
@@ -115,7 +123,7 @@ def test_a_host_with_threads_is_not_forked(prepared: Prepared, children: Callabl
     done = threading.Event()
     thread = threading.Thread(target=done.wait)
     thread.start()
-    with SecondWalker(batch_of(prepared), prepared.measure) as second:
+    with SecondWalker(looks(batch_of(prepared), prepared.measure)) as second:
         second.set_out(0)
         assert children() == []
     done.set()
@@ -139,7 +147,7 @@ def test_where_it_cannot_be_followed_it_ends_at_once(prepared: Prepared, childre
     os.close(taken.pop())
     os.close(taken.pop())  # two are left: for a pipe, and none for the process
     try:
-        with SecondWalker(batch, prepared.measure) as second:
+        with SecondWalker(looks(batch, prepared.measure)) as second:
             second.set_out(0)
             assert second.measure(len(batch) - 1) is None
     finally:
@@ -158,3 +166,34 @@ def test_a_small_look_is_for_one(own_world: Path, monkeypatch: pytest.MonkeyPatc
 
     monkeypatch.setattr(second_walker.SecondWalker, "set_out", never)
     assert len(list(scan(now_ns=later(100)))) >= 3
+
+
+def test_a_clean_for_good_by_two_walkers_takes_what_one_would(
+    own_world: Path, prepared: Prepared, monkeypatch: pytest.MonkeyPatch, children: Callable[[], list[str]]
+) -> None:
+    """And what was written after both had seen it goes back."""
+    monkeypatch.setattr(prepared_module, "WORTH_A_FORK", 0)
+    monkeypatch.setattr(ending, "WORTH_A_FORK", 0)
+    units = [finding.path for finding in batch_of(prepared)]
+    walkers: list[int] = []
+    real = SecondWalker.set_out
+
+    def set_out(self: SecondWalker, number: int) -> None:
+        real(self, number)
+        walkers.append(self.pid)
+
+    def strike(here: str) -> None:
+        if here == "taken, holders not yet looked for" and walkers:
+            (taken,) = Path(own_world / "tmp").glob(f"tmpwarden-*/q/*/tasks/b{UNITS - 1}-7")
+            os.utime(taken, ns=(later(100)(),) * 2)
+            monkeypatch.setattr(act, "_race_window", lambda _: None)
+
+    monkeypatch.setattr(SecondWalker, "set_out", set_out)
+    monkeypatch.setattr(act, "_race_window", strike)
+    result = clean(Request(quarantine=False), now_ns=later(100))
+    assert len({pid for pid in walkers if pid}) >= 2, "one that judged, and one that walked again"
+    assert [receipt.reason for receipt in result.spared] == [Reason.CHANGED]
+    stayed = {verdict.finding.path for verdict in result.kept} | {result.spared[0].finding.path}
+    assert {path for path in units if os.path.exists(path)} - {os.path.dirname(units[-1])} == stayed
+    assert len(stayed) <= 2, "that one, and the one with a repository"
+    assert children() == []

@@ -190,6 +190,33 @@ def test_what_can_only_wait_there_is_not_promised_to_be_freed_by_a_purge(own_wor
     assert [path.suffix for path in quarantine.iterdir()] == [".k"], "and that was the truth"
 
 
+SEEN_BEFORE = """
+import os, sys, time
+from tmpwarden.cli.main import main
+from tmpwarden.sweep import prepared
+from tmpwarden.sweep.find.second_walker import SecondWalker
+prepared.WORTH_A_FORK, hours_s, seen = 0, 100 * 3600, {}
+def set_out(self, number):
+    if not seen:
+        seen.update((at, look() if look else None) for at, look in enumerate(self.batch))
+        with open(sys.argv[1], "w"):
+            os.utime(sys.argv[1], (time.time() + hours_s,) * 2)
+SecondWalker.set_out, SecondWalker.measure = set_out, lambda self, number: seen[number]
+sys.exit(main(sys.argv[2:], now_ns=lambda: time.time_ns() + hours_s * 10**9))
+"""
+
+
+def test_what_was_written_since_a_second_walker_saw_it_does_not_even_wait(own_world: Path) -> None:
+    """In doubt it is not walked in quarantine: what judged it must be of that very moment."""
+    unit = own_world / "tmp" / f"claude-{os.geteuid()}" / "-p" / str(uuid.uuid4())
+    (unit / "tasks").mkdir(parents=True)
+    (unit / "tasks" / "b1.output").write_text("x")
+    argv = [*IN_A_CONTAINER[:-1], SEEN_BEFORE, str(unit / "tasks" / "new"), "clean", "--yes", "--no-quarantine"]
+    done = subprocess.run(argv, capture_output=True, text=True, check=False, timeout=60)
+    assert done.returncode == 0 and "Traceback" not in done.stderr, done.stderr
+    assert (unit / "tasks" / "new").exists()
+
+
 IN_FLIGHT = """
 import array, os, socket, sys, time
 from tmpwarden.cli.main import main

@@ -1,6 +1,7 @@
-"""A second walker for a look at everything: it measures the last units first, and the two meet in the middle.
+"""A second walker: it measures the last units of a batch first, and the two meet in the middle.
 
-Only for looks that end in no deed, or in one before which every unit is heard again: what it saw may be a second old.
+Only for looks that end in no deed, or in one before which every unit is heard again, and for what lies in quarantine:
+what it saw may be a second old.
 """
 
 from __future__ import annotations
@@ -13,8 +14,7 @@ from operator import attrgetter
 from types import TracebackType
 
 from ...later import signal
-from ...model.sweep import Finding, Measure
-from ...model.terms import Kind
+from ...model.sweep import Measure
 from ...oskit.proc.forked import forked, reap
 
 BATCH = 4096  # units that are known before the walking starts; the rest has not even been looked for
@@ -24,16 +24,17 @@ _LENGTH = 4
 _CAN_FOLLOW = hasattr(os, "pidfd_open")  # a number alone may name another process by the time we end it
 _FIELDS = Measure.__match_args__
 
-MeasureOf = Callable[[Finding], Measure | None]
+Look = Callable[[], Measure | None]
 
 
 class SecondWalker:
-    """Works through a batch from its end, in a forked process. Ask for the units in order."""
+    """Works through a batch from its end, in a forked process. Ask for the units in order; None: not worth it."""
 
-    def __init__(self, batch: Sequence[Finding], measure_of: MeasureOf) -> None:
-        self.batch, self.measure_of = batch, measure_of
+    def __init__(self, batch: Sequence[Look | None]) -> None:
+        self.batch = batch
         self.delivered = 0
-        self._order = [n for n, finding in enumerate(batch) if finding.kind is Kind.DIR][::-1]
+        self.pid = 0
+        self._order = [number for number, look in enumerate(batch) if look][::-1]
         self._known: dict[int, Measure | None] = {}
         self._unread = b""
         self._pidfd = self._pipe = -1
@@ -68,7 +69,8 @@ class SecondWalker:
         except OSError:  # no descriptor is left
             return
         try:
-            self._follow(forked(lambda: self._walk(writing)))
+            self.pid = forked(lambda: self._walk(writing))
+            self._follow(self.pid)
         except OSError:  # no process to be had
             os.close(self._pipe)
         finally:
@@ -128,7 +130,8 @@ class SecondWalker:
             signal.signal(getattr(signal, name), signal.SIG_DFL)
         values = attrgetter(*_FIELDS)
         for number in self._order:
-            seen = self.measure_of(self.batch[number])
+            look = self.batch[number]
+            seen = look() if look else None
             told = marshal.dumps(values(seen) if seen else ())
             _write(writing, len(told).to_bytes(_LENGTH, "little") + told)
 

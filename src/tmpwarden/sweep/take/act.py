@@ -107,7 +107,7 @@ class Actor:
             self.weigher.world.refresh()
             ending = Ending(self.weigher.world, self.journal, self.rescuer)
             with self.journal.together():
-                for end in (each for deed in deeds for each in ending.of(deed)):
+                for end in ending.of_all(deeds):
                     if isinstance(end, Job):
                         jobs.append(end)
                     else:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from functools import partial
 
 from ...lazy_dataclass import dataclass, replace
 from ...model.sweep import Measure, Receipt
 from ...model.terms import Outcome, Reason
 from ...oskit.race import race_window as _race_window
 from ...rescue.nouns import Refused, Rescued
+from ..find.second_walker import WORTH_A_FORK, SecondWalker
 from ..store import quarantine
 from ..store.journal import Journal
 from ..weigh.world import World
@@ -27,11 +29,19 @@ class Ending:
     journal: Journal
     rescuer: Rescuer | None  # saves git work and files before a unit goes
 
-    def of(self, deed: Deed) -> Iterator[Receipt | Job]:
+    def of_all(self, deeds: list[Deed]) -> Iterator[Receipt | Job]:
+        """One after the other; from some size on two walk."""
+        looks = [partial(self._walked_again, deed) if _is_undecided(deed) else None for deed in deeds]
+        with SecondWalker(looks) as second:
+            if sum(deed.entries for deed, look in zip(deeds, looks, strict=True) if look) >= WORTH_A_FORK:
+                second.set_out(-1)
+            for number, (deed, look) in enumerate(zip(deeds, looks, strict=True)):
+                yield from self._of(deed, (second.measure(number) or look()) if look else None)
+
+    def _of(self, deed: Deed, inside: Measure | None) -> Iterator[Receipt | Job]:
         """What has happened to the unit, or to members of a swarm, or what is to be purged now."""
         if deed.unheld:
             yield told(unheld(deed), self.journal)
-        inside = self._walked_again(deed)
         for token in list(deed.names):
             if back := recheck.why_back(deed, token, self.world, inside):
                 yield told(given_back(deed, token, *back), self.journal)
@@ -67,10 +77,12 @@ class Ending:
 
     def _walked_again(self, deed: Deed) -> Measure | None:
         """A unit that is to be purged at once is walked once more, where nobody finds it by its name any more."""
-        if deed.verdict.finding.members or not next(iter(deed.names)).endswith(quarantine.UNDECIDED):
-            return None
         _race_window("taken, not yet walked again")
         return recheck.measured_inside(self.world, deed.quarantine_fd, next(iter(deed.names)), deed.roll)
+
+
+def _is_undecided(deed: Deed) -> bool:
+    return not deed.verdict.finding.members and next(iter(deed.names)).endswith(quarantine.UNDECIDED)
 
 
 def told(receipt: Receipt, journal: Journal) -> Receipt:

@@ -50,6 +50,10 @@ class Deed:
     unheld: dict[str, str] = field(default_factory=dict)  # members that could not be taken, and why
 
     @property
+    def entries(self) -> int:
+        return self.verdict.evidence.measure.entries if self.verdict.evidence.measure else 1
+
+    @property
     def is_doomed(self) -> bool:
         return self.token.endswith(quarantine.DOOMED)
 

@@ -45,6 +45,7 @@ class World:
     look: Callable[[frozenset[int], bool], tuple[Holders, OwnerOf]]  # at all but these processes (closely?), at owners
     frozen: list[str] = field(default_factory=list)  # mounts inside units that do not answer
     workers: frozenset[int] = frozenset()  # forks of ours: they inherit descriptors without using them
+    walkers: frozenset[int] = frozenset()  # the same
     # parents from which this very run took something: their newest date before we touched them
     untouched_ns: dict[tuple[int, int], int] = field(default_factory=dict)
     newly_locked: locks.Inodes = frozenset()  # between the last two looks
@@ -66,7 +67,7 @@ class World:
 
     def _looked(self) -> tuple[Holders, OwnerOf]:
         if self._seen is None:
-            self._seen = self.look(self.workers, False)
+            self._seen = self.look(self.workers | self.walkers, False)
         return self._seen
 
     @property
@@ -120,7 +121,7 @@ class World:
         self._looks += 1
         if self._looks % _LOOKS == 0:
             gc.collect()  # a look that is over holds itself, 3 MB of it, and a command's collector seldom comes
-        self._seen = self.look(self.workers, True)
+        self._seen = self.look(self.workers | self.walkers, True)
         before, self._tied = self._tied, _Tied()
         self.newly_locked = locks.newly_locked(before.locked if before else frozenset(), self._tied.locked)
         self.newly_bound = before is None or locks.newly_bound(before.bound, self._tied.bound)
