@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from support.hearing import why
 from support.litter import later
 from support.mounts import needs_root
 from support.repos import commit, git, inspected, lost
@@ -15,7 +16,7 @@ from tmpwarden.model.sweep import Keep
 from tmpwarden.model.terms import Reason
 from tmpwarden.repos.config import parse
 from tmpwarden.repos.work import Found
-from tmpwarden.sweep.compose import clean, why
+from tmpwarden.sweep.compose import clean
 
 URL = "https://git.example/origin.git"
 

@@ -12,13 +12,14 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from support.hearing import why
 from support.litter import later
 from support.repos import commit, git, lost
 from support.users import session_directory
 from tmpwarden.model.sweep import Keep
 from tmpwarden.model.terms import Reason
 from tmpwarden.repos import config, git_program
-from tmpwarden.sweep.compose import clean, scan, why
+from tmpwarden.sweep.compose import clean, scan
 
 GIT = shutil.which("git")
 pytestmark = pytest.mark.skipif(GIT is None, reason="needs the program git")

@@ -6,13 +6,14 @@ from pathlib import Path
 
 import pytest
 
+from support.hearing import why
 from support.litter import claude_session, cwd_markers, later, snapshot
 from tmpwarden.errors import LockHeld, NameTaken, NotFound, UnknownAgent
 from tmpwarden.lazy_dataclass import replace
 from tmpwarden.model.request import Request, Thresholds
 from tmpwarden.model.sweep import Keep, Remove
 from tmpwarden.model.terms import Outcome, Reason
-from tmpwarden.sweep.compose import clean, prepare, scan, why
+from tmpwarden.sweep.compose import clean, prepare, scan
 from tmpwarden.sweep.lock import clean_lock
 from tmpwarden.sweep.store.undo import undo
 

@@ -41,25 +41,28 @@ def percent(value: object) -> int:
     return int(digits)
 
 
-def patterns(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) and item and "/" not in item for item in value):
-        raise ValueError('must be a list of patterns for names, such as ["*.pdf"]')
+def _texts(value: object, otherwise: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError(otherwise)
     return tuple(value)
+
+
+def patterns(value: object) -> tuple[str, ...]:
+    found = _texts(value, sentence := 'must be a list of patterns for names, such as ["*.pdf"]')
+    if not all(item and "/" not in item for item in found):
+        raise ValueError(sentence)
+    return found
 
 
 def argv(value: object) -> tuple[str, ...]:
-    if (
-        not isinstance(value, list)
-        or not value
-        or not all(isinstance(item, str) and "\0" not in item for item in value)
-    ):
-        raise ValueError('must be a program and its arguments, such as ["notify-send", "{message}"]')
-    return tuple(value)
+    found = _texts(value, sentence := 'must be a program and its arguments, such as ["notify-send", "{message}"]')
+    if not found or any("\0" in item for item in found):
+        raise ValueError(sentence)
+    return found
 
 
 def paths(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
-        raise ValueError("must be a list of paths")
+    value = _texts(value, "must be a list of paths")
     found = tuple(os.path.normpath(os.path.expanduser(item)) for item in value)
     if not all(os.path.isabs(path) and "\0" not in path for path in found):
         raise ValueError("must be absolute paths, or start with ~/")

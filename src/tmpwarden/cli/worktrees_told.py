@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from ..model.terms import Outcome
 from ..repos.merged import Merged
 from ..text import duration, plural, shown, size
-from ..worktrees.proof import Holds, Item
+from ..worktrees.proof import Holds
 from ..worktrees.removal import Gone
 from ..worktrees.tree import Tree
 from . import documents
@@ -56,12 +56,8 @@ def document(tree: Tree) -> documents.Document:
         "verdict": "remove" if tree.is_proven else "keep",
         "reason": tree.reason,
         "detail": tree.failing.detail if tree.failing else "",
-        "items": [_item(item) for item in tree.items],
+        "items": [{"item": each.name, "holds": _HOLDS[each.holds], "detail": each.detail} for each in tree.items],
     }
-
-
-def _item(item: Item) -> documents.Document:
-    return {"item": item.name, "holds": _HOLDS[item.holds], "detail": item.detail}
 
 
 def summary(gone: list[Gone], kept: list[Tree], planned: list[Tree]) -> documents.Document:

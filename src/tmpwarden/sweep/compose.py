@@ -22,7 +22,7 @@ from ..text import is_within, shown
 from .find import known_roots
 from .find.scan import Finder
 from .packed import Packed
-from .prepared import CleanResult, Explained, Prepared
+from .prepared import CleanResult, Prepared
 from .survey import Survey
 from .weigh.consent import Consent, note_first_run
 from .weigh.judge import Standing
@@ -102,13 +102,6 @@ def _cleaned(
                 scratch.forget(receipt.finding.path)  # its lease goes with it, not an hour later
     result.warnings[:0] = Survey(prepared).warnings
     return result
-
-
-def why(path: str, request: Request | None = None, *, now_ns: Clock = time.time_ns) -> Explained:
-    """The same hearing for the unit at or above `path`, told in full."""
-    from .explain import explain
-
-    return explain(path, prepare(request or Request(), now_ns=now_ns))
 
 
 def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:

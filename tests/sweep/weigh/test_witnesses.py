@@ -7,6 +7,7 @@ from pathlib import Path
 import pytest
 
 from support import users
+from support.hearing import why
 from support.holding import process
 from support.litter import claude_session, later
 from support.users import Uses
@@ -14,7 +15,7 @@ from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Keep, Verdict
 from tmpwarden.model.terms import Outcome, OwnerState, Reason
 from tmpwarden.oskit.files import take
-from tmpwarden.sweep.compose import clean, scan, why
+from tmpwarden.sweep.compose import clean, scan
 from tmpwarden.sweep.take import act
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="needs root to mount and to change the root directory")

@@ -114,7 +114,10 @@ def _hooks(call: Call) -> tuple[tuple[str, str], ...]:
 
 def _document(status: Status) -> documents.Document:
     return {
-        "roots": [_root(each, heading) for each, heading in zip(status.spaces, status.trends, strict=True)],
+        "roots": [
+            documents.space(each) | {"percent_used": space.percent_used(each), "trend": forecasts.document(heading)}
+            for each, heading in zip(status.spaces, status.trends, strict=True)
+        ],
         "sessions": [documents.session(each) for each in status.sessions],
         "hooks": dict(status.hooks),
         "timer": status.timer,
@@ -125,10 +128,6 @@ def _document(status: Status) -> documents.Document:
         "freed": {"bytes": status.saved.bytes, "entries": status.saved.entries},
         "next": status.next_step,
     }
-
-
-def _root(seen: Space, heading: Trend) -> documents.Document:
-    return documents.space(seen) | {"percent_used": space.percent_used(seen), "trend": forecasts.document(heading)}
 
 
 def _account(seen: Glance) -> documents.Document:

@@ -15,7 +15,6 @@ from .opening import open_dir, open_unread
 from .same_mount import enter
 
 _PINNED = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW | os.O_CLOEXEC
-_READ = os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC
 _MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_LEVELS = 400
 _CHUNK_BYTES = 1 << 20
