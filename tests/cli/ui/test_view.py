@@ -19,9 +19,11 @@ pytest.importorskip("textual", reason="needs the program textual: make dev insta
 from textual.pilot import Pilot
 from textual.widgets import Input, Static
 
+from tmpwarden.cli.ui import app as app_module
 from tmpwarden.cli.ui import units as units_module
 from tmpwarden.cli.ui.app import View
 from tmpwarden.cli.ui.forest import Forest, TreeLine
+from tmpwarden.cli.ui.look import Snapshot
 from tmpwarden.cli.ui.screens import Question, TextScreen
 from tmpwarden.cli.ui.units import Units
 
@@ -285,3 +287,34 @@ def test_many_children_come_page_by_page_and_keys_are_heard_while_a_filter_is_lo
         drive(app, steps)
     finally:
         may_go_on.set()
+
+
+def test_nothing_writes_all_that_was_found_out_for_a_debugger(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A worker is described by its arguments unless it says what it is: seconds on the loop at 100,000 findings."""
+    planted.session(own_world / "tmp")
+    written: list[str] = []
+    for noun in (Snapshot, TreeLine, Forest):
+        monkeypatch.setattr(noun, "__repr__", lambda self: written.append(type(self).__name__) or "")
+    monkeypatch.setattr(app_module, "MANY", 0)  # marks are counted in a thread
+    app = view()
+
+    async def steps(pilot: "Pilot[int]") -> None:
+        await pilot.press("a")
+        await until(pilot, lambda: app.tally.told.startswith("marked: 1 item"))
+
+    drive(app, steps)
+    assert written == []
+
+
+def test_a_question_gives_each_thing_one_line_with_both_its_ends(own_world: Path) -> None:
+    unit = planted.session(own_world / "tmp")
+    app = view()
+
+    async def steps(pilot: "Pilot[int]") -> None:
+        await pilot.press("a", "c")
+        await until(pilot, lambda: isinstance(app.screen, Question))
+        await until(pilot, lambda: "y yes" in screen_text(app))
+        (line,) = (line for line in screen_text(app).splitlines() if unit.name[-12:] in line)
+        assert "KB  /" in line
+
+    drive(app, steps)

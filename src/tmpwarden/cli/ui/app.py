@@ -120,7 +120,8 @@ class View(App[int]):
         if self.seen is not None:
             self.grow(self.seen, self.words, self.only_going)
 
-    @work(thread=True, exclusive=True, group="grow")
+    # A worker without a description is described by its arguments: all findings written out, on the loop.
+    @work(thread=True, exclusive=True, group="grow", description="grow")
     def grow(self, seen: Snapshot, words: str, only_going: bool) -> None:
         forest = Forest.of(seen.verdicts, seen.spaces, words, only_going)
         is_same = self.forest is not None and forest.looks_like(self.forest)
@@ -163,7 +164,7 @@ class View(App[int]):
         else:
             self.count(self.forest.roots, self.marks.copy())
 
-    @work(thread=True, exclusive=True, group="count")
+    @work(thread=True, exclusive=True, group="count", description="count")
     def count(self, roots: Iterable[TreeLine], marks: Container[Key]) -> None:
         tally = Tally(roots, marks)
         if not get_current_worker().is_cancelled:

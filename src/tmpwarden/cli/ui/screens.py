@@ -12,6 +12,9 @@ from textual.containers import Vertical, VerticalScroll
 from textual.screen import ModalScreen
 from textual.widgets import Static
 
+from .units import cut
+
+_WIDEST, _FRAME = 120, 8  # columns: of the box; what of a terminal is no line of it
 _BOX = """
 {0} {{ align: center middle; background: $background 60%; }}
 {0} > Vertical {{
@@ -39,8 +42,9 @@ class Question(ModalScreen[bool]):
     def compose(self) -> ComposeResult:
         with Vertical():
             if self.lines:
+                room = min(self.app.size.width, _WIDEST) - _FRAME
                 with VerticalScroll(can_focus=True):
-                    yield Static(Text("\n".join(self.lines)))
+                    yield Static(Text("\n".join(cut(line, room) for line in self.lines)))
             yield Static(Text(self.question, style="bold"), id="question")
             yield Static(Text("y yes   n no"), classes="keys")
 

@@ -152,9 +152,12 @@ def _box(thing: TreeLine, is_marked: bool | None) -> str:
 
 
 def _fitted(text: str, room: int) -> str:
-    """Exactly `room` wide; what is too long loses its middle, where names tell least."""
+    """Exactly `room` wide."""
     room = max(room, 8)
-    if len(text) <= room:
-        return text.ljust(room)
+    return cut(text, room).ljust(room)
+
+
+def cut(text: str, room: int) -> str:
+    """What is too long loses its middle, where names tell least."""
     head = room * 2 // 3
-    return f"{text[:head]}…{text[len(text) - (room - head - 1) :]}"
+    return text if len(text) <= room else f"{text[:head]}…{text[len(text) - (room - head - 1) :]}"
