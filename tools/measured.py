@@ -114,4 +114,5 @@ def _survivors(cells: Iterable[dict[str, Any]]) -> str:
     names = [f"{FACTS[cell['agent']]['name']} ({cell['end']})" for cell in cells if cell["lives_on"]]
     if not names:
         return ""
-    return f" A signal did not end {', '.join(names)}: nothing of theirs went until they were killed."
+    still = f"Five seconds after the signal there still lived {', '.join(names)}"
+    return f" {still}: nothing of theirs went until they were killed."
