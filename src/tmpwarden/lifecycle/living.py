@@ -21,7 +21,7 @@ class LivingSession:
 def living(catalogue: Catalogue, roots: tuple[str, ...]) -> tuple[LivingSession, ...]:
     """Every session that lives, by its agent's registry, a lease, or the environment of a process."""
     scratch = {(lease.agent, lease.session): lease.path for lease in read_all(roots)}
-    holders = Holders.look(variables_of(catalogue.agents))
+    holders = Holders.look(variables_of(catalogue.agents), uses=False)
     book = OwnerBook(catalogue.agents, holders, roots=roots, home=places.home())
     found: dict[tuple[str, str | int], LivingSession] = {}
     for agent in catalogue.agents:

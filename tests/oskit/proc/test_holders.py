@@ -49,6 +49,16 @@ def test_a_process_that_holds_a_member_is_a_witness_and_only_while_it_lives(
     assert kinds(unit) == set()
 
 
+def test_a_look_at_sessions_alone_knows_them_and_never_says_that_nobody_uses_a_path(unit: Path) -> None:
+    with process(OPEN, str(unit / "deep" / "file"), env={"SESSION_OF_A_TEST": "one"}) as holder:
+        holders = Holders.look(("SESSION_OF_A_TEST",), uses=False)
+        assert holders.sessions["SESSION_OF_A_TEST"] == {"one": (holder.pid,)}
+        assert holder.pid in holders.processes
+        for path in (unit, unit.parent / "other"):
+            assert isinstance(holders.within(str(path)), NotMeasured)
+        assert isinstance(holders.carriers("SESSION_OF_A_TEST", "two"), NotMeasured)
+
+
 def test_a_sibling_with_the_same_beginning_is_not_held(unit: Path) -> None:
     with process(OPEN, str(unit / "deep" / "file")):
         (unit.parent / "un").mkdir()

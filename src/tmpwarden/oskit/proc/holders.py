@@ -46,14 +46,17 @@ class Holders:
         exclude: Collection[int] = (),
         outside: bool = True,
         closely: bool = False,
+        uses: bool = True,
     ) -> Holders:
         """One pass. `exclude`: our forked workers; this process itself needs no mention. `outside`: processes outside
-        this pid namespace matter too. `closely`: threads with tables of their own are looked for."""
+        this pid namespace matter too. `closely`: threads with tables of their own are looked for. Without `uses` only
+        who is there and what sessions they carry: nobody can be asked then who uses a path."""
         variables = tuple(session_variables)
         table, namespace = namespaces.MountTable.of(), namespaces.mount_namespace()
         holders = cls(table if namespace else None)
         if table is not None and namespace is not None:
-            Pass(holders, table, namespace, variables, frozenset(exclude), closely=closely).look(outside)
+            found = Pass(holders, table, namespace, variables, frozenset(exclude), closely=closely, uses=uses)
+            found.look(outside)
             return holders
         reason = "this system has no /proc that tells of every process"
         holders._blind = NotMeasured(reason, lasting=not sys.platform.startswith("linux"))

@@ -31,9 +31,10 @@ class Pass:
         exclude: frozenset[int],
         *,
         closely: bool = False,
+        uses: bool = True,
     ) -> None:
         self.holders = holders
-        self.closely = closely
+        self.closely, self.uses = closely, uses
         self.suspects = detached.Suspects() if closely else None
         self.variables = [(name, os.fsencode(name)) for name in variables]
         self.exclude = exclude
@@ -53,7 +54,8 @@ class Pass:
         except OSError as error:
             self.holders.ended_well(error)
         else:
-            self.holders.ended_well()
+            if self.uses:  # else nobody knows who uses what
+                self.holders.ended_well()
         self.locate_all()
         if self.suspects:
             self.look_for_lost_mounts(self.suspects)
@@ -138,6 +140,8 @@ class Pass:
 
     def look_into(self, pid: int, thread: int) -> None:
         """`thread`: the one to ask; the first of a process may have ended while others go on."""
+        if not self.uses:
+            return None if pid == self.own_pid else self.note_sessions(pid, procs.read(f"/proc/{thread}/environ"))
         namespace = proc_links.mount_namespace(thread)
         if namespace not in self.tables:
             self.read_mounts(namespace, thread)
@@ -145,13 +149,16 @@ class Pass:
         look = proc_links.look_at(thread, ours=ours)
         self.note_all(namespace, pid, look)
         if ours:
-            return
+            return None
         if self.suspects and (table := self.tables.get(namespace)):
             self.suspects.look_at(thread, look, table, has_our_root=namespace == self.own_namespace)
         environ = procs.read(f"/proc/{thread}/environ")
         for variable, value in proc_links.temp_directories(environ):
             for path in self.readings(namespace, value):
                 self.note(namespace, path, (WitnessKind.TMPDIR, pid, f"{variable}={value}"))
+        return self.note_sessions(pid, environ)
+
+    def note_sessions(self, pid: int, environ: bytes) -> None:
         for name, needle in self.variables:
             if needle in environ and (found := proc_links.variable_in(environ, needle)):
                 self.sessions[name].setdefault(found, []).append(pid)
