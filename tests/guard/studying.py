@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Mapping
 
+from tmpwarden.guard.context import Context
 from tmpwarden.guard.nouns.analysis import Analysis
 from tmpwarden.guard.nouns.budget import Budget
 from tmpwarden.guard.simulate.study import study
@@ -15,4 +16,5 @@ def analyse(
     variables: Mapping[str, str],
     look: Callable[[str], tuple[str | None, bool]],
 ) -> Analysis:
-    return study(command, cwd=cwd, home=home, variables=variables, look=look, budget=Budget()).analysis
+    context = Context(scratch=None, project=None, cwd=cwd, home=home, uid=0, look=look, variables=variables)
+    return study(command, context, Budget()).analysis

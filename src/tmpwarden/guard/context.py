@@ -11,40 +11,14 @@ if TYPE_CHECKING:
     Look = Callable[[str], tuple[str | None, bool]]
 
 
-def _nobody_looked(path: str, deep: bool) -> bool:
-    return False
-
-
-def _nobody_noted(path: str) -> bool:
-    return False
-
-
 class Context:
     """Where the call happens and what its agent can take as an answer."""
 
     __slots__ = (
-        "agent",
-        "applies_rewrite_without_allow",
-        "cwd",
-        "environ",
-        "has_ask",
-        "holds_mount",
-        "home",
-        "is_plain",
-        "keeps_rewrite",
-        "look",
-        "own",
-        "owns",
-        "project",
-        "pushes",
-        "scratch",
-        "shell",
-        "startup",
-        "temp_roots",
-        "tmp_roots",
-        "uid",
-        "variables",
-    )
+        "agent", "applies_rewrite_without_allow", "cwd", "environ", "has_ask", "holds_mount", "home", "is_plain",
+        "keeps_rewrite", "look", "own", "owns", "project", "pushes", "scratch", "shell", "startup", "temp_roots",
+        "tmp_roots", "uid", "variables",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -85,13 +59,13 @@ class Context:
         self.variables = variables or {}  # what the agent's shell is known to have, such as TMPDIR
         self.tmp_roots = tmp_roots  # whose literal words may be led into the scratch
         self.temp_roots = tmp_roots if temp_roots is None else temp_roots  # where fresh names become the session's
-        self.owns = owns or _nobody_noted  # (entry right below one of them) -> is it the session's, by its inode?
+        self.owns = owns or (lambda path: False)  # (entry right below one of them) -> is it the session's, by inode?
         self.environ = environ or {}  # what the agent's shell inherits
         self.pushes = pushes  # (directory) -> the branch that `git push` there changes; None: nobody can tell
         self.shell = shell  # () -> the name of the shell that will run it; "" and None: one of bash, zsh and dash
         self.startup = startup  # () -> the texts that it loads before the command; one that cannot be read is None
         self.holds_mount = holds_mount  # (directory) -> is anything mounted below it? None: nobody can tell
-        self.is_plain = is_plain or _nobody_looked  # (directory, with all below) -> was it seen to hold no link?
+        self.is_plain = is_plain or (lambda path, deep: False)  # (directory, with all below) -> does it hold no link?
 
     def known(self) -> "Mapping[str, str]":
         """Variables of the agent's shell with a value that counts. CDPATH says where cd goes."""

@@ -28,7 +28,9 @@ def test_reading_and_rewriting_import_nothing_heavy() -> None:
         "from tmpwarden.guard.simulate.study import study\n"
         "from tmpwarden.guard.nouns.budget import Budget\n"
         "look = lambda p: ('/', False)\n"
-        "done = study('touch /tmp/a', cwd='/', home='/h', variables={}, look=look, budget=Budget())\n"
+        "from tmpwarden.guard.context import Context\n"
+        "here = Context(scratch=None, project=None, cwd='/', home='/h', uid=0, look=look)\n"
+        "done = study('touch /tmp/a', here, Budget())\n"
         "assert led('touch /tmp/a', done, TempRoot('/tmp/s', ('/tmp',), (), look), cwd='/', environ={})\n"
         "print(' '.join(set(sys.modules) - before))"
     )

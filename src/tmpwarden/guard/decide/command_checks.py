@@ -79,8 +79,4 @@ def without_aliases(argv: tuple[str | None, ...]) -> tuple[str | None, ...] | No
     return None
 
 
-CHECKS: dict[str, Callable[[Given, Simple, Scope], bool]] = {
-    "lease": _lease,
-    "everything": _everything,
-    "many": _many,
-}
+CHECKS: dict[str, Callable[[Given, Simple, Scope], bool]] = {"lease": _lease, "everything": _everything, "many": _many}

@@ -11,13 +11,11 @@ from ..nouns.analysis import Simple
 from ..rules.glob import matches
 from .command_text import holds
 from .command_words import Given, tails
-from .judged import Judged
+from .scope import Judged, Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Container, Iterator
-
-    from .scope import Scope
 
     Row = dict[str, object]
 

@@ -51,13 +51,10 @@ def _has(words: list[str], sequences: Iterable[list[str]], unfiltered: bool) -> 
     for sequence in sequences:
         for at in range(len(words) - len(sequence) + 1):
             is_there = all(_fits(globs, word) for globs, word in zip(sequence, words[at:], strict=False))
-            if is_there and not (unfiltered and "where" in _statement(words[at:])):
+            end = words.index(";", at) if ";" in words[at:] else len(words)
+            if is_there and not (unfiltered and "where" in words[at:end]):
                 return True
     return False
-
-
-def _statement(words: list[str]) -> list[str]:
-    return words[: words.index(";")] if ";" in words else words
 
 
 def _fits(globs: str, word: str) -> bool:

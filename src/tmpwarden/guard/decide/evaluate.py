@@ -11,12 +11,10 @@ from ..rules.rule import Rules
 from ..shell.syntax import Unreadable
 from ..simulate.study import Study, study
 from .judge import judge
-from .judged import Judged
-from .scope import Scope
+from .scope import Judged, Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..shell.syntax import Sequence
     from .leading import Led
 
 _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
@@ -30,7 +28,7 @@ def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
 
         return with_tool_rules(judge_file_tool(call, rules, context), call, rules, context)
     budget = Budget()
-    sent = _studied(call.command, context, budget)
+    sent = study(call.command, context, budget)
     other, will_run = _led(call.command, sent, rules, context, budget)
     if other is None:
         return _for_agent(_judged(sent, rules, context, budget), None, context)
@@ -42,18 +40,6 @@ def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
         decision.rewritten = other.text
     decision.places = other.places if decision.rewritten is not None else {}
     return decision
-
-
-def _studied(command: str, context: Context, budget: Budget, tree: "Sequence | None" = None) -> Study:
-    return study(
-        command,
-        cwd=context.cwd,
-        home=context.home,
-        variables=context.known(),
-        look=context.look,
-        budget=budget,
-        tree=tree,
-    )
 
 
 def _led(command: str, sent: Study, rules: Rules, context: Context, budget: Budget) -> "tuple[Led | None, Study]":
@@ -68,7 +54,7 @@ def _led(command: str, sent: Study, rules: Rules, context: Context, budget: Budg
         return None, sent
     root = TempRoot(scratch, context.tmp_roots, context.names_to_keep(), context.look)
     other = led(command, sent, root, cwd=context.cwd, environ=context.environ)
-    will_run = sent if other is None else _studied(other.text, context, budget, other.tree)
+    will_run = sent if other is None else study(other.text, context, budget, other.tree)
     return (other, will_run) if other is not None and holds(other, will_run) else (None, sent)
 
 
@@ -136,15 +122,12 @@ def _judged(studied: Study, rules: Rules, context: Context, budget: Budget) -> D
 
 
 def _worst(each: "list[tuple[Simple, Judged]]", opaque: str | None, rules: Rules) -> Judged:
-    verdicts = [judged for simple, judged in each if not _says_nothing(simple, judged)]
+    verdicts = [  # an assignment alone runs nothing: it neither earns nor spoils an allow
+        judged for simple, judged in each if simple.argv or simple.redirects or simple.doubts or judged.verdict != PASS
+    ]
     if opaque is not None:
         verdicts.append(Judged(rules.on_error, "on_error", f"this command cannot be read with certainty: {opaque}"))
     return max(verdicts, key=lambda judged: _RANK[judged.verdict], default=Judged(PASS))
-
-
-def _says_nothing(simple: Simple, judged: Judged) -> bool:
-    """An assignment alone runs nothing: it neither earns nor spoils an allow."""
-    return not simple.argv and not simple.redirects and not simple.doubts and judged.verdict == PASS
 
 
 def _shown(simple: Simple) -> "tuple[str, ...]":

@@ -1,16 +1,15 @@
 """One simple command against the rules: deny > scoped allow > ask > allow > default, first match within a tier."""
 
 from ...model.hot import ALLOW, ASK, DENY, PASS
+from ...text import is_within
 from ..nouns.analysis import ANY, READ, PathUse, Simple
 from ..nouns.landing import is_sink, landing
-from ..nouns.paths import is_within
 from ..programs.table import has
 from ..rules.prefixes import MAYBE, YES, is_prefix
 from ..rules.rule import Rule, Rules
-from .judged import Judged
 from .matching import is_named, match_hit
 from .outside import is_of_mode, outside
-from .scope import Scope
+from .scope import Judged, Scope
 
 
 def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
@@ -89,13 +88,10 @@ def _hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
         return _argument_hit(rule, simple, scope)
     if rule.kind == "redirects":
         hit = _worst(rule, simple.redirects, scope)
-        return hit if hit is None or not _runs_remotely(simple) else None if _is_in_container(simple) else MAYBE
+        if hit is None or not simple.remote or not any(has(wrapper, "remote") for wrapper in simple.wrappers):
+            return hit  # run by ssh or docker its files are not ours; those of ssh itself are
+        return None if _is_in_container(simple) else MAYBE
     return None
-
-
-def _runs_remotely(simple: Simple) -> bool:
-    """Run by ssh or docker: its files are not ours. Those of ssh itself are."""
-    return simple.remote and any(has(wrapper, "remote") for wrapper in simple.wrappers)
 
 
 def _is_in_container(simple: Simple) -> bool:

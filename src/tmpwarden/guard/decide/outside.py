@@ -1,9 +1,9 @@
 """Does one path fall under a rule: outside its roots, or one that its glob names?"""
 
 from ...model.hot import ALLOW
+from ...text import is_within
 from ..nouns.analysis import APPEND, CREATE, DELETE, READ, WRITING, PathUse
 from ..nouns.landing import is_sink, landing, real
-from ..nouns.paths import is_within
 from ..rules.prefixes import MAYBE, YES
 from ..rules.rule import Rule
 from .matching import is_named
@@ -34,7 +34,9 @@ def outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
         return None
     # a pattern or a word nobody can expand yet: surely outside only if what is known of it already is
     known = use.resolved
-    if known is not None and not any(_related(known, root) for root in scope.roots(rule.operands)):
+    if known is not None and not any(
+        is_within(known, root) or is_within(root, known) for root in scope.roots(rule.operands)
+    ):
         return YES
     return MAYBE
 
@@ -50,10 +52,6 @@ def _matches_inside(use: PathUse, rule: Rule, scope: Scope) -> bool:
         return False
     directory = real(use.path, scope.look)
     return directory is not None and scope.is_in_roots_of(directory, rule) and scope.is_plain(directory, False)
-
-
-def _related(path: str, root: str) -> bool:
-    return is_within(path, root) or is_within(root, path)
 
 
 def is_of_mode(mode: str, use: PathUse) -> bool:

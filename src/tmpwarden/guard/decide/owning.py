@@ -4,9 +4,9 @@ A command that is left as it is cannot be broken. What it makes by a name that n
 said so; a name that exists is the session's only if its inode is the one that was noted.
 """
 
+from ...text import is_within
 from ..nouns.analysis import DELETE, READ, PathUse, Simple
 from ..nouns.landing import landing, real
-from ..nouns.paths import is_within
 from .temproot import is_kept
 
 TYPE_CHECKING = False

@@ -4,9 +4,9 @@ Writing goes through symlinks. Those on the disk can be seen; those that an earl
 copies into the way cannot. What is not proven here is not denied, it only gets no allow.
 """
 
+from ...text import is_within
 from ..nouns.analysis import DELETE, READ, PathUse, Simple
 from ..nouns.landing import real
-from ..nouns.paths import is_within
 from ..programs.table import has, program
 
 TYPE_CHECKING = False
@@ -66,7 +66,8 @@ def _copy_lands_inside(simple: Simple, roots: "tuple[str, ...]", look: "Look", i
         and not (is_deep and _may_lay_own_trap(simple, is_plain))
     ):
         return True  # whatever the copies are called, there is no link that they could go through
-    if any(_names_no_entry(word) for word in simple.argv):
+    # `cp -r d/. e` copies what is in d, under names that we do not know
+    if any(word is None or word in (".", "..") or word.endswith(("/.", "/..")) for word in simple.argv):
         return False
     for use in simple.paths:
         if use.mode == READ and not _lands_inside(_name_of_copy(use, target, look), is_deep, roots, look):
@@ -80,11 +81,6 @@ def _may_lay_own_trap(simple: Simple, is_plain: "IsPlain") -> bool:
     if len(sources) == 1 and not sources[0].is_glob:
         return False
     return not all(use.resolved is not None and is_plain(use.resolved, True) for use in sources)
-
-
-def _names_no_entry(word: str | None) -> bool:
-    """`cp -r d/. e` copies what is in d, under names that we do not know."""
-    return word is None or word in (".", "..") or word.endswith(("/.", "/.."))
 
 
 def _name_of_copy(source: PathUse, target: str, look: "Look") -> str | None:

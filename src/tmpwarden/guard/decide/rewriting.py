@@ -109,10 +109,7 @@ def _shift(tree: Sequence, edits: set[Edit]) -> None:
             for name in names:
                 value = getattr(one, name)
                 if name in ("start", "end"):
-                    setattr(one, name, _moved(value, edits))
+                    moved = [len(text) - (end - start) for start, end, text in edits if end <= value]
+                    setattr(one, name, value + sum(moved))
                 elif name != "body" or not isinstance(one, Part) or not (one.kind == COMMAND and one.text):
                     todo.append(value)
-
-
-def _moved(place: int, edits: set[Edit]) -> int:
-    return place + sum([len(text) - (end - start) for start, end, text in edits if end <= place])

@@ -1,10 +1,10 @@
 """What one decision is judged against: the roots behind `@scratch` and its friends, and what the disk shows."""
 
 from ...model.hot import ALLOW
+from ...text import is_within
 from ..nouns.analysis import Simple
 from ..nouns.budget import Budget
 from ..nouns.landing import expand
-from ..nouns.paths import is_within
 from ..programs.table import has
 from ..rules.glob import Globs
 from ..rules.prefixes import MAYBE, YES
@@ -17,26 +17,24 @@ if TYPE_CHECKING:
     from ..rules.rule import Rule, Rules
 
 
+class Judged:
+    """The word on one simple command, and the rule that spoke."""
+
+    __slots__ = ("reason", "rule", "verdict")
+
+    def __init__(self, verdict: str, rule: str = "", reason: str = "") -> None:
+        self.verdict = verdict
+        self.rule = rule
+        self.reason = reason
+
+
 class Scope:
     """Lives for one decision. Roots and regexes are worked out once."""
 
     __slots__ = (
-        "_globs",
-        "_mounted",
-        "_roots",
-        "budget",
-        "commands",
-        "holds_mount",
-        "is_plain",
-        "look",
-        "names",
-        "protected",
-        "pushes",
-        "redirect_allows",
-        "temp",
-        "tokens",
-        "trusted",
-    )
+        "_globs", "_mounted", "_roots", "budget", "commands", "holds_mount", "is_plain", "look", "names", "protected",
+        "pushes", "redirect_allows", "temp", "tokens", "trusted",
+    )  # fmt: skip
 
     def __init__(self, rules: "Rules", context: "Context", budget: Budget, commands: "tuple[Simple, ...]" = ()) -> None:
         self.budget = budget

@@ -4,6 +4,7 @@ Asked only when everything else says allow. What cannot be told costs the allow,
 """
 
 from ..nouns.analysis import Simple
+from ..nouns.names import names
 from ..nouns.special import is_special_inherited
 from ..programs.table import program
 
@@ -19,19 +20,7 @@ _OPTIONS = (
     *("chase_links", "chaselinks", "CHASE_LINKS", "chase_dots", "chasedots", "CHASE_DOTS", "set -o physical", "set -P"),
     *("brace_ccl", "braceccl", "BRACE_CCL"),  # {.}{.} is ..
 )
-_HARMLESS_FLAGS = (
-    "-i",
-    "-I",
-    "-v",
-    "-iv",
-    "-vi",
-    "-p",
-    "-pv",
-    "-vp",
-    "--interactive=once",
-    "--verbose",
-    "--color=auto",
-)
+_HARMLESS_FLAGS = names("-i -I -v -iv -vi -p -pv -vp --interactive=once --verbose --color=auto")
 _FUNCTION = "BASH_FUNC_"
 _SHELLS = ("", "bash", "zsh", "dash", "sh", "ash")  # an allow holds in each of them (tests/guard/decide/allow_fuzz.py)
 

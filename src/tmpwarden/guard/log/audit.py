@@ -46,8 +46,10 @@ def check_ran(state_dir: str, call: ToolCall, *, now_s: float | None = None) -> 
 
 
 def _write(state_dir: str, call: ToolCall, after: str | None, decision: Decision, now_s: float | None) -> None:
+    now_s = time.time() if now_s is None else now_s
+    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now_s)) + f".{int(now_s % 1 * 1000):03d}Z"
     fields = [
-        ("time", quoted(_iso(time.time() if now_s is None else now_s))),
+        ("time", quoted(stamp)),
         ("session", _text(call.session)),
         ("agent", quoted(call.agent)),
         ("tool", quoted(call.tool if call.tool != "other" else call.name)),
@@ -71,10 +73,6 @@ def _text(value: str | None) -> str:
     if value is None:
         return "null"
     return quoted(value if len(value) <= MAX_INPUT else value[:MAX_INPUT] + "...")
-
-
-def _iso(seconds: float) -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{int(seconds % 1 * 1000):03d}Z"
 
 
 def _append(path: str, fields: "list[tuple[str, str]]") -> None:

@@ -26,17 +26,8 @@ class Builder:
     """Collects the fields of one word."""
 
     __slots__ = (
-        "fields",
-        "is_known",
-        "is_open",
-        "is_single",
-        "pattern_at",
-        "pieces",
-        "sites",
-        "size",
-        "stem_only",
-        "word",
-    )
+        "fields", "is_known", "is_open", "is_single", "pattern_at", "pieces", "sites", "size", "stem_only", "word",
+    )  # fmt: skip
 
     def __init__(self, word: Word | None) -> None:
         self.fields: list[Field] = []

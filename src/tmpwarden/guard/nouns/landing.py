@@ -1,6 +1,7 @@
 """Where a path really leads, and whether that is inside a root. By component, symlinks followed as the kernel would."""
 
 from .analysis import DELETE, PathUse
+from .names import names
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -8,17 +9,7 @@ if TYPE_CHECKING:
 
     Look = Callable[[str], tuple[str | None, bool]]
 
-SINKS = (
-    "/dev/null",
-    "/dev/zero",
-    "/dev/full",
-    "/dev/tty",
-    "/dev/stdin",
-    "/dev/stdout",
-    "/dev/stderr",
-    "/dev/random",
-    "/dev/urandom",
-)
+SINKS = names("/dev/null /dev/zero /dev/full /dev/tty /dev/stdin /dev/stdout /dev/stderr /dev/random /dev/urandom")
 
 
 def is_sink(path: str) -> bool:

@@ -35,11 +35,6 @@ def joined(cwd: str | None, path: str) -> str | None:
     return None if cwd is None else f"{cwd}/{path}"
 
 
-def is_within(path: str, root: str) -> bool:
-    """By component: /tmp/a is within /tmp and within /tmp/a, /tmp/ab is not within /tmp/a."""
-    return path == root or path.startswith(root if root.endswith("/") else root + "/")
-
-
 def resolved(path: str, follows: bool, look: Look) -> str | None:
     """Where it really lies. `follows`: its last component too, where a program would follow a link."""
     if "/../" in path or path.endswith("/.."):

@@ -7,6 +7,8 @@ from .special import SHELLS_TO_SET, is_special
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from typing import Any
+
     from ..shell.compound_syntax import Function
 
 MAX_CWDS = 4
@@ -62,40 +64,26 @@ class State:
         self.positional: tuple[str | None, ...] | None = None  # $1 and so on, None: not known
         self.stack: tuple[tuple[str | None, ...], ...] = ()  # of pushd
         self.doubts: tuple[str, ...] = ()
-        self.frozen: frozenset[str] = (
-            frozenset()
-        )  # variables that do not take what they are given: readonly, declare -u
+        self.frozen: frozenset[str] = frozenset()  # that do not take what they are given: readonly, declare -u
         self.forgets = False  # the environment does not hold any more either
 
-    def copy(self) -> State:
+    def copy(self, **but: Any) -> State:
+        """The same, but for these."""
         other = State(self.cwds)
-        other.variables = self.variables
-        other.exported = self.exported
-        other.functions = self.functions
-        other.positional = self.positional
-        other.stack = self.stack
-        other.doubts = self.doubts
-        other.frozen = self.frozen
-        other.forgets = self.forgets
+        for name in State.__slots__:
+            setattr(other, name, but[name] if name in but else getattr(self, name))
         return other
 
     def at(self, cwds: tuple[str | None, ...]) -> State:
-        other = self.copy()
-        other.cwds = cwds
-        return other
+        return self.copy(cwds=cwds)
 
     def doubting(self, why: str) -> State:
-        if why in self.doubts:
-            return self
-        other = self.copy()
-        other.doubts = (*self.doubts, why)
-        return other
+        return self if why in self.doubts else self.copy(doubts=(*self.doubts, why))
 
     def assigning(self, values: dict[str, Value]) -> State:
         if not values:
             return self
-        other = self.copy()
-        other.variables = {**self.variables, **values}
+        other = self.copy(variables={**self.variables, **values})
         for name in values:
             if name in SHELLS_TO_SET or name in self.frozen:
                 other.variables[name] = UNKNOWN
@@ -104,21 +92,14 @@ class State:
         return other
 
     def freezing(self, names: list[str]) -> State:
-        other = self.copy()
-        other.frozen = self.frozen | frozenset(names)
-        return other
+        return self.copy(frozen=self.frozen | frozenset(names))
 
     def exporting(self, exported: list[str]) -> State:
-        other = self.copy()
-        other.exported = self.exported | frozenset(exported)
-        return other
+        return self.copy(exported=self.exported | frozenset(exported))
 
     def forgetting(self) -> State:
         """After something that may have set any variable."""
-        other = self.copy()
-        other.variables = dict.fromkeys(self.variables, UNKNOWN)
-        other.forgets = True
-        return other
+        return self.copy(variables=dict.fromkeys(self.variables, UNKNOWN), forgets=True)
 
 
 def join(first: State | None, second: State | None) -> State | None:

@@ -206,17 +206,6 @@ def _scp(spec: str, fields: list[Field]) -> list[Argument]:
 
 
 READERS = {
-    "install": _install,
-    "tee": _tee,
-    "sed": _sed,
-    "awk": _awk,
-    "dd": _dd,
-    "tar": _tar,
-    "gh": _gh,
-    "jq": _jq,
-    "test": _test,
-    "perl": _perl,
-    "mktemp": _mktemp,
-    "scp": _scp,
-    "rsync": _rsync,
-}
+    "install": _install, "tee": _tee, "sed": _sed, "awk": _awk, "dd": _dd, "tar": _tar, "gh": _gh, "jq": _jq,
+    "test": _test, "perl": _perl, "mktemp": _mktemp, "scp": _scp, "rsync": _rsync,
+}  # fmt: skip

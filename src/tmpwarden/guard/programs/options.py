@@ -8,18 +8,9 @@ from ..nouns.landing import is_sink
 from .table import TEXT_OPTIONS
 
 MODES = {
-    "D": DELETE,
-    "C": CREATE,
-    "W": WRITE,
-    "R": READ,
-    "A": ANY,
-    "<": READ,
-    ">": WRITE,
-    "=": ANY,
-    "^": WRITE,
-    "@": READ,
+    "D": DELETE, "C": CREATE, "W": WRITE, "R": READ, "A": ANY, "<": READ, ">": WRITE, "=": ANY, "^": WRITE, "@": READ,
     "$": CODE,
-}
+}  # fmt: skip
 
 
 class Argument:

@@ -120,12 +120,6 @@ def _ssh_keygen(spec: str, fields: list[Field]) -> list[Argument]:
 
 
 READERS = {
-    "archive_module": _archive_module,
-    "archiver": _archiver,
-    "gio": _gio,
-    "rclone": _rclone,
-    "split": _split,
-    "sqlite3": _sqlite3,
-    "ssh_keygen": _ssh_keygen,
-    "zip": _zip,
-}
+    "archive_module": _archive_module, "archiver": _archiver, "gio": _gio, "rclone": _rclone, "split": _split,
+    "sqlite3": _sqlite3, "ssh_keygen": _ssh_keygen, "zip": _zip,
+}  # fmt: skip

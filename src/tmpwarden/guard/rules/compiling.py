@@ -21,7 +21,8 @@ _HOSTS = "what the host says is in force alone"
 
 def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, object] | None) -> InForce:
     """Read every source; the result is written to `cache` and comes into force unless a source is broken."""
-    seen = {str(row[0]): row for row in stamp((*files, *_all_presets()))}  # before reading: changed then is stale
+    presets_there = [os.path.join(PRESETS_DIR, name) for name in os.listdir(PRESETS_DIR)]
+    seen = {str(row[0]): row for row in stamp((*files, *presets_there))}  # before reading: changed then is stale
     loaded = load(files)
     presets = tuple(source.path for source in loaded.sources if source.path.startswith(PRESETS_DIR))
     stamps = [seen[path] for path in (*presets, *files)]
@@ -39,10 +40,6 @@ def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, ob
     except (OSError, UnsafeScratch):
         pass  # a full disk: the next hook compiles again
     return InForce(rules, complaint)
-
-
-def _all_presets() -> list[str]:
-    return [os.path.join(PRESETS_DIR, name) for name in os.listdir(PRESETS_DIR)]
 
 
 def _write_first(rules: Rules, seen: list[list[object]], files: tuple[str, ...], state_dir: str) -> None:

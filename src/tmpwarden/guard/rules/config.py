@@ -93,7 +93,8 @@ def _lawful(files: list[Source]) -> tuple[list[Source], list[Mistake], tuple[str
     if absent and ours:
         named = {source.path for source in files}
         of_host = [ours, *(read(path, os.path.basename(path)) for path in _host_rules() if path not in named)]
-        files = [*(_only_locked(source, locks) for source in of_host), *files]
+        locked_parts = [(source, policy.only_locked(source.document, locks)) for source in of_host]
+        files = [*(replace(source, document=part, mistakes=()) for source, part in locked_parts), *files]
     lawful, mistakes = [], [ours.mistake(policy.TABLE, wrong, fatal=False)] if ours and wrong else []
     for source in files:
         if is_of_the_host(source.path):
@@ -107,10 +108,6 @@ def _lawful(files: list[Source]) -> tuple[list[Source], list[Mistake], tuple[str
             if key.startswith(_PARTS)  # the others are told by whoever reads them
         ]
     return lawful, mistakes, locks
-
-
-def _only_locked(source: Source, locks: tuple[str, ...]) -> Source:
-    return replace(source, document=policy.only_locked(source.document, locks), mistakes=())
 
 
 def _host_rules() -> list[str]:

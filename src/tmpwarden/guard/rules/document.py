@@ -2,6 +2,13 @@
 
 from .rule import Rules, from_row
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_KEPT = (
+    *("owns", "redirect_tmp", "target", "on_error", "default", "rows", "commands", "wild", "trusted", "protected"),
+)
 SCHEMA = 4  # raise it when a row means something else: what was compiled before is compiled anew
 
 
@@ -22,32 +29,12 @@ def document_of(rules: Rules, *, stamp: object, presets: "tuple[str, ...]", comp
         "presets": list(presets),
         "complaint": complaint,
         "rules": [rule.row() for rule in rules.rules],
-        "owns": rules.owns,
-        "redirect_tmp": rules.redirect_tmp,
-        "target": rules.target,
-        "on_error": rules.on_error,
-        "default": rules.default,
-        "rows": list(rules.rows),
-        "commands": rules.commands,
-        "wild": list(rules.wild),
-        "trusted": list(rules.trusted),
-        "protected": list(rules.protected),
+        **{name: getattr(rules, name) for name in _KEPT},
     }
 
 
-def rules_of(document: "dict[str, object]") -> Rules:
-    rows = document["rules"]
-    assert isinstance(rows, list)
-    return Rules(
-        tuple([from_row(row) for row in rows]),
-        owns=document["owns"] is True,
-        redirect_tmp=document["redirect_tmp"] is True,
-        target=str(document["target"]),
-        on_error=str(document["on_error"]),
-        default=str(document["default"]),
-        rows=tuple(document["rows"]),  # type: ignore[arg-type]
-        commands=document["commands"],  # type: ignore[arg-type]
-        wild=tuple(document["wild"]),  # type: ignore[arg-type]
-        trusted=tuple(document["trusted"]),  # type: ignore[arg-type]
-        protected=tuple(document["protected"]),  # type: ignore[arg-type]
-    )
+def rules_of(document: "dict[str, Any]") -> Rules:
+    kept: dict[str, Any] = {
+        name: tuple(value) if isinstance(value := document[name], list) else value for name in _KEPT
+    }
+    return Rules(tuple([from_row(row) for row in document["rules"]]), **kept)

@@ -29,7 +29,8 @@ class Globs:
         self.globs = globs
         self._rooted = [glob for glob in globs if glob[0] not in "*?"]
         self._heads = tuple([glob.partition("*")[0].partition("?")[0] for glob in self._rooted])
-        self._anywhere = [(_longest_piece(glob), glob) for glob in globs if glob[0] in "*?"]
+        anywhere = [glob for glob in globs if glob[0] in "*?"]
+        self._anywhere = [(max(glob.replace("?", "*").split("*"), key=len), glob) for glob in anywhere]
 
     def fit(self, text: "str | None") -> bool:
         if text is None:
@@ -42,11 +43,6 @@ class Globs:
             if piece in text and matches(glob, text):
                 return True
         return False
-
-
-def _longest_piece(glob: str) -> str:
-    """It stands in whatever the glob fits."""
-    return max(glob.replace("?", "*").split("*"), key=len)
 
 
 def _matches_slowly(pattern: str, text: str) -> bool:

@@ -17,16 +17,13 @@ def spelled(operands: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _settings() -> list[str]:
-    return [*(glob for facts in FACTS.values() for glob in facts["guarded"]), *_with_below(_ours())]
+    ours = [*_OURS, places.config_dir(), places.state_dir()]
+    return [*(glob for facts in FACTS.values() for glob in facts["guarded"]), *_with_below(ours)]
 
 
 def _agents() -> list[str]:
     homes = [path for facts in FACTS.values() for path in facts["own"] if path[0] == "~"]
     return [*_settings(), *_with_below(homes)]
-
-
-def _ours() -> list[str]:
-    return [*_OURS, places.config_dir(), places.state_dir()]
 
 
 def _with_below(paths: list[str]) -> list[str]:

@@ -3,7 +3,12 @@
 from ...small_json import decode_object
 from .glob import matches
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 SESSION = "session"
+_ROW = ("kind", "decision", "label", "patterns", "test", "operands", "mode", "description", "alternative")
 PROTECTED = ("main", "master", "trunk", "develop", "production", "prod", "staging", "release*", "gh-pages")
 
 
@@ -17,7 +22,6 @@ class Rule:
         kind: str,
         decision: str,
         label: str,
-        *,
         patterns: "tuple[str, ...]" = (),
         test: str = "",
         operands: "tuple[str, ...]" = (),
@@ -46,51 +50,21 @@ class Rule:
 
     def row(self) -> "list[object]":
         """As it lies in the compiled file."""
-        return [
-            self.kind,
-            self.decision,
-            self.label,
-            list(self.patterns),
-            self.test,
-            list(self.operands),
-            self.mode,
-            self.description,
-            self.alternative,
-        ]
+        return [getattr(self, name) for name in _ROW]
 
 
-def from_row(row: "list[object]") -> Rule:
-    kind, decision, label, patterns, test, operands, mode, description, alternative = row
-    return Rule(
-        kind,  # type: ignore[arg-type]
-        decision,  # type: ignore[arg-type]
-        label,  # type: ignore[arg-type]
-        patterns=tuple(patterns),  # type: ignore[arg-type]
-        test=test,  # type: ignore[arg-type]
-        operands=tuple(operands),  # type: ignore[arg-type]
-        mode=mode,  # type: ignore[arg-type]
-        description=description,  # type: ignore[arg-type]
-        alternative=alternative,  # type: ignore[arg-type]
-    )
+def from_row(row: "list[Any]") -> Rule:
+    row[3:6] = tuple(row[3]), row[4], tuple(row[5])
+    return Rule(*row)
 
 
 class Rules:
     """All of it: `[redirect]` and `[guard]` of every file, merged."""
 
     __slots__ = (
-        "_met",
-        "commands",
-        "default",
-        "on_error",
-        "owns",
-        "protected",
-        "redirect_tmp",
-        "rows",
-        "rules",
-        "target",
-        "trusted",
-        "wild",
-    )
+        "_met", "commands", "default", "on_error", "owns", "protected", "redirect_tmp", "rows", "rules", "target",
+        "trusted", "wild",
+    )  # fmt: skip
 
     def __init__(
         self,

@@ -38,8 +38,8 @@ def _remarks(rules: tuple[Rule, ...]) -> Iterator[tuple[Rule, str]]:
         if is_about_all(rule):
             yield rule, "could speak about any command: there is no first look, every call is evaluated in full"
         if rule.decision == DENY:
-            for allow in rules:
-                if _is_scoped_allow(allow) and _shadows(rule, allow):
+            for allow in [one for one in rules if one.decision == ALLOW and one.test == "all_inside"]:
+                if allow.kind == "arguments" and _shadows(rule, allow):
                     yield rule, f"this deny shadows the scoped allow {allow.label}: deny is asked first"
 
 
@@ -76,10 +76,6 @@ def _comes_first(other: Rule, rule: Rule) -> bool:
 
 def _covers(shorter: tuple[str, ...], longer: tuple[str, ...]) -> bool:
     return is_prefix(shorter, Simple(tuple(longer), name=longer[0].rpartition("/")[2])) == YES
-
-
-def _is_scoped_allow(rule: Rule) -> bool:
-    return rule.decision == ALLOW and rule.kind == "arguments" and rule.test == "all_inside"
 
 
 def _shadows(deny: Rule, allow: Rule) -> bool:

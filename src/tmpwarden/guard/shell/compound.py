@@ -224,15 +224,7 @@ def _misplaced(cursor: Cursor) -> Node:
 
 
 READERS = {
-    "{": _group,
-    "if": _if,
-    "while": _while,
-    "until": _while,
-    "for": _for,
-    "select": _for,
-    "case": _case,
-    "[[": read_condition,
-    "function": _function,
-    "coproc": _coproc,
+    "{": _group, "if": _if, "while": _while, "until": _while, "for": _for, "select": _for, "case": _case,
+    "[[": read_condition, "function": _function, "coproc": _coproc,
     **dict.fromkeys(("then", "elif", "else", "fi", "do", "done", "esac", "}", "!", "time"), _misplaced),
-}
+}  # fmt: skip

@@ -45,20 +45,9 @@ class Cursor:
     """Reads text[pos:end]."""
 
     __slots__ = (
-        "bare_end",
-        "depth",
-        "end",
-        "floor",
-        "grammar",
-        "here_floor",
-        "here_seen",
-        "not_arithmetic",
-        "operands",
-        "pos",
-        "text",
-        "waiting",
-        "words",
-    )
+        "bare_end", "depth", "end", "floor", "grammar", "here_floor", "here_seen", "not_arithmetic", "operands",
+        "pos", "text", "waiting", "words",
+    )  # fmt: skip
 
     def __init__(self, text: str, pos: int, end: int, depth: int, grammar: Grammar) -> None:
         self.text = text

@@ -4,21 +4,7 @@ from __future__ import annotations
 
 from .syntax import Unreadable
 
-ANSI = {
-    "n": 10,
-    "t": 9,
-    "r": 13,
-    "a": 7,
-    "b": 8,
-    "e": 27,
-    "E": 27,
-    "f": 12,
-    "v": 11,
-    "\\": 92,
-    "'": 39,
-    '"': 34,
-    "?": 63,
-}
+ANSI = dict(zip("ntrabeEfv\\'\"?", "\n\t\r\a\b\x1b\x1b\f\v\\'\"?", strict=True))
 RADIX = {"x": (16, 2), "u": (16, 4), "U": (16, 8)}
 
 
@@ -26,7 +12,7 @@ def escape(text: str, pos: int, end: int) -> tuple[str, int]:
     """The character that the escape behind a backslash at this place means, and where the text goes on."""
     c = text[pos : pos + 1]
     if c in ANSI:
-        return chr(ANSI[c]), pos + 1
+        return ANSI[c], pos + 1
     radix, width = RADIX.get(c, (8, 3) if c in "01234567" else (0, 0))
     if not radix:
         if c == "c":

@@ -15,17 +15,7 @@ def braces(cursor: Cursor, parts: list[Part], around: str) -> None:
     text, start = cursor.text, cursor.pos
     part = Part(PARAMETER, "", start, start, around)
     pos = start + 2
-    if text[pos : pos + 1] in ("!", "#") and text[pos + 1 : pos + 2] not in (
-        "}",
-        ":",
-        "-",
-        "+",
-        "=",
-        "?",
-        "#",
-        "%",
-        "/",
-    ):
+    if text[pos : pos + 1] in ("!", "#") and text[pos + 1 : pos + 2] not in tuple("}:-+=?#%/"):
         part.op = text[pos]
         pos += 1
     stop = pos

@@ -46,7 +46,8 @@ def _mixed_word(cursor: Cursor, in_assignment: bool) -> Word:
             if c in "<>" and text[pos + 1 : pos + 2] == "(" and pos + 1 < end:
                 cursor.quoted(parts, "")
                 continue
-            if c == "(" and parts and _ends_in_extglob(parts[-1]):
+            last = parts[-1] if parts and c == "(" else None
+            if last and last.kind == LITERAL and not last.quote and last.text[-1:] in ("?", "*", "+", "@", "!"):
                 raise Unreadable("an extended pattern")
             break
         if c == "~" and _is_tilde(cursor, start, pos, in_assignment):
@@ -95,10 +96,6 @@ def _add_plain(parts: list[Part], text: str, start: int, end: int) -> None:
         last.end = end
     else:
         parts.append(Part(LITERAL, text, start, end))
-
-
-def _ends_in_extglob(part: Part) -> bool:
-    return part.kind == LITERAL and not part.quote and part.text[-1:] in ("?", "*", "+", "@", "!")
 
 
 def refuse_disguises(text: str) -> None:

@@ -13,15 +13,8 @@ from .expand import DASH, ZSH, discard, expand, expand_single
 from .shell import Shell
 
 REDIRECT_MODES = {
-    ">": WRITE,
-    ">|": WRITE,
-    "&>": WRITE,
-    ">&": WRITE,
-    ">>": APPEND,
-    "&>>": APPEND,
-    "<": READ,
-    "<>": WRITE,
-}
+    ">": WRITE, ">|": WRITE, "&>": WRITE, ">&": WRITE, ">>": APPEND, "&>>": APPEND, "<": READ, "<>": WRITE,
+}  # fmt: skip
 
 
 def open_files(shell: Shell, node: Node, state: State) -> State:

@@ -27,8 +27,11 @@ def simulate_interpreter(shell: Shell, call: Invocation, state: State) -> Ways:
     if module is not None:
         return _run_module(shell, *module, call, state)
     code = _code(call, known)
-    if code is not None and not (_is_harmless(name, code.text) and not _is_opened_oddly(name, call.fields)):
-        shell.refuse(f"{name} is given code")
+    if code is not None:
+        from ..programs.inline import is_harmless
+
+        if code.text is None or not is_harmless(name, code.text) or _is_opened_oddly(name, call.fields):
+            shell.refuse(f"{name} is given code")
     return tell(shell, call, state)
 
 
@@ -167,12 +170,6 @@ def _begins(text: str, tells: tuple[str, ...]) -> bool:
     return any(
         text.startswith(word + "=") or ((word[-1] in "+:" or word == "-K") and text.startswith(word)) for word in tells
     )
-
-
-def _is_harmless(language: str, code: str | None) -> bool:
-    from ..programs.inline import is_harmless
-
-    return code is not None and is_harmless(language, code)
 
 
 def _is_opened_oddly(language: str, fields: list[Field]) -> bool:

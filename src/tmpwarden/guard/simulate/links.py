@@ -9,7 +9,6 @@ from .shell import Shell
 
 
 def note_links(shell: Shell, name: str, call: Invocation, paths: list[PathUse]) -> None:
-    """Where this program may leave symbolic links (or hard ones) that looking now does not show."""
     letters = program(name).facets.get("links", "")
     options = "".join([field.text or "" for field in call.fields[1:] if (field.text or "-").startswith("-")])
     if name.endswith("tar"):

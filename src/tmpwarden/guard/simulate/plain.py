@@ -12,7 +12,6 @@ from .shell import Shell, Ways
 
 
 def plain(shell: Shell, call: Invocation, state: State, name: str) -> list[PathUse]:
-    """An ordinary program: tell it and its paths."""
     paths: list[PathUse] = []
     code: list[Argument] = []
     if not (call.is_remote or shell.is_remote):

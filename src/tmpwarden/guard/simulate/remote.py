@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..nouns.analysis import PathUse
 from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
+from ..nouns.names import names
 from ..nouns.state import State
 from ..programs.options import Argument, by_spec, is_on_a_host
 from ..programs.table import has
@@ -14,34 +15,8 @@ from .shell import Shell, Ways
 from .tools import simulate_settings
 
 SSH_VALUES = "BbcDEeFIiJLlmOopQRSWw"
-CONTAINER_VALUES = (
-    "-e",
-    "--env",
-    "-u",
-    "--user",
-    "-w",
-    "--workdir",
-    "--env-file",
-    "-c",
-    "--container",
-    "-n",
-    "--namespace",
-)
-SWITCHES = (
-    "-d",
-    "-i",
-    "-t",
-    "-it",
-    "-ti",
-    "-dit",
-    "-P",
-    "--rm",
-    "--detach",
-    "--init",
-    "--interactive",
-    "--privileged",
-    "--tty",
-)
+CONTAINER_VALUES = names("-e --env -u --user -w --workdir --env-file -c --container -n --namespace")
+SWITCHES = names("-d -i -t -it -ti -dit -P --rm --detach --init --interactive --privileged --tty")
 # as in programs/table.py
 LOCAL = {
     "build": "R f<t: file< tag: build-arg: target: iidfile> label: network: platform: progress: cache-from: cache-to:",

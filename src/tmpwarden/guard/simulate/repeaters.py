@@ -5,6 +5,7 @@ from __future__ import annotations
 from ..nouns.analysis import READ, WRITE, PathUse
 from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
+from ..nouns.names import names
 from ..nouns.state import State
 from ..programs.options import Argument, Parsed
 from .code import child_state, joined, simulate_code
@@ -19,35 +20,9 @@ READING_TESTS = ("-newer", "-anewer", "-cnewer", "-samefile", "-newermm", "-newe
 EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
 MAX_INPUTS = 8
 # without any of these find comes to everything, the start itself among it
-NARROWING = (
-    *(
-        "-name",
-        "-iname",
-        "-path",
-        "-ipath",
-        "-wholename",
-        "-iwholename",
-        "-regex",
-        "-iregex",
-        "-lname",
-        "-ilname",
-        "-empty",
-    ),
-    *(
-        "-size",
-        "-mtime",
-        "-mmin",
-        "-atime",
-        "-amin",
-        "-ctime",
-        "-cmin",
-        "-newer",
-        "-newermt",
-        "-newerct",
-        "-user",
-        "-group",
-    ),
-    *("-perm", "-links", "-inum", "-samefile", "-false"),
+NARROWING = names(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -empty -size -mtime -mmin -atime "
+    "-amin -ctime -cmin -newer -newermt -newerct -user -group -perm -links -inum -samefile -false"
 )
 
 

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from ...text import is_within
 from ..nouns.analysis import CREATE, DELETE, PathUse, Simple
 from ..nouns.budget import Budget
 from ..nouns.invocation import Invocation
-from ..nouns.paths import is_within, uses
+from ..nouns.paths import uses
 from ..nouns.state import UNKNOWN, Site, State, Value
 from ..programs.table import TRUSTED_DIRECTORIES
 from ..shell.syntax import Node, Sequence, SimpleCommand, Word
@@ -33,10 +34,7 @@ class Meaning:
     __slots__ = ("call", "nodes", "open_files")
 
     def __init__(
-        self,
-        nodes: Mapping[str, NodeHandler],
-        call: Handler,
-        open_files: Callable[[Shell, Node, State], State],
+        self, nodes: Mapping[str, NodeHandler], call: Handler, open_files: Callable[[Shell, Node, State], State]
     ) -> None:
         self.nodes = nodes
         self.call = call
@@ -47,31 +45,10 @@ class Shell:
     """Walks the tree the way bash would run it. What is known between two commands is a State, not in here."""
 
     __slots__ = (
-        "around",
-        "assigned",
-        "budget",
-        "called",
-        "commands",
-        "defined",
-        "doubted",
-        "environment",
-        "escapes",
-        "home",
-        "in_order",
-        "in_text",
-        "is_beside",
-        "is_remote",
-        "links",
-        "locals",
-        "look",
-        "meaning",
-        "nested",
-        "opaque",
-        "processes",
-        "returns",
-        "sites",
-        "source",
-    )
+        "around", "assigned", "budget", "called", "commands", "defined", "doubted", "environment", "escapes", "home",
+        "in_order", "in_text", "is_beside", "is_remote", "links", "locals", "look", "meaning", "nested", "opaque",
+        "processes", "returns", "sites", "source",
+    )  # fmt: skip
 
     def __init__(
         self, source: str, home: str, environment: Mapping[str, str], look: Look, meaning: Meaning, budget: Budget

@@ -13,9 +13,7 @@ from .table import MEANING
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from ..nouns.paths import Look
+    from ..context import Context
     from ..shell.syntax import Sequence
 
 
@@ -40,21 +38,12 @@ class Study:
         self.is_beside = is_beside  # some of it runs in the background
 
 
-def study(
-    command: str,
-    *,
-    cwd: str,
-    home: str,
-    variables: Mapping[str, str],
-    look: Look,
-    budget: Budget,
-    tree: Sequence | None = None,
-) -> Study:
+def study(command: str, context: Context, budget: Budget, tree: Sequence | None = None) -> Study:
     """Read the text, unless its tree is known, and follow it. Never raises; what it cannot read makes all opaque."""
-    shell = Shell(command, home, variables, look, MEANING, budget)
+    shell = Shell(command, context.home, context.known(), context.look, MEANING, budget)
     try:
         tree = tree or read(command)
-        state = State((cwd,))
+        state = State((context.cwd,))
         ok, failed = shell.simulate(tree, state)
         simulate_uncalled(shell, ok or failed or state)
         shell.after_calculating(tree, state)

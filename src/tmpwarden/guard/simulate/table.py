@@ -5,7 +5,7 @@ from __future__ import annotations
 from ..nouns.analysis import RUN, PathUse
 from ..nouns.invocation import Invocation
 from ..nouns.state import State
-from ..programs.table import Program, has, language_of, program
+from ..programs.table import has, language_of, program
 from ..shell.syntax import Unreadable
 from .directories import change_directory, pop_directory, push_directory
 from .files import open_files
@@ -49,7 +49,7 @@ def simulate_call(shell: Shell, call: Invocation, state: State) -> Ways:
     paths = plain(shell, call, state, name)
     if has(name, "links"):
         note_links(shell, name, call, paths)
-    elif _may_run_its_words(program(name)):
+    elif program(name).arguments[:1] in ("", "A") and "reads" not in program(name).facets:
         _guess(shell, name, call, state)
     return state, state
 
@@ -76,13 +76,9 @@ def _handler(name: str) -> Handler | None:
     return FACETS["code"] if has(language_of(name), "code") else None
 
 
-def _may_run_its_words(known: Program) -> bool:
-    """Nobody wrote down what its plain arguments are."""
-    return known.arguments[:1] in ("", "A") and "reads" not in known.facets
-
-
 def _guess(shell: Shell, name: str, call: Invocation, state: State) -> None:
-    """A program that nobody knows may run the rest of its words, if that starts with a name that changes files."""
+    """A program of whose plain arguments nobody wrote down what they are may run them, if they start with a name that
+    changes files."""
     for at in range(1, len(call.fields) - 1):
         inner = (call.fields[at].text or "").rpartition("/")[2]
         facets = program(inner).facets
@@ -105,8 +101,7 @@ def _nameless(shell: Shell, call: Invocation, state: State) -> Ways:
 
 
 BUILTINS: dict[str, Handler] = {
-    "cd": change_directory,
-    "chdir": change_directory,
+    **dict.fromkeys(("cd", "chdir"), change_directory),
     "pushd": push_directory,
     "popd": pop_directory,
     **dict.fromkeys(("export", "declare", "local", "readonly", "typeset"), later("variables", "declare")),
@@ -116,17 +111,13 @@ BUILTINS: dict[str, Handler] = {
     "unset": later("variables", "unset_names"),
     "set": later("variables", "set_options"),
     "shift": later("variables", "shift_arguments"),
-    "source": later("builtins", "source_file"),
-    ".": later("builtins", "source_file"),
-    "exit": later("builtins", "leave_shell"),
-    "logout": later("builtins", "leave_shell"),
+    **dict.fromkeys(("source", "."), later("builtins", "source_file")),
+    **dict.fromkeys(("exit", "logout"), later("builtins", "leave_shell")),
     "return": later("builtins", "leave_function"),
-    "break": later("builtins", "leave_loop"),
-    "continue": later("builtins", "leave_loop"),
+    **dict.fromkeys(("break", "continue"), later("builtins", "leave_loop")),
     "alias": later("builtins", "make_alias"),
     "shopt": later("builtins", "set_shell_options"),
-    "enable": later("builtins", "change_names"),
-    "hash": later("builtins", "change_names"),
+    **dict.fromkeys(("enable", "hash"), later("builtins", "change_names")),
 }
 HANDLERS: dict[str, Handler] = {
     **BUILTINS,
@@ -142,12 +133,10 @@ HANDLERS: dict[str, Handler] = {
     "parallel": later("repeaters", "simulate_parallel"),
     "tmux": later("multiplexers", "simulate_tmux"),
     "screen": later("multiplexers", "simulate_screen"),
-    "find": later("repeaters", "simulate_find"),
-    "gfind": later("repeaters", "simulate_find"),
+    **dict.fromkeys(("find", "gfind"), later("repeaters", "simulate_find")),
     "eval": later("shells", "simulate_eval"),
     "trap": later("shells", "set_trap"),
-    "ssh": later("remote", "simulate_ssh"),
-    "mosh": later("remote", "simulate_ssh"),
+    **dict.fromkeys(("ssh", "mosh"), later("remote", "simulate_ssh")),
 }
 # the first one that a row has
 FACETS: dict[str, Handler] = {

@@ -19,23 +19,11 @@ SHOWING = names(
 WRITING = ("writefile(", "load_extension(", "edit(", "attach ", "vacuum into", "fts3_tokenizer(")
 # of cmake -E, as the program that does the same
 CMAKE = {
-    "rm": ["rm"],
-    "remove": ["rm", "-f"],
-    "remove_directory": ["rm", "-rf"],
-    "copy": ["cp"],
-    "copy_if_different": ["cp"],
-    "copy_directory": ["cp", "-r"],
-    "copy_directory_if_different": ["cp", "-r"],
-    "create_symlink": ["ln", "-s"],
-    "create_hardlink": ["ln"],
-    "make_directory": ["mkdir", "-p"],
-    "rename": ["mv"],
-    "touch": ["touch"],
-    "touch_nocreate": ["touch", "-c"],
-    "tar": ["tar"],
-    "env": ["env"],
-    "time": ["nice"],
-}
+    "rm": ["rm"], "remove": ["rm", "-f"], "remove_directory": ["rm", "-rf"], "copy": ["cp"],
+    "copy_if_different": ["cp"], "copy_directory": ["cp", "-r"], "copy_directory_if_different": ["cp", "-r"],
+    "create_symlink": ["ln", "-s"], "create_hardlink": ["ln"], "make_directory": ["mkdir", "-p"], "rename": ["mv"],
+    "touch": ["touch"], "touch_nocreate": ["touch", "-c"], "tar": ["tar"], "env": ["env"], "time": ["nice"],
+}  # fmt: skip
 SSH_RUNS = ("proxycommand", "localcommand", "knownhostscommand")
 
 

@@ -71,7 +71,8 @@ def _as_code(
 
 def _bare(shell: Shell, name: str, call: Invocation, state: State) -> Ways:
     """A wrapper with nothing to run."""
-    if name in ("sudo", "doas") and has_flags(call.fields[1:], "is"):
+    flags = [field.text for field in call.fields[1:] if (field.text or "").startswith("-")]
+    if name in ("sudo", "doas") and any("i" in (flag or "") or "s" in (flag or "") for flag in flags):
         shell.refuse(f"{name} starts a shell")
     shell.emit(call, [], state)
     return state, state
@@ -144,10 +145,6 @@ def _runner(shell: Shell, name: str, call: Invocation, state: State) -> Ways:
     if not has(row, "runs") or at + 1 >= len(call.fields):
         return tell(shell, call, state)
     return unwrap(shell, row, at + 1, call, state)
-
-
-def has_flags(fields: list[Field], letters: str) -> bool:
-    return any((field.text or "").startswith("-") and any(c in (field.text or "") for c in letters) for field in fields)
 
 
 def is_name(text: str) -> bool:
