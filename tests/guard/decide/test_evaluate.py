@@ -173,16 +173,12 @@ def test_the_text_that_will_run_is_the_one_that_is_judged() -> None:
     assert decision.places == {"/tmp/build": "/tmp/agent-s1/build"}
 
 
-def test_each_text_is_parsed_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_line_is_parsed_once_though_it_is_led(monkeypatch: pytest.MonkeyPatch) -> None:
     parsed: list[str] = []
     monkeypatch.setattr(study, "read", lambda text: parsed.append(text) or read(text))
     said("npm test > /tmp/t.log; tail /tmp/t.log", rules=LEADING, keeps_rewrite=False)
     said("ls -la /tmp/x", rules=LEADING)
-    assert parsed == [
-        "npm test > /tmp/t.log; tail /tmp/t.log",
-        "npm test > /tmp/agent-s1/t.log; tail /tmp/agent-s1/t.log",
-        "ls -la /tmp/x",
-    ]
+    assert parsed == ["npm test > /tmp/t.log; tail /tmp/t.log", "ls -la /tmp/x"]
 
 
 @pytest.mark.parametrize(("has_ask", "verdict"), [(True, "ask"), (False, "deny")])
