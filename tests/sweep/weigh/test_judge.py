@@ -1,6 +1,7 @@
 """Each law that keeps a unit, one at a time; and the ages at which it may go."""
 
 from dataclasses import replace
+from typing import Any, cast
 
 import pytest
 
@@ -132,8 +133,9 @@ def test_in_doubt_pressure_hurries_nothing_and_the_deed_has_to_ask() -> None:
     young = replace(GONE, measure=replace(OLD, newest_ns=NOW - 3600 * 10**9))
 
     def heard(evidence: Evidence) -> Verdict:
-        words: dict[str, object] = {"standing_of": lambda finding, evidence: Standing(), "now_ns": lambda: NOW}
-        return Weigher(None, Thresholds(), hurried_roots=frozenset({FINDING.root}), **words).judge(resumable, evidence)  # type: ignore[arg-type]
+        words: Any = {"standing_of": lambda finding, evidence: Standing(), "now_ns": lambda: NOW}
+        weigher = Weigher(cast(Any, None), Thresholds(), hurried_roots=frozenset({FINDING.root}), **words)
+        return weigher.judge(resumable, evidence)
 
     assert heard(young).reason is Reason.PRESSURE
     assert isinstance(heard(replace(young, users=NotMeasured("x", askable=True))), Keep)
