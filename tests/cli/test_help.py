@@ -20,7 +20,11 @@ from tmpwarden.cli.commands import TABLE, brake
 from tmpwarden.cli.examples import examples
 from tmpwarden.cli.main import main
 
-_JARGON = re.compile(r"\b(laws?( \d+)?|REQ-\w+|rows?|litter id|verdicts? type|dialects?|swarms?)\b", re.IGNORECASE)
+_JARGON = re.compile(
+    r"\b(laws?( \d+)?|REQ-\w+|rows?|litter id|verdicts? type|dialects?|swarms?|INTEGER|FLOAT)\b|x>=",
+    re.IGNORECASE,
+)  # our words for our parts, and click's for its
+_MAN = Path(__file__).parents[2] / "docs" / "man"
 _PROGRAMS = ("claude", "make", "npm", "crontab", "true")
 _AGENTS = Path(tmpwarden_package.__file__).parent / "catalogue" / "agents"
 
@@ -45,6 +49,18 @@ EXAMPLES = examples()
 def test_a_help_text_says_plain_words_that_fit_80_columns(path: str) -> None:
     assert _JARGON.findall(HELPS[path]) == []
     assert [line for line in HELPS[path].splitlines() if len(line) > 80] == []
+
+
+def test_a_manual_page_says_plain_words() -> None:
+    pages = {page.name: page.read_text() for page in _MAN.iterdir()}
+    assert len(pages) > len(TABLE)
+    assert {name: _JARGON.findall(text) for name, text in pages.items() if _JARGON.search(text)} == {}
+
+
+@pytest.mark.parametrize("path", HELPS)
+def test_a_list_of_commands_breaks_off_no_sentence(path: str) -> None:
+    commands = HELPS[path].partition("\nCommands:\n")[2].partition("\n\n")[0]
+    assert "..." not in commands
 
 
 def test_the_summaries_say_plain_words() -> None:

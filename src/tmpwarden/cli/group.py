@@ -100,6 +100,9 @@ def with_common_options(command: click.Command, path: str = "") -> click.Command
     if isinstance(command, click.Group):
         command.no_args_is_help = False  # "missing command" is a sentence; a page of help is none
         for name, below in command.commands.items():
+            below.short_help = below.short_help or " ".join(
+                (below.help or "").partition("\n\n")[0].split()
+            )  # all of it
             with_common_options(below, f"{path} {name}".strip())
     attach(command, path)
     return command

@@ -56,6 +56,18 @@ def pid(text: str) -> int:
     return int(text)
 
 
+def at_least(least: int) -> Callable[[object], int]:
+    """A whole number that is no smaller."""
+
+    def whole(value: object) -> int:
+        text = str(value)
+        if not (text.isascii() and text.isdigit() and int(text) >= least):
+            raise _bad(f"{shown(text)} is not a whole number from {least} up")
+        return int(text)
+
+    return whole
+
+
 def as_written(text: str | bytes) -> str:
     """A path that nobody looks at: that could hang where a mount does not answer."""
     return os.fsdecode(text)

@@ -20,16 +20,16 @@ from ...text import shown, size
 from .. import ask
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import age
+from ..kinds import age, at_least
 
 _FIRST_LOOK_S, _EVERY_S = 1.0, 1.0
 
 
 @click.command()
 @click.option("--for", "for_s", type=age, help="Watch for this long. Default: until Ctrl-C; in a pipe, two looks.")
-@click.option("--stop", "stop_pid", type=click.IntRange(2), metavar="PID", help="Stop this writer (SIGSTOP).")
-@click.option("--resume", "resume_pid", type=click.IntRange(2), metavar="PID", help="Let it go on.")
-@click.option("--end", "end_pid", type=click.IntRange(2), metavar="PID", help="End it: TERM, five seconds, KILL.")
+@click.option("--stop", "stop_pid", type=at_least(2), metavar="PID", help="Stop this writer (SIGSTOP).")
+@click.option("--resume", "resume_pid", type=at_least(2), metavar="PID", help="Let it go on.")
+@click.option("--end", "end_pid", type=at_least(2), metavar="PID", help="End it: TERM, five seconds, KILL.")
 @click.option("--punch", metavar="FILE|PID:FD", help="Free all but the last 64 MB; its writer goes on.")
 @click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask.")
 @pass_call

@@ -22,6 +22,7 @@ from .. import documents
 from ..call import Answer, Call
 from ..discreet import Discreet
 from ..group import pass_call
+from ..kinds import at_least
 
 _LINES = 20
 _VARIABLES = ("TMPDIR", "TMPWARDEN_ROOTS", "TMPWARDEN_DISABLE", "XDG_STATE_HOME", "XDG_CONFIG_HOME", "SHELL", "TERM")
@@ -29,7 +30,9 @@ _VARIABLES = ("TMPDIR", "TMPWARDEN_ROOTS", "TMPWARDEN_DISABLE", "XDG_STATE_HOME"
 
 @click.command()
 @click.option("--names", is_flag=True, help="Tell paths, sessions, user and host as they are.")
-@click.option("-n", "count", type=click.IntRange(0), default=_LINES, show_default=True, help="Lines of the journal.")
+@click.option(
+    "-n", "count", type=at_least(0), metavar="COUNT", default=_LINES, show_default=True, help="Lines of the journal."
+)
 @pass_call
 def command(call: Call, names: bool, count: int) -> Answer:
     """Versions, settings, what the doctor says and the last lines of the journal, to put into a bug report.

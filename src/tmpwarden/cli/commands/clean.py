@@ -32,7 +32,9 @@ _MOST_LISTED = 40  # lines a person reads before a question
 @plain.option("--min-age", type=age, help="Nothing younger than this goes, whoever owned it.")
 @plain.option("--max-age", type=age, help="Instead of 72h, for what nobody provably owned.")
 @plain.option(*AGENT[0], **AGENT[1])
-@plain.option("--tier", type=OneOf("auto", "ask"), default="auto", help="`ask` also takes what needs a word.")
+@plain.option(
+    "--tier", type=OneOf("auto", "ask"), default="auto", help="`ask` also takes what goes only when you say so."
+)
 @plain.option("--all", "take_ask", is_flag=True, help="The same as --tier ask.")
 @plain.option("--budget", "limit", type=budget, help="Go on, oldest first, until at most this much is left.")
 @plain.option("--no-quarantine", is_flag=True, help="Remove for good; undo cannot bring it back.")

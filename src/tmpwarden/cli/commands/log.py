@@ -20,7 +20,7 @@ from ...sweep.store.present import lying
 from ...text import plural, shown, size
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import age, agent_option
+from ..kinds import age, agent_option, at_least
 from ..table import Row, draw
 from ..wording import sentence
 
@@ -29,7 +29,9 @@ _FIELDS = ("time", "t", "id", "path", "row", "agent", "outcome", "reason", "byte
 
 
 @click.command()
-@click.option("-n", "count", type=click.IntRange(1), default=20, show_default=True, help="How many, the newest.")
+@click.option(
+    "-n", "count", type=at_least(1), metavar="COUNT", default=20, show_default=True, help="How many, the newest."
+)
 @click.option("--since", metavar="AGE", type=age, help="Only the last AGE, as 24h or 7d.")
 @agent_option
 @click.option("--observed", is_flag=True, help="What observing hooks would have removed (`install --observe`).")

@@ -14,6 +14,7 @@ from ...text import duration, plural, shown, size
 from .. import ask, documents
 from ..call import Answer, Call
 from ..group import pass_call
+from ..kinds import at_least
 from ..table import Row, draw
 
 _COLUMNS = (">PID", "AGENT", "SESSION", ">AGE", ">CPU", ">MEMORY", ">TEMP", "PORTS", "VERDICT", "WHY")
@@ -38,7 +39,7 @@ def looked(call: Call) -> Sequence[Orphan]:
 
 
 @command.command("end")
-@click.argument("pids", metavar="[PID]...", nargs=-1, type=click.IntRange(2))
+@click.argument("pids", metavar="[PID]...", nargs=-1, type=at_least(2))
 @click.option("-n", "--dry-run", is_flag=True, help="Show what would end and touch nothing.")
 @click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask.")
 @pass_call

@@ -15,7 +15,7 @@ from ...text import shown
 from .. import documents
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import age
+from ..kinds import age, at_least
 from ..table import Row, draw
 
 _LOG = ("TIME", "AGENT", "TOOL", "SAID", "RULE", "ASKED FOR", "RAN")
@@ -24,7 +24,9 @@ _LONGEST = 60
 
 
 @click.command()
-@click.option("-n", "--number", type=click.IntRange(min=1), default=50, show_default=True, help="At most this many.")
+@click.option(
+    "-n", "--number", type=at_least(1), metavar="COUNT", default=50, show_default=True, help="At most this many."
+)
 @click.option("--session", metavar="GLOB", help="Only this session.")
 @click.option("--agent", metavar="GLOB", help="Only this agent.")
 @click.option("--tool", metavar="GLOB", help="Only this tool: shell, read, write, edit, notebook, patch.")
