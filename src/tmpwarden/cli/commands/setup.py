@@ -77,6 +77,11 @@ def _shown(made: SetupPlan) -> Iterator[str]:
         yield change.edit.diff()
     if not made.changes:
         yield "Nothing is left to change."
+    if len(made.changes) > 1:  # a diff of many screens has scrolled by
+        yield f"In all, {plural(len(made.changes), 'change')}:"
+        names = {target.id: target.name for target in made.agents}
+        for change in made.changes:
+            yield f"  {shown(change.edit.path)}{f': {names[change.agent]}' if change.agent in names else ''}"
     yield from made.remaining
 
 
