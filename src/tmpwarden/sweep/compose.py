@@ -14,7 +14,7 @@ from ..lazy_dataclass import replace
 from ..leases import births, leased_roots, made_names, scratch, shared_temp
 from ..model.request import Request
 from ..model.sweep import Evidence, Finding, Litter, Measure, Owner, Witness
-from ..model.terms import Kind, OwnerRule, Reason
+from ..model.terms import Kind, Reason
 from ..oskit.files import places
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.reach import Reach
@@ -97,9 +97,8 @@ def _cleaned(
     with clean_lock(prepared.state, 0.0 if request.unattended else _A_PERSON_WAITS_S):
         result = Cleaning(prepared, on_receipt, should_stop).clean(confirm)
         clean_counts.note(prepared.state, result, time.monotonic() - began_s, is_of_all=not request.is_of_a_part)
-        for receipt in result.removed:
-            if receipt.finding.litter.owner is OwnerRule.LEASE:
-                scratch.forget(receipt.finding.path)  # its lease goes with it, not an hour later
+        for path in result.receipts.sums.leased:
+            scratch.forget(path)  # its lease goes with it, not an hour later
     result.warnings[:0] = Survey(prepared).warnings
     return result
 

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ..lazy_dataclass import dataclass, field
 from ..model.sweep import Receipt
-from ..model.terms import Outcome
+from ..model.terms import Outcome, OwnerRule
 from .packed import Packed
 
 Change = Callable[[Receipt], Receipt]
@@ -21,13 +21,18 @@ class Sums:
     removed_entries: int = 0
     quarantined_bytes: int = 0
     bytes_below: Counter[str] = field(default_factory=Counter)  # by root, of what went
+    units: int = 0  # that went
+    leased: list[str] = field(default_factory=list)  # those that a lease spoke for, by path
 
     def add(self, receipt: Receipt) -> None:
         self.freed_bytes += receipt.freed_bytes
         self.removed_entries += receipt.entries if receipt.outcome is Outcome.REMOVED else 0
         self.quarantined_bytes += receipt.bytes if receipt.outcome is Outcome.QUARANTINED else 0
         if receipt.outcome in _WENT:
-            self.bytes_below[receipt.finding.root] += receipt.bytes
+            finding = receipt.finding
+            self.bytes_below[finding.root] += receipt.bytes
+            self.units += len(finding.members) or 1
+            self.leased += (finding.path,) if finding.litter.owner is OwnerRule.LEASE else ()
 
 
 class Receipts(Packed[Receipt]):

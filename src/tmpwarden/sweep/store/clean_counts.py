@@ -44,7 +44,7 @@ def note(state: str, result: CleanResult, duration_s: float, *, is_of_all: bool)
     if not result.confirmed:
         return
     said = "stopped" if result.stopped else "partial" if result.failed else "ok"
-    units = sum(len(receipt.finding.members) or 1 for receipt in result.removed)
+    units = result.receipts.sums.units
 
     def add(counts: CleanCounts) -> None:
         counts.removed_units += units

@@ -198,5 +198,13 @@ def _rotate(path: str) -> None:
         return
 
 
+_last_stamp = (0, "")
+
+
 def _stamp() -> str:
-    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
+    """Written out once a second: a hundred thousand lines are stamped."""
+    global _last_stamp
+    now_s = int(time.time())
+    if now_s != _last_stamp[0]:
+        _last_stamp = now_s, time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(now_s))
+    return _last_stamp[1]
