@@ -88,7 +88,7 @@ def _hook(payload: Path, base: Path, env: dict[str, str], reps: int) -> Line:
     answered = subprocess.run(ours, env=env, stdin=payload.open(), capture_output=True, text=True, check=False).stdout
     if "permissionDecision" not in answered or "could not judge" in answered:
         return Line(_HOOK, None, "the hook did not evaluate: " + answered[:80])
-    return Line(_HOOK, ratio(runs, "tmpwarden", _BARE, "cpu_s"), "x bare interpreter", 2.0, 1.5, note)
+    return Line(_HOOK, ratio(runs, "tmpwarden", _BARE, "cpu_s"), "x bare interpreter", 1.7, 1.5, note)
 
 
 def _first_look(base: Path, env: dict[str, str], reps: int) -> Line:
