@@ -45,11 +45,11 @@ def test_what_was_freed_in_all_is_told_from_the_second_run_on(root: Path) -> Non
 
 def test_a_long_list_is_grouped_before_the_question_and_l_lists_all(root: Path) -> None:
     units = [planted.session(root) for _ in range(50)]
-    said = clean(answer="n", prompt="[y/N/l]")
+    said = clean(answer="n", prompt="[y/N, l lists all]")
     assert "Remove 50 items" in said
     assert not any(str(unit) in said for unit in units)
     assert "claude" in said.split("Remove 50")[0]
-    said = clean(answer="l\nn", prompt="[y/N/l]")
+    said = clean(answer="l\nn", prompt="[y/N, l lists all]")
     assert all(str(unit) in said for unit in units)
     assert said.count("Remove 50 items") == 2, "and it is asked again"
     assert all(unit.exists() for unit in units)

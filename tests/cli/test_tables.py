@@ -3,11 +3,13 @@
 import importlib
 import pkgutil
 import re
+import sys
 from collections.abc import Iterator
 
 import pytest
 
 import tmpwarden.cli
+from support.terminal import on_a_terminal
 from tmpwarden.cli.table import Row, draw
 
 _PATH = "/tmp/claude-1000/-home-somebody-work-a-project/2f6e1d3c-0000-4000-8000-000000000000/tasks"
@@ -45,3 +47,16 @@ def test_a_table_fits_the_terminal(name: str, width: int, monkeypatch: pytest.Mo
     assert [line.strip() for line in lines if _PATH in line] == [_PATH, _PATH]
     said = "".join("".join(lines).split())
     assert all("".join(cell.split()) in said for cell in row.cells)
+
+
+@pytest.mark.parametrize("columns", [80, 40, 12])
+def test_the_line_that_tells_how_far_it_is_stays_one_line(columns: int) -> None:
+    words = "Removing: 1,179 of 4,000 items, 23.0 MB of 78.1 MB ..."
+    started = (
+        "import sys; sys.stdin.readline(); from tmpwarden.cli.progress import Progress; p = Progress(); p._next = 0; "
+    )
+    told = f"print('go on [y/N]', flush=True); {started}p.tell({words!r})"
+    status, seen = on_a_terminal([sys.executable, "-c", told], answer="y", columns=columns)
+    line = seen.rpartition("\r")[2]
+    assert status == 0
+    assert line == {80: words, 40: "Removing: 1,179 of 4,000 items ...", 12: "Removing: 1"}[columns]

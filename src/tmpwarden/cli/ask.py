@@ -22,7 +22,7 @@ def yes(question: str) -> bool:
 def yes_or_list(question: str, all_lines: Callable[[], Iterable[str]]) -> bool:
     """The same where the list before it was shortened: `l` shows all of it, and the question comes again."""
     while True:
-        print(f"{question} [y/N/l] ", end="", file=sys.stderr, flush=True)
+        print(f"{question} [y/N, l lists all] ", end="", file=sys.stderr, flush=True)
         answer = _line()
         if answer not in ("l", "list"):
             return answer in ("y", "yes")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 from types import TracebackType
@@ -25,6 +26,7 @@ class Progress:
         if not self.is_shown or time.monotonic() < self._next:
             return
         self._next = time.monotonic() + _EVERY_S
+        words = _fitted(words, os.get_terminal_size(sys.stderr.fileno()).columns - 1)
         sys.stderr.write(f"\r{words.ljust(self._width)}")
         sys.stderr.flush()
         self._width = max(self._width, len(words))
@@ -37,3 +39,10 @@ class Progress:
             sys.stderr.write("\r" + " " * self._width + "\r")
             sys.stderr.flush()
             self._width = 0
+
+
+def _fitted(words: str, room: int) -> str:
+    """A line that wraps is no longer one line: what is told last goes first. No room: nobody knows how much there is."""
+    while len(words) > room > 0 and ", " in words:
+        words = f"{words.rpartition(', ')[0]} ..."
+    return words[:room] if room > 0 else words
