@@ -159,14 +159,16 @@ def _history(random: Random) -> None:
     """Eight days in which agents filled it and cleans emptied it; and the last hours, in which nobody cleaned."""
     from tmpwarden.oskit.files import places, space
     from tmpwarden.sweep.store import history, saved
+    from tmpwarden.sweep.weigh import consent
 
     now = space.space_of(str(TMP))
-    whole, hours, freed = now.bytes_used + now.bytes_free, 6 * 31 + 8, 0  # the last clean 8 hours ago
+    whole, hours = now.bytes_used + now.bytes_free, 6 * 31 + 8  # the last clean 8 hours ago
     Path(places.state_dir(), history.NAME).unlink(missing_ok=True)
     levels = [0.3]
     for hour in range(1, hours):
         is_cleaned = hour % 31 == 0
-        freed += int(levels[-1] * 0.55 * whole) if is_cleaned else 0
+        if is_cleaned:
+            saved.add(places.state_dir(), int(levels[-1] * 0.55 * whole), random.randrange(4000, 12000))
         levels.append(levels[-1] * 0.45 if is_cleaned else min(0.8, levels[-1] + random.random() * 0.022))
     end = now.bytes_used / whole
     levels[-8:] = [end - 0.043 * (8 - at) for at in range(8)]
@@ -176,7 +178,8 @@ def _history(random: Random) -> None:
         seen = history.Usage(history.Level(used, whole - used), history.Level(now.inodes_used, now.inodes_free))
         done = sum(int(levels[each - 1] * 0.55 * whole) for each in range(31, at + 1, 31))
         history.note(places.state_dir(), history.Moment(moment_ns, "tick", {str(TMP): seen}, done, at))
-    saved.add(places.state_dir(), freed, 48_211)
+    consent.note_clean(places.state_dir())
+    _date(Path(places.state_dir(), "last-clean"), 8 * 3600)
 
 
 def _worker(session: str, program: str) -> subprocess.Popen[bytes]:

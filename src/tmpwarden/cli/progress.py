@@ -42,7 +42,7 @@ class Progress:
 
 
 def _fitted(words: str, room: int) -> str:
-    """A line that wraps is no longer one line: what is told last goes first. No room: nobody knows how much there is."""
+    """A line that wraps is no longer one line: what is told last goes first. None: nobody knows how much."""
     while len(words) > room > 0 and ", " in words:
         words = f"{words.rpartition(', ')[0]} ..."
     return words[:room] if room > 0 else words
