@@ -179,7 +179,7 @@ def _history(random: Random) -> None:
         done = sum(int(levels[each - 1] * 0.55 * whole) for each in range(31, at + 1, 31))
         history.note(places.state_dir(), history.Moment(moment_ns, "tick", {str(TMP): seen}, done, at))
     consent.note_clean(places.state_dir())
-    _date(Path(places.state_dir(), "last-clean"), 8 * 3600)
+    _date(Path(places.state_dir(), "last-clean"), AHEAD_S + 8 * 3600)  # `status` reads the machine's own clock there
 
 
 def _worker(session: str, program: str) -> subprocess.Popen[bytes]:
