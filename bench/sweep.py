@@ -61,7 +61,7 @@ def _environment(base: Path) -> dict[str, str]:
 
 def lines(quick: bool) -> Iterable[Line]:
     with world() as (base, env):
-        yield from _cleaning(base, env, 3 if quick else 7)
+        yield from _cleaning(base, env, 3 if quick else 5)
         yield _system_calls(base, env)
         yield _scanning(base, env, 5 if quick else 11)
     yield from _many_sessions(1 if quick else 3)
