@@ -261,7 +261,9 @@ class Maker:
             "for D in /srv/outside; do rm -f x; done", "trap 'D=/srv/outside' DEBUG", "D=/srv/outside rm -f x",
             "(D=..)",
             "f() { D=/srv/outside; }; f", "f() { local D=/srv/outside; unset D; }; f", "[[ $((D=5)) ]]",
-            "D=(/srv/outside)",
+            "D=(/srv/outside)", "printf -v D /srv/outside", "read D < /srv/outside/a", "mapfile -t D < /srv/outside/a",
+            "declare -n D=E; E=/srv/outside", "let D=5", "getopts x D", "D=${D%/*}", "D=${D:0:4}", "D=${D/agent-s1/..}",
+            "select D in /srv/outside; do break; done < /srv/outside/a", "for ((D = 0; D < 1; D++)); do rm -f x; done",
         )  # fmt: skip
 
     def redirect(self) -> str:
