@@ -11,7 +11,8 @@ import pytest
 from support.litter import claude_session, cwd_markers, later
 from support.mounts import ext4, fill_bytes, fill_inodes, needs_root, tmpfs
 from tmpwarden.model.request import Request
-from tmpwarden.sweep.compose import clean, scan, why
+from tmpwarden.sweep.compose import clean, prepare, scan
+from tmpwarden.sweep.explain import explain
 from tmpwarden.sweep.take import act
 
 pytestmark = needs_root
@@ -29,7 +30,7 @@ def test_a_tmpfs_without_a_free_byte_is_freed(tmp_path: Path) -> None:
         request = Request(roots=(str(root),), quarantine=False)
         assert free_bytes(root) == 0
         assert len(list(scan(request, now_ns=later(100)))) == 2
-        assert why(str(unit), request, now_ns=later(100)).verdict
+        assert explain(str(unit), prepare(request, now_ns=later(100))).verdict
         result = clean(request, now_ns=later(100))
         assert result.failed == []
         assert not unit.exists()
