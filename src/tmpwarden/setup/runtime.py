@@ -8,6 +8,7 @@ import stat
 import subprocess
 import sys
 from collections.abc import Iterator
+from functools import cache
 
 from .. import __version__
 from ..errors import SetupFailed
@@ -129,11 +130,17 @@ def suits(path: str) -> bool:
         return False
     if os.path.exists(os.path.join(os.path.dirname(os.path.dirname(path)), "pyvenv.cfg")):
         return False
-    question = "import sys; sys.exit(sys.version_info < (3, 11))"
     try:
-        return subprocess.run([path, "-I", "-S", "-c", question], capture_output=True, timeout=10).returncode == 0
+        status = os.stat(path)
+        return _is_new_enough(path, status.st_ino, status.st_mtime_ns)
     except (OSError, subprocess.TimeoutExpired):
         return False
+
+
+@cache  # a setup asks for each agent, several times
+def _is_new_enough(path: str, *_stamp: int) -> bool:
+    question = "import sys; sys.exit(sys.version_info < (3, 11))"
+    return subprocess.run([path, "-I", "-S", "-c", question], capture_output=True, timeout=10).returncode == 0
 
 
 def _on_path() -> Iterator[str]:
@@ -143,7 +150,13 @@ def _on_path() -> Iterator[str]:
             yield os.path.join(directory, name)
 
 
-def _sources() -> Iterator[tuple[str, bytes]]:
+@cache
+def _sources() -> tuple[tuple[str, bytes], ...]:
+    """What we are made of, as it is when the first agent is set up: all of them get the same."""
+    return tuple(_read_sources())
+
+
+def _read_sources() -> Iterator[tuple[str, bytes]]:
     for parent, directories, names in os.walk(_PACKAGE):
         directories[:] = sorted(name for name in directories if name not in _LEFT_OUT)
         for name in sorted(names):
