@@ -24,15 +24,18 @@ dev: .venv/dev.stamp
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest pytest-xdist hypothesis ruff mypy hatchling psutil textual pyyaml
 	@touch $@
 
-test: dev
-	$(PYTEST) -n 2 --dist worksteal -m "not long and not clients and not hosts and not fleet and not browser" $(if $(ACCEPT_SKIPS),--accept-skips=$(ACCEPT_SKIPS))
+SHORT := not long and not clients and not hosts and not fleet and not browser
+
+test: dev  # where memory is to spare, files lie in /dev/shm; with TMPDIR set, there
+	$(PYTEST) -n 2 --dist worksteal -m "$(SHORT)" $(if $(ACCEPT_SKIPS),--accept-skips=$(ACCEPT_SKIPS))
 
 test-browser: dev  # the report in a real Chromium (apt: chromium)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright
 	$(PYTEST) -m "browser" tests/report
 
-test-long: dev
+test-long: dev  # the big forms; then all of `make test` on a disk, with four times as many examples and new ones
 	$(PYTEST) -n 2 -m "long" --hypothesis-profile explore
+	TMPDIR=/var/tmp $(PYTEST) -n 2 --dist worksteal -m "$(SHORT)" --hypothesis-profile explore
 
 test-clients: dev
 	$(PYTEST) -n 2 -m "clients" -p no:cacheprovider

@@ -1,7 +1,11 @@
 """Every test lives below its own directory. Nothing here may look at the machine's real temp or home."""
 
+import gc
+import itertools
 import os
+import re
 import signal
+import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
@@ -9,18 +13,40 @@ from pathlib import Path
 import pytest
 from hypothesis import HealthCheck, settings
 
+from support import forked
 from support.accounts import Machine, fill_private_library
-from support.bases import PREFIX, base_for_all, remove
+from support.bases import GROUND, PREFIX, base_for_all, remove
 from support.compiled import compile_all
+from support.examples import ALL, FEW
 from support.skips import KINDS, Skips
 from support.user import OrdinaryUser, fill_library
 
 # How long anything takes is the machine's affair: a test that fails by load is worse than none.
 # And the same examples each time, so that a run is red for what was changed; `make test-long` looks for new ones.
-settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow])
-settings.register_profile("steady", settings.get_profile("explore"), derandomize=True)
+settings.register_profile("explore", deadline=None, suppress_health_check=[HealthCheck.too_slow], max_examples=ALL)
+settings.register_profile("steady", settings.get_profile("explore"), derandomize=True, max_examples=FEW)
+settings.register_profile("thorough", settings.get_profile("explore"), derandomize=True)  # `make mutants`
 settings.load_profile("steady")
 _TEMP_VARIABLES = ("TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR")
+_numbers = itertools.count()
+
+
+@pytest.fixture(scope="session")
+def on_disk() -> Iterator[Path]:
+    """Where the files of tests marked `disk` lie: ext4 hands out inode numbers anew, and memory does not."""
+    with base_for_all() as base:
+        base.chmod(0o700)
+        yield base
+
+
+@pytest.fixture
+def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A number of its own; pytest's fixture looks through those of all tests before for the next that is free."""
+    is_on_disk = request.node.get_closest_marker("disk")
+    base: Path = request.getfixturevalue("on_disk") if is_on_disk else tmp_path_factory.getbasetemp()
+    path = base / f"{re.sub(r'[^a-z]', '_', request.node.name)[:30]}{next(_numbers)}"
+    path.mkdir(mode=0o700)
+    return path
 
 
 @pytest.fixture(autouse=True)
@@ -52,6 +78,7 @@ def readable_library() -> Iterator[Path]:
     """A copy of the package that every user can read; the clone may lie in somebody's home."""
     with base_for_all() as base:
         yield fill_library(base)
+        forked.end_servers()
 
 
 @pytest.fixture(scope="session")
@@ -93,13 +120,24 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         compile_all(Path(__file__).parents[1] / "src")
     if config.option.basetemp is None and not hasattr(config, "workerinput"):
-        base = Path(tempfile.mkdtemp(prefix=PREFIX))
+        base = Path(tempfile.mkdtemp(prefix=PREFIX, dir=GROUND))
         config.option.basetemp = str(base / "t")
         config.add_cleanup(lambda: remove(base))
         if getattr(config.option, "numprocesses", None):  # this process runs no test itself
             signal.signal(signal.SIGTERM, signal.default_int_handler)  # `timeout` ends us as Ctrl-C would: tidy
     if config.option.accept_skips is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Skips(config.option.accept_skips))
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_collection(session: pytest.Session) -> Iterator[None]:
+    """Test modules stay compiled for the next run, as the package does; what was collected is never garbage."""
+    before, sys.dont_write_bytecode = sys.dont_write_bytecode, False
+    try:
+        return (yield)
+    finally:
+        sys.dont_write_bytecode = before
+        gc.freeze()
 
 
 def _heed_signals() -> None:

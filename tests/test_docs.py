@@ -8,6 +8,8 @@ import pytest
 
 from support import console
 
+pytestmark = pytest.mark.disk
+
 ROOT = Path(__file__).parents[1]
 PAGES = [ROOT / "README.md", ROOT / "CONTRIBUTING.md", ROOT / "AGENTS.md", *sorted((ROOT / "docs").glob("*.md"))]
 

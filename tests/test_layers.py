@@ -3,6 +3,7 @@
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
 
@@ -30,6 +31,11 @@ ROOT_MODULES = {"__init__", "__main__"}  # the lazy front door and `python -m`: 
 CHANGES_DISK = {"unlink", "remove", "rmdir", "rename", "renames", "replace", "rmtree", "removedirs", "move"}
 
 
+@cache
+def tree_of(path: Path) -> ast.Module:
+    return ast.parse(path.read_text())
+
+
 def modules() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
     for path in sorted(SRC.rglob("*.py")):
         parts = path.relative_to(SRC).with_suffix("").parts
@@ -39,7 +45,7 @@ def modules() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
 def imported(path: Path, parts: tuple[str, ...]) -> Iterator[tuple[int, str]]:
     """Every tmpwarden module that `path` imports, as (line, package), however it spells it."""
     package = ("tmpwarden", *parts[:-1])
-    for node in ast.walk(ast.parse(path.read_text())):
+    for node in ast.walk(tree_of(path)):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -86,7 +92,7 @@ def test_only_oskit_unlinks_renames_and_removes() -> None:
     for path, here, _ in modules():
         if here == "oskit":
             continue
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ImportFrom) and node.module in {"os", "shutil", "posix"}:
                 bad += [
                     f"{path.relative_to(SRC)}:{node.lineno}: {a.name}" for a in node.names if a.name in CHANGES_DISK
@@ -205,7 +211,7 @@ def test_no_file_is_too_long_to_be_read_at_one_sitting() -> None:
 def test_nobody_uses_the_standard_dataclass_decorator() -> None:
     """It imports inspect and compiles while a command starts; `asdict` and friends, which few need, are welcome."""
     for path, _, parts in modules():
-        for node in ast.walk(ast.parse(path.read_text())):
+        for node in ast.walk(tree_of(path)):
             if isinstance(node, ast.ImportFrom) and node.module == "dataclasses" and parts != ("lazy_dataclass",):
                 slow = {alias.name for alias in node.names} & {"dataclass", "field", "replace"}
                 assert slow == set(), f"{path}: import these from tmpwarden.lazy_dataclass"

@@ -3,9 +3,10 @@
 import json
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from support.examples import examples
 from tmpwarden.catalogue.decode import decode
 from tmpwarden.catalogue.name_laws import complaint_about_name
 from tmpwarden.catalogue.patterns import split_place
@@ -163,7 +164,7 @@ KEYS = ["id", "in", "name", "kind", "tier", "worth", "owner", "grace", "max_age"
 KEYS += ["beats", "git", "fixed", "verified", "why", "seen", "matches", "spares"]
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(st.dictionaries(st.sampled_from(KEYS), VALUES, max_size=8), VALUES, VALUES)
 def test_the_decoder_never_raises(row: dict[str, object], agent: object, schema: object) -> None:
     text = f"schema = {toml(schema)}\nagent = {toml(agent)}\nlitter = [{toml(row)}]\n"
@@ -171,7 +172,7 @@ def test_the_decoder_never_raises(row: dict[str, object], agent: object, schema:
     decode(text, "x.toml", builtin=True)
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(st.text(max_size=200))
 def test_text_that_is_no_toml_is_a_complaint(text: str) -> None:
     agent, found = decode(text, "x.toml")

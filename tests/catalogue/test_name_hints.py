@@ -3,9 +3,10 @@
 import re
 
 import pytest
-from hypothesis import assume, example, given, settings
+from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
+from support.examples import examples
 from tmpwarden.catalogue.known_hints import hint_of
 from tmpwarden.catalogue.load import load
 from tmpwarden.catalogue.name_hints import hint
@@ -54,7 +55,7 @@ def test_a_row_takes_a_second_look_at_each_name_that_it_matches(row: Litter) -> 
         assert hint_of(row.name).fits(name) or not re.fullmatch(name_pattern(row.name, 1000), name, FLAGS)
 
 
-@settings(max_examples=300, deadline=None)
+@examples(300)
 @given(st.data(), st.sampled_from(ROWS), st.sampled_from((0, 7, 1000, 4294967294)))
 def test_whatever_a_built_in_row_matches_fits_its_hint(data: st.DataObject, row: Litter, uid: int) -> None:
     name = data.draw(st.from_regex(re.compile(name_pattern(row.name, uid), FLAGS), fullmatch=True))

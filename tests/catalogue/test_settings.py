@@ -5,9 +5,9 @@ from pathlib import Path
 
 import pytest
 from hypothesis import HealthCheck, given
-from hypothesis import settings as profile
 from hypothesis import strategies as st
 
+from support.examples import examples
 from tmpwarden.catalogue import policy
 from tmpwarden.catalogue.settings import Settings, load_settings
 from tmpwarden.errors import BadConfig
@@ -110,7 +110,7 @@ def test_the_keep_list_is_one_json_string_a_line(config: Path) -> None:
     assert [warning.split(": ")[0] for warning in found.warnings] == [f"{keep}:{line}" for line in (3, 4, 5)]
 
 
-@profile(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(80, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.text(max_size=120))
 def test_no_file_makes_the_automatic_reader_raise(config: Path, text: str) -> None:
     config.write_bytes(text.encode("utf-8", "surrogatepass"))

@@ -13,6 +13,7 @@ import click
 import pytest
 
 import tmpwarden as tmpwarden_package
+from support import forked
 from support.command import data
 from tmpwarden.cli.call import Call
 from tmpwarden.cli.clicked import tmpwarden
@@ -106,7 +107,7 @@ def test_every_example_runs(
 
 def _called(argv: list[str]) -> int:
     """`run` becomes the program that it starts: not in this process."""
-    return subprocess.run([sys.executable, "-m", "tmpwarden", *argv], stdin=subprocess.DEVNULL, check=False).returncode
+    return forked.run([sys.executable, "-m", "tmpwarden", *argv], stdin=subprocess.DEVNULL, check=False).returncode
 
 
 @pytest.mark.parametrize("words", [["clean"], ["orphans", "end"], []])

@@ -10,6 +10,8 @@ from support import planted
 from support.command import LATER, data, tmpwarden
 from support.terminal import on_a_terminal
 
+pytestmark = pytest.mark.disk
+
 
 @pytest.fixture
 def root(own_world: Path) -> Path:

@@ -10,9 +10,10 @@ from pathlib import Path
 
 import click
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
+from support.examples import examples
 from support.litter import claude_session
 from tmpwarden.cli import plain
 from tmpwarden.cli.clicked import tmpwarden
@@ -47,7 +48,7 @@ def as_click_reads(name: str, words: list[str]) -> dict[str, object] | str:
 
 
 @pytest.mark.parametrize("name", sorted(plain.QUICK))
-@settings(deadline=None, max_examples=60)
+@examples(60)
 @given(words=st.lists(st.sampled_from(WORDS), max_size=6))
 def test_what_is_read_without_click_is_what_click_reads(name: str, words: list[str]) -> None:
     values = plain.parsed(command(name), words)
@@ -63,7 +64,7 @@ def answered(argv: list[str]) -> tuple[int, str, str]:
     return status, re.sub(r"[0-9][0-9.,]*", "0", out.getvalue()), re.sub(r"[0-9][0-9.,]*", "0", err.getvalue())
 
 
-@settings(deadline=None, max_examples=12, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(12, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     before=st.lists(st.sampled_from(("--json", "--version", "--root", "/nowhere")), max_size=2),
     name=st.sampled_from(("scan", "teardown", "clean", "sca")),  # no status: who lives is another's business

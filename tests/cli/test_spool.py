@@ -5,9 +5,10 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from support.examples import examples
 from support.litter import claude_session
 from tmpwarden.cli import seen
 from tmpwarden.cli.call import Call
@@ -31,7 +32,7 @@ def filled(all_of: list[dict[str, object]]) -> Spool:
     return spool
 
 
-@settings(max_examples=50, deadline=None)
+@examples(50)
 @given(st.lists(documents, max_size=4), documents)
 def test_a_spool_in_an_envelope_reads_as_the_list_that_went_in(rows: list[dict[str, object]], rest: dict) -> None:
     rest.pop("findings", None)

@@ -12,7 +12,7 @@ from tmpwarden.cli import removal
 from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
 
-pytestmark = needs_root
+pytestmark = [needs_root, pytest.mark.disk]
 
 
 def test_every_run_tells_of_it_and_ends_with_2(own_world: Path) -> None:

@@ -15,6 +15,8 @@ from support.holding import process
 from support.mounts import needs_root
 from tmpwarden.sweep import compose
 
+pytestmark = pytest.mark.disk
+
 
 @contextlib.contextmanager
 def immutable(path: Path) -> Iterator[None]:

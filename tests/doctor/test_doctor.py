@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support import forked
 from support.command import AHEAD
 from support.holding import process
 from support.litter import claude_session, later
@@ -36,7 +37,7 @@ def first(root: Path, **words: object) -> Diagnosis:
 
 
 def doctor(*args: str, env: dict[str, str] | None = None) -> "subprocess.CompletedProcess[str]":
-    return subprocess.run(
+    return forked.run(
         [sys.executable, "-m", "tmpwarden", "doctor", *args],
         capture_output=True,
         text=True,

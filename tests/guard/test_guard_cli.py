@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 
+from support import forked
 from tmpwarden.guard.log import audit
 from tmpwarden.model.hot import Decision, ToolCall
 
 
 def run(*args: str, stdin: str = "") -> subprocess.CompletedProcess[str]:
-    return subprocess.run(
+    return forked.run(
         [sys.executable, "-m", "tmpwarden", "guard", *args],
         input=stdin,
         capture_output=True,

@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from support import forked
 from tmpwarden.cli.guarding.fencepost import converted, whole
 from tmpwarden.doctor.checks import hooks
 from tmpwarden.doctor.patient import Patient
@@ -25,7 +26,7 @@ from tmpwarden.setup import apply, health, runtime
 
 def run(*args: str) -> "subprocess.CompletedProcess[str]":
     command = [sys.executable, "-m", "tmpwarden", "guard", *args]
-    return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60)
+    return forked.run(command, capture_output=True, text=True, check=False, timeout=60)
 
 
 def data(*args: str) -> dict[str, object]:

@@ -8,10 +8,11 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 from hooks.calling import PAYLOADS, complaints, hook
+from support.examples import examples
 from tmpwarden.hooks.entry import respond
 from tmpwarden.lifecycle import background
 
@@ -49,7 +50,7 @@ _ANYTHING = st.recursive(
 )
 
 
-@settings(max_examples=150, deadline=None, suppress_health_check=list(HealthCheck))
+@examples(150, suppress_health_check=list(HealthCheck))
 @given(data=st.data(), name=st.sampled_from(sorted(_BY_NAME)))
 def test_a_mutated_payload_gets_an_answer_its_agent_accepts(data: st.DataObject, name: str) -> None:
     """Twenty mutations of each example: fields of another type, missing, nested; bytes flipped, cut, doubled."""
@@ -60,10 +61,11 @@ def test_a_mutated_payload_gets_an_answer_its_agent_accepts(data: st.DataObject,
         assert complaints(agent, recorded["event"], answer) == []
 
 
-def test_a_hundred_mutated_payloads_as_processes_all_exit_0() -> None:
+@pytest.mark.parametrize("how_many", [30, pytest.param(300, marks=pytest.mark.long)])
+def test_mutated_payloads_as_processes_all_exit_0(how_many: int) -> None:
     dice = random.Random(8856)
     names = sorted(_BY_NAME)
-    for count in range(100):
+    for count in range(how_many):
         agent, recorded = _BY_NAME[names[count % len(names)]]
         raw = next(_mutations(recorded["stdin"], {"deep": [None, "\ud800", 1e999]}, dice, 1))
         result = hook(agent, recorded["event"], raw)

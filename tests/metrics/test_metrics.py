@@ -22,6 +22,8 @@ from tmpwarden.oskit.files import own_dirs, places, space
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store import clean_counts, history
 
+pytestmark = pytest.mark.disk
+
 DROP_IN = """schema = 1
 [agent]
 id = "my-secret-project"

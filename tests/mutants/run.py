@@ -81,6 +81,7 @@ def _tested(copy: Path, mutant: Mutant) -> tuple[int, str]:
             "-x",
             "-p",
             "no:cacheprovider",
+            "--hypothesis-profile=thorough",
             "-m",
             "not long and not clients and not hosts and not fleet and not browser",
         ]

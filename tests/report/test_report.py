@@ -9,11 +9,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import HealthCheck, example, given, settings
+from hypothesis import HealthCheck, example, given
 from hypothesis import strategies as st
 
 from support import planted
 from support.command import answer, data, tmpwarden
+from support.examples import examples
 from support.litter import HOUR_NS
 from support.reports import HOSTILE, Page, rows, scan_document, words_outside
 from tmpwarden.cli import seen as seen_module
@@ -23,6 +24,8 @@ from tmpwarden.oskit.files import places, space
 from tmpwarden.report import headline, page, sent
 from tmpwarden.sweep.store import history
 from tmpwarden.text import shown
+
+pytestmark = pytest.mark.disk
 
 IN_9_H = {"full_in_seconds": 9 * 3600}
 
@@ -168,7 +171,7 @@ def test_a_name_from_disk_changes_nothing_but_its_own_text(own_world: Path, root
 @given(st.text(st.characters(codec=None), max_size=40))
 @example("\ud800")
 @example("</script x")
-@settings(max_examples=60, deadline=None)
+@examples(60)
 def test_no_text_leaves_the_place_where_it_stands(name: str) -> None:
     frame = {"headline": (name, name), "roots": [], "warnings": [name]}
     made = page.page(frame, []).decode()
@@ -261,7 +264,7 @@ JSON = st.recursive(
 
 
 @given(st.data())
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@examples(80, suppress_health_check=[HealthCheck.too_slow])
 def test_whatever_was_sent_is_drawn_or_refused(draws: st.DataObject) -> None:
     """One value of a good document replaced by anything."""
     document = scan_document(2)

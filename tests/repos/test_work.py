@@ -9,9 +9,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from support.examples import examples
 from support.hearing import why
 from support.litter import later
 from support.repos import commit, git, lost
@@ -332,7 +333,7 @@ WORDS = [
 ]  # fmt: skip
 
 
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(300, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.sampled_from(WORDS), max_size=14).map("".join))
 def test_git_never_reads_a_key_in_a_configuration_that_we_read_as_harmless(tmp_path: Path, text: str) -> None:
     """git itself is the oracle: whatever it finds in a text that we accept is on our list."""

@@ -7,10 +7,11 @@ import time
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
 import tmpwarden
+from support.examples import examples
 from support.program import Programs
 from tmpwarden.errors import BadArgument
 from tmpwarden.session.handover import expiry_s
@@ -41,7 +42,7 @@ def test_the_cleanup_command_removes_exactly_this_file_in_sh(own_world: Path, na
     assert os.path.exists(other)
 
 
-@settings(max_examples=40, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(name=st.text(min_size=1, max_size=60))
 def test_any_name_is_either_refused_or_told_and_removable(own_world: Path, name: str) -> None:
     with tmpwarden.session("mycli", tmp=own_world / "tmp") as s:

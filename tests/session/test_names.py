@@ -36,7 +36,7 @@ with one("mycli") as s, session("mycli") as t: assert isinstance(s, Session)
 assert tmpwarden.in_session is in_session and tmpwarden.session is one
 assert tmpwarden.session.session is session
 """
-    result = programs.run(source)
+    result = programs.run(source, imports_anew=True)
     assert (result.returncode, result.stderr) == (0, "")
 
 
@@ -49,7 +49,7 @@ with tmpwarden.session("mycli") as s: s.file("a"); s.dir("b"); s.hand_over("c")
 with tmpwarden.session("mycli") as s: pass
 print(sorted((set(sys.modules) - before) & {HEAVY!r}))
 """
-    assert programs.run(source).stdout == "[]\n"
+    assert programs.run(source, imports_anew=True).stdout == "[]\n"
 
 
 def test_users_see_the_types(tmp_path: Path) -> None:
@@ -109,5 +109,5 @@ with tmpwarden.session("mycli") as s:
 assert not os.path.exists(s.path) and os.path.exists(report)
 assert os.listdir(os.path.dirname(s.path)) == ["out"]
 """
-    result = programs.run(source)
+    result = programs.run(source, imports_anew=True)
     assert (result.returncode, result.stderr) == (0, "")

@@ -7,10 +7,11 @@ import subprocess
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from setup.test_install import AGENTS, put
+from support.examples import examples
 from support.mounts import needs_root
 from tmpwarden.setup import apply, runtime
 from tmpwarden.setup.inserter import edited
@@ -82,7 +83,7 @@ SPELLINGS = {"flat": json.dumps, "commented": commented, "indented": lambda valu
 
 
 @pytest.mark.parametrize("spelling", SPELLINGS)
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(old=DOCUMENTS, new=DOCUMENTS)
 def test_the_result_says_what_is_wanted_whatever_stood_there(
     spelling: str, old: dict[str, object], new: dict[str, object]
@@ -95,7 +96,7 @@ def test_the_result_says_what_is_wanted_whatever_stood_there(
     assert edited(text, old) == text
 
 
-@settings(max_examples=100, deadline=None)
+@examples(100)
 @given(DOCUMENTS, st.text(min_size=4, max_size=6), VALUES)
 def test_what_was_added_can_be_taken_out_again(old: dict[str, object], key: str, value: object) -> None:
     text = commented(old)

@@ -11,6 +11,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
+from support import forked
 from tmpwarden.cli.main import main
 
 LATER = Path(__file__).parent / "later.py"
@@ -22,7 +23,7 @@ def tmpwarden(
 ) -> "subprocess.CompletedProcess[str]":
     """Run it, `later_s` seconds from now if asked: the clock is an argument of main()."""
     start = [str(LATER)] if later_s else ["-m", "tmpwarden"]
-    return subprocess.run(
+    return forked.run(
         [sys.executable, *start, *args],
         input=stdin,
         env={**os.environ, **(env or {}), "LATER_S": str(later_s)},

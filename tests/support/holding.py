@@ -6,6 +6,8 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from support import forked
+
 _WAIT = "\nprint('ready', flush=True)\nimport sys; sys.stdin.read()\n"
 
 
@@ -14,7 +16,7 @@ def process(
     source: str, *args: str, cwd: Path | str = "/", env: Mapping[str, str] | None = None, python: str = sys.executable
 ) -> Iterator["subprocess.Popen[str]"]:
     """Run Python `source`, then hold: the block starts when it has done its thing and ends it by closing its stdin."""
-    holder = subprocess.Popen(
+    holder = forked.Popen(
         [python, "-I", "-c", source + _WAIT, *args],
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,

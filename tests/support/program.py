@@ -7,6 +7,8 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+from support import forked
+
 UMASKS = (0o000, 0o022, 0o777)
 
 
@@ -26,9 +28,16 @@ class Programs:
         }
 
     def run(
-        self, source: str, *args: str, umask: int = 0o022, env: dict[str, str] | None = None, stdin: str = ""
+        self,
+        source: str,
+        *args: str,
+        umask: int = 0o022,
+        env: dict[str, str] | None = None,
+        stdin: str = "",
+        imports_anew: bool = False,
     ) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(
+        run = subprocess.run if imports_anew else forked.run
+        return run(
             [sys.executable, "-c", source, *args],
             input=stdin,
             capture_output=True,
@@ -42,7 +51,7 @@ class Programs:
         self, source: str, *args: str, umask: int = 0o022, env: dict[str, str] | None = None
     ) -> Iterator["subprocess.Popen[str]"]:
         """Started, past its first line, `ready`, and waiting; killed at the end of the block if it still runs."""
-        process = subprocess.Popen(
+        process = forked.Popen(
             [sys.executable, "-c", source, *args],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,

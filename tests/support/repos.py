@@ -6,9 +6,14 @@ from pathlib import Path
 
 from tmpwarden.repos import git_program, work
 
+_SETTINGS = (
+    "user.name=T", "user.email=t@example.org", "protocol.file.allow=always",
+    "maintenance.auto=false", "gc.auto=0",  # else every commit starts another git that finds nothing to do
+)  # fmt: skip
+
 
 def git(where: Path, *words: str) -> str:
-    settings = ("-c", "user.name=T", "-c", "user.email=t@example.org", "-c", "protocol.file.allow=always")
+    settings = [word for setting in _SETTINGS for word in ("-c", setting)]
     done = subprocess.run(["git", *settings, *words], cwd=where, check=True, capture_output=True, text=True)
     return done.stdout.strip()
 

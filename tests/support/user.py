@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 import tmpwarden
-from support import interpreters
+from support import forked, interpreters
 from support.compiled import compile_all
 
 
@@ -51,7 +51,7 @@ class OrdinaryUser:
     def run(
         self, argv: Sequence[str], *, env: Mapping[str, str] | None = None, cwd: Path | None = None, stdin: str = ""
     ) -> subprocess.CompletedProcess[str]:
-        return subprocess.run(
+        return forked.run(
             argv,
             env={**self.env, **(env or {})},
             cwd=cwd or self.base,

@@ -8,20 +8,22 @@ import time
 from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
+from support import forked
+
 RUN = [sys.executable, "-m", "tmpwarden", "run"]
 FORMS = ([*RUN, "--"], [*RUN, "--private-tmp", "--"])
 NAMES = ["run", "run --private-tmp"]
 
 
 def outcome(argv: Sequence[str], stdin: bytes, cwd: Path) -> tuple[int, bytes]:
-    done = subprocess.run(argv, input=stdin, stdout=subprocess.PIPE, cwd=cwd, timeout=120, check=False)
+    done = forked.run(argv, input=stdin, stdout=subprocess.PIPE, cwd=cwd, timeout=120, check=False)
     return done.returncode, done.stdout
 
 
 @contextlib.contextmanager
 def started(form: Sequence[str], script: str) -> Iterator[tuple["subprocess.Popen[str]", int]]:
     """A shell script behind `form`, as far as its first line, which is its pid; (wrapper, that pid)."""
-    wrapper = subprocess.Popen(
+    wrapper = forked.Popen(
         [*form, "sh", "-c", f"echo $$; {script}"], stdout=subprocess.PIPE, text=True, start_new_session=True
     )
     assert wrapper.stdout

@@ -1,18 +1,17 @@
 """`why PATH` tells who uses a path, whose it is and what would be lost, for any path."""
 
 import json
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
 
-from support import users
+from support import forked, users
 from support.holding import process
 
 
 def why(path: Path) -> dict[str, object]:
-    done = subprocess.run(
+    done = forked.run(
         [sys.executable, "-m", "tmpwarden", "why", str(path), "--json"], capture_output=True, text=True, check=False
     )
     answer = json.loads(done.stdout)

@@ -4,9 +4,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
+from support.examples import examples
 from support.jail import Jail
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide import evaluate as evaluating
@@ -193,7 +194,7 @@ TEXTS = st.lists(
 ).flatmap(lambda parts: st.sampled_from(("; ", "\n", " && ", " | ")).map(lambda joint: joint.join(parts)))
 
 
-@settings(max_examples=150, deadline=None)
+@examples(150)
 @given(TEXTS)
 def test_a_led_line_has_nothing_left_to_lead(command: str) -> None:
     once = said(command).rewritten

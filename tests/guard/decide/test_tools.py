@@ -1,7 +1,6 @@
 """`[[guard.tools]]`: tools by name, in the guard, in the hook, and in the settings that make the agent call it."""
 
 import json
-import subprocess
 import sys
 import uuid
 from pathlib import Path
@@ -9,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from hooks.calling import hook, said
+from support import forked
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
@@ -130,7 +130,7 @@ def test_a_broken_first_configuration_is_told_at_install_in_status_by_doctor_and
 
     def told(*args: str) -> str:
         command = [sys.executable, "-m", "tmpwarden", *args, "--json"]
-        return subprocess.run(command, capture_output=True, text=True, check=False, timeout=60).stdout
+        return forked.run(command, capture_output=True, text=True, check=False, timeout=60).stdout
 
     assert any(where in warning for warning in json.loads(told("status"))["warnings"])
     diagnoses = json.loads(told("doctor", "--no-probe"))["data"]["diagnoses"]

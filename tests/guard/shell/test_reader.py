@@ -5,10 +5,11 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from guard.studying import analyse
+from support.examples import examples
 from support.jail import is_covered
 from support.work import calls_of
 from tmpwarden.guard.nouns.analysis import Analysis
@@ -58,7 +59,7 @@ PIECES = st.sampled_from([*" \t\n;&|()<>'\"\\$`*?[]{}~#!=-/a0é", *MARKS.split("
 TEXTS = st.lists(PIECES, max_size=40).map("".join) | st.text(max_size=60)
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(TEXTS)
 def test_no_text_raises_and_every_span_lies_inside(text: str) -> None:
     analysis = analysed(text)
@@ -82,7 +83,7 @@ def words_of(tree: object) -> Iterator[syntax.Word]:
                 yield from words_of(getattr(tree, name))
 
 
-@settings(max_examples=200, deadline=None)
+@examples(200)
 @given(TEXTS)
 def test_the_place_of_a_word_holds_that_word(text: str) -> None:
     try:
@@ -105,13 +106,13 @@ TRAPS = (
     "git -c a=b ", "docker run -v /a:/b ", "jq --arg a b ", "-f a -a ", "((a+b));", "@/a ", "hyperfine 'c' ",
     "tmux new ",
 )  # fmt: skip
-N = 300
 
 
+@pytest.mark.parametrize("times", [120, pytest.param(300, marks=pytest.mark.long)])
 @pytest.mark.parametrize("start", ["", "c ", "[[ a "])
 @pytest.mark.parametrize("trap", TRAPS)
-def test_twice_the_text_is_not_more_than_twice_the_work(trap: str, start: str) -> None:
-    once, twice = start + trap * N + "a", start + trap * 2 * N + "a"
+def test_twice_the_text_is_not_more_than_twice_the_work(trap: str, start: str, times: int) -> None:
+    once, twice = start + trap * times + "a", start + trap * 2 * times + "a"
     assert calls_of(analysed, twice) <= 2.6 * calls_of(analysed, once) + 1250
 
 

@@ -1,10 +1,11 @@
 """What a line means: where each command runs, what it touches, and what nobody can know."""
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from guard.studying import analyse
+from support.examples import examples
 from tmpwarden.guard.nouns.analysis import Analysis, Simple
 from tmpwarden.guard.programs.table import names_of_all
 
@@ -340,7 +341,7 @@ def test_all_arguments_are_told_as_bash_joins_them(command: str) -> None:
     assert told == POSITIONAL[command]
 
 
-@settings(max_examples=250, deadline=None)
+@examples(250)
 @given(NAMES, st.lists(WORDS, max_size=6))
 def test_no_arguments_of_any_program_raise(name: str, words: list[str]) -> None:
     command = " ".join([name, *words])

@@ -16,6 +16,8 @@ from tmpwarden.oskit.files.purge import Purged
 from tmpwarden.oskit.files.take import pin
 from tmpwarden.oskit.files.walk import measure
 
+pytestmark = pytest.mark.disk
+
 WINDOWS = [
     "judged, not yet opened",
     "compared, not yet opened",

@@ -18,6 +18,8 @@ from tmpwarden.oskit.files.purge import Unlinked, purge, unlink_same
 from tmpwarden.oskit.files.take import pin
 from tmpwarden.oskit.files.walk import measure
 
+pytestmark = pytest.mark.disk
+
 STRANGE_NAMES = ["new\nline", "esc\x1b[31m", "bad\udcff\udcfeutf8", "n" * 255, " ", "-rf", "*", "ü" * 127]
 
 

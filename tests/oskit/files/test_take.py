@@ -14,6 +14,8 @@ from support.user import OrdinaryUser
 from tmpwarden.oskit.files import take as mod
 from tmpwarden.oskit.files.take import Taken
 
+pytestmark = pytest.mark.disk
+
 Move = Callable[[Path], None]
 WINDOWS = ["judged, not yet taken", "taken, not yet verified", "found wrong, not yet put back"]
 TOKEN = "0123456789abcdef"

@@ -9,9 +9,10 @@ from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import HealthCheck, given
 from hypothesis import strategies as st
 
+from support.examples import examples
 from support.mounts import bind, mounted, needs_root, tmpfs
 from support.trees import chain
 from support.user import OrdinaryUser
@@ -365,7 +366,7 @@ names = st.binary(min_size=1, max_size=40).filter(
 )
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@examples(25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.sets(names, min_size=1, max_size=12))
 def test_names_come_back_byte_for_byte(tmp_path_factory: pytest.TempPathFactory, raw_names: set[bytes]) -> None:
     path = tmp_path_factory.mktemp("names")

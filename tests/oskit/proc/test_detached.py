@@ -22,7 +22,7 @@ from tmpwarden.oskit.proc.holders import Holders
 from tmpwarden.oskit.proc.proc_links import look_at
 from tmpwarden.sweep.compose import clean
 
-pytestmark = needs_root
+pytestmark = [needs_root, pytest.mark.disk]
 
 
 @pytest.fixture

@@ -14,7 +14,7 @@ from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store.journal import Journal
 from tmpwarden.sweep.take import taking
 
-pytestmark = needs_root
+pytestmark = [needs_root, pytest.mark.disk]
 
 
 class Cut(BaseException):
