@@ -9,5 +9,5 @@ from tmpwarden.sweep.explain import explain
 from tmpwarden.sweep.prepared import Explained
 
 
-def why(path: str, *, now_ns: Callable[[], int] = time.time_ns) -> Explained:
-    return explain(path, prepare(Request(), now_ns=now_ns))
+def why(path: str, request: Request | None = None, *, now_ns: Callable[[], int] = time.time_ns) -> Explained:
+    return explain(path, prepare(request or Request(), now_ns=now_ns))
