@@ -141,3 +141,10 @@ def test_a_branch_is_marked_whole_in_part_or_not_at_all(own_world: Path) -> None
     assert Tally([root], every).is_whole(root) is True
     assert Tally([root], every).told.startswith("marked: 2 items, ")
     assert (Tally([root], set()).is_whole(root), Tally([root], set()).told) == (False, "")
+
+
+def test_a_look_that_nobody_wants_any_more_ends_between_two_units(own_world: Path) -> None:
+    for _ in range(3):
+        planted.session(own_world / "tmp")
+    asked = iter([False, True])
+    assert len(look(Request(), later_ns, lambda: next(asked)).verdicts) == 1

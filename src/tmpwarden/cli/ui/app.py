@@ -97,11 +97,13 @@ class View(App[int]):
 
     @work(thread=True, exclusive=True, group="look")
     def look_around(self) -> None:
+        worker = get_current_worker()
         try:
-            seen: Snapshot | str = look(self.request, self.call.now_ns)
+            seen: Snapshot | str = look(self.request, self.call.now_ns, lambda: worker.is_cancelled)
         except (TmpwardenError, OSError) as error:
             seen = str(error)
-        self.call_from_thread(self.take_in, seen)
+        if not worker.is_cancelled:
+            self.call_from_thread(self.take_in, seen)
 
     def take_in(self, seen: Snapshot | str) -> None:
         self.is_looking = False
@@ -120,8 +122,7 @@ class View(App[int]):
         if self.seen is not None:
             self.grow(self.seen, self.words, self.only_going)
 
-    # A worker without a description is described by its arguments: all findings written out, on the loop.
-    @work(thread=True, exclusive=True, group="grow", description="grow")
+    @work(thread=True, exclusive=True, group="grow", description="grow")  # else all findings are written out
     def grow(self, seen: Snapshot, words: str, only_going: bool) -> None:
         forest = Forest.of(seen.verdicts, seen.spaces, words, only_going)
         is_same = self.forest is not None and forest.looks_like(self.forest)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
+from itertools import takewhile
 
 from ...catalogue.load import load
 from ...catalogue.settings import load_settings
@@ -26,10 +27,11 @@ class Snapshot:
     took_s: float
 
 
-def look(request: Request, now_ns: Callable[[], int]) -> Snapshot:
+def look(request: Request, now_ns: Callable[[], int], is_unwanted: Callable[[], bool] = lambda: False) -> Snapshot:
+    """Once nobody wants it any more, it ends between two units: whoever quits does not wait for 100,000."""
     began_s = time.monotonic()
     prepared = prepare(request, now_ns=now_ns)
-    verdicts = tuple(prepared.verdicts())
+    verdicts = tuple(takewhile(lambda _: not is_unwanted(), prepared.verdicts()))
     overrides = load_settings(request.config_file).rows
     sessions = living(load(overrides=overrides), prepared.roots)
     waiting = journal.restorable(places.state_dir())
