@@ -160,6 +160,7 @@ def test_a_thread_with_a_table_of_its_own_is_seen_where_one_looks_closely(
     assert {(one.kind, one.pid) for one in seen} == {(kind, holder.pid)}
 
 
+@pytest.mark.disk
 @needs_root
 def test_a_swap_file_is_in_use_though_no_process_has_it_open(unit: Path) -> None:
     swap = unit / "deep" / "swap space"
