@@ -23,7 +23,7 @@ from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.oskit.proc.procs import read_whole
 
 MB = 1 << 20
-# Writes megabytes: `rate` a second, and says at once who it is. With a rate of 0: as fast as it can up to 40 %, says
+# Writes megabytes: `rate` a second, and says at once who it is. With a rate of 0: as fast as it can up to 25 %, says
 # then who it is, is slow until the gate is there, and past 62 % for good.
 FILLS = """
 import os, sys, time
@@ -33,7 +33,7 @@ out = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_APPEND, 0o600)
 print(os.getpid(), flush=True)
 block, start, written, is_told = os.urandom(1 << 20), time.monotonic(), 0, False
 while True:
-    if not is_told and (rate or written > 0.4 * whole):
+    if not is_told and (rate or written > 0.25 * whole):
         is_told = True
         with open(told + ".new", "w") as file:
             file.write(f"{os.getpid()} {path}")
