@@ -2,7 +2,7 @@
 
 # Everything here is lazy: a hook starts before every tool call and other people's programs import us,
 # so `import tmpwarden` itself must cost next to nothing.
-__version__ = "0.1.0"
+__version__ = "0.2.0"
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
