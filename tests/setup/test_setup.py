@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -100,6 +101,21 @@ def test_whatever_form_settings_have_every_byte_mode_attribute_and_link_is_as_be
     assert everything.plan(WANTED).changes == ()
     everything.take_out()
     assert odd_homes.everything(home(world)) == before
+
+
+def test_directories_that_were_made_for_a_file_go_with_it_and_others_stay(world: Path) -> None:
+    def directories() -> set[str]:
+        return {str(path.relative_to(home(world))) for path in home(world).rglob("*") if path.is_dir()}
+
+    for name in (".gemini", ".claude"):
+        shutil.rmtree(home(world) / name)
+    (home(world) / ".qwen/mine").mkdir()
+    before = directories()
+    everything.carry_out(everything.plan(WANTED), WANTED)
+    assert {".gemini", ".claude"} <= directories()
+    (home(world) / ".gemini/of-somebody-else").touch()
+    everything.take_out()
+    assert directories() == before | {".gemini"}
 
 
 def test_what_the_user_writes_in_between_stays(world: Path) -> None:

@@ -5,10 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterator
 
 from ..errors import PermissionDenied, SetupFailed
 from ..lazy_dataclass import dataclass
-from ..oskit.files import atomic, places, purge, walk
+from ..oskit.files import atomic, own_files, places, purge, walk
 from ..oskit.files.descriptors import closing
 from ..text import shown
 from .edits import Edit, read
@@ -16,11 +17,13 @@ from .edits import Edit, read
 
 @dataclass(frozen=True, slots=True)
 class Changed:
-    """One file as we left it, and where its former bytes are (None: there was no such file)."""
+    """One file as we left it, where its former bytes are (None: there was no such file), and the directories that were
+    made for it."""
 
     path: str
     digest: str
     backup: str | None
+    made: tuple[str, ...] = ()  # the deepest first
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +46,9 @@ def load(target: str) -> Record | None:
     content = read(os.path.join(directory(), f"{target}.json"))
     try:
         raw = json.loads(content or b"null")
-        files = tuple(Changed(item["path"], item["digest"], item["backup"]) for item in raw["files"])
+        files = tuple(
+            Changed(item["path"], item["digest"], item["backup"], tuple(item.get("made", ()))) for item in raw["files"]
+        )
         return Record(raw["target"], raw["version"], bool(raw["guard"]), bool(raw["observe"]), files)
     except (ValueError, TypeError, KeyError):
         return None
@@ -51,7 +56,9 @@ def load(target: str) -> Record | None:
 
 def save(record: Record) -> None:
     os.makedirs(directory(), 0o700, exist_ok=True)
-    files = [{"path": item.path, "digest": item.digest, "backup": item.backup} for item in record.files]
+    files = [
+        {"path": item.path, "digest": item.digest, "backup": item.backup, "made": item.made} for item in record.files
+    ]
     raw = {"target": record.target, "version": record.version, "guard": record.guard, "observe": record.observe}
     atomic.write(os.path.join(directory(), f"{record.target}.json"), json.dumps(raw | {"files": files}, indent=1))
 
@@ -61,6 +68,8 @@ def forget(target: str) -> None:
     for changed in known.files if known else ():
         if changed.backup:
             remove(changed.backup)
+    for made in sorted({made for changed in known.files for made in changed.made} if known else (), reverse=True):
+        own_files.remove_empty_dir(made)
     remove(os.path.join(directory(), f"{target}.json"))
 
 
@@ -68,8 +77,15 @@ def apply(edit: Edit, earlier: Changed | None, without_us: bytes | None) -> Chan
     """Write one edit. What was there before our first change is kept, or, if somebody changed it since, all but us."""
     is_our_work = earlier is not None and earlier.digest == digest(edit.before)
     backup = earlier.backup if earlier is not None and is_our_work else _back_up(edit.path, without_us)
+    made = (earlier.made if earlier else ()) or tuple(_missing(os.path.dirname(edit.path)))
     put(edit)
-    return Changed(edit.path, digest(edit.after), backup)
+    return Changed(edit.path, digest(edit.after), backup, made)
+
+
+def _missing(path: str) -> Iterator[str]:
+    while not os.path.lexists(path):
+        yield path
+        path = os.path.dirname(path)
 
 
 def put(edit: Edit) -> None:
