@@ -33,7 +33,8 @@ class Terminal:
 
     def start(self, *words: str) -> None:
         command = shlex.join([sys.executable, str(LATER), *words])
-        self("new-session", "-d", "-x", "80", "-y", "24", f"LATER_S={planted.DAYS} {command}; echo EXIT $?; exec cat")
+        env = f"COLUMNS=80 LINES=24 LATER_S={planted.DAYS}"  # some programs export what was true when they started
+        self("new-session", "-d", "-x", "80", "-y", "24", f"{env} {command}; echo EXIT $?; exec cat")
 
     def screen(self) -> str:
         return self("capture-pane", "-p")

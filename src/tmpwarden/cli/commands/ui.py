@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import importlib.util
+import os
 
 import click
 
@@ -31,6 +32,8 @@ def shown_live(call: Call, *, request: Request | None = None, only_going: bool =
         raise WouldAsk(hint="it needs a terminal; `tmpwarden scan` prints the same")
     from ..ui.app import View
 
+    for name in ("COLUMNS", "LINES"):  # sizes of the moment when somebody exported them: the terminal tells its own
+        os.environ.pop(name, None)
     return Answer(exit_code=View(call, only_going=only_going, request=request).run() or 0)
 
 
