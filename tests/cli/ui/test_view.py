@@ -137,6 +137,19 @@ def test_what_changed_after_it_was_marked_stays_and_is_told(own_world: Path) -> 
     drive(app, steps)
 
 
+def test_a_look_that_ends_while_the_view_closes_breaks_nothing(own_world: Path) -> None:
+    marked = planted.session(own_world / "tmp")
+    app = view()
+
+    async def steps(pilot: "Pilot[int]") -> None:
+        await go_to(pilot, app, marked)
+        assert app.seen is not None
+        await app.query_one(Units).remove()
+        app.show(Forest.of([], app.seen.spaces, "", only_going=False))
+
+    drive(app, steps)
+
+
 def test_why_keep_filter_and_help_answer_and_what_is_kept_cannot_be_marked(own_world: Path) -> None:
     unit, other = planted.session(own_world / "tmp", 50_000), planted.session(own_world / "tmp")
     app = view()

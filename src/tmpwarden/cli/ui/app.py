@@ -12,7 +12,6 @@ from rich.text import Text
 from textual import work
 from textual.app import App, ComposeResult
 from textual.binding import Binding, BindingType
-from textual.css.query import NoMatches
 from textual.timer import Timer
 from textual.widgets import Footer, Input, Static, Tree
 from textual.worker import get_current_worker
@@ -65,6 +64,7 @@ class View(App[int]):
         super().__init__()
         self.call, self.only_going, self.words = call, only_going, ""
         self.request = request or Request(roots=call.roots, config_file=call.config_file)
+        self.units = Units(self.is_marked, call.now_ns)
         self.seen: Snapshot | None = None
         self.forest: Forest | None = None
         self.typing: Timer | None = None
@@ -76,7 +76,7 @@ class View(App[int]):
 
     def compose(self) -> ComposeResult:
         yield from (Static(id="full"), Static(id="columns"))
-        yield Units(self.is_marked, self.call.now_ns)
+        yield self.units
         yield Static(id="detail")
         yield Static(id="said")
         yield Input(placeholder="words of a path, agent, kind or session", id="filter")
@@ -87,7 +87,7 @@ class View(App[int]):
         for number in (signal.SIGTERM, signal.SIGHUP):  # the terminal is given back as it was
             loop.add_signal_handler(number, keys.leave, self, 128 + number)
         sys.setswitchinterval(_TURN_S)
-        self.query_one(Units).focus()
+        self.units.focus()
         self.action_refresh()
 
     def action_refresh(self) -> None:
@@ -137,8 +137,8 @@ class View(App[int]):
             self.opened |= {root.key for root in forest.roots if root.children}
             self.opened |= {agent.key for root in forest.roots for agent in root.children} if forest.words else set()
         self.recount()
-        tree = self.query_one(Units)
-        if not is_same:
+        tree = self.units
+        if tree.is_attached and not is_same:
             here = tree.cursor_node.data.key if tree.cursor_node and tree.cursor_node.data else None
             tree.show(forest.roots, self.opened, here)
         self.tell()
@@ -176,13 +176,11 @@ class View(App[int]):
         self.tell()
 
     def tell(self) -> None:
-        try:
-            tree = self.query_one(Units)
-        except NoMatches:
-            return  # a question lies over it
-        tree.redraw()
+        if not self.units.is_attached:
+            return  # the view is closing
+        self.units.redraw()
         self.put("#full", Text(bars.summary(self), no_wrap=True, overflow="ellipsis"))
-        self.put("#columns", Text(tree.titles))
+        self.put("#columns", Text(self.units.titles))
         self.put("#detail", Text(bars.details(self)))
         self.put("#said", Text(self.said, no_wrap=True, overflow="ellipsis"))
 
@@ -195,7 +193,7 @@ class View(App[int]):
         self.call_after_refresh(self.tell)
 
     def here(self) -> TreeLine | None:
-        cursor = self.query_one(Units).cursor_node
+        cursor = self.units.cursor_node
         return cursor.data if cursor is not None else None
 
     def marked(self) -> list[TreeLine]:
@@ -237,13 +235,13 @@ class View(App[int]):
 
     def on_input_submitted(self, _: Input.Submitted) -> None:
         self.query_one("#filter").remove_class("is-open")
-        self.query_one(Units).focus()
+        self.units.focus()
 
     def action_unfilter(self) -> None:
         field = self.query_one("#filter", Input)
         field.value = ""
         field.remove_class("is-open")
-        self.query_one(Units).focus()
+        self.units.focus()
 
     def action_going(self) -> None:
         self.only_going = not self.only_going
