@@ -401,7 +401,7 @@ def test_limits_that_are_not_reached_change_nothing() -> None:
 
 
 def test_a_private_tmp_of_a_size_is_full_when_the_size_is_reached() -> None:
-    script = "head -c 8000000 /dev/zero > /tmp/x; df --output=size -B1 /tmp | tail -1"
+    script = "head -c 8000000 /dev/zero > /tmp/too-much-for-it; df --output=size -B1 /tmp | tail -1"
     done = tmpwarden("run", "--private-tmp", "--size", "4M", "--", "sh", "-c", script)
     if "does not allow a private /tmp" in done.stderr:
         pytest.skip("needs mount namespaces")
