@@ -166,15 +166,19 @@ def test_a_function_that_no_typical_call_uses_is_read_when_it_is_called(sample: 
     assert run(sample) == "False first file"
 
 
-def test_a_call_with_nothing_to_judge_needs_the_pack_of_the_first_look_alone(own_world: Path) -> None:
-    """Without the guard's own pack: whoever needs that makes it anew."""
-    payload = {
+def before_bash(world: Path, command: str) -> dict[str, object]:
+    return {
         "session_id": "4ccb12f1-61e7-48ad-9bec-1437a2f881f7",
-        "cwd": str(own_world),
+        "cwd": str(world),
         "hook_event_name": "PreToolUse",
         "tool_name": "Bash",
-        "tool_input": {"command": "ls -la"},
+        "tool_input": {"command": command},
     }
+
+
+def test_a_call_with_nothing_to_judge_needs_the_pack_of_the_first_look_alone(own_world: Path) -> None:
+    """Without the guard's own pack: whoever needs that makes it anew."""
+    payload = before_bash(own_world, "ls -la")
     for _ in range(3):  # rules are compiled, packs are made, packs are used
         assert hook("claude", "PreToolUse", payload).stdout == b""
     guard = own_world / "state" / "tmpwarden" / "guard"
@@ -189,13 +193,7 @@ def test_a_call_with_nothing_to_judge_needs_the_pack_of_the_first_look_alone(own
 
 def test_a_call_finds_only_one_module_of_ours_the_ordinary_way(own_world: Path) -> None:
     """Finding one costs as much as running five: what modules call while they load lies in the pack, too."""
-    payload = {
-        "session_id": "4ccb12f1-61e7-48ad-9bec-1437a2f881f7",
-        "cwd": str(own_world),
-        "hook_event_name": "PreToolUse",
-        "tool_name": "Bash",
-        "tool_input": {"command": "time (FOO=1 npm test; ls) 2>&1 | tee out.log | tail -5 > x"},
-    }
+    payload = before_bash(own_world, "time (FOO=1 npm test; ls) 2>&1 | tee out.log | tail -5 > x")
     for _ in range(3):  # as above
         hook("claude", "PreToolUse", payload)
     run = [PYTHON, "-v", "-I", "-S", str(RUN), "claude", "PreToolUse"]
