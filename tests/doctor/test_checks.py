@@ -164,6 +164,18 @@ def test_a_timer_that_the_scheduler_does_not_know_any_more_is_named(
     assert doctor_says("timer")[0] == status
 
 
+def test_nobody_is_told_to_install_a_timer_that_cannot_be_installed(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    if os.path.isdir("/run/systemd/system") or sys.platform == "darwin":
+        pytest.skip("this machine has a scheduler that is no program on PATH")
+    (own_world / "bin").mkdir()
+    monkeypatch.setenv("PATH", str(own_world / "bin"))
+    (found,) = (each for each in data("doctor", "--no-probe")["diagnoses"] if each["check"] == "timer")
+    assert tmpwarden("install", "timer").returncode == 1
+    assert found["remedy"] == "tmpwarden clean --if-due 1h --yes"
+
+
 @pytest.mark.parametrize(("version", "status"), [("2.1.49", "ok"), ("2.1.100", "warn"), ("2.1.153", "ok")])
 def test_a_version_of_the_native_installer_is_read_from_its_name(
     root: Path, own_world: Path, version: str, status: str

@@ -17,7 +17,9 @@ def test_a_worktree_with_which_nothing_is_lost_goes_and_comes_back(tmp_path: Pat
     assert (told["worktree"]["verdict"], [each["path"] for each in told["removed"]]) == ("remove", [str(tree)])
     assert not tree.exists()
     assert str(tree) not in git(tmp_path / "project", "worktree", "list")
-    assert data("teardown", "--worktree", str(tree))["removed"] == []  # a second call is no error
+    status, second = answer("teardown", "--worktree", str(tree))  # no error, and no silence: the path may be misspelt
+    assert (status, second["data"]["removed"]) == (0, [])
+    assert f"nothing is at {tree}" in second["warnings"][0]
     data("undo")
     assert shapes.snapshot(tree) == before
 

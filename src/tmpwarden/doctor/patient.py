@@ -40,6 +40,7 @@ class Patient:
     may_probe: bool = True
     hooks: tuple[HookState, ...] = ()
     timer: str | None = None  # None: there is none; else its state in words
+    instead_of_timer: str = ""  # what to call on a machine whose schedulers cannot call us
     can_rescue: bool = False  # the command line knows `rescue`
     now_ns: Callable[[], int] = time.time_ns
     saw_all: bool = True  # False: there are more units than could be looked at in time

@@ -7,8 +7,8 @@ import shlex
 from itertools import pairwise
 
 from ..doctor.patient import HookState
-from ..errors import TmpwardenError
-from . import apply, record, timer
+from ..errors import SetupFailed, TmpwardenError
+from . import apply, record, schedulers, timer
 from .targets import find
 
 
@@ -51,3 +51,12 @@ def of_timer() -> str | None:
     except (OSError, TmpwardenError):
         return None
     return None if found == "absent" else found
+
+
+def instead_of_timer() -> str:
+    """What to call on a machine that has no scheduler for us; empty where `install timer` would do."""
+    try:
+        schedulers.best(system=False)
+    except SetupFailed:
+        return schedulers.BY_HAND
+    return ""

@@ -17,6 +17,7 @@ from .edits import Edit, read
 SYSTEMD, LAUNCHD, CRON = "systemd", "launchd", "cron"
 SYSTEM_UNITS, SYSTEM_AGENTS = "/etc/systemd/system", "/Library/LaunchDaemons"
 CRONTAB = "crontab"  # the path of an edit that is no file
+BY_HAND = "tmpwarden clean --if-due 1h --yes"
 _BOOTED = "/run/systemd/system"  # only where systemd is pid 1
 _UNIT = "tmpwarden.timer"
 
@@ -33,8 +34,7 @@ def best(*, system: bool) -> str:
     if has_systemd:
         hint = f"as root: `loginctl enable-linger {places.own_name()}`, then run this again"
         raise SetupFailed(f"no systemd of {places.own_name()} is running, and this machine has no cron", hint=hint)
-    hint = "call `tmpwarden clean --if-due 1h --yes`"
-    raise SetupFailed("this machine has neither systemd nor launchd nor cron", hint=hint)
+    raise SetupFailed("this machine has neither systemd nor launchd nor cron", hint=f"call `{BY_HAND}`")
 
 
 def advice(kind: str, *, system: bool) -> tuple[str, ...]:

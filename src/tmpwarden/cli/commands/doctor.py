@@ -49,6 +49,7 @@ def answered(call: Call, no_probe: bool, verbose: bool) -> Answer:
         may_probe=not no_probe,
         hooks=health.of_hooks(),
         timer=health.of_timer(),
+        instead_of_timer=health.instead_of_timer(),
         now_ns=call.now_ns,
         can_rescue=any(name == "rescue" for _, name, _ in TABLE),
     )

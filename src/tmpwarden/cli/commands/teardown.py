@@ -54,6 +54,7 @@ def _with_worktree(call: Call, path: str, result: TeardownResult) -> Answer:
     from .. import worktrees_told  # only here: an orchestrator's usual teardown is to be over soon
 
     if not os.path.lexists(path):
+        call.warn(f"nothing is at {shown(path)}: gone already, or another path is meant.")
         return Answer(_data(result), lambda: _lines(result), error=_error(result))
     wish = TreesWanted((path,), call.roots, call.config_file, 0)
     tree = proven(path, wish, now_ns=call.now_ns)
