@@ -7,6 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.empty_disk import look
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.first_look import is_nothing
@@ -33,10 +34,6 @@ ORDINARY = [
     "pytest -q tests/x -k 'a and b'",
     "echo done",
 ]
-
-
-def look(path: str) -> tuple[str, bool]:
-    return path.rpartition("/")[0] or "/", False
 
 
 def is_silent(command: str, rules: Rules = RULES, cwd: str = "/home/u/proj") -> bool:

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from support import forked
+from support.empty_disk import look
 from tmpwarden.cli.guarding.fencepost import converted, whole
 from tmpwarden.doctor.checks import hooks
 from tmpwarden.doctor.patient import Patient
@@ -171,10 +172,6 @@ THEIRS: dict[str, object] = {
         },
     },
 }
-
-
-def look(path: str) -> tuple[str, bool]:
-    return path.rpartition("/")[0] or "/", False
 
 
 @pytest.mark.parametrize(

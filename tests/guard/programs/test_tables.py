@@ -2,6 +2,7 @@
 
 import pytest
 
+from support.empty_disk import look
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.programs import rows, running, table
@@ -13,10 +14,6 @@ RULES = load((), preset="sandbox").rules
 VALUED = ":<>/"
 WRAPPERS = [name for name in names_of_all() if "runs" in program(name).facets]
 SPECS = {name: program(name).arguments for name in names_of_all() if program(name).arguments and name not in WRAPPERS}
-
-
-def look(path: str) -> tuple[str, bool]:
-    return path.rpartition("/")[0] or "/", False
 
 
 def said(command: str) -> str:

@@ -7,15 +7,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from support.empty_disk import look
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.rules.glob import matches
 from tmpwarden.model.hot import Decision, ToolCall
-
-
-def look(path: str) -> tuple[str | None, bool]:
-    return path.rpartition("/")[0] or "/", False
 
 
 def said(tmp_path: Path, config: str, command: str | None, *paths: str, tool: str = "shell") -> Decision:

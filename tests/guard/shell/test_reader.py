@@ -9,6 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from guard.studying import analyse
+from support.empty_disk import look
 from support.examples import examples
 from support.jail import is_covered
 from support.work import calls_of
@@ -21,10 +22,6 @@ ORACLE = [json.loads(line) for line in (DATA / "bash_oracle.jsonl").read_text().
 # commands on ways that bash did not go; and a redirect to two names, which bash refuses only when it gets there
 NOT_TAKEN = {"c8", "c9x"}
 FAILS_WHEN_RUN = {"c1 > out{1,}", "[[ a > b && -f c ]] && c1 ; :"}
-
-
-def look(path: str) -> tuple[str, bool]:
-    return path.rpartition("/")[0] or "/", False
 
 
 def analysed(command: str) -> Analysis:

@@ -5,14 +5,11 @@ from pathlib import Path
 import pytest
 
 from guard.studying import analyse
+from support.empty_disk import look
 from support.jail import Jail, Ran, is_covered
 from support.shell_lines import Lines
 
 CHUNK = 150
-
-
-def look(path: str) -> tuple[str, bool]:
-    return path.rpartition("/")[0] or "/", False
 
 
 def mistakes(command: str, ran: Ran, place: str) -> list[str]:

@@ -2,6 +2,7 @@
 
 import pytest
 
+from support.empty_disk import look
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
@@ -25,10 +26,6 @@ ELSEWHERE = [
     "D=$(mktemp $X); rm -rf $D",
     'D=$(mktemp -d)/../../../etc; rm -rf "$D"',
 ]
-
-
-def look(path: str) -> tuple[str, bool]:
-    return path.rpartition("/")[0] or "/", False
 
 
 def said(command: str, variables: dict[str, str]) -> str:

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from guard.studying import analyse
+from support.empty_disk import look
 from support.jail import Jail, is_covered
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
@@ -35,10 +36,6 @@ CHANGES = (
     "typeset -l X=/s/A", "readonly X; export X=/s/b", "declare -r X; declare X=/s/b", "export $U",
     ": ${X:+$((X=1))}", "X=$(c)", "X=`c`", "X=$U", "f() { declare -g X=/etc; }; f", "f() { unset X; }; f",
 )  # fmt: skip
-
-
-def look(path: str) -> tuple[str, bool]:
-    return path.rpartition("/")[0] or "/", False
 
 
 @pytest.mark.parametrize("change", CHANGES)
