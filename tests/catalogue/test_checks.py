@@ -2,22 +2,20 @@
 
 import mmap
 import os
-import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
+from support.holding import ended_pid
+from support.trees import opened
 from tmpwarden.catalogue import checks
 
 
 @pytest.fixture
 def base(tmp_path: Path) -> Iterator[tuple[Path, int]]:
-    place = tmp_path / "base"
-    place.mkdir()
-    fd = os.open(place, os.O_RDONLY | os.O_DIRECTORY)
-    yield place, fd
-    os.close(fd)
+    with opened(tmp_path / "base") as found:
+        yield found
 
 
 def ask(check: str, base: tuple[Path, int], name: str) -> bool | None:
@@ -215,8 +213,6 @@ def test_a_plugin_version_is_orphaned_when_it_says_so_and_no_process_uses_it(
     (version / ".in_use").mkdir(parents=True)
     if mark is not None:
         (version / ".orphaned_at").write_text(mark)
-    gone = subprocess.Popen(["true"])
-    gone.wait()
     for user in users:
-        (version / ".in_use" / {"gone": str(gone.pid), "ours": str(os.getpid())}.get(user, user)).touch()
+        (version / ".in_use" / {"gone": str(ended_pid()), "ours": str(os.getpid())}.get(user, user)).touch()
     assert checks.is_orphaned(fd, "1.0.0", os.lstat(version)) is answer

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from support.holding import ended_pid
 from tmpwarden.catalogue.load import load
 from tmpwarden.catalogue.matcher import Place
 from tmpwarden.catalogue.planting import Planted, plant, root_for
@@ -23,12 +24,6 @@ YEAR_NS = 365 * 86400 * 10**9
 
 def later_ns() -> int:
     return time.time_ns() + YEAR_NS
-
-
-def gone_pid() -> int:
-    child = subprocess.Popen(["true"])
-    child.wait()
-    return child.pid
 
 
 @dataclass(frozen=True)
@@ -78,7 +73,7 @@ def make_garden(world: Path, pid: int, session: str = "") -> Garden:
 def garden(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> Garden:
     for kind in ("CACHE", "CONFIG", "DATA", "STATE"):  # as most users have it: below the home
         monkeypatch.delenv(f"XDG_{kind}_HOME")
-    return make_garden(own_world, gone_pid())
+    return make_garden(own_world, ended_pid())
 
 
 def gone(planted: list[Planted]) -> set[str]:
@@ -186,7 +181,7 @@ def test_an_entry_without_the_shape_stays(own_world: Path, key: str, check: str)
 def matches_of(row: Litter, own_world: Path) -> list[Planted]:
     """What the row takes, planted where it looks, of owners that are gone."""
     root, home = root_for(row, own_directory(row, own_world)), str(own_world / "home")
-    return [each for each in plant(row, root, home, pid=gone_pid(), session=str(uuid.uuid4())) if each.is_match]
+    return [each for each in plant(row, root, home, pid=ended_pid(), session=str(uuid.uuid4())) if each.is_match]
 
 
 def clean_row(row: Litter, own_world: Path) -> None:
@@ -232,7 +227,7 @@ def test_a_pid_in_the_name_that_lives_keeps_the_unit(own_world: Path) -> None:
 def test_a_session_that_somebody_carries_keeps_its_units(own_world: Path) -> None:
     """Every row with a session, while one process has that id in its environment."""
     carried_id = str(uuid.uuid4())
-    garden = make_garden(own_world, gone_pid(), carried_id)
+    garden = make_garden(own_world, ended_pid(), carried_id)
     sessions = [each for each in garden.planted if each.is_match and each.row.owner is OwnerRule.SESSION]
     variables = {name for agent in CATALOGUE.agents for name in agent.session_env}
     carried = dict.fromkeys(variables, carried_id)

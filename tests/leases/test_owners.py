@@ -11,7 +11,7 @@ import pytest
 
 from support import users
 from support.answers import witnesses
-from support.holding import process
+from support.holding import left_behind, process
 from support.litter import later
 from support.mounts import needs_root, tmpfs
 from support.users import SESSION
@@ -277,27 +277,15 @@ command.wait()
 
 def test_a_killed_agents_directory_stays_until_its_background_command_has_ended(root: Path, home: Path) -> None:
     unit = users.session_directory(root)
-    agent = subprocess.Popen(
-        [sys.executable, "-I", "-c", KILLED, str(unit / "deep" / "out.output")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd="/",
-        env={},
-    )
-    assert agent.stdin
-    assert agent.stdout
-    assert agent.stdout.readline() == b"ready\n"
-    users.register(home, agent.pid)
-    agent.send_signal(signal.SIGKILL)
-    agent.wait()
-    verdict = verdict_on(unit, 100)
-    assert isinstance(verdict, Keep)
-    assert (verdict.reason, verdict.evidence.owner.state) == (Reason.OPEN_FILE, OwnerState.DEAD)
-    clean(now_ns=later(100))
-    assert (unit / "deep" / "out.output").exists()
-    agent.stdin.close()
-    assert agent.stdout.read() == b""  # the command has ended
-    agent.stdout.close()
+    with left_behind(KILLED, str(unit / "deep" / "out.output")) as agent:
+        users.register(home, agent.pid)
+        agent.send_signal(signal.SIGKILL)
+        agent.wait()
+        verdict = verdict_on(unit, 100)
+        assert isinstance(verdict, Keep)
+        assert (verdict.reason, verdict.evidence.owner.state) == (Reason.OPEN_FILE, OwnerState.DEAD)
+        clean(now_ns=later(100))
+        assert (unit / "deep" / "out.output").exists()
     clean(now_ns=later(100))
     assert not unit.exists()
 

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from support.holding import ended_pid
 from tmpwarden.leases import scratch
 from tmpwarden.lifecycle import background, release
 from tmpwarden.lifecycle.teardown import teardown
@@ -17,11 +18,9 @@ from tmpwarden.model.hot import Lease
 @pytest.fixture
 def lease(own_world: Path) -> Lease:
     """A scratch with a file, whose agent is gone."""
-    dead = subprocess.Popen(["true"])
-    dead.wait()
     made = scratch.open_scratch(str(own_world / "tmp"), "claude", "s-1", pid=os.getpid())
     Path(made.path, "work").write_text("x")
-    scratch.disown(made.lease, ((dead.pid, 1),))
+    scratch.disown(made.lease, ((ended_pid(), 1),))
     found = scratch.read(made.path)
     assert found is not None
     return found

@@ -9,24 +9,14 @@ import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 
+from support.users import dead_process
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.model.hot import Scratch
 from tmpwarden.model.processes import Orphan
-from tmpwarden.oskit.proc.procs import start_ticks
 from tmpwarden.processes.census import Census
 
 SESSION = f"5e551011-0000-4000-8000-{os.getpid():012x}"  # other workers have processes of their own
 WAIT = "import os, signal\nprint(os.getpid(), flush=True)\nsignal.pause()\n"
-
-
-def dead_process() -> tuple[int, int]:
-    """(pid, start) of a process that has ended."""
-    child = subprocess.Popen(["sleep", "60"])
-    start = start_ticks(child.pid)
-    child.kill()
-    child.wait()
-    assert start is not None
-    return child.pid, start
 
 
 def scratch_of_the_dead(root: Path, session: str = SESSION, agent: str = "claude") -> Scratch:

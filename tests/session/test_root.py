@@ -9,38 +9,22 @@ from pathlib import Path
 import pytest
 
 import tmpwarden
+from support import squats
 from support.mounts import needs_root
 from support.program import Programs
 from support.user import UID, OrdinaryUser
 from tmpwarden.errors import BadArgument, UnsafeScratch
 
-
-def _symlink(path: Path) -> None:
-    (path.parent / "elsewhere").mkdir(mode=0o700)
-    path.symlink_to("elsewhere")
-
-
-def _file(path: Path) -> None:
-    path.write_text("")
-
-
-def _open_to_others(path: Path) -> None:
-    path.mkdir()
-    path.chmod(0o755)
-
-
-def _foreign(path: Path) -> None:
-    path.mkdir(mode=0o700)
-    os.chown(path, UID, UID)
+FOREIGN = f"it belongs to another user (uid {UID})"
 
 
 @pytest.mark.parametrize(
     ("squat", "why", "remedy"),
     [
-        (_symlink, "it is a symbolic link", "remove it"),
-        (_file, "it is not a directory", "remove it"),
-        (_open_to_others, "others can get in (mode 0755, must be 0700)", "chmod 700"),
-        pytest.param(_foreign, f"it belongs to another user (uid {UID})", "TMPDIR", marks=needs_root, id="_foreign"),
+        (squats.a_link, "it is a symbolic link", "remove it"),
+        (squats.a_file, "it is not a directory", "remove it"),
+        (squats.a_directory_that_all_may_read, "others can get in (mode 0755, must be 0700)", "chmod 700"),
+        pytest.param(squats.a_directory_of_another_user, FOREIGN, "TMPDIR", marks=needs_root, id="another user's"),
     ],
 )
 def test_a_squatted_root_is_refused_and_left_alone(

@@ -1,4 +1,4 @@
-"""Old files. mtime and atime can be set; ctime cannot, so tests pass a later clock in."""
+"""Old files, and what else a stat tells. mtime and atime can be set; ctime cannot, so tests pass a later clock in."""
 
 import os
 from pathlib import Path
@@ -15,3 +15,7 @@ def age(path: Path, seconds: float, *, now: float) -> None:
         os.utime(folder, when, follow_symlinks=False)
     if not path.is_dir() or path.is_symlink():
         os.utime(path, when, follow_symlinks=False)
+
+
+def mode(path: Path) -> int:
+    return path.lstat().st_mode & 0o7777

@@ -11,6 +11,13 @@ from support import forked
 _WAIT = "\nprint('ready', flush=True)\nimport sys; sys.stdin.read()\n"
 
 
+def ended_pid() -> int:
+    """The number of a process that has ended."""
+    child = subprocess.Popen(["true"])
+    child.wait()
+    return child.pid
+
+
 @contextlib.contextmanager
 def process(
     source: str, *args: str, cwd: Path | str = "/", env: Mapping[str, str] | None = None, python: str = sys.executable
@@ -33,3 +40,20 @@ def process(
         holder.stdin.close()
         holder.wait(timeout=30)
         holder.stdout.close()
+
+
+@contextlib.contextmanager
+def left_behind(source: str, *args: str) -> Iterator["subprocess.Popen[bytes]"]:
+    """Run Python `source`, whose child says `ready` and may outlive it; the block ends him by closing his stdin."""
+    parent = subprocess.Popen(
+        [sys.executable, "-I", "-c", source, *args], stdin=subprocess.PIPE, stdout=subprocess.PIPE, cwd="/", env={}
+    )
+    assert parent.stdin
+    assert parent.stdout
+    try:
+        assert parent.stdout.readline() == b"ready\n"
+        yield parent
+    finally:
+        parent.stdin.close()
+        assert parent.stdout.read() == b""  # the child has ended
+        parent.stdout.close()

@@ -1,6 +1,20 @@
 """Trees that paths cannot reach: chains of directories deeper than PATH_MAX, and flat ones of many entries."""
 
+import contextlib
 import os
+from collections.abc import Iterator
+from pathlib import Path
+
+
+@contextlib.contextmanager
+def opened(path: Path) -> Iterator[tuple[Path, int]]:
+    """A new directory of ours, by its path and by a descriptor."""
+    path.mkdir(mode=0o700)
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        yield path, fd
+    finally:
+        os.close(fd)
 
 
 def chain(dir_fd: int, depth: int, *, name: str = "d", leaf: str = "leaf") -> None:

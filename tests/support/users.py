@@ -5,12 +5,11 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 import uuid
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-from support.holding import process
+from support.holding import left_behind, process
 from tmpwarden.leases import scratch
 from tmpwarden.model.hot import Lease
 from tmpwarden.oskit.proc import namespaces, procs
@@ -145,23 +144,9 @@ def opens_it_under_another_name(unit: Path) -> contextlib.AbstractContextManager
 @contextlib.contextmanager
 def opens_it_in_a_grandchild(unit: Path) -> Iterator[object]:
     """The process that was started is gone; what it left behind holds the file."""
-    running = subprocess.Popen(
-        [sys.executable, "-I", "-c", OPEN_IN_A_GRANDCHILD, str(unit / "deep" / "file")],
-        stdin=subprocess.PIPE,
-        stdout=subprocess.PIPE,
-        cwd="/",
-        env={},
-    )
-    assert running.stdin
-    assert running.stdout
-    try:
-        assert running.stdout.readline() == b"ready\n"
-        assert running.wait(timeout=30) == 0
-        yield running
-    finally:
-        running.stdin.close()
-        assert running.stdout.read() == b""  # the grandchild has ended
-        running.stdout.close()
+    with left_behind(OPEN_IN_A_GRANDCHILD, str(unit / "deep" / "file")) as parent:
+        assert parent.wait(timeout=30) == 0
+        yield parent
 
 
 def dead_process() -> tuple[int, int]:

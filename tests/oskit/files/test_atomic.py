@@ -10,23 +10,17 @@ from pathlib import Path
 
 import pytest
 
+from support.aged import mode
 from support.mounts import ext4, fill_bytes, fill_inodes, needs_root, tmpfs
 from tmpwarden.oskit.files import atomic as mod
 from tmpwarden.oskit.files.atomic import Reserve, append_line, write
 
 
-def mode(path: Path) -> int:
-    return os.lstat(path).st_mode & 0o7777
-
-
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o777])
 def test_a_file_is_0600_whatever_the_umask(tmp_path: Path, mask: int) -> None:
-    before = os.umask(mask)
-    try:
-        write(str(tmp_path / "f"), b"one")
-        write(str(tmp_path / "g"), "two", 0o644, durable=True)
-    finally:
-        os.umask(before)
+    os.umask(mask)
+    write(str(tmp_path / "f"), b"one")
+    write(str(tmp_path / "g"), "two", 0o644, durable=True)
     assert (mode(tmp_path / "f"), mode(tmp_path / "g")) == (0o600, 0o644)
     assert sorted(os.listdir(tmp_path)) == ["f", "g", "world"]
 

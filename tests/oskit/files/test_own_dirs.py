@@ -6,23 +6,19 @@ from pathlib import Path
 
 import pytest
 
+from support import squats
+from support.aged import mode
 from support.mounts import needs_root
+from support.user import UID
 from tmpwarden.errors import UnsafeScratch
 from tmpwarden.oskit.files import own_dirs as mod
 from tmpwarden.oskit.files.own_dirs import make_private_dir, open_base, open_ours, open_private_dir
 
 
-def mode(path: Path) -> int:
-    return os.lstat(path).st_mode & 0o7777
-
-
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o777])
 def test_a_private_directory_is_0700_whatever_the_umask(tmp_path: Path, mask: int) -> None:
-    before = os.umask(mask)
-    try:
-        make_private_dir(str(tmp_path / "d"))
-    finally:
-        os.umask(before)
+    os.umask(mask)
+    make_private_dir(str(tmp_path / "d"))
     assert mode(tmp_path / "d") == 0o700
     make_private_dir(str(tmp_path / "d"))
 
@@ -38,35 +34,12 @@ def test_a_readable_directory_of_ours_is_tightened(tmp_path: Path) -> None:
     assert mode(tmp_path / "d") == 0o700
 
 
-def squat_with_link(path: Path) -> None:
-    path.parent.joinpath("elsewhere").mkdir(mode=0o700)
-    os.symlink("elsewhere", path)
-
-
-def squat_with_dangling_link(path: Path) -> None:
-    os.symlink("nowhere", path)
-
-
-def squat_with_file(path: Path) -> None:
-    path.write_text("")
-
-
-def squat_with_open_directory(path: Path) -> None:
-    path.mkdir()
-    path.chmod(0o777)
-
-
-def squat_as_another_user(path: Path) -> None:
-    path.mkdir(mode=0o700)
-    os.chown(path, 65534, 65534)
-
-
 SQUATS = {
-    squat_with_link: "it is a symbolic link",
-    squat_with_dangling_link: "it is a symbolic link",
-    squat_with_file: "it is not a directory",
-    squat_with_open_directory: "other users can write to it (mode 0777)",
-    squat_as_another_user: "it belongs to another user (uid 65534)",
+    squats.a_link: "it is a symbolic link",
+    squats.a_dangling_link: "it is a symbolic link",
+    squats.a_file: "it is not a directory",
+    squats.a_directory_that_all_may_write: "other users can write to it (mode 0777)",
+    squats.a_directory_of_another_user: f"it belongs to another user (uid {UID})",
 }
 
 
@@ -86,7 +59,7 @@ def test_a_squatted_name_is_refused_with_a_reason(tmp_path: Path, squat: object)
 def test_a_directory_exchanged_after_it_was_made_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     def strike(_: str) -> None:
         (tmp_path / "d").rmdir()
-        squat_as_another_user(tmp_path / "d")
+        squats.a_directory_of_another_user(tmp_path / "d")
 
     monkeypatch.setattr(mod, "_race_window", strike)
     with pytest.raises(UnsafeScratch):

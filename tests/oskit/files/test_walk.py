@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from support.examples import examples
 from support.mounts import bind, mounted, needs_root, tmpfs
-from support.trees import chain
+from support.trees import chain, opened
 from support.user import OrdinaryUser
 from tmpwarden.model.sweep import Measure
 from tmpwarden.oskit.files import deep_walk
@@ -24,12 +24,9 @@ from tmpwarden.oskit.files.walk import measure, open_dir
 
 @pytest.fixture
 def base(tmp_path: Path) -> Iterator[tuple[Path, int]]:
-    path = tmp_path / "base"
-    path.mkdir()
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    yield path, fd
-    os.close(fd)
-    subprocess.run(["rm", "-rf", path], check=True)  # pytest's own rmtree recurses, and breaks on deep trees
+    with opened(tmp_path / "base") as found:
+        yield found
+    subprocess.run(["rm", "-rf", found[0]], check=True)  # pytest's own rmtree recurses, and breaks on deep trees
 
 
 def look(fd: int, name: str = "unit", **wishes: object) -> Measure:
