@@ -4,21 +4,21 @@ import os
 import shutil
 import subprocess
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support.bases import base_for_all
 from support.mounts import needs_root
 from support.own_machine import REPOSITORY
-from support.user import UID
+from support.user import AS_HIM, UID
 
 MAKES_A_VENV = ("Makefile", "pyproject.toml")
 OLD = "#!/bin/sh\nexit 1\n"  # what every Python says that is asked whether it is new enough, and is not
 
 
-def make(place: Path, *words: str, path: str = os.environ["PATH"]) -> "subprocess.CompletedProcess[str]":
-    env = {**os.environ, "PATH": path}
-    return subprocess.run(["make", *words], cwd=place, env=env, capture_output=True, text=True, check=False)
+def make(place: Path, *words: str, **options: Any) -> "subprocess.CompletedProcess[str]":
+    return subprocess.run(["make", *words], cwd=place, capture_output=True, text=True, check=False, **options)
 
 
 @pytest.mark.parametrize("named", ["", "PYTHON=/nowhere/python3", "PYTHON={old}"])
@@ -51,16 +51,6 @@ def test_make_scan_works_for_an_ordinary_user_with_an_empty_home(name: str) -> N
         subprocess.run(["chown", "-R", f"{UID}:{UID}", str(base)], check=True)
         env = {"HOME": str(base / "home"), "PATH": "/usr/local/bin:/usr/bin:/bin", "TMPWARDEN_ROOTS": f"{base}/tmp"}
         kept = {key: value for key, value in os.environ.items() if key.startswith(("PIP_", "SSL_", "LANG"))}
-        made = subprocess.run(
-            ["make", "scan"],
-            cwd=clone,
-            env=kept | env,
-            user=UID,
-            group=UID,
-            extra_groups=[],
-            capture_output=True,
-            text=True,
-            check=False,
-        )
+        made = make(clone, "scan", env=kept | env, **AS_HIM)
         assert made.returncode == 0, made.stderr
         assert "No agent left anything" in made.stdout

@@ -1,5 +1,7 @@
 """Words in, numbers out, and back."""
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -29,10 +31,11 @@ def test_a_shown_duration_reads_back_within_its_last_unit(seconds: int) -> None:
     assert back <= seconds < back + max(60, seconds * 0.5 + 1)
 
 
-@given(st.text())
-def test_any_text_is_a_duration_or_a_value_error(words: str) -> None:
+@pytest.mark.parametrize("parse", [text.parse_duration, text.parse_size])
+@given(words=st.text())
+def test_any_text_is_a_number_or_a_value_error(parse: Callable[[str], int], words: str) -> None:
     try:
-        assert text.parse_duration(words) >= 0
+        assert parse(words) >= 0
     except ValueError as error:
         assert str(error).isprintable()
 
@@ -43,14 +46,6 @@ def test_any_text_is_a_duration_or_a_value_error(words: str) -> None:
 )
 def test_sizes(words: str, count: int) -> None:
     assert text.parse_size(words) == count
-
-
-@given(st.text())
-def test_any_text_is_a_size_or_a_value_error(words: str) -> None:
-    try:
-        assert text.parse_size(words) >= 0
-    except ValueError as error:
-        assert str(error).isprintable()
 
 
 @given(st.binary(max_size=255))

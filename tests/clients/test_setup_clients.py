@@ -12,6 +12,7 @@ import pytest
 from clients.harness import REPOSITORY, TMPWARDEN, need, run_agent
 from clients.set_up import AGENTS, CRONTAB, PATH, PYTHON, by_function, setup, tmpwarden
 from support.odd_homes import FORMS
+from support.user import AS_HIM
 from tmpwarden.agent_facts import FACTS
 
 pytestmark = pytest.mark.clients
@@ -34,9 +35,7 @@ def test_with_six_real_agents_every_byte_mode_attribute_and_link_is_as_before(fo
         need(agent)
     env = {"PATH": PATH.replace("$HOME", str(home)).replace("$PATH", "/usr/local/bin:/usr/bin:/bin")}
     argv = [str(PYTHON), str(REPOSITORY / "tests/support/odd_homes.py"), str(TMPWARDEN), form, str(home)]
-    done = subprocess.run(
-        argv, env=env, user=UID, group=UID, extra_groups=[], capture_output=True, text=True, check=False, timeout=300
-    )
+    done = subprocess.run(argv, env=env, **AS_HIM, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
     for facts in FACTS.values():
         assert f"{facts['name']}: hooks" in done.stdout

@@ -14,7 +14,7 @@ import pytest
 
 from support.command import AHEAD
 from support.mounts import fill_bytes, fill_inodes, mounted, needs_root, tmpfs
-from support.user import UID, OrdinaryUser
+from support.user import AS_HIM, UID, OrdinaryUser
 from tmpwarden.doctor.checks import probe, rivals, squatted, tmpdir
 from tmpwarden.doctor.patient import Patient
 from tmpwarden.model.request import Request
@@ -179,9 +179,7 @@ def test_a_deleted_file_that_fills_the_root(machine: Machine) -> None:
             "os.fork(); os.write(1, b'ready\\n'); sys.stdin.read()"
         )
         argv = [machine.user.python, "-c", source, str(root / "ghost")]
-        holder = subprocess.Popen(
-            argv, user=UID, group=UID, extra_groups=[], stdin=subprocess.PIPE, stdout=subprocess.PIPE
-        )
+        holder = subprocess.Popen(argv, **AS_HIM, stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         try:
             assert holder.stdout
             assert [holder.stdout.readline() for _ in range(2)] == [b"ready\n"] * 2

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.program import UMASKS, Programs
+from support.program import HOLDS, UMASKS, Programs
 from support.user import UID, OrdinaryUser
 
 pytestmark = pytest.mark.parametrize("umask", UMASKS, ids=lambda mask: f"umask-{mask:03o}")
@@ -32,14 +32,6 @@ with tmpwarden.session("mycli") as s:
     print(s.envelope({"rows": 3}))
 """
 EXPIRES = 'import tmpwarden\nwith tmpwarden.session("mycli") as s: print(s.hand_over("report.json", keep=%d))'
-HOLDS = """
-import sys, tmpwarden
-with tmpwarden.session("mycli") as s:
-    s.file("work.json")
-    print("ready", flush=True)
-    print(s.path, flush=True)
-    sys.stdin.read()
-"""
 
 
 def test_after_a_normal_exit_the_session_directory_is_gone(programs: Programs, umask: int) -> None:

@@ -12,16 +12,8 @@ from pathlib import Path
 
 import pytest
 
-from support.program import Programs
+from support.program import HOLDS, Programs
 
-HOLDS = """
-import sys, tmpwarden
-with tmpwarden.session("mycli") as s:
-    s.file("work")
-    print("ready", flush=True)
-    print(s.path, flush=True)
-    sys.stdin.read()
-"""
 NEXT_RUN = 'import tmpwarden\nwith tmpwarden.session("mycli"): pass'
 # Enters, fills a directory, checks again and again that nobody touched it, leaves.
 WORKS = """

@@ -10,6 +10,14 @@ from pathlib import Path
 from support import forked
 
 UMASKS = (0o000, 0o022, 0o777)
+HOLDS = """
+import sys, tmpwarden
+with tmpwarden.session("mycli") as s:
+    s.file("work")
+    print("ready", flush=True)
+    print(s.path, flush=True)
+    sys.stdin.read()
+"""  # a session that lasts until its stdin is closed
 
 
 class Programs:

@@ -7,6 +7,7 @@ import subprocess
 import sysconfig
 from collections.abc import Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 import tmpwarden
 from support import forked, interpreters
@@ -22,6 +23,7 @@ def _of_this_worker() -> int:
 
 UID = _of_this_worker()
 USER = next((entry.pw_name for entry in pwd.getpwall() if entry.pw_uid == UID), f"uid {UID}")
+AS_HIM: dict[str, Any] = {"user": UID, "group": UID, "extra_groups": []}  # for whatever starts a process
 _DEPENDENCIES = ("click", "rich", "pygments", "markdown_it", "mdurl")
 
 
@@ -55,9 +57,7 @@ class OrdinaryUser:
             argv,
             env={**self.env, **(env or {})},
             cwd=cwd or self.base,
-            user=UID,
-            group=UID,
-            extra_groups=[],
+            **AS_HIM,
             input=stdin,
             capture_output=True,
             text=True,
