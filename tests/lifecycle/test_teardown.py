@@ -1,9 +1,9 @@
 """Teardown: what the session left goes at once; what somebody still uses stays, and nothing is ever raised."""
 
+import contextlib
 import os
 import socket
 import subprocess
-import sys
 import uuid
 from pathlib import Path
 
@@ -11,8 +11,9 @@ import pytest
 
 import tmpwarden
 from support import command
-from support.holding import process
-from support.litter import claude_session, cwd_markers, later, snapshot
+from support.holding import ended_pid, process
+from support.litter import claude_session, cwd_markers, in_quarantine, later, snapshot
+from support.windows import strike
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import teardown as module
 from tmpwarden.model.request import Request
@@ -22,18 +23,13 @@ from tmpwarden.sweep.store.undo import undo
 from tmpwarden.sweep.take import by_name
 from tmpwarden.sweep.take.by_name import NamedTake
 
+TAKEN = "taken by name, holders not yet looked for"
 SESSION = str(uuid.uuid4())  # of this test process alone: others look at all processes too
 
 
 @pytest.fixture
 def root(own_world: Path) -> Path:
     return own_world / "tmp"
-
-
-def ended_pid() -> int:
-    child = subprocess.Popen([sys.executable, "-c", ""])
-    child.wait()
-    return child.pid
 
 
 def test_scratch_and_the_agents_own_litter_go_whatever_their_age(root: Path) -> None:
@@ -76,15 +72,14 @@ def test_what_was_written_after_the_rename_brings_it_back(root: Path, monkeypatc
     session = str(uuid.uuid4())
     litter = claude_session(root, session=session)
 
-    def strike(window: str) -> None:
-        if window == "taken by name, holders not yet looked for":
-            (taken,) = (root / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
-            while True:  # until the kernel's clock has moved on from the rename
-                (taken / "tasks" / "late").write_text("fresh")
-                if os.lstat(taken / "tasks" / "late").st_mtime_ns > os.lstat(taken).st_ctime_ns:
-                    return
+    def write_into_it() -> None:
+        (taken,) = in_quarantine(root)
+        while True:  # until the kernel's clock has moved on from the rename
+            (taken / "tasks" / "late").write_text("fresh")
+            if os.lstat(taken / "tasks" / "late").st_mtime_ns > os.lstat(taken).st_ctime_ns:
+                return
 
-    monkeypatch.setattr(by_name, "_race_window", strike)
+    strike(monkeypatch, by_name, TAKEN, write_into_it)
     result = tmpwarden.teardown(session=session, wait=True)
     assert (litter / "tasks" / "late").read_text() == "fresh"
     assert [receipt.reason for receipt in result.kept] == [Reason.CHANGED]
@@ -94,22 +89,16 @@ def test_one_that_opens_it_in_the_window_gets_it_back(root: Path, monkeypatch: p
     session = str(uuid.uuid4())
     litter = claude_session(root, session=session)
     before = snapshot(litter)
-    running = []
+    with contextlib.ExitStack() as stack:
 
-    def strike(window: str) -> None:
-        (token,) = (root / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
-        held = process("import sys, os; os.chdir(sys.argv[1])", str(token))
-        held.__enter__()
-        running.append(held)
+        def work_in_it() -> None:
+            (token,) = in_quarantine(root)
+            stack.enter_context(process("", cwd=token))
 
-    monkeypatch.setattr(by_name, "_race_window", strike)
-    try:
+        strike(monkeypatch, by_name, TAKEN, work_in_it)
         result = tmpwarden.teardown(session=session, wait=True)
         assert [r.reason for r in result.kept] == [Reason.WORKING_DIRECTORY]
         assert snapshot(litter) == before
-    finally:
-        for held in running:
-            held.__exit__(None, None, None)
 
 
 def test_git_work_inside_goes_back(root: Path) -> None:
@@ -161,11 +150,10 @@ def test_nobody_destroys_what_is_being_judged(
 def test_what_was_judged_and_not_yet_told_can_be_undone(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     unit = claude_session(root, session=SESSION)
 
-    def die(window: str) -> None:
-        if window == "decided, not yet written down":
-            raise KeyboardInterrupt
+    def die() -> None:
+        raise KeyboardInterrupt
 
-    monkeypatch.setattr(by_name, "_race_window", die)
+    strike(monkeypatch, by_name, "decided, not yet written down", die)
     with pytest.raises(KeyboardInterrupt):
         tmpwarden.teardown(session=SESSION, wait=True)
     clean(Request())

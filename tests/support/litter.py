@@ -49,6 +49,11 @@ def cwd_markers(root: Path, count: int, *, first: int = 0) -> list[Path]:
     return paths
 
 
+def in_quarantine(root: Path, uid: int | None = None) -> list[Path]:
+    """What was taken from a root and is neither back nor gone."""
+    return list((root / f"tmpwarden-{os.geteuid() if uid is None else uid}" / "q").iterdir())
+
+
 def snapshot(path: Path) -> dict[str, tuple[int, int, int, bytes]]:
     """Everything that undo must give back: names, modes, mtimes, contents; links as their targets."""
     found = {}

@@ -1,7 +1,6 @@
 """An adversary of the same user exchanges directories for symlinks, as fast as it can, while clean runs."""
 
 import contextlib
-import os
 import shutil
 import subprocess
 import sys
@@ -11,7 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from support.litter import claude_session, later
+from support.holding import process
+from support.litter import claude_session, in_quarantine, later
+from support.windows import strike
 from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.prepared import CleanResult
@@ -75,29 +76,19 @@ def test_no_victim_file_is_ever_lost_in_a_minute(own_world: Path, inside: str, q
     assert fight(own_world, 60, inside, quarantine=quarantine) > 0
 
 
-def hold_it(token: Path) -> subprocess.Popen[bytes]:
-    return subprocess.Popen(["sleep", "60"], cwd=token)
-
-
 def clean_while_somebody_enters(
     own_world: Path, monkeypatch: pytest.MonkeyPatch, besides: Callable[[], object] = lambda: None
 ) -> CleanResult:
     """Between the take and the last look a process goes into the unit, and `besides` happens."""
-    entered: list[subprocess.Popen[bytes]] = []
+    with contextlib.ExitStack() as stack:
 
-    def strike(window: str) -> None:
-        if window == "taken, holders not yet looked for":
-            (token,) = (own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
-            entered.append(hold_it(token))
+        def enter_it() -> None:
+            (token,) = in_quarantine(own_world / "tmp")
+            stack.enter_context(process("", cwd=token))
             besides()
 
-    monkeypatch.setattr(act, "_race_window", strike)
-    try:
+        strike(monkeypatch, act, "taken, holders not yet looked for", enter_it)
         return clean(now_ns=later(100))
-    finally:
-        for process in entered:
-            process.kill()
-            process.wait()
 
 
 def test_who_enters_a_unit_between_the_take_and_the_last_look_gets_it_back(
@@ -121,9 +112,8 @@ def test_a_name_that_was_taken_meanwhile_is_not_overwritten_and_nothing_is_lost(
     result = clean_while_somebody_enters(own_world, monkeypatch, take_the_name)
     assert (unit / "successor").read_text() == "new"
     assert len(result.failed) == 1
-    (pinned,) = (own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
+    (pinned,) = in_quarantine(own_world / "tmp")
     assert pinned.suffix == ".p"
-    monkeypatch.setattr(act, "_race_window", lambda window: None)
     clean(Request(empty_quarantine=True), now_ns=later(10_000))
     assert len(list(pinned.rglob("*.output"))) == 3, "what could not be put back never expires"
 

@@ -4,12 +4,15 @@ import os
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 
+from support.holding import process
 from support.litter import claude_session, cwd_markers, later
 from support.mounts import ext4, fill_bytes, fill_inodes, needs_root, tmpfs
+from support.windows import strike
 from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean, prepare, scan
 from tmpwarden.sweep.explain import explain
@@ -100,24 +103,14 @@ def test_who_begins_to_use_a_tree_before_it_goes_in_place_keeps_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """No quarantine can be made, so there is no last look afterwards: it comes right before."""
-    started = []
-
-    def strike(window: str) -> None:
-        if window == "judged, to be removed in place":
-            started.append(subprocess.Popen(["sleep", "60"], cwd=unit))
-
-    with tmpfs(tmp_path / "t", size="4m", inodes=300) as root:
+    with tmpfs(tmp_path / "t", size="4m", inodes=300) as root, ExitStack() as stack:
         unit = claude_session(root, files=50)
         fill_inodes(root)
-        monkeypatch.setattr(act, "_race_window", strike)
-        try:
-            result = clean(Request(roots=(str(root),)), now_ns=later(100))
-            assert len(list(unit.rglob("*.output"))) == 50
-            assert [receipt.reason.value for receipt in result.spared] == ["working-directory"]
-        finally:
-            for process in started:
-                process.kill()
-                process.wait()
+        somebody = process("", cwd=unit)
+        strike(monkeypatch, act, "judged, to be removed in place", lambda: stack.enter_context(somebody))
+        result = clean(Request(roots=(str(root),)), now_ns=later(100))
+        assert len(list(unit.rglob("*.output"))) == 50
+        assert [receipt.reason.value for receipt in result.spared] == ["working-directory"]
 
 
 def test_a_journal_that_fills_up_before_a_tree_goes_in_place_keeps_it(
@@ -129,14 +122,13 @@ def test_a_journal_that_fills_up_before_a_tree_goes_in_place_keeps_it(
         unit = claude_session(root, files=50)
         fill_inodes(root)
 
-        def strike(window: str) -> None:
-            if window == "judged, to be removed in place":
-                (state / "tmpwarden" / "reserve").unlink()
-                fill_bytes(state)
-                with (state / "tmpwarden" / "journal.jsonl").open("ab", buffering=0) as journal:
-                    journal.write(b" " * 4096)  # the rest of its last page
+        def fill_it_up() -> None:
+            (state / "tmpwarden" / "reserve").unlink()
+            fill_bytes(state)
+            with (state / "tmpwarden" / "journal.jsonl").open("ab", buffering=0) as journal:
+                journal.write(b" " * 4096)  # the rest of its last page
 
-        monkeypatch.setattr(act, "_race_window", strike)
+        strike(monkeypatch, act, "judged, to be removed in place", fill_it_up)
         result = clean(Request(roots=(str(root),)), now_ns=later(100))
         assert len(list(unit.rglob("*.output"))) == 50
         assert [r.reason.value for r in result.failed] == ["journal-cannot-be-written"]

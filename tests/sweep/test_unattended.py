@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from support.holding import process
-from support.litter import claude_session, later
+from support.litter import claude_session, in_quarantine, later
 from support.mounts import fill_bytes, needs_root, tmpfs
 from tmpwarden.model.answers import Nobody
 from tmpwarden.model.request import Request
@@ -72,7 +72,7 @@ def test_an_oldest_one_that_stays_after_all_does_not_stand_in_the_way(
     with contextlib.ExitStack() as workers:
 
         def enter(_: str) -> None:
-            for entry in (root / f"tmpwarden-{os.geteuid()}" / "q").iterdir():
+            for entry in in_quarantine(root):
                 if (entry.stat().st_dev, entry.stat().st_ino) == (device, inode):
                     workers.enter_context(process("", cwd=entry))
 

@@ -3,7 +3,6 @@
 import contextlib
 import io
 import os
-import subprocess
 from pathlib import Path
 
 import pytest
@@ -11,8 +10,10 @@ import pytest
 from support.command import answer, data
 from support.holding import process
 from support.repos import commit, git
+from support.windows import strike
 from tmpwarden.cli.commands import worktrees
 from tmpwarden.cli.main import main
+from tmpwarden.sweep.take import act
 from tmpwarden.worktrees import removal
 from worktrees import shapes
 from worktrees.shapes import Shape, snapshot
@@ -204,22 +205,16 @@ def test_who_begins_to_use_it_while_it_is_taken_has_it_back_with_its_entry(
 ) -> None:
     tree = shapes.plain(tmp_path)
     before = snapshot(tree)
-    running: list[subprocess.Popen[bytes]] = []
+    with contextlib.ExitStack() as stack:
 
-    def strike(window: str) -> None:
-        """Somebody stands in it since before the rename: only its new place shows that."""
-        if window == "taken, holders not yet looked for" and not running:
+        def stand_in_it() -> None:
+            """Since before the rename: only its new place shows that."""
             (taken,) = Path(os.environ["XDG_STATE_HOME"]).glob("tmpwarden/q/*/package.json")
-            running.append(subprocess.Popen(["sleep", "60"], cwd=taken.parent))
+            stack.enter_context(process("", cwd=taken.parent))
 
-    monkeypatch.setattr("tmpwarden.sweep.take.act._race_window", strike)
-    try:
+        struck = strike(monkeypatch, act, "taken, holders not yet looked for", stand_in_it)
         assert data("worktrees", "clean", "-y", str(tree))["removed"] == []
-    finally:
-        for process_ in running:
-            process_.kill()
-            process_.wait()
-    assert running
+    assert struck
     assert snapshot(tree) == before
 
 

@@ -1,4 +1,6 @@
-"""Kernels with and without openat2."""
+"""Kernels with and without openat2, and what nobody may touch."""
+
+from pathlib import Path
 
 import pytest
 
@@ -13,3 +15,12 @@ def kernel(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> N
         monkeypatch.setattr(same_mount, "_call", None)
     else:
         assert same_mount.is_certain()
+
+
+@pytest.fixture
+def victim(tmp_path: Path) -> Path:
+    """A directory of somebody with a file in it, to which links and mounts lead."""
+    path = tmp_path / "victim"
+    path.mkdir()
+    (path / "file").write_text("precious")
+    return path

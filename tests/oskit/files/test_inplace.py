@@ -10,6 +10,7 @@ import pytest
 from support.mounts import bind, fill_bytes, fill_inodes, needs_root, tmpfs
 from support.trees import chain
 from support.user import OrdinaryUser
+from support.windows import strike
 from tmpwarden.oskit.files import inplace as mod
 from tmpwarden.oskit.files.inplace import purge_in_place
 from tmpwarden.oskit.files.purge import Purged
@@ -113,14 +114,7 @@ MOVES: list[Move] = [
 def test_nothing_that_was_not_judged_goes(
     condemned: Condemned, monkeypatch: pytest.MonkeyPatch, window: str, move: Move
 ) -> None:
-    fired = []
-
-    def on_window(here: str) -> None:
-        if here == window and not fired:
-            fired.append(here)
-            move(condemned.shared)
-
-    monkeypatch.setattr(mod, "_race_window", on_window)
+    fired = strike(monkeypatch, mod, window, lambda: move(condemned.shared))
     done = condemned.purge()
     assert fired == [window]
     kept = [path for path in condemned.shared.rglob("*") if path.is_file() and path.read_text() == "precious"]
@@ -139,15 +133,8 @@ def test_another_directory_of_the_same_name_stays_however_old_it_is(
     condemned: Condemned, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Its dates say nothing then: only that it is not the one that was looked at a moment ago."""
-    fired = []
-
-    def on_window(here: str) -> None:
-        if here == "compared, not yet opened":
-            fired.append(here)
-            if len(fired) == 2:  # the unit itself was the first
-                directory_becomes_another(condemned.shared)
-
-    monkeypatch.setattr(mod, "_race_window", on_window)
+    window = "compared, not yet opened"  # the first time with the unit itself
+    strike(monkeypatch, mod, window, lambda: directory_becomes_another(condemned.shared), nth=2)
     condemned.newest_ns += 10**18
     assert condemned.purge().failed == (("sub", "it is not what was judged"),)
     assert (condemned.shared / "unit" / "sub" / "member").read_text() == "precious"
@@ -157,16 +144,11 @@ def test_another_directory_of_the_same_name_stays_however_old_it_is(
 def test_an_empty_directory_that_took_the_name_stays(
     condemned: Condemned, monkeypatch: pytest.MonkeyPatch, name: str
 ) -> None:
-    emptied = []
+    def take_the_name() -> None:
+        os.rename(condemned.shared / name, condemned.shared / "moved")
+        (condemned.shared / name).mkdir()
 
-    def on_window(here: str) -> None:
-        if here == WINDOWS[-1]:
-            emptied.append(here)
-            if len(emptied) == (1 if name == "unit/sub" else 2):
-                os.rename(condemned.shared / name, condemned.shared / "moved")
-                (condemned.shared / name).mkdir()
-
-    monkeypatch.setattr(mod, "_race_window", on_window)
+    strike(monkeypatch, mod, WINDOWS[-1], take_the_name, nth=1 if name == "unit/sub" else 2)
     assert condemned.purge().left
     assert (condemned.shared / name).is_dir()
 
@@ -237,20 +219,13 @@ def test_a_bind_mount_stops_it(condemned: Condemned, tmp_path: Path) -> None:
 
 @needs_root
 def test_a_bind_mount_that_comes_at_the_last_moment_stops_it(
-    condemned: Condemned, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    condemned: Condemned, victim: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """Of the same file system, ours and old: nothing but the mount itself tells that it is none of the unit."""
-    victim = tmp_path / "victim"
-    victim.mkdir()
-    (victim / "file").write_text("precious")
     condemned.newest_ns += 10**18
     with ExitStack() as stack:
-
-        def on_window(here: str) -> None:
-            if here == "judged, not yet opened":
-                stack.enter_context(bind(victim, condemned.shared / "unit" / "sub"))
-
-        monkeypatch.setattr(mod, "_race_window", on_window)
+        mount = bind(victim, condemned.shared / "unit" / "sub")
+        strike(monkeypatch, mod, "judged, not yet opened", lambda: stack.enter_context(mount))
         assert condemned.purge().failed == (("sub", "a file system is mounted here"),)
         assert (victim / "file").read_text() == "precious"
 

@@ -10,7 +10,7 @@ import pytest
 
 from support.holding import process
 from support.mounts import bind, fill_bytes, fill_inodes, needs_root, tmpfs
-from support.trees import chain
+from support.trees import chain, opened
 from support.user import OrdinaryUser
 from tmpwarden.oskit.files import emptier, same_mount
 from tmpwarden.oskit.files import purge as mod
@@ -25,11 +25,8 @@ STRANGE_NAMES = ["new\nline", "esc\x1b[31m", "bad\udcff\udcfeutf8", "n" * 255, "
 
 @pytest.fixture
 def ours(tmp_path: Path) -> Iterator[tuple[Path, int]]:
-    path = tmp_path / "ours"
-    path.mkdir(mode=0o700)
-    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY)
-    yield path, fd
-    os.close(fd)
+    with opened(tmp_path / "ours") as found:
+        yield found
 
 
 def make_tree(path: Path) -> None:
@@ -74,11 +71,8 @@ def test_a_name_that_is_gone_is_no_failure(ours: tuple[Path, int]) -> None:
     assert purge(ours[1], "nothing").failed == ()
 
 
-def test_what_a_link_points_to_stays(ours: tuple[Path, int], tmp_path: Path) -> None:
+def test_what_a_link_points_to_stays(ours: tuple[Path, int], victim: Path) -> None:
     path, fd = ours
-    victim = tmp_path / "victim"
-    victim.mkdir()
-    (victim / "file").write_text("precious")
     (path / "unit").mkdir()
     os.symlink(victim, path / "unit" / "link")
     os.symlink(victim, path / "top")
@@ -137,11 +131,8 @@ def test_three_thousand_levels_go_with_few_descriptors(ours: tuple[Path, int]) -
 
 @needs_root
 @pytest.mark.usefixtures("kernel")
-def test_a_bind_mount_of_the_same_file_system_is_not_entered(ours: tuple[Path, int], tmp_path: Path) -> None:
+def test_a_bind_mount_of_the_same_file_system_is_not_entered(ours: tuple[Path, int], victim: Path) -> None:
     path, fd = ours
-    victim = tmp_path / "victim"
-    victim.mkdir()
-    (victim / "file").write_text("precious")
     (path / "unit" / "a" / "sp ace\nline").mkdir(parents=True)
     (path / "unit" / "a" / "plain").write_text("x")
     with bind(victim, path / "unit" / "a" / "sp ace\nline"):
@@ -153,11 +144,8 @@ def test_a_bind_mount_of_the_same_file_system_is_not_entered(ours: tuple[Path, i
 
 @needs_root
 @pytest.mark.usefixtures("kernel")
-def test_a_bind_mount_below_sixty_four_levels_is_not_entered(ours: tuple[Path, int], tmp_path: Path) -> None:
+def test_a_bind_mount_below_sixty_four_levels_is_not_entered(ours: tuple[Path, int], victim: Path) -> None:
     path, fd = ours
-    victim = tmp_path / "victim"
-    victim.mkdir()
-    (victim / "file").write_text("precious")
     deep = path / "unit" / "/".join("d" * 150)
     deep.mkdir(parents=True)
     with bind(victim, deep):

@@ -11,6 +11,7 @@ import pytest
 
 from support.mounts import bind, ext4, fill_bytes, fill_inodes, needs_root, tmpfs
 from support.user import OrdinaryUser
+from support.windows import strike
 from tmpwarden.oskit.files import take as mod
 from tmpwarden.oskit.files.take import Taken
 
@@ -112,25 +113,13 @@ MOVES: list[Move] = [
 ]
 
 
-def strike(monkeypatch: pytest.MonkeyPatch, window: str, move: Move, shared: Path) -> list[str]:
-    fired: list[str] = []
-
-    def on_window(here: str) -> None:
-        if here == window and not fired:
-            fired.append(here)
-            move(shared)
-
-    monkeypatch.setattr(mod, "_race_window", on_window)
-    return fired
-
-
 @pytest.mark.parametrize("make", [make_file, make_tree], ids=["file", "tree"])
 @pytest.mark.parametrize("move", MOVES, ids=lambda move: move.__name__)
 @pytest.mark.parametrize("window", WINDOWS[:2])
 def test_a_successor_survives(dirs: Dirs, monkeypatch: pytest.MonkeyPatch, window: str, move: Move, make: Move) -> None:
     make(dirs.shared)
     pinned = mod.pin(dirs.shared_fd, "x")
-    fired = strike(monkeypatch, window, move, dirs.shared)
+    fired = strike(monkeypatch, mod, window, lambda: move(dirs.shared))
     word = dirs.take(pinned)
 
     assert fired == [window]

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support import users
-from support.litter import claude_session, later, snapshot
+from support.litter import claude_session, in_quarantine, later, snapshot
 from support.mounts import fill_bytes, needs_root, tmpfs
 from tmpwarden.lazy_dataclass import replace
 from tmpwarden.model.request import Request
@@ -31,7 +31,7 @@ def put_aside(root: Path) -> tuple[Path, Path]:
     unit = claude_session(root, files=3)
     clean(now_ns=later(100))
     assert not unit.exists()
-    (waiting,) = (root / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
+    (waiting,) = in_quarantine(root)
     return unit, waiting
 
 
@@ -87,7 +87,7 @@ def test_where_memory_is_short_it_is_looked_at_too(tmp_path: Path) -> None:
         request = Request(roots=(str(root),), rows=("claude.cwd-marker",))
         units = [claude_session(root, files=1, slug=f"-{number}") for number in range(2)]
         clean(Request(roots=(str(root),)), now_ns=later(100))
-        waiting = list((root / f"tmpwarden-{os.geteuid()}" / "q").iterdir())
+        waiting = in_quarantine(root)
         write(waiting[0])
         fill_bytes(root)
         clean(request, now_ns=later(100.1))
@@ -128,7 +128,7 @@ def test_a_link_that_another_tree_made_or_removed_meanwhile_keeps_nobody(root: P
     for path in (unit / "tasks").iterdir():
         os.link(path, root.parent / path.name)
     clean(now_ns=later(100))
-    (waiting,) = (root / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
+    (waiting,) = in_quarantine(root)
     for number, path in enumerate((waiting / "tasks").iterdir()):
         os.link(path, root.parent / f"other-{number}")
     clean(PURGE, now_ns=later(101))
@@ -141,7 +141,7 @@ def test_what_somebody_uses_when_its_time_is_over_goes_back(root: Path, use: Cal
     unit = users.fill(root / f"claude-{os.geteuid()}" / "-p" / "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11")
     before = snapshot(unit)
     clean(now_ns=later(100))
-    (waiting,) = (root / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
+    (waiting,) = in_quarantine(root)
     with use(waiting):  # type: ignore[attr-defined]
         clean(SETTLED, now_ns=later(200))
     assert snapshot(unit) == before

@@ -13,7 +13,7 @@ from pathlib import Path
 
 import pytest
 
-from support.litter import claude_session, later
+from support.litter import claude_session, in_quarantine, later
 from support.mounts import fill_bytes, needs_root, tmpfs
 from tmpwarden.errors import NameTaken, NotFound
 from tmpwarden.model.request import Request
@@ -92,7 +92,7 @@ def test_it_is_as_it_was(unit: Path, elsewhere: Path, own_world: Path) -> None:
     assert description(Path(restored.path)) == before
     assert (elsewhere / unit.name / "sparse").stat().st_blocks * 512 < HOLE_BYTES
     assert os.listdir(elsewhere) == [unit.name]
-    assert list((own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()) == []
+    assert in_quarantine(own_world / "tmp") == []
     assert restorable(str(own_world / "state" / "tmpwarden")) == {}
 
 
@@ -154,7 +154,7 @@ def test_what_is_written_while_it_is_copied_is_not_lost(
 
     def copy_and_write(*words: object) -> int:
         copied = copy(*words)  # type: ignore[arg-type]
-        (taken,) = (own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
+        (taken,) = in_quarantine(own_world / "tmp")
         (taken / "one").write_text("fresh")
         return copied
 

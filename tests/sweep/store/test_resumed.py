@@ -8,6 +8,7 @@ import pytest
 
 from support.litter import claude_session, later, snapshot
 from support.mounts import fill_inodes, needs_root, tmpfs
+from support.windows import strike
 from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import inplace, link_marks
 from tmpwarden.sweep.compose import clean
@@ -23,21 +24,13 @@ class Cut(BaseException):
 
 def cut_short(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run `clean` on a root where nothing can be made, and end it after a few members are gone."""
-    seen = []
 
-    def on_window(here: str) -> None:
-        seen.append(here)
-        if seen.count("judged, not yet compared") > 5:
-            raise Cut
+    def die() -> None:
+        raise Cut
 
-    monkeypatch.setattr(inplace, "_race_window", on_window)
-    try:
-        result = clean(Request(roots=(str(root),)), now_ns=later(100))
-    except Cut:
-        pass
-    else:
-        pytest.fail(f"it did not come so far: {result}")
-    monkeypatch.setattr(inplace, "_race_window", lambda _: None)
+    strike(monkeypatch, inplace, "judged, not yet compared", die, nth=6)
+    with pytest.raises(Cut):
+        clean(Request(roots=(str(root),)), now_ns=later(100))
 
 
 def test_it_is_finished_by_the_next_run(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

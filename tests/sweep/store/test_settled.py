@@ -2,15 +2,14 @@
 
 import os
 import signal
-import subprocess
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
 
-from support.litter import claude_session, later, snapshot
+from support.holding import process
+from support.litter import claude_session, in_quarantine, later, snapshot
 from support.user import UID, OrdinaryUser
+from support.windows import strike
 from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store import journal
@@ -25,24 +24,12 @@ class Cut(BaseException):
 
 
 def killed_after_the_take(monkeypatch: pytest.MonkeyPatch, request: Request) -> None:
-    def on_window(here: str) -> None:
-        if here == "taken, holders not yet looked for":
-            raise Cut
+    def die() -> None:
+        raise Cut
 
-    monkeypatch.setattr(act, "_race_window", on_window)
+    strike(monkeypatch, act, "taken, holders not yet looked for", die)
     with pytest.raises(Cut):
         clean(request, now_ns=later(100))
-    monkeypatch.setattr(act, "_race_window", lambda _: None)
-
-
-@contextmanager
-def process(cwd: Path, **variables: str) -> Iterator[None]:
-    child = subprocess.Popen(["sleep", "60"], cwd=cwd, env={**os.environ, **variables})
-    try:
-        yield
-    finally:
-        child.send_signal(signal.SIGKILL)
-        child.wait()
 
 
 @pytest.mark.parametrize("quarantine", [True, False])
@@ -54,13 +41,13 @@ def test_a_session_that_goes_on_gets_its_unit_back(
     before = snapshot(unit)
     killed_after_the_take(monkeypatch, Request(quarantine=quarantine))
     assert not unit.exists()
-    (taken,) = (own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()
+    (taken,) = in_quarantine(own_world / "tmp")
     if how == "session":
-        holder = process(own_world, CLAUDE_CODE_SESSION_ID=unit.name)
+        holder = process("", env={"CLAUDE_CODE_SESSION_ID": unit.name})
     elif how == "TMPDIR":
-        holder = process(own_world, TMPDIR=str(unit / "tasks"))
+        holder = process("", env={"TMPDIR": str(unit / "tasks")})
     else:
-        holder = process(taken)
+        holder = process("", cwd=taken)
     with holder:
         clean(OTHER_ROW, now_ns=later(100))
     assert snapshot(unit) == before
@@ -77,7 +64,7 @@ def test_where_nobody_goes_on_the_killed_run_is_finished(
     killed_after_the_take(monkeypatch, Request(quarantine=quarantine))
     clean(OTHER_ROW, now_ns=later(1))
     assert not unit.exists()
-    left = [path.suffix for path in (own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()]
+    left = [path.suffix for path in in_quarantine(own_world / "tmp")]
     assert left == ([".k"] if quarantine else [])
 
 

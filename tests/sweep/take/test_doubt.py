@@ -13,6 +13,7 @@ import pytest
 
 from support import hiding
 from support.holding import process as own_process
+from support.litter import in_quarantine
 from support.mounts import mounted, needs_root, tmpfs
 from support.user import OrdinaryUser
 from support.users import OPEN
@@ -50,8 +51,8 @@ def command(user: OrdinaryUser, *words: str) -> dict[str, object]:
     return document
 
 
-def in_quarantine(user: OrdinaryUser) -> list[str]:
-    return sorted(path.suffix for path in (user.tmp / f"tmpwarden-{hiding.SOMEBODY}" / "q").iterdir())
+def kept_of(user: OrdinaryUser) -> list[str]:
+    return sorted(path.suffix for path in in_quarantine(user.tmp, hiding.SOMEBODY))
 
 
 @pytest.mark.parametrize("words", [(), ("--no-quarantine",), ("--budget", "0"), ("--purge",)], ids=str)
@@ -62,12 +63,12 @@ def test_beside_a_process_that_hides_a_unit_goes_only_into_quarantine(
     with hiding.process(user, hiding.HIDE):
         command(user, "clean", "--yes", *words)
         assert not unit.exists()
-        assert in_quarantine(user) == [".k"]
+        assert kept_of(user) == [".k"]
         command(user, "undo")
         assert (unit / "tasks" / "b1.output").exists()
     command(user, "clean", "--yes", "--no-quarantine")
     assert not unit.exists()
-    assert in_quarantine(user) == []
+    assert kept_of(user) == []
 
 
 def test_what_a_process_that_hides_has_open_stays(user: OrdinaryUser) -> None:
@@ -84,9 +85,9 @@ def test_the_working_directory_of_a_process_that_hides_is_never_destroyed(user: 
     with hiding.process(user, hiding.HIDE + CWD, str(unit / "tasks")):
         command(user, "clean", "--yes", "--no-quarantine")
         assert hiding.run(user, NOW, "clean", "--yes", "--purge").returncode == 0
-        assert in_quarantine(user) == [".k"]
+        assert kept_of(user) == [".k"]
     assert hiding.run(user, NOW, "clean", "--yes", "--purge").returncode == 0
-    assert in_quarantine(user) == []
+    assert kept_of(user) == []
 
 
 def test_why_says_what_it_hangs_on_and_neither_why_nor_scan_asks(user: OrdinaryUser) -> None:
@@ -139,7 +140,7 @@ def test_a_shy_program_is_no_doubt(user: OrdinaryUser) -> None:
     with hiding.process(user, hiding.HIDE + hiding.RENAME, "ssh-agent"):
         command(user, "clean", "--yes", "--no-quarantine")
     assert not unit.exists()
-    assert in_quarantine(user) == []
+    assert kept_of(user) == []
 
 
 def test_of_a_swarm_worthless_single_files_go_for_good_by_the_kernels_word(user: OrdinaryUser) -> None:
@@ -274,7 +275,7 @@ def test_a_teardown_inside_a_pid_namespace_works_also_where_the_kernel_cannot_be
             assert unit.exists()
         in_a_container("teardown", "--session", name, "--root", str(root), "--wait")
         assert not unit.exists()
-        assert [path.suffix for path in (root / f"tmpwarden-{os.geteuid()}" / "q").iterdir()] == [".k"]
+        assert [path.suffix for path in in_quarantine(root)] == [".k"]
 
 
 def test_doctor_says_where_everything_stays_and_why(tmp_path: Path, own_world: Path) -> None:

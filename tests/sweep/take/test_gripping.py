@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support.litter import claude_session, later, snapshot
+from support.windows import strike
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Receipt
 from tmpwarden.model.terms import Reason
@@ -47,14 +48,7 @@ def test_what_a_killed_group_had_not_come_to_is_whole_where_it_was(
     before = [snapshot(unit) for unit in litter]
     child = os.fork()
     if child == 0:
-        seen: list[str] = []
-
-        def die(here: str) -> None:
-            seen.append(here)
-            if seen.count("judged, not yet taken") == 3:
-                os._exit(9)
-
-        monkeypatch.setattr(rename, "_race_window", die)
+        strike(monkeypatch, rename, "judged, not yet taken", lambda: os._exit(9), nth=3)
         clean(Request(quarantine=keeps), now_ns=later(100))
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 9
@@ -89,13 +83,12 @@ def test_another_directory_in_the_place_of_one_of_a_group_is_left_alone(
 ) -> None:
     litter = units(own_world)
 
-    def swap(here: str) -> None:
-        if here == "gripped, not yet written down" and not (own_world / "elsewhere").exists():
-            os.rename(litter[1], own_world / "elsewhere")
-            litter[1].mkdir()
-            (litter[1] / "precious").write_text("mine")
+    def swap() -> None:
+        os.rename(litter[1], own_world / "elsewhere")
+        litter[1].mkdir()
+        (litter[1] / "precious").write_text("mine")
 
-    monkeypatch.setattr(gripping, "_race_window", swap)
+    strike(monkeypatch, gripping, "gripped, not yet written down", swap)
     clean(Request(quarantine=False), now_ns=later(100))
     assert (litter[1] / "precious").read_text() == "mine"
     assert [unit.exists() for unit in litter] == [False, True, False, False]

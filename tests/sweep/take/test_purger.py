@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from support.litter import claude_session, later
+from support.litter import claude_session, in_quarantine, later
 from support.mounts import needs_root
 from support.user import UID, OrdinaryUser
 from tmpwarden.model.request import Request
@@ -65,7 +65,7 @@ def test_what_a_killed_worker_did_not_come_to_is_done_by_the_sweep(
     assert result.failed == []
     assert result.freed_bytes > 0
     assert not any(unit.exists() for unit in units)
-    assert list((own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q").iterdir()) == []
+    assert in_quarantine(own_world / "tmp") == []
 
 
 @pytest.mark.parametrize("last", [1, 2], ids=["not one pipe", "one pipe"])

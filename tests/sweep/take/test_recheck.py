@@ -3,11 +3,13 @@
 import os
 from collections.abc import Callable
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
-from support.litter import claude_session, cwd_markers, later, snapshot
+from support.litter import claude_session, cwd_markers, in_quarantine, later, snapshot
 from support.mounts import needs_root, tmpfs
+from support.windows import strike
 from tmpwarden.model.request import Request
 from tmpwarden.model.terms import Kind
 from tmpwarden.oskit.files import roll as rolls
@@ -18,12 +20,13 @@ from tmpwarden.sweep.prepared import Plan
 from tmpwarden.sweep.take import act, ending, gripping
 
 FOR_GOOD = Request(quarantine=False)
-BEFORE_THE_RENAME = [
+WINDOWS = [
     (act, "walked, not yet taken"),
     (gripping, "judged, not yet pinned"),
     (rename, "judged, not yet taken"),
+    (act, "taken, holders not yet looked for"),
+    (ending, "taken, not yet walked again"),
 ]
-AFTER_IT = [(act, "taken, holders not yet looked for"), (ending, "taken, not yet walked again")]
 Move = Callable[[Path], object]
 
 
@@ -57,26 +60,8 @@ MOVES: list[Move] = [
 ]
 
 
-def strike(
-    monkeypatch: pytest.MonkeyPatch, module: object, window: str, move: Callable[[], object]
-) -> Callable[[], bool]:
-    struck: list[str] = []
-
-    def on_window(here: str) -> None:
-        if here == window and not struck:
-            struck.append(here)
-            move()
-
-    monkeypatch.setattr(module, "_race_window", on_window)
-    return lambda: bool(struck)
-
-
 class Cut(BaseException):
     """The run ends here, whatever it wanted to catch."""
-
-
-def in_quarantine(root: Path) -> list[Path]:
-    return list((root / f"tmpwarden-{os.geteuid()}" / "q").iterdir())
 
 
 def fresh_of(unit: Path) -> list[Path]:
@@ -84,28 +69,18 @@ def fresh_of(unit: Path) -> list[Path]:
 
 
 @pytest.mark.parametrize("move", MOVES, ids=lambda move: move.__name__)
-@pytest.mark.parametrize(("module", "window"), BEFORE_THE_RENAME, ids=lambda value: str(value)[:40])
-def test_what_came_before_the_rename_sends_it_back(
-    own_world: Path, monkeypatch: pytest.MonkeyPatch, module: object, window: str, move: Move
+@pytest.mark.parametrize(("module", "window"), WINDOWS, ids=lambda value: str(value)[:40])
+def test_what_somebody_writes_meanwhile_sends_it_back(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch, module: ModuleType, window: str, move: Move
 ) -> None:
-    unit = claude_session(own_world / "tmp")
-    struck = strike(monkeypatch, module, window, lambda: move(unit))
+    """After the rename he had a descriptor in it from before, and has closed it when the holders are looked for."""
+    root = own_world / "tmp"
+    unit = claude_session(root)
+    struck = strike(monkeypatch, module, window, lambda: move(unit if unit.exists() else in_quarantine(root)[0]))
     result = clean(FOR_GOOD, now_ns=later(100))
-    assert struck() and len(fresh_of(unit)) == 1
+    assert struck and len(fresh_of(unit)) == 1
     assert [receipt.reason.value for receipt in result.spared] == ["changed-since-judged"]
-    assert in_quarantine(own_world / "tmp") == []
-
-
-@pytest.mark.parametrize("move", MOVES, ids=lambda move: move.__name__)
-@pytest.mark.parametrize(("module", "window"), AFTER_IT, ids=lambda value: str(value)[:40])
-def test_what_somebody_wrote_into_the_quarantine_sends_it_back(
-    own_world: Path, monkeypatch: pytest.MonkeyPatch, module: object, window: str, move: Move
-) -> None:
-    """He had a descriptor in it before the rename, and has closed it when the holders are looked for."""
-    unit = claude_session(own_world / "tmp")
-    struck = strike(monkeypatch, module, window, lambda: move(*in_quarantine(own_world / "tmp")))
-    clean(FOR_GOOD, now_ns=later(100))
-    assert struck() and len(fresh_of(unit)) == 1
+    assert in_quarantine(root) == []
 
 
 def test_what_was_written_where_the_walk_had_passed_already_sends_it_back(
@@ -138,9 +113,9 @@ def test_part_of_it_that_somebody_took_away_sends_the_rest_back(
         os.rename(unit / "tasks", own_world / "tasks")
         os.utime(unit, ns=dates)
 
-    assert strike(monkeypatch, gripping, "judged, not yet pinned", take_away)
+    struck = strike(monkeypatch, gripping, "judged, not yet pinned", take_away)
     clean(FOR_GOOD, now_ns=later(100))
-    assert (unit / "notes").exists()
+    assert struck and (unit / "notes").exists()
 
 
 def test_a_unit_that_nobody_touched_goes_and_is_walked_twice(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -197,7 +172,7 @@ def test_a_marker_that_is_written_after_its_take_goes_back(own_world: Path, monk
 
     struck = strike(monkeypatch, act, "taken, holders not yet looked for", write)
     clean(now_ns=later(100))
-    assert struck() and [path.read_text() for path in markers if path.exists()] == ["/home/me/fresh\n"]
+    assert struck and [path.read_text() for path in markers if path.exists()] == ["/home/me/fresh\n"]
 
 
 @needs_root

@@ -12,6 +12,7 @@ from types import ModuleType
 import pytest
 
 from support.litter import claude_session, later, snapshot
+from support.windows import strike
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Receipt
 from tmpwarden.model.terms import Outcome
@@ -75,16 +76,14 @@ def users() -> Iterator[None]:
 def test_the_last_of_a_group_is_spared_though_the_others_moved_before_it(
     own_world: Path, monkeypatch: pytest.MonkeyPatch, move: Callable[[Path, Path], None]
 ) -> None:
-    litter, seen = units(own_world), []
+    litter = units(own_world)
     spared: list[Path] = []
 
-    def strike(here: str) -> None:
-        seen.append(here)
-        if seen.count("judged, not yet taken") == len(litter) and not spared:
-            spared.extend(unit for unit in litter if unit.exists())
-            move(spared[0], own_world)
+    def move_on_the_last() -> None:
+        spared.extend(unit for unit in litter if unit.exists())
+        move(spared[0], own_world)
 
-    monkeypatch.setattr(rename, "_race_window", strike)
+    strike(monkeypatch, rename, "judged, not yet taken", move_on_the_last, nth=len(litter))
     result = clean(Request(quarantine=move is swap), now_ns=later(100))  # of a kept one only the pin says that
     assert len(spared) == 1 and [unit for unit in litter if unit.exists()] == spared
     assert list(spared[0].rglob("precious" if move is swap else "*.output"))
@@ -114,14 +113,7 @@ def test_the_next_run_settles_every_unit_of_a_killed_group(
     before = {str(unit): snapshot(unit) for unit in litter}
     child = os.fork()
     if child == 0:
-        seen: list[str] = []
-
-        def die(here: str) -> None:
-            seen.append(here)
-            if seen.count(window) == nth:
-                os.kill(os.getpid(), signal.SIGKILL)
-
-        monkeypatch.setattr(module, "_race_window", die)
+        strike(monkeypatch, module, window, lambda: os.kill(os.getpid(), signal.SIGKILL), nth=nth)
         clean(Request(quarantine=keeps), now_ns=later(100))
         os._exit(0)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from support.litter import HOUR_NS, claude_session, cwd_markers, later, snapshot
+from support.litter import HOUR_NS, claude_session, cwd_markers, in_quarantine, later, snapshot
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Receipt, Remove
 from tmpwarden.model.terms import Outcome, Reason
@@ -126,44 +126,36 @@ def test_a_member_of_a_swarm_that_became_something_else_stays(root: Path) -> Non
     assert second.is_symlink() and precious.exists()
 
 
-def without_descriptors_for(monkeypatch: pytest.MonkeyPatch, path: Path) -> None:
-    real = take.pin
+@pytest.fixture(params=[3, 1], ids=["one of three", "the only one"])
+def markers(root: Path, request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> list[Path]:
+    """The last of them cannot be opened: there is no descriptor left."""
+    made, real = cwd_markers(root, request.param), take.pin
 
     def starved(dir_fd: int, name: str) -> int:
-        if name == path.name:
+        if name == made[-1].name:
             raise OSError(errno.EMFILE, os.strerror(errno.EMFILE))
         return real(dir_fd, name)
 
     monkeypatch.setattr(take, "pin", starved)
+    return made
 
 
-@pytest.mark.parametrize("count", [3, 1], ids=["one of three", "the only one"])
-def test_a_member_of_a_swarm_that_cannot_be_opened_is_told_as_failed(
-    root: Path, monkeypatch: pytest.MonkeyPatch, count: int
-) -> None:
-    markers = cwd_markers(root, count)
-    judged = Judged()
-    without_descriptors_for(monkeypatch, markers[-1])
-    (told,) = [one for one in judged.taken() if one.outcome is Outcome.FAILED]
+def test_a_member_of_a_swarm_that_cannot_be_opened_is_told_as_failed(markers: list[Path]) -> None:
+    (told,) = [one for one in Judged().taken() if one.outcome is Outcome.FAILED]
     assert (told.finding.members, told.reason) == ((markers[-1].name,), Reason.NOT_MEASURED)
     assert "Too many open files" in told.detail
-    assert [path.exists() for path in markers] == [False] * (count - 1) + [True]
+    assert [path.exists() for path in markers] == [False] * (len(markers) - 1) + [True]
 
 
-@pytest.mark.parametrize("count", [2, 1], ids=["a member of a swarm", "the only one"])
-def test_what_cannot_be_opened_to_be_removed_in_place_is_told_as_failed(
-    root: Path, monkeypatch: pytest.MonkeyPatch, count: int
-) -> None:
-    markers = cwd_markers(root, count)
+def test_what_cannot_be_opened_to_be_removed_in_place_is_told_as_failed(root: Path, markers: list[Path]) -> None:
     judged = Judged()
-    without_descriptors_for(monkeypatch, markers[-1])
     parent = os.open(root, os.O_RDONLY)
     try:
         told = remove_in_place(judged.verdict, parent, judged.journal, judged.prepared.weigher.member_may_go)
     finally:
         os.close(parent)
     assert told.outcome is Outcome.FAILED and "Too many open files" in told.detail
-    assert [path.exists() for path in markers] == [False] * (count - 1) + [True]
+    assert [path.exists() for path in markers] == [False] * (len(markers) - 1) + [True]
 
 
 def test_what_came_in_the_place_of_a_member_and_cannot_go_back_is_never_purged(
@@ -185,7 +177,7 @@ def test_what_came_in_the_place_of_a_member_and_cannot_go_back_is_never_purged(
 
     monkeypatch.setattr(take, "_race_window", strike)
     judged.taken()
-    inside = list((root / f"tmpwarden-{os.geteuid()}" / "q").iterdir())
+    inside = in_quarantine(root)
     assert [(path.suffix, path.read_text()) for path in inside] == [(".p", "second")]
     assert member.read_text() == "third"
 
