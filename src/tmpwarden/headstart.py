@@ -4,6 +4,7 @@ Such a pack holds nothing that its sources do not say: if one of them has change
 used. This module imports none of ours: it is the only one that every hook has to find the ordinary way.
 """
 
+import gc
 import posix
 import sys
 from marshal import loads
@@ -30,8 +31,8 @@ _Module = type(sys)
 
 
 def prepare(package: str) -> None:
-    """`package` is our directory. The script that started us has put an empty package in the place of the real one."""
-    del sys.modules[_US]
+    """`package` is our directory."""
+    gc.disable()  # nothing in a hook lives long enough to be worth a look
     is_packed = False
     try:
         state = own_state(posix.environ)

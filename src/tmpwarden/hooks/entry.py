@@ -1,6 +1,5 @@
 """The hot path: one payload on stdin, one answer on stdout, never the status 2 that denies a call (law 9)."""
 
-import gc
 import posix
 import sys
 
@@ -24,7 +23,6 @@ _AUDIT, _COMPILER = "tmpwarden.guard.log.audit", "tmpwarden.guard.rules.compilin
 
 def main(arguments: list[str]) -> None:
     """Answer and leave without tearing the interpreter down: that alone is a tenth of a bare start."""
-    gc.disable()  # nothing lives long enough here to be worth a look
     answer, status = b"", 0
     try:
         if posix.environ.get(b"TMPWARDEN_DISABLE") != b"1":

@@ -3,12 +3,11 @@
 try:
     import sys
 
-    here = __file__.rsplit("/", 2)[0]
-    sys.modules["tmpwarden"] = bare = type(sys)("tmpwarden")  # the real one may lie in a pack
-    bare.__path__ = [here]
-    from tmpwarden.headstart import prepare
-
-    prepare(here)
+    here, name = __file__.rsplit("/", 2)[0], "tmpwarden.headstart"
+    sys.modules[name] = first = type(sys)(name)  # the package above it may lie in a pack
+    first.__file__ = here + "/headstart.py"  # by its own loader: finding it would cost more than reading it
+    exec(type(__loader__)(name, first.__file__).get_code(name), first.__dict__)  # type: ignore[name-defined]
+    first.prepare(here)
     from tmpwarden.hooks.entry import main
 
     main(sys.argv[1:])
