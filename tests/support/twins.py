@@ -12,7 +12,6 @@ import shutil
 import subprocess
 import sys
 
-from support.user import AS_HIM
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
@@ -67,7 +66,7 @@ def ran(line: str) -> tuple[int, str]:
     try:
         done = subprocess.run(
             ["/bin/bash", "-c", line], cwd=PROJECT, env=ENVIRON, stdin=subprocess.DEVNULL, capture_output=True,
-            **AS_HIM, timeout=20, check=False,
+            user=UID, group=UID, extra_groups=[], timeout=20, check=False,
         )  # fmt: skip
     except subprocess.TimeoutExpired:
         return 124, ""
