@@ -71,7 +71,7 @@ with tmpwarden.session("mycli") as s:
 @pytest.mark.parametrize(
     ("moment", "source"),
     [
-        ("made, not yet locked", "locks.hold = die"),
+        ("made, not yet locked", "locks.flock = die"),
         ("locked, not yet leased", "directory._write_lease = die"),
         ("lease made, not yet written", "os.write = die"),
         ("leased", "signals.deliver_pending = die"),
@@ -83,7 +83,8 @@ def test_whatever_moment_a_run_is_killed_in_the_next_one_clears_up(
 ) -> None:
     strike = f"""
 import os, signal, sys, tmpwarden
-from tmpwarden.session import directory, locks, signals
+from tmpwarden.oskit.proc import locks
+from tmpwarden.session import directory, signals
 def die(*_): os.kill(os.getpid(), signal.SIGKILL)
 {source}
 with tmpwarden.session("mycli"): pass
@@ -193,8 +194,8 @@ with tmpwarden.session("mycli"): pass
 def test_a_sweeper_that_meets_a_directory_in_the_making_does_not_break_its_maker(programs: Programs) -> None:
     strike = """
 import os, tmpwarden
-from tmpwarden.session import locks
-hold, struck = locks.hold, []
+from tmpwarden.oskit.proc import locks
+flock, struck = locks.flock, []
 def window(fd):
     if not struck:
         struck.append(fd)
@@ -202,8 +203,8 @@ def window(fd):
             with tmpwarden.session("mycli"): pass
             os._exit(0)
         assert os.wait()[1] == 0
-    hold(fd)
-locks.hold = window
+    flock(fd)
+locks.flock = window
 with tmpwarden.session("mycli") as s:
     s.file("work")
     name = os.path.basename(s.path)

@@ -6,6 +6,8 @@ import os
 import signal
 import time
 
+from ..oskit.files.descriptors import closing
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
@@ -119,7 +121,5 @@ def _sleep_until_exit(child: subprocess.Popen[Any], limit_s: float) -> None:
     except OSError:
         _wait([child], limit_s)
         return
-    try:
+    with closing(fd):
         select.select([fd], [], [], limit_s)
-    finally:
-        os.close(fd)

@@ -9,8 +9,8 @@ from ..errors import NoSpace, UnsafeScratch
 from ..leases import record
 from ..model.hot import Lease
 from ..oskit.files import own_files, portable
-from ..oskit.proc import namespaces, procs
-from . import locks
+from ..oskit.files.descriptors import closing
+from ..oskit.proc import locks, namespaces, procs
 from .private import HAS_DIR_FDS, Folder, explained, make_file, make_folder
 
 if HAS_DIR_FDS:
@@ -75,7 +75,7 @@ def _is_leased(taken: SessionDirectory, app: str) -> bool:
     """Lock it and write the lease; False if a sweeper was faster and it is gone."""
     try:
         if taken.folder.fd is not None:
-            locks.hold(taken.folder.fd)
+            locks.flock(taken.folder.fd)
             if not os.fstat(taken.folder.fd).st_nlink:
                 taken.folder.close()
                 return False
@@ -90,12 +90,9 @@ def _is_leased(taken: SessionDirectory, app: str) -> bool:
 
 def _write_lease(taken: SessionDirectory, app: str) -> None:
     line = record.encode(lease_of(taken.folder.path, app, taken.name)).encode("ascii")
-    fd = make_file(taken.root, lease_name(taken.name))
-    try:
+    with closing(make_file(taken.root, lease_name(taken.name))) as fd:
         while line:
             line = line[os.write(fd, line) :]
-    finally:
-        os.close(fd)
 
 
 def lease_of(path: str, app: str, session_name: str) -> Lease:

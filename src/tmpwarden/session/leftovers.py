@@ -7,9 +7,9 @@ import os
 from ..leases import record
 from ..model.hot import Lease
 from ..oskit.files import own_files
-from ..oskit.proc import namespaces
+from ..oskit.files.descriptors import closing
+from ..oskit.proc import locks, namespaces
 from ..oskit.race import race_window as _race_window
-from . import locks
 from .directory import is_session_name, lease_name, remove, remove_lease
 from .handover import OUT, expiry_s, session_of
 from .private import Folder, open_folder
@@ -44,12 +44,10 @@ def _clear_session(root: Folder, name: str) -> None:
         return
     except OSError:
         return
-    try:
+    with closing(fd):
         _race_window("opened, not yet locked")
-        if locks.is_free(fd) and _is_still(root, name, fd):
+        if locks.try_flock(fd) and _is_still(root, name, fd):
             _clear_unlocked(root, name)
-    finally:
-        os.close(fd)
 
 
 def _is_still(root: Folder, name: str, fd: int) -> bool:

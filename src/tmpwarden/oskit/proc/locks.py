@@ -8,6 +8,7 @@ import stat
 from collections.abc import Collection
 
 from ...model.answers import Held, Nobody, NotMeasured, Users
+from ..files.descriptors import closing
 from ..files.opening import open_dir
 from . import namespaces, procs
 
@@ -139,6 +140,17 @@ def try_flock(fd: int) -> bool:
     return True
 
 
+def flock(fd: int) -> None:
+    """The same, but wait for whoever looks at it right now. The kernel lets go of it when its holder ends."""
+    if fcntl is None:
+        return
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX)
+    except OSError as error:  # a file system without locks: the lease alone has to do
+        if error.errno not in (errno.ENOSYS, errno.EOPNOTSUPP, errno.ENOLCK, errno.EINVAL):
+            raise
+
+
 def listeners(dir_fd: int, name: str) -> Users:
     """Whether any process has this socket bound. Only ECONNREFUSED is dead.
 
@@ -151,12 +163,10 @@ def listeners(dir_fd: int, name: str) -> Users:
         pinned = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
     except OSError as error:
         return NotMeasured(f"a socket in it cannot be asked: {error.strerror}")
-    try:
+    with closing(pinned):
         if not stat.S_ISSOCK(os.fstat(pinned).st_mode):
             return NotMeasured("a socket in it became something else")
         number = _connected(f"/proc/self/fd/{pinned}")
-    finally:
-        os.close(pinned)
     if number == errno.ECONNREFUSED:
         return Nobody()
     if number in (0, errno.EPROTOTYPE, errno.EAGAIN, errno.EPERM, errno.EISCONN):
