@@ -153,6 +153,16 @@ def open_private(path: str, max_bytes: int) -> "tuple[int, int]":
     return -1, 0
 
 
+def read_out(fd: int, most_bytes: int) -> "bytes | None":
+    """What an open file holds, up to so many bytes; None where it cannot be read. It is closed then."""
+    try:
+        return posix.read(fd, most_bytes)
+    except OSError:
+        return None
+    finally:
+        posix.close(fd)
+
+
 def are_unchanged(stamps: "Iterable[Stamp]") -> bool:
     """Whether every source still looks as it did."""
     for path, mtime_ns, size, inode in stamps:  # a hundred of them before every tool call

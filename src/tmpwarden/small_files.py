@@ -2,6 +2,8 @@
 
 import posix
 
+from .headstart import read_out
+
 _READ = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK
 _WRITE = posix.O_WRONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW
 CREATED, EMPTIED, APPENDED = posix.O_CREAT | posix.O_EXCL, posix.O_TRUNC, posix.O_CREAT | posix.O_APPEND
@@ -14,17 +16,12 @@ def read(path: "str | bytes", most_bytes: int, flags: int = posix.O_NOFOLLOW) ->
         fd = posix.open(path, _READ | flags)
     except (OSError, ValueError):
         return None
-    try:
-        return posix.read(fd, most_bytes)
-    except OSError:
-        return None
-    finally:
-        posix.close(fd)
+    return read_out(fd, most_bytes)
 
 
-def read_text(path: "str | bytes", most_bytes: int, flags: int = posix.O_NOFOLLOW) -> str:
+def read_text(path: "str | bytes", most_bytes: int) -> str:
     """The same as text; "" where there is nothing to read."""
-    return (read(path, most_bytes, flags) or b"").decode("utf-8", "surrogateescape")
+    return (read(path, most_bytes) or b"").decode("utf-8", "surrogateescape")
 
 
 def write(path: str, data: bytes, how: int) -> bool:

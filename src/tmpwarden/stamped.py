@@ -3,7 +3,7 @@
 import posix
 from _frozen_importlib import ModuleSpec  # importlib.machinery is one import more
 
-from .headstart import open_private
+from .headstart import open_private, read_out
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -29,14 +29,12 @@ def _stamp(path: str) -> "Stamp":
 def read_private(path: str, max_bytes: int) -> "bytes | None":
     """The bytes of a file that is ours, writable by nobody else, no link and no longer than that; else None."""
     fd, size = open_private(path, max_bytes)
-    if fd < 0:
-        return None
-    try:
-        return posix.read(fd, size)
-    except OSError:
-        return None
-    finally:
-        posix.close(fd)
+    return None if fd < 0 else read_out(fd, size)
+
+
+def private_lines(path: str, max_bytes: int) -> "list[str]":
+    """The lines of such a file; none where there is no such file."""
+    return (read_private(path, max_bytes) or b"").decode("utf-8", "surrogateescape").split("\n")
 
 
 class CodeFinder:

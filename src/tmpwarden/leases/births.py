@@ -7,7 +7,9 @@ never a proof of anything else. Light: hooks read and write this.
 import posix
 
 from ..model.hot import Birth, Lease
+from ..small_files import APPENDED, write
 from ..small_json import decode_object, encode
+from ..stamped import private_lines
 
 FILE = "births.jsonl"
 _MOST_BYTES = 1 << 20  # then it is written anew, with what is still there
@@ -52,7 +54,7 @@ def owners(state: str) -> "tuple[Lease, ...]":
     from .record import decode
 
     found = {}
-    for line in _text(f"{state}/{FILE}").split("\n"):
+    for line in _lines(f"{state}/{FILE}"):
         told = decode_object(line) if line.startswith('{"owner"') else None
         lease = decode(encode(told["owner"]), "") if told else None
         if lease is not None:
@@ -68,7 +70,7 @@ def _is_same(one: Lease, other: Lease) -> bool:
 def read(state: str) -> "dict[str, Birth]":
     """The last birth noted for each path."""
     found = {}
-    for line in _text(f"{state}/{FILE}").split("\n"):
+    for line in _lines(f"{state}/{FILE}"):
         birth = _birth(line)
         if birth is not None:
             found[birth.path] = birth
@@ -86,7 +88,7 @@ def _birth(text: str) -> Birth | None:
 def is_owned(state: str, session: str, path: str) -> bool:
     """For the guard: whether `path` is a birth of this session, and still the same entry. Decodes what names it."""
     birth, named = None, encode(path)
-    for line in _text(f"{state}/{FILE}").split("\n"):
+    for line in _lines(f"{state}/{FILE}"):
         if named in line and (found := _birth(line)) is not None and found.path == path:
             birth = found
     return birth is not None and birth.owned and birth.session == session and is_there(birth)
@@ -95,21 +97,14 @@ def is_owned(state: str, session: str, path: str) -> bool:
 def _append(state: str, lines: "list[dict[str, object]]") -> None:
     """A full or read-only disk forgets: nobody is harmed by that."""
     path = f"{state}/{FILE}"
-    flags = posix.O_WRONLY | posix.O_CREAT | posix.O_APPEND | posix.O_CLOEXEC | posix.O_NOFOLLOW
     try:
-        fd = posix.open(path, flags, 0o600)
-    except OSError:
-        return
-    try:
-        if posix.fstat(fd).st_size > _MOST_BYTES:
+        if posix.stat(path).st_size > _MOST_BYTES:
             _compact(path)
-            posix.close(fd)
-            fd = posix.open(path, flags, 0o600)
-        posix.write(fd, "".join(f"{encode(line)}\n" for line in lines).encode("utf-8", "surrogateescape"))
+    except FileNotFoundError:
+        pass  # the first line of all
     except OSError:
         return
-    finally:
-        posix.close(fd)
+    write(path, "".join(f"{encode(line)}\n" for line in lines).encode("utf-8", "surrogateescape"), APPENDED)
 
 
 def _compact(path: str) -> None:
@@ -117,7 +112,7 @@ def _compact(path: str) -> None:
     from ..oskit.files import atomic
 
     kept = ""
-    for line in _text(path).split("\n"):
+    for line in _lines(path):
         birth = _birth(line)
         if line and (is_there(birth) if birth is not None else line.startswith('{"owner"')):
             kept += f"{line}\n"
@@ -126,16 +121,5 @@ def _compact(path: str) -> None:
     atomic.write(path, kept.encode("utf-8", "surrogateescape"))
 
 
-def _text(path: str) -> str:
-    try:
-        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW | posix.O_NONBLOCK)
-    except OSError:
-        return ""
-    try:
-        if posix.fstat(fd).st_uid != posix.geteuid():
-            return ""
-        return posix.read(fd, 4 * _MOST_BYTES).decode("utf-8", "surrogateescape")
-    except OSError:
-        return ""
-    finally:
-        posix.close(fd)
+def _lines(path: str) -> "list[str]":
+    return private_lines(path, 4 * _MOST_BYTES)

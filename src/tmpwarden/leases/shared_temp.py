@@ -7,15 +7,14 @@ from __future__ import annotations
 
 from ..oskit.files import atomic
 from ..oskit.files.own_dirs import make_private_dir
-from ..stamped import read_private
+from ..stamped import private_lines
 
 _FILE = "shared-temp"
 _LONGEST = 1 << 16
 
 
 def remembered(state: str) -> tuple[str, ...]:
-    found = (read_private(f"{state}/{_FILE}", _LONGEST) or b"").decode("utf-8", "surrogateescape")
-    return tuple(line for line in found.split("\n") if line.startswith("/"))
+    return tuple(line for line in private_lines(f"{state}/{_FILE}", _LONGEST) if line.startswith("/"))
 
 
 def make(state: str, path: str) -> None:

@@ -6,7 +6,7 @@ start, the timer and user-tmpfiles.d make it. Which there are stands in `<state>
 
 import posix
 
-from ..stamped import read_private
+from ..stamped import private_lines
 
 _LONGEST = 1 << 16
 
@@ -17,8 +17,7 @@ def list_file(state: str) -> str:
 
 def directories(state: str) -> list[str]:
     """Absolute paths, one for each agent, as setup wrote them down."""
-    found = (read_private(list_file(state), _LONGEST) or b"").decode("utf-8", "surrogateescape")
-    return [line for line in found.split("\n") if line.startswith("/")]
+    return [line for line in private_lines(list_file(state), _LONGEST) if line.startswith("/")]
 
 
 def of_agent(state: str, agent: str) -> str:
