@@ -55,7 +55,7 @@ class Watch:
 def look_since_last_time(settings: Settings, *, may_act: bool) -> list[str]:
     """One look for a timer or a hook, compared with the one that the last of them wrote down: what runs away, and what
     was done about it, in sentences. Most machines have nothing to tell, and then nothing is written."""
-    file = f"{places.state_dir()}/growth.json"
+    file = state_file.path("growth.json")
     watch = Watch(limits_of(settings))
     watch.looked_s, watch.before = _recalled(file)
     seen = watch.look()

@@ -6,7 +6,7 @@ import os
 from collections.abc import Mapping
 
 from ..lazy_dataclass import dataclass
-from ..oskit.files import places, state_file
+from ..oskit.files import state_file
 
 _NAME = "last-timer"
 
@@ -18,16 +18,14 @@ class LastTick:
 
 
 def note(failed: Mapping[str, str]) -> None:
-    state_file.write(_path(), {"failed": dict(failed)})  # on a full disk the journal of the system has it
+    """On a full disk the journal of the system has it."""
+    state_file.write(state_file.path(_NAME), {"failed": dict(failed)})
 
 
 def read() -> LastTick | None:
+    path = state_file.path(_NAME)
     try:
-        failed = state_file.read(_path())["failed"]
-        return LastTick(os.stat(_path()).st_mtime_ns, {str(user): str(why) for user, why in failed.items()})
+        failed = state_file.read(path)["failed"]
+        return LastTick(os.stat(path).st_mtime_ns, {str(user): str(why) for user, why in failed.items()})
     except (OSError, KeyError, TypeError, AttributeError):
         return None
-
-
-def _path() -> str:
-    return os.path.join(places.state_dir(), _NAME)

@@ -40,7 +40,7 @@ def tell_if_full(settings: Settings, *, start: Start, now_ns: int | None = None)
         elif percent >= at_percent and when_ns - told.get(room.path, 0) >= _AGAIN_NS:
             told[room.path] = when_ns
             due.append((room, percent))
-    if not state_file.write(_path(), told):
+    if not state_file.write(state_file.path(_NAME), told):
         return ()  # it could not be remembered, and would be told every hour
     for room, percent in due:
         start(partial(_call, settings.notify_command, _facts(room, percent)))
@@ -83,10 +83,6 @@ def _filled(word: str, facts: dict[str, str]) -> str:
 
 def _read() -> dict[str, int]:
     try:
-        return {str(root): int(when) for root, when in state_file.read(_path()).items()}
+        return {str(root): int(when) for root, when in state_file.read(state_file.path(_NAME)).items()}
     except (ValueError, TypeError, AttributeError):
         return {}
-
-
-def _path() -> str:
-    return os.path.join(places.state_dir(), _NAME)

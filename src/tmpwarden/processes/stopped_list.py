@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-import json
-import os
-
 from ..lazy_dataclass import dataclass
-from ..oskit.files import atomic, own_dirs, places, state_file
+from ..oskit.files import state_file
 from ..oskit.proc import namespaces, procs
 from ..small_files import stat_fields
 
-_MOST_REMEMBERED = 256
+_NAME, _MOST_REMEMBERED = "stopped.json", 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +24,7 @@ class Stopped:
 def stopped() -> list[Stopped]:
     """Those we stopped that are still there, and still stopped."""
     try:
-        entries = [Stopped(**entry) for entry in state_file.read(_file())]
+        entries = [Stopped(**entry) for entry in state_file.read(state_file.path(_NAME))]
     except TypeError:
         return []
     return [one for one in entries if one.boot == namespaces.boot_id() and _is_stopped(one)]
@@ -39,9 +36,4 @@ def _is_stopped(one: Stopped) -> bool:
 
 def remember(entries: list[Stopped]) -> None:
     fields = [{name: getattr(one, name) for name in Stopped.__slots__} for one in entries[-_MOST_REMEMBERED:]]
-    own_dirs.make_private_dir(places.state_dir())
-    atomic.write(_file(), json.dumps(fields))
-
-
-def _file() -> str:
-    return os.path.join(places.state_dir(), "stopped.json")
+    state_file.write(state_file.path(_NAME), fields)

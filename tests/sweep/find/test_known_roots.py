@@ -32,3 +32,12 @@ def test_a_broken_list_is_no_list(own_world: Path, content: str) -> None:
     (own_world / "state" / "tmpwarden").mkdir(mode=0o700)
     (own_world / "state" / "tmpwarden" / "roots").write_text(content)
     assert known_roots.remembered() == ()
+
+
+def test_where_nothing_can_be_written_a_run_goes_on_without_the_note(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (own_world / "file").write_text("in the way")
+    monkeypatch.setenv("XDG_STATE_HOME", str(own_world / "file" / "state"))
+    known_roots.note_quarantine(str(own_world))
+    assert known_roots.quarantined() == ()

@@ -5,13 +5,18 @@ from __future__ import annotations
 import os
 
 from ...later import json
-from . import atomic, own_dirs
+from . import atomic, own_dirs, places
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
 _LARGEST = 1 << 20
+
+
+def path(name: str) -> str:
+    """Of one in the state directory."""
+    return f"{places.state_dir()}/{name}"
 
 
 def read(path: str) -> Any:

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ...later import json
-from ...oskit.files import atomic, own_dirs, places, state_file
+from ...oskit.files import state_file
 from ...oskit.proc.reach import Reach
 
 _NAME, _QUARANTINES, _MOST = "roots", "quarantines", 64
@@ -17,7 +16,7 @@ def remembered() -> tuple[str, ...]:
 
 
 def _listed(name: str) -> tuple[str, ...]:
-    listed = state_file.read(f"{places.state_dir()}/{name}")
+    listed = state_file.read(state_file.path(name))
     paths = listed if isinstance(listed, list) else []
     named = [path for path in paths if isinstance(path, str) and os.path.isabs(path)]
     reach = Reach.now()
@@ -29,8 +28,7 @@ def note_quarantine(root: str) -> None:
     known = quarantined()
     if root in known:
         return
-    own_dirs.make_private_dir(places.state_dir())
-    atomic.write(f"{places.state_dir()}/{_QUARANTINES}", json.dumps([*known, root][-_MOST:]))
+    state_file.write(state_file.path(_QUARANTINES), [*known, root][-_MOST:])
 
 
 def quarantined() -> tuple[str, ...]:
@@ -44,4 +42,4 @@ def remember(roots: tuple[str, ...], home_roots: frozenset[str]) -> None:
     if not home_roots or set(roots) <= set(known):
         return
     # on a full disk the next run tries again
-    state_file.write(f"{places.state_dir()}/{_NAME}", [*dict.fromkeys((*known, *roots))][-_MOST:])
+    state_file.write(state_file.path(_NAME), [*dict.fromkeys((*known, *roots))][-_MOST:])
