@@ -7,6 +7,7 @@ import os
 from ..errors import UnsafeScratch
 from ..model.hot import Birth
 from ..oskit.files import birth, own_dirs, places, walk
+from ..oskit.files.descriptors import closing
 from . import births, scratch, stated
 
 _TICK_NS = 10**7  # the clock of files runs a little behind
@@ -35,10 +36,8 @@ def note_all_made(state: str) -> None:
         fd = own_dirs.open_private_dir(f"{state}/hooks", make=False)
     except (OSError, UnsafeScratch):
         return
-    try:
+    with closing(fd):
         names = os.listdir(fd)
-    finally:
-        os.close(fd)
     for name in names:
         if name.endswith(stated.SUFFIX):
             note_made(state, f"{state}/hooks/{name}")
@@ -48,16 +47,11 @@ def _made(path: str, statement: stated.Statement, known: Birth | None) -> Birth 
     """Born after it was stated, and not much later: what was moved or linked there from elsewhere is older."""
     parent, _, name = path.rpartition("/")
     try:
-        fd = walk.open_dir(parent or "/")
+        with closing(walk.open_dir(parent or "/")) as fd:
+            status = os.lstat(name, dir_fd=fd)
+            born_ns = birth.born_ns(fd, name)
     except OSError:
         return None
-    try:
-        status = os.lstat(name, dir_fd=fd)
-        born_ns = birth.born_ns(fd, name)
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
     since_ns = statement.time_ns - _TICK_NS
     if status.st_uid != places.uid() or born_ns is None or not since_ns <= born_ns <= since_ns + _LONGEST_CALL_NS:
         return None

@@ -84,13 +84,8 @@ def _limit(max_bytes: int) -> str:
 def _bytes_in(scratch: str) -> int | None:
     parent, _, name = scratch.rpartition("/")
     try:
-        fd = walk.open_dir(parent)
+        with closing(walk.open_dir(parent)) as fd:
+            seen = walk.measure(fd, name, uid=os.geteuid(), count_atime=False)
     except OSError:
         return None
-    try:
-        seen = walk.measure(fd, name, uid=os.geteuid(), count_atime=False)
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
     return seen.bytes if seen is not None else None

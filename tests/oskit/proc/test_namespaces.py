@@ -94,4 +94,4 @@ def test_the_real_table_agrees_with_stat(tmp_path: Path) -> None:
 def test_this_process_knows_its_own_namespaces() -> None:
     assert namespaces.pid_namespace() == os.readlink("/proc/self/ns/pid")
     assert len(namespaces.boot_id() or "") == 36
-    assert namespaces.pid_namespace(2**22 + 1) is None
+    assert namespaces.mount_namespace(2**22 + 1) is None

@@ -17,6 +17,7 @@ from contextlib import contextmanager
 from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Witness
 from ...model.terms import WitnessKind
+from .descriptors import closing
 from .same_mount import enter
 
 try:
@@ -112,11 +113,8 @@ class _Question:
         self.asked += 1
         if trouble := _too_many(self.asked):
             return _open(trouble)
-        fd = os.open(name, _ASK, dir_fd=dir_fd)
-        try:
+        with closing(os.open(name, _ASK, dir_fd=dir_fd)) as fd:
             return self.file(fd, name)
-        finally:
-            os.close(fd)
 
     def file(self, fd: int, name: str) -> Users:
         status = os.fstat(fd)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 
+from . import procs
 from .link_walk import follow
 from .mountinfo import Mount, parse_mount, visible_mounts
 
@@ -29,16 +30,7 @@ _machine_id: str | None = None
 
 
 def _first_line(path: str) -> str | None:
-    try:
-        fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-    except OSError:
-        return None
-    try:
-        return os.read(fd, 256).split(b"\n", 1)[0].decode("ascii", "replace").strip() or None
-    except OSError:
-        return None
-    finally:
-        os.close(fd)
+    return (procs.read_whole(path) or b"").split(b"\n", 1)[0].decode("ascii", "replace").strip() or None
 
 
 def boot_id() -> str | None:
@@ -56,18 +48,19 @@ def machine_id() -> str | None:
     return _machine_id
 
 
-def pid_namespace(pid: int | str = "self") -> str | None:
+def pid_namespace() -> str | None:
     """`pid:[4026531836]`, or None where it cannot be read."""
-    try:
-        return os.readlink(f"/proc/{pid}/ns/pid")
-    except (OSError, ValueError):
-        return None
+    return _namespace("self/ns/pid")
 
 
 def mount_namespace(pid: int | str = "self") -> str | None:
     """`mnt:[4026531841]`, or None where it cannot be read."""
+    return _namespace(f"{pid}/ns/mnt")
+
+
+def _namespace(link: str) -> str | None:
     try:
-        return os.readlink(f"/proc/{pid}/ns/mnt")
+        return os.readlink(f"/proc/{link}")
     except (OSError, ValueError):
         return None
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 
 from ...lazy_dataclass import dataclass
-from ..files.descriptors import closing
 from . import procs
 
 _HANGUP_BIT = 1  # SIGHUP is signal 1
@@ -91,8 +90,4 @@ def proportional_bytes(pid: int) -> int | None:
 
 
 def _read(pid: int, name: str) -> bytes:
-    with closing(os.open(f"/proc/{pid}/{name}", os.O_RDONLY | os.O_CLOEXEC)) as fd:
-        parts = []
-        while part := os.read(fd, 1 << 16):
-            parts.append(part)
-        return b"".join(parts)
+    return procs.read(f"/proc/{pid}/{name}")

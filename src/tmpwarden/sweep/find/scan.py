@@ -11,6 +11,7 @@ from ...model.hot import Birth
 from ...model.sweep import Finding, Litter
 from ...model.terms import Kind, OwnerRule, Worth
 from ...oskit.files import places, walk
+from ...oskit.files.descriptors import closing
 from ...oskit.proc.reach import Reach
 from . import births
 from .kinds import kind_at, kind_in, kind_of
@@ -111,15 +112,10 @@ class Finder:
         """The unit `name` in `place`, looked at now."""
         self._by_path[place.path] = place
         try:
-            fd = open_below(place.root, place.path)
+            with closing(open_below(place.root, place.path)) as fd:
+                status = os.lstat(name, dir_fd=fd)
         except OSError:
             return None
-        try:
-            status = os.lstat(name, dir_fd=fd)
-        except OSError:
-            return None
-        finally:
-            os.close(fd)
         kind = kind_of(status.st_mode)
         match = place.classify(name, kind)
         return _finding(place, name, kind, match, status) if match else None
@@ -222,11 +218,8 @@ def open_below(root: str, directory: str) -> int:
     fd = walk.open_dir(root)
     for component in directory[len(root) :].split("/"):
         if component:
-            try:
-                deeper = walk.open_dir(component, dir_fd=fd)
-            finally:
-                os.close(fd)
-            fd = deeper
+            with closing(fd):
+                fd = walk.open_dir(component, dir_fd=fd)
     return fd
 
 

@@ -14,6 +14,7 @@ from ...model.answers import Held, Nobody, NotMeasured
 from ...model.sweep import Measure, Receipt
 from ...model.terms import Outcome, Reason
 from ...oskit.files import take, walk
+from ...oskit.files.descriptors import closing
 from ...oskit.files.purge import Purged
 from ...oskit.race import race_window as _race_window
 from ...text import shown
@@ -109,23 +110,17 @@ class GivingUp:
                 return None
 
     def _walked(self, entry: Stored) -> Measure | None:
-        fd = quarantine.opened(entry.directory)
-        try:
+        with closing(quarantine.opened(entry.directory)) as fd:
             return walk.measure(fd, entry.name, uid=self.world.uid, count_atime=False, was_moved=walk.LONG_AGO)
-        finally:
-            os.close(fd)
 
     def _put_back(self, entry: Stored, why: str) -> Back:
         """Where nobody knows any more where it was, it keeps a name that never expires."""
         judged = self._known.get(entry.name)
         path, pinned = judged.path if judged else entry.path, quarantine.renamed(entry.path, quarantine.PINNED)
-        fd = quarantine.opened(entry.directory)
-        try:
+        with closing(quarantine.opened(entry.directory)) as fd:
             if judged is None:
                 take.rename_within(fd, entry.name, os.path.basename(pinned))
             is_back = judged is not None and way_back.put_back(fd, entry.name, judged.root, path)
-        finally:
-            os.close(fd)
         self.journal.note("undone" if is_back else "pinned", id=entry.name, path=path)
         return Back(entry.name, path, path if is_back else pinned, why)
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterable, Iterator
 
 from ...errors import UnsafeScratch
+from ...oskit.files.descriptors import closing
 from . import quarantine
 
 TYPE_CHECKING = False
@@ -29,14 +30,9 @@ def lying(entries: Iterable[dict[str, Any]], state: str) -> Iterator[dict[str, A
 def _names_in(directory: str) -> frozenset[str] | None:
     """None: not measured."""
     try:
-        fd = quarantine.opened(directory)
+        with closing(quarantine.opened(directory)) as fd:
+            return frozenset(os.listdir(fd))
     except FileNotFoundError:
         return frozenset()
     except (OSError, UnsafeScratch):
         return None
-    try:
-        return frozenset(os.listdir(fd))
-    except OSError:
-        return None
-    finally:
-        os.close(fd)

@@ -172,15 +172,10 @@ def stored(directory: str) -> tuple[Stored, ...]:
 def holds(directory: str, name: str) -> bool:
     """Whether the entry lies there. Raises OSError where that cannot be looked at: it is not gone then."""
     try:
-        fd = opened(directory)
+        with closing(opened(directory)) as fd:
+            os.lstat(name, dir_fd=fd)
     except (FileNotFoundError, UnsafeScratch):
         return False
-    try:
-        os.lstat(name, dir_fd=fd)
-    except FileNotFoundError:
-        return False
-    finally:
-        os.close(fd)
     return is_token(name)
 
 

@@ -10,6 +10,7 @@ from ...model.answers import Nobody
 from ...model.sweep import Evidence, Finding, Measure, Remove
 from ...model.terms import Outcome, Reason
 from ...oskit.files import own_files, take
+from ...oskit.files.descriptors import closing
 from ...oskit.files.inplace import purge_in_place
 from ..find import scan
 from ..prepared import Prepared
@@ -149,16 +150,11 @@ def _restore_mode_in_place(intent: Intent) -> None:
     the mode that we gave it, and no entry may have come or gone since it was judged."""
     parent, name = os.path.split(intent.path)
     try:
-        fd = scan.open_below(intent.root, parent)
-    except OSError:
-        return
-    try:
-        if os.lstat(name, dir_fd=fd).st_mtime_ns <= intent.newest_ns or not intent.newest_ns:
-            _restore_mode(fd, name, intent)
+        with closing(scan.open_below(intent.root, parent)) as fd:
+            if os.lstat(name, dir_fd=fd).st_mtime_ns <= intent.newest_ns or not intent.newest_ns:
+                _restore_mode(fd, name, intent)
     except OSError:
         return  # it is gone
-    finally:
-        os.close(fd)
 
 
 def _in_place(intent: Intent, prepared: Prepared) -> str:
@@ -170,19 +166,16 @@ def _in_place(intent: Intent, prepared: Prepared) -> str:
         fd = scan.open_below(intent.root, parent)
     except OSError:
         return "gone"
-    try:
-        pinned = take.pin(fd, name)
-    except OSError:
-        os.close(fd)
-        return "gone"
-    try:
-        status = os.fstat(pinned)
-        is_same = (status.st_dev, status.st_ino) == (intent.device, intent.inode)
-        if not is_same or not isinstance(prepared.weigher.world.users_in(intent.path), Nobody):
-            return "left alone"
-        # an inode number alone is no identity (law 6): whatever is younger than the judged unit stops this
-        done = purge_in_place(fd, name, pinned, newest_ns=intent.newest_ns, resuming=True, links=intent.links)
-        return "left alone" if done.left else _FINISHED
-    finally:
-        os.close(pinned)
-        os.close(fd)
+    with closing(fd):
+        try:
+            pinned = take.pin(fd, name)
+        except OSError:
+            return "gone"
+        with closing(pinned):
+            status = os.fstat(pinned)
+            is_same = (status.st_dev, status.st_ino) == (intent.device, intent.inode)
+            if not is_same or not isinstance(prepared.weigher.world.users_in(intent.path), Nobody):
+                return "left alone"
+            # an inode number alone is no identity (law 6): whatever is younger than the judged unit stops this
+            done = purge_in_place(fd, name, pinned, newest_ns=intent.newest_ns, resuming=True, links=intent.links)
+            return "left alone" if done.left else _FINISHED

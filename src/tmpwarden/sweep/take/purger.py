@@ -12,6 +12,7 @@ from ...lazy_dataclass import dataclass, replace
 from ...model.sweep import Measure, Receipt
 from ...model.terms import Outcome
 from ...oskit.files import purge
+from ...oskit.files.descriptors import closing
 from ...oskit.files.roll import Roll
 from ...oskit.proc.forked import forked, reap
 from ..store import quarantine
@@ -91,12 +92,10 @@ class Purger:
 def _deal(pipe: int, count: int) -> None:
     """Raises OSError where they do not fit: the pipes of a user who has many are small."""
     text = b"".join(number.to_bytes(_TICKET, "little") for number in range(count))
-    os.set_blocking(pipe, False)
-    try:
+    with closing(pipe):
+        os.set_blocking(pipe, False)
         if os.write(pipe, text) < len(text):
             raise BlockingIOError
-    finally:
-        os.close(pipe)
 
 
 def _drawn(tickets: int) -> Iterator[int]:
@@ -124,15 +123,13 @@ def _destroy(job: Job) -> tuple[int, int, str]:
         fd = quarantine.opened(job.directory)
     except (OSError, UnsafeScratch) as error:
         return 0, 0, str(error)
-    try:
+    with closing(fd):
         for token in job.tokens:
             purged = purge.purge(fd, token, measured=job.measured, roll=job.roll)
             freed += purged.freed_bytes
             entries += purged.entries
             if purged.failed and not failed:
                 failed = ": ".join(purged.failed[0])
-    finally:
-        os.close(fd)
     return freed, entries, failed
 
 

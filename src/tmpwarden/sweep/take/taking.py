@@ -11,6 +11,7 @@ from ...lazy_dataclass import dataclass, field, replace
 from ...model.sweep import Finding, Measure, Receipt, Remove
 from ...model.terms import Kind, Outcome, Reason, Worth
 from ...oskit.files import link_marks, take
+from ...oskit.files.descriptors import closing
 from ...oskit.files.inplace import purge_in_place
 from ...oskit.files.purge import Purged, Unlinked, unlink_same
 from ...oskit.files.roll import Roll
@@ -71,13 +72,11 @@ def take_members(deed: Deed, journal: Journal, may_go: MayGo) -> str | Receipt:
             if error.errno not in NOT_THERE:
                 deed.unheld[name] = _unopened(error)
             continue
-        try:
+        with closing(pinned):
             status = os.fstat(pinned)
             if not may_go(finding, name, status):
                 continue
             result = take.take(deed.dir_fd, name, pinned, quarantine_fd=deed.quarantine_fd, token=token)
-        finally:
-            os.close(pinned)
         if result == Taken.TAKEN:
             deed.names[token] = name
             deed.member_bytes += status.st_blocks * 512
@@ -117,15 +116,13 @@ def remove_in_place(verdict: Remove, dir_fd: int, journal: Journal, may_go: MayG
         except OSError as error:
             failed = failed if error.errno in NOT_THERE else _unopened(error)
             continue
-        try:
+        with closing(pinned):
             status = os.fstat(pinned)
             if finding.members and not may_go(finding, name, status):
                 continue
             if not finding.members and (status.st_dev, status.st_ino) != (finding.device, finding.inode):
                 return refused(verdict, Taken.CHANGED, token)
             purged = _gone_in_place(verdict, dir_fd, name, pinned, status)
-        finally:
-            os.close(pinned)
         freed += purged.freed_bytes
         entries += purged.entries
         if purged.failed:
