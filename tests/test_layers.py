@@ -2,7 +2,7 @@
 
 import ast
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from functools import cache
 from graphlib import CycleError, TopologicalSorter
 from pathlib import Path
@@ -32,8 +32,8 @@ CHANGES_DISK = {"unlink", "remove", "rmdir", "rename", "renames", "replace", "rm
 
 
 @cache
-def tree_of(path: Path) -> ast.Module:
-    return ast.parse(path.read_text())
+def nodes_of(path: Path) -> tuple[ast.AST, ...]:
+    return tuple(ast.walk(ast.parse(path.read_text())))
 
 
 def modules() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
@@ -45,7 +45,7 @@ def modules() -> Iterator[tuple[Path, str, tuple[str, ...]]]:
 def imported(path: Path, parts: tuple[str, ...]) -> Iterator[tuple[int, str]]:
     """Every tmpwarden module that `path` imports, as (line, package), however it spells it."""
     package = ("tmpwarden", *parts[:-1])
-    for node in ast.walk(tree_of(path)):
+    for node in nodes_of(path):
         if isinstance(node, ast.Import):
             names = [alias.name for alias in node.names]
         elif isinstance(node, ast.ImportFrom):
@@ -92,7 +92,7 @@ def test_only_oskit_unlinks_renames_and_removes() -> None:
     for path, here, _ in modules():
         if here == "oskit":
             continue
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.ImportFrom) and node.module in {"os", "shutil", "posix"}:
                 bad += [
                     f"{path.relative_to(SRC)}:{node.lineno}: {a.name}" for a in node.names if a.name in CHANGES_DISK
@@ -111,12 +111,11 @@ NAMES_AGENTS = ("agent_facts.py", "hooks/dialects/", "setup/", "leases/registrie
 AN_AGENT = re.compile(rf"(?<![a-z])({'|'.join(FACTS)})(?![a-z])", re.IGNORECASE)
 
 
-def words_of(source: str) -> Iterator[tuple[int, str]]:
+def words_of(nodes: Sequence[ast.AST]) -> Iterator[tuple[int, str]]:
     """Every name and text in a module but its docstrings, with its line."""
-    tree = ast.parse(source)
-    bodies = [node.body for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+    bodies = [node.body for node in nodes if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
     told = {id(body[0].value) for body in bodies if body and isinstance(body[0], ast.Expr)}
-    for node in ast.walk(tree):
+    for node in nodes:
         words = [value for _, value in ast.iter_fields(node) if isinstance(value, str)]
         if isinstance(node, ast.Constant) and isinstance(node.value, bytes):
             words.append(node.value.decode("latin-1"))
@@ -129,7 +128,7 @@ def test_code_names_no_agent_outside_dialects_setup_and_the_readers_of_registrie
         f"{path.relative_to(SRC)}:{line}: {word[:60]}"
         for path, _, _ in modules()
         if not str(path.relative_to(SRC)).startswith(NAMES_AGENTS)
-        for line, word in words_of(path.read_text())
+        for line, word in words_of(nodes_of(path))
         if AN_AGENT.search(word)
     ]
     assert bad == []
@@ -137,11 +136,12 @@ def test_code_names_no_agent_outside_dialects_setup_and_the_readers_of_registrie
 
 @pytest.mark.parametrize("source", ["claude = 1", "x = '.codex'", "x = b'GEMINI'", "f'{x}/copilot'", "def qwen(): ..."])
 def test_the_test_sees_every_way_to_name_an_agent(source: str) -> None:
-    assert any(AN_AGENT.search(word) for _, word in words_of(source))
+    assert any(AN_AGENT.search(word) for _, word in words_of([*ast.walk(ast.parse(source))]))
 
 
 def test_a_docstring_may_name_one() -> None:
-    assert not any(AN_AGENT.search(word) for _, word in words_of('"""Claude"""\ndef f():\n    """codex"""\n'))
+    tree = ast.parse('"""Claude"""\ndef f():\n    """codex"""\n')
+    assert not any(AN_AGENT.search(word) for _, word in words_of([*ast.walk(tree)]))
 
 
 @pytest.mark.parametrize(
@@ -169,17 +169,16 @@ def _modules_by_name() -> dict[str, Path]:
 
 def _needed_by(name: str, path: Path, known: dict[str, Path]) -> set[str]:
     """Every module that it imports, at the top or inside a function; what only a type checker reads is none."""
-    tree = ast.parse(path.read_text())
     only_typed = {
         below
-        for node in ast.walk(tree)
+        for node in nodes_of(path)
         if isinstance(node, ast.If) and isinstance(node.test, ast.Name) and node.test.id == "TYPE_CHECKING"
         for statement in node.body
         for below in ast.walk(statement)
     }
     package = name.split(".") if path.name == "__init__.py" else name.split(".")[:-1]
     found = set()
-    for node in ast.walk(tree):
+    for node in nodes_of(path):
         if node in only_typed:
             continue
         if isinstance(node, ast.Import):
@@ -211,7 +210,7 @@ def test_no_file_is_too_long_to_be_read_at_one_sitting() -> None:
 def test_nobody_uses_the_standard_dataclass_decorator() -> None:
     """It imports inspect and compiles while a command starts; `asdict` and friends, which few need, are welcome."""
     for path, _, parts in modules():
-        for node in ast.walk(tree_of(path)):
+        for node in nodes_of(path):
             if isinstance(node, ast.ImportFrom) and node.module == "dataclasses" and parts != ("lazy_dataclass",):
                 slow = {alias.name for alias in node.names} & {"dataclass", "field", "replace"}
                 assert slow == set(), f"{path}: import these from tmpwarden.lazy_dataclass"

@@ -5,6 +5,7 @@ import subprocess
 import sys
 from collections.abc import Iterator, Mapping
 from pathlib import Path
+from typing import Any
 
 from support import forked
 
@@ -20,7 +21,12 @@ def ended_pid() -> int:
 
 @contextlib.contextmanager
 def process(
-    source: str, *args: str, cwd: Path | str = "/", env: Mapping[str, str] | None = None, python: str = sys.executable
+    source: str,
+    *args: str,
+    cwd: Path | str = "/",
+    env: Mapping[str, str] | None = None,
+    python: str = sys.executable,
+    **options: Any,
 ) -> Iterator["subprocess.Popen[str]"]:
     """Run Python `source`, then hold: the block starts when it has done its thing and ends it by closing its stdin."""
     holder = forked.Popen(
@@ -30,6 +36,7 @@ def process(
         text=True,
         cwd=cwd,
         env=dict(env) if env is not None else {"PATH": "/usr/bin:/bin"},
+        **options,
     )
     assert holder.stdin
     assert holder.stdout

@@ -11,12 +11,15 @@ import time
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from support import forked, planted
 from support.frozen import fuse, needs_fuse
 from support.holding import process
 from support.litter import claude_session, later
+from support.user import AS_HIM, UID, OrdinaryUser
 from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import walk
 from tmpwarden.oskit.proc import reach
@@ -25,18 +28,22 @@ from tmpwarden.sweep.weigh import evidence
 
 pytestmark = needs_fuse
 Wait = Callable[[], None]
-LATER = "import sys, time; from tmpwarden.cli.main import main; "
+IMPATIENT = "from tmpwarden.oskit.proc import reach; reach.DEADLINE_S = 0.2\n"  # to wait for what never answers
+LATER = "import sys, time; from tmpwarden.cli.main import main\n"
 LATER += "sys.exit(main(sys.argv[1:], now_ns=lambda: time.time_ns() + 100 * 3600 * 10**9))"
+COMMAND = ("-c", IMPATIENT + LATER)
 
 
-def run(*words: str) -> dict[str, object]:
-    """One command, a hundred hours later; it has 30 seconds, and a frozen mount costs it two."""
-    done = subprocess.run(
-        [sys.executable, "-c", LATER, *words, "--json"], capture_output=True, text=True, timeout=30, check=False
+def run(*words: str) -> Any:
+    """One command, a hundred hours later; it has 30 seconds."""
+    return told(
+        forked.run([sys.executable, *COMMAND, *words, "--json"], capture_output=True, text=True, timeout=30), words[0]
     )
+
+
+def told(done: "subprocess.CompletedProcess[str]", command: str) -> Any:
     assert "Traceback" not in done.stderr
-    document: dict[str, object] = json.loads(done.stdout.splitlines()[-1] if words[0] == "scan" else done.stdout)
-    return document
+    return json.loads(done.stdout.splitlines()[-1] if command == "scan" else done.stdout)
 
 
 def inside_a_unit(world: Path) -> Path:
@@ -63,16 +70,15 @@ PLACES = [inside_a_unit, as_a_unit, as_a_slug, as_our_own_directory, below_the_a
 
 
 @pytest.mark.parametrize("place", PLACES, ids=lambda place: place.__name__)
-def test_a_frozen_mount_stops_no_command_and_doctor_names_it(own_world: Path, place) -> None:  # type: ignore[no-untyped-def]
+def test_a_frozen_mount_stops_no_command_and_doctor_names_it(own_world: Path, place: Callable[[Path], Path]) -> None:
     spare = claude_session(own_world / "tmp", slug="-other")
     with fuse(place(own_world)) as point:
-        if place in (as_a_slug, below_the_agents_home):  # each command waits for two seconds
-            assert run("scan")
-            run("why", str(spare))
-            run("status")
+        assert run("scan")
+        run("why", str(spare))
+        run("status")
         run("clean", "--yes")
         assert not spare.exists() or place in (as_our_own_directory, below_the_agents_home)
-        told = [each for each in run("doctor")["data"]["diagnoses"] if each["check"] == "frozen"]  # type: ignore[index]
+        told = [each for each in run("doctor")["data"]["diagnoses"] if each["check"] == "frozen"]
         assert [(each["status"], str(point) in each["summary"]) for each in told] == [("fail", True)]
 
 
@@ -80,10 +86,10 @@ def test_a_unit_with_a_frozen_mount_in_it_is_kept_for_that_reason_and_told(own_w
     unit = claude_session(own_world / "tmp")
     with fuse(unit / "mount"):
         answer = run("why", str(unit))["data"]
-        assert (answer["verdict"], answer["reason"]) == ("keep", "mount-point")  # type: ignore[index]
+        assert (answer["verdict"], answer["reason"]) == ("keep", "mount-point")
         result = run("clean", "--yes")
         assert unit.exists()
-        assert any("does not answer" in str(warning) for warning in result["warnings"])  # type: ignore[attr-defined]
+        assert any("does not answer" in str(warning) for warning in result["warnings"])
 
 
 def test_a_second_walker_sees_nothing_of_a_unit_with_a_mount_that_may_hang(own_world: Path) -> None:
@@ -101,19 +107,26 @@ def test_why_says_so_of_a_path_on_a_frozen_mount(own_world: Path) -> None:
         (own_world / "tmp" / "link").symlink_to(point)
         for path in (point, point / "x", own_world / "tmp" / "link" / "y"):
             error = run("why", str(path))["error"]
-            assert error["code"] == "frozen-mount"  # type: ignore[index]
+            assert error["code"] == "frozen-mount"
 
 
-def test_a_frozen_config_home_of_a_process_is_passed_over_and_makes_its_owners_unknown(own_world: Path) -> None:
-    unit = claude_session(own_world / "tmp", recorded=False)
-    with fuse(own_world / "elsewhere") as point, process("", env={"CLAUDE_CONFIG_DIR": str(point)}):
-        answer = run("why", str(unit))["data"]
-        assert answer["owner"]["state"] == "unknown"  # type: ignore[index]
+def test_a_frozen_config_home_of_a_process_is_passed_over_and_makes_its_owners_unknown(
+    ordinary_user: OrdinaryUser,
+) -> None:
+    """He has it alone: every test of another worker that looks for its owner would have to wait for it."""
+    unit = planted.session(ordinary_user.tmp, uid=UID)
+    subprocess.run(["chown", "-R", f"{UID}:{UID}", str(ordinary_user.tmp)], check=True)
+    argv = [ordinary_user.python, *COMMAND, "why", str(unit), "--json"]
+    elsewhere = ordinary_user.base / "elsewhere"
+    with fuse(elsewhere, owner=UID), process("", env={"CLAUDE_CONFIG_DIR": str(elsewhere)}, **AS_HIM):
+        frozen = ordinary_user.run(argv)
+    answers = [told(done, "why")["data"]["owner"]["state"] for done in (frozen, ordinary_user.run(argv))]
+    assert answers == ["unknown", "absent"]
 
 
 def test_a_frozen_root_is_refused_by_name(own_world: Path) -> None:
     with fuse(own_world / "root") as point:
-        assert run("scan", "--root", str(point))["error"]["code"] == "unsafe-root"  # type: ignore[index]
+        assert run("scan", "--root", str(point))["error"]["code"] == "unsafe-root"
 
 
 def test_one_that_answers_is_used_as_any_other(own_world: Path) -> None:
@@ -124,6 +137,7 @@ def test_one_that_answers_is_used_as_any_other(own_world: Path) -> None:
 def test_the_question_has_a_deadline_and_is_asked_once(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     asked = reach._asked
     questions: list[str] = []
+    monkeypatch.setattr(reach, "DEADLINE_S", 0.5)
     monkeypatch.setattr(reach, "_asked", lambda point: questions.append(point) or asked(point))
     with fuse(own_world / "tmp" / "mount") as point:
         began = time.monotonic()
@@ -211,6 +225,7 @@ def test_one_that_comes_between_the_look_and_the_walk_stops_nobody(own_world: Pa
                 wait()
 
         evidence._race_window = on_window
+        reach.DEADLINE_S = 0.2
         clean(now_ns=later(100))
         return unit.exists() and not spare.exists()
 
@@ -250,6 +265,6 @@ except UnsafeScratch as unsafe:
 def test_who_reads_one_lease_or_makes_a_scratch_waits_for_no_mount(own_world: Path) -> None:
     """As hooks do, before every call of a tool."""
     with fuse(as_our_own_directory(own_world)):
-        argv = [sys.executable, "-c", HOOK, str(own_world / "tmp")]
-        done = subprocess.run(argv, capture_output=True, text=True, timeout=30, check=False)
+        argv = [sys.executable, "-c", IMPATIENT + HOOK, str(own_world / "tmp")]
+        done = forked.run(argv, capture_output=True, text=True, timeout=30)
     assert done.stdout == "None None\nTrue\n", done.stderr
