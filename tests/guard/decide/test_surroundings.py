@@ -75,6 +75,36 @@ SNAPSHOTS = {
     "setopt cdablevars": "pass",
     "alias -g X='| rm'": "pass",
     "export CDPATH=/etc": "pass",
+    "setopt Cd_Able_Vars": "pass",
+    # as people write it: behind a condition, several at once, quoted, indented
+    "command -v trash > /dev/null && alias rm=trash": "pass",
+    "alias ls='ls -G' rm='trash'": "pass",
+    "alias 'rm=trash'": "pass",
+    'if x; then rm() { trash "$@"; }; fi': "pass",
+    "  rm ( ) {": "pass",
+    "eval 'rm() { x; }'": "pass",
+    "hash -p /x/rm rm": "pass",
+    "commands[rm]=/x/rm": "pass",
+    "enable -n cd rm": "pass",
+    "autoload -Uz rm": "pass",
+    # what a start-up file sets is as good as inherited
+    "export TMPDIR=/home/u/tmp": "pass",
+    "[ -d ~/t ] && export A=1 TMPDIR=~/t": "pass",
+    "unset TMPDIR": "pass",
+    "export LD_PRELOAD=/x.so": "pass",
+    "GLOBIGNORE=a": "pass",
+    "IFS=/": "pass",
+    "export PATH=./node_modules/.bin:$PATH": "pass",
+    'export PATH="$PATH:"': "pass",
+    # and what changes nothing
+    "# export TMPDIR=/home/u/tmp": "allow",
+    "echo $TMPDIR; farm() { rm x; }; alias rmx=y": "allow",
+    "  local IFS=:": "allow",
+    "D=$(CDPATH= cd -- x && pwd)": "allow",
+    "export PATH='/usr/bin:/home/u/a b:/bin'": "allow",
+    'export PATH="$HOME/bin:${PATH:+$PATH}"': "allow",
+    "export PATH=~/bin:$PATH; x": "allow",
+    "unalias rm": "allow",
 }
 
 

@@ -5,21 +5,21 @@ Asked only when everything else says allow. What cannot be told costs the allow,
 
 from ..nouns.analysis import Simple
 from ..nouns.names import names
-from ..nouns.special import is_special_inherited
+from ..nouns.special import INHERITED, is_special_inherited
 from ..programs.table import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Iterator, Mapping
 
     from ..context import Context
 
-# options of shells with which cd goes elsewhere, or a word becomes something else
-_OPTIONS = (
-    *("cdable_vars", "cdablevars", "CDABLE_VARS", "alias -g", "alias -s", "globassign", "GLOB_ASSIGN"),
-    *("chase_links", "chaselinks", "CHASE_LINKS", "chase_dots", "chasedots", "CHASE_DOTS", "set -o physical", "set -P"),
-    *("brace_ccl", "braceccl", "BRACE_CCL"),  # {.}{.} is ..
-)
+# options of shells with which cd goes elsewhere, or a word becomes something else: {.}{.} is .. by brace_ccl
+_OPTIONS = ("alias -g", "alias -s", "set -o physical", "set -P")
+_FLAT_OPTIONS = ("cdablevars", "chaselinks", "chasedots", "globassign", "braceccl")  # zsh reads Cd_able_VARS so
+_NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./")
+_HASHING = ("hash", "enable", "disable", "autoload")
+VARIABLES = (*INHERITED, "TMPDIR", "CDPATH", "cdpath", "IFS", "PATH", "LD_", "DYLD_")
 _HARMLESS_FLAGS = names("-i -I -v -iv -vi -p -pv -vp --interactive=once --verbose --color=auto")
 _FUNCTION = "BASH_FUNC_"
 _SHELLS = ("", "bash", "zsh", "dash", "sh", "ash")  # an allow holds in each of them (tests/guard/decide/allow_fuzz.py)
@@ -63,28 +63,80 @@ def _defined(run: "set[str]", context: "Context") -> str:
 
 def redefined(run: "set[str]", text: str) -> str:
     """What a start-up file or a snapshot says about these names, or about all: "" if nothing."""
-    for line in _unpacked(text).split("\n"):
-        words = line.strip()
-        if any(option in words for option in _OPTIONS) and not words.startswith(("shopt -u", "unsetopt", "#")):
+    text = _unpacked(text)
+    found = [_of_option(text, option) for option in _OPTIONS]
+    flat = text.lower().replace("_", "")
+    found += [_of_option(flat, option) for option in _FLAT_OPTIONS]
+    found += [_of_command(before, name, after) for name in run for before, after in _places(text, name)]
+    for name in VARIABLES:
+        if name in text:
+            found += [_of_variable(before, name, after) for before, after in _places(text, name)]
+    return next((why for why in found if why), "")
+
+
+def _places(text: str, name: str) -> "Iterator[tuple[str, str]]":
+    """What stands before and after it in its line, wherever it stands as a word of its own. Comments do not count."""
+    at = text.find(name)
+    while at >= 0:
+        end = at + len(name)
+        if text[at - 1 : at] not in _NAME and (text[end : end + 1] not in _NAME or name[-1] == "_"):
+            before = text[text.rfind("\n", 0, at) + 1 : at]
+            stop = text.find("\n", end)
+            if not before.lstrip().startswith("#"):
+                yield before, text[end:] if stop < 0 else text[end:stop]
+        at = text.find(name, end)
+
+
+def _of_option(text: str, option: str) -> str:
+    for before, _ in _places(text, option):
+        if not before.startswith(("shopt -u", "unsetopt")):
             return "an option in the start-up files of the shell changes what words mean"
-        if words.startswith("alias "):
-            name, _, value = words[6:].strip().removeprefix("-- ").partition("=")
-            if name in run and not _is_harmless_alias(name, value.strip("'\"")):
-                return f"{name} is an alias of the shell"
-            continue
-        if words.startswith(("CDPATH=", "export CDPATH=", "cdpath=")):
-            return "CDPATH is set in the start-up files of the shell"
-        name = words.removeprefix("function ").lstrip()
-        if name is not words and _first(name) in run:
-            return f"{_first(name)} is a function of the shell"
-        before, parentheses, _ = words.partition("()")
-        if parentheses and before.strip() in run:
-            return f"{before.strip()} is a function of the shell"
     return ""
 
 
-def _first(text: str) -> str:
-    return text.replace("(", " ").replace("{", " ").split(" ")[0]
+def _of_command(before: str, name: str, after: str) -> str:
+    words = _plain(before).split()
+    if after.replace(" ", "").startswith("()") or words[-1:] == ["function"]:
+        return f"{name} is a function of the shell"
+    if "alias" in words and after.lstrip("'\"").startswith("="):
+        is_only = words in (["alias"], ["alias", "--"])
+        return (
+            ""
+            if is_only and _is_harmless_alias(name, after[1:].strip().strip("'\""))
+            else f"{name} is an alias of the shell"
+        )
+    if any(word in _HASHING for word in words) or (before.endswith("[") and after.startswith("]=")):
+        return f"{name} may be something else in the shell"
+    return ""
+
+
+def _of_variable(before: str, name: str, after: str) -> str:
+    """Set by a start-up file, it counts as if it were inherited."""
+    words = _plain(before).split()
+    if name == "TMPDIR" and words[-1:] and words[-1] in ("unset", "read"):
+        return "TMPDIR is taken away in the start-up files of the shell"
+    name, is_set, value = (name + after).partition("=")
+    if not is_set or not _NAME.issuperset(name.removesuffix("+")):
+        return ""
+    if name == "PATH":
+        return "PATH has a directory that is not absolute" if _has_relative(value) else ""
+    if (name.upper() == "CDPATH" and value[:1] in ("", " ")) or (name == "IFS" and before not in ("", "export ")):
+        return ""  # CDPATH= cd x: taken away for one command. Functions have an IFS of their own
+    return f"{name} is set in the start-up files of the shell"
+
+
+def _has_relative(value: str) -> bool:
+    quote = value[:1] if value[:1] in ("'", '"') else ""
+    text = value[1:].partition(quote)[0] if quote else value.replace(";", " ").partition(" ")[0]
+    parts = text.split(":") if "${" not in text else ["/"]
+    return any(part[:1] not in ("/", "$", "~", "`") or not part for part in parts)
+
+
+def _plain(text: str) -> str:
+    """Its words, without what keeps them apart."""
+    for c in ";&|(){}'\"":
+        text = text.replace(c, " ")
+    return text
 
 
 def _is_harmless_alias(name: str, value: str) -> bool:

@@ -27,7 +27,7 @@ SHELLS_TO_SET = names(
     "PIPESTATUS PPID PWD RANDOM SECONDS SHLVL SRANDOM UID"
 )
 # inherited, these change what a command means; the others mean something only where a line or a start-up file sets them
-_INHERITED = names(
+INHERITED = _LOADER | names(
     "ARGV0 BASH_COMPAT BASH_ENV BASH_LOADABLES_PATH BASH_XTRACEFD BASHOPTS ENV EXECIGNORE FPATH FUNCNEST GLOBIGNORE "
     "GLOBSORT MODULE_PATH NULLCMD POSIXLY_CORRECT READNULLCMD SHELLOPTS STTY ZDOTDIR"
 )
@@ -41,4 +41,4 @@ def is_special(name: str) -> bool:
 
 
 def is_special_inherited(name: str) -> bool:
-    return name in _INHERITED or name in _LOADER or name.startswith(("LD_", "DYLD_"))
+    return name in INHERITED or name.startswith(("LD_", "DYLD_"))
