@@ -164,7 +164,8 @@ def test_wrappers_are_opened(command: str) -> None:
 UNREADABLE = (
     "/bin/r? x", "r* x", "sudo r? x",
     "c | bash", "bash", "bash -s", "sh -c \"rm $U\"", "eval $U", "$U x", "$(c) x", "source <(c)", "alias rm=c",
-    "env -S \"$U\" x", "sudo $U rm", "python3 -c 'import shutil'", "python3 <<E\nimport os\nE", "perl -e unlink",
+    "env -S \"$U\" x", "sudo $U rm", "python3 -c 'import shutil; shutil.rmtree(1)'",
+    "python3 <<E\nimport os; os.rmdir(1)\nE", "perl -e unlink",
     "node -e 'require(1)'", "ruby -e system", "awk '{print > \"f\"}' f", "awk -e p f", "awk 'BEGIN{system(\"c\")}'",
     "sed 's/a/b/w f' g", "sed 1e g", "sed -f s g", "parallel rm", "watch \"$U\"", "tmux new \"$U\"",
     "make -f -", "crontab x", "vim -c w f", "declare -n r=D",

@@ -129,6 +129,8 @@ class GitInvocation:
         self._plain(command, spec, parsed, fields)
         changes = self._changes(command, parsed)
         self.is_global = changes and command == "config" and parsed.has("", "global", "system")
+        for argument in parsed.found if changes and command == "config" else ():
+            argument.mode = WRITE  # --file
         if changes and not self.is_global:
             self.arguments.append(Argument(self.tree or Field(".", None), 0, WRITE))
 

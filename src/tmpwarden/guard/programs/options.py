@@ -161,7 +161,8 @@ def plain_arguments(kind: str, parsed: Parsed) -> list[Argument]:
         return []
     if kind in "GH":
         skipped = plain if parsed.replaces_first or "reference" in parsed.names else plain[1:]
-        return [Argument(field, 0, READ if kind == "G" else WRITE) for field in skipped]
+        # the mode of /dev/null is everybody's: to change it is no writing to it
+        return [Argument(f, 0, READ if kind == "G" else DELETE if is_sink(f.text or "") else WRITE) for f in skipped]
     if kind in "PML":
         return copied(kind, parsed)
     if kind == "I":

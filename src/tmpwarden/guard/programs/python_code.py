@@ -12,12 +12,13 @@ MODULES = names(
     "colorsys pandas"
 )
 WRITING_TOO = names("os pathlib")
+_TOLD = names("__version__ __file__ __path__ VERSION version cuda backends")  # of a module that is not known
 AMBIGUOUS = names("replace remove system copy write")
 BUILTINS = names(
     "print len range str int float bool list dict set tuple frozenset sum min max sorted reversed enumerate zip map "
     "filter any all abs round repr ord chr hex oct bin isinstance type bytes bytearray open next iter divmod pow "
-    "format hash id slice complex ascii callable super object input exit quit __name__ __file__ Exception ValueError "
-    "KeyError IndexError TypeError OSError FileNotFoundError UnicodeDecodeError StopIteration SystemExit "
+    "format hash id slice complex ascii callable hasattr super object input exit quit __name__ __file__ Exception "
+    "ValueError KeyError IndexError TypeError OSError FileNotFoundError UnicodeDecodeError StopIteration SystemExit "
     "AttributeError ImportError NameError ZeroDivisionError RuntimeError AssertionError KeyboardInterrupt"
 )
 ATTRIBUTES = names(
@@ -43,7 +44,8 @@ ATTRIBUTES = names(
     "heappush heappop unified_diff SequenceMatcher ratio get_close_matches normalize category crc32 decompress "
     "hexlify unhexlify version_info real imag numerator denominator bit_length to_bytes from_bytes __name__ "
     "__version__ __doc__ __file__ replace remove copy month_name day_name flush getenv uname sysname nodename "
-    "metadata "
+    "metadata body lineno end_lineno targets FunctionDef AsyncFunctionDef ClassDef Import ImportFrom iter_child_nodes "
+    "get_docstring cuda mps is_available device_count "
     # pandas: what reads and counts; of the rest each may be told a file to write
     "read_csv read_parquet read_json read_excel read_table DataFrame Series head tail describe info columns dtypes "
     "shape size iloc loc value_counts sort_values sort_index nunique unique isna isnull notna notnull fillna dropna "
@@ -83,7 +85,20 @@ def is_harmless_python(code: str) -> bool:
     if any(_is(node, "Name") and node.id == "open" and not any(node is func for func in opened) for node in nodes):
         return False  # by another name it could be told to write
     touches_files = any(module in WRITING_TOO for node in nodes for module in _modules(node))
-    return all(_is_fine(node, own, touches_files) for node in nodes)
+    return _strangers_only_told(nodes) and all(_is_fine(node, own, touches_files) for node in nodes)
+
+
+def _strangers_only_told(nodes: list) -> bool:  # type: ignore[type-arg]
+    """Any module may be imported, as any script may be run; of one that is not known only a version is read."""
+    strangers = {
+        one.asname or one.name.partition(".")[0]
+        for node in nodes
+        if not all(module in MODULES for module in _modules(node))
+        for one in node.names
+    }
+    told = [id(node.value) for node in nodes if _is(node, "Attribute") and node.attr in _TOLD]
+    used = [node for node in nodes if _is(node, "Name") and node.id in strangers]
+    return "*" not in strangers and all(id(node) in told for node in used)
 
 
 def _is(node: object, kind: str) -> bool:
@@ -110,9 +125,9 @@ def _is_fine(node: object, own: set[str], touches_files: bool) -> bool:
     if kind not in _STATEMENTS and kind not in _EXPRESSIONS:
         return False
     if kind in ("Import", "ImportFrom"):
-        known = all(module in MODULES for module in _modules(node)) and not getattr(node, "level", 0)
-        told = [one.name for one in node.names] if kind == "ImportFrom" else []  # type: ignore[attr-defined]
-        return known and all(_is_read(name, touches_files) for name in told)
+        is_known = all(module in MODULES for module in _modules(node))
+        told = [one.name for one in node.names] if kind == "ImportFrom" and is_known else []  # type: ignore[attr-defined]
+        return not getattr(node, "level", 0) and all(_is_read(name, touches_files) for name in told)
     if kind == "Attribute":
         return _is(node.ctx, "Load") and _is_read(node.attr, touches_files)  # type: ignore[attr-defined]
     if kind == "Name":

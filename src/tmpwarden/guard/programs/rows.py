@@ -75,7 +75,7 @@ cookie< cacert< cert< key< trace> trace-ascii> stderr> etag-save>|at-files told-
 wget|T.O,spider,output-document O^P^o>a>i< output-document^ directory-prefix^ output-file> append-output> input-file< \
 save-cookies>
 make gmake ninja|T C=f<I< directory= file< makefile< eval$
-cmake|A S<B>D:G:E: build=
+cmake|A S<B>D:G:E: build= install= prefix>
 gcc g++ cc c++ clang clang++|R o>I<L<l:D:x:
 rustc|R o> out-dir> cfg:
 pip pip3|A r<t>e=c<d> requirement< target> constraint< dest> cache-dir= log> index-url: root> prefix>

@@ -72,6 +72,8 @@ ruby|R e:E:I:M:r:F:i?|reads=perl code=e env=RUBY
 python:venv|C prompt: upgrade-deps-
 python:pip|A r<t>e=c<d> requirement< target> constraint< dest> cache-dir= log> index-url: root> prefix>
 python:zipfile python:tarfile||reads=archive_module
+python:json.tool|I indent:
+python:gzip python:compileall|W d:s:p:x:i<j:o:e:
 python python3|A c:m:W:X:|code=c env=PYTHON
 node nodejs|A e:p:r:|code=ep,--eval,--print env=NODE_
 php||code=rBRE valued=-d,-c,-z,-S,-t

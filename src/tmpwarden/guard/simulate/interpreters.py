@@ -80,7 +80,12 @@ def _code(call: Invocation, known: Program) -> Field | None:
         if text in valued or (text[1:2] != "-" and len(text) == 2 and takes.short(text[1]) not in ("", "?")):
             at += 1  # python3 -W ignore -c CODE
     body = call.body
-    return Field(body.body if body is not None and body.parts is None else None, None)
+    parts = body.parts if body is not None else None
+    if parts is not None:  # <<E without quotes: known if nothing in it is expanded
+        return Field(
+            "".join([part.text for part in parts]) if all(part.kind == LITERAL for part in parts) else None, None
+        )
+    return Field(body.body if body is not None else None, None)
 
 
 def simulate_awk(shell: Shell, call: Invocation, state: State) -> Ways:
