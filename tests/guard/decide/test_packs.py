@@ -80,7 +80,9 @@ def test_what_a_rule_spares_no_rule_of_its_pack_speaks_about(pack: str) -> None:
 
 
 @pytest.mark.parametrize("presets", ["sandbox,destructive", "destructive"])
-@pytest.mark.parametrize(("name", "least"), [("dangerous.txt", 200), ("dangerous_of_teams.txt", 60)])
+@pytest.mark.parametrize(
+    ("name", "least"), [("dangerous.txt", 200), ("dangerous_of_teams.txt", 60), ("dangerous_of_stack.txt", 140)]
+)
 def test_nearly_everything_dangerous_is_asked_about_or_denied(presets: str, name: str, least: int) -> None:
     rules = load((), preset=presets).rules
     dangerous = [line.replace("\\n", "\n") for line in lines(name)]
@@ -89,7 +91,9 @@ def test_nearly_everything_dangerous_is_asked_about_or_denied(presets: str, name
     assert len(passed) <= 0.05 * len(dangerous), passed
 
 
-@pytest.mark.parametrize("name", ["everyday.txt", "everyday_of_packs.txt", "everyday_of_teams.txt"])
+@pytest.mark.parametrize(
+    "name", ["everyday.txt", "everyday_of_packs.txt", "everyday_of_teams.txt", "everyday_of_stack.txt"]
+)
 def test_nearly_nothing_of_every_day_is_asked_about(tmp_path: Path, name: str) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "main.py").write_text("print(1)\n")
