@@ -62,7 +62,13 @@ def test_check_reads_lines_and_answers_line_by_line() -> None:
     done = run("check", "-", "--exit-code", *WORLD, stdin=lines)
     assert [json.loads(line)["decision"] for line in done.stdout.splitlines()] == ["pass", "allow", "ask"]
     assert done.returncode == 20
-    assert run("check", "-", *WORLD, stdin="{broken\n").returncode == 3
+    for broken in ('{"broken', '{"command": 5}', '{"command": "ls", "cwd": 5}', '{"cwd": "/"}'):
+        assert run("check", "-", *WORLD, stdin=broken + "\n").returncode == 3
+
+
+def test_a_line_in_braces_is_a_command() -> None:
+    done = run("check", "-", *WORLD, stdin="{ ls; }\n{ rm -rf /etc; }\n{ls,-a}\n")
+    assert [json.loads(line)["decision"] for line in done.stdout.splitlines()] == ["pass", "ask", "pass"]
 
 
 @pytest.mark.parametrize(

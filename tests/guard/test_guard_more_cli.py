@@ -3,6 +3,7 @@
 import importlib.util
 import json
 import os
+import re
 import subprocess
 import sys
 import tomllib
@@ -216,12 +217,23 @@ def test_an_import_says_where_the_meaning_differs() -> None:
         ("^a", "(?:a).*"),
         ("a$", ".*(?:a)"),
         ("^a$", "a"),
-        ("^a|b$", "(?:a|b)"),
+        ("^a|b$", "(?:(?:a).*|.*(?:b))"),
+        ("^a|b", "(?:(?:a).*|.*(?:b).*)"),
+        ("^(a|b)$", "(a|b)"),
+        ("[|]\\|x", ".*(?:[|]\\|x).*"),
         ("x\\$", ".*(?:x\\$).*"),
     ],
 )
 def test_a_regex_that_was_searched_for_matches_the_whole_text(theirs: str, ours: str) -> None:
     assert whole(theirs) == ours
+
+
+@pytest.mark.parametrize("regex", ["^sudo |^doas ", "^rm|--force$", "(^|\\s)eval\\s", "^a$|b", "a[|]b|c$"])
+@pytest.mark.parametrize(
+    "text", ["sudo rm", "x sudo", "doas x", "rm x", "git --force", "--force x", "a|bc", "eval x", "a"]
+)
+def test_it_finds_in_the_whole_text_what_was_found_by_searching(regex: str, text: str) -> None:
+    assert bool(re.fullmatch(whole(regex), text)) is bool(re.search(regex, text))
 
 
 def test_the_command_reads_yaml_and_writes_a_new_file_only(tmp_path: Path) -> None:

@@ -83,13 +83,16 @@ def check(
 
 def _asked(line: str, here: str) -> tuple[str, str]:
     """A line of `guard check -`: the command, and where it would run."""
-    if not line.startswith("{"):
-        return line, here
+    if line[:1] != "{" or line[1:].lstrip()[:1] != '"':
+        return line, here  # { ls; } is a command
     try:
         told = json.loads(line)
-        return str(told["command"]), os.path.abspath(str(told.get("cwd") or here))
-    except (ValueError, KeyError) as error:
-        raise BadArgument(f"not a command: {shown(line[:80])}", hint='a line is {"command": "..."} or plain') from error
+        command, cwd = told["command"], told.get("cwd") or here
+        if isinstance(command, str) and isinstance(cwd, str):
+            return command, os.path.abspath(cwd)
+    except (ValueError, KeyError):
+        pass
+    raise BadArgument(f"not a command: {shown(line[:80])}", hint='a line is {"command": "..."} or plain')
 
 
 def _own_scratch(call: Call) -> str:

@@ -85,15 +85,31 @@ def _checks(bash: Yaml, theirs: str, ours: str) -> Iterator[str]:
 
 
 def whole(regex: str) -> str:
-    """A regex that is searched for, as one that matches the whole text."""
+    """A regex that is searched for, as one that matches the whole text: `^a|b` is `a.*|.*b.*`."""
+    found = [_whole_way(way) for way in _ways(regex)]
+    text = found[0] if len(found) == 1 else f"(?:{'|'.join(found)})"
+    return text.replace("(?<", "(?P<").replace("(?P<=", "(?<=").replace("(?P<!", "(?<!")
+
+
+def _whole_way(regex: str) -> str:
     start, end = regex.startswith("^"), regex.endswith("$") and not regex.endswith("\\$")
     core = regex[start : len(regex) - end]
-    plain = core if "|" not in core and start and end else f"(?:{core})"
-    return (
-        f"{'' if start else '.*'}{plain}{'' if end else '.*'}".replace("(?<", "(?P<")
-        .replace("(?P<=", "(?<=")
-        .replace("(?P<!", "(?<!")
-    )
+    return core if start and end else f"{'' if start else '.*'}(?:{core}){'' if end else '.*'}"
+
+
+def _ways(regex: str) -> list[str]:
+    """What stands between the bars that are in no group and no class."""
+    ways, at, depth, in_class = [""], 0, 0, False
+    while at < len(regex):
+        c = regex[at : at + 2] if regex[at] == "\\" else regex[at]
+        in_class = c != "]" if in_class else c == "["
+        depth += 0 if in_class else (c == "(") - (c == ")")
+        if c == "|" and not in_class and not depth:
+            ways.append("")
+        else:
+            ways[-1] += c
+        at += len(c)
+    return ways
 
 
 def _redirect(document: Yaml) -> str:
@@ -179,7 +195,9 @@ def _scratch(document: Yaml) -> str:
 
 def _left(document: Yaml) -> Iterator[str]:
     bash, known = _bash(document), {"import", "default", "onError", "tools", "redirect", "secrets"}
-    for key in [*(key for key in document if key not in known), *(key for key in bash if key not in _BASH)]:
+    tools = document.get("tools")
+    strange = [key for key in tools if key not in ("bash", *_DECISIONS)] if isinstance(tools, dict) else []
+    for key in [*(key for key in document if key not in known), *strange, *(key for key in bash if key not in _BASH)]:
         yield comment(f"{key} has nothing here that it could become: {_NOT_HERE.get(key, 'nobody knows the key')}")
 
 
