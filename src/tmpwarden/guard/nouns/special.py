@@ -34,6 +34,7 @@ INHERITED = _LOADER | names(
 PROMPTS = names(
     "PS4 PROMPT4 PS0 PS1 PROMPT_COMMAND PROMPT"
 )  # expanded, with the code in them, when the shell shows them
+LISTS = ("PATH", "path", "DIRS", "dirs")  # variables that end so hold several paths with colons between them
 
 
 def is_special(name: str) -> bool:

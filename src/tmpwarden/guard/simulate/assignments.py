@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from ..nouns.fields import Field
-from ..nouns.special import PROMPTS
+from ..nouns.special import LISTS, PROMPTS
 from ..nouns.state import UNKNOWN, State, Value, merged
 from ..shell.syntax import LITERAL, Assignment
 from .expand import DASH, ZSH, discard, expand, expand_single
 from .formulas import calculate
 from .shell import Shell
 
-LISTS = ("PATH", "path", "DIRS", "dirs")  # variables that end so hold several paths with colons between them
 SOCKETS = ("PGHOST", "SSH_AUTH_SOCK", "TMUX_TMPDIR", "MYSQL_UNIX_PORT")  # variables that lead to other programs
 
 

@@ -9,7 +9,6 @@ from ..programs.arguments import arguments
 from ..programs.options import Parsed
 from ..programs.table import Program, has, is_known, language_of, program
 from ..shell.syntax import LITERAL, PARAMETER
-from .assignments import LISTS
 from .plain import tell
 from .shell import Shell, Ways
 from .wrappers import is_name, simulate_wrapped
@@ -130,18 +129,6 @@ def simulate_sed(shell: Shell, call: Invocation, state: State) -> Ways:
     scripts = scripts or [text for text in plain if text != ""][:1]
     if any(script is None or sed_writes(script) for script in scripts):
         shell.refuse("sed may write files or run programs")
-    return tell(shell, call, state)
-
-
-def simulate_make(shell: Shell, call: Invocation, state: State) -> Ways:
-    """make -f -: the recipes are on its input. NAME=VALUE is an assignment, as in front of a command."""
-    for field in call.fields[1:]:
-        name, equals, _ = (field.stem or "").partition("=")
-        if equals and is_name(name) and field.word is not None and shell.in_text:
-            shell.site(field.word, len(name) + 1, "", name.endswith(LISTS)).modes.add("any")
-    texts = [field.text for field in call.fields]
-    if any(text in ("-f-", "--file=-", "--makefile=-") for text in texts) or ("-" in texts and "-f" in texts):
-        shell.refuse("make is given recipes on its input")
     return tell(shell, call, state)
 
 

@@ -123,7 +123,7 @@ HANDLERS: dict[str, Handler] = {
     **BUILTINS,
     **dict.fromkeys(("awk", "gawk", "mawk", "nawk"), later("interpreters", "simulate_awk")),
     **dict.fromkeys(("sed", "gsed"), later("interpreters", "simulate_sed")),
-    **dict.fromkeys(("make", "gmake"), later("interpreters", "simulate_make")),
+    **dict.fromkeys(("make", "gmake"), later("tools", "simulate_make")),
     **dict.fromkeys(("test", "["), later("variables", "simulate_test")),
     **dict.fromkeys(("scp", "sftp"), later("tools", "simulate_copy_by_ssh")),
     "git": later("git", "simulate_git"),

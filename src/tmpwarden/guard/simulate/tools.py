@@ -1,14 +1,16 @@
-"""Programs with a language of commands of their own: sqlite3 and its dots, cmake -E, the settings of ssh."""
+"""Programs with a language of commands of their own: sqlite3 and its dots, cmake -E, make, the settings of ssh."""
 
 from __future__ import annotations
 
 from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.names import names
+from ..nouns.special import LISTS
 from ..nouns.state import State
 from .code import child_state, simulate_code
 from .plain import plain, tell
 from .shell import Shell, Ways
+from .wrappers import is_name
 
 # of sqlite3: they only show, or change how it shows
 SHOWING = names(
@@ -60,6 +62,18 @@ def simulate_cmake(shell: Shell, call: Invocation, state: State) -> Ways:
     elif texts[2] is None:
         shell.refuse("what cmake does is not known")
     return state, state
+
+
+def simulate_make(shell: Shell, call: Invocation, state: State) -> Ways:
+    """make -f -: the recipes are on its input. NAME=VALUE is an assignment, as in front of a command."""
+    for field in call.fields[1:]:
+        name, equals, _ = (field.stem or "").partition("=")
+        if equals and is_name(name) and field.word is not None and shell.in_text:
+            shell.site(field.word, len(name) + 1, "", name.endswith(LISTS)).modes.add("any")
+    texts = [field.text for field in call.fields]
+    if any(text in ("-f-", "--file=-", "--makefile=-") for text in texts) or ("-" in texts and "-f" in texts):
+        shell.refuse("make is given recipes on its input")
+    return tell(shell, call, state)
 
 
 def simulate_copy_by_ssh(shell: Shell, call: Invocation, state: State) -> Ways:

@@ -5,12 +5,12 @@ from __future__ import annotations
 from ..nouns.analysis import CODE, READ, WRITE
 from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
-from ..nouns.special import PROMPTS
+from ..nouns.special import LISTS, PROMPTS
 from ..nouns.state import State, Value, join
 from ..programs.options import Argument, Parsed, option
 from ..programs.table import has, program
 from ..shell.cursor import NAME, NAME_START
-from .assignments import LISTS, refuse_prompt
+from .assignments import refuse_prompt
 from .code import child_state, joined, simulate_code, value_of
 from .directories import moved
 from .plain import tell

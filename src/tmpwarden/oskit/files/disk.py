@@ -1,8 +1,9 @@
 """What the guard may ask about the disk: where a path's parent really is, and whether the name exists. Hot path."""
 
-import posix
 import sys
 from posix import lstat, readlink, scandir
+
+from ..proc.own_mount import mounts
 
 MAX_ENTRIES = 500  # of a directory that is looked into: an allow is not worth more time
 _TYPE, _LINK, _REGULAR = 0o170000, 0o120000, 0o100000  # the module `stat` is one import more
@@ -57,18 +58,11 @@ class Disk:
 
     def holds_mount(self, path: str) -> bool:
         """Is anything mounted below this directory? What removes a tree goes into it. Only Linux tells."""
-        try:
-            fd = posix.open("/proc/self/mountinfo", posix.O_RDONLY | posix.O_CLOEXEC)
-            try:
-                pieces = []
-                while piece := posix.read(fd, 1 << 16):
-                    pieces.append(piece)
-            finally:
-                posix.close(fd)
-        except OSError:
+        seen = mounts()
+        if seen is None:
             return sys.platform == "linux"  # not measured is never no
         below = b" " + _escaped(path) + b"/"
-        return any(below in line.partition(b" - ")[0] for line in b"".join(pieces).split(b"\n"))
+        return any(below in line.partition(b" - ")[0] for line in seen.split(b"\n"))
 
     def resolve(self, path: str) -> str | None:
         """As `realpath -m`: what does not exist stays as it is written. A loop or a closed door is None, and so is a

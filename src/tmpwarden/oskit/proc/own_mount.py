@@ -5,7 +5,7 @@ try:
 except ImportError:  # Windows
     import os as posix  # type: ignore[no-redef]
 
-_MOST = 1 << 22
+_PAGE = 1 << 12  # the kernel writes so much at a time, whatever it is asked for
 
 
 def frozen(path: str) -> str | None:
@@ -13,25 +13,26 @@ def frozen(path: str) -> str | None:
     none. Our names hold our number: where no mount point does, nothing has to be asked."""
     ending = f"-{posix.geteuid()}"
     names = [part.encode("utf-8", "surrogateescape") for part in path.split("/") if part.endswith(ending)]
-    mounts = _mounts()
-    if not any(name in mounts for name in names):
+    seen = mounts() or b""
+    if not any(name in seen for name in names):
         return None
     from .reach import Reach
 
     return Reach.now().frozen(path)
 
 
-def _mounts() -> bytes:
+def mounts() -> bytes | None:
+    """/proc/self/mountinfo; None: not measured, and nowhere but on Linux."""
     try:
         fd = posix.open("/proc/self/mountinfo", posix.O_RDONLY | posix.O_CLOEXEC)
     except (OSError, AttributeError):
-        return b""
+        return None
     try:
         parts = []
-        while part := posix.read(fd, _MOST):
+        while part := posix.read(fd, _PAGE):
             parts.append(part)
         return b"".join(parts)
     except OSError:
-        return b""
+        return None
     finally:
         posix.close(fd)
