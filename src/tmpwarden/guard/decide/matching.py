@@ -48,7 +48,7 @@ def is_named(operands: "tuple[str, ...]", use: PathUse, scope: "Scope") -> bool:
         return False
     if globs.fit(use.path) or globs.fit(written):
         return True
-    return use.is_glob and any(_may_mean(written[1:], glob) for glob in globs.globs)
+    return use.is_glob and any(_may_mean(written[1:], glob) for glob in globs.spelled())
 
 
 def _may_mean(pattern: str, glob: str) -> bool:

@@ -75,21 +75,10 @@ class Scope:
         return rule.decision != ALLOW and "@scratch" in rule.operands and self.names.is_fresh(place)
 
     def globs(self, operands: "tuple[str, ...]") -> Globs:
-        """Patterns with `@scratch`, `@project`, `.` and `~` at their head replaced."""
+        """Patterns, `@scratch`, `@project`, `.` and `~` at their head meant as here."""
         if operands not in self._globs:
-            self._globs[operands] = Globs(self._with_bases(operands))
+            self._globs[operands] = Globs(operands, self.tokens)
         return self._globs[operands]
-
-    def _with_bases(self, operands: "tuple[str, ...]") -> "tuple[str, ...]":
-        found: list[str] = []
-        for glob in operands:
-            if glob[0] not in "@.~":
-                found.append(glob)
-                continue
-            head, slash, rest = glob.partition("/")
-            bases = self.tokens.get(head, ())
-            found += [base + slash + rest for base in bases] if bases else [glob]
-        return tuple(found)
 
     def check(self, rule: "Rule", simple: Simple) -> str | None:
         """The regex against the whole command, words joined by blanks: YES, MAYBE (not proven, or too long) or None."""

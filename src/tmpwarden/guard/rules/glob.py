@@ -1,5 +1,9 @@
 """Globs without `fnmatch`, which imports `re` and with it more than a whole hook costs."""
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
 
 def matches(pattern: str, text: str) -> bool:
     """`*` any run, `?` any one character, everything else itself. Linear in memory, never worse than quadratic."""
@@ -21,28 +25,48 @@ def matches(pattern: str, text: str) -> bool:
 
 
 class Globs:
-    """Many of them, asked about many words: a plain piece of each tells at once of most that they do not fit."""
+    """Many of them, asked about many words: the base or a plain piece of each tells of most that they do not fit."""
 
-    __slots__ = ("_anywhere", "_heads", "_rooted", "globs")
+    __slots__ = ("_anywhere", "_below", "_heads")
 
-    def __init__(self, globs: "tuple[str, ...]") -> None:
-        self.globs = globs
-        self._rooted = [glob for glob in globs if glob[0] not in "*?"]
-        self._heads = tuple([glob.partition("*")[0].partition("?")[0] for glob in self._rooted])
-        anywhere = [glob for glob in globs if glob[0] in "*?"]
-        self._anywhere = [(max(glob.replace("?", "*").split("*"), key=len), glob) for glob in anywhere]
+    def __init__(self, globs: "tuple[str, ...]", bases: "Mapping[str, tuple[str, ...]]") -> None:
+        """`bases`: what `~`, `@project` and the like stand for at the head of a glob."""
+        self._anywhere: list[tuple[str, str]] = []
+        self._below: dict[str, list[str]] = {}  # base -> what comes behind it; "": one that starts as it is written
+        self._heads: dict[str, tuple[str, ...]] = {}  # base -> how that starts
+        for glob in globs:
+            if glob[0] in "*?":
+                self._anywhere.append((_head(glob.lstrip("*?")), glob))
+                continue
+            head = glob.partition("/")[0] if glob[0] in "@.~" else ""
+            for base in bases.get(head) or ("",):
+                self._below.setdefault(base, []).append(glob[len(head) :] if base else glob)
 
     def fit(self, text: "str | None") -> bool:
         if text is None:
             return False
-        if text.startswith(self._heads):
-            for glob in self._rooted:
-                if matches(glob, text):
-                    return True
+        for base in self._below:
+            if text.startswith(base) and self._fits_below(base, text[len(base) :]):
+                return True
         for piece, glob in self._anywhere:  # noqa: SIM110 - a generator costs more than what it asks
             if piece in text and matches(glob, text):
                 return True
         return False
+
+    def _fits_below(self, base: str, rest: str) -> bool:
+        if base not in self._heads:
+            self._heads[base] = tuple([_head(glob) for glob in self._below[base]])
+        return rest.startswith(self._heads[base]) and any(matches(glob, rest) for glob in self._below[base])
+
+    def spelled(self) -> "list[str]":
+        """Each with its base."""
+        below = [base + glob for base, globs in self._below.items() for glob in globs]
+        return below + [glob for _, glob in self._anywhere]
+
+
+def _head(glob: str) -> str:
+    """What it starts with, up to the first character that may be another."""
+    return glob.partition("*")[0].partition("?")[0]
 
 
 def _matches_slowly(pattern: str, text: str) -> bool:
