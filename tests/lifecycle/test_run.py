@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from support import mounts
-from support.bases import base_for_all
+from support.bases import base_for_all, users_of
 from support.command import AHEAD, tmpwarden
 from support.litter import later
 from support.shell import InteractiveShell
@@ -115,6 +115,7 @@ def test_the_next_run_takes_what_a_killed_one_left(root: Path) -> None:
         os.kill(command, signal.SIGKILL)
     assert left_behind(root) != []
     subprocess.run([*RUN, "true"], check=True)
+    assert eventually(lambda: not users_of(root)), "who cleans for it in the background holds the lock"
     assert left_behind(root) != [], "its owner has been dead for a moment only"
     subprocess.run([sys.executable, AHEAD, "100", *RUN[1:], "true"], check=True)
     assert eventually(lambda: left_behind(root) == [])
