@@ -72,6 +72,7 @@ def test_a_process_whose_first_thread_has_ended_still_lives_and_holds(tmp_path: 
         assert child.stdout
         assert child.stdout.readline() == b"ready\n"
         assert procs.start_ticks(child.pid) is not None
+        assert refused(child.pid) != ()
         assert witnesses(Holders.look().within(str(tmp_path)))[0].pid == child.pid
         child.stdin.close()
 
@@ -224,6 +225,33 @@ def _as_user(user, source: str, *args: str):  # type: ignore[no-untyped-def]
 
 def test_a_sandboxed_browser_and_the_like_are_known_to_hide() -> None:
     assert {"(sd-pam)", "ssh-agent", "gpg-agent"} <= visibility.SHY_COMMANDS
+
+
+def refused(pid: int) -> tuple[str, ...]:
+    """What a look doubts that was not let at this process."""
+    known = {pid: procs.Process(pid, ME, 0, "x")}
+    return visibility.doubts(known, {pid: PermissionError(13, "Permission denied")}, outside=False)
+
+
+def test_who_was_on_its_way_out_when_it_refused_leaves_no_doubt() -> None:
+    """From the end of its memory to its own, its files in /proc are root's: whoever ends is one for a moment."""
+    with process("") as child:
+        assert refused(child.pid) == (f"process {child.pid} (x) of this user cannot be read",)
+        child.kill()
+        os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+        assert procs.owner_of(child.pid) == os.geteuid(), "a zombie still has its owner"
+        assert refused(child.pid) == ()
+
+
+@pytest.mark.parametrize(("state", "flags", "threads", "is_over"), [
+    (b"S", 0x400000, 1, False), (b"R", 0x400004, 1, True), (b"D", 0x40000C, 1, True), (b"R", 0x400004, 2, False),
+])  # fmt: skip
+def test_whoever_exits_runs_no_program_any_more(
+    state: bytes, flags: int, threads: int, is_over: bool, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    line = b"5 (x) %b 7 0 0 0 0 %d 0 0 0 0 0 0 0 0 0 0 %d 0 99 0" % (state, flags, threads)
+    monkeypatch.setattr(procs, "read", lambda path: line)
+    assert procs.is_ending(5) is is_over
 
 
 # Which program is an agent

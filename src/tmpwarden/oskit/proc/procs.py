@@ -6,13 +6,13 @@ import errno
 import os
 
 _READ_SIZE = 1 << 12  # what the kernel gives at once of a long file; more to read into costs more
-_KERNEL_THREAD = 0x00200000  # PF_KTHREAD
+_EXITING, _KERNEL_THREAD = 0x00000004, 0x00200000  # PF_EXITING, PF_KTHREAD
 
 
 class Process:
     """One process: what everybody may know about it."""
 
-    __slots__ = ("command", "is_kernel_thread", "parent", "pid", "start", "threads")
+    __slots__ = ("command", "is_exiting", "is_kernel_thread", "parent", "pid", "start", "threads")
 
     def __init__(
         self,
@@ -22,6 +22,7 @@ class Process:
         command: str,
         *,
         is_kernel_thread: bool = False,
+        is_exiting: bool = False,
         threads: int = 1,
     ) -> None:
         self.pid = pid
@@ -29,6 +30,7 @@ class Process:
         self.start = start  # clock ticks after boot: with the pid, the identity of a process within one boot
         self.command = command  # the kernel's 15 bytes; anything may be in there
         self.is_kernel_thread = is_kernel_thread
+        self.is_exiting = is_exiting  # its first thread
         self.threads = threads  # how many; those that have ended count until they are reaped
 
 
@@ -60,12 +62,14 @@ def parse_stat(pid: int, line: bytes) -> Process | None:
     opening, closing = line.find(b"("), line.rfind(b")")
     fields = line[closing + 2 :].split(None, 20)
     try:
+        flags = int(fields[6])
         return Process(
             pid,
             int(fields[1]),
             int(fields[19]),
             os.fsdecode(line[opening + 1 : closing]),
-            is_kernel_thread=bool(int(fields[6]) & _KERNEL_THREAD),
+            is_kernel_thread=bool(flags & _KERNEL_THREAD),
+            is_exiting=bool(flags & _EXITING),
             threads=int(fields[17]),
         )
     except (IndexError, ValueError):
@@ -86,6 +90,13 @@ def living(pid: int) -> Process | None:
     if found is None:
         raise OSError(errno.EBADMSG, os.strerror(errno.EBADMSG), f"/proc/{pid}/stat")
     return found
+
+
+def is_ending(pid: int) -> bool:
+    """Whether it has ended or runs no program any more. Its memory goes first, and until all of it is gone even its own
+    user is refused, as by one that hides. Raises OSError: not measured."""
+    found = living(pid)
+    return found is None or (found.is_exiting and found.threads <= 1)
 
 
 def process(pid: int) -> Process | None:

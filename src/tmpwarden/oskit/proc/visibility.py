@@ -61,7 +61,7 @@ class _Owners(dict[int, int | None]):
 def _doubt_about(pid: int, error: OSError, known: dict[int, procs.Process], owners: _Owners) -> str | None:
     """Why this unreadable process matters; None if it does not: a stranger's, or one of the shy ones."""
     owner, process = owners[pid], known.get(pid)
-    if owner == _ENDED:
+    if owner == _ENDED or _is_ending(pid):
         return None
     name = f"process {pid} ({process.command})" if process else f"process {pid}"
     is_refused = isinstance(error, PermissionError)
@@ -76,6 +76,13 @@ def _doubt_about(pid: int, error: OSError, known: dict[int, procs.Process], owne
     if any(owners[ancestor] in (os.geteuid(), None) for ancestor in procs.ancestors(pid, known)):
         return f"{name} was started by this user as another one"
     return None
+
+
+def _is_ending(pid: int) -> bool:
+    try:
+        return procs.is_ending(pid)
+    except OSError:
+        return False
 
 
 def _doubt_behind(process: procs.Process) -> str | None:
