@@ -68,8 +68,9 @@ def test_a_script_counts_for_its_interpreter(tmp_path: Path) -> None:
     node.chmod(0o755)
     script = tmp_path / "gemini.js"
     script.write_text("import time; print('here', flush=True); time.sleep(600)")
-    env = os.environ | {"LD_LIBRARY_PATH": f"{sys.base_prefix}/lib"}  # where a copy of Python finds its other half
-    running = subprocess.Popen(["node", "-I", str(script)], executable=node, env=env, stdout=subprocess.PIPE)
+    halves = {"PYTHONHOME": sys.base_prefix, "LD_LIBRARY_PATH": f"{sys.base_prefix}/lib"}  # which a copy does not find
+    env = os.environ | halves
+    running = subprocess.Popen(["node", "-B", str(script)], executable=node, env=env, stdout=subprocess.PIPE)
     try:
         assert running.stdout is not None and running.stdout.readline() == b"here\n"
         assert program_of(running.pid) == str(script)

@@ -55,6 +55,8 @@ def program(
     script.parent.mkdir(parents=True, exist_ok=True)
     script.write_text(source)
     arguments = [words[0], str(script), *words[2:]]
+    if python == sys.executable:  # one that can be moved finds its library by its name, and that is another's
+        env = {**env, "PYTHONHOME": sys.base_prefix}
     launcher = "import os, signal, sys\nif os.fork(): os._exit(0)\nsignal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
     launcher += f"{first}\nos.execve({python!r}, {arguments!r}, {dict(env)!r})"
     out, told = os.pipe()

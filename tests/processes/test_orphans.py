@@ -29,8 +29,9 @@ server = socket.create_server(("127.0.0.1", 0))
 print(server.getsockname()[1], file=open(__file__ + ".port", "w"), flush=True)
 """
 OWNS_A_CHILD = """
-import subprocess
-child = subprocess.Popen([{name!r}, {script!r}, *{more!r}], executable={python!r}, env={env!r}, stdin=-3)
+import subprocess, sys
+env = {env!r} | {{"PYTHONHOME": sys.base_prefix}}
+child = subprocess.Popen([{name!r}, {script!r}, *{more!r}], executable={python!r}, env=env, stdin=-3)
 print(child.pid, file=open(__file__ + '.child', 'w'), flush=True)
 """
 

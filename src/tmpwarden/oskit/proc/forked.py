@@ -9,7 +9,10 @@ if TYPE_CHECKING:
 
 def forked(work: "Callable[[], object]") -> int:
     """The child's pid; its status is 0 when `work` came to its end, else 1. Raises OSError where no process is had."""
-    child = posix.fork()
+    try:
+        child = posix.fork()
+    except RuntimeError as refusal:  # from 3.12 on: the interpreter is ending, as in a host's `atexit`
+        raise BlockingIOError(11, str(refusal)) from None
     if child:
         return child
     status = 1
