@@ -2,6 +2,7 @@
 
 import posix
 from _frozen_importlib import ModuleSpec  # importlib.machinery is one import more
+from marshal import dumps, loads
 
 from .headstart import open_private, read_out
 
@@ -9,8 +10,11 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterable
     from types import CodeType, ModuleType
+    from typing import Any
 
     from .headstart import Stamp
+
+_FORMAT = 4  # of marshal: the one that 3.11 writes, and all that came after it read
 
 
 def stamp(paths: "Iterable[str]") -> "list[Stamp]":
@@ -35,6 +39,21 @@ def read_private(path: str, max_bytes: int) -> "bytes | None":
 def private_lines(path: str, max_bytes: int) -> "list[str]":
     """The lines of such a file; none where there is no such file."""
     return (read_private(path, max_bytes) or b"").decode("utf-8", "surrogateescape").split("\n")
+
+
+def kept_document(path: str, max_bytes: int) -> "dict[str, Any] | None":
+    """What was compiled into a file of ours; None if it is not there, not ours, or nothing of the kind."""
+    data = read_private(path, max_bytes)
+    try:
+        document = loads(data) if data else None
+    except (ValueError, EOFError, TypeError):
+        return None
+    return document if isinstance(document, dict) else None
+
+
+def written(document: "dict[str, Any]") -> bytes:
+    """Such a document, for any interpreter."""
+    return dumps(document, _FORMAT)
 
 
 class CodeFinder:

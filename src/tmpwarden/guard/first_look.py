@@ -106,17 +106,15 @@ def _without_quotes(command: str) -> str | None:
 def table_in_force(state_dir: str, config_dir: str) -> "Table | None":
     """The table, if its sources look as they did; None also where a rule switches the first look off."""
     from ..headstart import are_unchanged
-    from ..small_json import decode_object
-    from ..stamped import read_private
+    from ..stamped import kept_document
 
-    data = read_private(path_of(state_dir), 1 << 18)
-    table = decode_object(data) if data is not None else None
+    table = kept_document(path_of(state_dir), 1 << 18)
     if table is None or not table.get("programs") or table["config"] != config_dir:
         return None
-    if not are_unchanged(table["stamp"]):  # type: ignore[arg-type]
+    if not are_unchanged(table["stamp"]):
         return None
     return table
 
 
 def path_of(state_dir: str) -> str:
-    return f"{state_dir}/guard/first.json"
+    return f"{state_dir}/guard/first"

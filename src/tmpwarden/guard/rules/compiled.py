@@ -5,8 +5,7 @@ A broken config leaves the last good file in force; what is wrong is handed back
 
 import posix
 
-from ...small_json import decode_object
-from ...stamped import read_private, stamp
+from ...stamped import kept_document, stamp
 from .document import SCHEMA, InForce, rules_of
 
 MAX_BYTES = 1 << 22
@@ -14,7 +13,9 @@ MAX_BYTES = 1 << 22
 
 def rules_in_force(files: "tuple[str, ...]", cache: str) -> InForce:
     """Rules from the compiled file `cache` if it still fits its sources, else compiled anew from `files`."""
-    document = _read(cache)
+    document = kept_document(cache, MAX_BYTES)
+    if document is not None and document.get("schema") != SCHEMA:
+        document = None
     if document is not None and document["stamp"] == stamp(_sources(files, document)):
         return InForce(rules_of(document), str(document["complaint"]))
     from .compiling import compile_rules
@@ -26,13 +27,6 @@ def _sources(files: "tuple[str, ...]", document: "dict[str, object]") -> "tuple[
     presets = document["presets"]
     assert isinstance(presets, list)
     return (*presets, *files)
-
-
-def _read(cache: str) -> "dict[str, object] | None":
-    """The compiled document; None if it is not there, not ours, or not readable as one."""
-    data = read_private(cache, MAX_BYTES)
-    document = decode_object(data) if data is not None else None
-    return document if document is not None and document.get("schema") == SCHEMA else None
 
 
 def config_files(config_dir: str) -> "tuple[str, ...]":
@@ -50,4 +44,4 @@ def _files_of(directory: str) -> "list[str]":
 
 
 def cache_path(state_dir: str) -> str:
-    return f"{state_dir}/guard/rules.json"
+    return f"{state_dir}/guard/rules"
