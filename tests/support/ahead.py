@@ -17,14 +17,22 @@ def move(seconds: float) -> None:
 
 def run(words: list[str]) -> None:
     """As the interpreter itself would: __main__ is the program, sys.argv its words."""
-    import runpy
-
     if words[0] == "-m":
+        import runpy
+
         sys.argv = words[1:]
         runpy.run_module(words[1], run_name="__main__", alter_sys=True)
     else:
         sys.argv = words
-        runpy.run_path(words[0], run_name="__main__")
+        run_script(words[0])
+
+
+def run_script(path: str) -> None:
+    """runpy would not tell a script its loader."""
+    loader = type(__loader__)("__main__", path)  # type: ignore[name-defined]
+    sys.modules["__main__"] = main = type(sys)("__main__")
+    main.__file__, main.__loader__ = path, loader
+    exec(compile(loader.get_data(path), path, "exec"), main.__dict__)
 
 
 if __name__ == "__main__":
