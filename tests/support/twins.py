@@ -47,19 +47,21 @@ def build() -> None:
             file.write(text)
     os.chmod(f"{PROJECT}/tool", 0o755)
     for top in ("/tmp", "/srv"):
-        for directory, _, names in os.walk(top):
+        for directory, _, names in os.walk(top, topdown=False):
             for name in ("", *names):
                 os.chown(os.path.join(directory, name), UID, UID, follow_symlinks=False)
+                os.utime(os.path.join(directory, name), (1e9, 1e9))  # archives hold it
 
 
-def led(line: str) -> str | None:
+def led(line: str) -> tuple[str | None, dict[str, str]]:
+    """The text that runs instead, None for the line as it is; what the model is told about places."""
     context = Context(
         scratch=SCRATCH, project=PROJECT, cwd=PROJECT, home=HOME, uid=UID, look=Disk().look,
         variables={"TMPDIR": SCRATCH}, is_plain=Disk().is_plain,
         environ={name.encode(): value.encode() for name, value in ENVIRON.items()},
     )  # fmt: skip
     decision = evaluate(ToolCall("claude", "shell", command=line, cwd=PROJECT), RULES, context)
-    return decision.rewritten if decision.verdict in ("allow", "pass") else None
+    return decision.rewritten if decision.verdict in ("allow", "pass") else None, decision.places
 
 
 def ran(line: str) -> tuple[int, str]:
@@ -106,15 +108,17 @@ def world(lines: list[str]) -> dict[str, object]:
     first = [ran(line) for line in lines]
     before = left()
     build()
-    texts, second = [], []
+    texts, told, second = [], [], []
     for line in lines:
-        other = led(line)
+        other, places = led(line)
         texts.append(other)
+        told.append(places)
         second.append(ran(other or line))
     after = left()
     changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
     said = [at for at, (one, other) in enumerate(zip(first, second, strict=True)) if one != other]
-    return {"lines": lines, "led": texts, "changed": changed, "said": [(at, first[at], second[at]) for at in said]}
+    wrong = [(at, first[at], second[at]) for at in said]
+    return {"lines": lines, "led": texts, "told": told, "changed": changed, "said": wrong}
 
 
 if __name__ == "__main__":

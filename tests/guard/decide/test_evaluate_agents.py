@@ -80,6 +80,21 @@ def test_a_led_name_is_told_and_an_agent_that_ran_its_own_text_is_noted(own_worl
     assert json.loads(log.read_text().splitlines()[-1])["decision"] == "mismatch"
 
 
+def test_a_later_call_that_is_left_is_told_where_a_led_name_is(own_world: Path) -> None:
+    leading(own_world)
+    hook("claude", "SessionStart", "", {}, Path("/"))
+    name = f"/tmp/twtest-{os.getpid()}-out"
+    place = hook("claude", "PreToolUse", "Bash", {"command": f"cat x > {name}"}, Path("/"))["updatedInput"]["command"][
+        8:
+    ]
+    code = {"command": f"python3 -c 'print(open(\"{name}\").read())'"}
+    assert hook("claude", "PreToolUse", "Bash", code, Path("/")) == {}, "nothing was made yet"
+    Path(place).write_text("x")
+    said = hook("claude", "PreToolUse", "Bash", code, Path("/"))
+    assert said.keys() == {"hookEventName", "additionalContext"}
+    assert f"{name} is {place}." in said["additionalContext"]
+
+
 def test_a_shared_target_is_made_private_and_a_squatted_one_is_not_used(own_world: Path) -> None:
     target = f"/tmp/twtest-{os.getpid()}"
     leading(own_world, target)

@@ -157,6 +157,37 @@ def test_a_name_that_was_led_before_is_found_where_it_is_even_by_programs_we_can
     assert said("python3 -c 'open(\"/tmp/a\")' /tmp/a", f"{S}/a").rewritten is None, "half of the mentions"
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        "python3 -c 'print(open(\"/tmp/a\").read())'", "python3 <<'E'\nopen('/tmp/a')\nE", "export F=/tmp/a; ./use",
+        "sudo cat /tmp/a", "ls /tmp /tmp/a", "echo 'it is /tmp/a.'", "date > /tmp/b; ./use; bash -c 'cat /tmp/a'",
+    ],
+)  # fmt: skip
+def test_a_line_that_stays_tells_where_the_names_are_that_were_led_before(command: str) -> None:
+    decision = said(command, f"{S}/a")
+    assert (decision.rewritten, decision.places) == (None, {"/tmp/a": f"{S}/a"})
+    assert said(command, f"{S}/a", "/tmp/a").places == {}, "what is there is meant"
+    assert said(command).places == {}
+
+
+def test_a_line_that_is_led_tells_of_those_that_stay_too() -> None:
+    decision = said("date > /tmp/b; echo 'as in /tmp/a'", f"{S}/a")
+    assert decision.rewritten == f"date > {S}/b; echo 'as in /tmp/a'"
+    assert decision.places == {"/tmp/a": f"{S}/a", "/tmp/b": f"{S}/b"}
+
+
+def test_a_long_text_with_many_names_is_not_looked_up_without_end() -> None:
+    looks: list[str] = []
+
+    def look(path: str) -> tuple[str, bool]:
+        looks.append(path)
+        return path.rpartition("/")[0], False
+
+    said("cat <<'E'\n" + "".join(f"/tmp/n{at}\n" for at in range(5000)) + "E", look=look)
+    assert len(looks) < 100
+
+
 def test_in_tmp_itself_nothing_is_led() -> None:
     assert said("date > a; cat /tmp/a", cwd="/tmp").rewritten is None
     assert said("date > /tmp/a", cwd="/tmp/old", project="/tmp/old").rewritten is None

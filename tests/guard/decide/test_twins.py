@@ -44,9 +44,12 @@ MORE = (
     "head -1 /tmp/{0}",
     "test -f /tmp/{0} || echo no file", "ls /tmp", "sort /tmp/{0} -o /tmp/{1}; cat /tmp/{1}", "find /tmp -name '{0}'",
     "cat /tmp/{0} | tr a-z A-Z > /tmp/{1}", "diff /tmp/{0} a.txt", "export F=/tmp/{0}; ./tool see", "true",
-    "./tool see",
+    "./tool see", "chmod 700 /tmp/{0}; stat -c %A /tmp/{0}", "echo done: /tmp/{0}", "grep -c /tmp/{0} a.txt",
+    "bash -c 'wc -c < /tmp/{0}'", "python3 -c 'print(len(open(\"/tmp/{0}\").read()))'",
+    "python3 - <<'E'\nprint(len(open('/tmp/{0}').read()))\nE",
+    "F=/tmp/{0} python3 -c 'import os; print(os.stat(os.environ[\"F\"]).st_size)'",
 )  # fmt: skip
-# a call of its own whose program opens the name by itself: nobody can see that in the line (docs/guard.md, Leading)
+# a call of its own whose program looks into /tmp by itself: nobody can see that in the line (docs/guard.md, Leading)
 BY_ITSELF = ("./tool see", "ls /tmp", "find /tmp -name")
 
 
@@ -93,16 +96,29 @@ def pairs(count: int, seed: int) -> list[list[str]]:
 
 def check(worlds: list[list[str]], tmp_path: Path) -> None:
     found = twins(worlds, tmp_path)
-    wrong = [one for one in differing(found) if not _is_by_itself(one)]
-    assert len(wrong) <= len(found) / 100, json.dumps(wrong[:5], indent=1)
+    led = [one for one in found if any(one["led"])]  # type: ignore[call-overload]
+    wrong = [one for one in differing(found) if not _is_a_later_call(one)]
+    assert len(wrong) <= len(led) / 100, json.dumps(wrong[:5], indent=1)
 
 
-def _is_by_itself(one: dict[str, object]) -> bool:
-    """The second of two calls, left as it was, looked into /tmp by itself."""
-    lines, texts = one["lines"], one["led"]
-    assert isinstance(lines, list)
-    assert isinstance(texts, list)
-    return len(lines) == 2 and texts[1] is None and any(word in lines[1] for word in BY_ITSELF)
+def _is_a_later_call(one: dict[str, object]) -> bool:
+    """It looked into /tmp by itself, or names what was led where nothing is replaced, and the model is told of it."""
+    lines, texts, told = one["lines"], one["led"], one["told"]
+    assert isinstance(lines, list) and isinstance(texts, list) and isinstance(told, list)
+    if len(lines) < 2 or any(at == 0 for at, *_ in one["said"]):  # type: ignore[attr-defined]
+        return False
+    return any(word in lines[1] for word in BY_ITSELF) or (texts[1] is None and bool(told[1]))
+
+
+@needs_root
+def test_a_later_call_that_misses_what_was_led_is_told_where_it_is(tmp_path: Path) -> None:
+    reads = (
+        "python3 -c 'print(open(\"/tmp/n\").read())'",
+        "bash -c 'cat /tmp/n'",
+        "F=/tmp/n python3 -c 'import os; open(os.environ[\"F\"])'",
+    )
+    for one in twins([["echo x > /tmp/n", line] for line in reads], tmp_path):
+        assert one["said"] != [] and one["told"][1] == {"/tmp/n": "/tmp/agent-s1/n"}  # type: ignore[index]
 
 
 @needs_root

@@ -16,6 +16,7 @@ from .scope import Judged, Scope
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .leading import Led
+    from .temproot import TempRoot
 
 _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
 
@@ -29,30 +30,46 @@ def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
         return with_tool_rules(judge_file_tool(call, rules, context), call, rules, context)
     budget = Budget()
     sent = study(call.command, context, budget)
-    other, will_run = _led(call.command, sent, rules, context, budget)
+    root = _leading(call.command, rules, context)
+    other, will_run = _led(call.command, sent, root, context, budget)
     if other is None:
-        return _for_agent(_judged(sent, rules, context, budget), None, context)
-    decision = _judged(will_run, rules, context, budget)
-    if decision.verdict != DENY and not (decision.verdict == ASK and context.has_ask):
-        decision = _without_rewrite(decision, sent, other.text, rules, context, budget)
-        decision = _for_agent(decision, other.text, context)
+        decision = _for_agent(_judged(sent, rules, context, budget), None, context)
     else:
-        decision.rewritten = other.text
-    decision.places = other.places if decision.rewritten is not None else {}
+        decision = _judged(will_run, rules, context, budget)
+        if decision.verdict != DENY and not (decision.verdict == ASK and context.has_ask):
+            decision = _without_rewrite(decision, sent, other.text, rules, context, budget)
+            decision = _for_agent(decision, other.text, context)
+        else:
+            decision.rewritten = other.text
+        decision.places = other.places if decision.rewritten is not None else {}
+    if root is not None:
+        from .leading import led_before
+
+        decision.places |= led_before(decision.rewritten or call.command, root)
     return decision
 
 
-def _led(command: str, sent: Study, rules: Rules, context: Context, budget: Budget) -> "tuple[Led | None, Study]":
-    """The line with its fresh /tmp names in the scratch, and what that does; None where it stays as it is."""
+def _leading(command: str, rules: Rules, context: Context) -> "TempRoot | None":
+    """Where fresh /tmp names go; None where the line has none, or nothing is led."""
     scratch = rules.scratch(context.scratch) if rules.redirect_tmp else None
     if scratch is None:
-        return None, sent
-    from .leading import holds, led, may_name  # off by default
+        return None
+    from .leading import may_name  # off by default
     from .temproot import TempRoot
 
     if not may_name(command, context.tmp_roots):
+        return None
+    return TempRoot(scratch, context.tmp_roots, context.names_to_keep(), context.look)
+
+
+def _led(
+    command: str, sent: Study, root: "TempRoot | None", context: Context, budget: Budget
+) -> "tuple[Led | None, Study]":
+    """The line with its fresh /tmp names in the scratch, and what that does; None where it stays as it is."""
+    if root is None:
         return None, sent
-    root = TempRoot(scratch, context.tmp_roots, context.names_to_keep(), context.look)
+    from .leading import holds, led
+
     other = led(command, sent, root, cwd=context.cwd, environ=context.environ)
     will_run = sent if other is None else study(other.text, context, budget, other.tree)
     return (other, will_run) if other is not None and holds(other, will_run) else (None, sent)
@@ -91,7 +108,8 @@ def _for_agent(decision: Decision, rewritten: str | None, context: Context) -> D
         elif "nstead" not in decision.reason:
             where = f"the project or {context.temp()}" if context.temp() else "the project"
             remedy = f" Instead: plain commands with paths spelled out, in {where}."
-        decision.reason = f"{decision.reason}{remedy} (this agent cannot ask; the user may run it by hand)"
+        end = "" if decision.reason.endswith(".") else "."
+        decision.reason = f"{decision.reason}{end}{remedy} (this agent cannot ask; the user may run it by hand)"
     return decision
 
 

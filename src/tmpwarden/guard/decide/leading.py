@@ -31,6 +31,7 @@ READABLE = names(
 )
 _OPEN = names("time timeout command nice builtin")  # wrappers that change nothing about paths
 _STARTING = ("system(", "| getline", "|getline", '| "', '|"', "-exec", "--to-command", "--use-compress-program", "-I")
+_LOOKS = 20  # a text may be long; few names are enough to tell
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+@%~#^")
 
 
@@ -88,6 +89,22 @@ def holds(given: Led, will_run: Study) -> bool:
             if any(path == place or path.startswith(place + "/") for place in given.places):
                 return False
     return True
+
+
+def led_before(command: str, root: TempRoot) -> dict[str, str]:
+    """Of the names in a text those that only the scratch has: an earlier call was led, this one means them by /tmp."""
+    text, found, looks = _unquoted(command), {}, _LOOKS
+    for base in root.roots:
+        at = _next(text, f"{base}/", 0)
+        while at >= 0 and looks:
+            end = start = at + len(base) + 1
+            while end < len(text) and text[end] in _NAME:
+                end += 1
+            name = text[start:end].rstrip(".")
+            if name and root.look(f"{root.scratch}/{name}")[1] and not root.look(f"{base}/{name}")[1]:
+                found[f"{base}/{name}"] = f"{root.scratch}/{name}"
+            at, looks = _next(text, f"{base}/", end), looks - 1
+    return found
 
 
 def _by_name(sites: tuple[Site, ...], root: TempRoot) -> dict[str, list[Site]]:

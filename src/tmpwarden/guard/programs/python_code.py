@@ -96,7 +96,7 @@ def _strangers_only_told(nodes: list) -> bool:  # type: ignore[type-arg]
         if not all(module in MODULES for module in _modules(node))
         for one in node.names
     }
-    told = [id(node.value) for node in nodes if _is(node, "Attribute") and node.attr in _TOLD]
+    told = {id(node.value) for node in nodes if _is(node, "Attribute") and node.attr in _TOLD}
     used = [node for node in nodes if _is(node, "Name") and node.id in strangers]
     return "*" not in strangers and all(id(node) in told for node in used)
 

@@ -96,7 +96,7 @@ class Dialect:
             said["updatedInput"] = rewritten
         elif rewritten is not None and "rewrite-with-allow" in self.answers and verdict == ALLOW:
             said |= {"permissionDecision": ALLOW, "updatedInput": rewritten}
-        if "updatedInput" in said and "told-path" in self.answers:
+        if ("updatedInput" in said or (decision.places and decision.rewritten is None)) and "told-path" in self.answers:
             said["additionalContext"] = told_places(decision)
         return {"hookSpecificOutput": {"hookEventName": event, **said}} if said else None
 
