@@ -17,7 +17,7 @@ from support.planted import DAYS
 from tmpwarden.hooks import notebook
 from tmpwarden.leases import births
 from tmpwarden.lifecycle.births import is_named, note
-from tmpwarden.model.hot import Birth
+from tmpwarden.model.belongings import Birth
 
 SESSION = str(uuid.uuid4())  # of this test process alone: others look at all processes too
 

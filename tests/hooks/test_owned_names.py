@@ -14,7 +14,7 @@ from support.command import data, tmpwarden
 from support.holding import process
 from tmpwarden.hooks import notebook
 from tmpwarden.leases import births, stated
-from tmpwarden.model.hot import Birth
+from tmpwarden.model.belongings import Birth
 
 MINUTES = 120
 

@@ -12,7 +12,7 @@ from support.holding import ended_pid
 from tmpwarden.leases import scratch
 from tmpwarden.lifecycle import background, release
 from tmpwarden.lifecycle.teardown import teardown
-from tmpwarden.model.hot import Lease
+from tmpwarden.model.belongings import Lease
 
 
 @pytest.fixture

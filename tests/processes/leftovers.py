@@ -11,7 +11,7 @@ from pathlib import Path
 
 from support.users import dead_process
 from tmpwarden.leases.scratch import open_scratch
-from tmpwarden.model.hot import Scratch
+from tmpwarden.model.belongings import Scratch
 from tmpwarden.model.processes import Orphan
 from tmpwarden.processes.census import Census
 

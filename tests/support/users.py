@@ -11,7 +11,7 @@ from pathlib import Path
 
 from support.holding import left_behind, process
 from tmpwarden.leases import scratch
-from tmpwarden.model.hot import Lease
+from tmpwarden.model.belongings import Lease
 from tmpwarden.oskit.proc import namespaces, procs
 
 Uses = Callable[[Path], contextlib.AbstractContextManager[object]]

@@ -6,7 +6,7 @@ never a proof of anything else. Light: hooks read and write this.
 
 import posix
 
-from ..model.hot import Birth, Lease
+from ..model.belongings import Birth, Lease
 from ..small_files import APPENDED, write
 from ..small_json import decode_object, encode
 from ..stamped import private_lines

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from ..model.hot import Lease
+from ..model.belongings import Lease
 from ..model.sweep import Finding, Owner, Witness
 from ..model.terms import OwnerRule, OwnerState, WitnessKind
 from ..oskit.proc.holders import Holders

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ..errors import UnsafeScratch
-from ..model.hot import Lease
+from ..model.belongings import Lease
 from ..oskit.files import atomic, own_dirs, own_files
 from ..oskit.proc import own_mount
 from . import record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..model.hot import Lease
+from ..model.belongings import Lease
 from ..model.terms import OwnerState
 from ..oskit.proc.identity import identity_state
 

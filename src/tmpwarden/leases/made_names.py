@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ..errors import UnsafeScratch
-from ..model.hot import Birth
+from ..model.belongings import Birth
 from ..oskit.files import birth, own_dirs, places, walk
 from ..oskit.files.descriptors import closing
 from . import births, scratch, stated

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from .. import small_json
-from ..model.hot import Lease
+from ..model.belongings import Lease
 
 LONGEST = 1 << 16
 _FIELDS = ("path", "agent", "session", "machine", "pid", "start", "boot", "pidns", "config_home", "created", "cgroup")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable
 
-from ..model.hot import Lease
+from ..model.belongings import Lease
 from ..model.terms import OwnerState
 from ..oskit.proc.holders import Holders
 from ..oskit.proc.namespaces import MountTable

@@ -7,7 +7,7 @@ from functools import cached_property
 
 from ..lazy_dataclass import dataclass
 from ..model.answers import Held, Nobody, NotMeasured
-from ..model.hot import Lease
+from ..model.belongings import Lease
 from ..model.sweep import Owner, Witness
 from ..model.terms import OwnerState, WitnessKind
 from ..oskit.proc import procs

@@ -7,7 +7,7 @@ import os
 
 from ..agent_facts import FACTS, SANDBOXES
 from ..errors import NoSpace
-from ..model.hot import Lease, Scratch
+from ..model.belongings import Lease, Scratch
 from ..oskit.files import atomic, own_dirs, own_files
 from ..oskit.proc import namespaces, procs
 from . import lease_files, leased_roots, record

@@ -10,7 +10,7 @@ TYPE_CHECKING = False  # typing itself would cost more than the hook
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
-    from ..model.hot import Lease
+    from ..model.belongings import Lease
     from ..model.request import Request
     from ..sweep.prepared import CleanResult
     from .cleared import Cleared

@@ -6,7 +6,7 @@ import os
 import re
 
 from ..leases import births
-from ..model.hot import Birth
+from ..model.belongings import Birth
 from ..oskit.files import birth, places, walk
 from ..oskit.files.descriptors import closing
 

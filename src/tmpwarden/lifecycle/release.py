@@ -11,7 +11,7 @@ from collections.abc import Collection, Sequence
 from ..lazy_dataclass import dataclass, field, replace
 from ..leases import scratch
 from ..leases.lease_state import live_pids
-from ..model.hot import Lease
+from ..model.belongings import Lease
 from ..model.request import Request, Thresholds
 from ..model.sweep import Finding, Receipt
 from ..model.terms import Outcome

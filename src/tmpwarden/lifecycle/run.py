@@ -9,7 +9,7 @@ from ..agent_facts import TEMP_VARIABLES
 from ..errors import NoNamespace, NoSpace, UnsafeRoot, UnsafeScratch
 from ..lazy_dataclass import dataclass
 from ..leases.scratch import adopt, open_scratch
-from ..model.hot import Scratch
+from ..model.belongings import Scratch
 from ..oskit.files import places
 from ..oskit.proc.forked import forked
 from ..oskit.proc.namespaces import mount_namespace

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from ..errors import UnsafeRoot
 from ..lazy_dataclass import dataclass
 from ..leases.scratch import adopt, open_scratch
-from ..model.hot import Scratch
+from ..model.belongings import Scratch
 from ..oskit.files import places
 from ..text import parse_size
 from . import watch_size

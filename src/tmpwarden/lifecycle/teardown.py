@@ -11,7 +11,7 @@ from ..errors import LockHeld, TmpwardenError
 from ..lazy_dataclass import dataclass, field, replace
 from ..leases import scratch
 from ..leases.lease_state import state_of, states
-from ..model.hot import Lease
+from ..model.belongings import Lease
 from ..model.request import Request
 from ..model.sweep import Finding, Litter, Receipt
 from ..model.terms import Outcome, OwnerRule, OwnerState, Tier, Worth

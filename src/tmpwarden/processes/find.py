@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from ..catalogue import process_rows
 from ..lazy_dataclass import dataclass, field, replace
 from ..leases.book import AgentFacts
-from ..model.hot import Lease
+from ..model.belongings import Lease
 from ..model.processes import Binding, Fate, Orphan
 from ..model.terms import OwnerState
 from ..oskit.proc import namespaces, procs, vitals

@@ -9,7 +9,7 @@ from ..lazy_dataclass import dataclass
 from ..leases import registries
 from ..leases.book import AgentFacts
 from ..leases.lease_state import state_of
-from ..model.hot import Lease
+from ..model.belongings import Lease
 from ..model.processes import Binding
 from ..model.terms import OwnerState
 from ..oskit.proc.proc_links import temp_directories, variable_in

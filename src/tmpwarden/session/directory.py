@@ -7,7 +7,7 @@ import time
 
 from ..errors import NoSpace, UnsafeScratch
 from ..leases import record
-from ..model.hot import Lease
+from ..model.belongings import Lease
 from ..oskit.files import own_files, portable
 from ..oskit.files.descriptors import closing
 from ..oskit.proc import locks, namespaces, procs

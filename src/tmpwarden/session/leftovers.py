@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 
 from ..leases import record
-from ..model.hot import Lease
+from ..model.belongings import Lease
 from ..oskit.files import own_files
 from ..oskit.files.descriptors import closing
 from ..oskit.proc import locks, namespaces

@@ -8,7 +8,7 @@ from collections.abc import Iterator
 from ..errors import FrozenMount, NotFound, TmpwardenError
 from ..lazy_dataclass import replace
 from ..model.answers import Nobody
-from ..model.hot import Birth
+from ..model.belongings import Birth
 from ..model.sweep import GitUnclear, Owner, Receipt, Verdict
 from ..model.terms import OwnerState, Reason
 from ..oskit.files import places

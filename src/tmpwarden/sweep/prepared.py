@@ -9,7 +9,7 @@ from itertools import islice
 from ..catalogue.settings import Settings
 from ..lazy_dataclass import dataclass, field
 from ..model.answers import Users
-from ..model.hot import Birth
+from ..model.belongings import Birth
 from ..model.request import Request
 from ..model.sweep import Finding, Measure, Owner, Receipt, Remove, Space, Verdict
 from ..model.terms import Kind, Outcome

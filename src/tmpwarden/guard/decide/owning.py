@@ -4,10 +4,10 @@ A command that is left as it is cannot be broken. What it makes by a name that n
 said so; a name that exists is the session's only if its inode is the one that was noted.
 """
 
+from ...agent_facts import NAMES_IN_TEMP
 from ...text import is_within
 from ..nouns.analysis import DELETE, READ, PathUse, Simple
 from ..nouns.landing import landing, real
-from .temproot import is_kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -22,6 +22,10 @@ _PLAIN_OPTIONS = (
     *("--location", "--fail", "--remote-name", "--show-error", "--no-clobber", "--update", "--preserve", "--shallow"),
 )
 _ODD_LETTERS = {"cp": "T", "gcp": "T", "ln": "T", "gln": "T", "install": "TDd", "wget": "rmpxi", "curl": "JKT"}
+# names of sockets and directories that other programs keep in /tmp; a last * stands for any ending
+KEPT = ".X11-unix .ICE-unix .XIM-unix .font-unix .Test-unix tmux-* ssh-* .s.PGSQL.* .X0-lock .X1-lock dbus-* pulse-*"
+KEPT += " systemd-private-* snap-private-tmp gpg-* com.apple.* mysql.sock mysqld.sock docker.sock agent.*"
+_OF_AGENTS = tuple([name.partition("{")[0] for name in NAMES_IN_TEMP])
 _NUMBERS = ("$$", "${$}", "RANDOM", "$(date", "`date", "EPOCHSECONDS", "EPOCHREALTIME", "BASHPID")
 
 
@@ -156,3 +160,10 @@ def _makes_other_names(word: str, program: str) -> bool:
 def _last_parts(paths: "list[str]") -> "list[str]":
     names = [path.rpartition("/")[2] for path in paths]
     return names if all(name not in ("", ".", "..") for name in names) else []
+
+
+def is_kept(name: str, keep: tuple[str, ...]) -> bool:
+    """A name in a temp root that belongs to an agent, whoever's it is, or to another program."""
+    if name in keep or any(name.startswith(prefix) and name[len(prefix) :].isdigit() for prefix in _OF_AGENTS):
+        return True
+    return any(name == kept or (kept[-1] == "*" and name.startswith(kept[:-1])) for kept in KEPT.split(" "))

@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
-from ...agent_facts import NAMES_IN_TEMP
+from .owning import is_kept
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..nouns.paths import Look
 
-# names of sockets and directories that other programs keep in /tmp; a last * stands for any ending
-KEPT = ".X11-unix .ICE-unix .XIM-unix .font-unix .Test-unix tmux-* ssh-* .s.PGSQL.* .X0-lock .X1-lock dbus-* pulse-*"
-KEPT += " systemd-private-* snap-private-tmp gpg-* com.apple.* mysql.sock mysqld.sock docker.sock agent.*"
-_OF_AGENTS = tuple([name.partition("{")[0] for name in NAMES_IN_TEMP])
 HIDDEN = "\0"  # stands for a part of a word that is not known
 
 
@@ -69,13 +65,6 @@ class TempRoot:
                 inside = _names(self.scratch[len(root) :])
                 return names[: len(inside)] == inside
         return False
-
-
-def is_kept(name: str, keep: tuple[str, ...]) -> bool:
-    """A name in a temp root that belongs to an agent, whoever's it is, or to another program."""
-    if name in keep or any(name.startswith(prefix) and name[len(prefix) :].isdigit() for prefix in _OF_AGENTS):
-        return True
-    return any(name == kept or (kept[-1] == "*" and name.startswith(kept[:-1])) for kept in KEPT.split(" "))
 
 
 def _behind(path: str, at: int, name: str) -> int:

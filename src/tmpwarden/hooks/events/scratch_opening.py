@@ -3,7 +3,7 @@
 import os
 
 from ...leases import scratch
-from ...model.hot import Scratch
+from ...model.belongings import Scratch
 from ...oskit.files.places import temp_roots
 from .hook_call import HookCall
 from .session_scratch import remember

@@ -9,7 +9,7 @@ from __future__ import annotations
 import os
 
 from ...lazy_dataclass import replace
-from ...model.hot import Birth
+from ...model.belongings import Birth
 from ...model.sweep import Finding, Litter
 from ...model.terms import Kind, OwnerRule, Tier, Worth
 

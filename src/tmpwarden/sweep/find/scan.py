@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Mapping
 
 from ...catalogue.matcher import Match, Place
 from ...lazy_dataclass import dataclass, field
-from ...model.hot import Birth
+from ...model.belongings import Birth
 from ...model.sweep import Finding, Litter
 from ...model.terms import Kind, OwnerRule, Worth
 from ...oskit.files import places, walk
