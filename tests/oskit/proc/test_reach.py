@@ -14,7 +14,7 @@ from tmpwarden.oskit.proc.mountinfo import Mount
 from tmpwarden.oskit.proc.reach import Reach
 os.mkdir(sys.argv[1]); os.chdir(sys.argv[1]); os.rmdir(sys.argv[1])
 reach = Reach(None)
-reach.risky["/srv/elsewhere"] = Mount(1, 0, "0:1", "/", "/srv/elsewhere", "rw", "nfs4")
+reach.risky["/srv/elsewhere"] = Mount(1, 0, "0:1", "/", "/srv/elsewhere", "rw", "nfs4", "srv:/x")
 print(reach.frozen("/tmp"))
 """
 

@@ -11,7 +11,7 @@ import errno
 import os
 import sys
 
-from ..proc.mountinfo import parse_mount
+from ..proc.mountinfo import parse_mounts
 from .opening import open_dir
 
 TYPE_CHECKING = False
@@ -65,10 +65,10 @@ def mounts_below(dir_fd: int, name: str) -> frozenset[str] | None:
     try:
         top = os.path.join(os.readlink(f"/proc/self/fd/{dir_fd}"), name)
         with open("/proc/self/mountinfo", "rb") as file:  # anew each time: a rename moves mounts, and nobody is told
-            lines = os.fsdecode(file.read()).split("\n")
+            mounts = parse_mounts(os.fsdecode(file.read()))
     except OSError:
         return None if sys.platform == "linux" else frozenset()
-    points = [mount.point for mount in map(parse_mount, lines) if mount is not None]
+    points = (mount.point for mount in mounts)
     return frozenset(point[len(top) + 1 :] for point in points if f"{point}/".startswith(f"{top}/"))
 
 

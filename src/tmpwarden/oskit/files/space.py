@@ -7,6 +7,8 @@ import sys
 
 from ...model.sweep import Space
 from ...text import is_within
+from ..proc import procs
+from ..proc.mountinfo import parse_mounts
 from .descriptors import closing
 
 _IN_MEMORY = frozenset({"tmpfs", "ramfs"})
@@ -70,39 +72,18 @@ def _mount_of(path: str) -> tuple[str, str, bool]:
     device = os.stat(path).st_dev
     number = f"{os.major(device)}:{os.minor(device)}"
     real, best, found = os.path.realpath(path), -1, ("unknown", "", True)
-    for line_number, device_of, point, filesystem, source, has_quotas in _mounts():
-        if device_of == number:
+    mounts = parse_mounts(os.fsdecode(procs.read_whole("/proc/self/mountinfo") or b""))
+    for line_number, mount in enumerate(mounts):
+        if mount.device == number:
             weight = (1 << 30) + line_number
-        elif is_within(real, point):
-            weight = len(point)
+        elif is_within(real, mount.point):
+            weight = len(mount.point)
         else:
             continue
         if weight >= best:
-            best, found = weight, (filesystem, source, has_quotas)
+            has_quotas = any("quota" in option for option in mount.options - {"noquota"})
+            best, found = weight, (mount.filesystem, mount.source, has_quotas)
     return found
-
-
-def _mounts() -> list[tuple[int, str, str, str, str, bool]]:
-    try:
-        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
-            lines = file.read().split("\n")
-    except OSError:
-        return []
-    rows = []
-    for number, line in enumerate(lines):
-        front, _, back = line.partition(" - ")
-        words, tail = front.split(" "), back.split(" ")
-        if len(words) > 4 and len(tail) > 1:
-            options = {*words[5:], *",".join(tail[2:]).split(",")} - {"noquota"}
-            has_quotas = any("quota" in option for option in options)
-            rows.append((number, words[2], _unescaped(words[4]), tail[0], _unescaped(tail[1]), has_quotas))
-    return rows
-
-
-def _unescaped(word: str) -> str:
-    for code, char in (("\\040", " "), ("\\011", "\t"), ("\\012", "\n"), ("\\134", "\\")):
-        word = word.replace(code, char)
-    return word
 
 
 def _quota(path: str, source: str) -> tuple[int | None, int | None, int | None, int | None] | None:

@@ -8,10 +8,10 @@ import os
 class Mount:
     """One line of mountinfo."""
 
-    __slots__ = ("_known", "_options", "device", "filesystem", "id", "parent", "point", "root")
+    __slots__ = ("_known", "_options", "device", "filesystem", "id", "parent", "point", "root", "source")
 
     def __init__(
-        self, number: int, parent: int, device: str, root: str, point: str, options: str, filesystem: str
+        self, number: int, parent: int, device: str, root: str, point: str, options: str, filesystem: str, source: str
     ) -> None:
         self.id = number
         self.parent = parent
@@ -21,6 +21,7 @@ class Mount:
         self._options = options
         self._known: frozenset[str] | None = None
         self.filesystem = filesystem
+        self.source = source  # what is mounted: a device, a server's directory, or a mere word
 
     @property
     def options(self) -> frozenset[str]:
@@ -57,11 +58,17 @@ def parse_mount(line: str) -> Mount | None:
         dash = fields.index("-", 6)
         number, parent, device, root, point, options = fields[:6]
         filesystem, super_options = fields[dash + 1], fields[-1]
+        source, both_options = unescape(fields[dash + 2]), f"{options},{super_options}"
         return Mount(
-            int(number), int(parent), device, unescape(root), unescape(point), f"{options},{super_options}", filesystem
+            int(number), int(parent), device, unescape(root), unescape(point), both_options, filesystem, source
         )
     except (ValueError, IndexError):
         return None
+
+
+def parse_mounts(text: str) -> list[Mount]:
+    """All of mountinfo; what is no such line is passed over."""
+    return [mount for line in text.split("\n") if (mount := parse_mount(line))]
 
 
 def visible_mounts(mounts: list[Mount]) -> dict[str, Mount]:

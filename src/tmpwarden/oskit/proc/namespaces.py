@@ -6,7 +6,7 @@ import os
 
 from . import procs
 from .link_walk import follow
-from .mountinfo import Mount, parse_mount, visible_mounts
+from .mountinfo import Mount, parse_mounts, visible_mounts
 
 INITIAL_PID_NAMESPACE = "pid:[4026531836]"  # a constant of the kernel: PROC_PID_INIT_INO
 
@@ -85,7 +85,7 @@ class MountTable:
 
     @classmethod
     def parse(cls, text: str) -> MountTable:
-        return cls([mount for line in text.split("\n") if (mount := parse_mount(line))])
+        return cls(parse_mounts(text))
 
     def below(self, root: str) -> MountTable:
         """The same table as everybody else names its points: it was read from a process that has `root` as its root."""
