@@ -5,14 +5,14 @@ from __future__ import annotations
 import os
 from collections.abc import Iterator
 
-from ..errors import FrozenMount, NotFound, TmpwardenError
+from ..errors import NotFound, TmpwardenError
 from ..lazy_dataclass import replace
 from ..model.answers import Nobody
 from ..model.belongings import Birth
 from ..model.sweep import GitUnclear, Owner, Receipt, Verdict
 from ..model.terms import OwnerState, Reason
 from ..oskit.files import places
-from ..oskit.proc.reach import Reach
+from ..oskit.proc.reach import as_named
 from ..text import is_within, plural, quoted, shown
 from ..text import size as size_told
 from .find.births import is_there
@@ -29,10 +29,7 @@ if TYPE_CHECKING:
 
 def explain(path: str, prepared: Prepared) -> Explained:
     """`path` itself is not resolved (it may be a link); its parent is."""
-    full = os.path.abspath(path)
-    if point := Reach.now().frozen(full):
-        raise FrozenMount(shown(path), shown(point))
-    full = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
+    full = as_named(path)
     nobody = Explained(full, None, Owner(OwnerState.UNKNOWN), Nobody(), ())
     if stored := _stored(full, prepared):
         return replace(nobody, undo=str(stored["id"]), was=str(stored["path"]))

@@ -12,6 +12,7 @@ from ...catalogue.settings import load_settings
 from ...errors import NotFound
 from ...leases import kept_processes
 from ...oskit.files import atomic, own_dirs, places
+from ...oskit.proc.reach import as_named
 from ...text import shown
 from .. import completing
 from ..call import Answer, Call
@@ -30,7 +31,7 @@ def command(call: Call, paths: tuple[str, ...], forget: bool) -> Answer:
     """
     programs = [path for path in paths if path.startswith(kept_processes.PREFIXES)]
     _keep_processes(programs, forget)
-    wanted = [_absolute(path) for path in paths if path not in programs]
+    wanted = [as_named(os.path.expanduser(path)) for path in paths if path not in programs]
     if forget:
         _forget(wanted)
     elif wanted:
@@ -53,12 +54,6 @@ def _keep_processes(words: Iterable[str], forget: bool) -> None:
             raise NotFound(f"{shown(word)}: there is no such process", hint="`tmpwarden orphans` lists them")
         else:
             kept_processes.add(entry)
-
-
-def _absolute(path: str) -> str:
-    """The parent resolved, the name as it stands: a link itself can be kept."""
-    full = os.path.abspath(os.path.expanduser(path))
-    return os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
 
 
 def _file() -> str:

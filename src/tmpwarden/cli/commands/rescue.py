@@ -9,12 +9,12 @@ from collections.abc import Iterator
 import click
 
 from ...catalogue.settings import Settings, load_settings
-from ...errors import BadArgument, FrozenMount, NotFound, NotRescued
+from ...errors import BadArgument, NotFound, NotRescued
 from ...leases import scratch
 from ...model.request import Request
 from ...oskit.files import places, walk
 from ...oskit.files.descriptors import closing
-from ...oskit.proc.reach import Reach
+from ...oskit.proc.reach import as_named
 from ...rescue import store
 from ...rescue.nouns import Refused, Rescued, SavedRepository
 from ...rescue.restore import restore
@@ -99,10 +99,7 @@ def restore_command(call: Call, word: str, directory: str | None) -> Answer:
 
 
 def _resolved(path: str) -> str:
-    full = os.path.abspath(os.path.expanduser(path))
-    if point := Reach.now().frozen(full):
-        raise FrozenMount(shown(path), shown(point))
-    full = os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
+    full = as_named(os.path.expanduser(path))
     if not os.path.lexists(full):
         raise NotFound(f"there is nothing called {shown(path)}")
     return full

@@ -12,6 +12,8 @@ import os
 import sys
 import time
 
+from ...errors import FrozenMount
+from ...text import shown
 from .link_walk import follow
 from .mount_watch import Watched as _Watched
 from .mountinfo import Mount
@@ -90,6 +92,15 @@ class Reach:
         """Mounts at or below a path (without links) that may hang: whoever walks there walks into them."""
         below = path.rstrip("/") + "/"
         return (point for point in self.risky if point == path or point.startswith(below))
+
+
+def as_named(path: str) -> str:
+    """What a person names: its parent resolved, the name as it stands, for a link itself can be named. Raises
+    FrozenMount where looking would hang."""
+    full = os.path.abspath(path)
+    if point := Reach.now().frozen(full):
+        raise FrozenMount(shown(path), shown(point))
+    return os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full)) if full != "/" else full
 
 
 _watched: _Watched | None = None

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator
 
 from ...catalogue import checks
 from ...catalogue.matcher import Place
-from ...errors import BadArgument, FrozenMount, NotFound, NotYours
+from ...errors import BadArgument, NotFound, NotYours
 from ...lazy_dataclass import dataclass, field, replace
 from ...model.sweep import Finding, Litter
 from ...model.terms import Kind, OwnerRule, Tier, Worth
 from ...oskit.files import places
 from ...oskit.files.descriptors import closing
-from ...oskit.proc.reach import Reach
+from ...oskit.proc.reach import as_named
 from ...text import plural, shown
 from .kinds import kind_of
 from .scan import Finder, IsMarked, open_below
@@ -55,7 +55,7 @@ class Named:
     def _meant(self, word: str) -> Iterator[Finding]:
         if not word or "\0" in word:
             raise BadArgument("a path cannot be empty or hold a null character")
-        full = _resolved(word)
+        full = as_named(word)
         if os.path.lexists(full):
             yield from self._units(full, word)
         elif _MAGIC & set(word):
@@ -213,14 +213,6 @@ def _has_shape(finding: Finding) -> bool:
             return checks.has_shape(finding.litter, fd, finding.name, status) is not False
     except OSError:
         return True
-
-
-def _resolved(word: str) -> str:
-    """The parent resolved, the name as it stands: a link itself can be named."""
-    full = os.path.abspath(word)
-    if point := Reach.now().frozen(full):
-        raise FrozenMount(shown(word), shown(point))
-    return os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full)) if full != "/" else full
 
 
 def _is_below(path: str, directory: str) -> bool:
