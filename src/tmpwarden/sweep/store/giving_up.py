@@ -18,6 +18,7 @@ from ...oskit.files.descriptors import closing
 from ...oskit.files.purge import Purged
 from ...oskit.race import race_window as _race_window
 from ...text import shown
+from ..take.recheck import change
 from ..weigh.world import World
 from . import quarantine, way_back
 from .journal import Journal, entries
@@ -93,7 +94,7 @@ class GivingUp:
                 inside = self._walked(entry)
             except OSError as error:  # what cannot be looked at is not given up
                 return _unread(entry, error)
-            if why := self._users(entry) or (inside and change(self._known.get(entry.name), entry, inside)):
+            if why := self._users(entry) or (inside and _change(self._known.get(entry.name), entry, inside)):
                 self.back.append(self._put_back(entry, why))
                 return self.back[-1]
         _race_window("walked, not yet given up")
@@ -125,16 +126,10 @@ class GivingUp:
         return Back(entry.name, path, path if is_back else pinned, why)
 
 
-def change(judged: JournalWord | None, entry: Stored, now: Measure) -> str | None:
+def _change(judged: JournalWord | None, entry: Stored, now: Measure) -> str | None:
     """What is not as it was judged, in words."""
-    if judged is not None and judged.entries and now.entries != judged.entries:
-        return f"it holds {now.entries:,} entries now, and held {judged.entries:,} when it was judged"
-    if now.at_least or now.crosses_device or now.foreign:
-        return "part of it is not as it was judged"
-    if now.directories == now.entries == 1:
-        return None  # empty: our own takes may have dated it, and rmdir loses nothing
-    limit_ns = judged.newest_ns if judged is not None and judged.newest_ns else entry.taken_ns
-    return "something in it was written after it was judged" if now.newest_ns > limit_ns else None
+    newest_ns, count = (judged.newest_ns, judged.entries) if judged else (0, 0)
+    return change(Measure(newest_ns or entry.taken_ns, 0, 0, count or now.entries), now)
 
 
 def _unread(entry: Stored, error: OSError) -> Purged:

@@ -121,7 +121,7 @@ def _is_wanted(fd: int, token: str, intent: Intent, prepared: Prepared, measure:
     is_in_doubt = world.is_in_doubt(f"{intent.quarantine}/{token}", measure)
     if not isinstance(users, Nobody) or (token != intent.id and is_in_doubt and may_only_wait(finding)):
         return True
-    return _has_changed(finding, intent, measure) or _has_git_work(finding, judged, fd, token)
+    return _has_changed(intent, measure) or _has_git_work(finding, judged, fd, token)
 
 
 def _has_git_work(finding: Finding, evidence: Evidence, fd: int, token: str) -> bool:
@@ -133,10 +133,10 @@ def _is_held(intent: Intent, prepared: Prepared, token: str) -> bool:
     return not isinstance(prepared.weigher.world.users_in(f"{intent.quarantine}/{token}"), Nobody)
 
 
-def _has_changed(finding: Finding, intent: Intent, now: Measure) -> bool:
+def _has_changed(intent: Intent, now: Measure) -> bool:
     """Journals of older versions do not say how many entries it had."""
     judged = Measure(intent.newest_ns, 0, 0, intent.entries or now.entries)
-    return bool(intent.newest_ns) and recheck.change(finding, judged, now) is not None
+    return bool(intent.newest_ns) and recheck.change(judged, now) is not None
 
 
 def _restore_mode(fd: int, name: str, intent: Intent) -> None:

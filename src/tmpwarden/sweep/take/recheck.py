@@ -9,8 +9,8 @@ from __future__ import annotations
 import os
 
 from ...model.answers import Held, Nobody, NotMeasured
-from ...model.sweep import Finding, Measure
-from ...model.terms import Kind, Reason
+from ...model.sweep import Measure
+from ...model.terms import Reason
 from ...oskit.files import roll as rolls
 from ...oskit.files import walk
 from ...oskit.files.roll import Roll
@@ -36,7 +36,7 @@ def why_back(deed: Deed, token: str, world: World, inside: Measure | None) -> tu
             pass
     if judged is not None and verdict.finding.members and _member_changed(deed.quarantine_fd, token, judged):
         return Reason.CHANGED, "it was written after it was judged"
-    changed = change(verdict.finding, judged, inside) if judged is not None and inside is not None else None
+    changed = change(judged, inside) if judged is not None and inside is not None else None
     return (Reason.CHANGED, changed) if changed else None
 
 
@@ -50,13 +50,13 @@ def measured_inside(world: World, quarantine_fd: int, token: str, roll: Roll | N
     )
 
 
-def change(finding: Finding, judged: Measure, now: Measure) -> str | None:
+def change(judged: Measure, now: Measure) -> str | None:
     """What is not as it was judged, in words; None if nothing could be lost that nobody has judged."""
     if now.entries != judged.entries:
         return f"it holds {now.entries:,} entries now, and held {judged.entries:,} when it was judged"
     if now.at_least or now.crosses_device or now.foreign:
         return "part of it is not as it was judged"
-    if finding.kind is Kind.DIR and now.entries == 1:
+    if now.directories == now.entries == 1:
         return None  # empty: our own takes may have dated it, and rmdir loses nothing
     return "something in it was written after it was judged" if now.newest_ns > judged.newest_ns else None
 
