@@ -1,7 +1,5 @@
 """Deleted but open files: space that no rm gives back until the processes that hold them let go."""
 
-import os
-import stat
 from collections.abc import Iterator
 
 from ...lazy_dataclass import dataclass, field
@@ -9,12 +7,12 @@ from ...model.sweep import Diagnosis, Space
 from ...oskit.files.space import percent_used
 from ...oskit.proc import procs
 from ...oskit.proc.namespaces import MountTable
+from ...oskit.proc.open_files import open_files
 from ...text import plural, shown, size
 from ..patient import Patient
 
 _WORTH_TELLING = 16 << 20
 _SHORT_PERCENT, _MUCH = 80, 4  # where it matters: the root is short, and a quarter of what is used is this
-_DELETED = " (deleted)"
 
 
 @dataclass
@@ -67,35 +65,11 @@ def _look(roots: tuple[str, ...]) -> dict[str, _Ghosts]:
     found: dict[str, _Ghosts] = {}
     table = MountTable.of()
     for pid in procs.pids():
-        for fd, path in _deleted(pid):
-            root = next((root for root in roots if path.startswith(root.rstrip("/") + "/")), None)
-            if root is not None and table is not None and not table.may_hang(path):
-                _count(found.setdefault(root, _Ghosts()), pid, fd)
+        for file in open_files(pid, roots, table):
+            if file.is_deleted:
+                root = next(root for root in roots if file.path.startswith(root.rstrip("/") + "/"))
+                ghosts = found.setdefault(root, _Ghosts())
+                ghosts.sizes[file.identity] = file.allocated_bytes
+                if pid not in (holders := ghosts.holders.setdefault(file.identity, [])):
+                    holders.append(pid)
     return found
-
-
-def _count(ghosts: _Ghosts, pid: int, fd: str) -> None:
-    """A deleted file on a local file system: looking at it through /proc cannot hang."""
-    try:
-        status = os.stat(f"/proc/{pid}/fd/{fd}")
-    except OSError:
-        return
-    if stat.S_ISREG(status.st_mode) and status.st_nlink == 0:
-        file = (status.st_dev, status.st_ino)
-        ghosts.sizes[file] = status.st_blocks * 512
-        if pid not in ghosts.holders.setdefault(file, []):
-            ghosts.holders[file].append(pid)
-
-
-def _deleted(pid: int) -> Iterator[tuple[str, str]]:
-    try:
-        names = os.listdir(f"/proc/{pid}/fd")
-    except OSError:
-        return
-    for fd in names:
-        try:
-            path = os.readlink(f"/proc/{pid}/fd/{fd}")
-        except OSError:
-            continue
-        if path.startswith("/") and path.endswith(_DELETED):
-            yield fd, path
