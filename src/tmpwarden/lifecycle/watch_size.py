@@ -41,7 +41,7 @@ def _say(sentence: str) -> None:
 def _watch(child: int, grip: int, scratch: str, max_bytes: int, tell: Callable[[str], None]) -> None:
     started_s, is_told = time.monotonic(), False
     while not select.select([grip], [], [], _EVERY_S)[0]:
-        taken = _bytes_in(scratch)
+        taken = walk.bytes_at(scratch)
         if taken is None or taken <= max_bytes // 2:
             continue
         if taken <= max_bytes:
@@ -79,13 +79,3 @@ def _holds(taken: int) -> str:
 
 def _limit(max_bytes: int) -> str:
     return f"--max-bytes {size(max_bytes)}"
-
-
-def _bytes_in(scratch: str) -> int | None:
-    parent, _, name = scratch.rpartition("/")
-    try:
-        with closing(walk.open_dir(parent)) as fd:
-            seen = walk.measure(fd, name, uid=os.geteuid(), count_atime=False)
-    except OSError:
-        return None
-    return seen.bytes if seen is not None else None

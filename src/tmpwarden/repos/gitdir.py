@@ -15,16 +15,6 @@ LONGEST = 1 << 20
 _CHUNK = 1 << 20
 
 
-def open_below(dir_fd: int, relative: str) -> int:
-    """A directory below an open one, component by component: no link on the way is followed."""
-    fd = os.dup(dir_fd)
-    for component in filter(None, relative.split("/")):
-        with closing(fd):
-            deeper = os.open(component, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=fd)
-        fd = deeper
-    return fd
-
-
 @dataclass(frozen=True, slots=True)
 class Directory:
     """Questions about what lies in one open directory."""

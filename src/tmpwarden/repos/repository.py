@@ -13,11 +13,12 @@ from contextlib import ExitStack, contextmanager
 
 from ..lazy_dataclass import dataclass
 from ..light_enum import Enum
+from ..oskit.files.opening import descend
 from ..oskit.proc.reach import Reach
 from . import config
 from .config import Config
 from .git_program import Git, Unclear
-from .gitdir import Directory, open_below
+from .gitdir import Directory
 
 # Its presence means that other places hold a part of this repository.
 _REFUSED = ("objects/info/alternates", "objects/info/http-alternates")
@@ -77,7 +78,7 @@ def opened(unit: Unit, inside: str = "") -> Iterator[Repository | None]:
 
     Raises Unclear, with the reason, if it must not or cannot be looked at."""
     with ExitStack() as stack:
-        fd = _closing(stack, open_below(unit.dir_fd, f"{unit.name}/{inside}"))
+        fd = _closing(stack, descend(unit.dir_fd, f"{unit.name}/{inside}"))
         tree = Directory(fd)
         path = f"{unit.was}/{inside}".rstrip("/")
         mode = tree.mode(".git")
@@ -90,7 +91,7 @@ def opened(unit: Unit, inside: str = "") -> Iterator[Repository | None]:
         elif not tree.names(".git"):
             yield None  # a placeholder, such as sandboxes make
         else:
-            own = Directory(_closing(stack, open_below(fd, ".git")))
+            own = Directory(_closing(stack, descend(fd, ".git")))
             yield _checked(Repository(Shape.CLONE, path, unit, tree, own, own, _config(own), Git(fd)))
 
 

@@ -7,10 +7,11 @@ from collections.abc import Iterator
 
 from ..lazy_dataclass import dataclass
 from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import descend
 from . import lfs
 from .derived import first_unique
 from .git_program import Unclear
-from .gitdir import Directory, open_below
+from .gitdir import Directory
 from .repository import Repository, Shape, Unit, module, opened
 from .status import status_of
 
@@ -115,7 +116,7 @@ def own_refs(repository: Repository) -> Iterator[str]:
 
 def needed_elsewhere(repository: Repository) -> Iterator[str]:
     """Worktrees outside the unit. One that is gone needs nothing; one inside goes or stays with it."""
-    entries = [Directory(open_below(repository.common.fd, f"worktrees/{name}"))
+    entries = [Directory(descend(repository.common.fd, f"worktrees/{name}"))
                for name in repository.common.names("worktrees")]  # fmt: skip
     try:
         count = sum(_is_used_elsewhere(repository, entry) for entry in entries)
@@ -203,7 +204,7 @@ def commits(repository: Repository, *revisions: str) -> int:
 def in_modules(repository: Repository) -> Iterator[str]:
     """Repositories of submodules lie in the git directory, also of such that are not checked out just now."""
     for name in modules(repository):
-        directory = Directory(open_below(repository.own.fd, name))
+        directory = Directory(descend(repository.own.fd, name))
         with closing(directory.fd):
             inner = module(repository.unit, f"{repository.path}/.git/{name}", directory)
             for sentence in (*stashes(inner), *unpublished(inner)):

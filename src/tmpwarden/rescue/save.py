@@ -10,10 +10,11 @@ from ..catalogue.settings import Settings
 from ..lazy_dataclass import dataclass, replace
 from ..oskit.files import places, walk
 from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import descend
 from ..repos import repository as repositories
 from ..repos import work
 from ..repos.git_program import Unclear
-from ..repos.gitdir import Directory, open_below
+from ..repos.gitdir import Directory
 from ..repos.repository import Repository, Shape, Unit
 from ..text import shown
 from . import bundle, store
@@ -111,7 +112,7 @@ def _parts(repository: Repository, seen: set[str]) -> Iterator[Repository]:
 
 @contextmanager
 def _opened_module(repository: Repository, name: str) -> Iterator[Repository]:
-    directory = Directory(open_below(repository.own.fd, name))
+    directory = Directory(descend(repository.own.fd, name))
     with closing(directory.fd):
         inside = os.path.relpath(repository.own.path, repository.unit.now(repository.unit.was))
         yield repositories.module(repository.unit, f"{repository.unit.was}/{inside}/{name}", directory)

@@ -165,17 +165,7 @@ class Surveyor:
         names = [os.path.relpath(directory, path) for directory in found]
         tracked = os.fsdecode(repository.git.output("ls-files", "-z", "--", *names[:_MOST_DERIVED])).split("\0")
         kept = [name for name in names[:_MOST_DERIVED] if not any(file.startswith(f"{name}/") for file in tracked)]
-        return tuple((f"{path}/{name}", self._bytes(f"{path}/{name}")) for name in kept)
-
-    def _bytes(self, path: str) -> int:
-        parent, name = os.path.split(path)
-        try:
-            fd = walk.open_dir(parent)
-        except OSError:
-            return 0
-        with closing(fd):
-            measure = walk.measure(fd, name, uid=self.prepared.weigher.world.uid, count_atime=False)
-        return measure.bytes if measure else 0
+        return tuple((f"{path}/{name}", walk.bytes_at(f"{path}/{name}") or 0) for name in kept)
 
 
 def _known(repository: Repository) -> Known:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import errno
 import os
 
+from .descriptors import closing
+
 _READ = os.O_RDONLY  # the rest is not there on every system that only wants to load us
 for _flag in ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK"):
     _READ |= getattr(os, _flag, 0)
@@ -24,6 +26,15 @@ def open_unread(name: str, dir_fd: int | None = None, flags: int = 0) -> int:
 
 def open_dir(name: str, dir_fd: int | None = None) -> int:
     return open_unread(name, dir_fd, _DIRECTORY)
+
+
+def descend(dir_fd: int, relative: str) -> int:
+    """A directory below an open one, component by component: no link on the way is followed."""
+    fd = os.dup(dir_fd)
+    for component in filter(None, relative.split("/")):
+        with closing(fd):
+            fd = open_dir(component, fd)
+    return fd
 
 
 def entry_names(path: str) -> list[str]:

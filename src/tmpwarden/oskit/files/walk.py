@@ -7,12 +7,13 @@ import os
 import stat
 from collections.abc import Iterator
 
+from .descriptors import closing
 from .opening import open_dir
 from .roll import MOST, Roll
 from .same_mount import enter
 from .tree_sums import JUST_NOW, LONG_AGO, IsMarked, TreeSums
 
-__all__ = ["JUST_NOW", "LONG_AGO", "Walk", "measure", "open_dir"]
+__all__ = ["JUST_NOW", "LONG_AGO", "Walk", "bytes_at", "measure", "open_dir"]
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.sweep import Measure
@@ -63,6 +64,17 @@ def measure(
     if roll is not None and walk.roll is None:
         roll.clear()
     return walk.result()
+
+
+def bytes_at(path: str) -> int | None:
+    """What lies there, by its whole path; None where that cannot be looked at."""
+    parent, name = os.path.split(path)
+    try:
+        with closing(open_dir(parent)) as fd:
+            seen = measure(fd, name, uid=os.geteuid(), count_atime=False)
+    except OSError:
+        return None
+    return seen.bytes if seen is not None else None
 
 
 class Walk(TreeSums):

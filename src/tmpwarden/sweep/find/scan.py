@@ -12,6 +12,7 @@ from ...model.sweep import Finding, Litter
 from ...model.terms import Kind, OwnerRule, Worth
 from ...oskit.files import places, walk
 from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import descend
 from ...oskit.proc.reach import Reach
 from . import births
 from .kinds import kind_at, kind_in, kind_of
@@ -215,12 +216,8 @@ class Finder:
 
 def open_below(root: str, directory: str) -> int:
     """Open `directory`, which lies at or below `root`, one component at a time, following no link on the way."""
-    fd = walk.open_dir(root)
-    for component in directory[len(root) :].split("/"):
-        if component:
-            with closing(fd):
-                fd = walk.open_dir(component, dir_fd=fd)
-    return fd
+    with closing(walk.open_dir(root)) as fd:
+        return descend(fd, directory[len(root) :])
 
 
 def _swarms_together(litter: Litter) -> bool:

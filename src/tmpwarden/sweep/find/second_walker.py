@@ -11,7 +11,6 @@ import marshal
 import os
 from collections.abc import Callable, Sequence
 from operator import attrgetter
-from types import TracebackType
 
 from ...later import signal
 from ...model.sweep import Measure
@@ -43,9 +42,7 @@ class SecondWalker:
     def __enter__(self) -> SecondWalker:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         if self._pidfd < 0:
             return
         with contextlib.suppress(ProcessLookupError, ChildProcessError):  # a host may reap everybody's children

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import contextlib
 import os
 from collections.abc import Iterator
 from itertools import zip_longest
@@ -14,7 +13,7 @@ from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Measure, Unmatched
 from ...oskit.files import walk
 from ...oskit.proc.reach import Reach
-from .scan import open_below
+from .parents import Parents
 from .shapes import EVERYTHING, literal, matcher, merged, shape
 
 _MOST_SHAPES, _MOST_WAITING = 2000, 20_000
@@ -134,16 +133,16 @@ class Strangers:
         """Look into directories, of each group in turn, until so many entries were seen; None: into all of them."""
         groups = self._groups()
         waiting = [[(root, group, name) for name in group.waiting] for root in groups for _, group in groups[root]]
-        with _Parents() as parents:
-            for root, group, name in (each for row in zip_longest(*waiting) for each in row if each is not None):
-                limit = None if budget is None else budget // _PART
-                seen = None if limit == 0 else _seen(parents.open(root, name), name, self.uid, limit)
-                group.is_whole &= seen is not None and not seen.at_least
-                if seen is not None:
-                    group.bytes += seen.bytes
-                    group.entries += seen.entries
-                    group.newest_ns = max(group.newest_ns, seen.newest_ns)
-                    budget = None if budget is None else budget - seen.entries
+        parents = Parents()  # most of a root's strangers have one
+        for root, group, name in (each for row in zip_longest(*waiting) for each in row if each is not None):
+            limit = None if budget is None else budget // _PART
+            seen = None if limit == 0 else _seen(parents, root, name, self.uid, limit)
+            group.is_whole &= seen is not None and not seen.at_least
+            if seen is not None:
+                group.bytes += seen.bytes
+                group.entries += seen.entries
+                group.newest_ns = max(group.newest_ns, seen.newest_ns)
+                budget = None if budget is None else budget - seen.entries
         for _, group in (each for found in groups.values() for each in found):
             group.waiting.clear()
 
@@ -171,45 +170,18 @@ class Strangers:
         return self._told
 
 
-class _Parents:
-    """The directory that was opened last: most of a root's strangers have one parent."""
-
-    def __init__(self) -> None:
-        self._path, self._fd = "", -1
-        self._reach = Reach.now()
-
-    def __enter__(self) -> _Parents:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        if self._fd >= 0:
-            os.close(self._fd)
-
-    def open(self, root: str, name: str) -> int | None:
-        """None, too, where the walk would lead into a mount that may hang."""
-        full = f"{root.rstrip('/')}/{name}"
-        if self._reach.frozen(full) or any(self._reach.inside(full)):
-            return None
-        parent = full.rpartition("/")[0]
-        if parent != self._path:
-            self.__exit__()
-            self._path, self._fd = parent, -1
-            with contextlib.suppress(OSError):
-                self._fd = open_below(root, parent)
-        return self._fd if self._fd >= 0 else None
-
-
-def _seen(parent_fd: int | None, name: str, uid: int, limit: int | None) -> Measure | None:
-    """None: it vanished, or cannot be looked at."""
-    if parent_fd is None:
+def _seen(parents: Parents, root: str, name: str, uid: int, limit: int | None) -> Measure | None:
+    """None: it vanished, cannot be looked at, or the walk would lead into a mount that may hang."""
+    full, reach = f"{root.rstrip('/')}/{name}", Reach.now()
+    if reach.frozen(full) or any(reach.inside(full)):
         return None
+    parent, _, last = full.rpartition("/")
     try:
-        return walk.measure(parent_fd, name.rpartition("/")[2], uid=uid, count_atime=False, limit=limit)
+        return walk.measure(parents.open(root, parent), last, uid=uid, count_atime=False, limit=limit)
     except OSError:
         return None
 
 
 def measure_below(root: str, name: str, uid: int) -> Measure | None:
     """One walk over `name`, relative to a root; None if there is none, or it cannot be looked at."""
-    with _Parents() as parents:
-        return _seen(parents.open(root, name), name, uid, None)
+    return _seen(Parents(), root, name, uid, None)

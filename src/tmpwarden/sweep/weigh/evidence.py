@@ -10,6 +10,8 @@ from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Evidence, Finding, GitUnclear, Litter, Measure, Witness
 from ...model.terms import WitnessKind
 from ...oskit.files import walk
+from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import descend
 from ...oskit.files.roll import Roll
 from ...oskit.proc import locks
 from ...oskit.race import race_window as _race_window
@@ -148,14 +150,8 @@ def listens(dir_fd: int, relative: str) -> Users:
     parent, _, name = relative.rpartition("/")
     if not parent:
         return locks.listeners(dir_fd, name)
-    fd = os.dup(dir_fd)
     try:
-        for component in parent.split("/"):
-            deeper = walk.open_dir(component, dir_fd=fd)
-            os.close(fd)
-            fd = deeper
-        return locks.listeners(fd, name)
+        with closing(descend(dir_fd, parent)) as fd:
+            return locks.listeners(fd, name)
     except OSError as error:
         return NotMeasured(f"a socket in it cannot be asked: {error.strerror}")
-    finally:
-        os.close(fd)
