@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import sys
 import time
-from types import TracebackType
 
 COUNTING_S = 1.0  # what a person who watches waits for a total
 _QUIET_S = 0.5  # quick work shows nothing
@@ -31,7 +30,7 @@ class Progress:
         sys.stderr.flush()
         self._width = max(self._width, len(words))
 
-    def __exit__(self, *_: type[BaseException] | BaseException | TracebackType | None) -> None:
+    def __exit__(self, *_: object) -> None:
         self.clear()
 
     def clear(self) -> None:

@@ -6,7 +6,6 @@ import random
 import threading
 import time
 from collections.abc import Callable
-from types import TracebackType
 
 from ..catalogue.settings import load_settings
 from ..errors import LockHeld
@@ -67,9 +66,7 @@ class Periodic:
     def __enter__(self) -> Periodic:
         return self.start()
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.stop()
 
     def _loop(self, stopping: threading.Event) -> None:

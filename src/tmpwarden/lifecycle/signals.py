@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-from types import TracebackType
 
 # What a terminal sends to its whole foreground group: the command has it already, unless somebody sent it to us alone.
 _OF_THE_TERMINAL = ("SIGINT", "SIGQUIT", "SIGTSTP", "SIGHUP", "SIGWINCH", "SIGCONT")
@@ -29,9 +28,7 @@ class Signals:
                 self._handlers[number] = signal.signal(number, lambda *_: None)
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         signal.pthread_sigmask(signal.SIG_SETMASK, self._mask)
         for number, handler in self._handlers.items():
             signal.signal(number, handler)  # type: ignore[arg-type]

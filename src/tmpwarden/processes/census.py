@@ -43,12 +43,7 @@ class Census:
         return [one for one in self.known.values() if one.uid == os.geteuid() and one.pid not in mine]
 
     def ancestors(self, pid: int) -> list[int]:
-        """Parent, grandparent and so on, as far as they still live."""
-        line: list[int] = []
-        while (one := self.known.get(pid)) is not None and one.parent > 0 and one.parent not in line:
-            pid = one.parent
-            line.append(pid)
-        return line
+        return procs.ancestors(pid, self.known)
 
     def descendants(self, pid: int) -> list[int]:
         found, todo = [], list(self.children.get(pid, ()))

@@ -22,6 +22,9 @@ _SETTINGS = (
 # The default branch of a remote was renamed; a bundle is as it should be: git says so, and nothing is wrong.
 _NO_COMPLAINT = re.compile(rb"warning: ignoring dangling symref refs/remotes/[^\n]+/HEAD\n?|[^\n]+\.bundle is okay\n?")
 _LONGEST_TOLD = 160
+# Who makes commits of ours.
+NOBODY = {f"GIT_{who}_{key}": f"tmpwarden{more}" for who in ("AUTHOR", "COMMITTER")
+          for key, more in (("NAME", ""), ("EMAIL", "@localhost"))}  # fmt: skip
 
 
 class Unclear(Exception):

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from ..lazy_dataclass import replace
 from ..light_enum import Enum
-from .git_program import Git
+from .git_program import NOBODY, Git
 from .repository import Repository
 
-_NOBODY = {"NAME": "tmpwarden", "EMAIL": "tmpwarden@localhost", "DATE": "@0 +0000"}
+_NEVER = dict.fromkeys(("GIT_AUTHOR_DATE", "GIT_COMMITTER_DATE"), "@0 +0000")
 
 
 class Merged(Enum):
@@ -58,9 +58,8 @@ def _all_are_there(repository: Repository, head: str, base: str) -> bool:
 
 def _writing_to(repository: Repository, objects: str) -> Git:
     """The same git, whose new objects go to a directory of ours."""
-    name = {f"GIT_{who}_{what}": word for who in ("AUTHOR", "COMMITTER") for what, word in _NOBODY.items()}
     places = {
         "GIT_OBJECT_DIRECTORY": objects,
         "GIT_ALTERNATE_OBJECT_DIRECTORIES": f"{repository.common.path}/objects",
     }
-    return replace(repository.git, environment=repository.git.environment | places | name)
+    return replace(repository.git, environment=repository.git.environment | places | NOBODY | _NEVER)

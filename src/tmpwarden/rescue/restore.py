@@ -10,13 +10,13 @@ from ..errors import CannotRestore, NameTaken
 from ..lazy_dataclass import replace
 from ..oskit.files import own_files
 from ..oskit.files.descriptors import closing
-from ..repos.git_program import Git, Unclear, environment, program
+from ..repos.git_program import NOBODY, Git, Unclear, environment, program
 from ..text import shown
 from . import store
 from .bundle import STANDALONE, joined
 from .copying import copy, is_intact
 from .nouns import Rescued, SavedRepository
-from .workshop import NOBODY, RAW, TIME_LIMIT_S
+from .workshop import RAW, TIME_LIMIT_S
 
 
 def restore(word: str, to: str | None = None) -> tuple[Rescued, str, list[str]]:

@@ -13,16 +13,11 @@ from contextlib import contextmanager
 
 from ..lazy_dataclass import dataclass
 from ..oskit.files.descriptors import closing
-from ..repos.git_program import Git, Unclear, environment, program
+from ..repos.git_program import NOBODY, Git, Unclear, environment, program
 
 TIME_LIMIT_S = 600.0
 # Whatever .gitattributes in the tree say: the bytes as they are.
 RAW = "* -text -ident -filter -working-tree-encoding\n"
-NOBODY = {
-    f"GIT_{who}_{what}": word
-    for who in ("AUTHOR", "COMMITTER")
-    for what, word in (("NAME", "tmpwarden"), ("EMAIL", "tmpwarden@localhost"))
-}
 
 
 @dataclass(frozen=True, slots=True)

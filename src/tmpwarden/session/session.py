@@ -12,14 +12,13 @@ from .directory import SessionDirectory
 from .handover import HandOver, make_hand_over
 from .living import LIVE
 from .opening import open_directory
-from .private import check_name, explained, make_file, make_folder
+from .private import Folder, check_name, explained, make_file, make_folder
 from .root import check_app, temp_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from types import TracebackType
     from typing import Any
 
 
@@ -66,27 +65,22 @@ class Session:
 
     def file(self, name: str) -> str:
         """A new, empty file, 0600."""
-        check_name(name)
-        held = self._held()
-        try:
-            os.close(make_file(held.folder, name))
-        except FileExistsError:
-            raise
-        except OSError as error:
-            raise explained(error, held.folder.path) from None
-        return held.folder.join(name)
+        return self._made(name, lambda folder: os.close(make_file(folder, name)))
 
     def dir(self, name: str) -> str:
         """A new directory, 0700."""
+        return self._made(name, lambda folder: make_folder(folder, name).close())
+
+    def _made(self, name: str, make: Callable[[Folder], None]) -> str:
         check_name(name)
-        held = self._held()
+        folder = self._held().folder
         try:
-            make_folder(held.folder, name).close()
+            make(folder)
         except FileExistsError:
             raise
         except OSError as error:
-            raise explained(error, held.folder.path) from None
-        return held.folder.join(name)
+            raise explained(error, folder.path) from None
+        return folder.join(name)
 
     def hand_over(self, name: str, keep: float | str = 300) -> str:
         """A new, empty file for the caller, 0600: it stays `keep` seconds longer than this session."""
@@ -169,17 +163,13 @@ class Session:
             raise
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, _: object, error: BaseException | None, __: object) -> None:
         self._leave(error)
 
     async def __aenter__(self) -> Session:
         return self.__enter__()
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, _: object, error: BaseException | None, __: object) -> None:
         self._leave(error)
 
     def _leave(self, error: BaseException | None) -> None:

@@ -7,7 +7,6 @@ from __future__ import annotations
 import os
 import select
 import signal
-from types import TracebackType
 
 from ..race import race_window as _race_window
 from . import procs
@@ -40,9 +39,7 @@ class Grip:
     def __enter__(self) -> Grip:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

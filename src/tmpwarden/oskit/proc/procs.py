@@ -5,6 +5,12 @@ from __future__ import annotations
 import errno
 import os
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from .vitals import Vitals
+
 _READ_SIZE = 1 << 12  # what the kernel gives at once of a long file; more to read into costs more
 _EXITING, _KERNEL_THREAD = 0x00000004, 0x00200000  # PF_EXITING, PF_KTHREAD
 
@@ -172,7 +178,7 @@ def described(pid: int, found: Process | None = None) -> str | None:
     return found.command if found else None
 
 
-def ancestors(pid: int, known: dict[int, Process]) -> list[int]:
+def ancestors(pid: int, known: Mapping[int, Process | Vitals]) -> list[int]:
     """Parent, grandparent and so on, as far as they still live."""
     line: list[int] = []
     while (found := known.get(pid)) is not None and found.parent > 0 and found.parent not in line:
