@@ -8,7 +8,7 @@ from ..errors import UnsafeScratch
 from ..model.belongings import Birth
 from ..oskit.files import birth, own_dirs, places, walk
 from ..oskit.files.descriptors import closing
-from . import births, scratch, stated
+from . import births, record, stated
 
 _TICK_NS = 10**7  # the clock of files runs a little behind
 _LONGEST_CALL_NS = 3600 * 10**9
@@ -23,7 +23,7 @@ def note_made(state: str, file: str) -> list[Birth]:
     for statement in statements:
         made = [one for path in statement.paths if (one := _made(path, statement, known.get(path))) is not None]
         if made:
-            owner = scratch.lease_for("", statement.agent, statement.session, statement.pid, statement.start)
+            owner = record.lease_for("", statement.agent, statement.session, statement.pid, statement.start)
             births.note_owner(state, owner)
         found += made
     births.note(state, found)

@@ -1,12 +1,34 @@
-"""A lease as text and back."""
+"""A lease of this moment; as text, and back."""
 
 from __future__ import annotations
 
+import time
+
 from .. import small_json
 from ..model.belongings import Lease
+from ..oskit.proc import namespaces, procs
 
 LONGEST = 1 << 16
 _FIELDS = ("path", "agent", "session", "machine", "pid", "start", "boot", "pidns", "config_home", "created", "cgroup")
+
+
+def lease_for(
+    path: str, agent: str, session: str, pid: int, start: int | None = None, config_home: str | None = None
+) -> Lease:
+    """Who runs this session, as far as the system tells."""
+    return Lease(
+        path,
+        agent,
+        session,
+        pid=pid,
+        start=procs.start_ticks(pid) if start is None else start,
+        boot=namespaces.boot_id(),
+        machine=namespaces.machine_id(),
+        pidns=namespaces.pid_namespace(),
+        config_home=config_home,
+        created=time.time(),
+        cgroup=procs.cgroup(pid),
+    )
 
 
 def encode(lease: Lease) -> str:

@@ -9,7 +9,7 @@ from ..agent_facts import FACTS, SANDBOXES
 from ..errors import NoSpace
 from ..model.belongings import Lease, Scratch
 from ..oskit.files import atomic, own_dirs, own_files
-from ..oskit.proc import namespaces, procs
+from ..oskit.proc import procs
 from . import lease_files, leased_roots, record
 
 _TRIES = 16
@@ -29,7 +29,6 @@ def open_scratch(
     config_home: str | None = None,
     sandboxed: bool = False,
     disposable: bool = False,
-    now_s: float = 0.0,
 ) -> Scratch:
     """The scratch of this session: the one it had, or a new one. Raises UnsafeScratch or NoSpace.
 
@@ -42,7 +41,7 @@ def open_scratch(
         try:
             name = _free_name(fd, base, agent, session, _DISPOSABLE if disposable else "")
             path = f"{base}/{name}"
-            lease = lease_for(path, agent, session, pid, start, config_home, now_s)
+            lease = record.lease_for(path, agent, session, pid, start, config_home)
             is_new = not own_files.exists(name, fd)
             os.close(own_dirs.open_child(fd, name, path, make=True))
             _write_beside(fd, name, lease, is_new)
@@ -83,9 +82,9 @@ def read_all(roots: tuple[str, ...], unread: list[str] | None = None) -> tuple[L
     )
 
 
-def adopt(lease: Lease, pid: int, start: int | None = None) -> Lease:
+def adopt(lease: Lease, pid: int) -> Lease:
     """Add a process to those that own a scratch: it is free only when all of them are gone."""
-    start = procs.start_ticks(pid) if start is None else start
+    start = procs.start_ticks(pid)
     if (pid, start) not in ((lease.pid, lease.start), *lease.others):
         lease.others = (*lease.others, (pid, start))
         lease_files.write(lease)
@@ -147,37 +146,6 @@ def _free_name(fd: int, base: str, agent: str, session: str, prefix: str) -> str
     if not free:
         raise OSError(errno.EEXIST, "no free name for a scratch directory", base)
     return free[0]
-
-
-def lease_for(
-    path: str,
-    agent: str,
-    session: str,
-    pid: int,
-    start: int | None = None,
-    config_home: str | None = None,
-    now_s: float = 0.0,
-) -> Lease:
-    """Who runs this session, as far as the system tells."""
-    return Lease(
-        path,
-        agent,
-        session,
-        pid=pid,
-        start=procs.start_ticks(pid) if start is None else start,
-        boot=namespaces.boot_id(),
-        machine=namespaces.machine_id(),
-        pidns=namespaces.pid_namespace(),
-        config_home=config_home,
-        created=now_s or _now_s(),
-        cgroup=procs.cgroup(pid),
-    )
-
-
-def _now_s() -> float:
-    import time
-
-    return time.time()
 
 
 def _write_beside(fd: int, name: str, lease: Lease, is_new: bool) -> None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 import os
-import time
 
 from ..errors import NoSpace, UnsafeScratch
 from ..leases import record
-from ..model.belongings import Lease
 from ..oskit.files import own_files, portable
 from ..oskit.files.descriptors import closing
-from ..oskit.proc import locks, namespaces, procs
+from ..oskit.proc import locks
 from .private import HAS_DIR_FDS, Folder, explained, make_file, make_folder
 
 if HAS_DIR_FDS:
@@ -89,26 +87,10 @@ def _is_leased(taken: SessionDirectory, app: str) -> bool:
 
 
 def _write_lease(taken: SessionDirectory, app: str) -> None:
-    line = record.encode(lease_of(taken.folder.path, app, taken.name)).encode("ascii")
+    line = record.encode(record.lease_for(taken.folder.path, app, taken.name, os.getpid())).encode("ascii")
     with closing(make_file(taken.root, lease_name(taken.name))) as fd:
         while line:
             line = line[os.write(fd, line) :]
-
-
-def lease_of(path: str, app: str, session_name: str) -> Lease:
-    """This process owns it."""
-    pid = os.getpid()
-    return Lease(
-        path,
-        app,
-        session_name,
-        pid=pid,
-        start=procs.start_ticks(pid),
-        boot=namespaces.boot_id(),
-        machine=namespaces.machine_id(),
-        pidns=namespaces.pid_namespace(),
-        created=time.time(),
-    )
 
 
 def remove(parent: Folder, name: str) -> bool:
