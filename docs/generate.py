@@ -46,7 +46,6 @@ _MAY_GO = {
     Reason.UNOWNED,
     Reason.TORN_DOWN,
     Reason.NAMED,
-    Reason.EXPIRED,
     Reason.PRESSURE,
 }
 _OWNERS = {

@@ -53,7 +53,6 @@ SENTENCES: dict[Reason, str] = {
     Reason.UNOWNED: "nobody owns it",
     Reason.TORN_DOWN: "its session was torn down",
     Reason.NAMED: "you named it, and nobody uses it",
-    Reason.EXPIRED: "its time in quarantine is over",
     Reason.PRESSURE: "the disk is nearly full",
 }
 

@@ -116,7 +116,6 @@ class Reason(Enum):
     UNOWNED = "nobody-owns-it"
     TORN_DOWN = "torn-down"
     NAMED = "named-by-you"
-    EXPIRED = "quarantine-expired"
     PRESSURE = "pressure"
 
 
