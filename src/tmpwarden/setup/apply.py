@@ -70,10 +70,9 @@ def _guarded(dry_run: bool) -> tuple[tuple[str, ...], str]:
 
 def uninstall(name: str, *, dry_run: bool = False) -> Applied:
     target = find(name)
-    known = record.load(target.id)
+    known = record.files_of(target.id)
     edits = [_restored(edit, known) for edit in target.edits(Wish(None))]
-    done = {edit.path for edit in edits}
-    others = {resolved(changed.path) for changed in known.files} - done if known else set()
+    others = set(map(resolved, known)) - {edit.path for edit in edits}
     edits += [_restored(target.edit(path, Wish(None)), known) for path in sorted(others)]
     if not dry_run:
         for edit in edits:
@@ -102,8 +101,7 @@ def _seen(target: Target, current: runtime.Runtime) -> AgentLine:
 
 
 def _write(target: Target, edits: list[Edit], guard: bool, observe: bool) -> None:
-    known = record.load(target.id)
-    files = {changed.path: changed for changed in known.files} if known else {}
+    files = record.files_of(target.id)
     bare = {edit.path: edit.after for edit in target.edits(Wish(None))}  # a file that is not among them is all ours
     for edit in edits:
         if edit.changes:
@@ -111,9 +109,9 @@ def _write(target: Target, edits: list[Edit], guard: bool, observe: bool) -> Non
     record.save(record.Record(target.id, __version__, guard, observe, tuple(files.values())))
 
 
-def _restored(edit: Edit, known: record.Record | None) -> Edit:
+def _restored(edit: Edit, known: dict[str, record.Changed]) -> Edit:
     """If nobody touched the file since, its old bytes; else only our part goes."""
-    ours = known.of(edit.path) if known else None
+    ours = known.get(edit.path)
     careful = Edit(edit.path, edit.before, edit.after, is_former=False)
     if ours is None or record.digest(edit.before) != ours.digest:
         return careful

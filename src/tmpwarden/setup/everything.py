@@ -99,8 +99,7 @@ def removal() -> SetupPlan:
         if record.load(target.id) is not None
         for edit in apply.uninstall(target.id, dry_run=True).changed
     ]
-    known = record.load(TARGET)
-    changes += [Change("temp", _former(changed)) for changed in known.files] if known else []
+    changes += [Change("temp", _former(changed)) for changed in record.files_of(TARGET).values()]
     if record.load(timer.TARGET) is not None:
         changes += [Change("timer", edit) for edit in timer.uninstall(dry_run=True).changed]
     return SetupPlan((), tuple(changes), ())
@@ -111,8 +110,7 @@ def take_out() -> None:
     for target in TARGETS:
         if record.load(target.id) is not None:
             apply.uninstall(target.id)
-    known = record.load(TARGET)
-    for changed in known.files if known else ():
+    for changed in record.files_of(TARGET).values():
         edit = _former(changed)
         if edit.changes:
             record.put(edit)
@@ -204,8 +202,7 @@ def _listed(state: str, directories: Sequence[str]) -> Edit:
 
 
 def _write(edits: Sequence[Edit]) -> None:
-    known = record.load(TARGET)
-    files = {changed.path: changed for changed in known.files} if known else {}
+    files = record.files_of(TARGET)
     for edit in edits:
         files[edit.path] = record.apply(edit, files.get(edit.path), _without(edit.before))
         record.save(record.Record(TARGET, __version__, files=tuple(files.values())))

@@ -34,9 +34,6 @@ class Record:
     observe: bool = False
     files: tuple[Changed, ...] = ()
 
-    def of(self, path: str) -> Changed | None:
-        return next((changed for changed in self.files if changed.path == path), None)
-
 
 def directory() -> str:
     return os.path.join(places.state_dir(), "setup")
@@ -54,6 +51,12 @@ def load(target: str) -> Record | None:
         return None
 
 
+def files_of(target: str) -> dict[str, Changed]:
+    """What a setup changed, by path; nothing where there was none."""
+    known = load(target)
+    return {changed.path: changed for changed in known.files} if known else {}
+
+
 def save(record: Record) -> None:
     os.makedirs(directory(), 0o700, exist_ok=True)
     files = [
@@ -64,11 +67,11 @@ def save(record: Record) -> None:
 
 
 def forget(target: str) -> None:
-    known = load(target)
-    for changed in known.files if known else ():
+    files = files_of(target).values()
+    for changed in files:
         if changed.backup:
             remove(changed.backup)
-    for made in sorted({made for changed in known.files for made in changed.made} if known else (), reverse=True):
+    for made in sorted({made for changed in files for made in changed.made}, reverse=True):
         own_files.remove_empty_dir(made)
     remove(os.path.join(directory(), f"{target}.json"))
 

@@ -59,8 +59,8 @@ def install(
 
 
 def uninstall(*, dry_run: bool = False, call: AskScheduler | None = None) -> Scheduled:
-    known, call = record.load(TARGET), call or bus.call
-    edits = [_former(changed) for changed in known.files] if known else []
+    call = call or bus.call
+    edits = [_former(changed) for changed in record.files_of(TARGET).values()]
     kind = schedulers.kind_of([edit.path for edit in edits])
     edits += [schedulers.crontab_edit(None, {}, call)] if kind == CRON else schedulers.former_line(call)
     if not dry_run:
@@ -106,8 +106,7 @@ def _of_the_machine() -> str | None:
 
 
 def _write(edits: Sequence[Edit], metrics: str) -> None:
-    known = record.load(TARGET)
-    files = {changed.path: changed for changed in known.files} if known else {}
+    files = record.files_of(TARGET)
     for path in filter(_is_textfile, tuple(files)):
         if path != os.path.join(metrics, textfile.NAME):
             record.remove(path)  # nobody would write it again, and its last words would be told for ever
