@@ -8,7 +8,7 @@ from pathlib import Path
 
 from support import planted
 from support.command import data
-from tmpwarden.cli.ui.forest import Tally, TreeLine, grown
+from tmpwarden.cli.ui.forest import MarkCounts, TreeLine, grown
 from tmpwarden.cli.ui.look import Snapshot, look
 from tmpwarden.cli.ui.pins import Pin, pinned, still_marked
 from tmpwarden.model.request import Request
@@ -135,12 +135,12 @@ def test_a_branch_is_marked_whole_in_part_or_not_at_all(own_world: Path) -> None
     data("keep", str(kept))
     (root,) = trees()
     key = units([root])[str(marked)].key
-    assert Tally([root], {key}).is_whole(root) is None
-    assert Tally([root], {key}).told.startswith("marked: 1 item, ")
+    assert MarkCounts([root], {key}).is_whole(root) is None
+    assert MarkCounts([root], {key}).told.startswith("marked: 1 item, ")
     every = {unit.key for unit in root.units() if unit.offered}
-    assert Tally([root], every).is_whole(root) is True
-    assert Tally([root], every).told.startswith("marked: 2 items, ")
-    assert (Tally([root], set()).is_whole(root), Tally([root], set()).told) == (False, "")
+    assert MarkCounts([root], every).is_whole(root) is True
+    assert MarkCounts([root], every).told.startswith("marked: 2 items, ")
+    assert (MarkCounts([root], set()).is_whole(root), MarkCounts([root], set()).told) == (False, "")
 
 
 def test_a_look_that_nobody_wants_any_more_ends_between_two_units(own_world: Path) -> None:

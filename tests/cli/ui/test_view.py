@@ -313,7 +313,7 @@ def test_nothing_writes_all_that_was_found_out_for_a_debugger(own_world: Path, m
 
     async def steps(pilot: "Pilot[int]") -> None:
         await pilot.press("a")
-        await until(pilot, lambda: app.tally.told.startswith("marked: 1 item"))
+        await until(pilot, lambda: app.mark_counts.told.startswith("marked: 1 item"))
 
     drive(app, steps)
     assert written == []

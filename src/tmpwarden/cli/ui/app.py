@@ -20,7 +20,7 @@ from ...errors import TmpwardenError
 from ...model.request import Request
 from ..call import Call
 from . import bars, keys
-from .forest import MANY, Forest, Key, Tally, TreeLine
+from .forest import MANY, Forest, Key, MarkCounts, TreeLine
 from .look import Snapshot, look
 from .pins import Pin
 from .units import Units
@@ -69,7 +69,7 @@ class View(App[int]):
         self.forest: Forest | None = None
         self.typing: Timer | None = None
         self.marks: dict[Key, Pin] = {}
-        self.tally = Tally()
+        self.mark_counts = MarkCounts()
         self.opened: set[Key] = set()
         self.said, self.is_busy, self.is_looking = "Looking ...", False, False
         self.stop, self.leaves_with = asyncio.Event(), -1  # a clean ends between two units; then the exit status
@@ -161,18 +161,18 @@ class View(App[int]):
     def recount(self) -> None:
         """After each change of marks or of what can be marked."""
         if self.forest is None or len(self.forest.units) < MANY:
-            self.tally = Tally(self.forest.roots if self.forest else (), self.marks)
+            self.mark_counts = MarkCounts(self.forest.roots if self.forest else (), self.marks)
         else:
             self.count(self.forest.roots, self.marks.copy())
 
     @work(thread=True, exclusive=True, group="count", description="count")
     def count(self, roots: Iterable[TreeLine], marks: Container[Key]) -> None:
-        tally = Tally(roots, marks)
+        mark_counts = MarkCounts(roots, marks)
         if not get_current_worker().is_cancelled:
-            self.call_from_thread(self.counted, tally)
+            self.call_from_thread(self.counted, mark_counts)
 
-    def counted(self, tally: Tally) -> None:
-        self.tally = tally
+    def counted(self, mark_counts: MarkCounts) -> None:
+        self.mark_counts = mark_counts
         self.tell()
 
     def tell(self) -> None:
@@ -202,7 +202,7 @@ class View(App[int]):
 
     def is_marked(self, node: TreeLine) -> bool | None:
         """None: some of it."""
-        return node.key in self.marks if node.is_unit else self.tally.is_whole(node)
+        return node.key in self.marks if node.is_unit else self.mark_counts.is_whole(node)
 
     action_mark, action_all = keys.mark_here, keys.mark_all
     action_clean, action_why, action_keep = keys.clean, keys.why, keys.keep

@@ -17,7 +17,7 @@ def summary(view: View) -> str:
     parts = [" ".join(rooms), plural(view.seen.sessions, "live session")]
     parts += [f"undo: {view.seen.undoable}"] * (view.seen.undoable > 0)
     parts += [f"filter: {view.words}"] * bool(view.words) + ["only what may go"] * view.only_going
-    parts += [view.tally.told] * bool(view.tally.told)
+    parts += [view.mark_counts.told] * bool(view.mark_counts.told)
     return "  |  ".join(parts)
 
 

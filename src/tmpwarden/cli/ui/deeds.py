@@ -117,8 +117,7 @@ def orphans(call: Call) -> list[str]:
     """A question first ("" where there is none to ask), then the list."""
     found = orphans_command.looked(call)
     doomed = orphans_command.chosen(call, ())
-    memory = size(sum(one.memory_bytes for one in doomed))
-    question = f"End {plural(len(doomed), 'process', 'processes')}, {memory} of memory?" if doomed else ""
+    question = orphans_command.question(doomed) if doomed else ""
     return [question, *orphans_command.lines(found, for_a_person=False)]
 
 

@@ -72,7 +72,7 @@ class TreeLine:
         return self.key[0] if self.kind == "root" else None
 
 
-class Tally:
+class MarkCounts:
     """What is marked, counted once for each change: a line is drawn often, and 100,000 may be marked."""
 
     def __init__(self, roots: Iterable[TreeLine] = (), marks: Container[Key] = ()) -> None:

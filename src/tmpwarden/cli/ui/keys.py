@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 
 from ...text import plural, shown, size
 from .. import removal
@@ -121,12 +121,7 @@ def keep(view: View) -> None:
         view.say("Only a single thing can be kept: go to one.")
         return
     path = node.path
-
-    def answered(yes: bool | None) -> None:
-        if yes:
-            view.in_thread(lambda: deeds.keep(path), view.after)
-
-    view.push_screen(Question(f"Never remove {shown(path)}?"), answered)
+    _ask(view, Question(f"Never remove {shown(path)}?"), lambda: deeds.keep(path))
 
 
 def undo(view: View) -> None:
@@ -134,12 +129,7 @@ def undo(view: View) -> None:
     if not waiting:
         view.say("There is nothing to bring back.")
         return
-
-    def answered(yes: bool | None) -> None:
-        if yes:
-            view.in_thread(deeds.undo, view.after)
-
-    view.push_screen(Question(f"Bring back {plural(len(waiting), 'item')}?", waiting), answered)
+    _ask(view, Question(f"Bring back {plural(len(waiting), 'item')}?", waiting), deeds.undo)
 
 
 def orphans(view: View) -> None:
@@ -153,12 +143,15 @@ def _orphans(view: View, said: list[str]) -> None:
     if not question:
         view.push_screen(TextScreen("Processes that outlived their agent", lines))
         return
+    _ask(view, Question(question, lines), lambda: deeds.end_orphans(view.call))
 
+
+def _ask(view: View, question: Question, deed: Callable[[], list[str]]) -> None:
     def answered(yes: bool | None) -> None:
         if yes:
-            view.in_thread(lambda: deeds.end_orphans(view.call), view.after)
+            view.in_thread(deed, view.after)
 
-    view.push_screen(Question(question, lines), answered)
+    view.push_screen(question, answered)
 
 
 def leave(view: View, code: int = 0) -> None:
