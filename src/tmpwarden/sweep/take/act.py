@@ -25,7 +25,6 @@ from . import doubt
 from .ending import Ending, told
 from .gripping import GrippedUnit, grip, take_all
 from .purger import Job, Purger
-from .receipts import kept
 from .rescuing import Rescuer, must_be_saved
 from .taking import Deed, MayGo, is_empty_directory, refused, remove_in_place, take_members, unwritten
 
@@ -137,7 +136,7 @@ class Actor:
             yield Receipt(finding, Outcome.VANISHED, verdict.reason)
         for part in heard:
             _race_window("walked, not yet taken")
-            yield kept(part) if isinstance(part, Keep) else self._take(part, dir_fd)
+            yield _kept(part) if isinstance(part, Keep) else self._take(part, dir_fd)
 
     def _heard_again(self, verdict: Remove, dir_fd: int) -> Iterator[Verdict]:
         """What is to be purged at once will be walked in quarantine: until then the walk of its judging must do."""
@@ -204,7 +203,7 @@ class Actor:
             return Receipt(verdict.finding, Outcome.VANISHED, verdict.reason)
         first = heard[0]
         if isinstance(first, Keep):
-            return kept(first)
+            return _kept(first)
         if first.doubt and doubt.may_only_wait(first.finding):
             return doubt.nowhere_to_wait(first)
         if not first.finding.members and (unclear := doubt.refusal(first, dir_fd)):
@@ -219,6 +218,10 @@ class Actor:
             for receipt in receipts:
                 self.journal.note("purged", id=receipt.id, freed=receipt.freed_bytes, failed=receipt.detail)
                 yield receipt
+
+
+def _kept(verdict: Keep) -> Receipt:
+    return Receipt(verdict.finding, Outcome.KEPT, verdict.reason, detail=verdict.detail)
 
 
 def _unreachable(verdict: Remove, error: OSError) -> Receipt:

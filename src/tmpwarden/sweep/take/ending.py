@@ -16,7 +16,6 @@ from ..store.journal import Journal
 from ..weigh.world import World
 from . import recheck
 from .purger import Job
-from .receipts import receipt_of
 from .rescuing import Rescuer, must_be_saved
 from .taking import Deed, decide, given_back, unheld
 
@@ -51,7 +50,7 @@ class Ending:
         if back := self._last_word(deed, saved):
             yield told(given_back(deed, next(iter(deed.names)), *back), self.journal)
             return
-        receipt = told(receipt_of(deed), self.journal)
+        receipt = told(_receipt_of(deed), self.journal)
         if isinstance(saved, Rescued):
             receipt = replace(receipt, rescued=saved.id)
         is_kept = receipt.outcome is Outcome.QUARANTINED
@@ -79,6 +78,21 @@ class Ending:
         """A unit that is to be purged at once is walked once more, where nobody finds it by its name any more."""
         _race_window("taken, not yet walked again")
         return recheck.measured_inside(self.world, deed.quarantine_fd, next(iter(deed.names)), deed.roll)
+
+
+def _receipt_of(deed: Deed) -> Receipt:
+    finding, measure = deed.verdict.finding, deed.verdict.evidence.measure
+    size, entries = (measure.bytes, measure.entries) if measure else (0, 1)
+    if finding.members:
+        finding = replace(finding, members=tuple(deed.names.values()))
+        size, entries = deed.member_bytes, len(deed.names)
+    token = next(iter(deed.names)) if finding.members else deed.token
+    is_kept = token.endswith(quarantine.KEPT)
+    outcome = Outcome.QUARANTINED if is_kept else Outcome.REMOVED
+    git_entries = deed.verdict.evidence.git_entries
+    return Receipt(
+        *(finding, outcome, deed.verdict.reason, token, size, entries), undoable=is_kept, git_entries=git_entries
+    )
 
 
 def _is_undecided(deed: Deed) -> bool:
