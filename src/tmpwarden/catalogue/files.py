@@ -12,6 +12,7 @@ from ..oskit.files.descriptors import closing
 
 BUILT_IN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agents")
 SYSTEM = "/etc/tmpwarden/agents.d"
+XDG = {"cache": ".cache", "config": ".config", "data": ".local/share", "state": ".local/state"}  # below a home
 _LARGEST = 1 << 20
 _MAC_TEMP = regex(r"/.*/folders/[^/]+/[^/]+/T")
 
@@ -29,11 +30,18 @@ def read_text(path: str, largest: int = _LARGEST) -> str:
         return os.read(fd, largest).decode()
 
 
+def text_if_there(path: str) -> str:
+    """The same; "" where there is no such file."""
+    try:
+        return read_text(path)
+    except FileNotFoundError:
+        return ""
+
+
 def xdg(home: str, environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """The bases of rows that lie below an XDG directory."""
-    defaults = {"cache": ".cache", "config": ".config", "data": ".local/share", "state": ".local/state"}
     found: dict[str, tuple[str, ...]] = {}
-    for kind, below_home in defaults.items():
+    for kind, below_home in XDG.items():
         said = environ.get(f"XDG_{kind.upper()}_HOME", "")
         found[f"xdg_{kind}"] = (said if os.path.isabs(said) else os.path.join(home, below_home),)
     return found

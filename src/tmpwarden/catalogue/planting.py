@@ -11,15 +11,10 @@ from ..lazy_dataclass import dataclass
 from ..model.sweep import Litter
 from ..model.terms import Kind, OwnerRule, Tier
 from ..oskit.files.descriptors import closing
+from .files import XDG
 from .patterns import FLAGS, name_pattern, split_place
 
-_BELOW_HOME = {
-    "home": "",
-    "xdg_cache": ".cache",
-    "xdg_config": ".config",
-    "xdg_data": ".local/share",
-    "xdg_state": ".local/state",
-}
+_BELOW_HOME = {"home": ""} | {f"xdg_{kind}": below for kind, below in XDG.items()}
 _MAC_TEMP = "folders/zz/xyz/T"
 _ANYTHING = "-x"  # what `*` becomes: a name that no row takes for a unit
 _CACHEDIR_TAG = b"Signature: 8a477f597d28d172789f06886806bc55\n"

@@ -7,7 +7,7 @@ import shlex
 import subprocess
 from collections.abc import Iterator
 
-from ..catalogue.files import read_text
+from ..catalogue.files import text_if_there
 from ..catalogue.keys import KEYS, Key
 from ..catalogue.sample import SCHEMA_FILE, sample, schema, spelled
 from ..catalogue.settings import Settings, load_settings
@@ -25,13 +25,6 @@ _LISTS = ("words", "paths", "patterns", "argv")
 def path_of(call: Call) -> str:
     """Where it lies; behind a link (dotfiles in a repository) the file itself."""
     return os.path.realpath(call.config_file or os.path.join(places.config_dir(), "config.toml"))
-
-
-def text_of(path: str) -> str:
-    try:
-        return read_text(path)
-    except FileNotFoundError:
-        return ""
 
 
 def write(path: str, text: str) -> None:
@@ -77,7 +70,7 @@ def change(path: str, name: str, words: tuple[str, ...] | None) -> str:
     """Set a key, or with None let it have its default; the value as TOML."""
     key = key_called(name)
     table, _, word = name.partition(".")
-    text = text_of(path)
+    text = text_if_there(path)
     try:
         value = "" if words is None else _valid(name, key, words)
         new = without_key(text, table, word) if words is None else with_key(text, table, word, value)
@@ -118,7 +111,7 @@ class Draft:
         self.copy = f"{os.path.splitext(path)[0]}.draft-{os.getpid()}.toml"
 
     def __enter__(self) -> Draft:
-        write(self.copy, text_of(self.path) or sample(Settings()))
+        write(self.copy, text_if_there(self.path) or sample(Settings()))
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -134,13 +127,13 @@ class Draft:
 
     @property
     def is_changed(self) -> bool:
-        return text_of(self.copy) != text_of(self.path)
+        return text_if_there(self.copy) != text_if_there(self.path)
 
     def mistakes(self) -> list[str]:
         return [line.replace(self.copy, self.path) for line in mistakes(self.copy)]
 
     def keep(self) -> None:
-        write(self.path, text_of(self.copy))
+        write(self.path, text_if_there(self.copy))
 
 
 def editor() -> str:

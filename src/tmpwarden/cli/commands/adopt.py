@@ -10,7 +10,7 @@ from collections.abc import Iterable
 import click
 
 from ...catalogue import adoption
-from ...catalogue.files import read_text
+from ...catalogue.files import text_if_there
 from ...catalogue.load import Catalogue, load
 from ...catalogue.patterns import FLAGS
 from ...errors import BadArgument, BadConfig, NotFound
@@ -118,9 +118,7 @@ def _in_a_root(pattern: str, roots: tuple[str, ...]) -> str:
 
 def _text(path: str) -> str:
     try:
-        return read_text(path)
-    except FileNotFoundError:
-        return ""
+        return text_if_there(path)
     except ValueError as wrong:
         raise BadConfig(path, str(wrong)) from None
 

@@ -26,8 +26,12 @@ def command(context: click.Context, shell: str | None) -> Answer:
     fish: tmpwarden completion fish > ~/.config/fish/completions/tmpwarden.fish
     """
     chosen = shell or os.path.basename(os.environ.get("SHELL", ""))
-    maker = get_completion_class(chosen)
-    if chosen not in _SHELLS or maker is None:
+    if chosen not in _SHELLS:
         raise BadArgument("cannot tell which shell you use", hint="say bash, zsh or fish")
-    source = maker(context.find_root().command, {}, "tmpwarden", COMPLETION_VARIABLE).source()
+    source = source_of(context, chosen)
     return Answer({"shell": chosen, "source": source}, lambda: [source])
+
+
+def source_of(context: click.Context, shell: str) -> str:
+    maker = get_completion_class(shell)
+    return maker(context.find_root().command, {}, "tmpwarden", COMPLETION_VARIABLE).source() if maker else ""

@@ -92,8 +92,12 @@ def _is_confirmed(call: Call, doomed: Sequence[Orphan]) -> bool:
     if not call.can_ask:
         raise WouldAsk
     ask.say(lines(doomed, for_a_person=call.for_a_person))
+    return ask.yes(question(doomed))
+
+
+def question(doomed: Sequence[Orphan]) -> str:
     memory = size(sum(one.memory_bytes for one in doomed))
-    return ask.yes(f"End {plural(len(doomed), 'process', 'processes')}, {memory} of memory?")
+    return f"End {plural(len(doomed), 'process', 'processes')}, {memory} of memory?"
 
 
 def document(one: Orphan) -> documents.Document:

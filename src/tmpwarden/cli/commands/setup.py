@@ -9,14 +9,14 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 import click
-from click.shell_completion import get_completion_class
 
 from ...agent_facts import FACTS
 from ...errors import WouldAsk
 from ...text import plural, shown
 from .. import ask
 from ..call import Answer, Call
-from ..group import COMPLETION_VARIABLE, pass_call
+from ..group import pass_call
+from .completion import source_of
 
 if TYPE_CHECKING:
     from ...setup.everything import SetupPlan
@@ -39,7 +39,7 @@ def command(
 
     shell = shell_of(os.environ.get("SHELL", ""))
     own = shutil.which("tmpwarden") or os.path.abspath(sys.argv[0])
-    text = "" if remove else _completion(click.get_current_context(), shell)
+    text = "" if remove else source_of(click.get_current_context(), shell)
     wanted = everything.Wanted(agents, guard, not no_timer, shell, own, text)
     made = everything.removal() if remove else everything.plan(wanted)
     data = _data(made, dry_run=dry_run, remove=remove)
@@ -56,11 +56,6 @@ def command(
     else:
         everything.carry_out(made, wanted)
     return Answer(data | {"done": True}, lambda: _told(made, remove))
-
-
-def _completion(context: click.Context, shell: str) -> str:
-    maker = get_completion_class(shell)
-    return maker(context.find_root().command, {}, "tmpwarden", COMPLETION_VARIABLE).source() if maker else ""
 
 
 def _data(made: SetupPlan, *, dry_run: bool, remove: bool) -> dict[str, object]:
