@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from ..model.terms import Outcome
 from ..repos.merged import Merged
 from ..text import duration, plural, shown, size
-from ..worktrees.proof import Holds
+from ..worktrees.proof import ITEMS, Holds
 from ..worktrees.removal import Gone
 from ..worktrees.tree import Tree
 from . import documents
@@ -20,20 +20,6 @@ _COLUMNS = (
     ">SIZE", ">DERIVED", "REPOSITORY", "BRANCH", ">COMMIT", ">UNPUSHED", "MERGED", "DIRTY", "HELD BY", "VERDICT",
 )  # fmt: skip
 _HOLDS = {Holds.YES: True, Holds.NO: False, Holds.NOT_MEASURED: None}
-_TITLES = {
-    "inspectable": "can be inspected",
-    "clean": "clean, untracked files included",
-    "reached": "its commits have a ref that stays",
-    "own-refs": "no refs of its own",
-    "stash": "no stash of its own",
-    "unfinished": "no merge, rebase or bisect going on",
-    "locked": "not locked",
-    "needed": "no other worktree needs it",
-    "ignored": "ignored files can be made again",
-    "submodules": "nothing unique in submodules",
-    "unused": "nobody uses it",
-    "idle": "idle",
-}
 
 
 def document(tree: Tree) -> documents.Document:
@@ -130,7 +116,7 @@ def proof(tree: Tree) -> Iterator[str]:
         yield f"  {'of':<12}  {shown(tree.repository)}, {shown(tree.branch) or 'detached HEAD'}"
     for item in tree.items:
         word = {Holds.YES: "yes", Holds.NO: "no", Holds.NOT_MEASURED: "not measured"}[item.holds]
-        yield f"  {word:<12}  {_TITLES[item.name]}" + (f": {shown(item.detail)}" if item.detail else "")
+        yield f"  {word:<12}  {ITEMS[item.name][0]}" + (f": {shown(item.detail)}" if item.detail else "")
     yield "Nothing would be lost." if tree.is_proven else "Not proven."
 
 

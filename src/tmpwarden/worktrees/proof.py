@@ -14,6 +14,20 @@ from ..repos.status import TreeStatus
 from ..text import plural
 
 _MOST_NAMED = 3
+ITEMS = {  # what people read of each, and the reason to keep a worktree of which it does not hold
+    "inspectable": ("can be inspected", "uninspectable"),
+    "clean": ("clean, untracked files included", "dirty"),
+    "reached": ("its commits have a ref that stays", "unreached"),
+    "own-refs": ("no refs of its own", "own-refs"),
+    "stash": ("no stash of its own", "stash"),
+    "unfinished": ("no merge, rebase or bisect going on", "unfinished"),
+    "locked": ("not locked", "locked"),
+    "needed": ("no other worktree needs it", "needed-elsewhere"),
+    "ignored": ("ignored files can be made again", "ignored-files"),
+    "submodules": ("nothing unique in submodules", "nested-work"),
+    "unused": ("nobody uses it", "in-use"),
+    "idle": ("idle", "too-young"),
+}
 
 
 class Holds(Enum):

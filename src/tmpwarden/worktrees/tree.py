@@ -5,22 +5,8 @@ from __future__ import annotations
 from ..lazy_dataclass import dataclass
 from ..model.sweep import Finding, Measure, Witness
 from ..repos.merged import Merged
-from .proof import Holds, Item
+from .proof import ITEMS, Holds, Item
 
-REASONS = {
-    "inspectable": "uninspectable",
-    "clean": "dirty",
-    "reached": "unreached",
-    "own-refs": "own-refs",
-    "stash": "stash",
-    "unfinished": "unfinished",
-    "locked": "locked",
-    "needed": "needed-elsewhere",
-    "ignored": "ignored-files",
-    "submodules": "nested-work",
-    "unused": "in-use",
-    "idle": "too-young",
-}
 NOTHING_TO_LOSE = "nothing-to-lose"
 
 
@@ -52,7 +38,7 @@ class Tree:
 
     @property
     def reason(self) -> str:
-        return REASONS[self.failing.name] if self.failing else NOTHING_TO_LOSE
+        return ITEMS[self.failing.name][1] if self.failing else NOTHING_TO_LOSE
 
     @property
     def derived_bytes(self) -> int:
