@@ -10,6 +10,15 @@ def rotate(path: str, *, keep: int) -> None:
     _move(path, f"{path}.1")
 
 
+def rotate_from(path: str, size_bytes: int, *, keep: int) -> None:
+    """The same once it is that long."""
+    try:
+        if os.stat(path).st_size >= size_bytes:
+            rotate(path, keep=keep)
+    except FileNotFoundError:
+        pass  # not there yet
+
+
 def _move(old: str, new: str) -> None:
     try:
         os.rename(old, new)

@@ -65,8 +65,7 @@ def note(state: str, moment: Moment) -> bool:
         return False
     path = f"{state}/{NAME}"
     try:
-        if _size(path) >= _ROTATE_BYTES:
-            rotate.rotate(path, keep=_GENERATIONS)
+        rotate.rotate_from(path, _ROTATE_BYTES, keep=_GENERATIONS)
         atomic.append_line(path, dumps(_line(moment, roots), compact=True))
     except OSError:
         return False  # a full disk: an hour is missing
@@ -110,13 +109,6 @@ def _end_of(name: str, most_bytes: int) -> bytes:
             return file.read(2 * _ROTATE_BYTES)
     except OSError:
         return b""
-
-
-def _size(path: str) -> int:
-    try:
-        return os.stat(path).st_size
-    except FileNotFoundError:
-        return 0
 
 
 def _line(moment: Moment, roots: Mapping[str, Usage]) -> dict[str, object]:

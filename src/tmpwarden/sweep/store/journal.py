@@ -55,7 +55,7 @@ class Journal:
         try:
             own_dirs.make_private_dir(self.state)
             self._reserve = atomic.Reserve(f"{self.state}/reserve", _RESERVE_BYTES)
-            _rotate(self.path)
+            rotate.rotate_from(self.path, _ROTATE_BYTES, keep=_GENERATIONS)
             self.is_open = self._write([self._line({"t": "run", "pid": os.getpid()})])
         except OSError:
             self.is_open = False
@@ -188,14 +188,6 @@ def ended_well(state: str) -> bool:
         lately.pop()
     is_undoing = any(entry.get("t") in ("undoing", "staging") for entry in lately)
     return bool(lately) and lately[-1].get("t") == "end" and not (_pending(lately) or is_undoing)
-
-
-def _rotate(path: str) -> None:
-    try:
-        if os.stat(path).st_size >= _ROTATE_BYTES:
-            rotate.rotate(path, keep=_GENERATIONS)
-    except FileNotFoundError:
-        return
 
 
 _last_stamp = (0, "")
