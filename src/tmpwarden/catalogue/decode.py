@@ -70,11 +70,8 @@ def _agent(data: dict[str, Any], reading: Reading) -> Agent:
 
 
 def _rows(tables: object, agent_id: str, reading: Reading) -> tuple[Litter, ...]:
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        reading.complain("litter", "must be a list of tables, [[litter]]")
-        return ()
-    rows: list[Litter] = []
-    for reading.row, table in enumerate(tables):
+    listed, rows = fields.tables(tables, "litter", reading), list[Litter]()
+    for reading.row, table in enumerate(listed):
         reading.row_id = table["id"] if isinstance(table.get("id"), str) else ""
         row = _row(table, agent_id, reading)
         if row.id in {other.id for other in rows}:

@@ -72,6 +72,13 @@ def texts(table: dict[str, Any], key: str, reading: Reading) -> tuple[str, ...]:
     return ()
 
 
+def tables(value: object, key: str, reading: Reading) -> list[dict[str, Any]]:
+    if isinstance(value, list) and all(isinstance(table, dict) for table in value):
+        return value
+    reading.complain(key, f"must be a list of tables, [[{key}]]")
+    return []
+
+
 def flag(table: dict[str, Any], key: str, reading: Reading) -> bool:
     value = table.get(key, False)
     if not isinstance(value, bool):

@@ -89,10 +89,7 @@ def _read(path: str) -> tuple[WorktreeRow, ...]:
 
 def decode(tables: object, agent: str, reading: Reading) -> tuple[WorktreeRow, ...]:
     """The rows in the `worktree` part of a file; what is wrong with them goes to `reading`."""
-    if not isinstance(tables, list) or not all(isinstance(table, dict) for table in tables):
-        reading.complain("worktree", "must be a list of tables, [[worktree]]")
-        return ()
-    return tuple(_row(table, agent, reading) for table in tables)
+    return tuple(_row(table, agent, reading) for table in fields.tables(tables, "worktree", reading))
 
 
 def _row(table: dict[str, Any], agent: str, reading: Reading) -> WorktreeRow:

@@ -109,12 +109,7 @@ def _litter(subject: Observed) -> Iterator[Sample]:
 
 def _is_ours(verdict: Verdict) -> bool:
     """What belongs to another user is told by that one."""
-    if verdict.reason is not Reason.FOREIGN:
-        return True
-    try:
-        return os.lstat(verdict.finding.path).st_uid == os.geteuid()
-    except OSError:
-        return False
+    return verdict.reason is not Reason.FOREIGN or places.owner_of(verdict.finding.path) == places.uid()
 
 
 def _quarantine(subject: Observed) -> Iterator[Sample]:

@@ -46,19 +46,12 @@ def _checkouts(directories: Iterable[str]) -> Iterator[str]:
     for directory in directories:
         for name in entry_names(directory):
             path = f"{directory}/{name}"
-            if not os.path.islink(path) and links.is_checkout(path) and _is_ours(path):
+            if not os.path.islink(path) and links.is_checkout(path) and places.owner_of(path) == places.uid():
                 yield os.path.realpath(path)
 
 
 def _repositories(paths: Iterable[str]) -> Iterator[str]:
     for path in paths:
         common = links.common_directory(path)
-        if common and _is_ours(common):
+        if common and places.owner_of(common) == places.uid():
             yield common
-
-
-def _is_ours(path: str) -> bool:
-    try:
-        return os.lstat(path).st_uid == places.uid()
-    except OSError:
-        return False

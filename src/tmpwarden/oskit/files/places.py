@@ -30,7 +30,7 @@ def uid() -> int:
 def home() -> str:
     """$HOME if it is the effective user's, else the home that passwd names (sudo keeps the caller's HOME)."""
     named = os.environ.get("HOME", "")
-    if os.path.isabs(named) and _owner(named) == uid():
+    if os.path.isabs(named) and owner_of(named) == uid():
         return os.path.normpath(named)
     return _passwd_home() or (os.path.normpath(named) if os.path.isabs(named) else "/")
 
@@ -166,7 +166,7 @@ def _personal(path: str) -> str | None:
 def _worked_in(path: str) -> str | None:
     """A root is not inspected as a unit is: that it is a repository is enough."""
     git = os.path.join(path, ".git")
-    owner = _owner(git)
+    owner = owner_of(git)
     # any user can make /tmp/.git: only root's or our own may stop us from sweeping a root, and not an empty one,
     # which a sandbox leaves in /tmp when its agent is killed (Codex 0.166.0)
     if owner in (0, uid()) and not _is_empty_dir(git):
@@ -209,12 +209,12 @@ def _own_dir(variable: str, default: str) -> str:
 
 def _owner_above(path: str) -> int | None:
     """Who owns `path`, or what exists of the way to it."""
-    while _owner(path) is None and path not in ("/", ""):
+    while owner_of(path) is None and path not in ("/", ""):
         path = os.path.dirname(path)
-    return _owner(path)
+    return owner_of(path)
 
 
-def _owner(path: str) -> int | None:
+def owner_of(path: str) -> int | None:
     try:
         return os.lstat(path).st_uid
     except (OSError, ValueError):
