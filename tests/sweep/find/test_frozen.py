@@ -102,11 +102,12 @@ def test_a_second_walker_sees_nothing_of_a_unit_with_a_mount_that_may_hang(own_w
         assert prepared.measure(finding) is None
 
 
-def test_why_says_so_of_a_path_on_a_frozen_mount(own_world: Path) -> None:
+@pytest.mark.parametrize("command", ["why", "keep"])
+def test_why_and_keep_say_so_of_a_path_on_a_frozen_mount(own_world: Path, command: str) -> None:
     with fuse(own_world / "tmp" / "mount") as point:
         (own_world / "tmp" / "link").symlink_to(point)
         for path in (point, point / "x", own_world / "tmp" / "link" / "y"):
-            error = run("why", str(path))["error"]
+            error = run(command, str(path))["error"]
             assert error["code"] == "frozen-mount"
 
 

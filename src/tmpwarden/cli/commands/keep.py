@@ -16,11 +16,11 @@ from ...oskit.proc.reach import as_named
 from ...text import shown
 from .. import completing
 from ..call import Answer, Call
-from ..group import pass_call
+from ..group import UntouchedPath, pass_call
 
 
 @click.command()
-@click.argument("paths", metavar="PATH...", nargs=-1, type=click.Path(), shell_complete=completing.kept_paths)
+@click.argument("paths", metavar="PATH...", nargs=-1, type=UntouchedPath(), shell_complete=completing.kept_paths)
 @click.option("--forget", is_flag=True, help="Take PATH off the list again.")
 @pass_call
 def command(call: Call, paths: tuple[str, ...], forget: bool) -> Answer:
