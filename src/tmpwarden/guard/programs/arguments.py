@@ -183,10 +183,29 @@ def _perl(spec: str, fields: list[Field]) -> list[Argument]:
 
 def _rsync(spec: str, fields: list[Field]) -> list[Argument]:
     found = _scp(spec, fields)
+    if _is_dry(fields):
+        for argument in found:
+            argument.mode = READ if argument.mode != CODE else CODE
+        return found
     if any((field.text or "").startswith("--remove-s") for field in fields):
         for argument in found:
             argument.mode = DELETE if argument.mode == READ else argument.mode
     return found
+
+
+def _is_dry(fields: list[Field]) -> bool:
+    """rsync -avn, --dry-run: where it cannot be the value of another option, and none writes or takes it back."""
+    texts = [field.text or "" for field in fields[1:]]
+    if any(text.startswith(("--no-", "--log", "--write", "--only")) for text in texts):
+        return False
+    for text in texts:
+        if text == "--dry-run":
+            return True
+        if text[:1] != "-" or not text[1:].isalpha() or any(letter in text for letter in "efBTM"):
+            break
+        if "n" in text:
+            return True
+    return texts[-1:] in (["-n"], ["--dry-run"]) and texts[-2][:1] != "-"
 
 
 def _mktemp(spec: str, fields: list[Field]) -> list[Argument]:

@@ -7,7 +7,7 @@ from .tokens import closing, only_known
 
 # names that neither write, nor run anything, nor reach something that does
 NODE = names(
-    "console log JSON stringify parse process version versions argv platform arch const let var of in for if else "
+    "console log JSON stringify parse process version versions node argv platform arch const let var of in for if else "
     "return true false null undefined Math floor round max min random map filter reduce join split length Object keys "
     "values entries toString Date now toISOString typeof String Number Array isArray forEach push slice trim replace "
     "match test includes indexOf toUpperCase toLowerCase padStart padEnd sort concat find some every name "

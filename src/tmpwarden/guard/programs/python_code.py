@@ -9,11 +9,13 @@ MODULES = names(
     "sys json math re collections itertools functools datetime time random statistics string textwrap base64 hashlib "
     "uuid platform ast os pathlib glob csv struct decimal fractions pprint tomllib typing operator bisect heapq "
     "difflib unicodedata zlib binascii calendar locale copy enum os.path collections.abc importlib.metadata keyword "
-    "colorsys pandas"
+    "colorsys pandas numpy yaml requests urllib.request urllib.parse urllib.error socket sqlite3"
 )
-WRITING_TOO = names("os pathlib")
-_TOLD = names("__version__ __file__ __path__ VERSION version cuda backends")  # of a module that is not known
-AMBIGUOUS = names("replace remove system copy write")
+WRITING_TOO = names("os pathlib numpy")
+_TOLD = names(
+    "__version__ __file__ __path__ VERSION version get_version cuda backends"
+)  # of a module that is not known
+AMBIGUOUS = names("replace remove system copy write dump")
 BUILTINS = names(
     "print len range str int float bool list dict set tuple frozenset sum min max sorted reversed enumerate zip map "
     "filter any all abs round repr ord chr hex oct bin isinstance type bytes bytearray open next iter divmod pow "
@@ -51,8 +53,22 @@ ATTRIBUTES = names(
     "shape size iloc loc value_counts sort_values sort_index nunique unique isna isnull notna notnull fillna dropna "
     "drop_duplicates duplicated astype agg merge concat reset_index set_index corr quantile std var cumsum "
     "iterrows itertuples to_datetime to_numeric to_dict tolist to_string pivot_table crosstab nlargest dt str between "
-    "isin max min sum"
+    "isin max min sum groupby "
+    # numpy; yaml; what asks a server, as curl does; sqlite3, of which _is_asked sees the statement
+    "mean dtype ndim array arange zeros ones linspace argmax argmin argsort reshape T flatten ravel isinf where dot "
+    "loadtxt genfromtxt float32 float64 int64 int32 nbytes safe_load safe_load_all "
+    "request urlopen status getcode headers quote unquote urlencode urlparse parse_qs post json text status_code ok "
+    "content raise_for_status socket connect connect_ex settimeout close gethostbyname gethostname AF_INET SOCK_STREAM "
+    "execute fetchall fetchone cursor description get_version"
 )
+_WATCHED = (
+    "open",
+    "to_string",
+    "execute",
+    "connect",
+    "load",
+)  # write or not by what they are told: only called, by this name
+_ASKING = ("select ", "explain ", "pragma table_info", "pragma index_list")
 _SHAPES = ("index", "header", "max_rows", "max_cols", "columns", "justify", "na_rep")  # not buf: that is a file
 MAX_LENGTH = 8000
 _ONLY_TREE = 0x400  # ast.PyCF_ONLY_AST; the module `ast` costs more than a whole hook
@@ -81,8 +97,8 @@ def is_harmless_python(code: str) -> bool:
     own |= {node.name for node in nodes if _is(node, "FunctionDef") or (_is(node, "ExceptHandler") and node.name)}
     own |= {(one.asname or one.name).partition(".")[0] for node in nodes if _is(node, "Import") for one in node.names}
     own |= {one.asname or one.name for node in nodes if _is(node, "ImportFrom") for one in node.names}
-    opened = [node.func for node in nodes if _is(node, "Call")]
-    if any(_is(node, "Name") and node.id == "open" and not any(node is func for func in opened) for node in nodes):
+    called = {id(node.func) for node in nodes if _is(node, "Call")}
+    if any(_name_of(node) in _WATCHED and id(node) not in called for node in nodes):
         return False  # by another name it could be told to write
     touches_files = any(module in WRITING_TOO for node in nodes for module in _modules(node))
     return _strangers_only_told(nodes) and all(_is_fine(node, own, touches_files) for node in nodes)
@@ -99,6 +115,10 @@ def _strangers_only_told(nodes: list) -> bool:  # type: ignore[type-arg]
     told = {id(node.value) for node in nodes if _is(node, "Attribute") and node.attr in _TOLD}
     used = [node for node in nodes if _is(node, "Name") and node.id in strangers]
     return "*" not in strangers and all(id(node) in told for node in used)
+
+
+def _name_of(node) -> str:  # type: ignore[no-untyped-def]
+    return node.id if _is(node, "Name") else node.attr if _is(node, "Attribute") else ""
 
 
 def _is(node: object, kind: str) -> bool:
@@ -127,7 +147,9 @@ def _is_fine(node: object, own: set[str], touches_files: bool) -> bool:
     if kind in ("Import", "ImportFrom"):
         is_known = all(module in MODULES for module in _modules(node))
         told = [one.name for one in node.names] if kind == "ImportFrom" and is_known else []  # type: ignore[attr-defined]
-        return not getattr(node, "level", 0) and all(_is_read(name, touches_files) for name in told)
+        return not getattr(node, "level", 0) and all(
+            _is_read(name, touches_files) and name not in _WATCHED for name in told
+        )
     if kind == "Attribute":
         return _is(node.ctx, "Load") and _is_read(node.attr, touches_files)  # type: ignore[attr-defined]
     if kind == "Name":
@@ -135,9 +157,23 @@ def _is_fine(node: object, own: set[str], touches_files: bool) -> bool:
         return (name in BUILTINS and name not in own) or (name in own and name not in BUILTINS)
     if kind == "Call" and _is(node.func, "Name") and node.func.id == "open":  # type: ignore[attr-defined]
         return _only_reads(node)
-    if kind == "Call" and _is(node.func, "Attribute") and node.func.attr == "to_string":  # type: ignore[attr-defined]
-        return not node.args and all(one.arg in _SHAPES for one in node.keywords)  # type: ignore[attr-defined]
-    return True
+    if kind == "Call" and _is(node.func, "Attribute"):  # type: ignore[attr-defined]
+        return _is_asked(node)
+    return kind != "keyword" or node.arg not in (None, "mmap_mode")  # type: ignore[attr-defined]
+
+
+def _is_asked(call) -> bool:  # type: ignore[no-untyped-def]
+    """Methods that write or not by what they are told."""
+    if call.func.attr == "to_string":
+        return not call.args and all(one.arg in _SHAPES for one in call.keywords)
+    if call.func.attr == "load":
+        return len(call.args) == 1  # numpy takes the mode as the second
+    told = call.args[0].value if call.args and _is(call.args[0], "Constant") else ""
+    if call.func.attr == "execute":
+        return isinstance(told, str) and told.lstrip().lower().startswith(_ASKING)
+    is_address = bool(call.args) and _is(call.args[0], "Tuple")
+    is_near = isinstance(told, str) and told[:1] not in ("", "/") and ".." not in told and ":" not in told
+    return call.func.attr != "connect" or is_address or is_near
 
 
 def _is_read(name: str, touches_files: bool) -> bool:
