@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from support import forked
 from support.command import LATER
 from support.holding import process
 from support.litter import claude_session
@@ -39,7 +40,7 @@ class World:
         self.env["LATER_S"] = str(seconds)
 
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        return subprocess.run(["tmpwarden", *words], env=self.env, capture_output=True, text=True, check=False)
+        return forked.run([sys.executable, str(LATER), *words], env=self.env, capture_output=True, text=True)
 
     def doctor(self) -> dict[str, str]:
         found = json.loads(self.run("doctor", "--json", "--no-probe").stdout)["data"]["diagnoses"]

@@ -16,6 +16,8 @@ from tmpwarden.hooks import notebook
 from tmpwarden.leases import births, stated
 from tmpwarden.model.belongings import Birth
 
+pytestmark = pytest.mark.usefixtures("packed")
+
 MINUTES = 120
 
 

@@ -16,6 +16,8 @@ from support.examples import examples
 from tmpwarden.hooks.entry import respond
 from tmpwarden.lifecycle import background
 
+pytestmark = pytest.mark.usefixtures("packed")
+
 RECORDED = [(path, json.loads(path.read_text())) for path in PAYLOADS]
 _BY_NAME = {f"{path.parent.name}/{path.stem}": (path.parent.name, recorded) for path, recorded in RECORDED}
 

@@ -24,7 +24,7 @@ def payload(event: str, session: str = SESSION, **more: object) -> dict[str, obj
 
 
 @pytest.fixture
-def world(own_world: Path) -> Path:
+def world(own_world: Path, packed: None) -> Path:
     """Nothing due, so that no job runs unless a test wants one."""
     put_off(own_world)
     return own_world
