@@ -1,5 +1,6 @@
 """Every test lives below its own directory. Nothing here may look at the machine's real temp or home."""
 
+import contextlib
 import gc
 import itertools
 import os
@@ -88,24 +89,28 @@ def private_library() -> Iterator[Path]:
         yield fill_private_library(base)
 
 
+@contextlib.contextmanager
+def _for_others(request: pytest.FixtureRequest, library: str) -> Iterator[tuple[Path, Path]]:
+    """(a directory that every user can reach, the library); whoever is not root cannot become anybody else."""
+    if os.geteuid() != 0:
+        pytest.skip("needs root to become another user")
+    copy = request.getfixturevalue(library)
+    with base_for_all() as base:
+        yield base, copy
+
+
 @pytest.fixture
 def ordinary_user(request: pytest.FixtureRequest) -> Iterator[OrdinaryUser]:
     """A user who is not root."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root to become another user")
-    library = request.getfixturevalue("readable_library")
-    with base_for_all() as base:
-        yield OrdinaryUser(base, library)
+    with _for_others(request, "readable_library") as given:
+        yield OrdinaryUser(*given)
 
 
 @pytest.fixture
 def machine(request: pytest.FixtureRequest) -> Iterator[Machine]:
     """One with users of its own."""
-    if os.geteuid() != 0:
-        pytest.skip("needs root to become other users")
-    library = request.getfixturevalue("private_library")
-    with base_for_all() as base:
-        yield Machine(base, library)
+    with _for_others(request, "private_library") as given:
+        yield Machine(*given)
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

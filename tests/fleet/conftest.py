@@ -1,21 +1,19 @@
 """Three real hosts, real ansible-playbook, node_exporter and Prometheus: `make test-fleet`, and only when asked for."""
 
-import os
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
-from hosts.host import Host, build
-from support.built_hosts import refuse_without, wheels_in
+from hosts.host import Host
+from support.built_hosts import BASE, built, wheels_in
 from support.skips import leave_out_unless_asked
 
 from .controller import Controller
 from .network import Network
 from .rolling import RolledOut, roll_out
 
-BASE = Path(os.environ.get("TMPWARDEN_HOSTS", "/var/tmp/tmpwarden-hosts"))  # the same as of `make test-hosts`
 NEEDED = ("debootstrap", "systemd-nspawn", "ssh", "nsenter", "ip", "prometheus", "promtool", "prometheus-node-exporter")
 _LATE = "/run/systemd/system/tmpwarden.timer.d"
 NAMES = ("one", "two", "three")
@@ -27,9 +25,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def wheels() -> Path:
-    refuse_without(NEEDED)
-    build(BASE)
-    return wheels_in(BASE / "fleet-wheels")
+    return wheels_in(built(NEEDED) / "fleet-wheels")
 
 
 @pytest.fixture(scope="session")

@@ -1,17 +1,15 @@
 """Tests on real hosts run only when they are asked for: `make test-hosts`. Root, debootstrap, systemd-nspawn, ssh."""
 
-import os
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from support.built_hosts import refuse_without, wheels_in
+from support.built_hosts import built, wheels_in
 from support.skips import leave_out_unless_asked
 
-from .host import Host, build
+from .host import Host
 
-BASE = Path(os.environ.get("TMPWARDEN_HOSTS", "/var/tmp/tmpwarden-hosts"))  # kept: the next run boots in seconds
 NEEDED = ("debootstrap", "systemd-nspawn", "ssh", "nsenter")
 REPOSITORY = Path(__file__).parents[2]
 
@@ -22,9 +20,7 @@ def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item
 
 @pytest.fixture(scope="session")
 def base() -> Path:
-    refuse_without(NEEDED)
-    build(BASE)
-    return BASE
+    return built(NEEDED)
 
 
 @pytest.fixture(scope="session")

@@ -9,7 +9,10 @@ from pathlib import Path
 
 import pytest
 
+from hosts.host import build
 from support.own_machine import REPOSITORY
+
+BASE = Path(os.environ.get("TMPWARDEN_HOSTS", "/var/tmp/tmpwarden-hosts"))  # kept: the next run boots in seconds
 
 
 def refuse_without(needed: Sequence[str]) -> None:
@@ -17,6 +20,13 @@ def refuse_without(needed: Sequence[str]) -> None:
     missing = [name for name in needed if not shutil.which(name)]
     if os.geteuid() != 0 or missing:
         pytest.fail(f"needs root and {', '.join(missing or needed)}")
+
+
+def built(needed: Sequence[str]) -> Path:
+    """The directory in which hosts are booted, once somebody has asked for them and this machine can."""
+    refuse_without(needed)
+    build(BASE)
+    return BASE
 
 
 def wheels_in(directory: Path) -> Path:

@@ -190,10 +190,14 @@ def with_a_read_only_directory(place: Path) -> Path:
     return tree
 
 
-def modified(place: Path) -> Path:
+def plain_with(place: Path, name: str, text: str = "x") -> Path:
     tree = plain(place)
-    (tree / "file").write_text("changed")
+    (tree / name).write_text(text)
     return tree
+
+
+def modified(place: Path) -> Path:
+    return plain_with(place, "file", "changed")
 
 
 def staged(place: Path) -> Path:
@@ -203,27 +207,19 @@ def staged(place: Path) -> Path:
 
 
 def untracked(place: Path) -> Path:
-    tree = plain(place)
-    (tree / "new\nname").write_text("x")
-    return tree
+    return plain_with(place, "new\nname")
 
 
 def with_an_env_file(place: Path) -> Path:
-    tree = plain(place)
-    (tree / ".env").write_text("KEY=1")
-    return tree
+    return plain_with(place, ".env", "KEY=1")
 
 
 def with_a_database(place: Path) -> Path:
-    tree = plain(place)
-    (tree / "data.sqlite").write_text("x")
-    return tree
+    return plain_with(place, "data.sqlite")
 
 
 def with_local_settings(place: Path) -> Path:
-    tree = plain(place)
-    (tree / "settings.local").write_text("x")
-    return tree
+    return plain_with(place, "settings.local")
 
 
 def stashed(place: Path) -> Path:
