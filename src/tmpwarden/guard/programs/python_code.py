@@ -9,9 +9,10 @@ MODULES = names(
     "sys json math re collections itertools functools datetime time random statistics string textwrap base64 hashlib "
     "uuid platform ast os pathlib glob csv struct decimal fractions pprint tomllib typing operator bisect heapq "
     "difflib unicodedata zlib binascii calendar locale copy enum os.path collections.abc importlib.metadata keyword "
-    "colorsys pandas numpy yaml requests urllib.request urllib.parse urllib.error socket sqlite3"
+    "colorsys pandas numpy yaml requests urllib.request urllib.parse urllib.error socket sqlite3 "
+    "xml.etree.ElementTree configparser zipfile inspect importlib.util ipaddress shutil traceback"
 )
-WRITING_TOO = names("os pathlib numpy")
+WRITING_TOO = names("os pathlib numpy shutil xml.etree.ElementTree")
 _TOLD = names(
     "__version__ __file__ __path__ VERSION version get_version cuda backends"
 )  # of a module that is not known
@@ -59,7 +60,11 @@ ATTRIBUTES = names(
     "loadtxt genfromtxt float32 float64 int64 int32 nbytes safe_load safe_load_all "
     "request urlopen status getcode headers quote unquote urlencode urlparse parse_qs post json text status_code ok "
     "content raise_for_status socket connect connect_ex settimeout close gethostbyname gethostname AF_INET SOCK_STREAM "
-    "execute fetchall fetchone cursor description get_version"
+    "execute fetchall fetchone cursor description get_version "
+    "linalg norm getroot tag attrib iter findtext iterfind ElementTree ConfigParser sections options has_section "
+    "ZipFile namelist infolist getinfo filename file_size getsource getdoc signature util find_spec origin "
+    "ip_network ip_address hosts num_addresses is_private which disk_usage free total used get_terminal_size "
+    "print_exc format_exc"
 )
 _WATCHED = (
     "open",
@@ -109,8 +114,8 @@ def _strangers_only_told(nodes: list) -> bool:  # type: ignore[type-arg]
     strangers = {
         one.asname or one.name.partition(".")[0]
         for node in nodes
-        if not all(module in MODULES for module in _modules(node))
-        for one in node.names
+        for one in (node.names if _modules(node) else ())
+        if (one.name if _is(node, "Import") else node.module) not in MODULES
     }
     told = {id(node.value) for node in nodes if _is(node, "Attribute") and node.attr in _TOLD}
     used = [node for node in nodes if _is(node, "Name") and node.id in strangers]
@@ -166,8 +171,8 @@ def _is_asked(call) -> bool:  # type: ignore[no-untyped-def]
     """Methods that write or not by what they are told."""
     if call.func.attr == "to_string":
         return not call.args and all(one.arg in _SHAPES for one in call.keywords)
-    if call.func.attr == "load":
-        return len(call.args) == 1  # numpy takes the mode as the second
+    if call.func.attr in ("load", "ZipFile"):
+        return len(call.args) == 1 and not call.keywords  # the mode is the second
     told = call.args[0].value if call.args and _is(call.args[0], "Constant") else ""
     if call.func.attr == "execute":
         return isinstance(told, str) and told.lstrip().lower().startswith(_ASKING)
