@@ -5,19 +5,6 @@ from __future__ import annotations
 from ..nouns.names import names
 from .tokens import closing, only_known
 
-# names that neither write, nor run anything, nor reach something that does
-NODE = names(
-    "console log JSON stringify parse process version versions node argv platform arch const let var of in for if else "
-    "return true false null undefined Math floor round max min random map filter reduce join split length Object keys "
-    "values entries toString Date now toISOString typeof String Number Array isArray forEach push slice trim replace "
-    "match test includes indexOf toUpperCase toLowerCase padStart padEnd sort concat find some every name "
-    "fs readFileSync existsSync readdirSync statSync path basename dirname extname resolve "
-    # keys of data
-    "dependencies devDependencies peerDependencies scripts engines compilerOptions description license workspaces "
-    "packages VERSION title id url status message error items count total results "
-    # variables: nothing that could do harm is called so
-    "a b c d e f g h i j k l m n o p q r s t u v w x y z pkg data obj res out"
-)
 MAX_LENGTH = 2000
 RUBY = names(
     "puts print p pp require json JSON parse generate pretty_generate File read readlines exist basename dirname "
@@ -27,9 +14,6 @@ RUBY = names(
     "when ENV fetch ARGV STDIN gets chomp upcase downcase capitalize start_with end_with include reverse zip "
     "each_line lines match gsub sub"
 )
-LANGUAGES = {"node": NODE, "ruby": RUBY}
-_READING = ("fs", "node:fs", "path", "node:path")
-QUOTES = {"node": "'\"`", "ruby": "'\""}
 
 
 def is_harmless(language: str, code: str) -> bool:
@@ -38,70 +22,35 @@ def is_harmless(language: str, code: str) -> bool:
         from .python_code import is_harmless_python
 
         return is_harmless_python(code)
-    known = LANGUAGES.get(language)
-    if len(code) > MAX_LENGTH or (language == "ruby" and ("#{" in code or "`" in code or "%" in code)):
+    if len(code) > MAX_LENGTH:
         return False
+    if language == "node":
+        from .node import is_harmless_node
+
+        return is_harmless_node(code)
     if language == "perl":
         from .perl import is_harmless_perl
 
         return is_harmless_perl(code)
-    if known is None:
+    if language != "ruby" or "#{" in code or "`" in code or "%" in code:
         return False
-    bare = _without_strings(code, QUOTES[language], has_patterns=language == "node")
-    if bare is None or "${" in code or "\\" in bare or (language == "node" and _is_indexed(bare)):
-        return False
-    return only_known(known, bare)
+    bare = _without_strings(code)
+    return bare is not None and "\\" not in bare and only_known(RUBY, bare)
 
 
-def _without_strings(code: str, quotes: str, has_patterns: bool = False) -> str | None:
-    """The code outside of its strings; None if it is not that simple. An f-string stays as it is."""
+def _without_strings(code: str) -> str | None:
+    """Ruby outside of its strings; None if it is not that simple."""
     bare, at = "", 0
     while at < len(code):
         c = code[at]
-        if has_patterns and c == "/" and bare.rstrip()[-1:] in ("", "(", ",", "=", ":", "[", "!", "&", "|", "?", ";"):
-            if code[at + 1 : at + 2] in ("/", "*"):
-                return None
-            c, is_pattern = "/", True
-        elif c in quotes:
-            is_pattern = False
-        else:
-            bare += c
-            at += 1
+        if c not in "'\"":
+            bare, at = bare + c, at + 1
             continue
-        if code.startswith(c * 3, at):
-            return None
         stop = closing(code, at + 1, c)
-        if stop < 0:
+        if stop < 0 or code.startswith(c * 3, at):
             return None
-        if bare[-1:] in ("f", "F"):
-            bare += " " + code[at + 1 : stop]  # names in its braces count, and so do all its words
-        if bare.endswith("require(") and _is_readable(code, at + 1, stop):
-            bare = bare[:-8] + "("  # data, not code
-        elif bare.endswith(" from ") and code[at + 1 : stop] in _READING:
-            before, word, wanted = bare.rpartition("import ")
-            bare = f"{before} {wanted[:-6]} " if word else bare
-        bare += "0" if is_pattern else " "
-        at = stop + 1
-        while is_pattern and code[at : at + 1].isalpha():  # its flags
-            at += 1
+        bare, at = bare + " ", stop + 1
     return bare
-
-
-def _is_readable(code: str, at: int, stop: int) -> bool:
-    """require("./x.json"); modules whose known names only read; of any other its version, which tests load as well."""
-    if code.endswith(".json", at, stop) or code[at:stop] in _READING:
-        return True
-    return code.startswith((").VERSION", ").version"), stop + 1) and code[at:stop].replace("-", "").isalnum()
-
-
-def _is_indexed(bare: str) -> bool:
-    """x[name]: any property can be reached so, and with it any code. Numbers are fine."""
-    for at, c in enumerate(bare):
-        before = bare[:at].rstrip()[-1:]
-        is_index = c == "[" and before != "" and (before.isalnum() or before in ")]_")
-        if is_index and not bare[at + 1 : bare.find("]", at)].strip().isdigit():
-            return True
-    return False
 
 
 def awk_writes(program: str) -> bool:
