@@ -12,6 +12,7 @@ from pathlib import Path
 
 import pytest
 
+from support import forked
 from support.program import HOLDS, Programs
 
 NEXT_RUN = 'import tmpwarden\nwith tmpwarden.session("mycli"): pass'
@@ -226,7 +227,7 @@ def test_of_many_parallel_runs_the_killed_leave_nothing_and_the_living_lose_noth
     while waiting or running:
         while waiting and len(running) < 12:
             dies, after_s = waiting.pop()
-            process = subprocess.Popen([sys.executable, "-c", WORKS, "20"], env=env, stderr=subprocess.PIPE)
+            process = forked.Popen([sys.executable, "-c", WORKS, "20"], env=env, stderr=subprocess.PIPE)
             running.append((process, time.monotonic() + after_s if dies else None))
         time.sleep(0.005)
         for process, dies_at in list(running):
