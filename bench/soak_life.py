@@ -12,6 +12,7 @@ import uuid
 from dataclasses import dataclass, field
 from pathlib import Path
 
+from tmpwarden.leases import lease_files
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.oskit.proc.procs import start_ticks
 
@@ -127,8 +128,10 @@ class Life:
             outputs = agents / "-home-dev-shop" / name / "tasks"
             outputs.mkdir(parents=True, mode=0o700)
             if self.has_hooks:
-                now_s = self.clock.now_ns() / 1e9
-                temp = Path(open_scratch(str(self.root), "claude", name, pid=process.pid, now_s=now_s).path)
+                scratch = open_scratch(str(self.root), "claude", name, pid=process.pid)
+                scratch.lease.created = self.clock.now_ns() / 1e9
+                lease_files.write(scratch.lease)
+                temp = Path(scratch.path)
         except OSError as error:
             self._count(error)
         session = Session(name, process, record, outputs, temp, hours, weight)
