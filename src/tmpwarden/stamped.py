@@ -2,7 +2,7 @@
 
 import posix
 from _frozen_importlib import ModuleSpec  # importlib.machinery is one import more
-from marshal import dumps, loads
+from marshal import loads
 
 from .headstart import open_private, read_out
 
@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .headstart import Stamp
-
-_FORMAT = 4  # of marshal: the one that 3.11 writes, and all that came after it read
 
 
 def stamp(paths: "Iterable[str]") -> "list[Stamp]":
@@ -49,11 +47,6 @@ def kept_document(path: str, max_bytes: int) -> "dict[str, Any] | None":
     except (ValueError, EOFError, TypeError):
         return None
     return document if isinstance(document, dict) else None
-
-
-def written(document: "dict[str, Any]") -> bytes:
-    """Such a document, for any interpreter."""
-    return dumps(document, _FORMAT)
 
 
 class CodeFinder:

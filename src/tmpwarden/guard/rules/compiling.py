@@ -1,10 +1,11 @@
 """Compile the guard's config. The slow half of `compiled`: runs only when a source has changed."""
 
 import os
+from marshal import dumps
 
 from ...errors import UnsafeScratch
 from ...oskit.files import atomic, own_dirs
-from ...stamped import stamp, written
+from ...stamped import stamp
 from .. import first_look
 from ..programs import rows, running
 from . import first_table as making
@@ -34,7 +35,7 @@ def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, ob
         rules = fixed.rules if fixed else rules_of(last_good) if last_good is not None else load(()).rules
     try:
         own_dirs.make_private_dir(os.path.dirname(cache))
-        atomic.write(cache, written(document_of(rules, stamp=stamps, presets=presets, complaint=complaint)))
+        atomic.write(cache, dumps(document_of(rules, stamp=stamps, presets=presets, complaint=complaint)))
         _write_first(rules, stamps, files, os.path.dirname(os.path.dirname(cache)))
     except (OSError, UnsafeScratch):
         pass  # a full disk: the next hook compiles again
@@ -47,7 +48,7 @@ def _write_first(rules: Rules, seen: list[list[object]], files: tuple[str, ...],
     config = os.path.dirname(files[1]) if len(files) > 1 else ""
     code = [module.__file__ for module in (rows, running, first_look, making) if module.__file__]
     stamps = [*seen, *stamp((f"{config}/guard.d", *code))]
-    atomic.write(first_look.path_of(state_dir), written({"stamp": stamps, "config": config, **table}))
+    atomic.write(first_look.path_of(state_dir), dumps({"stamp": stamps, "config": config, **table}))
 
 
 def complaint_about(loaded: Loaded, *, has_last_good: bool) -> str:

@@ -1,6 +1,6 @@
 """The merged rules as they lie in the compiled file, there and back. Hot path."""
 
-from .rule import Rules, from_row
+from .rule import Rule, Rules
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 _KEPT = (
     *("owns", "redirect_tmp", "target", "on_error", "default", "rows", "commands", "wild", "trusted", "protected"),
 )
-SCHEMA = 4  # raise it when a row means something else: what was compiled before is compiled anew
+SCHEMA = 5  # raise it when a row means something else: what was compiled before is compiled anew
 
 
 class InForce:
@@ -34,7 +34,4 @@ def document_of(rules: Rules, *, stamp: object, presets: "tuple[str, ...]", comp
 
 
 def rules_of(document: "dict[str, Any]") -> Rules:
-    kept: dict[str, Any] = {
-        name: tuple(value) if isinstance(value := document[name], list) else value for name in _KEPT
-    }
-    return Rules(tuple([from_row(row) for row in document["rules"]]), **kept)
+    return Rules(tuple([Rule(*row) for row in document["rules"]]), **{name: document[name] for name in _KEPT})

@@ -3,10 +3,6 @@
 from ...small_json import decode_object
 from .glob import matches
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Any
-
 SESSION = "session"
 _ROW = ("kind", "decision", "label", "patterns", "test", "operands", "mode", "description", "alternative")
 PROTECTED = ("main", "master", "trunk", "develop", "production", "prod", "staging", "release*", "gh-pages")
@@ -51,11 +47,6 @@ class Rule:
     def row(self) -> "list[object]":
         """As it lies in the compiled file."""
         return [getattr(self, name) for name in _ROW]
-
-
-def from_row(row: "list[Any]") -> Rule:
-    row[3:6] = tuple(row[3]), row[4], tuple(row[5])
-    return Rule(*row)
 
 
 class Rules:
