@@ -12,11 +12,11 @@ import sys
 from _frozen_importlib_external import cache_from_source
 
 from ..light_enum import Enum
+from ..model.agent import Agent
 from ..model.sweep import Litter
 from ..model.terms import Kind, OwnerRule, Tier, Worth
 from ..oskit.files import atomic
 from ..stamped import stamp
-from .agent import Agent
 from .known_hints import KNOWN_HINTS, hint_of
 from .patterns import Hint
 

@@ -7,11 +7,11 @@ import tomllib
 from collections.abc import Callable
 from typing import Any
 
+from ..model.agent import Agent
 from ..model.sweep import Litter
 from ..model.terms import Kind, OwnerRule, Tier, Worth
 from ..text import duration
 from . import checks, fields
-from .agent import Agent
 from .fields import DEFAULT_AGES, Reading
 from .name_laws import complaint_about_name
 from .patterns import name_pattern, split_place

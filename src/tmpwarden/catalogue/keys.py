@@ -5,6 +5,7 @@ The reader, `config show | set`, the commented sample, the JSON schema for edito
 
 from __future__ import annotations
 
+from ..lazy_dataclass import dataclass
 from . import values
 from .process_rows import KINDS
 
@@ -14,23 +15,16 @@ if TYPE_CHECKING:
     from typing import Any
 
 
+@dataclass(frozen=True, slots=True)
 class Key:
     """One key: the field of Settings that it fills, and how people write it."""
 
-    __slots__ = ("about", "decode", "example", "field", "shape", "words")
-
-    def __init__(
-        self,
-        field: str,
-        decode: Callable[[object], Any],
-        shape: str,  # flag, age, share, size, word, words, paths, patterns or argv
-        about: str,
-        *,
-        words: tuple[str, ...] = (),
-        example: str = "",  # as TOML, where the default is nothing that could be written
-    ) -> None:
-        self.field, self.decode, self.shape, self.about = field, decode, shape, about
-        self.words, self.example = words, example
+    field: str
+    decode: Callable[[object], Any]
+    shape: str  # flag, age, share, size, word, words, paths, patterns or argv
+    about: str
+    words: tuple[str, ...] = ()
+    example: str = ""  # as TOML, where the default is nothing that could be written
 
 
 TABLES: dict[str, str] = {

@@ -8,12 +8,12 @@ from functools import cache
 
 from ..errors import UnknownAgent
 from ..lazy_dataclass import dataclass, replace
+from ..model.agent import Agent
 from ..model.sweep import Litter
 from ..model.terms import Kind, OwnerRule, Tier, Worth
 from ..oskit.files.opening import entry_names
 from ..text import nearest, shown
 from . import compiled, matcher, policy
-from .agent import Agent
 from .files import BUILT_IN, SYSTEM, default_dirs, mac_folders, read_text, xdg
 from .overrides import Override, apply
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..lazy_dataclass import dataclass, replace
+from ..model.agent import Agent
 from ..model.sweep import Litter
 from ..model.terms import Tier
 from ..text import duration
-from .agent import Agent
 from .fields import DEFAULT_AGES
 
 

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import re
 
+from ..model.agent import Agent
 from ..model.sweep import Litter
 from ..model.terms import Tier
-from .agent import Agent
 
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")
 

@@ -9,12 +9,12 @@ import uuid
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..catalogue.agent import Agent
 from ..catalogue.files import BUILT_IN
 from ..catalogue.load import read
 from ..catalogue.planting import Planted, plant, root_for
 from ..errors import BadConfig
 from ..lazy_dataclass import dataclass
+from ..model.agent import Agent
 from ..model.request import Request, Thresholds
 from ..model.terms import Tier
 from ..session import session

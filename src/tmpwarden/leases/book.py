@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
+from ..model.agent import Agent
 from ..model.belongings import Lease
 from ..model.sweep import Finding, Owner, Witness
 from ..model.terms import OwnerRule, OwnerState, WitnessKind
@@ -18,25 +19,8 @@ from .roster import Living, Roster
 _LEASE = ".lease"
 _GONE = (OwnerState.DEAD, OwnerState.ABSENT)
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from typing import Protocol
-else:
-    Protocol = object  # typing costs as much as all the leases
 
-
-class AgentFacts(Protocol):
-    """What a catalogue file says about an agent's sessions."""
-
-    @property
-    def id(self) -> str: ...
-    @property
-    def session_env(self) -> tuple[str, ...]: ...
-    @property
-    def registry(self) -> str | None: ...
-
-
-def variables_of(agents: Iterable[AgentFacts]) -> tuple[str, ...]:
+def variables_of(agents: Iterable[Agent]) -> tuple[str, ...]:
     """What Holders.look has to find in environments for a book about these agents."""
     names = [name for agent in agents for name in (*agent.session_env, *registries.variables(agent.registry))]
     return tuple(dict.fromkeys(names))
@@ -47,7 +31,7 @@ class OwnerBook:
 
     def __init__(
         self,
-        agents: Iterable[AgentFacts],
+        agents: Iterable[Agent],
         holders: Holders,
         *,
         roots: tuple[str, ...] = (),

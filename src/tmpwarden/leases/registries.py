@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Collection, Iterable
 
+from ..lazy_dataclass import dataclass
 from ..model.belongings import Lease
 from ..model.terms import OwnerState
 from ..oskit.proc.holders import Holders
@@ -14,20 +15,13 @@ from . import claude_sessions, copilot_locks, opencode_locks
 from .registry_entry import RegistryEntry
 
 
+@dataclass(frozen=True, slots=True)
 class Format:
     """One reader and where its registries may be."""
 
-    __slots__ = ("directory", "read", "variables")
-
-    def __init__(
-        self,
-        read: Callable[[Iterable[str], list[str]], tuple[RegistryEntry, ...]],
-        directory: str,
-        variables: tuple[str, ...],
-    ) -> None:
-        self.read = read
-        self.directory = directory  # below a home
-        self.variables = variables  # that name another place
+    read: Callable[[Iterable[str], list[str]], tuple[RegistryEntry, ...]]
+    directory: str  # below a home
+    variables: tuple[str, ...]  # that name another place
 
 
 FORMATS = {

@@ -8,7 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from ..catalogue import process_rows
 from ..lazy_dataclass import dataclass, field, replace
-from ..leases.book import AgentFacts
+from ..model.agent import Agent
 from ..model.belongings import Lease
 from ..model.processes import Binding, Fate, Orphan
 from ..model.terms import OwnerState
@@ -28,7 +28,7 @@ _MANAGERS = ("systemd", "tini", "dumb-init", "catatonit", "docker-init")
 class Inquiry:
     """Everything a look needs to know beside /proc."""
 
-    agents: tuple[AgentFacts, ...]
+    agents: tuple[Agent, ...]
     leases: tuple[Lease, ...]
     roots: tuple[str, ...]
     home: str

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 
 from ..lazy_dataclass import dataclass
 from ..leases import registries
-from ..leases.book import AgentFacts
 from ..leases.lease_state import state_of
+from ..model.agent import Agent
 from ..model.belongings import Lease
 from ..model.processes import Binding
 from ..model.terms import OwnerState
@@ -36,7 +36,7 @@ class Sessions:
 
     def __init__(
         self,
-        agents: Iterable[AgentFacts],
+        agents: Iterable[Agent],
         markers: Iterable[tuple[str, str]],
         leases: Iterable[Lease],
         own: Iterable[Vitals],

@@ -9,11 +9,11 @@ import click
 
 from ...agent_facts import FACTS
 from ...catalogue import wording
-from ...catalogue.agent import Agent
 from ...catalogue.load import Catalogue, load
 from ...catalogue.settings import load_settings
 from ...errors import BadConfig
 from ...light_enum import Enum
+from ...model.agent import Agent
 from ...model.sweep import Litter
 from ...model.terms import Tier
 from ...text import plural, shown

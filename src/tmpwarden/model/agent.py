@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from ..lazy_dataclass import dataclass
-from ..model.sweep import Litter
+from .sweep import Litter
 
 
 @dataclass(frozen=True, slots=True)
