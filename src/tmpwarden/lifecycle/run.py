@@ -155,11 +155,11 @@ def _become(command: Sequence[str], scratch: Scratch | None, is_private: bool, l
         os.execvpe(command[0], list(command), env)
     except FileNotFoundError:
         status = _NOT_FOUND
-        _complain(f"{command[0]}: not found")
+        watch_size.say(f"{command[0]}: not found")
     except OSError as error:
-        _complain(f"{command[0]}: {error.strerror}")
+        watch_size.say(f"{command[0]}: {error.strerror}")
     except NoNamespace as error:
-        _complain(str(error))
+        watch_size.say(str(error))
     finally:
         os._exit(status)
 
@@ -171,10 +171,6 @@ def _private(scratch: str, program: str, size_bytes: int | None, tell: int) -> s
         raise NoNamespace(str(error.strerror).lower()) from None
     os.write(tell, (mount_namespace() or "").encode())
     return place
-
-
-def _complain(sentence: str) -> None:
-    os.write(2, os.fsencode(f"tmpwarden run: {sentence}\n"))
 
 
 def die_of(number: int) -> None:

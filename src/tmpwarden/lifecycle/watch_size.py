@@ -19,7 +19,7 @@ _EVERY_S = 0.5
 def start(child: int, scratch: str, max_bytes: int) -> None:
     """Fork the watcher. It ends with the command; whoever kills it loses the limit and nothing else."""
     grip = os.pidfd_open(child)
-    reap(forked(lambda: forked(lambda: _watch(child, grip, scratch, max_bytes, _say))))  # nobody has to wait for it
+    reap(forked(lambda: forked(lambda: _watch(child, grip, scratch, max_bytes, say))))  # nobody has to wait for it
     os.close(grip)
 
 
@@ -34,7 +34,7 @@ def start_thread(child: int, scratch: str, max_bytes: int, tell: Callable[[str],
     threading.Thread(target=watch, name="tmpwarden watches a scratch", daemon=True).start()
 
 
-def _say(sentence: str) -> None:
+def say(sentence: str) -> None:
     os.write(2, os.fsencode(f"tmpwarden run: {sentence}\n"))
 
 

@@ -17,19 +17,19 @@ _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 
 def is_checkout(path: str) -> bool:
     """Whether something is checked out here: there is a `.git` in it."""
-    try:
-        mode = os.lstat(f"{path}/.git").st_mode
-    except OSError:
-        return False
-    return stat.S_ISREG(mode) or stat.S_ISDIR(mode)
+    return stat.S_IFMT(_git_mode(path)) in (stat.S_IFREG, stat.S_IFDIR)
 
 
 def is_linked(path: str) -> bool:
     """Whether it is a linked worktree (or a submodule), and no repository of its own."""
+    return stat.S_ISREG(_git_mode(path))
+
+
+def _git_mode(path: str) -> int:
     try:
-        return stat.S_ISREG(os.lstat(f"{path}/.git").st_mode)
+        return os.lstat(f"{path}/.git").st_mode
     except OSError:
-        return False
+        return 0
 
 
 def common_directory(path: str) -> str | None:

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 
 from ..catalogue.load import Catalogue, load
 from ..catalogue.settings import Settings, load_settings
@@ -58,25 +58,6 @@ def clean(
 
     Raises LockHeld if another clean of this user does not end within 5 seconds; an unattended run does not wait.
     """
-    request = request or Request()
-    try:
-        return _cleaned(request, confirm, dry_run, on_receipt, should_stop, now_ns)
-    except TmpwardenError as error:
-        if request.unattended and not dry_run:  # a person has read it; a timer's words are read by nobody
-            from .store import clean_counts
-
-            clean_counts.note_failure(places.state_dir(), error.code)
-        raise
-
-
-def _cleaned(
-    request: Request,
-    confirm: Confirm | None,
-    dry_run: bool,
-    on_receipt: OnReceipt | None,
-    should_stop: ShouldStop | None,
-    now_ns: Clock,
-) -> CleanResult:
     from ..oskit.files.descriptors import make_room
     from .cleaning import Cleaning  # a scan starts without what removes
 
@@ -85,22 +66,37 @@ def _cleaned(
     from .plan import make_plan
     from .store import clean_counts
 
-    prepared = prepare(request, now_ns=now_ns)
-    if dry_run:
-        plan = make_plan(prepared)
-        return CleanResult(planned=plan.removals, kept=Packed(plan.kept), warnings=[*Survey(prepared).warnings])
-    note_first_run(prepared.state)
-    known_roots.remember(prepared.roots, prepared.home_roots)
-    for root in prepared.leased_roots:
-        known_roots.note_quarantine(root)
-    began_s = time.monotonic()
-    with clean_lock(prepared.state, 0.0 if request.unattended else _A_PERSON_WAITS_S):
-        result = Cleaning(prepared, on_receipt, should_stop).clean(confirm)
-        clean_counts.note(prepared.state, result, time.monotonic() - began_s, is_of_all=not request.is_of_a_part)
-        for path in result.receipts.sums.leased:
-            scratch.forget(path)  # its lease goes with it, not an hour later
-    result.warnings[:0] = Survey(prepared).warnings
-    return result
+    request = request or Request()
+    with _noting_failure(request.unattended and not dry_run):
+        prepared = prepare(request, now_ns=now_ns)
+        if dry_run:
+            plan = make_plan(prepared)
+            return CleanResult(planned=plan.removals, kept=Packed(plan.kept), warnings=[*Survey(prepared).warnings])
+        note_first_run(prepared.state)
+        known_roots.remember(prepared.roots, prepared.home_roots)
+        for root in prepared.leased_roots:
+            known_roots.note_quarantine(root)
+        began_s = time.monotonic()
+        with clean_lock(prepared.state, 0.0 if request.unattended else _A_PERSON_WAITS_S):
+            result = Cleaning(prepared, on_receipt, should_stop).clean(confirm)
+            clean_counts.note(prepared.state, result, time.monotonic() - began_s, is_of_all=not request.is_of_a_part)
+            for path in result.receipts.sums.leased:
+                scratch.forget(path)  # its lease goes with it, not an hour later
+        result.warnings[:0] = Survey(prepared).warnings
+        return result
+
+
+@contextmanager
+def _noting_failure(is_unattended: bool) -> Iterator[None]:
+    """A person has read it; a timer's words are read by nobody."""
+    try:
+        yield
+    except TmpwardenError as error:
+        if is_unattended:
+            from .store import clean_counts
+
+            clean_counts.note_failure(places.state_dir(), error.code)
+        raise
 
 
 def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:

@@ -64,9 +64,7 @@ def items(subject: Subject) -> Iterator[Item]:
     for name, check in CHECKS.items():
         try:
             wrong = check(subject)
-        except Unclear as unclear:
-            yield Item(name, Holds.NOT_MEASURED, str(unclear))
-        except OSError as error:
+        except (Unclear, OSError) as error:
             yield Item(name, Holds.NOT_MEASURED, str(error))
         else:
             yield Item(name, Holds.NO if wrong else Holds.YES, wrong)
