@@ -27,19 +27,16 @@ def apply(agents: tuple[Agent, ...], overrides: Mapping[str, Override]) -> tuple
         for key, override in overrides.items()
         if not any(row.key == key for agent in agents for row in agent.rows)
     ]
-    changed = []
-    for agent in agents:
-        rows = []
-        for row in agent.rows:
-            override = overrides.get(row.key)
-            wanted: Litter | None = row
-            if override is not None:
-                wanted, wrong = _overridden(row, override)
-                complaints += wrong
-            if wanted is not None:
-                rows.append(wanted)
-        changed.append(replace(agent, rows=tuple(rows)))
-    return tuple(changed), tuple(complaints)
+
+    def wanted(row: Litter) -> Litter | None:
+        if row.key not in overrides:
+            return row
+        changed, wrong = _overridden(row, overrides[row.key])
+        complaints.extend(wrong)
+        return changed
+
+    rows = (tuple(filter(None, map(wanted, agent.rows))) for agent in agents)
+    return tuple(replace(agent, rows=left) for agent, left in zip(agents, rows, strict=True)), tuple(complaints)
 
 
 def _overridden(row: Litter, override: Override) -> tuple[Litter | None, list[str]]:

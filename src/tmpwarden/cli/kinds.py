@@ -11,6 +11,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from .call import Answer, Call
+
 
 def age(text: str) -> int:
     """`90s 30m 1h30m 24h 7d` as seconds."""
@@ -106,6 +108,15 @@ PROJECT: tuple[tuple[str, ...], dict[str, Any]] = (
         "help": "Only what agents litter this directory with, which you work in; may be repeated.",
     },
 )
+
+
+def for_whom(call: Call, all_users: bool, ask: Callable[[], Answer]) -> Answer:
+    """`ask` once; with --all-users as each user in turn."""
+    if not all_users:
+        return ask()
+    from .all_users import for_each_user
+
+    return for_each_user(call, ask)
 
 
 def project_rows(projects: tuple[str, ...]) -> tuple[str, ...]:

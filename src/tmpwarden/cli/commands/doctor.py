@@ -16,7 +16,7 @@ from ...setup import health
 from .. import documents
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import all_users_option
+from ..kinds import all_users_option, for_whom
 from . import TABLE
 
 _MARKS = {"fail": "FAIL", "warn": "warn", "unknown": "?", "ok": "ok"}
@@ -33,11 +33,7 @@ def command(call: Call, no_probe: bool, verbose: bool, all_users: bool) -> Answe
     Works with a full temp directory. The only thing it writes is a test file of 64 KiB, gone at once (--no-probe).
     Exit status 2 when something fails.
     """
-    if all_users:
-        from ..all_users import for_each_user
-
-        return for_each_user(call, lambda: answered(call, no_probe, verbose))
-    return answered(call, no_probe, verbose)
+    return for_whom(call, all_users, lambda: answered(call, no_probe, verbose))
 
 
 def answered(call: Call, no_probe: bool, verbose: bool) -> Answer:

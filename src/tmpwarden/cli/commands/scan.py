@@ -8,7 +8,7 @@ from ...model.request import Request, Thresholds
 from ...text import shown
 from .. import advice, plain
 from ..call import Answer, Call
-from ..kinds import AGENT, ALL_USERS, PROJECT, age, project_rows
+from ..kinds import AGENT, ALL_USERS, PROJECT, age, for_whom, project_rows
 from ..seen import Seen, look, spooled
 
 
@@ -50,11 +50,7 @@ def command(
         )
         return _answer(call, request, each, full, is_alone=not all_users)
 
-    if all_users:
-        from ..all_users import for_each_user
-
-        return for_each_user(call, answer)
-    return answer()
+    return for_whom(call, all_users, answer)
 
 
 def _answer(call: Call, request: Request, each: bool, full: bool, *, is_alone: bool) -> Answer:

@@ -27,7 +27,7 @@ from ...sweep.weigh import consent
 from ...text import duration, plural, shown, size
 from .. import documents, forecasts, plain, render
 from ..call import Answer, Call
-from ..kinds import ALL_USERS
+from ..kinds import ALL_USERS, for_whom
 
 _FULL_PERCENT = 80
 _GLANCE_S = 0.5
@@ -61,11 +61,7 @@ class Status:
 @plain.option(*ALL_USERS[0], **ALL_USERS[1])
 def command(call: Call, all_users: bool) -> Answer:
     """How full, live sessions and their scratch, hooks, last clean, next step."""
-    if all_users:
-        from ..all_users import for_each_user
-
-        return for_each_user(call, lambda: _answer(call))
-    return _answer(call)
+    return for_whom(call, all_users, lambda: _answer(call))
 
 
 def _answer(call: Call) -> Answer:
