@@ -16,6 +16,7 @@ from tmpwarden.cli.main import main
 
 LATER = Path(__file__).parent / "later.py"
 AHEAD = str(Path(__file__).parent / "ahead.py")  # any Python program, its whole clock moved
+WHOLE_MACHINE = str(Path(__file__).parent / "whole_machine.py")  # the same, in a pid namespace that it takes for all
 
 
 def tmpwarden(
