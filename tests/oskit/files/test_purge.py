@@ -110,7 +110,7 @@ def test_three_thousand_levels_go_with_few_descriptors(ours: tuple[Path, int]) -
     chain(top, 3000)
     os.close(top)
     before = len(os.listdir("/proc/self/fd"))
-    most = 0
+    highest = most = max(map(int, os.listdir("/proc/self/fd")))  # whatever tests before this one have left open
     real_open = emptier.enter
 
     def counting(name: str, dir_fd: int | None = None) -> int:
@@ -125,8 +125,8 @@ def test_three_thousand_levels_go_with_few_descriptors(ours: tuple[Path, int]) -
     finally:
         emptier.enter = real_open
     assert done.entries == 3002 and done.left == 0 and os.listdir(path) == []
-    assert len(os.listdir("/proc/self/fd")) == before
-    assert most < 250
+    assert len(os.listdir("/proc/self/fd")) <= before  # the collector may close others
+    assert most - highest < 250
 
 
 @needs_root
