@@ -7,7 +7,7 @@ __version__ = "0.2.0"
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .session.decorator import in_session as in_session
-    from .session.factory import session as session
+    from .session.session import Session as session  # noqa: N813  what authors call
 
 _PUBLIC = {
     "in_session": "tmpwarden.session.decorator",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 
-from .factory import session
 from .session import Session
 
 TYPE_CHECKING = False
@@ -15,11 +14,13 @@ if TYPE_CHECKING:
 
 __all__ = ["Session", "answers", "in_session", "run_argparse", "session"]
 
+session = Session  # `from tmpwarden.session import session`; the module of this name has done its work
+
 
 class _CallableModule(type(sys)):  # type: ignore[misc]
     """Importing this package binds it as `tmpwarden.session`, the name of our main function: so it is both."""
 
-    __call__ = staticmethod(session)
+    __call__ = staticmethod(Session)
 
 
 def __getattr__(name: str) -> object:

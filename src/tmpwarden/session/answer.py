@@ -6,15 +6,13 @@ import functools
 import sys
 
 from ..errors import BadArgument, TmpwardenError
-from .factory import session
+from .session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Callable, Sequence
     from typing import Any, NoReturn
-
-    from .session import Session
 
 
 def answers(app: str, **options: Any) -> Callable[[Callable[..., object]], Callable[..., NoReturn]]:
@@ -74,7 +72,7 @@ def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argp
 
 def _answer(app: str, options: dict[str, Any], work: Callable[[Session], object]) -> int:
     try:
-        opened = session(app, **{"on_cancel": _say, **options})
+        opened = Session(app, **{"on_cancel": _say, **options})
         with opened:
             try:
                 line, status = opened.envelope(work(opened)), 0

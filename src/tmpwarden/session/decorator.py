@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import functools
 
-from .factory import session
+from .session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
     from typing import Any, Concatenate, ParamSpec, TypeVar
-
-    from .session import Session
 
     P = ParamSpec("P")
     R = TypeVar("R")
@@ -37,7 +35,7 @@ def in_session(app: str, **options: Any) -> Callable[[Callable[Concatenate[Sessi
 
 def _plain(function: Callable[..., R], app: str, options: dict[str, Any]) -> Callable[..., R]:
     def run(*args: Any, **kwargs: Any) -> R:
-        with session(app, **options) as opened:
+        with Session(app, **options) as opened:
             return function(opened, *args, **kwargs)
 
     return run
@@ -45,7 +43,7 @@ def _plain(function: Callable[..., R], app: str, options: dict[str, Any]) -> Cal
 
 def _asynchronous(function: Callable[..., Any], app: str, options: dict[str, Any]) -> Callable[..., Any]:
     async def run(*args: Any, **kwargs: Any) -> Any:
-        async with session(app, **options) as opened:
+        async with Session(app, **options) as opened:
             return await function(opened, *args, **kwargs)
 
     return run

@@ -23,7 +23,12 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """A private directory that is gone when the block ends, however it ends."""
+    """A temp directory for this run of `app`, gone when the block ends, however it ends: `with` or `async with`.
+
+    tmp        where, instead of TMPDIR, TEMP, TMP or /tmp
+    grace      seconds that children get between SIGTERM and SIGKILL
+    on_cancel  called with one line of JSON when a signal ends the session; pass `print`
+    """
 
     def __init__(
         self,

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from ..nouns.analysis import Simple
 from ..nouns.fields import Builder, Field, is_other_in_zsh
+from ..nouns.paths import joined
 from ..nouns.state import UNKNOWN, State, Value, merged
+from ..programs.options import parse
+from ..programs.table import program
 from ..shell.syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, TILDE, Part, Word
 from .formulas import calculate
-from .fresh import fresh_name
 from .shell import Shell
 
 NUMBERS = frozenset(
@@ -147,7 +150,7 @@ def _add_command(shell: Shell, builder: Builder, part: Part, state: State) -> No
         builder.add(state.cwds[0])
     elif source.startswith("date +%") and all(c in "%YmdHMSsNjFT_-" for c in source[6:]):
         builder.add_number()  # a date without a slash: some name, never a way up
-    elif (fresh := fresh_name(shell, shell.commands[before:], state)) is not None:
+    elif (fresh := _fresh_name(shell, shell.commands[before:], state)) is not None:
         builder.add_fresh(fresh)
     else:
         builder.add_unknown()
@@ -205,3 +208,23 @@ def _transform(shell: Shell, part: Part, state: State) -> None:
         shell.refuse("a value is expanded as a prompt")
     if "[" in text or ":" in text:
         calculate(shell, part.start + len(part.text) + 2, part.end, state)
+
+
+def _fresh_name(shell: Shell, commands: list[Simple], state: State) -> str | None:
+    """What stands for $(mktemp ...), a name that nobody has yet; None if that is not all, or its place is unknown."""
+    if len(commands) != 1 or commands[0].argv[:1] != ("mktemp",) or commands[0].doubts or "mktemp" in state.functions:
+        return None
+    argv = commands[0].argv
+    if None in argv or any(word in ("-u", "--dry-run") or "=" in (word or "") for word in argv):
+        return None
+    parsed = parse(program("mktemp").arguments, [Field(word, None) for word in argv])
+    template = parsed.plain[0].text or "" if parsed.plain else "tmp.XXXXXXXXXX"
+    told = next((argument.field.text for argument in parsed.found), None)
+    if told is None and (parsed.has("t", "tmpdir") or not parsed.plain):
+        told = shell.variable("TMPDIR", state).text
+    elif told is None:
+        told = "."
+    if not told or ".." in template or "XXX" not in template:
+        return None
+    where = template if template.startswith("/") else f"{told}/{template}"
+    return joined(state.cwds[0], where) if len(state.cwds) == 1 else None

@@ -5,12 +5,37 @@ from __future__ import annotations
 import os
 from array import array
 
-from .name_list import NameList
 from .opening import open_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .walk import Walk
+
+_CHUNK = 64
+
+
+class NameList:
+    """Names that wait for their turn, kept as joined text: a str object each would cost 60 bytes more."""
+
+    __slots__ = ("chunks", "loose")
+
+    def __init__(self) -> None:
+        self.chunks: list[str] = []
+        self.loose: list[str] = []
+
+    def __bool__(self) -> bool:
+        return bool(self.loose or self.chunks)
+
+    def add(self, name: str) -> None:
+        self.loose.append(name)
+        if len(self.loose) == _CHUNK:
+            self.chunks.append("/".join(self.loose))
+            self.loose = []
+
+    def pop(self) -> str:
+        if not self.loose:
+            self.loose = self.chunks.pop().split("/")
+        return self.loose.pop()
 
 
 def deep_tree(walk: Walk, top_fd: int) -> None:
