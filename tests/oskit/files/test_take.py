@@ -238,7 +238,7 @@ def test_without_a_no_replace_flag_nothing_is_overwritten_either(dirs: Dirs, mak
 def test_putting_back_uses_the_flags_of_neither_system_when_there_are_none(
     dirs: Dirs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(ctypes, "CDLL", lambda *_, **__: object())
+    monkeypatch.setattr(mod, "_libc", object())
     make_tree(dirs.ours)
     os.rename(dirs.ours / "x", dirs.ours / TOKEN)
     assert mod.put_back(dirs.ours_fd, TOKEN, dirs.shared_fd, "x")

@@ -35,9 +35,8 @@ def owns(call: HookCall, path: str) -> bool:
 
     if is_owned(call.state, call.session, path):
         return True
-    if not notebook.has_stated(call.notes, call.session):
-        return False
-    note_made(call)
+    if notebook.has_stated(call.notes, call.session):
+        note_made(call)
     return is_owned(call.state, call.session, path)
 
 
