@@ -1,4 +1,4 @@
-"""JSON without the json module, which alone costs more than a whole hook. Hot path: `_json` is loaded where it must be.
+"""JSON without the json module, which alone costs more than a whole hook. Hot path: `_json` is loaded when asked for.
 
 One reader for payloads, leases, compiled rules and package.json: what any of them could trip over, none does.
 """
@@ -30,44 +30,12 @@ class _Lenient:
 def decode_object(given: "str | bytes") -> "dict[str, object] | None":
     """The object at the head of a text, or None for anything else: torn, deep, not UTF-8. Never raises."""
     try:
-        text = (given.decode() if isinstance(given, bytes) else given).strip()
-        if (plain := _plain_object(text)) is not None:
-            return plain
-        value, _ = _scanner()(text, 0)
+        text = given.decode() if isinstance(given, bytes) else given
+        value, _ = _scanner()(text, len(text) - len(text.lstrip()))
     # SystemError: the C scanner has no JSONDecodeError to raise for a torn text as long as nobody imported json
     except (ValueError, StopIteration, RecursionError, MemoryError, SystemError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def _plain_object(text: str) -> "dict[str, object] | None":
-    """An object of objects and texts without a backslash, as most payloads are; None for anything else.
-
-    `_json` takes ten times as long to load as this to read one.
-    """
-    if "\\" in text or text[:2] != '{"' or text[-1:] != "}":
-        return None
-    pieces = f"{text[1:-1]},".split('"')  # between strings there are marks: every value has a comma behind it now
-    found: dict[str, object] = {}
-    here, above, key = found, [], None
-    for said, mark in zip(pieces[1::2], pieces[2::2], strict=False):
-        mark = mark.strip(" ")
-        if key is None and mark == ":":
-            key = said
-        elif key is None and mark in (":{", ": {"):
-            inner: dict[str, object] = {}
-            here[said] = inner
-            above.append(here)
-            here = inner
-        elif key is not None:
-            here[key], key = said, None
-            while above and mark[:1] == "}":
-                here, mark = above.pop(), mark[1:]
-            if mark != ",":
-                return None
-        else:
-            return None
-    return found if key is None and not above and len(pieces) % 2 else None
 
 
 def _scanner() -> "Callable[[str, int], tuple[object, int]]":
@@ -81,8 +49,6 @@ def _scanner() -> "Callable[[str, int], tuple[object, int]]":
 
 def quoted(text: str) -> str:
     """A JSON string in ASCII, with its quotes."""
-    if text.isascii() and text.isprintable():
-        return '"' + text.replace("\\", "\\\\").replace('"', '\\"') + '"'
     fast = _fast_half()
     if fast is not None:
         return fast.encode_basestring_ascii(text)  # type: ignore[no-any-return]
