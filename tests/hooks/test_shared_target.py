@@ -9,7 +9,7 @@ import pytest
 from hooks.calling import hook, said
 from support.command import data
 from support.planted import DAYS
-from tmpwarden.leases import shared_temp
+from tmpwarden.leases import static_temp
 
 SESSION = "7f0c1f3e-0000-4000-8000-00000000beef"
 
@@ -56,7 +56,7 @@ def test_it_is_made_told_and_the_commands_tmpdir_and_a_squatted_one_is_none_of_i
 
 def test_what_nobody_uses_there_is_swept_after_three_days(own_world: Path) -> None:
     shared = own_world / "tmp" / "claude"
-    shared_temp.make(str(own_world / "state" / "tmpwarden"), str(shared))
+    static_temp.make_shared(str(own_world / "state" / "tmpwarden"), str(shared))
     (shared / "old.txt").write_text("x")
     (shared / "tree").mkdir()
     (shared / "tree" / "f").write_text("x")

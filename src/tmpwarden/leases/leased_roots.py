@@ -5,7 +5,8 @@ One path a line, in our state. Part of the hot path: it costs one look at a smal
 
 import os
 
-from ..oskit.files import atomic, own_dirs, own_files, places
+from ..oskit.files import atomic, own_dirs, places
+from ..stamped import private_lines
 
 _NAME, _MOST, _LONGEST = "leased-roots", 64, 1 << 16
 
@@ -13,7 +14,7 @@ _NAME, _MOST, _LONGEST = "leased-roots", 64, 1 << 16
 def note(root: str) -> None:
     """Remember `root`, unless every run looks there anyway."""
     path = os.path.abspath(root)
-    known = _listed()
+    known = remembered()
     if places.is_common_root(path) or path in known or "\n" in path:
         return
     try:
@@ -25,13 +26,7 @@ def note(root: str) -> None:
 
 def remembered() -> tuple[str, ...]:
     """Those that are known; whether they are still there, and safe, is for the run to see."""
-    return _listed()
-
-
-def _listed() -> tuple[str, ...]:
-    found = own_files.read_small(_path(), _LONGEST)
-    lines = found[0].decode("utf-8", "surrogateescape").split("\n") if found else []
-    return tuple(line for line in lines if line.startswith("/"))
+    return tuple(line for line in private_lines(_path(), _LONGEST) if line.startswith("/"))
 
 
 def _path() -> str:

@@ -2,6 +2,9 @@
 
 A TMPDIR that does not exist breaks every mktemp, and a temp root may be empty after a reboot: the hooks of a session's
 start, the timer and user-tmpfiles.d make it. Which there are stands in `<state>/temp-directories`. Hot path.
+
+And those right below a temp root that sessions share as their TMPDIR: `[redirect] target = "/tmp/claude"`. Which there
+were stands in `<state>/shared-temp`, so that a row sweeps them.
 """
 
 import posix
@@ -23,6 +26,22 @@ def directories(state: str) -> list[str]:
 def of_agent(state: str, agent: str) -> str:
     """The directory that this agent's settings name, or an empty text."""
     return next((path for path in directories(state) if path.endswith(f"/tmpwarden-{posix.geteuid()}/{agent}")), "")
+
+
+def shared(state: str) -> list[str]:
+    return [line for line in private_lines(f"{state}/shared-temp", _LONGEST) if line.startswith("/")]
+
+
+def make_shared(state: str, path: str) -> None:
+    """There, ours, 0700 and no link; else UnsafeScratch, or OSError where there is no room."""
+    from ..oskit.files import atomic
+    from ..oskit.files.own_dirs import make_private_dir
+
+    make_private_dir(path)
+    known = shared(state)
+    if path not in known:
+        make_private_dir(state)
+        atomic.write(f"{state}/shared-temp", "".join(f"{each}\n" for each in (*known, path)))
 
 
 def make(state: str) -> None:

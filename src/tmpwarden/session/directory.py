@@ -6,7 +6,7 @@ import os
 
 from ..errors import NoSpace, UnsafeScratch
 from ..leases import record
-from ..oskit.files import own_files, portable
+from ..oskit.files import own_files
 from ..oskit.files.descriptors import closing
 from ..oskit.proc import locks
 from .private import HAS_DIR_FDS, Folder, explained, make_file, make_folder
@@ -97,7 +97,7 @@ def remove(parent: Folder, name: str) -> bool:
     """A file or a tree below a directory of ours; whether it is gone. Never raises: leaving always works."""
     try:
         if parent.fd is None:
-            return portable.remove_tree(parent.join(name))
+            return own_files.remove_tree(parent.join(name))
         purge(parent.fd, name)
         return parent.look(name) is None
     except OSError:

@@ -8,13 +8,9 @@ from . import signals
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Protocol
+    from .session import Session
 
-    class Disowned(Protocol):
-        def disown(self) -> None: ...
-
-
-LIVE: dict[int, Disowned] = {}  # by id()
+LIVE: dict[int, Session] = {}  # by id()
 
 
 def _forget_after_fork() -> None:

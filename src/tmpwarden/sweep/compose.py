@@ -11,7 +11,7 @@ from ..catalogue.load import Catalogue, load
 from ..catalogue.settings import Settings, load_settings
 from ..errors import TmpwardenError, UnsafeRoot
 from ..lazy_dataclass import replace
-from ..leases import births, leased_roots, made_names, scratch, shared_temp
+from ..leases import births, leased_roots, made_names, scratch, static_temp
 from ..model.request import Request
 from ..model.sweep import Evidence, Finding, Litter, Measure, Owner, Witness
 from ..model.terms import Kind, Reason
@@ -101,7 +101,7 @@ def _noting_failure(is_unattended: bool) -> Iterator[None]:
 
 def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     settings = load_settings(request.config_file)
-    catalogue = load(overrides=settings.rows).sharing(shared_temp.remembered(places.state_dir()))
+    catalogue = load(overrides=settings.rows).sharing(static_temp.shared(places.state_dir()))
     for agent in request.agents:
         catalogue.agent(agent)
     roots = places.temp_roots(request.roots, extra=known_roots.remembered())

@@ -8,14 +8,12 @@ from collections.abc import Iterator
 from ..errors import NotFound, TmpwardenError
 from ..lazy_dataclass import replace
 from ..model.answers import Nobody
-from ..model.belongings import Birth
 from ..model.sweep import GitUnclear, Owner, Receipt, Verdict
 from ..model.terms import OwnerState, Reason
 from ..oskit.files import places
 from ..oskit.proc.reach import as_named
 from ..text import is_within, plural, quoted, shown
 from ..text import size as size_told
-from .find.births import is_there
 from .find.kinds import kind_of
 from .find.named import Named
 from .prepared import Explained, Prepared
@@ -41,19 +39,12 @@ def explain(path: str, prepared: Prepared) -> Explained:
     if verdict is not None:
         evidence = verdict.evidence
         found = Explained(full, verdict, evidence.owner, evidence.users, _would_lose(verdict))
-        return replace(found, birth=_birth(full, prepared))
-    users = prepared.weigher.world.users_in(full)
+        return replace(found, birth=prepared.finder.birth(full))
     inside = tuple(_inside(full, prepared)) if os.path.isdir(full) else ()
+    unknown = replace(nobody, users=prepared.weigher.world.users_in(full), inside=inside)
     if owner != places.uid():
-        return replace(nobody, users=users, belongs_to=places.user_name(owner), inside=inside)
-    birth = _birth(full, prepared)
-    return replace(nobody, users=users, inside=inside, by_name=_by_name(full, prepared), birth=birth)
-
-
-def _birth(path: str, prepared: Prepared) -> Birth | None:
-    """The call during which the entry appeared that now has this name."""
-    birth = prepared.finder.births.get(path)
-    return birth if birth is not None and is_there(birth) else None
+        return replace(unknown, belongs_to=places.user_name(owner))
+    return replace(unknown, by_name=_by_name(full, prepared), birth=prepared.finder.birth(full))
 
 
 def _stored(path: str, prepared: Prepared) -> dict[str, Any] | None:

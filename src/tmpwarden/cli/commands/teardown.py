@@ -38,24 +38,22 @@ def command(
     names_nobody = session is None and pid is None and agent is None
     if names_nobody and worktree is None:
         raise BadArgument("say what has ended", hint="--session ID, --pid PID, --agent NAME or --worktree PATH")
-    if worktree is not None and names_nobody:
-        return _with_worktree(call, worktree, TeardownResult(None))
-    wanted = TeardownWish(session, pid, agent)
-    result = torn_down(wanted, roots=call.roots, config_file=call.config_file, wait=wait)
+    wanted, result = TeardownWish(session, pid, agent), TeardownResult(None)
+    if not names_nobody:
+        result = torn_down(wanted, roots=call.roots, config_file=call.config_file, wait=wait)
     call.warn(*result.warnings)
-    if worktree is not None:
+    if worktree is not None and os.path.lexists(worktree):
         return _with_worktree(call, worktree, result)
+    if worktree is not None:
+        call.warn(f"nothing is at {shown(worktree)}: gone already, or another path is meant.")
     return Answer(_data(result), lambda: _lines(result), error=_error(result))
 
 
 def _with_worktree(call: Call, path: str, result: TeardownResult) -> Answer:
-    """The proof, and the deed if it holds. What is gone already is done."""
+    """The proof, and the deed if it holds."""
     from ...worktrees.compose import TreesWanted, proven, remove
     from .. import worktrees_told  # only here: an orchestrator's usual teardown is to be over soon
 
-    if not os.path.lexists(path):
-        call.warn(f"nothing is at {shown(path)}: gone already, or another path is meant.")
-        return Answer(_data(result), lambda: _lines(result), error=_error(result))
     wish = TreesWanted((path,), call.roots, call.config_file, 0)
     tree = proven(path, wish, now_ns=call.now_ns)
     may_go = tree.is_proven or tree.lacks_only_a_name

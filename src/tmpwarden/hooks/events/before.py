@@ -13,7 +13,7 @@ from .. import notebook
 from ..dialects.common import Answer
 from .hook_call import HookCall
 from .rules import guard_rules
-from .session_scratch import inherited, scratch_of
+from .session_scratch import inherited, open_scratch, scratch_of
 
 
 def before(call: HookCall) -> Answer | None:
@@ -95,11 +95,11 @@ def _temp(call: HookCall) -> tuple[str | None, bool]:
 def _shared(call: HookCall, target: str) -> tuple[str | None, bool]:
     """The directory that the config names. Where it is squatted there is no scratch, and nothing is led."""
     from ...errors import TmpwardenError
-    from ...leases.shared_temp import make
+    from ...leases.static_temp import make_shared
 
     path, is_tmpdir = scratch_of(call)
     try:
-        make(call.state, target)
+        make_shared(call.state, target)
     except (TmpwardenError, OSError) as problem:
         notebook.log(call.notes, f"no scratch for this session: {problem}")
         return None, False
@@ -109,7 +109,6 @@ def _shared(call: HookCall, target: str) -> tuple[str | None, bool]:
 def _made(call: HookCall) -> str | None:
     """A scratch for a session that got none at its start: its hooks came later, or could not have told anybody."""
     from ...errors import TmpwardenError
-    from .scratch_opening import open_scratch
 
     try:
         return open_scratch(call).path

@@ -10,7 +10,7 @@ from .hook_call import HookCall
 
 def guard_rules(call: HookCall) -> InForce:
     """The compiled rules; `complaint` says what is wrong with the config, in which case the last good ones hold."""
-    return rules_in_force(config_files(config_directory(call.environ)), compiled_rules(call))
+    return rules_in_force(config_files(config_directory(call.environ)), cache_path(call.state))
 
 
 def shared_target(call: HookCall) -> str:
@@ -20,7 +20,3 @@ def shared_target(call: HookCall) -> str:
         return ""
     target = guard_rules(call).rules.target
     return "" if target == SESSION else target
-
-
-def compiled_rules(call: HookCall) -> str:
-    return cache_path(call.state)

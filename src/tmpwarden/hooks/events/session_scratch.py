@@ -7,6 +7,10 @@ from ...small_files import REPLACED, read_text, write
 from .. import notebook
 from .hook_call import HookCall
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...model.belongings import Scratch
+
 _IS_TMPDIR = "\0TMPDIR"  # behind the path: the session's commands have it as theirs
 
 
@@ -23,6 +27,25 @@ def scratch_of(call: HookCall) -> tuple[str | None, bool]:
         return None, False
     is_ours = status.st_uid == posix.geteuid() and status.st_mode & 0o170000 == 0o040000
     return (path, path != note) if is_ours else (None, False)
+
+
+def open_scratch(call: HookCall) -> "Scratch":
+    """Make or find it, and write down where it is: most calls find that. Raises UnsafeScratch or NoSpace."""
+    import os
+
+    from ...leases import scratch
+    from ...oskit.files.places import temp_roots
+
+    made = scratch.open_scratch(
+        temp_roots()[0],
+        call.dialect.agent,
+        call.session,
+        pid=call.dialect.owner_pid(call.environ, call.payload),
+        config_home=os.environ.get(call.dialect.facts["variable"]) or None,
+        sandboxed=call.dialect.is_sandboxed(call.environ, call.payload),
+    )
+    remember(call, made.path)
+    return made
 
 
 def inherited(call: HookCall) -> str:

@@ -10,8 +10,7 @@ from ..dialects.common import Answer
 from .first_come import is_second
 from .hook_call import HookCall
 from .released import bring_back, bring_back_names
-from .scratch_opening import open_scratch
-from .session_scratch import inherited, remember, scratch_of
+from .session_scratch import inherited, open_scratch, remember, scratch_of
 
 GONE = "The temp directory this session had earlier is gone, and so is what was in it."
 
@@ -100,9 +99,9 @@ def _target(call: HookCall) -> str:
 def _share(call: HookCall, target: str, env_file: str, reaches_commands: bool) -> tuple[str, dict[str, str]]:
     """`[redirect] target`: the same directory for all sessions, checked at each start."""
     from ...leases.scratch import environment
-    from ...leases.shared_temp import make
+    from ...leases.static_temp import make_shared
 
-    make(call.state, target)
+    make_shared(call.state, target)
     if env_file:
         from . import envfile
 
@@ -135,9 +134,10 @@ def _complaint(call: HookCall) -> str:
     """Every session says so while the guard's config is broken; `install --guard` has compiled a first one."""
     if not os.path.isdir(f"{call.state}/guard"):
         return ""  # it has never been asked here, and importing it would double the price of a start
-    from .rules import compiled_rules, guard_rules
+    from ...guard.rules.compiled import cache_path
+    from .rules import guard_rules
 
-    if not os.path.exists(compiled_rules(call)):
+    if not os.path.exists(cache_path(call.state)):
         return ""
     said = guard_rules(call).complaint
     return f"tmpwarden: {said}"[:400] if said else ""

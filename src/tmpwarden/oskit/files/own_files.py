@@ -66,3 +66,16 @@ def _is_gone(remove: "Callable[..., None]", path: str, dir_fd: int | None) -> bo
     except OSError:
         return False
     return True
+
+
+def remove_tree(path: str) -> bool:
+    """By path, for where there are no directory descriptors (Windows). Best effort; whether it is gone."""
+    try:
+        os.unlink(path)
+    except FileNotFoundError:
+        return True
+    except OSError:
+        import shutil
+
+        shutil.rmtree(path, ignore_errors=True)
+    return not os.path.lexists(path)

@@ -73,10 +73,15 @@ class Finder:
         """What protects members of a unit that no row speaks of."""
         self._marked[path] = is_marked
 
+    def birth(self, path: str) -> Birth | None:
+        """The call during which the entry appeared that now has this name."""
+        birth = self.births.get(path)
+        return birth if birth is not None and births.is_there(birth) else None
+
     def birth_at(self, path: str, kind: Kind) -> Finding | None:
         """The unit that a session owns because its words named it, if the entry is still the one that was noted."""
-        birth = self.births.get(path)
-        if birth is None or birth.owned is not True or not births.is_there(birth):
+        birth = self.birth(path)
+        if birth is None or birth.owned is not True:
             return None
         root = next((start.root for start in self.starts if start.path == os.path.dirname(path)), None)
         return births.finding(birth, root, kind, is_auto=self.takes_births) if root else None

@@ -8,7 +8,6 @@ from collections.abc import Iterable, Iterator
 
 from ...errors import NameTaken, NotFound, TmpwardenError, UnsafeScratch
 from ...lazy_dataclass import dataclass
-from ...model.sweep import Measure
 from ...oskit.files import copying, own_files, places, take, walk
 from ...oskit.files.descriptors import closing
 from ...oskit.race import race_window as _race_window
@@ -192,12 +191,9 @@ def _copy_over(journal: Journal, fd: int, token: str, parent_fd: int, parent: st
         before = walk.measure(fd, token, uid=places.uid(), count_atime=False)
         copied = copying.copy(fd, token, staging_fd, name)
         os.sync()
-        if before is None or before.at_least or copied != before.entries or before != _again(fd, token):
+        after = walk.measure(fd, token, uid=places.uid(), count_atime=False)
+        if before is None or before.at_least or copied != before.entries or before != after:
             raise OSError(errno.ESTALE, "it changed while it was copied", f"{parent}/{name}")
         _race_window("copied, not yet in place")
         if not take.put_back(staging_fd, name, parent_fd, name):
             raise NameTaken(shown(f"{parent}/{name}"), hint="choose another directory for --to")
-
-
-def _again(fd: int, token: str) -> Measure | None:
-    return walk.measure(fd, token, uid=places.uid(), count_atime=False)
