@@ -5,8 +5,7 @@ One path a line, in our state. Part of the hot path: it costs one look at a smal
 
 import os
 
-from ..oskit.files import atomic, own_dirs, places
-from ..stamped import private_lines
+from ..oskit.files import atomic, own_dirs, own_files, places
 
 _NAME, _MOST, _LONGEST = "leased-roots", 64, 1 << 16
 
@@ -26,7 +25,9 @@ def note(root: str) -> None:
 
 def remembered() -> tuple[str, ...]:
     """Those that are known; whether they are still there, and safe, is for the run to see."""
-    return tuple(line for line in private_lines(_path(), _LONGEST) if line.startswith("/"))
+    found = own_files.read_small(_path(), _LONGEST)
+    text = found[0].decode("utf-8", "surrogateescape") if found else ""
+    return tuple(line for line in text.split("\n") if line.startswith("/"))
 
 
 def _path() -> str:

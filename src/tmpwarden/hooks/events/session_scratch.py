@@ -31,17 +31,16 @@ def scratch_of(call: HookCall) -> tuple[str | None, bool]:
 
 def open_scratch(call: HookCall) -> "Scratch":
     """Make or find it, and write down where it is: most calls find that. Raises UnsafeScratch or NoSpace."""
-    import os
-
     from ...leases import scratch
     from ...oskit.files.places import temp_roots
 
+    config_home = call.environ.get(call.dialect.facts["variable"].encode(), b"")
     made = scratch.open_scratch(
         temp_roots()[0],
         call.dialect.agent,
         call.session,
         pid=call.dialect.owner_pid(call.environ, call.payload),
-        config_home=os.environ.get(call.dialect.facts["variable"]) or None,
+        config_home=config_home.decode("utf-8", "surrogateescape") or None,
         sandboxed=call.dialect.is_sandboxed(call.environ, call.payload),
     )
     remember(call, made.path)
