@@ -99,12 +99,9 @@ def _of_command(before: str, name: str, after: str) -> str:
     if after.replace(" ", "").startswith("()") or words[-1:] == ["function"]:
         return f"{name} is a function of the shell"
     if "alias" in words and after.lstrip("'\"").startswith("="):
-        is_only = words in (["alias"], ["alias", "--"])
-        return (
-            ""
-            if is_only and _is_harmless_alias(name, after[1:].strip().strip("'\""))
-            else f"{name} is an alias of the shell"
-        )
+        is_alone = words in (["alias"], ["alias", "--"])
+        is_harmless = is_alone and _is_harmless_alias(name, after[1:].strip().strip("'\""))
+        return "" if is_harmless else f"{name} is an alias of the shell"
     if any(word in _HASHING for word in words) or (before.endswith("[") and after.startswith("]=")):
         return f"{name} may be something else in the shell"
     return ""
