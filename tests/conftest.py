@@ -30,6 +30,7 @@ settings.register_profile("thorough", settings.get_profile("explore"), derandomi
 settings.load_profile("steady")
 _TEMP_VARIABLES = ("TMPDIR", "TMP", "TEMP", "CLAUDE_CODE_TMPDIR")
 _numbers = itertools.count()
+os.environ["PATH"] = f"{os.environ.get('PATH', os.defpath)}:/usr/sbin:/sbin"  # mkfs: a plain `su` leaves them out
 
 
 @pytest.fixture(scope="session")
