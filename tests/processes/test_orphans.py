@@ -32,6 +32,8 @@ OWNS_A_CHILD = """
 import subprocess, sys
 env = {env!r} | {{"PYTHONHOME": sys.base_prefix}}
 child = subprocess.Popen([{name!r}, {script!r}, *{more!r}], executable={python!r}, env=env, stdin=-3)
+while child.poll() is None and not open(f"/proc/{{child.pid}}/environ", "rb").read():
+    pass  # an exec has begun when Popen returns; it ends a little later
 print(child.pid, file=open(__file__ + '.child', 'w'), flush=True)
 """
 

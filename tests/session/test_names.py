@@ -92,13 +92,14 @@ main("three")
 def test_it_works_without_what_windows_lacks(programs: Programs) -> None:
     """No fcntl, no uid, no directory descriptors, no fchmod, no SIGHUP: what this can show of Windows on Linux."""
     source = """
-import os, shutil, signal, subprocess, sys
+import os, signal, subprocess, sys
 sys.modules["fcntl"] = None
-sys.modules["posix"] = None
 for name in ("O_DIRECTORY", "O_NOFOLLOW", "O_PATH", "O_NONBLOCK", "geteuid", "getuid", "fchmod", "register_at_fork",
              "killpg", "pidfd_open"):
     delattr(os, name)
 os.supports_dir_fd.clear()
+import shutil  # before there is no posix: it would ask for that here
+sys.modules["posix"] = None
 del signal.SIGHUP, signal.SIGKILL
 import tmpwarden
 with tmpwarden.session("mycli") as s:
