@@ -73,6 +73,7 @@ def program(
             for one in (grip, *children):
                 with contextlib.suppress(ProcessLookupError):
                     signal.pidfd_send_signal(one, signal.SIGKILL)
+                select.select([one], [], [], 60)  # till then it still has its files
                 os.close(one)
 
 

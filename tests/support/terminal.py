@@ -34,7 +34,8 @@ def on_a_terminal(
         if ready and not more:
             break
         shown += more
-        if not answered and prompt.encode() in shown:
+        is_unheard = answered and not ready and answer == "^C"  # it came right before Python read: one presses it again
+        if is_unheard or (not answered and prompt.encode() in shown):
             os.write(master, {"^D": b"\x04", "^C": b"\x03"}.get(answer, answer.encode() + b"\n"))
             answered = True
     else:
