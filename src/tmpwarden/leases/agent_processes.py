@@ -41,11 +41,11 @@ def _is_called(word: bytes, name: bytes) -> bool:
 def may_write_below(pid: int, root: str) -> bool:
     """Whether this agent's temporary files or its home lie at or below `root`, by the environment it started with."""
     try:
-        environ = procs.read(f"/proc/{pid}/environ")
+        environ = procs.environment(pid)
     except procs.ENDED:
-        return False
+        return bool(procs.other_threads(pid))  # its first thread may have ended while others go on
     except OSError:
-        return True  # it hides
+        return True  # it hides, or is just being loaded
     places = ["/tmp", *(value for _, value in proc_links.temp_directories(environ))]
     places += [home for home in [proc_links.variable_in(environ, b"HOME")] if home]
     table = MountTable.of()

@@ -18,10 +18,7 @@ def states(lease: Lease) -> tuple[tuple[int, OwnerState], ...]:
 def state_of(lease: Lease) -> OwnerState:
     """Alive while any of its processes is, dead when all are gone."""
     found = {state for _, state in states(lease)}
-    for state in (OwnerState.ALIVE, OwnerState.UNKNOWN):
-        if state in found:
-            return state
-    return OwnerState.DEAD
+    return next((state for state in (OwnerState.ALIVE, OwnerState.UNKNOWN) if state in found), OwnerState.DEAD)
 
 
 def live_pids(lease: Lease) -> tuple[int, ...]:

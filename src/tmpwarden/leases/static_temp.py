@@ -20,7 +20,7 @@ def list_file(state: str) -> str:
 
 def directories(state: str) -> list[str]:
     """Absolute paths, one for each agent, as setup wrote them down."""
-    return [line for line in private_lines(list_file(state), _LONGEST) if line.startswith("/")]
+    return _listed(list_file(state))
 
 
 def of_agent(state: str, agent: str) -> str:
@@ -29,7 +29,11 @@ def of_agent(state: str, agent: str) -> str:
 
 
 def shared(state: str) -> list[str]:
-    return [line for line in private_lines(f"{state}/shared-temp", _LONGEST) if line.startswith("/")]
+    return _listed(f"{state}/shared-temp")
+
+
+def _listed(file: str) -> list[str]:
+    return [line for line in private_lines(file, _LONGEST) if line.startswith("/")]
 
 
 def make_shared(state: str, path: str) -> None:

@@ -12,6 +12,7 @@ from ..catalogue.settings import Settings, load_settings
 from ..errors import TmpwardenError, UnsafeRoot
 from ..lazy_dataclass import replace
 from ..leases import births, leased_roots, made_names, scratch, static_temp
+from ..model.belongings import Birth
 from ..model.request import Request
 from ..model.sweep import Evidence, Finding, Litter, Measure, Owner, Witness
 from ..model.terms import Kind, Reason
@@ -111,7 +112,7 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     starts = (*catalogue.places(roots, home), *catalogue.of_leases(leased), *catalogue.of_projects(projects))
     state = places.state_dir()
     made_names.note_all_made(state)
-    finder = Finder(starts, _wanted(request), births=births.read(state), takes_births=settings.births_auto)
+    finder = Finder(starts, _wanted(request), birth=_births(state), takes_births=settings.births_auto)
     consent = Consent.read(state, now_ns())
     world = _world(catalogue, (*roots, *leased), finder)
     pressure = Pressure.of(roots, request, settings)
@@ -152,6 +153,12 @@ def _leased(roots: places.Roots) -> tuple[str, ...]:
 def _wanted(request: Request) -> Callable[[Litter], bool]:
     agents, rows = frozenset(request.agents), frozenset(request.rows)
     return lambda litter: (not agents or litter.agent in agents) and (not rows or litter.key in rows)
+
+
+def _births(state: str) -> Callable[[str], Birth | None]:
+    """By path: of the very entry that has this name now."""
+    known = births.read(state)
+    return lambda path: birth if (birth := known.get(path)) and births.is_there(birth) else None
 
 
 def _world(catalogue: Catalogue, roots: tuple[str, ...], finder: Finder) -> World:
@@ -196,7 +203,4 @@ def _standing(request: Request, settings: Settings, consent: Consent) -> Callabl
 
 def _listed(path: str, listed: tuple[str, ...]) -> str | None:
     """The [keep] entry at, above or inside `path`: a unit goes whole or stays whole."""
-    for kept in listed:
-        if is_within(path, kept) or is_within(kept, path):
-            return kept
-    return None
+    return next((kept for kept in listed if is_within(path, kept) or is_within(kept, path)), None)

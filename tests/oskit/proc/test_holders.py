@@ -20,6 +20,17 @@ from tmpwarden.oskit.proc.holders import Holders
 
 CWD = "import os, sys; os.chdir(sys.argv[1])"
 
+WITHOUT_ITS_FIRST_THREAD = """
+import ctypes, os, sys, threading
+def go_on():
+    while open("/proc/self/stat").read().rsplit(") ", 1)[1][0] != "Z": pass
+    print("ready", flush=True)
+    sys.stdin.read()
+    os._exit(0)
+threading.Thread(target=go_on).start()
+ctypes.CDLL(None).pthread_exit(None)
+"""
+
 
 @pytest.fixture
 def unit(tmp_path: Path) -> Path:
@@ -47,6 +58,13 @@ def test_a_process_that_holds_a_member_is_a_witness_and_only_while_it_lives(
         assert {(witness.kind, witness.pid) for witness in seen} == {(kind, holder.pid)}
         assert os.path.basename(seen[0].command or "").startswith("python")
     assert kinds(unit) == set()
+
+
+@pytest.mark.parametrize("uses", [True, False])
+def test_a_process_whose_first_thread_has_ended_carries_its_session_all_the_same(uses: bool) -> None:
+    with process(WITHOUT_ITS_FIRST_THREAD, env={"SESSION_OF_A_TEST": "first"}) as holder:
+        holders = Holders.look(("SESSION_OF_A_TEST",), uses=uses)
+        assert holders.sessions["SESSION_OF_A_TEST"] == {"first": (holder.pid,)}
 
 
 def test_a_look_at_sessions_alone_knows_them_and_never_says_that_nobody_uses_a_path(unit: Path) -> None:

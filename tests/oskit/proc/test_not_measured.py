@@ -46,7 +46,12 @@ def test_nor_is_the_state_of_an_owner(state: OwnerState) -> None:
 
 def strike(path: str, call: str, error: str, source: str, *args: str) -> str:
     """Run our own code with one system call on one path of /proc failing, every time."""
-    words = ["strace", "-o", "/dev/null", "-P", path, "-e", f"trace={call}", "-e", f"inject={call}:error={error}"]
+    return strike_all([path], call, f"error={error}", source, *args)
+
+
+def strike_all(paths: list[str], call: str, happens: str, source: str, *args: str) -> str:
+    which = [word for path in paths for word in ("-P", path)]
+    words = ["strace", "-o", "/dev/null", *which, "-e", f"trace={call}", "-e", f"inject={call}:{happens}"]
     done = subprocess.run(
         [*words, sys.executable, "-c", source, *args], capture_output=True, text=True, check=False, timeout=60
     )
@@ -76,6 +81,24 @@ def test_a_process_that_cannot_be_read_leaves_a_doubt_with_its_reason(
     assert said.startswith(("NotMeasured", "Held")), said
     if said.startswith("NotMeasured"):
         assert f"process {holder.pid}" in said
+
+
+@pytest.mark.skipif(not os.path.exists("/usr/bin/strace"), reason="needs strace")
+def test_a_process_whose_program_is_just_being_loaded_may_be_tied_by_any_variable(unit: Path) -> None:
+    """The kernel shows an empty environ and cmdline then: as long as a slow file system keeps a page of it back."""
+    with own_process("", env={"TMPDIR": str(unit)}) as holder:
+        both = [f"/proc/{holder.pid}/environ", f"/proc/{holder.pid}/cmdline"]
+        said = strike_all(both, "read", "retval=0", LOOK, str(unit))
+        assert said.startswith("NotMeasured"), said
+        assert f"process {holder.pid}" in said
+        assert "just being loaded" in said
+
+
+@pytest.mark.skipif(not os.path.exists("/usr/bin/strace"), reason="needs strace")
+def test_a_process_with_an_empty_environment_has_told_all(unit: Path) -> None:
+    with own_process("") as holder:
+        said = strike_all([f"/proc/{holder.pid}/environ"], "read", "retval=0", LOOK, str(unit))
+    assert f"process {holder.pid}" not in said
 
 
 @pytest.mark.skipif(not os.path.exists("/usr/bin/strace"), reason="needs strace")

@@ -36,10 +36,8 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
 
 def _refused(state: str) -> str | None:
     """The journal, or what of the way to it is there, if it cannot be written: a run under sudo left it, say."""
-    for path, needed in ((f"{state}/{NAME}", os.W_OK), (_existing(state), os.W_OK | os.X_OK)):
-        if os.path.lexists(path) and not os.access(path, needed):
-            return path
-    return None
+    needed = ((f"{state}/{NAME}", os.W_OK), (_existing(state), os.W_OK | os.X_OK))
+    return next((path for path, how in needed if os.path.lexists(path) and not os.access(path, how)), None)
 
 
 def _remedy(path: str, state: str) -> str:

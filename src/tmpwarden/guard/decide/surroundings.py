@@ -68,9 +68,7 @@ def redefined(run: "set[str]", text: str) -> str:
     flat = text.lower().replace("_", "")
     found += [_of_option(flat, option) for option in _FLAT_OPTIONS]
     found += [_of_command(before, name, after) for name in run for before, after in _places(text, name)]
-    for name in VARIABLES:
-        if name in text:
-            found += [_of_variable(before, name, after) for before, after in _places(text, name)]
+    found += [_of_variable(before, name, after) for name in VARIABLES for before, after in _places(text, name)]
     return next((why for why in found if why), "")
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import time
 
 from ...model.terms import WitnessKind
 from . import detached, mount_sources, namespaces, proc_links, procs, threads, visibility
@@ -12,7 +13,7 @@ if TYPE_CHECKING:
     from .holders import Holders
 
 _ROUNDS = 4  # a process may fork and end while we look at another: look again for new numbers, this often
-_TRIES = 2  # one that replaces its program while we look may fail to tell once
+_PAUSES_S = 0.002, 0.02, 0.1, 0.0  # after each try: one whose program is being loaded cannot tell yet
 MOST_PER_PATH = 16  # a library that a thousand processes map needs no thousand names
 
 Key = tuple[str, str]  # (device, path within the file system)
@@ -87,7 +88,7 @@ class Pass:
     def look_at(self, pid: int) -> None:
         """Until it has told all, has ended, or will not tell."""
         trouble: OSError | None = None
-        for _ in range(_TRIES):
+        for pause in _PAUSES_S:
             try:
                 process = procs.living(pid)
                 if process is None:
@@ -103,6 +104,7 @@ class Pass:
                 break
             except OSError as error:
                 trouble = error
+                time.sleep(pause)
         if trouble is not None:
             self.unreadable[pid] = trouble
 
@@ -141,7 +143,7 @@ class Pass:
     def look_into(self, pid: int, thread: int) -> None:
         """`thread`: the one to ask; the first of a process may have ended while others go on."""
         if not self.uses:
-            return None if pid == self.own_pid else self.note_sessions(pid, procs.read(f"/proc/{thread}/environ"))
+            return None if pid == self.own_pid else self.note_sessions(pid, procs.environment(thread))
         namespace = proc_links.mount_namespace(thread)
         if namespace not in self.tables:
             self.read_mounts(namespace, thread)
@@ -152,7 +154,7 @@ class Pass:
             return None
         if self.suspects and (table := self.tables.get(namespace)):
             self.suspects.look_at(thread, look, table, has_our_root=namespace == self.own_namespace)
-        environ = procs.read(f"/proc/{thread}/environ")
+        environ = procs.environment(thread)
         for variable, value in proc_links.temp_directories(environ):
             for path in self.readings(namespace, value):
                 self.note(namespace, path, (WitnessKind.TMPDIR, pid, f"{variable}={value}"))

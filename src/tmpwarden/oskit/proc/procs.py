@@ -169,6 +169,19 @@ def arguments(pid: int) -> tuple[bytes, ...]:
     return tuple(line.rstrip(b"\0").split(b"\0")) if line else ()
 
 
+def environment(thread: int) -> bytes:
+    """What it was started with. While a program is being loaded, which takes as long as its file system likes, the
+    kernel shows neither this nor its arguments. Raises one of ENDED when it shows nothing any more; OSError: not
+    measured."""
+    text = read(f"/proc/{thread}/environ")
+    if text or read(f"/proc/{thread}/cmdline"):
+        return text
+    found = living(thread)
+    if found is None or found.is_exiting:  # older kernels say so by an empty text
+        raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
+    raise OSError(errno.EAGAIN, "its program is just being loaded")
+
+
 def described(pid: int, found: Process | None = None) -> str | None:
     """What to call it before people: the program it runs, else the kernel's name for it. Not escaped."""
     words = (read_whole(f"/proc/{pid}/cmdline") or b"").split(b"\0")

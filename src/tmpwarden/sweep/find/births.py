@@ -37,15 +37,6 @@ def litter(agent: str, *, is_auto: bool, is_stated: bool = False) -> Litter:
     return replace(owned, tier=Tier.AUTO if is_auto else Tier.ASK, grace_s=_WAITS_S, min_age_s=_WAITS_S)
 
 
-def is_there(birth: Birth) -> bool:
-    """Whether its name still means the very entry that was noted."""
-    try:
-        status = os.lstat(birth.path)
-    except OSError:
-        return False
-    return (status.st_dev, status.st_ino) == (birth.device, birth.inode)
-
-
 def finding(birth: Birth, root: str, kind: Kind, *, is_auto: bool) -> Finding:
     parent, name = os.path.split(birth.path)
     row = litter(birth.agent, is_auto=is_auto, is_stated=birth.stated)

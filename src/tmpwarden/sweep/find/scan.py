@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 
 from ...catalogue.matcher import Match, Place
 from ...lazy_dataclass import dataclass, field
@@ -32,7 +32,7 @@ class Finder:
     stranger: See | None = None  # told of every entry of a temp root that no row matches and no row's place leads into
     frozen: list[str] = field(default_factory=list)  # mounts that do not answer; nothing in there was looked at
     reach: Reach = field(default_factory=Reach.now)
-    births: Mapping[str, Birth] = field(default_factory=dict)  # by path; those that sessions own are units of theirs
+    birth: Callable[[str], Birth | None] = lambda path: None  # during which call of whom that entry appeared
     takes_births: bool = False  # [births] tier = "auto"
     _by_path: dict[str, Place] = field(default_factory=dict)
     _marked: dict[str, IsMarked] = field(default_factory=dict)  # by the path of a unit that no row speaks of
@@ -72,11 +72,6 @@ class Finder:
     def mark(self, path: str, is_marked: IsMarked) -> None:
         """What protects members of a unit that no row speaks of."""
         self._marked[path] = is_marked
-
-    def birth(self, path: str) -> Birth | None:
-        """The call during which the entry appeared that now has this name."""
-        birth = self.births.get(path)
-        return birth if birth is not None and births.is_there(birth) else None
 
     def birth_at(self, path: str, kind: Kind) -> Finding | None:
         """The unit that a session owns because its words named it, if the entry is still the one that was noted."""
