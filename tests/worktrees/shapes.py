@@ -61,11 +61,16 @@ def squash_merged(place: Path) -> Path:
     return tree
 
 
-def rebased(place: Path) -> Path:
+def grown_apart(place: Path) -> tuple[Path, Path]:
     main = project(place)
     tree = worktree(main)
     commit(tree, "one")
     commit(main, "meanwhile")
+    return main, tree
+
+
+def rebased(place: Path) -> Path:
+    main, tree = grown_apart(place)
     git(main, "branch", "copy", "side")
     git(main, "rebase", "-q", "main", "copy")
     git(main, "checkout", "-q", "main")
@@ -76,10 +81,7 @@ def rebased(place: Path) -> Path:
 
 
 def cherry_picked(place: Path) -> Path:
-    main = project(place)
-    tree = worktree(main)
-    commit(tree, "one")
-    commit(main, "meanwhile")
+    main, tree = grown_apart(place)
     git(main, "cherry-pick", "side")
     publish(main)
     return tree

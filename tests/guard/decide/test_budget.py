@@ -2,6 +2,7 @@
 
 import pytest
 
+from support.empty_disk import look
 from support.work import calls_of
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
@@ -23,10 +24,6 @@ LONG = {
     "pipes": "a|" * 15000 + "a",
     "names in /tmp": "; ".join(f"cat /tmp/a{at} > /tmp/b{at}" for at in range(6000)),
 }
-
-
-def look(path: str) -> tuple[str, bool]:
-    return path.rpartition("/")[0] or "/", False
 
 
 def judged(command: str) -> Decision:

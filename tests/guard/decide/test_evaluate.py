@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.empty_disk import look
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
@@ -17,11 +18,6 @@ from tmpwarden.model.hot import Decision, ToolCall
 SCRATCH, PROJECT, HOME = "/tmp/agent-s1", "/home/u/proj", "/home/u"
 RULES = load(()).rules
 LEADING = load((), preset="claude").rules
-
-
-def look(path: str) -> tuple[str | None, bool]:
-    """A disk without symlinks, on which nothing exists."""
-    return path.rpartition("/")[0] or "/", False
 
 
 def context(**changed: object) -> Context:

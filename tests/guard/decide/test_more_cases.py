@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from support.empty_disk import look
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
@@ -19,10 +20,6 @@ SCRATCH = "/tmp/agent-s1"
 def rows(name: str) -> list[tuple[str, str]]:
     lines = (Path(__file__).parents[1] / "cases" / name).read_text().splitlines()
     return [tuple(line.split("\t", 1)) for line in lines if line and not line.startswith("# ")]  # type: ignore[misc]
-
-
-def look(path: str) -> tuple[str, bool]:
-    return path.rpartition("/")[0] or "/", False
 
 
 def judged(command: str, variables: dict[str, str] | None = None, rules: Rules = RULES) -> Decision:

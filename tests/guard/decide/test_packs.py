@@ -4,9 +4,11 @@ import json
 import os
 import tomllib
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from support.empty_disk import look
 from support.repos import git
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
@@ -22,23 +24,17 @@ from tmpwarden.oskit.files.pushed import pushed_branch
 CASES = Path(__file__).parents[1] / "cases"
 PACKS = [name for name in preset_names() if name not in ("sandbox", "claude", "destructive")]
 EVERYTHING = load((), preset="sandbox,destructive").rules
+SCRATCH = "/tmp/tmpwarden-1000/0a1b2c3d"
 KINDS = ("commands", "arguments", "redirects", "files")
 
 
-def look(path: str) -> tuple[str, bool]:
-    return path.rpartition("/")[0] or "/", False
+def context_at(project: str, **more: Any) -> Context:
+    usual = {"scratch": SCRATCH, "project": project, "cwd": project, "home": "/home/u", "uid": 1000, "look": look}
+    return Context(**{**usual, **more})
 
 
 def said(command: str, rules: Rules, cwd: str = "/home/u/proj", branch: str | None = None) -> Decision:
-    context = Context(
-        scratch="/tmp/agent-s1",
-        project="/home/u/proj",
-        cwd=cwd,
-        home="/home/u",
-        uid=1000,
-        look=look,
-        pushes=lambda directory: branch,
-    )
+    context = context_at("/home/u/proj", cwd=cwd, pushes=lambda directory: branch)
     return evaluate(ToolCall("claude", "shell", command=command, cwd=cwd), rules, context)
 
 
@@ -97,18 +93,8 @@ def test_nearly_everything_dangerous_is_asked_about_or_denied(presets: str, name
 def test_nearly_nothing_of_every_day_is_asked_about(tmp_path: Path, name: str) -> None:
     (tmp_path / "src").mkdir()
     (tmp_path / "src" / "main.py").write_text("print(1)\n")
-    scratch, project, disk = "/tmp/tmpwarden-1000/0a1b2c3d", str(tmp_path), Disk()
-    context = Context(
-        scratch=scratch,
-        project=project,
-        cwd=project,
-        home="/home/u",
-        uid=1000,
-        look=disk.look,
-        is_plain=disk.is_plain,
-        variables={"TMPDIR": scratch},
-        owns=lambda path: True,
-    )
+    project, disk, ours = str(tmp_path), Disk(), {"TMPDIR": SCRATCH}
+    context = context_at(project, look=disk.look, is_plain=disk.is_plain, variables=ours, owns=lambda path: True)
     everyday = [line.replace("\\n", "\n") for line in lines(name)]
     calls = [ToolCall("claude", "shell", command=line, cwd=project) for line in everyday]
     asked = [call.command for call in calls if evaluate(call, EVERYTHING, context).verdict in ("ask", "deny")]
@@ -225,15 +211,7 @@ def test_the_branch_is_read_from_the_files_of_the_repository(tmp_path: Path) -> 
 def test_what_steers_the_agent_is_asked_about_by_shell_and_by_file_tool_and_reading_is_free(name: str) -> None:
     rules = load((), preset="sandbox").rules
     path = f"/home/u/.claude/{name}"
-    context = Context(
-        scratch="/tmp/agent-s1",
-        project="/home/u/proj",
-        cwd="/home/u/proj",
-        home="/home/u",
-        uid=1000,
-        look=look,
-        own=("/home/u/.claude",),
-    )
+    context = context_at("/home/u/proj", own=("/home/u/.claude",))
     verdicts = [
         evaluate(ToolCall("claude", tool, paths=(path,), cwd="/home/u/proj"), rules, context).verdict
         for tool in ("write", "edit", "read")

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from support.empty_disk import look
 from tmpwarden.agent_facts import FACTS
 from tmpwarden.guard.context import Context, context_of
 from tmpwarden.guard.decide.evaluate import evaluate
@@ -16,10 +17,6 @@ from tmpwarden.oskit.files.startup import login_shell
 RULES = load((), preset="sandbox").rules
 SCRATCH = "/tmp/agent-s1"
 REMOVES = f"rm -rf {SCRATCH}/x"
-
-
-def look(path: str) -> tuple[str, bool]:
-    return path.rpartition("/")[0] or "/", False
 
 
 def judged(command: str, environ: dict[bytes, bytes] | None = None, *texts: str | None) -> Decision:

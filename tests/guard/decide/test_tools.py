@@ -9,6 +9,7 @@ import pytest
 
 from hooks.calling import hook, said
 from support import forked
+from support.empty_disk import look
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
@@ -35,10 +36,6 @@ decision = "allow"
 tool = "Glob"
 decision = "allow"
 """
-
-
-def look(path: str) -> tuple[str, bool]:
-    return path.rpartition("/")[0] or "/", False
 
 
 def verdict(tmp_path: Path, tool: str, name: str, paths: tuple[str, ...] = (), **given: bool) -> str:
