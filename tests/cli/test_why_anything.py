@@ -10,6 +10,7 @@ from support.command import answer, data, tmpwarden
 from support.holding import process
 from support.mounts import needs_root
 from support.user import UID, USER
+from support.users import leased_scratch, write_lease
 
 
 @pytest.fixture
@@ -48,6 +49,13 @@ def test_what_lies_in_quarantine_is_told_with_the_id_that_brings_it_back(root: P
     assert f"tmpwarden undo {removed['receipt'][:8]}" in said(str(unit))
     assert tmpwarden("undo", removed["receipt"][:8]).returncode == 0
     assert unit.exists()
+
+
+def test_an_owner_of_whom_nothing_can_be_told_is_said_to_be_so_and_why(root: Path) -> None:
+    unit = leased_scratch(root)
+    assert "  gone: pid " in said(str(unit))
+    write_lease(unit, boot="another", machine="another")
+    assert "(its lease names another machine or container, or a process that cannot be read)" in said(str(unit))
 
 
 @needs_root

@@ -134,14 +134,17 @@ _OWNERS = {
 }
 
 
+_FROM_AFAR = "its lease names another machine or container, or a process that cannot be read"
+
+
 def owner_told(owner: Owner) -> str:
     known = [f"pid {owner.pid}"] * (owner.pid is not None)
     known += [f"session {shown(owner.session)}"] if owner.session else []
-    state = _OWNERS[owner.state]
-    if not known or owner.state is OwnerState.NONE:
-        return state
-    carried = ", which no process carries" if owner.state is OwnerState.ABSENT else ""
-    return f"{state}: {', '.join(known)}{carried}"
+    told = _OWNERS[owner.state]
+    if known and owner.state is not OwnerState.NONE:
+        told += f": {', '.join(known)}" + ", which no process carries" * (owner.state is OwnerState.ABSENT)
+    why = owner.detail if owner.state is OwnerState.UNKNOWN else ""
+    return f"{told} ({_FROM_AFAR if why == 'lease' else shown(why)})" if why else told
 
 
 def owner_short(owner: Owner) -> str:

@@ -62,11 +62,8 @@ def environment(path: str) -> dict[str, str]:
 
 def find(root: str, agent: str, session: str) -> Lease | None:
     """The lease of this session below `root`, if it has one."""
-    for base in _bases(root):
-        for lease in lease_files.leases_in(base, _names(agent, session)):
-            if (lease.agent, lease.session) == (agent, session):
-                return lease
-    return None
+    near = (lease for base in _bases(root) for lease in lease_files.leases_in(base, _names(agent, session)))
+    return next((lease for lease in near if (lease.agent, lease.session) == (agent, session)), None)
 
 
 def read(path: str) -> Lease | None:

@@ -12,24 +12,13 @@ from hypothesis import strategies as st
 from support.answers import witnesses
 from support.holding import process
 from support.mounts import needs_root
-from support.users import BIND_ELSEWHERE, LIBC, MAP, OPEN, fill
+from support.users import BIND_ELSEWHERE, LIBC, MAP, OPEN, WITHOUT_ITS_FIRST_THREAD, fill
 from tmpwarden.model.answers import Held, Nobody, NotMeasured
 from tmpwarden.model.terms import WitnessKind
 from tmpwarden.oskit.proc import namespaces
 from tmpwarden.oskit.proc.holders import Holders
 
 CWD = "import os, sys; os.chdir(sys.argv[1])"
-
-WITHOUT_ITS_FIRST_THREAD = """
-import ctypes, os, sys, threading
-def go_on():
-    while open("/proc/self/stat").read().rsplit(") ", 1)[1][0] != "Z": pass
-    print("ready", flush=True)
-    sys.stdin.read()
-    os._exit(0)
-threading.Thread(target=go_on).start()
-ctypes.CDLL(None).pthread_exit(None)
-"""
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ from support.hiding import HIDE, SOMEBODY, process, run
 from support.holding import process as own_process
 from support.mounts import needs_root
 from support.user import OrdinaryUser
-from support.users import OPEN, dead_process, fill
+from support.users import OPEN, WITHOUT_ITS_FIRST_THREAD, dead_process, fill
 from tmpwarden.model.answers import Held, Nobody, NotMeasured
 from tmpwarden.model.terms import OwnerState, WitnessKind
 from tmpwarden.oskit.proc.holders import Holders
@@ -122,6 +122,15 @@ def test_a_use_whose_path_is_too_long_to_be_told_is_a_doubt_about_deep_trees_alo
         holders = Holders.look()
         assert isinstance(holders.within(str(unit), is_deep=True), NotMeasured)
         assert holders.within(str(unit)) == holders.unseen
+
+
+@needs_root
+@pytest.mark.parametrize("uses", [True, False])
+def test_a_first_thread_that_has_ended_hides_nobodys_session(ordinary_user: OrdinaryUser, uses: bool) -> None:
+    """Only root may still ask it; everybody may ask the others."""
+    ask = f"from tmpwarden.oskit.proc.holders import Holders; print(Holders.look(('HOME',), uses={uses}).sessions)"
+    with process(ordinary_user, WITHOUT_ITS_FIRST_THREAD) as holder:
+        assert str(holder.pid) in run(ordinary_user, ask).stdout
 
 
 @needs_root

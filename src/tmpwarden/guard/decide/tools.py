@@ -28,8 +28,5 @@ def has_rule(call: ToolCall, rules: Rules) -> bool:
 
 
 def _speaking(call: ToolCall, rules: Rules) -> Rule | None:
-    for decision in (DENY, ASK, ALLOW):
-        for rule in rules.of("tools", decision):
-            if rule.names(call.name):
-                return rule
-    return None
+    speaking = (rule for decision in (DENY, ASK, ALLOW) for rule in rules.of("tools", decision))
+    return next((rule for rule in speaking if rule.names(call.name)), None)

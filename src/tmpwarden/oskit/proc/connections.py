@@ -64,13 +64,10 @@ class Connections:
 
     def _other_end(self, pid: int, one: Socket) -> int | None:
         namespace = self._owned[pid][0]
-        ends = {
-            other.inode for other in self._tables[namespace] if (other.local, other.remote) == (one.remote, one.local)
-        }
-        for other, (where, inodes) in self._owned.items():
-            if where == namespace and not inodes.isdisjoint(ends):
-                return other
-        return None
+        mirrored = (one.remote, one.local)
+        ends = {other.inode for other in self._tables[namespace] if (other.local, other.remote) == mirrored}
+        near = ((pid, inodes) for pid, (where, inodes) in self._owned.items() if where == namespace)
+        return next((pid for pid, inodes in near if not inodes.isdisjoint(ends)), None)
 
 
 def _target(link: str) -> str:

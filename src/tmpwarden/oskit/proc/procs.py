@@ -170,16 +170,17 @@ def arguments(pid: int) -> tuple[bytes, ...]:
 
 
 def environment(thread: int) -> bytes:
-    """What it was started with. While a program is being loaded, which takes as long as its file system likes, the
-    kernel shows neither this nor its arguments. Raises one of ENDED when it shows nothing any more; OSError: not
-    measured."""
-    text = read(f"/proc/{thread}/environ")
-    if text or read(f"/proc/{thread}/cmdline"):
-        return text
+    """What it was started with. The kernel shows neither this nor its arguments while it loads a program, as long as a
+    file system likes. Raises one of ENDED where the thread has none any more; OSError: not measured."""
+    trouble = OSError(errno.EAGAIN, "its program is just being loaded")
+    try:
+        text = read(f"/proc/{thread}/environ")
+        if text or read(f"/proc/{thread}/cmdline"):
+            return text
+    except PermissionError as refused:  # as every user but root is without its memory
+        trouble = refused
     found = living(thread)
-    if found is None or found.is_exiting:  # older kernels say so by an empty text
-        raise ProcessLookupError(errno.ESRCH, os.strerror(errno.ESRCH))
-    raise OSError(errno.EAGAIN, "its program is just being loaded")
+    raise ProcessLookupError(errno.ESRCH, "it ends") if found is None or found.is_exiting else trouble
 
 
 def described(pid: int, found: Process | None = None) -> str | None:
