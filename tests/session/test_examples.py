@@ -87,7 +87,9 @@ def test_arguments_that_do_not_parse_are_told_to_people_and_by_argparse_to_progr
 @pytest.mark.parametrize("example", EXAMPLES)
 @pytest.mark.parametrize(("signum", "status"), [(signal.SIGTERM, 143), (signal.SIGINT, 130)])
 def test_a_signal_is_answered_too(programs: Programs, tmp_path: Path, example: str, signum: int, status: int) -> None:
+    (tmp_path / "text").write_text("a b")
     os.mkfifo(tmp_path / "pipe")
+    pipe = os.open(tmp_path / "pipe", os.O_RDWR)  # somebody who may write is there: neither side waits for the other
     process = subprocess.Popen(
         [sys.executable, str(ROOT / "examples" / example), str(tmp_path / "text"), str(tmp_path / "pipe")],
         stdout=subprocess.PIPE,
@@ -95,14 +97,13 @@ def test_a_signal_is_answered_too(programs: Programs, tmp_path: Path, example: s
         text=True,
         env={**os.environ, "TMPDIR": str(programs.tmp)},
     )
-    (tmp_path / "text").write_text("a b")
-    with open(tmp_path / "pipe", "w") as pipe:  # now it reads; click opens its files before the command runs
-        while not list(programs.tmp.glob("words-*/s*/words")):
-            time.sleep(0.01)
-        wait_until_it_waits(process)
-        process.send_signal(signum)
-        out, err = process.communicate(timeout=30)
-        assert pipe.writable()
+    while not list(programs.tmp.glob("words-*/s*/words")):
+        assert process.poll() is None
+        time.sleep(0.01)
+    wait_until_it_waits(process)
+    process.send_signal(signum)
+    out, err = process.communicate(timeout=30)
+    os.close(pipe)
     assert process.returncode == status, err
     assert json.loads(out)["error"]["code"] == "CANCELLED"
     assert _sessions(programs) == []
