@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import time
 
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
     from .holders import Holders
 
 _ROUNDS = 4  # a process may fork and end while we look at another: look again for new numbers, this often
-_PAUSES_S = 0.002, 0.02, 0.1, 0.0  # after each try: one whose program is being loaded cannot tell yet
+_PAUSES_S = 0.002, 0.02, 0.1, 0.0  # between tries, for one whose program is being loaded
 MOST_PER_PATH = 16  # a library that a thousand processes map needs no thousand names
 
 Key = tuple[str, str]  # (device, path within the file system)
@@ -104,7 +105,7 @@ class Pass:
                 break
             except OSError as error:
                 trouble = error
-                time.sleep(pause)
+                time.sleep(pause if error.errno == errno.EAGAIN else 0)
         if trouble is not None:
             self.unreadable[pid] = trouble
 
