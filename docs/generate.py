@@ -38,6 +38,16 @@ stays as it says. `tmpwarden config init` writes a commented sample and a schema
 changes one key, `config edit` opens it and checks it before it counts, `config show` tells what is in force and where
 it is set. Rules of the guard: [guard.md](guard.md).
 """
+_AGES = """
+How old an item without a known owner must be (`tmpwarden why PATH` tells it for one item):
+
+1. 72h for most kinds; `[periodic] max_age` changes that for every clean (a session that may be resumed waits at least
+   24h). It never shortens the longer limit that some kinds have of their own ([catalogue.md](catalogue.md)).
+2. `[rows."claude.session"] max_age = "10d"` is your word on one kind: no limit for all kinds replaces it. It may not go
+   below 72h (24h where a session may be resumed), or below the kind's own limit where that is shorter.
+3. `clean --max-age 1h` counts for one run: it replaces the 72h, and goes below shorter limits, but never below a
+   kind's own longer one or your word on that kind.
+"""
 
 _MAY_GO = {
     Reason.OWNER_DEAD,
@@ -187,6 +197,7 @@ def config() -> str:
                 default = f"none; e.g. `{written}`" if key.example else f"`{written}`"
                 choice = f" One of {', '.join(key.words)}." if key.words else ""
                 lines.append(f"| `{name.partition('.')[2]}` | {default} | {key.about}{choice} |\n")
+        lines.append(_AGES if table == "periodic" else "")
     return "".join(lines)
 
 

@@ -183,8 +183,20 @@ def test_one_row_can_be_made_slower_or_ask() -> None:
 def test_no_row_can_be_made_hasty() -> None:
     catalogue = overridden("claude.session", ages_s=(("grace", 1), ("max_age", 60)))
     row_now = catalogue.row("claude.session")
-    assert row_now is not None and (row_now.grace_s, row_now.max_age_s) == (60, 72 * 3600)
+    assert row_now is not None and (row_now.grace_s, row_now.max_age_s) == (60, 24 * 3600)
     assert len(catalogue.warnings) == 2 and "config.toml:3" in catalogue.warnings[0]
+
+
+def test_what_may_be_resumed_waits_as_long_as_the_user_says_down_to_a_day() -> None:
+    """Issue 34, 5: the user's own word on one row; less is answered with a sentence."""
+    asked = overridden("claude.session", ages_s=(("max_age", 30 * 3600),))
+    session = asked.row("claude.session")
+    assert session is not None and (session.max_age_s, session.is_users_age) == (30 * 3600, True)
+    assert asked.warnings == ()
+    less = overridden("claude.session", ages_s=(("max_age", 23 * 3600),))
+    assert less.warnings == ("config.toml:3: claude.session: max_age may not go below 1d",)
+    other = overridden("claude.session", ask=True).row("claude.session")
+    assert other is not None and not other.is_users_age
 
 
 def test_a_row_slower_than_the_default_can_be_brought_back_to_it() -> None:

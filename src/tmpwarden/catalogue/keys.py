@@ -51,7 +51,10 @@ KEYS: dict[str, Key] = {
     "periodic.enabled": Key("periodic_enabled", values.flag, "flag", "Clear by the clock at all."),
     "periodic.every": Key("periodic_every_s", values.wait, "age", "How often, at most."),
     "periodic.max_age": Key(
-        "periodic_max_age_s", values.max_age, "age", "How old a thing must be that nobody provably owned."
+        "periodic_max_age_s",
+        values.max_age,
+        "age",
+        "The general age limit of items without a known owner, for every clean; see below.",
     ),
     "teardown.enabled": Key("teardown_enabled", values.flag, "flag", "Take what the session left, at once."),
     "automatic.max": Key(

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 
 from ..lazy_dataclass import dataclass, replace
 from ..model.agent import Agent
+from ..model.request import LEAST_RESUMABLE_S
 from ..model.sweep import Litter
 from ..model.terms import Tier
 from ..text import duration
@@ -47,10 +48,16 @@ def _overridden(row: Litter, override: Override) -> tuple[Litter | None, list[st
     complaints = []
     ages = {"grace": row.grace_s, "min_age": row.min_age_s, "max_age": row.max_age_s}
     for key, seconds in override.ages_s:
-        lowest = min(ages[key], DEFAULT_AGES[key])
+        lowest = min(ages[key], LEAST_RESUMABLE_S if key == "max_age" and row.resume else DEFAULT_AGES[key])
         if seconds < lowest:
             complaints.append(f"{override.origin}: {row.key}: {key} may not go below {duration(lowest)}")
         ages[key] = max(seconds, lowest)
     tier = Tier.ASK if override.ask else row.tier
-    slower = replace(row, tier=tier, grace_s=ages["grace"], min_age_s=ages["min_age"], max_age_s=ages["max_age"])
-    return slower, complaints
+    return replace(
+        row,
+        tier=tier,
+        grace_s=ages["grace"],
+        min_age_s=ages["min_age"],
+        max_age_s=ages["max_age"],
+        is_users_age=row.is_users_age or "max_age" in dict(override.ages_s),
+    ), complaints

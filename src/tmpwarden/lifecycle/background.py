@@ -171,7 +171,7 @@ def clear_the_dead(*, observe: bool = False) -> "Cleared":
     import time
 
     from ..catalogue.settings import load_settings
-    from ..model.request import Request, Thresholds
+    from ..model.request import Request
     from ..oskit.files.places import state_dir
     from ..sweep.weigh.consent import is_due
     from .cleared import Cleared
@@ -180,9 +180,8 @@ def clear_the_dead(*, observe: bool = False) -> "Cleared":
     every_s = float(settings.periodic_every_s)
     if not settings.periodic_enabled or not is_due(state_dir(), every_s * JUST_DONE, time.time_ns()):
         return Cleared(every_s)
-    limits = Thresholds(max_age_s=settings.periodic_max_age_s)
     with Deadline(CLEAN_LIMIT_S + 10):
-        result = _clean(Request(unattended=True, thresholds=limits, time_limit_s=CLEAN_LIMIT_S), observe)
+        result = _clean(Request(unattended=True, time_limit_s=CLEAN_LIMIT_S), observe)
     if settings.orphans_end and not observe:
         from .orphans import end_unattended
 

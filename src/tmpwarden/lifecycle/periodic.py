@@ -81,7 +81,7 @@ class Periodic:
             settings = load_settings()
             pause_s = float(self._every_s or settings.periodic_every_s)
             if settings.periodic_enabled and self._is_due(pause_s):
-                self._clean(self._max_age_s or settings.periodic_max_age_s, stopping or self._stopping)
+                self._clean(stopping or self._stopping)
         except LockHeld:
             self.skipped += 1
         except Exception as error:  # a server must not notice
@@ -96,10 +96,10 @@ class Periodic:
         self._has_begun = True
         return True
 
-    def _clean(self, max_age_s: int, stopping: threading.Event) -> None:
+    def _clean(self, stopping: threading.Event) -> None:
         request = Request(
             roots=self._roots,
-            thresholds=Thresholds(max_age_s=max_age_s),
+            thresholds=Thresholds(general_s=self._max_age_s),
             unattended=True,
             time_limit_s=_RUN_LIMIT_S,
         )

@@ -5,13 +5,19 @@ from __future__ import annotations
 from ..lazy_dataclass import dataclass, field
 from .terms import Reason
 
+LEAST_RESUMABLE_S = 24 * 3600  # a session that ended yesterday may be resumed today: no setting goes below
+
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The user's word on ages, over the rows'. None: the row's own."""
+    """The user's word on ages, over the rows'. None: what the rows and the settings say.
+
+    A caller fills in what its own user said and nothing else; `compose.prepare` adds what the settings say, for all.
+    """
 
     min_age_s: int | None = None  # a floor for every state
-    max_age_s: int | None = None  # replaces 72 h, never below min_age
+    max_age_s: int | None = None  # a person's, on the command line, for this run: goes below a row's shorter age too
+    general_s: int | None = None  # what 72 h, the limit of rows without one of their own, is here; [periodic] max_age
     hurried: bool = False  # pressure: dead and absent 60 s
     take_ask: bool = False  # --tier ask
     named: frozenset[str] = field(

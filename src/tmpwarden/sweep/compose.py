@@ -13,7 +13,7 @@ from ..errors import TmpwardenError, UnsafeRoot
 from ..lazy_dataclass import replace
 from ..leases import births, leased_roots, made_names, scratch, static_temp
 from ..model.belongings import Birth
-from ..model.request import Request
+from ..model.request import Request, Thresholds
 from ..model.sweep import Evidence, Finding, Litter, Measure, Owner, Witness
 from ..model.terms import Kind, Reason
 from ..oskit.files import places
@@ -117,7 +117,7 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     world = _world(catalogue, (*roots, *leased), finder)
     pressure = Pressure.of(roots, request, settings)
     found, about_words = _named(request.words, finder, tuple(roots))
-    limits = request.thresholds
+    limits = _limits(request.thresholds, settings)
     if found:
         limits = replace(limits, named=frozenset(each.path for each in found), named_reason=Reason.NAMED)
     weigher = Weigher(world, limits, _standing(request, settings, consent), now_ns, pressure.roots)
@@ -128,6 +128,11 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
         named=found,
         leased_roots=leased,
     )
+
+
+def _limits(asked: Thresholds, settings: Settings) -> Thresholds:
+    """The ages of a run, for every caller: hook, timer, server, cron and person judge a row alike."""
+    return asked if asked.general_s is not None else replace(asked, general_s=settings.periodic_max_age_s)
 
 
 def _named(words: tuple[str, ...], finder: Finder, roots: tuple[str, ...]) -> tuple[tuple[Finding, ...], list[str]]:

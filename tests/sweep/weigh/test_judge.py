@@ -110,6 +110,50 @@ def test_max_age_replaces_the_default_but_never_falls_below_min_age() -> None:
     assert threshold_s(replace(ROW, max_age_s=60), OwnerState.NONE, Thresholds(max_age_s=10**6)) == 60
 
 
+H, D = 3600, 86400
+
+
+@pytest.mark.parametrize(
+    ("own_s", "words", "waits_s"),
+    [
+        (72 * H, {"general_s": 24 * H}, 24 * H),
+        (72 * H, {"general_s": 10 * D}, 10 * D),
+        (72 * H, {"general_s": 10 * D, "max_age_s": H}, H),
+        (30 * D, {"general_s": 24 * H}, 30 * D),
+        (30 * D, {"max_age_s": H}, 30 * D),
+        (30 * D, {"max_age_s": 60 * D}, 60 * D),
+        (H, {"general_s": 72 * H}, H),
+        (H, {"general_s": 60}, H),
+        (H, {"max_age_s": 60}, 60),
+        (H, {"max_age_s": 7 * D}, H),
+    ],
+)
+def test_an_age_for_all_rows_replaces_the_general_one_and_a_person_may_go_below_a_short_one(
+    own_s: int, words: dict[str, int], waits_s: int
+) -> None:
+    for state in (OwnerState.UNKNOWN, OwnerState.NONE):
+        assert threshold_s(replace(ROW, max_age_s=own_s), state, Thresholds(**words)) == waits_s
+
+
+@pytest.mark.parametrize("own_s", [2 * H, 72 * H, 10 * D])
+def test_the_users_word_on_a_row_is_replaced_by_no_age_for_all(own_s: int) -> None:
+    said = replace(ROW, max_age_s=own_s, is_users_age=True)
+    for words in ({"general_s": H}, {"max_age_s": H}, {"general_s": 60 * D}):
+        assert threshold_s(said, OwnerState.UNKNOWN, Thresholds(**words)) == own_s
+
+
+def test_settings_for_all_leave_a_day_to_what_may_be_resumed_and_a_person_does_not() -> None:
+    may = replace(ROW, resume=True)
+    for state in (OwnerState.DEAD, OwnerState.ABSENT, OwnerState.UNKNOWN):
+        assert threshold_s(may, state, Thresholds(general_s=2 * H)) == 24 * H
+        assert threshold_s(may, state, Thresholds(general_s=30 * H)) == 30 * H
+        assert threshold_s(may, state, Thresholds(max_age_s=2 * H)) == 2 * H
+
+
+def test_a_dead_owners_grace_counts_also_where_a_session_may_be_resumed() -> None:
+    assert threshold_s(replace(ROW, resume=True, grace_s=10 * D), OwnerState.DEAD, Thresholds()) == 10 * D
+
+
 def test_pressure_hurries_the_dead_but_never_what_is_unknown_and_worth_something() -> None:
     hurried = Thresholds(hurried=True)
     assert threshold_s(replace(ROW, resume=True), OwnerState.DEAD, hurried) == 60

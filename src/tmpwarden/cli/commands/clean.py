@@ -30,7 +30,7 @@ _MOST_LISTED = 40  # lines a person reads before a question
 @plain.option("-n", "--dry-run", is_flag=True, help="Show what would go and touch nothing.")
 @plain.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask. What is in use still stays.")
 @plain.option("--min-age", type=age, help="Nothing younger than this goes, whoever owned it.")
-@plain.option("--max-age", type=age, help="Instead of 72h, for what nobody provably owned.")
+@plain.option("--max-age", type=age, help="Age limit for items without a known owner, for this run (default: 72h).")
 @plain.option(*AGENT[0], **AGENT[1])
 @plain.option(
     "--tier", type=OneOf("auto", "ask"), default="auto", help="`ask` also takes what goes only when you say so."

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ...lazy_dataclass import dataclass, replace
 from ...model.answers import Held, Nobody, NotMeasured
-from ...model.request import Thresholds
+from ...model.request import LEAST_RESUMABLE_S, Thresholds
 from ...model.sweep import Evidence, Finding, GitUnclear, Keep, Litter, Measure, Remove, Verdict
 from ...model.terms import OwnerState, Reason, Tier, Worth
 
@@ -171,11 +171,9 @@ def age_ns(measure: Measure, now_ns: int) -> int:
 def threshold_s(litter: Litter, state: OwnerState, thresholds: Thresholds) -> int:
     """How old a unit must be, by the state of its owner, the row, and the user's word."""
     floor = thresholds.min_age_s or 0
-    longest = litter.max_age_s
-    if thresholds.max_age_s is not None and longest >= DEFAULT_MAX_AGE_S:
-        longest = max(thresholds.max_age_s, floor)
+    longest = max_age_s(litter, thresholds)
     if state is OwnerState.DEAD:
-        needed = HURRIED_S if thresholds.hurried else longest if litter.resume else litter.grace_s
+        needed = HURRIED_S if thresholds.hurried else max(longest if litter.resume else 0, litter.grace_s)
     elif state is OwnerState.ABSENT:
         needed = HURRIED_S if thresholds.hurried else max(longest if litter.resume else 0, litter.min_age_s)
     elif thresholds.hurried and litter.worth is Worth.NONE:
@@ -183,3 +181,19 @@ def threshold_s(litter: Litter, state: OwnerState, thresholds: Thresholds) -> in
     else:
         needed = longest
     return max(needed, floor)
+
+
+def max_age_s(litter: Litter, thresholds: Thresholds) -> int:
+    """How long a unit waits whose owner nobody can name.
+
+    An age for all rows replaces only the general limit. What a row waits longer, and the user's own word on a row, is
+    shortened by none; what a row waits less, only by a person for one run.
+    """
+    own_s, asked_s = litter.max_age_s, thresholds.max_age_s
+    if litter.is_users_age:
+        return own_s
+    if own_s < DEFAULT_MAX_AGE_S:
+        return own_s if asked_s is None else min(own_s, asked_s)
+    general_s = DEFAULT_MAX_AGE_S if thresholds.general_s is None else thresholds.general_s
+    wanted_s = asked_s if asked_s is not None else max(general_s, LEAST_RESUMABLE_S) if litter.resume else general_s
+    return wanted_s if own_s == DEFAULT_MAX_AGE_S else max(own_s, wanted_s)

@@ -1,0 +1,26 @@
+"""What a row waits, it waits for every caller: the age for all rows shortens none of their own, nor the user's word."""
+
+import json
+import sys
+from pathlib import Path
+
+import pytest
+
+from support import own_machine
+from support.mounts import needs_root
+
+SCRIPT = Path(own_machine.__file__).with_name("waiting_rows.py")
+
+
+@needs_root
+@pytest.mark.parametrize("caller", ["hook", "tick", "server", "cron", "person", "looks"])
+def test_nothing_of_any_row_goes_an_hour_before_its_age(caller: str) -> None:
+    """A hook's run at 80 h once purged the shell snapshot of a living session, which waits 30 days."""
+    ended = own_machine.run(sys.executable, SCRIPT, "all", caller, timeout_s=300)
+    assert ended.status == 0, ended.said
+    told = json.loads(ended.said.splitlines()[-1])
+    assert told["too_early"] == [] and told["said"] == []
+    assert len(told["rows"]) > 100, "this shows something only if nearly all rows are there"
+    assert {"claude.shell-snapshot", "claude.session"} <= set(told["rows"])
+    if caller != "looks":
+        assert {"claude.shell-snapshot", "claude.session"} <= set(told["taken"]), "it takes them when they are due"
