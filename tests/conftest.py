@@ -20,6 +20,7 @@ from support.bases import GROUND, PREFIX, base_for_all, remove
 from support.compiled import compile_all
 from support.examples import ALL, FEW
 from support.skips import KINDS, Skips
+from support.told import Told
 from support.user import OrdinaryUser, fill_library
 
 # How long anything takes is the machine's affair: a test that fails by load is worse than none.
@@ -117,6 +118,9 @@ def machine(request: pytest.FixtureRequest) -> Iterator[Machine]:
 def pytest_addoption(parser: pytest.Parser) -> None:
     kinds = ", ".join(KINDS)
     parser.addoption("--accept-skips", metavar="KINDS", help=f"fail when a test is skipped for none of these: {kinds}")
+    parser.addoption(
+        "--told", metavar="FILE", help="append what the run tells at its end: journeys, what is not proven"
+    )
 
 
 @pytest.hookimpl(tryfirst=True)
@@ -133,6 +137,8 @@ def pytest_configure(config: pytest.Config) -> None:
             signal.signal(signal.SIGTERM, signal.default_int_handler)  # `timeout` ends us as Ctrl-C would: tidy
     if config.option.accept_skips is not None and not hasattr(config, "workerinput"):
         config.pluginmanager.register(Skips(config.option.accept_skips))
+    if not hasattr(config, "workerinput"):
+        config.pluginmanager.register(Told(config.option.told))
 
 
 @pytest.hookimpl(wrapper=True)
