@@ -200,13 +200,6 @@ def test_no_module_needs_itself_by_way_of_others() -> None:
         pytest.fail(" needs ".join(reversed(circle.args[1])))
 
 
-def test_no_file_is_too_long_to_be_read_at_one_sitting() -> None:
-    """250 lines; what `make generate` writes is read by nobody."""
-    generated = {"agent_facts.py", "agent_events.py"}
-    sizes = {path: len(path.read_text().splitlines()) for path in SRC.rglob("*.py") if path.name not in generated}
-    assert {str(path.relative_to(SRC)): size for path, size in sizes.items() if size > 250} == {}
-
-
 def test_nobody_uses_the_standard_dataclass_decorator() -> None:
     """It imports inspect and compiles while a command starts; `asdict` and friends, which few need, are welcome."""
     for path, _, parts in modules():

@@ -386,7 +386,7 @@ def test_an_uninspectable_repository_keeps_its_unit(own_world: Path, clone: Path
 
 
 @pytest.mark.parametrize("status", [128, -9])
-@pytest.mark.parametrize("word", ["rev-parse", "symbolic-ref", "rev-list", "status"])
+@pytest.mark.parametrize("word", ["for-each-ref", "ls-files", "rev-list", "status"])
 def test_a_git_that_fails_has_not_said_no(clone: Path, monkeypatch: pytest.MonkeyPatch, word: str, status: int) -> None:
     commit_detached(clone)
     real = git_program.Git._run

@@ -4,7 +4,7 @@ import os
 import subprocess
 from pathlib import Path
 
-from tmpwarden.repos import git_program, work
+from tmpwarden.repos import gitdir, work
 
 _SETTINGS = (
     "user.name=T", "user.email=t@example.org", "protocol.file.allow=always",
@@ -34,7 +34,7 @@ def inspected(clone: Path, inside: str = "") -> work.Found | str:
     fd = os.open(clone.parent, os.O_RDONLY | os.O_DIRECTORY)
     try:
         return work.inspect(fd, clone.name, inside)
-    except git_program.Unclear as unclear:
+    except gitdir.Unclear as unclear:
         return str(unclear)
     finally:
         os.close(fd)

@@ -1,14 +1,24 @@
-"""Run git in a repository that may be hostile: without the user's settings or environment, writing nothing, in time."""
+"""Run git in a repository that may be hostile: without the user's settings or environment, writing nothing, in time.
+
+Silence is no answer. Each call ends with a mark that git itself prints into the same pipe after the answer: where it
+stood, what HEAD is, and a word that only this call knows, with the status of the question. An answer without the mark,
+or one whose HEAD or places are not what lies on the disk, is Unclear.
+"""
 
 from __future__ import annotations
 
 import os
 import re
 import shutil
+import signal
 import subprocess
 import time
+from contextlib import suppress
 
 from ..lazy_dataclass import dataclass, field
+from ..oskit.files.descriptors import closing
+from .gitdir import Unclear
+from .on_disk import head_in
 
 TIME_LIMIT_S = 20.0  # for all questions about one repository
 _PROGRAMS = ("/usr/bin/git", "/usr/local/bin/git", "/bin/git", "/opt/homebrew/bin/git")
@@ -21,14 +31,20 @@ _SETTINGS = (
 )  # fmt: skip
 # The default branch of a remote was renamed; a bundle is as it should be: git says so, and nothing is wrong.
 _NO_COMPLAINT = re.compile(rb"warning: ignoring dangling symref refs/remotes/[^\n]+/HEAD\n?|[^\n]+\.bundle is okay\n?")
+_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 _LONGEST_TOLD = 160
 # Who makes commits of ours.
 NOBODY = {f"GIT_{who}_{key}": f"tmpwarden{more}" for who in ("AUTHOR", "COMMITTER")
           for key, more in (("NAME", ""), ("EMAIL", "@localhost"))}  # fmt: skip
-
-
-class Unclear(Exception):
-    """Could not be inspected; its text says why."""
+# What git runs: the question, then the mark. One alias, so that the git that was asked prints all of it.
+_ALIAS = "tmpwarden-asks"
+_SCRIPT = """!f() {
+mark=$1; shift; git "$@"; status=$?
+[ $status -lt 2 ] || exit $status
+printf '\\n%s\\n%s\\n' "$(pwd -P)" "$(cd -- "$GIT_DIR" && pwd -P)" || exit 99
+printf 'HEAD\\n%s.%s\\n' "$mark" $status | git cat-file "--batch-check=%(objectname)" || exit 99
+exit $status
+}; f"""
 
 
 @dataclass(slots=True)
@@ -56,30 +72,56 @@ class Git:
         return output
 
     def _run(self, words: tuple[str, ...], given: bytes | None = None) -> tuple[int, bytes]:
-        settings = [*_SETTINGS, f"core.bare={'false' if self.work_tree else 'true'}"]
+        settings = [*_SETTINGS, f"core.bare={'false' if self.work_tree else 'true'}", f"alias.{_ALIAS}={_SCRIPT}"]
         options = [word for setting in settings for word in ("-c", setting)]
+        mark = f"end{os.urandom(8).hex()}"
+        words = ("--no-optional-locks", "--no-replace-objects", "--literal-pathspecs", *options, _ALIAS, mark, *words)
+        status, output, complaint = self._said(words, given)
+        if complaint := _NO_COMPLAINT.sub(b"", complaint).strip():
+            raise Unclear(f"git says: {_told(complaint)}")
+        if status not in (0, 1):
+            return status, b""  # no answer, whatever it says
+        return status, self._answer(output, f"{mark}.{status} missing\n".encode())
+
+    def _answer(self, output: bytes, end: bytes) -> bytes:
+        """What stands before the mark. Raises Unclear if the mark is missing or speaks of something else."""
+        if not output.endswith(end):
+            raise Unclear("git said nothing, or only a part of its answer")
+        try:
+            with closing(os.open(self.directory, _DIRECTORY, dir_fd=self.fd)) as own:
+                head = head_in(own)
+                ours = (os.readlink(f"/proc/self/fd/{self.fd}"), os.readlink(f"/proc/self/fd/{own}"))
+        except OSError as error:
+            raise Unclear(f"its HEAD cannot be read: {error}") from None
+        place = "".join(f"\n{path}" for path in ours)
+        expected = os.fsencode(f"{place}\n{head or 'HEAD missing'}\n") + end
+        if not output.endswith(expected):
+            raise Unclear("git answered for another repository, or for another state of it than lies on the disk")
+        return output.removesuffix(expected)
+
+    def _said(self, words: tuple[str, ...], given: bytes | None) -> tuple[int, bytes, bytes]:
+        """Its status, what it printed, and what it complained about."""
         try:
             with _Child(
-                [program(), "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs", *options, *words],
+                [program(), *words],
                 cwd=f"/proc/self/fd/{self.fd}",
                 env=self._environment(),
                 stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=subprocess.PIPE,
+                process_group=0,
             ) as child:
                 try:
                     output, complaint = child.communicate(given, timeout=max(0.1, self.deadline - time.monotonic()))
                 finally:
-                    child.kill()
+                    child.end_all()
         except subprocess.TimeoutExpired:
-            raise Unclear(f"git {words[0]} took too long") from None
+            raise Unclear("git took too long") from None
         except (OSError, subprocess.SubprocessError) as error:
             raise Unclear(f"git could not be run: {error}") from None
         if child.was_taken_away:
             raise Unclear("how git ended could not be told")
-        if complaint := _NO_COMPLAINT.sub(b"", complaint).strip():
-            raise Unclear(f"git says: {_told(complaint)}")
-        return child.returncode, output
+        return child.returncode, output, complaint
 
     def _environment(self) -> dict[str, str]:
         where = {"GIT_DIR": self.directory} | ({"GIT_WORK_TREE": self.work_tree} if self.work_tree else {})
@@ -98,6 +140,12 @@ class _Child(subprocess.Popen[bytes]):
         except ChildProcessError:
             self.was_taken_away = True
             return self.pid, 0
+
+    def end_all(self) -> None:
+        """It, and what it started. Nothing if it has ended: its number may be somebody else's by then."""
+        if self.poll() is None:
+            with suppress(ProcessLookupError):
+                os.killpg(self.pid, signal.SIGKILL)
 
 
 def _told(complaint: bytes) -> str:

@@ -9,10 +9,14 @@ import stat
 from ..lazy_dataclass import dataclass
 from ..oskit.files.descriptors import closing
 from ..oskit.files.opening import open_dir, open_unread
-from .git_program import Unclear
 
 LONGEST = 1 << 20
 _CHUNK = 1 << 20
+_INDEX_COUNT_AT = 8  # behind "DIRC" and the version
+
+
+class Unclear(Exception):
+    """Could not be inspected; its text says why."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,17 +71,19 @@ class Directory:
             return False
         return bool(self.names(name)) if stat.S_ISDIR(mode) else not stat.S_ISREG(mode) or bool(self.read(name))
 
-    def check_index(self) -> None:
-        """git reads an index without comparing its checksum; a flipped bit in it may say that nothing was modified."""
+    def check_index(self) -> int:
+        """How many entries the index has at least. git reads an index without comparing its checksum; a flipped bit in
+        it may say that nothing was modified."""
         try:
             fd = open_unread("index", self.fd)
         except FileNotFoundError:
-            return
+            return 0
         with closing(fd):
             if not stat.S_ISREG(os.fstat(fd).st_mode):
                 raise Unclear("its index is no plain file")
             if not any(_ends_in_its_checksum(fd, name) for name in ("sha1", "sha256")):
                 raise Unclear("its index is corrupt")
+            return int.from_bytes(os.pread(fd, 4, _INDEX_COUNT_AT), "big")
 
 
 def _ends_in_its_checksum(fd: int, name: str) -> bool:

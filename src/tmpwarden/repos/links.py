@@ -9,8 +9,7 @@ import stat
 from ..oskit.files.descriptors import closing
 from ..oskit.files.opening import entry_names
 from ..oskit.proc.reach import Reach
-from .git_program import Unclear
-from .gitdir import Directory
+from .gitdir import Directory, Unclear
 
 _DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
 

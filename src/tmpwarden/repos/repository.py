@@ -17,8 +17,8 @@ from ..oskit.files.opening import descend
 from ..oskit.proc.reach import Reach
 from . import config
 from .config import Config
-from .git_program import Git, Unclear
-from .gitdir import Directory
+from .git_program import Git
+from .gitdir import Directory, Unclear
 
 # Its presence means that other places hold a part of this repository.
 _REFUSED = ("objects/info/alternates", "objects/info/http-alternates")

@@ -6,6 +6,8 @@ import os
 
 from ..lazy_dataclass import dataclass
 from . import derived, lfs
+from .gitdir import Unclear
+from .on_disk import branch_in, head_in
 from .repository import Repository
 
 _WORDS = ("status", "--porcelain=v2", "-z", "--branch", "--untracked-files=normal", "--ignored=traditional",
@@ -28,18 +30,19 @@ class TreeStatus:
 def status_of(repository: Repository) -> TreeStatus:
     """Raises Unclear as every question to git. Files that a private exclude file hides count as ignored."""
     repository.own.check_index()
-    head, branch = "", ""
+    head, branch = "-", "-"
     changed: list[str] = []
     untracked: list[str] = []
     ignored: list[str] = []
     others: list[str] = []
     has_conflicts = False
-    for line in os.fsdecode(repository.git.output(*_WORDS)).split("\0"):
+    *lines, unfinished = os.fsdecode(repository.git.output(*_WORDS)).split("\0")
+    for line in lines:
         kind, _, rest = line.partition(" ")
         if kind == "#":
             key, _, value = rest.partition(" ")
-            head = value if key == "branch.oid" and value != "(initial)" else head
-            branch = value if key == "branch.head" and value != "(detached)" else branch
+            head = value.replace("(initial)", "") if key == "branch.oid" else head
+            branch = value.replace("(detached)", "") if key == "branch.head" else branch
         elif kind in ("1", "u") and not _is_checked_out_by_lfs(repository, kind, rest):
             changed.append(rest.split(" ", 7 if kind == "1" else 9)[-1])
             has_conflicts |= kind == "u"
@@ -50,6 +53,12 @@ def status_of(repository: Repository) -> TreeStatus:
                 untracked.append(rest)
             elif unique is not None:
                 ignored.append(os.path.relpath(unique, _path(repository, "")))
+    if (
+        unfinished
+        or head != head_in(repository.own.fd)
+        or branch != branch_in(repository.own).removeprefix("refs/heads/")
+    ):
+        raise Unclear("git does not say of HEAD what lies on the disk")
     return TreeStatus(head, branch, tuple(changed), tuple(untracked), tuple(ignored), tuple(others), has_conflicts)
 
 

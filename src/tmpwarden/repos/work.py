@@ -10,8 +10,8 @@ from ..oskit.files.descriptors import closing
 from ..oskit.files.opening import descend
 from . import lfs
 from .derived import first_unique
-from .git_program import Unclear
-from .gitdir import Directory
+from .gitdir import Directory, Unclear
+from .on_disk import OF_A_WORKTREE, branch_in, head_in, refs_in
 from .repository import Repository, Shape, Unit, module, opened
 from .status import status_of
 
@@ -26,7 +26,6 @@ _UNFINISHED = {
     "BISECT_LOG": "bisect",
 }
 STAYS = ("--branches", "--tags", "--remotes", "--glob=refs/tmpwarden/")  # refs that outlive a worktree
-_OWN_REFS = ("refs/worktree/", "refs/bisect/", "refs/rewritten/")  # they go with the entry of their worktree
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,24 +77,30 @@ def unfinished(repository: Repository) -> Iterator[str]:
 
 
 def uncommitted(repository: Repository) -> Iterator[str]:
-    git = repository.git
     if changed := len(status_of(repository).changed):
         yield counted(changed, "modified file")
-    others = git.output("ls-files", "-z", "--others", "--exclude-per-directory=.gitignore", "--directory")
-    names = [os.fsdecode(name).rstrip("/") for name in others.split(b"\0") if name]
+    names = check_flags(repository)
     if count := sum(first_unique(f"/proc/self/fd/{repository.tree.fd}/{name}") is not None for name in names):
         yield counted(count, "untracked file")
-    check_flags(repository)
 
 
-def check_flags(repository: Repository) -> None:
-    """Unclear where git was told not to look; what a sparse checkout left out is not there and cannot be lost."""
-    for line in filter(None, repository.git.output("ls-files", "-v", "-z").split(b"\0")):
+def check_flags(repository: Repository) -> list[str]:
+    """What git does not track and no .gitignore hides. Unclear where git was told not to look; what a sparse checkout
+    left out is not there and cannot be lost."""
+    words = ("-v", "-z", "--cached", "--others", "--exclude-per-directory=.gitignore", "--directory")
+    others, tracked = [], 0
+    for line in filter(None, repository.git.output("ls-files", *words).split(b"\0")):
         flag, name = line[:1], os.fsdecode(line[2:])
-        if flag.islower():
+        tracked += flag != b"?"
+        if flag == b"?":
+            others.append(name.rstrip("/"))
+        elif flag.islower():
             raise Unclear(f"git was told not to look at {name} (assume-unchanged)")
-        if flag == b"S" and repository.tree.has(name):
+        elif flag == b"S" and repository.tree.has(name):
             raise Unclear(f"git was told not to look at {name} (skip-worktree)")
+    if tracked < repository.own.check_index():
+        raise Unclear("git named only a part of the files in its index")
+    return others
 
 
 def _only_of_this_worktree(repository: Repository) -> Iterator[str]:
@@ -109,7 +114,7 @@ def _only_of_this_worktree(repository: Repository) -> Iterator[str]:
 
 def own_refs(repository: Repository) -> Iterator[str]:
     """Refs that go with the entry of their worktree, if they hold what no other has."""
-    own = [name for name in refs(repository) if name.startswith(_OWN_REFS)]
+    own = [name for name in refs(repository) if name.startswith(OF_A_WORKTREE)]
     if own and (count := commits(repository, *own, "--not", *STAYS)):
         yield f"{counted(count, 'commit')} that only this worktree's own refs have"
 
@@ -187,17 +192,30 @@ def _shallow_commits(repository: Repository) -> list[str]:
 
 
 def is_detached(repository: Repository) -> bool:
-    return repository.git.succeeds("rev-parse", "-q", "--verify", "HEAD") and not repository.git.succeeds(
-        "symbolic-ref", "-q", "HEAD"
-    )
+    return not branch_in(repository.own) and bool(head_in(repository.own.fd))
 
 
-def refs(repository: Repository) -> list[str]:
-    names = repository.git.output("for-each-ref", "--format=%(refname)").decode("utf-8", "surrogateescape")
-    return [name for name in names.split("\n") if name]
+def refs(repository: Repository) -> dict[str, str]:
+    """Every ref and its object, as git and the disk say alike."""
+    return {name: oid for name, oid, *_ in _refs(repository, "")}
+
+
+def dated_refs(repository: Repository) -> dict[str, tuple[str, str]]:
+    """For every ref its object, and when that was committed ("" if it is no commit)."""
+    return {name: (oid, date) for name, oid, date in _refs(repository, "%00%(committerdate:unix)")}
+
+
+def _refs(repository: Repository, more: str) -> list[list[str]]:
+    form = f"--format=%(refname)%00%(objectname){more}"
+    lines = os.fsdecode(repository.git.output("for-each-ref", form)).split("\n")
+    found = [line.split("\0") for line in lines if line]
+    if {name: oid for name, oid, *_ in found} != refs_in(repository.own):
+        raise Unclear("git does not name the refs that lie on the disk")
+    return found
 
 
 def commits(repository: Repository, *revisions: str) -> int:
+    """Raises ValueError if git prints no number."""
     return int(repository.git.output("rev-list", "--count", *revisions, "--"))
 
 

@@ -12,8 +12,8 @@ from collections.abc import Iterator
 from ..lazy_dataclass import dataclass, field
 from ..repos import work
 from ..repos.derived import unique
-from ..repos.git_program import Git, Unclear
-from ..repos.gitdir import copy_file
+from ..repos.git_program import Git
+from ..repos.gitdir import Unclear, copy_file
 from ..repos.repository import Repository, Shape
 from ..repos.status import TreeStatus, status_of
 from ..text import shown, size
@@ -90,9 +90,7 @@ def _status_of_bare(repository: Repository) -> TreeStatus:
 
 def _named(repository: Repository, status: TreeStatus, *, with_remotes: bool) -> dict[str, str]:
     """Refs under their own names; of a worktree only what is its own, for the rest is its repository's."""
-    form = "%(refname)%00%(objectname)"
-    lines = os.fsdecode(repository.git.output("for-each-ref", f"--format={form}")).splitlines()
-    refs = dict(line.split("\0") for line in lines)
+    refs = work.refs(repository)
     if repository.shape is Shape.WORKTREE:
         refs = {name: oid for name, oid in refs.items() if name.startswith(("refs/worktree/", "refs/bisect/"))}
     else:

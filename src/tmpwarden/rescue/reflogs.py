@@ -7,8 +7,7 @@ import re
 from collections.abc import Iterator
 
 from ..repos import work
-from ..repos.git_program import Unclear
-from ..repos.gitdir import Directory
+from ..repos.gitdir import Directory, Unclear
 from ..repos.repository import Repository, Shape
 
 _NAMES = "refs/rescue/reflog"

@@ -3,20 +3,20 @@
 from __future__ import annotations
 
 import os
-import subprocess
 import time
 
 from ..errors import CannotRestore, NameTaken
 from ..lazy_dataclass import replace
 from ..oskit.files import own_files
 from ..oskit.files.descriptors import closing
-from ..repos.git_program import NOBODY, Git, Unclear, environment, program
+from ..repos.git_program import NOBODY, Git
+from ..repos.gitdir import Unclear
 from ..text import shown
 from . import store
 from .bundle import STANDALONE, joined
 from .copying import copy, is_intact
 from .nouns import Rescued, SavedRepository
-from .workshop import RAW, TIME_LIMIT_S
+from .workshop import RAW, TIME_LIMIT_S, make_repository
 
 
 def restore(word: str, to: str | None = None) -> tuple[Rescued, str, list[str]]:
@@ -38,7 +38,7 @@ def restore(word: str, to: str | None = None) -> tuple[Rescued, str, list[str]]:
     for number, saved in enumerate(rescued.repositories, 1):
         try:
             warnings += _bring_back(saved, home, f"{target}/{saved.inside}".rstrip("/"))
-        except (Unclear, OSError, subprocess.SubprocessError) as error:
+        except (Unclear, OSError) as error:
             raise CannotRestore(f"{rescued.id}, repository {number}", str(error), hint=_by_hand(saved)) from None
         for lfs in saved.lfs:
             copy(f"{home}/lfs-{number}/{lfs.path}", None, f"{target}/{saved.inside}/.git/lfs/objects/{lfs.path}", "")
@@ -68,9 +68,7 @@ def _by_hand(saved: SavedRepository) -> str:
 def _bring_back(saved: SavedRepository, home: str, target: str) -> list[str]:
     """Warnings: what only a person can do now."""
     os.makedirs(target, exist_ok=True)
-    words = ["init", "-q", "--template=", f"--object-format={saved.object_format}"]
-    subprocess.run([program(), *words, target], env=environment(), check=True, capture_output=True, timeout=60)
-    os.makedirs(f"{target}/.git/info", exist_ok=True)
+    make_repository(f"{target}/.git", saved.object_format, is_bare=False)
     with closing(os.open(target, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as fd:
         git = Git(fd, environment=NOBODY | {"GIT_ALLOW_PROTOCOL": "file"}, deadline=time.monotonic() + TIME_LIMIT_S)
         if saved.needs and not os.path.isdir(saved.source):

@@ -13,8 +13,7 @@ from ..oskit.files.descriptors import closing
 from ..oskit.files.opening import descend
 from ..repos import repository as repositories
 from ..repos import work
-from ..repos.git_program import Unclear
-from ..repos.gitdir import Directory
+from ..repos.gitdir import Directory, Unclear
 from ..repos.repository import Repository, Shape, Unit
 from ..text import shown
 from . import bundle, store

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 
 from ..oskit.files import places
-from ..repos.git_program import Unclear
+from ..repos.gitdir import Unclear
 from ..sweep.packed import Packed
 from ..sweep.store.journal import entries, restorable
 from ..sweep.store.undo import Restored, undo

@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterable, Iterator
 from ..lazy_dataclass import dataclass
 from ..light_enum import Enum
 from ..repos import work
-from ..repos.git_program import Unclear
+from ..repos.gitdir import Unclear
 from ..repos.repository import Repository, Shape
 from ..repos.status import TreeStatus
 from ..text import plural

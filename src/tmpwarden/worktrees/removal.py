@@ -12,7 +12,7 @@ from ..model.sweep import Evidence, Finding, Litter, Owner, Receipt, Remove
 from ..model.terms import Outcome, OwnerState, Reason, Worth
 from ..oskit.files import mount_ids
 from ..repos import links
-from ..repos.git_program import Unclear
+from ..repos.gitdir import Unclear
 from ..repos.merged import Merged
 from ..sweep.find import known_roots
 from ..sweep.find.kinds import kind_of

@@ -11,7 +11,8 @@ from contextlib import contextmanager
 
 from ..oskit.files.descriptors import closing
 from ..repos import links
-from ..repos.git_program import Git, Unclear
+from ..repos.git_program import Git
+from ..repos.gitdir import Unclear
 
 REFERENCES = "refs/tmpwarden/worktrees"
 

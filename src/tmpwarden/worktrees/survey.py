@@ -15,7 +15,7 @@ from ..oskit.files import kernel_word, walk
 from ..oskit.files.descriptors import closing
 from ..repos import work
 from ..repos.derived import derived_directories
-from ..repos.git_program import Unclear
+from ..repos.gitdir import Unclear
 from ..repos.merged import Merged, merged_into
 from ..repos.repository import Repository, Shape, Unit, opened
 from ..repos.status import TreeStatus, status_of
@@ -169,14 +169,9 @@ class Surveyor:
 
 
 def _known(repository: Repository) -> Known:
-    form = "%(refname)%00%(objectname)%00%(committerdate:unix)"
-    refs: dict[str, str] = {}
-    dates: dict[str, int] = {}
-    for line in os.fsdecode(repository.git.output("for-each-ref", f"--format={form}")).splitlines():
-        name, oid, date = line.split("\0")
-        refs[name] = oid
-        if date.isdecimal():
-            dates[oid] = int(date)
+    found = work.dated_refs(repository)
+    refs = {name: oid for name, (oid, _) in found.items()}
+    dates = {oid: int(date) for oid, date in found.values() if date.isdecimal()}
     log = repository.common.read("logs/refs/stash") if repository.common.has("logs/refs/stash") else b""
     return Known(refs, dates, stash_origins(log))
 

@@ -77,7 +77,7 @@ def inspect_git(finding: Finding, evidence: Evidence, dir_fd: int, name: str | N
     if not evidence.measure or not evidence.measure.git:
         return evidence
     from ...repos import (  # only here: it starts programs, and what that needs is a third of our start-up
-        git_program,
+        gitdir,
         work,
     )
 
@@ -86,7 +86,7 @@ def inspect_git(finding: Finding, evidence: Evidence, dir_fd: int, name: str | N
     for relative in evidence.measure.git:
         try:
             found = work.inspect(dir_fd, name or finding.name, relative, was=finding.path)
-        except git_program.Unclear as unclear:
+        except gitdir.Unclear as unclear:
             where = f"{relative}: " if relative else ""
             return replace(evidence, git_losses=GitUnclear(f"{where}{unclear}"))
         losses += found.losses
