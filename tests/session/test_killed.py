@@ -1,19 +1,25 @@
 """After SIGKILL the next run clears up: by a free lock and a dead lease, never by age, and never a live session."""
 
+import contextlib
 import fcntl
 import json
 import os
 import random
+import select
 import signal
+import socket
 import subprocess
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from support import forked
+from support import forked, hiding
+from support.mounts import needs_root
 from support.program import HOLDS, Programs
+from support.user import OrdinaryUser
 
 NEXT_RUN = 'import tmpwarden\nwith tmpwarden.session("mycli"): pass'
 # Enters, fills a directory, checks again and again that nobody touched it, leaves.
@@ -154,7 +160,7 @@ def test_a_held_lock_alone_keeps(programs: Programs) -> None:
     path = _leave_behind(programs)
     fd = os.open(path, os.O_RDONLY)
     fcntl.flock(fd, fcntl.LOCK_EX)
-    blind = "from tmpwarden.session import leftovers; leftovers._is_used = lambda path: False\n"  # not even our open fd
+    blind = "from tmpwarden.session import leftovers; leftovers._is_used = lambda *_: False\n"  # not even our open fd
     programs.run(blind + NEXT_RUN)
     assert (path / "work").exists()
     os.close(fd)
@@ -241,3 +247,103 @@ def test_of_many_parallel_runs_the_killed_leave_nothing_and_the_living_lose_noth
     assert killed > count / 10
     programs.run(NEXT_RUN)
     assert programs.sessions() == []
+
+
+WITH_A_CHILD = """
+import sys, tmpwarden
+with tmpwarden.session("mycli") as s:
+    s.file("work")
+    child = s.popen(["sleep", "300"], cwd=s.path, env={"PATH": "/usr/bin:/bin"}, stdin=-3, stdout=-3, stderr=-3)
+    print("ready", flush=True)
+    print(child.pid, s.path, flush=True)
+    sys.stdin.read()
+"""
+# An empty file over the kernel's, in a mount namespace of its own.
+EMPTIED = 'mount --bind /dev/null /proc/sys/kernel/random/boot_id && exec "$@"'
+NO_BOOT_ID = ["unshare", "--mount", "sh", "-c", EMPTIED, "sh"]
+
+
+@contextlib.contextmanager
+def _orphaned_child(programs: Programs, tmpdir: Path) -> Iterator[Path]:
+    """The directory of a session whose owner was killed while a child of it works there: nothing but its cwd tells."""
+    with programs.started(WITH_A_CHILD, env={"TMPDIR": str(tmpdir)}) as process:
+        assert process.stdout
+        pid, path = process.stdout.readline().split()
+        grip = os.pidfd_open(int(pid))
+        process.kill()
+        process.wait()
+    try:
+        yield Path(path)
+    finally:
+        signal.pidfd_send_signal(grip, signal.SIGKILL)
+        select.select([grip], [], [], 60)
+        os.close(grip)
+
+
+def _next_run(programs: Programs, tmpdir: Path, *under: str) -> None:
+    env = {**os.environ, "TMPDIR": str(tmpdir)}
+    subprocess.run([*under, sys.executable, "-c", NEXT_RUN], env=env, cwd="/", check=True, timeout=60)
+
+
+@pytest.mark.parametrize("where", ["the last", "above", "a chain"])
+def test_a_child_that_works_on_is_seen_where_tmpdir_leads_through_a_link(programs: Programs, where: str) -> None:
+    """/proc names directories as the kernel does: a path through a link is never among them."""
+    (programs.tmp / "real" / "tmp").mkdir(parents=True)
+    (programs.tmp / "link").symlink_to("real" if where == "above" else "real/tmp")
+    (programs.tmp / "second").symlink_to(programs.tmp / "link")
+    tmpdir = programs.tmp / {"the last": "link", "above": "link/tmp", "a chain": "second"}[where]
+    with _orphaned_child(programs, tmpdir) as path:
+        _next_run(programs, tmpdir)
+        assert (path / "work").exists()
+    _next_run(programs, tmpdir)
+    assert not path.exists(), "with its last child it goes"
+
+
+@needs_root
+def test_a_child_that_works_on_is_seen_where_there_is_no_boot_id(programs: Programs) -> None:
+    with _orphaned_child(programs, programs.tmp) as path:
+        _next_run(programs, programs.tmp, *NO_BOOT_ID)
+        assert (path / "work").exists()
+    _next_run(programs, programs.tmp, *NO_BOOT_ID)
+    assert not path.exists(), "with its last child it goes"
+
+
+def test_a_killed_session_stays_where_nobody_can_be_asked_who_uses_it(programs: Programs) -> None:
+    """As on a Mac: neither /proc nor psutil. The child has another name for its own directory, which nobody can see."""
+    path = _leave_behind(programs)
+    blind = "import os, tmpwarden\nfrom tmpwarden.oskit.proc import namespaces, procs, psutil_look\n"
+    blind += "namespaces.boot_id = namespaces.mount_namespace = lambda *_: None\n"
+    blind += "psutil_look.look = lambda *_: False\n"
+    done = programs.run(blind + 'with tmpwarden.session("mycli"): pass')
+    assert (done.returncode, done.stderr) == (0, "")
+    assert (path / "work").exists()
+    programs.run(NEXT_RUN)
+    assert not path.exists()
+
+
+def test_a_killed_session_stays_while_a_process_of_the_user_cannot_be_looked_at(ordinary_user: OrdinaryUser) -> None:
+    """The kernel's word speaks of open files. A working directory it does not tell, and here nothing comes back."""
+    hiding.hand_over(ordinary_user)
+    kills_itself = HOLDS.replace("sys.stdin.read()", "import os; os.kill(os.getpid(), 9)")
+    said = hiding.run(ordinary_user, kills_itself).stdout.splitlines()
+    path = Path(said[-1])
+    assert (path / "work").exists()
+    with hiding.process(ordinary_user, f"import os; os.chdir({str(path)!r})\n" + hiding.HIDE):
+        assert hiding.run(ordinary_user, NEXT_RUN).returncode == 0
+        assert (path / "work").exists()
+    assert hiding.run(ordinary_user, NEXT_RUN).returncode == 0
+    assert not path.exists()
+
+
+def test_a_descriptor_that_is_on_its_way_keeps(programs: Programs) -> None:
+    """Sent through a socket and not yet received: no process has it in a table."""
+    path = _leave_behind(programs)
+    near, far = socket.socketpair()
+    with near, far:
+        fd = os.open(path / "work", os.O_RDONLY)
+        socket.send_fds(near, [b"x"], [fd])
+        os.close(fd)
+        programs.run(NEXT_RUN)
+        assert (path / "work").exists()
+    programs.run(NEXT_RUN)
+    assert not path.exists()

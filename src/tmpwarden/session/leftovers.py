@@ -106,28 +106,32 @@ def _has_no_such_pid(pid: int) -> bool:
 
 
 def _is_used(root: Folder, name: str, pidns: str | None) -> bool:
-    """Whether a child of the dead owner still works in there. Looked at only after a kill: it reads all of /proc."""
-    if namespaces.boot_id() is None:
-        return False
+    """Whether a child of the dead owner may still work in there. What goes here goes for good, so every doubt keeps: it
+    is left to `tmpwarden clean`, which has a quarantine. Looked at only after a kill: it reads all of /proc."""
     from ..model.answers import Held, Nobody, NotMeasured
+    from ..oskit.files import kernel_word
     from ..oskit.proc.holders import Holders
 
+    path = _real_path(root, name)
+    if path is None or root.fd is None:
+        return True
     # its children were born in its pid namespace, which is ours: nobody outside matters
-    match Holders.look(outside=pidns != namespaces.pid_namespace()).within(root.join(name)):
-        case Nobody():
-            return False
-        case Held():
+    match Holders.look(outside=pidns != namespaces.pid_namespace(), closely=True).within(path):
+        case Held() | NotMeasured():
             return True
-        case NotMeasured() as doubt:
-            return not (doubt.askable and _nobody_has_it_open(root, name))
+        case Nobody():  # a descriptor on its way between two processes is in no table of /proc
+            return isinstance(kernel_word.ask(root.fd, name), Held)
 
 
-def _nobody_has_it_open(root: Folder, name: str) -> bool:
-    """The kernel's word, for where a process cannot be looked at."""
-    from ..model.answers import Nobody
-    from ..oskit.files import kernel_word
-
-    return root.fd is not None and isinstance(kernel_word.ask(root.fd, name), Nobody)
+def _real_path(root: Folder, name: str) -> str | None:
+    """As the kernel spells it, and so /proc: a TMPDIR may lead through links. None where it is not that directory."""
+    path = os.path.realpath(root.join(name))
+    found = root.look(name)
+    try:
+        is_it = found is not None and os.path.samestat(found, os.lstat(path))
+    except OSError:
+        return None
+    return path if is_it else None
 
 
 def _clear_hand_overs(root: Folder, now_s: float) -> None:
