@@ -123,7 +123,7 @@ def is_at_least(verdicts: Iterable[Verdict]) -> bool:
 
 def space(value: Space) -> Document:
     sizes = ("bytes_total", "bytes_free", "bytes_used", "inodes_total", "inodes_free", "inodes_used")
-    quota = ("quota_bytes", "quota_used") if value.quota_bytes is not None else ()
+    quota = ("quota_bytes", "quota_used", "quota_of") if value.quota_bytes is not None else ()
     return of(value, "path", "filesystem", *sizes, *quota)
 
 

@@ -168,12 +168,14 @@ class Space:
     inodes_total: int  # 0: the file system does not count them
     inodes_free: int
     memory_backed: bool
-    quota_bytes: int | None = None  # this user's limit, None if there is none or it cannot be asked
+    quota_bytes: int | None = None  # the tightest limit below the file system's; None: none is known
     quota_used: int | None = None
     quota_inodes: int | None = None
     quota_inodes_used: int | None = None
     bytes_reserved: int = 0  # free, but for root alone
     inodes_reserved: int = 0
+    quota_of: str = ""  # whose limit that is, in words: "your quota"
+    mount_point: str = ""  # where the file system is mounted; "": it cannot be told
 
     @property
     def bytes_used(self) -> int:

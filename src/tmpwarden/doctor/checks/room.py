@@ -21,13 +21,15 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
                 continue
             help_ = relief.relief(patient, room, counts="inodes" if name == "inodes" else "bytes")
             summary = (
-                f"{where} {_FULL[name]}: {effect}." if is_full else f"{where}: {percent} % of its {name} are used."
+                f"{where} {_FULL.get(name, f'has reached {room.quota_of}')}: {effect}."
+                if is_full
+                else f"{where}: {percent} % of its {name} are used."
             )
             detail = "; ".join(filter(None, (words, help_.words)))
             yield Diagnosis("room", "fail" if is_full else "warn", summary, detail, help_.command)
 
 
-_FULL = {"bytes": "is full", "inodes": "has no inodes left", "quota": "has reached your quota"}
+_FULL = {"bytes": "is full", "inodes": "has no inodes left"}
 _Measured = Iterator[tuple[str, int, bool, str, str]]
 
 
@@ -52,10 +54,10 @@ def _quota(room: Space) -> _Measured:
     words, is_full = [], False
     if room.quota_bytes:
         used = room.quota_used or 0
-        words.append(f"{size(used)} of your {size(room.quota_bytes)} used")
+        words.append(f"{size(used)} of {size(room.quota_bytes)} used")
         is_full |= room.quota_bytes - used < _NO_BYTES
     if room.quota_inodes:
         used = room.quota_inodes_used or 0
-        words.append(f"{used:,} of your {room.quota_inodes:,} inodes used")
+        words.append(f"{used:,} of {room.quota_inodes:,} inodes used")
         is_full |= room.quota_inodes - used < _NO_INODES
     yield "quota", percent, is_full, ", ".join(words), "your writes there fail while `df` still shows room"

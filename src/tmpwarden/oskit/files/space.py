@@ -1,28 +1,29 @@
-"""How full a file system is: bytes, inodes and the user's quota."""
+"""How full a file system is: bytes, inodes, and the tightest limit that stands below them (a quota, a cgroup)."""
 
 from __future__ import annotations
 
 import os
-import sys
+from collections.abc import Iterable, Iterator
 
 from ...model.sweep import Space
-from ...text import is_within
+from ...text import is_within, size
 from ..proc import procs
-from ..proc.mountinfo import parse_mounts
-from .descriptors import closing
+from ..proc.memory_limit import memory_limit
+from ..proc.mountinfo import Mount, parse_mounts
+from .quotas import Limit, limits
 
 _IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 # These say among their mount options that they hold somebody to a quota: the question costs more than the rest here.
 _TELL_OF_QUOTAS = frozenset({"ext3", "ext4", "tmpfs", "xfs"})
-_GET_USER_QUOTA = 0x800007 << 8  # QCMD(Q_GETQUOTA, USRQUOTA)
-_SYS_QUOTACTL_FD = 443  # the same number on every architecture Python runs on but alpha
 
 
 def space_of(path: str) -> Space:
     """Raises OSError where `path` cannot be looked at."""
     room = os.statvfs(path)
-    filesystem, source, has_quotas = _mount_of(path)
-    quota = _quota(path, source) if has_quotas or filesystem not in _TELL_OF_QUOTAS else None
+    mounts = parse_mounts(os.fsdecode(procs.read_whole("/proc/self/mountinfo") or b""))
+    mount = _mount_of(path, mounts)
+    filesystem = mount.filesystem if mount else "unknown"
+    limit = max(_limits(path, room, mount, mounts), key=lambda each: each.share, default=None)
     return Space(
         path=path,
         filesystem=filesystem,
@@ -31,13 +32,27 @@ def space_of(path: str) -> Space:
         inodes_total=room.f_files,
         inodes_free=room.f_favail,
         memory_backed=filesystem in _IN_MEMORY,
-        quota_bytes=quota[0] if quota else None,
-        quota_used=quota[1] if quota else None,
-        quota_inodes=quota[2] if quota else None,
-        quota_inodes_used=quota[3] if quota else None,
+        quota_bytes=limit.bytes if limit else None,
+        quota_used=limit.bytes_used if limit else None,
+        quota_inodes=limit.inodes if limit else None,
+        quota_inodes_used=limit.inodes_used if limit else None,
         bytes_reserved=max(0, room.f_bfree - room.f_bavail) * room.f_frsize,
         inodes_reserved=max(0, room.f_ffree - room.f_favail),
+        quota_of=limit.of if limit else "",
+        mount_point=mount.point if mount else "",
     )
+
+
+def _limits(path: str, room: os.statvfs_result, mount: Mount | None, mounts: list[Mount]) -> Iterator[Limit]:
+    if mount is None:
+        yield from limits(path)
+        return
+    has_quotas = any("quota" in option for option in mount.options - {"noquota"})
+    if has_quotas or mount.filesystem not in _TELL_OF_QUOTAS:
+        yield from limits(path, mount.source, mount.point)
+    if mount.filesystem in _IN_MEMORY and (memory := memory_limit(mounts)):
+        used = min(memory.in_memory_files, (room.f_blocks - room.f_bfree) * room.f_frsize)
+        yield Limit(f"the memory limit of {size(memory.limit)} for its processes", used + memory.free, used, None, None)
 
 
 def percent_used(space: Space) -> int:
@@ -66,53 +81,15 @@ def _percent(used: int, total: int) -> int:
     return min(100, max(0, -(-100 * used // total)))
 
 
-def _mount_of(path: str) -> tuple[str, str, bool]:
-    """Type and source of the file system that holds `path`, by its device, else by the nearest mount point; and
-    whether its options speak of quotas."""
+def _mount_of(path: str, mounts: Iterable[Mount]) -> Mount | None:
+    """The mount that holds `path`: by its device, else the nearest mount point."""
     device = os.stat(path).st_dev
     number = f"{os.major(device)}:{os.minor(device)}"
-    real, best, found = os.path.realpath(path), -1, ("unknown", "", True)
-    mounts = parse_mounts(os.fsdecode(procs.read_whole("/proc/self/mountinfo") or b""))
-    for line_number, mount in enumerate(mounts):
-        if mount.device == number:
-            weight = (1 << 30) + line_number
-        elif is_within(real, mount.point):
-            weight = len(mount.point)
-        else:
-            continue
-        if weight >= best:
-            has_quotas = any("quota" in option for option in mount.options - {"noquota"})
-            best, found = weight, (mount.filesystem, mount.source, has_quotas)
+    real, best, found = os.path.realpath(path), (-1, -1), None
+    for mount in mounts:
+        # btrfs gives each subvolume a device of its own; a bind mount shows one device at several places
+        is_its_device, is_above = mount.device == number, is_within(real, mount.point)
+        weight = (2 * is_its_device + is_above, len(mount.point) if is_above else 0)
+        if (is_its_device or is_above) and weight >= best:
+            best, found = weight, mount
     return found
-
-
-def _quota(path: str, source: str) -> tuple[int | None, int | None, int | None, int | None] | None:
-    """(byte limit, bytes used, inode limit, inodes used) of the effective user, or None where it cannot be asked."""
-    answer = _ask_kernel(path, source)
-    if answer is None:
-        return None
-    block_hard, block_soft, used_bytes, inode_hard, inode_soft, used_inodes = answer
-    blocks, inodes = block_hard or block_soft, inode_hard or inode_soft
-    return (
-        blocks * 1024 if blocks else None,
-        used_bytes if blocks else None,
-        inodes or None,
-        used_inodes if inodes else None,
-    )
-
-
-def _ask_kernel(path: str, source: str) -> tuple[int, ...] | None:
-    if sys.platform != "linux":
-        return None
-    import ctypes
-
-    libc = ctypes.CDLL(None, use_errno=True)
-    answer = (ctypes.c_uint64 * 9)()  # struct if_dqblk: eight u64 and a u32
-    try:
-        with closing(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)) as fd:
-            status = libc.syscall(_SYS_QUOTACTL_FD, fd, _GET_USER_QUOTA, os.geteuid(), ctypes.byref(answer))
-    except (OSError, AttributeError):
-        return None
-    if status != 0 and source.startswith("/") and hasattr(libc, "quotactl"):
-        status = libc.quotactl(_GET_USER_QUOTA, os.fsencode(source), os.geteuid(), ctypes.byref(answer))
-    return tuple(answer[:6]) if status == 0 else None

@@ -1,0 +1,157 @@
+"""Limits below that of the file system: quotas of user, group and project, and the memory of a cgroup."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from support import quota_kernel
+from support.mounts import needs_root, tmpfs
+from support.user import OrdinaryUser
+
+PLACES = """
+chmod 1777 .
+mkdir led plain project; chmod 777 led plain project
+chgrp 4711 led; chmod g+s led
+chattr -p 42 project; chattr +P project
+"""
+TELL = """
+import json, os, sys
+from tmpwarden.oskit.files.space import percent_of_quota, space_of
+from tmpwarden.cli import documents
+os.setgroups([]); os.setgid(int(sys.argv[1])); os.setuid(int(sys.argv[2]))
+for path in sys.argv[3:]:
+    s = space_of(path)
+    inodes = s.quota_inodes, s.quota_inodes_used
+    print(json.dumps([s.quota_of, s.quota_bytes, s.quota_used, *inodes, percent_of_quota(s)]))
+"""
+
+
+def told(user: OrdinaryUser, script: str, *words: str) -> list[Any]:
+    """What `space_of` tells a user 4712 of group 4710 about directories of a disk with quotas."""
+    (user.base / "tell.py").write_text(TELL)
+    run = f"PYTHONPATH={user.library} {user.python} -B /mnt/share/tell.py 4710 4712 {' '.join(words)}\n"
+    return [json.loads(line) for line in quota_kernel.said(user.base, PLACES + script + run).splitlines()]
+
+
+AS_HIM = "setpriv --reuid 4712 --regid 4710 --clear-groups head -c 1M /dev/zero >"
+GROUP, MB = "the quota of group 4710", 1 << 20
+
+
+@needs_root
+@pytest.mark.parametrize(
+    ("limits", "expected"),
+    [
+        pytest.param("setquota -u 4712 2048 2048 0 40 .", ["your quota", 2 * MB, MB, 40, 1, 50], id="user"),
+        pytest.param("setquota -u 4712 0 0 0 2 .", ["your quota", None, None, 2, 1, 50], id="user's inodes"),
+        pytest.param("setquota -g 4710 2048 4096 0 0 .", [GROUP, 4 * MB, MB, None, None, 25], id="group"),
+        pytest.param(
+            "setquota -u 4712 0 65536 0 0 .; setquota -g 4710 0 4096 0 0 .",
+            [GROUP, 4 * MB, MB, None, None, 25],
+            id="the tighter of two",
+        ),
+        pytest.param("", ["", None, None, None, None, None], id="none"),
+    ],
+)
+def test_the_tightest_quota_that_a_new_file_would_count_for(
+    ordinary_user: OrdinaryUser, limits: str, expected: list[Any]
+) -> None:
+    script = f"{limits}\nsetpriv --reuid 4712 --regid 4710 --clear-groups sh -c 'head -c 1M /dev/zero >plain/f'; sync\n"
+    assert told(ordinary_user, script, "plain") == [expected]
+
+
+@needs_root
+def test_a_directory_that_leads_to_a_group_counts_for_that_group(ordinary_user: OrdinaryUser) -> None:
+    """The user is no member, so the kernel tells no figure; and the group that he has is not the one that counts."""
+    script = "setquota -g 4710 0 2048 0 0 .; setquota -g 4711 0 2048 0 0 .\n"
+    led, plain = told(ordinary_user, script, "led", "plain")
+    assert (led[0], plain[0]) == ("", GROUP)
+
+
+@needs_root
+def test_a_projects_quota_is_known_to_a_user_who_may_not_ask_for_it(ordinary_user: OrdinaryUser) -> None:
+    script = "setquota -P 42 0 4096 0 60 .\nhead -c 1M /dev/zero >project/f; head -c 9M /dev/zero >plain/f; sync\n"
+    project, plain = told(ordinary_user, script, "project", "plain")
+    assert project[0] == "the quota of project 42"
+    assert (project[1], project[3], project[5]) == (4 * MB, 60, 26)
+    assert project[2] >= MB and project[4] == 2
+    assert plain[0] == ""
+
+
+def own_memory_group() -> Path:
+    """Of this process, in whichever hierarchy has the memory controller."""
+    for line in Path("/proc/self/mountinfo").read_text().splitlines():
+        head, _, tail = line.partition(" - ")
+        filesystem, options = tail.split(" ")[0], tail.split(" ")[-1].split(",")
+        mark = {"cgroup2": "0::", "cgroup": ":memory:"}.get(filesystem, "none")
+        if filesystem == "cgroup" and "memory" not in options:
+            continue
+        for group in Path("/proc/self/cgroup").read_text().splitlines():
+            path = Path(head.split(" ")[4] + group.partition(mark)[2])
+            if mark in group and any((path / name).exists() for name in ("memory.max", "memory.limit_in_bytes")):
+                return path
+    pytest.skip("this machine has no memory cgroup")
+
+
+IN_THE_GROUP = """
+import os, sys
+from tmpwarden.oskit.files.space import percent_used, space_of
+group, root = sys.argv[1:]
+print(space_of(root).quota_bytes)
+open(group + "/cgroup.procs", "w").write(str(os.getpid()))
+for number in range(3):
+    s = space_of(root)
+    print(s.quota_of, s.quota_bytes, s.quota_used, percent_used(s), sep="|")
+    with open(f"{root}/{number}", "wb") as file:
+        os.posix_fallocate(file.fileno(), 0, 30 << 20)
+os.remove(f"{root}/0")
+print(percent_used(space_of(root)))
+"""
+
+
+@needs_root
+def test_the_memory_of_a_cgroup_is_a_limit_of_its_tmpfs(tmp_path: Path) -> None:
+    """A container with 128 MB and a tmpfs of 1 GB: df says 6 %, and the next write has a process killed."""
+    group = own_memory_group() / f"tmpwarden-test-{os.getpid()}"
+    try:
+        group.mkdir()
+        name = "memory.max" if (group / "memory.max").exists() else "memory.limit_in_bytes"
+        (group / name).write_text(str(128 << 20))
+    except OSError as error:
+        pytest.skip(f"this machine lets nobody limit memory: {error}")
+    try:
+        with tmpfs(tmp_path / "t", size="1g") as root:
+            argv = [sys.executable, "-c", IN_THE_GROUP, str(group), str(root)]
+            done = subprocess.run(argv, capture_output=True, text=True, check=True)
+        before, *inside, after = done.stdout.splitlines()
+        seen = [line.split("|") for line in inside]
+        assert before == "None" or int(before) > 128 << 20, "another limit of the whole machine at most"
+        assert {words[0] for words in seen} == {"the memory limit of 128.0 MB for its processes"}
+        assert [int(words[2]) >> 20 for words in seen] == [0, 30, 60]
+        if "SwapFree:              0" in Path("/proc/meminfo").read_text():
+            assert [60 < int(words[1]) >> 20 <= 128 for words in seen] == [True] * 3
+            assert int(seen[0][3]) < 10 and 46 <= int(seen[2][3]) <= 80
+        assert int(after) <= int(seen[2][3]) + 1, "what is removed is room again"
+    finally:
+        group.rmdir()
+
+
+def test_what_a_newer_kernel_tells_of_a_group(tmp_path: Path) -> None:
+    """The files of cgroup v2, which not every machine has: caches can be given back, memory of programs cannot."""
+    from tmpwarden.oskit.proc.memory_limit import _V2, MemoryLimit, _of_group
+
+    def group(**files: str) -> Path:
+        for name, text in files.items():
+            (tmp_path / f"memory.{name.replace('_', '.')}").write_text(text)
+        return tmp_path
+
+    stat = "anon 400\nfile 500\nshmem 300\ninactive_file 100\nactive_file 50\nslab_reclaimable 10\n"
+    assert _of_group(str(group(max="max\n", current="900\n", stat=stat)), *_V2) is None
+    group(max="1000\n", swap_max="0\n", swap_current="0\n")
+    assert _of_group(str(tmp_path), *_V2) == MemoryLimit(1000, 260, 300)
+    group(current="nonsense\n")
+    assert _of_group(str(tmp_path), *_V2) is None
