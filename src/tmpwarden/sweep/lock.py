@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 
 from ..errors import LockHeld
 from ..oskit.files import own_dirs, walk
@@ -13,6 +13,19 @@ from ..oskit.files.descriptors import closing
 from ..oskit.proc import locks
 
 _POLL_S = 0.05
+_held: set[int] = set()
+
+
+def _let_go() -> None:
+    """In a fork: a helper that is stopped, and whose clean was killed, must not hold the lock for it. The number stays
+    taken, for a host that forks in the middle ends its copy of the block as well."""
+    for fd in _held:
+        with suppress(OSError), closing(os.open("/dev/null", os.O_RDONLY | os.O_CLOEXEC)) as null:
+            os.dup2(null, fd, inheritable=False)
+    _held.clear()
+
+
+os.register_at_fork(after_in_child=_let_go)
 
 
 @contextmanager
@@ -24,9 +37,11 @@ def clean_lock(state: str, wait_s: float) -> Iterator[None]:
             if time.monotonic() >= deadline:
                 raise LockHeld()
             time.sleep(_POLL_S)
+        _held.add(fd)
         try:
             yield
         finally:
+            _held.discard(fd)
             locks.unlock(fd)
 
 

@@ -55,7 +55,7 @@ class Prepared:
         findings, seen, world = self._findings(), 0, self.weigher.world
         while batch := list(islice(findings, BATCH)):
             with SecondWalker(
-                [partial(self.measure, each) if each.kind is Kind.DIR else None for each in batch]
+                [partial(self.measure, each) if each.kind is Kind.DIR else None for each in batch], world.gave_up
             ) as second:
                 for number, finding in enumerate(batch):
                     if seen >= WORTH_A_FORK:

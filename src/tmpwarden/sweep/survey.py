@@ -64,7 +64,7 @@ class Survey:
     def warnings(self) -> tuple[str, ...]:
         unreadable = [f"{path} could not be read" for path in self._prepared.finder.unreadable]
         frozen = [f"the file system mounted at {path} does not answer: passed over" for path in self._prepared.frozen]
-        return (*self._prepared.warnings, *unreadable, *frozen)
+        return (*self._prepared.warnings, *unreadable, *frozen, *self._prepared.weigher.world.gave_up)
 
     def unmatched(self, *, in_full: bool = False) -> tuple[Unmatched, ...]:
         """What is ours and no row knows, biggest first. `in_full`: look into all of it, however long that takes."""

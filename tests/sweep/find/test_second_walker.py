@@ -17,6 +17,7 @@ from support.litter import later
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Finding, Measure
 from tmpwarden.model.terms import Kind, Reason
+from tmpwarden.oskit.proc import followed as following
 from tmpwarden.sweep import prepared as prepared_module
 from tmpwarden.sweep.compose import clean, prepare, scan
 from tmpwarden.sweep.find import second_walker
@@ -75,7 +76,7 @@ def test_both_ways_of_looking_see_the_same(prepared: Prepared, children: Callabl
 
 def test_the_last_units_come_from_the_second_walker(prepared: Prepared, children: Callable[[], list[str]]) -> None:
     batch = batch_of(prepared)
-    with SecondWalker(looks(batch, prepared.measure)) as second:
+    with SecondWalker(looks(batch, prepared.measure), []) as second:
         second.set_out(0)
         last = len(batch) - 1
         assert [second.measure(number) for number in (last, last - 1)] == [
@@ -98,6 +99,28 @@ def test_a_second_walker_that_was_killed_costs_nothing_but_time(
     assert found == whole
 
 
+def test_a_second_walker_that_somebody_stopped_is_ended_and_told(
+    prepared: Prepared, children: Callable[[], list[str]], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(following, "STOPPED_S", 0.5)
+    batch, me = batch_of(prepared), os.getpid()
+
+    def measure_of(finding: Finding) -> Measure | None:
+        if finding is batch[-3] and os.getpid() != me:
+            os.kill(os.getpid(), signal.SIGSTOP)
+        return prepared.measure(finding)
+
+    gave_up: list[str] = []
+    with SecondWalker(looks(batch, measure_of), gave_up) as second:
+        second.set_out(0)
+        last = len(batch) - 1
+        assert [second.measure(last - each) == prepared.measure(batch[last - each]) for each in (0, 1)] == [True, True]
+        assert second.measure(last - 2) is None
+        (said,) = gave_up
+        assert "was stopped by another process" in said and str(second.pid) in said
+        assert children() == []
+
+
 def test_who_stops_looking_leaves_no_process(prepared: Prepared, children: Callable[[], list[str]]) -> None:
     verdicts = prepared.surveyed()
     for _ in range(UNITS - 2):
@@ -114,7 +137,7 @@ def test_a_unit_that_vanished_and_one_that_cannot_be_told_are_looked_at_by_the_f
             raise RuntimeError("the child ends here")
         return None
 
-    with SecondWalker(looks(batch, measure_of)) as second:
+    with SecondWalker(looks(batch, measure_of), []) as second:
         second.set_out(0)
         assert [second.measure(number) for number in range(len(batch))] == [None] * len(batch)
 
@@ -123,7 +146,7 @@ def test_a_host_with_threads_is_not_forked(prepared: Prepared, children: Callabl
     done = threading.Event()
     thread = threading.Thread(target=done.wait)
     thread.start()
-    with SecondWalker(looks(batch_of(prepared), prepared.measure)) as second:
+    with SecondWalker(looks(batch_of(prepared), prepared.measure), []) as second:
         second.set_out(0)
         assert children() == []
     done.set()
@@ -147,7 +170,7 @@ def test_where_it_cannot_be_followed_it_ends_at_once(prepared: Prepared, childre
     os.close(taken.pop())
     os.close(taken.pop())  # two are left: for a pipe, and none for the process
     try:
-        with SecondWalker(looks(batch, prepared.measure)) as second:
+        with SecondWalker(looks(batch, prepared.measure), []) as second:
             second.set_out(0)
             assert second.measure(len(batch) - 1) is None
     finally:

@@ -2,12 +2,15 @@
 
 import os
 import signal
+import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from tmpwarden.model.sweep import Finding, Litter, Receipt
 from tmpwarden.model.terms import Kind, Outcome, OwnerRule, Reason, Tier, Worth
+from tmpwarden.oskit.proc import followed as following
 from tmpwarden.sweep.store import quarantine
 from tmpwarden.sweep.take import purger
 from tmpwarden.sweep.take.purger import Job, Purger
@@ -56,6 +59,64 @@ def test_what_a_killed_worker_left_is_done_by_the_other(directory: str, monkeypa
     assert list(both.submit(doomed(directory, 20))) == []
     assert len(list(both.finish())) == 20
     assert os.listdir(directory) == []
+
+
+def in_the_worker(monkeypatch: pytest.MonkeyPatch, strike: Callable[[], object]) -> None:
+    """At each of the worker's jobs; the other begins when the worker is at its first one."""
+    me, carry_out = os.getpid(), purger._destroy
+    reading, writing = os.pipe()
+
+    def struck(job: Job) -> tuple[int, int, str]:
+        if os.getpid() != me:
+            os.write(writing, b"x")
+            strike()
+        elif not os.get_blocking(reading) or os.read(reading, 1):
+            os.set_blocking(reading, False)
+        return carry_out(job)
+
+    monkeypatch.setattr(purger, "_destroy", struck)
+
+
+def test_a_worker_that_somebody_stopped_is_ended_told_and_its_work_is_done(
+    directory: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It held the lock of all cleans for ever."""
+    monkeypatch.setattr(following, "STOPPED_S", 0.5)
+    in_the_worker(monkeypatch, lambda: os.kill(os.getpid(), signal.SIGSTOP))
+    both = Purger()
+    assert list(both.submit(doomed(directory, 20))) == []
+    (worker,) = both.workers
+    done = list(both.finish())
+    assert [each.outcome for each in done] == [Outcome.REMOVED] * 20 and os.listdir(directory) == []
+    assert both.gave_up == [
+        f"a helper process (pid {worker}) that removes files was stopped by another process: it was ended"
+    ]
+    assert not os.path.exists(f"/proc/{worker}")
+
+
+def test_what_a_worker_hangs_at_is_left_to_the_next_clean_and_told(
+    directory: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Whoever went on with it would hang there as well."""
+    monkeypatch.setattr(following, "STILL_S", 0.5)
+    in_the_worker(monkeypatch, lambda: time.sleep(600))
+    both = Purger()
+    assert list(both.submit(doomed(directory, 20))) == []
+    done = list(both.finish())
+    failed = [each for each in done if each.outcome is Outcome.FAILED]
+    assert len(done) == 20 and len(failed) == 1
+    assert os.listdir(directory) == [failed[0].id] and "the next clean goes on" in failed[0].detail
+    assert "no longer got on: it was ended" in both.gave_up[0]
+
+
+def test_a_worker_that_gets_on_has_all_the_time_it_needs(directory: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a slow disk: it sleeps for each answer, and the answers come."""
+    monkeypatch.setattr(following, "STILL_S", 1.0)
+    in_the_worker(monkeypatch, lambda: [time.sleep(0.05) for _ in range(40)])
+    both = Purger()
+    assert list(both.submit(doomed(directory, 20))) == []
+    assert [each.outcome for each in both.finish()] == [Outcome.REMOVED] * 20
+    assert both.gave_up == [] and os.listdir(directory) == []
 
 
 def test_where_the_tickets_do_not_fit_one_does_it_alone(directory: str, monkeypatch: pytest.MonkeyPatch) -> None:

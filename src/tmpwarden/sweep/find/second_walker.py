@@ -14,13 +14,13 @@ from operator import attrgetter
 
 from ...later import signal
 from ...model.sweep import Measure
+from ...oskit.proc.followed import CAN_FOLLOW, Followed
 from ...oskit.proc.forked import forked, reap
 
 BATCH = 4096  # units that are known before the walking starts; the rest has not even been looked for
 _SELDOM = 16  # units between two looks into the pipe
 WORTH_A_FORK = 2000  # entries that one walker has seen
 _LENGTH = 4
-_CAN_FOLLOW = hasattr(os, "pidfd_open")  # a number alone may name another process by the time we end it
 _FIELDS = Measure.__match_args__
 
 Look = Callable[[], Measure | None]
@@ -29,26 +29,27 @@ Look = Callable[[], Measure | None]
 class SecondWalker:
     """Works through a batch from its end, in a forked process. Ask for the units in order; None: not worth it."""
 
-    def __init__(self, batch: Sequence[Look | None]) -> None:
+    def __init__(self, batch: Sequence[Look | None], gave_up: list[str]) -> None:
+        """`gave_up` gets a sentence if it had to be ended."""
         self.batch = batch
+        self._gave_up = gave_up
         self.delivered = 0
         self.pid = 0
         self._order = [number for number, look in enumerate(batch) if look][::-1]
         self._known: dict[int, Measure | None] = {}
         self._unread = b""
-        self._pidfd = self._pipe = -1
+        self._followed: Followed | None = None
+        self._pipe = -1
         self._is_decided = False
 
     def __enter__(self) -> SecondWalker:
         return self
 
     def __exit__(self, *_: object) -> None:
-        if self._pidfd < 0:
+        if self._followed is None:
             return
-        with contextlib.suppress(ProcessLookupError, ChildProcessError):  # a host may reap everybody's children
-            signal.pidfd_send_signal(self._pidfd, signal.SIGKILL)
-            os.waitid(os.P_PIDFD, self._pidfd, os.WEXITED)
-        os.close(self._pidfd)
+        self._followed.end()
+        self._followed.close()
         os.close(self._pipe)
 
     def set_out(self, number: int) -> None:
@@ -59,7 +60,7 @@ class SecondWalker:
         self._order = [other for other in self._order if other > number]
         import threading  # most scans see too little for two
 
-        if len(self._order) < 2 or threading.active_count() > 1 or not _CAN_FOLLOW or _cores() < 2:
+        if len(self._order) < 2 or threading.active_count() > 1 or not CAN_FOLLOW or _cores() < 2:
             return
         try:
             self._pipe, writing = os.pipe()
@@ -76,32 +77,38 @@ class SecondWalker:
     def _follow(self, child: int) -> None:
         """Where it cannot be followed (a host has reaped it, or no descriptor is left) it ends with its pipe."""
         try:
-            self._pidfd = os.pidfd_open(child)
+            self._followed = Followed(child)
             os.set_blocking(self._pipe, False)
         except OSError:
             os.close(self._pipe)
             reap(child)
 
     def measure(self, number: int) -> Measure | None:
-        """What the second walker saw of a unit, or None: then look yourself. Waits if it is there right now."""
-        if self._pidfd < 0 or self.delivered == len(self._order):
+        """What the second walker saw of a unit, or None: then look yourself. Waits if it is there and gets on."""
+        if self._followed is None or self.delivered == len(self._order):
             return self._known.pop(number, None) if self._known else None
         if number not in self._known and (number % _SELDOM == 0 or self._is_at(number)):
             self._read()
         while self._is_at(number):
-            os.set_blocking(self._pipe, True)
-            arrived = self._read_once()
-            os.set_blocking(self._pipe, False)
-            if not arrived:
+            if not self._followed.speaks(self._pipe):
+                self._give_up(self._followed)
+            elif not self._read_once():
                 break
         return self._known.pop(number, None)
+
+    def _give_up(self, walker: Followed) -> None:
+        """From here on the first walks alone."""
+        how = "was stopped by another process" if walker.is_stopped else "no longer got on"
+        self._gave_up.append(f"a helper process (pid {self.pid}) that measures files {how}: it was ended")
+        walker.end()
+        self._order = self._order[: self.delivered]
 
     def _is_at(self, number: int) -> bool:
         return self.delivered < len(self._order) and self._order[self.delivered] == number
 
     def _read(self) -> None:
         with contextlib.suppress(BlockingIOError):
-            while self._pidfd >= 0 and self._read_once():
+            while self._read_once():
                 pass
 
     def _read_once(self) -> bool:

@@ -218,6 +218,8 @@ class Actor:
             for receipt in receipts:
                 self.journal.note("purged", id=receipt.id, freed=receipt.freed_bytes, failed=receipt.detail)
                 yield receipt
+        self.weigher.world.gave_up += self.purger.gave_up
+        self.purger.gave_up.clear()
 
 
 def _kept(verdict: Keep) -> Receipt:

@@ -31,7 +31,7 @@ class Ending:
     def of_all(self, deeds: list[Deed]) -> Iterator[Receipt | Job]:
         """One after the other; from some size on two walk."""
         looks = [partial(self._walked_again, deed) if _is_undecided(deed) else None for deed in deeds]
-        with SecondWalker(looks) as second:
+        with SecondWalker(looks, self.world.gave_up) as second:
             if sum(deed.entries for deed, look in zip(deeds, looks, strict=True) if look) >= WORTH_A_FORK:
                 second.set_out(-1)
             for number, (deed, look) in enumerate(zip(deeds, looks, strict=True)):

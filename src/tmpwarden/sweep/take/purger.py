@@ -2,23 +2,26 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import threading
 from collections.abc import Iterator
 
 from ...errors import UnsafeScratch
 from ...later import json, signal
-from ...lazy_dataclass import dataclass, replace
+from ...lazy_dataclass import dataclass, field, replace
 from ...model.sweep import Measure, Receipt
 from ...model.terms import Outcome
 from ...oskit.files import purge
 from ...oskit.files.descriptors import closing
 from ...oskit.files.roll import Roll
+from ...oskit.proc.followed import CAN_FOLLOW, Followed
 from ...oskit.proc.forked import forked, reap
 from ..store import quarantine
 
 _WORTH_A_FORK = 2000  # entries
 _TICKET = 4  # bytes
+_HANGS = "its file system does not answer; the next clean goes on with it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +40,9 @@ class Purger:
     """At most one worker at a time: with two cores, one walks and one purges. Jobs are tickets in a pipe, from which
     both draw: whoever has nothing else to do takes the next."""
 
+    gave_up: list[str] = field(default_factory=list)  # what has to be told of workers that were ended
     _pid: int = 0
+    _followed: Followed | None = None
     _pipe: int = -1  # what the worker tells
     _tickets: int = -1
     _jobs: list[Job] | None = None
@@ -63,13 +68,42 @@ class Purger:
         for number in _drawn(self._tickets):
             yield carried_out(left.pop(number))
         os.close(self._tickets)
-        with open(self._pipe, "rb") as pipe:
-            lines = pipe.read().splitlines()
-        reap(self._pid)
+        lines, hangs = self._lines()
         for line in lines:
             number, freed, entries, failed = json.loads(line)
             yield _receipt(left.pop(number), freed, entries, failed)
-        yield from map(carried_out, left.values())
+        # what hangs there would hang here; what was stopped, or died, goes on here
+        yield from (_receipt(job, 0, 0, _HANGS) if hangs else carried_out(job) for job in left.values())
+
+    def _lines(self) -> tuple[list[bytes], bool]:
+        """What the worker told until its end; and whether it hangs, and what it was at had better be left alone."""
+        heard, hangs = b"", False
+        with closing(self._pipe):
+            while self._followed is None or self._followed.speaks(self._pipe):
+                more = os.read(self._pipe, 1 << 16)
+                if not more:
+                    break
+                heard += more
+            else:
+                hangs = self._end(self._followed)
+                os.set_blocking(self._pipe, False)
+                with contextlib.suppress(BlockingIOError):
+                    heard += os.read(self._pipe, 1 << 20)
+        if self._followed is None:
+            reap(self._pid)
+        else:
+            hangs = not self._followed.end() or hangs
+            self._followed.close()
+        return [line for line in heard.splitlines(keepends=True) if line.endswith(b"\n")], hangs
+
+    def _end(self, worker: Followed) -> bool:
+        """Whether it hung. One that somebody stopped is told and its work goes on."""
+        was_stopped = worker.is_stopped
+        has_ended = worker.end()
+        how = "was stopped by another process" if was_stopped else "no longer got on"
+        end = "it was ended" if has_ended else "it cannot be ended"
+        self.gave_up.append(f"a helper process (pid {worker.pid}) that removes files {how}: {end}")
+        return not (was_stopped and has_ended)
 
     def _fork(self, jobs: list[Job]) -> bool:
         """False where no process or no pipe is to be had."""
@@ -80,6 +114,7 @@ class Purger:
             reading, writing, tickets, _ = ends
             _deal(ends.pop(), len(jobs))  # and closed: who draws the last ticket must see that it was the last
             self._pid = forked(lambda: _work(jobs, tickets, reading, writing))
+            self._followed = _follow(self._pid)
         except OSError:
             for end in ends:
                 os.close(end)
@@ -87,6 +122,14 @@ class Purger:
         os.close(writing)
         self._pipe, self._tickets, self._jobs = reading, tickets, jobs
         return True
+
+
+def _follow(child: int) -> Followed | None:
+    """None where it cannot be followed: then it is waited for as any child."""
+    try:
+        return Followed(child) if CAN_FOLLOW else None
+    except OSError:
+        return None
 
 
 def _deal(pipe: int, count: int) -> None:

@@ -44,6 +44,7 @@ class World:
     marks: Callable[[Finding], Callable[[str, str], bool] | None]
     look: Callable[[frozenset[int], bool], tuple[Holders, OwnerOf]]  # at all but these processes (closely?), at owners
     frozen: list[str] = field(default_factory=list)  # mounts inside units that do not answer
+    gave_up: list[str] = field(default_factory=list)  # sentences about helpers of ours that had to be ended
     workers: frozenset[int] = frozenset()  # forks of ours: they inherit descriptors without using them
     walkers: frozenset[int] = frozenset()  # the same
     # parents from which this very run took something: their newest date before we touched them
