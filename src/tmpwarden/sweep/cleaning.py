@@ -67,7 +67,7 @@ class Cleaning:
             self.result.stopped = "interrupted"
         finally:
             self._collect(actor.finish())
-            self.result.warnings += (each.sentence for each in giving_up.back)
+            self.result.warnings += giving_up.told()
             self._close(journal, quarantines)
         return self.result
 
@@ -189,7 +189,8 @@ class Cleaning:
             for entry in stored:
                 if pressure.is_relieved(root):
                     break
-                self._given_up(entry.name, giving_up.one(entry))
+                if done := giving_up.one(entry):
+                    self._given_up(entry.name, done)
             for_good = actor.for_good()
             for verdict in pressure.oldest_first(root):
                 if pressure.is_relieved(root) or self._why_stop():

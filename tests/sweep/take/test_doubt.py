@@ -135,6 +135,22 @@ def test_what_the_kernel_cannot_be_asked_about_stays(user: OrdinaryUser, change:
     assert not unit.exists()
 
 
+MUCH_LATER = hiding.LATER.replace("100 *", "200 *")
+
+
+def test_what_may_be_in_use_unseen_is_not_destroyed_when_its_time_is_over(user: OrdinaryUser) -> None:
+    """Neither /proc nor the kernel can say that nobody uses a fifo: it waits on, and the run says so."""
+    unit = session(user)
+    with_a_fifo(unit)
+    command(user, "clean", "--yes")
+    with hiding.process(user, hiding.HIDE):
+        said = hiding.run(user, MUCH_LATER, "clean", "--yes")
+        assert kept_of(user) == [".k"], said
+        assert "stays in quarantine" in said.stderr, said
+    assert hiding.run(user, MUCH_LATER, "clean", "--yes").returncode == 0
+    assert kept_of(user) == [] and not unit.exists()
+
+
 def test_a_shy_program_is_no_doubt(user: OrdinaryUser) -> None:
     unit = session(user)
     with hiding.process(user, hiding.HIDE + hiding.RENAME, "ssh-agent"):

@@ -10,14 +10,14 @@ import os
 from collections.abc import Iterable, Iterator
 
 from ...lazy_dataclass import dataclass, field, replace
-from ...model.answers import Held, Nobody, NotMeasured
+from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Measure, Receipt
 from ...model.terms import Outcome, Reason
 from ...oskit.files import take, walk
 from ...oskit.files.descriptors import closing
 from ...oskit.files.purge import Purged
 from ...oskit.race import race_window as _race_window
-from ...text import shown
+from ...text import plural, shown
 from ..take.recheck import change
 from ..weigh.world import World
 from . import quarantine, way_back
@@ -58,11 +58,12 @@ class Back:
 
 @dataclass(slots=True)
 class GivingUp:
-    """Destroys entries for good, or brings them back. `back` tells of the latter."""
+    """Destroys entries for good, brings them back or lets them wait on. `told` has the latter two in words."""
 
     journal: Journal
     world: World
     back: list[Back] = field(default_factory=list)
+    waiting: dict[str, str] = field(default_factory=dict)  # what may be in use unseen, and why that is not known
     _known: dict[str, JournalWord] = field(default_factory=dict)
 
     def all(self, stored: Iterable[Stored]) -> Iterator[Purged]:
@@ -86,29 +87,34 @@ class GivingUp:
             if isinstance(newest_ns, int) and isinstance(count, int):
                 self._known[id_] = JournalWord(path, root, newest_ns, before.entries or count)
 
-    def one(self, entry: Stored) -> Purged | Back:
-        """An entry that is doomed already may be half gone, and is not asked about."""
+    def told(self) -> Iterator[str]:
+        """What a person should know of those that did not go."""
+        yield from (each.sentence for each in self.back)
+        if self.waiting:
+            path, why = next(iter(self.waiting.items()))
+            others = f" (and {plural(len(self.waiting) - 1, 'other item')})" if len(self.waiting) > 1 else ""
+            yield f"{shown(path)}{others} stays in quarantine: whether anybody uses it could not be checked ({why})"
+
+    def one(self, entry: Stored) -> Purged | Back | None:
+        """An entry that is doomed already may be half gone, and is not asked about. None: it waits on."""
         inside = None
         if entry.name.endswith(quarantine.KEPT):
             try:
                 inside = self._walked(entry)
             except OSError as error:  # what cannot be looked at is not given up
                 return _unread(entry, error)
-            if why := self._users(entry) or (inside and _change(self._known.get(entry.name), entry, inside)):
+            users = self.world.users_in(entry.path)
+            if why := _used(users) or (inside and _change(self._known.get(entry.name), entry, inside)):
                 self.back.append(self._put_back(entry, why))
                 return self.back[-1]
+            if isinstance(users, NotMeasured):
+                self.waiting[entry.path] = users.why
+                return None
         _race_window("walked, not yet given up")
         purged = quarantine.destroy(entry, inside)
         if purged.entries or purged.left:
             self.journal.note("expired", id=entry.name, freed=purged.freed_bytes)
         return purged
-
-    def _users(self, entry: Stored) -> str | None:
-        match self.world.users_in(entry.path):
-            case Held(by):
-                return f"somebody uses it ({by[0].kind.value})"
-            case Nobody() | NotMeasured():
-                return None
 
     def _walked(self, entry: Stored) -> Measure | None:
         with closing(quarantine.opened(entry.directory)) as fd:
@@ -124,6 +130,15 @@ class GivingUp:
             is_back = judged is not None and way_back.put_back(fd, entry.name, judged.root, path)
         self.journal.note("undone" if is_back else "pinned", id=entry.name, path=path)
         return Back(entry.name, path, path if is_back else pinned, why)
+
+
+def _used(users: Users) -> str | None:
+    """Who uses it, in words. What was not measured is no use, and no proof of the contrary."""
+    match users:
+        case Held(by):
+            return f"somebody uses it ({by[0].kind.value})"
+        case Nobody() | NotMeasured():
+            return None
 
 
 def _change(judged: JournalWord | None, entry: Stored, now: Measure) -> str | None:
