@@ -215,12 +215,12 @@ def test_a_signal_while_leaving_does_not_stop_the_removal(programs: Programs) ->
     source = """
 import os, signal, tmpwarden
 from tmpwarden.session import directory
-purge = directory.purge
+purge = directory.purge_own
 def struck(*words):
     os.kill(os.getpid(), signal.SIGTERM)
     os.kill(os.getpid(), signal.SIGINT)
     return purge(*words)
-directory.purge = struck
+directory.purge_own = struck
 with tmpwarden.session("mycli") as s: s.file("work")
 """
     result = programs.run(source)

@@ -157,7 +157,7 @@ def _remove(name: str) -> None:
         return
     with closing(fd):
         if os.path.lexists(f"{directory()}/{name}"):
-            purge.purge(fd, last)
+            purge.purge_own(fd, last)
 
 
 def _readme(rescued: Rescued) -> str:

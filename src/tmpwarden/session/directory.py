@@ -12,7 +12,7 @@ from ..oskit.proc import locks
 from .private import HAS_DIR_FDS, Folder, explained, make_file, make_folder
 
 if HAS_DIR_FDS:
-    from ..oskit.files.purge import purge
+    from ..oskit.files.purge import purge_own
 
 _TRIES = 100  # a sweeper may take our directory before we have locked it; it is empty then, and we take another
 _HEX = frozenset("0123456789abcdef")
@@ -97,11 +97,21 @@ def remove(parent: Folder, name: str) -> bool:
     """A file or a tree below a directory of ours; whether it is gone. Never raises: leaving always works."""
     try:
         if parent.fd is None:
-            return own_files.remove_tree(parent.join(name))
-        purge(parent.fd, name)
+            return _removed_by_path(parent.join(name))
+        purge_own(parent.fd, name)
         return parent.look(name) is None
     except OSError:
         return False
+
+
+def _removed_by_path(path: str) -> bool:
+    from ..oskit.files.doomed import own  # Windows
+
+    try:
+        with own(None, path) as doomed:
+            return own_files.remove_tree(doomed)
+    except FileNotFoundError:
+        return True
 
 
 def remove_lease(root: Folder, session_name: str) -> None:

@@ -119,7 +119,7 @@ def remove(path: str) -> None:
     except OSError:
         return
     with closing(parent):
-        purge.purge(parent, os.path.basename(path))
+        purge.purge_own(parent, os.path.basename(path))
 
 
 def digest(content: bytes | None) -> str:

@@ -126,4 +126,4 @@ def _objects(state: str) -> Iterator[str]:
         yield f"{state}/{name}"
     finally:
         with closing(own_dirs.open_private_dir(state)) as fd:
-            purge.purge(fd, name)
+            purge.purge_own(fd, name)

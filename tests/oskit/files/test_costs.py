@@ -14,10 +14,11 @@ from support.trees import chain, flat
 
 _LIBRARY = str(Path(tmpwarden.__file__).parents[1])
 _MEASURE = "from tmpwarden.oskit.files.walk import measure; measure(fd, name, uid=os.geteuid(), count_atime=False)"
-_PURGE = "from tmpwarden.oskit.files.purge import purge; purge(fd, name)"
+_PURGE = "from tmpwarden.oskit.files.purge import purge_own; purge_own(fd, name)"
 _TRUSTING = (
-    "from tmpwarden.oskit.files.purge import purge; from tmpwarden.model.sweep import Measure\n"
-    "purge(fd, name, measured=Measure(0, 0, 0, 0))"
+    "from tmpwarden.oskit.files.purge import purge; from tmpwarden.oskit.files.doomed import own\n"
+    "from tmpwarden.model.sweep import Measure\n"
+    "if os.path.exists(f'/proc/self/fd/{fd}/{name}'): purge(own(fd, name), measured=Measure(0, 0, 0, 0))"
 )
 
 
@@ -56,6 +57,7 @@ def test_system_calls_an_inode(in_memory: Path, tmp_path: Path, deed: str, most:
     for number in range(159):
         flat(str(in_memory / "unit" / f"d{number}"), 6)
     inodes = 160 * 7
+    (in_memory / "nothing").mkdir()
     start = _calls(_source(deed, in_memory, "nothing"), tmp_path)
     calls = _calls(_source(deed, in_memory), tmp_path) - start
     assert calls / inodes < most

@@ -7,14 +7,15 @@ from pathlib import Path
 
 import pytest
 
+from support.doomed import resume_in_place
 from support.mounts import bind, fill_bytes, fill_inodes, needs_root, tmpfs
 from support.trees import chain
 from support.user import OrdinaryUser
 from support.windows import strike
 from tmpwarden.oskit.files import inplace as mod
+from tmpwarden.oskit.files.doomed import own
 from tmpwarden.oskit.files.inplace import purge_in_place
 from tmpwarden.oskit.files.purge import Purged
-from tmpwarden.oskit.files.take import pin
 from tmpwarden.oskit.files.walk import measure
 
 pytestmark = pytest.mark.disk
@@ -37,7 +38,7 @@ class Condemned:
             (shared / "unit" / "sub").mkdir(parents=True)
             (shared / "unit" / "sub" / "member").write_bytes(b"x" * 8192)
         self.fd = os.open(shared, os.O_RDONLY | os.O_DIRECTORY)
-        self.pinned = pin(self.fd, "unit")
+        self.doomed = own(self.fd, "unit")
         seen = measure(self.fd, "unit", uid=os.geteuid(), count_atime=False)
         assert seen
         self.bytes, self.newest_ns = seen.bytes, seen.newest_ns
@@ -46,7 +47,7 @@ class Condemned:
             os.utime(shared / "tick")
 
     def purge(self) -> Purged:
-        return purge_in_place(self.fd, "unit", self.pinned, newest_ns=self.newest_ns)
+        return purge_in_place(self.doomed, newest_ns=self.newest_ns)
 
 
 @pytest.fixture
@@ -54,8 +55,8 @@ def condemned(tmp_path: Path) -> Iterator[Condemned]:
     (tmp_path / "shared").mkdir()
     unit = Condemned(tmp_path / "shared")
     yield unit
+    unit.doomed.bound.close()
     os.close(unit.fd)
-    os.close(unit.pinned)
 
 
 def unit_becomes_a_link(shared: Path) -> None:
@@ -163,15 +164,13 @@ def test_a_stopped_one_is_resumed(condemned: Condemned) -> None:
     """Whoever stopped it halfway, by a crash say, had made the directories younger."""
     (condemned.shared / "unit" / "sub" / "member").unlink()
     assert condemned.purge().failed == (("sub", "it changed after it was judged"),)
-    fd, pinned = condemned.fd, condemned.pinned
-    assert purge_in_place(fd, "unit", pinned, newest_ns=condemned.newest_ns, resuming=True).left == 0
+    assert resume_in_place(condemned.fd, "unit", newest_ns=condemned.newest_ns).left == 0
     assert not (condemned.shared / "unit").exists()
 
 
 def test_a_resumed_one_stops_at_what_came_since(condemned: Condemned) -> None:
     (condemned.shared / "unit" / "sub" / "fresh").write_text("precious")
-    fd, pinned = condemned.fd, condemned.pinned
-    done = purge_in_place(fd, "unit", pinned, newest_ns=condemned.newest_ns, resuming=True)
+    done = resume_in_place(condemned.fd, "unit", newest_ns=condemned.newest_ns)
     assert done.failed == (("sub/fresh", "it changed after it was judged"),)
     assert (condemned.shared / "unit" / "sub" / "fresh").read_text() == "precious"
 
@@ -196,7 +195,6 @@ def test_it_works_where_nothing_can_be_made(tmp_path: Path, what: str) -> None:
         assert unit.purge().left == 0
         (full / "new").mkdir()
         os.close(unit.fd)
-        os.close(unit.pinned)
 
 
 @needs_root
@@ -242,12 +240,12 @@ def test_a_chain_of_three_thousand_goes(condemned: Condemned) -> None:
 _AS_USER = """
 import os
 from tmpwarden.oskit.files.inplace import purge_in_place
-from tmpwarden.oskit.files.take import pin
+from tmpwarden.oskit.files.doomed import own
 os.makedirs("s/unit/a/b"); open("s/unit/a/b/c", "w").close()
 for path in ("s/unit/a/b", "s/unit/a", "s/unit"):
     os.chmod(path, {mode})
 fd = os.open("s", os.O_RDONLY)
-print(purge_in_place(fd, "unit", pin(fd, "unit"), newest_ns=1 << 62), os.listdir("s"))
+print(purge_in_place(own(fd, "unit"), newest_ns=1 << 62), os.listdir("s"))
 """
 
 

@@ -8,14 +8,15 @@ from pathlib import Path
 
 import pytest
 
+from support.doomed import destroy
 from support.holding import process
 from support.mounts import bind, fill_bytes, fill_inodes, needs_root, tmpfs
 from support.trees import chain, opened
 from support.user import OrdinaryUser
 from tmpwarden.oskit.files import emptier, same_mount
 from tmpwarden.oskit.files import purge as mod
-from tmpwarden.oskit.files.purge import Unlinked, purge, unlink_same
-from tmpwarden.oskit.files.take import pin
+from tmpwarden.oskit.files.doomed import own
+from tmpwarden.oskit.files.purge import Unlinked, purge_own, unlink_same
 from tmpwarden.oskit.files.walk import measure
 
 pytestmark = pytest.mark.disk
@@ -50,7 +51,7 @@ def test_a_tree_goes_whole_and_its_bytes_are_counted(ours: tuple[Path, int], tru
     make_tree(path / "unit")
     seen = measure(fd, "unit", uid=os.geteuid(), count_atime=False)
     assert seen
-    done = purge(fd, "unit", measured=seen if trusts else None)
+    done = destroy(fd, "unit", measured=seen if trusts else None)
     assert os.listdir(path) == []
     assert (done.freed_bytes, done.entries, done.failed, done.left) == (seen.bytes, seen.entries, (), 0)
 
@@ -63,12 +64,12 @@ def test_any_name_goes(ours: tuple[Path, int], name: str, is_tree: bool) -> None
         (path / name / name).mkdir(parents=True)
     else:
         (path / name).write_text("x")
-    assert purge(fd, name).left == 0
+    assert purge_own(fd, name).left == 0
     assert os.listdir(path) == []
 
 
 def test_a_name_that_is_gone_is_no_failure(ours: tuple[Path, int]) -> None:
-    assert purge(ours[1], "nothing").failed == ()
+    assert purge_own(ours[1], "nothing").failed == ()
 
 
 def test_what_a_link_points_to_stays(ours: tuple[Path, int], victim: Path) -> None:
@@ -76,8 +77,8 @@ def test_what_a_link_points_to_stays(ours: tuple[Path, int], victim: Path) -> No
     (path / "unit").mkdir()
     os.symlink(victim, path / "unit" / "link")
     os.symlink(victim, path / "top")
-    purge(fd, "unit")
-    purge(fd, "top")
+    purge_own(fd, "unit")
+    purge_own(fd, "top")
     assert (victim / "file").read_text() == "precious" and os.listdir(path) == []
 
 
@@ -91,7 +92,7 @@ def test_only_the_last_name_of_an_inode_frees_bytes(ours: tuple[Path, int], tmp_
     os.link(path / "unit" / "first", path / "unit" / "second")
     directory = os.lstat(path / "unit").st_blocks * 512
     seen = measure(fd, "unit", uid=os.geteuid(), count_atime=False)
-    done = purge(fd, "unit", measured=seen)
+    done = destroy(fd, "unit", measured=seen)
     assert done.freed_bytes == directory + 8192 + 20480
     assert (tmp_path / "outside").stat().st_size == 40960
 
@@ -100,7 +101,7 @@ def test_a_sparse_file_frees_what_it_held(ours: tuple[Path, int]) -> None:
     path, fd = ours
     with (path / "sparse").open("wb") as file:
         file.truncate(1 << 30)
-    assert purge(fd, "sparse").freed_bytes == 0
+    assert purge_own(fd, "sparse").freed_bytes == 0
 
 
 def test_three_thousand_levels_go_with_few_descriptors(ours: tuple[Path, int]) -> None:
@@ -121,7 +122,7 @@ def test_three_thousand_levels_go_with_few_descriptors(ours: tuple[Path, int]) -
 
     emptier.enter = counting
     try:
-        done = purge(fd, "unit")
+        done = purge_own(fd, "unit")
     finally:
         emptier.enter = real_open
     assert done.entries == 3002 and done.left == 0 and os.listdir(path) == []
@@ -136,7 +137,7 @@ def test_a_bind_mount_of_the_same_file_system_is_not_entered(ours: tuple[Path, i
     (path / "unit" / "a" / "sp ace\nline").mkdir(parents=True)
     (path / "unit" / "a" / "plain").write_text("x")
     with bind(victim, path / "unit" / "a" / "sp ace\nline"):
-        done = purge(fd, "unit")
+        done = purge_own(fd, "unit")
         assert (victim / "file").read_text() == "precious"
     assert [name for name, _ in done.failed] == ["a/sp ace\nline"]
     assert done.left == 3 and done.entries == 1
@@ -149,7 +150,7 @@ def test_a_bind_mount_below_sixty_four_levels_is_not_entered(ours: tuple[Path, i
     deep = path / "unit" / "/".join("d" * 150)
     deep.mkdir(parents=True)
     with bind(victim, deep):
-        done = purge(fd, "unit")
+        done = purge_own(fd, "unit")
         assert (victim / "file").read_text() == "precious"
         assert done.left and len(done.failed) == 1
         os.rename(path / "unit", path / "moved")  # the mount is lazily undone by its old path otherwise
@@ -157,7 +158,7 @@ def test_a_bind_mount_below_sixty_four_levels_is_not_entered(ours: tuple[Path, i
             line.split()[4] for line in Path("/proc/self/mountinfo").read_text().splitlines() if str(path) in line
         ]
         os.system(f"umount '{point}'")
-    assert purge(fd, "moved").left == 0
+    assert purge_own(fd, "moved").left == 0
 
 
 @needs_root
@@ -165,7 +166,7 @@ def test_what_will_not_go_does_not_hold_up_what_lies_deep(ours: tuple[Path, int]
     path, fd = ours
     (path / "unit" / "/".join("d" * 300)).mkdir(parents=True)
     with tmpfs(path / "unit" / "mount"):
-        done = purge(fd, "unit")
+        done = purge_own(fd, "unit")
         assert os.listdir(path / "unit") == ["mount"]
         assert (done.left, done.entries, len(done.failed)) == (2, 300, 1)
 
@@ -182,7 +183,7 @@ def test_another_file_system_is_not_entered(
     (path / "unit" / "mount").mkdir(parents=True)
     with tmpfs(path / "unit" / "mount") as mounted:
         (mounted / "file").write_text("precious")
-        done = purge(fd, "unit")
+        done = purge_own(fd, "unit")
         assert (mounted / "file").read_text() == "precious" and done.left == 2
 
 
@@ -196,15 +197,17 @@ def test_where_nobody_can_tell_what_is_mounted_no_directory_is_emptied(
     monkeypatch.setattr(same_mount, "_is_known", True)
     monkeypatch.setattr(same_mount, "_call", None)
     limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    doomed = own(fd, "unit")
     resource.setrlimit(resource.RLIMIT_NOFILE, (0, limits[1]))
     try:
-        emptied = emptier.Emptier(fd, "unit", counts=True)
+        emptied = emptier.Emptier(doomed, counts=True)
     finally:
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
-    emptied.purge()
+    with doomed:
+        emptied.purge()
     assert (path / "unit" / "file").exists()
     assert "cannot be told" in emptied.result().trouble
-    assert purge(fd, "unit").entries == 2
+    assert purge_own(fd, "unit").entries == 2
 
 
 @needs_root
@@ -216,14 +219,14 @@ def test_purging_works_on_a_full_tmpfs_and_makes_room(tmp_path: Path, what: str)
             (full / "unit" / f"file{number}").write_bytes(b"x" * 4096)
         fill_bytes(full) if what == "bytes" else fill_inodes(full)
         fd = os.open(full, os.O_RDONLY)
-        assert purge(fd, "unit").entries == 101
+        assert purge_own(fd, "unit").entries == 101
         (full / "new").write_text("fits")
         os.close(fd)
 
 
 _PURGE_AS_USER = """
 import os
-from tmpwarden.oskit.files.purge import purge
+from tmpwarden.oskit.files.purge import purge_own
 os.makedirs("q/unit/deep/deeper")
 for name in ("q/unit/a", "q/unit/deep/b", "q/unit/deep/deeper/c"):
     open(name, "w").close()
@@ -231,7 +234,7 @@ MODES = {modes}
 for path, mode in MODES:
     os.chmod(path, mode)
 q = os.open("q", os.O_RDONLY)
-done = purge(q, "unit")
+done = purge_own(q, "unit")
 print(os.listdir("q"), done.entries, done.failed)
 """
 
@@ -265,7 +268,7 @@ def strike(here):
     os.rename("q/unit/shut", "q/unit/moved")
     {move}
 emptier._race_window = strike
-done = purge.purge(os.open("q", os.O_RDONLY), "unit")
+done = purge.purge_own(os.open("q", os.O_RDONLY), "unit")
 print(oct(os.stat("victim").st_mode & 0o777), os.listdir("victim"), bool(done.failed))
 """
 
@@ -296,14 +299,14 @@ def test_what_will_not_go_is_named_and_the_rest_goes(ours: tuple[Path, int]) -> 
         pytest.skip("this file system knows no immutable files")
     try:
         seen = measure(fd, "unit", uid=os.geteuid(), count_atime=False)
-        done = purge(fd, "unit", measured=seen)
+        done = destroy(fd, "unit", measured=seen)
         rest = measure(fd, "unit", uid=os.geteuid(), count_atime=False)
     finally:
         os.system(f"chattr -i {path}/unit/stuck/immutable")
     assert done.failed == (("stuck/immutable", "Operation not permitted"),)
     assert (done.left, done.entries) == (3, 1)
     assert seen and rest and done.freed_bytes == seen.bytes - rest.bytes
-    assert purge(fd, "unit").left == 0
+    assert purge_own(fd, "unit").left == 0
 
 
 def test_the_same_file_is_unlinked_and_a_successor_is_not(
@@ -311,20 +314,18 @@ def test_the_same_file_is_unlinked_and_a_successor_is_not(
 ) -> None:
     path, fd = ours
     (path / "x").write_text("stale")
-    pinned = pin(fd, "x")
     monkeypatch.setattr(mod, "_race_window", lambda _: (os.unlink(path / "x"), (path / "x").write_text("precious")))
-    assert unlink_same(fd, "x", pinned) == Unlinked.CHANGED
+    with own(fd, "x") as doomed:
+        assert unlink_same(doomed) == Unlinked.CHANGED
     monkeypatch.undo()
     assert (path / "x").read_text() == "precious"
-    os.close(pinned)
-    pinned = pin(fd, "x")
-    assert unlink_same(fd, "x", pinned) == Unlinked.REMOVED
-    assert unlink_same(fd, "x", pinned) == Unlinked.VANISHED
-    os.close(pinned)
+    with own(fd, "x") as doomed:
+        assert unlink_same(doomed) == Unlinked.REMOVED
+        assert unlink_same(doomed) == Unlinked.VANISHED
 
 
 def test_a_file_held_open_goes_and_its_reader_keeps_reading(ours: tuple[Path, int]) -> None:
     path, fd = ours
     (path / "held").write_text("still here")
     with process("import sys; f = open(sys.argv[1])", str(path / "held")):
-        assert purge(fd, "held").entries == 1
+        assert purge_own(fd, "held").entries == 1

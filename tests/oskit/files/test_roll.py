@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
+from support.doomed import destroy
 from support.trees import chain
 from tmpwarden.model.sweep import Measure
 from tmpwarden.oskit.files import emptier, walk
 from tmpwarden.oskit.files import roll as mod
-from tmpwarden.oskit.files.purge import purge
 from tmpwarden.oskit.files.walk import JUST_NOW, measure
 
 
@@ -149,7 +149,7 @@ def test_it_goes_by_its_roll_without_being_listed(walked: Walked, monkeypatch: p
     measured = walked.call()
     assert measured
     monkeypatch.setattr(emptier.os, "scandir", lambda fd: pytest.fail("listed"))
-    done = purge(walked.fd, "taken", measured=measured, roll=walked.roll)
+    done = destroy(walked.fd, "taken", measured=measured, roll=walked.roll)
     assert (done.entries, done.failed, done.left) == (measured.entries, (), 0)
     assert done.freed_bytes == measured.bytes and not walked.new.exists()
 
@@ -160,7 +160,7 @@ def test_what_is_in_the_way_goes_as_in_any_purge(walked: Walked) -> None:
     walked.move()
     measured = walked.call()
     (walked.new / "sub" / "late").write_text("x")
-    done = purge(walked.fd, "taken", measured=measured, roll=walked.roll)
+    done = destroy(walked.fd, "taken", measured=measured, roll=walked.roll)
     assert (done.failed, done.left) == ((), 0) and not walked.new.exists()
 
 

@@ -15,9 +15,11 @@ from support.litter import claude_session, later, snapshot
 from support.mounts import needs_root
 from tmpwarden.cli.main import main
 from tmpwarden.errors import NameTaken, NotFound, UnsafeRoot
-from tmpwarden.model.answers import NotMeasured
+from tmpwarden.model.answers import Nobody, NotMeasured
 from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import emptier, take
+from tmpwarden.oskit.files.descriptors import closing
+from tmpwarden.oskit.files.doomed import Bound
 from tmpwarden.oskit.proc import holders
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store import quarantine
@@ -85,9 +87,10 @@ def test_an_undo_during_expiry_finds_nothing(root: Path, state: str, monkeypatch
 def test_an_undo_that_is_faster_than_expiry_wins(root: Path, state: str) -> None:
     unit = claude_session(root)
     clean(now_ns=later(100))
-    before = list(quarantine.stored(quarantine.beside(str(root))))
-    undo()
-    assert quarantine.destroy(before[0]).entries == 0
+    (before,) = quarantine.stored(quarantine.beside(str(root)))
+    with closing(quarantine.opened(before.directory)) as fd, Bound(fd, before.name) as bound:
+        undo()
+        assert quarantine.destroy(before, bound, Nobody()).entries == 0
     assert unit.exists()
 
 

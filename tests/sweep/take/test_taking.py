@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from support.litter import HOUR_NS, claude_session, cwd_markers, in_quarantine, later, snapshot
+from tmpwarden.model.answers import Nobody
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Receipt, Remove
 from tmpwarden.model.terms import Outcome, Reason
@@ -67,7 +68,9 @@ def test_a_successor_of_the_judged_unit_is_not_removed_in_its_place(root: Path) 
     os.utime(precious, (0, 0))
     parent = os.open(unit.parent, os.O_RDONLY)
     try:
-        receipt = remove_in_place(judged.verdict, parent, judged.journal, judged.prepared.weigher.member_may_go)
+        receipt = remove_in_place(
+            judged.verdict, parent, judged.journal, judged.prepared.weigher.member_may_go, Nobody()
+        )
     finally:
         os.close(parent)
     assert (receipt.outcome, receipt.reason) == (Outcome.KEPT, Reason.CHANGED)
@@ -151,7 +154,7 @@ def test_what_cannot_be_opened_to_be_removed_in_place_is_told_as_failed(root: Pa
     judged = Judged()
     parent = os.open(root, os.O_RDONLY)
     try:
-        told = remove_in_place(judged.verdict, parent, judged.journal, judged.prepared.weigher.member_may_go)
+        told = remove_in_place(judged.verdict, parent, judged.journal, judged.prepared.weigher.member_may_go, Nobody())
     finally:
         os.close(parent)
     assert told.outcome is Outcome.FAILED and "Too many open files" in told.detail

@@ -8,8 +8,9 @@ from pathlib import Path
 
 import pytest
 
-from tmpwarden.model.sweep import Finding, Litter, Receipt
-from tmpwarden.model.terms import Kind, Outcome, OwnerRule, Reason, Tier, Worth
+from tmpwarden.model.answers import Nobody
+from tmpwarden.model.sweep import Evidence, Finding, Litter, Owner, Receipt, Remove
+from tmpwarden.model.terms import Kind, Outcome, OwnerRule, OwnerState, Reason, Tier, Worth
 from tmpwarden.oskit.proc import followed as following
 from tmpwarden.sweep.store import quarantine
 from tmpwarden.sweep.take import purger
@@ -31,9 +32,11 @@ def doomed(directory: str, count: int) -> list[Job]:
         token = f"{number:016x}.x"
         os.mkdir(f"{directory}/{token}", 0o700)
         Path(f"{directory}/{token}/file").write_text("x")
-        finding = Finding(ROW, "/tmp", "/tmp", token, Kind.DIR, 1, number)
+        status = os.lstat(f"{directory}/{token}")
+        finding = Finding(ROW, "/tmp", "/tmp", token, Kind.DIR, status.st_dev, status.st_ino)
+        verdict = Remove(finding, Evidence(Owner(OwnerState.DEAD), Nobody(), None), Reason.OUTLIVED)
         receipt = Receipt(finding, Outcome.REMOVED, Reason.OUTLIVED, token, 0, purger._WORTH_A_FORK)
-        jobs.append(Job(directory, (token,), receipt))
+        jobs.append(Job(directory, (token,), receipt, verdict, Nobody()))
     return jobs
 
 

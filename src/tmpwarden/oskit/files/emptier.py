@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterator
 
 from ..race import race_window as _race_window
+from .doomed import Doomed
 from .same_mount import MOUNTED, enter, is_certain, mounts_below
 
 _MOST_OPEN = 64  # levels that stay open; deeper directories are moved up to the top of their tree
@@ -52,17 +53,18 @@ class OpenDirectory:
 class Emptier:
     """Empties one tree, deepest directories first, with a bounded number of open descriptors and no recursion."""
 
-    def __init__(self, dir_fd: int, name: str, *, counts: bool) -> None:
-        self.dir_fd, self.name, self.counts = dir_fd, name, counts
+    def __init__(self, doomed: Doomed, *, counts: bool) -> None:
+        assert doomed.dir_fd is not None
+        self.doomed, self.dir_fd, self.name, self.counts = doomed, doomed.dir_fd, doomed.name, counts
         self.blocks = self.entries = self.left = 0
         self.failed: list[tuple[str, str]] = []
         self.levels: list[OpenDirectory] = []
         self.moved_up = False
-        self.mounts = frozenset() if is_certain() else mounts_below(dir_fd, name)
+        self.mounts = frozenset() if is_certain() else mounts_below(self.dir_fd, self.name)
 
     def purge(self) -> None:
         try:
-            status = os.stat(self.name, dir_fd=self.dir_fd, follow_symlinks=False)
+            status = self.doomed.look()
             self.device = status.st_dev
             if stat.S_ISDIR(status.st_mode):
                 self.tree()
@@ -186,6 +188,8 @@ class Emptier:
             fd = self.open_shut(name, dir_fd)
         status = os.fstat(fd)
         try:
+            if dir_fd == self.dir_fd and not self.doomed.is_same(status):
+                raise OSError(errno.ESTALE, "it was exchanged for another directory")
             if status.st_dev != self.device:
                 raise OSError(errno.EXDEV, MOUNTED)
             if status.st_mode & 0o700 != 0o700:

@@ -8,21 +8,20 @@ import os
 from ..race import race_window as _race_window
 from . import link_marks, take
 from .descriptors import closing
+from .doomed import Doomed
 from .emptier import MOVED_UP, Emptier, OpenDirectory, Purged
 
 
-def purge_in_place(
-    dir_fd: int, name: str, pinned: int, *, newest_ns: int, resuming: bool = False, links: str = ""
-) -> Purged:
-    """Remove the tree at `name` while it is `pinned` and holds nothing newer than `newest_ns`, its newest when judged.
+def purge_in_place(doomed: Doomed, *, newest_ns: int, links: str = "") -> Purged:
+    """Remove the doomed tree while it holds nothing newer than `newest_ns`, its newest when judged.
 
     Whatever was written, made, renamed or linked since has a later ctime than any member had then. Stops at the
-    first oddity and tells it in `failed`. A second call with `resuming` goes on from there: our own removals have made
+    first oddity and tells it in `failed`. One that is resumed goes on from there: our own removals have made
     directories younger, so only their members are held against `newest_ns` then, and of files with several names, which
     `links` tells (see link_marks), only when they were last written.
     """
-    purger = _Careful(dir_fd, name, pinned, newest_ns, resuming)
-    purger.ours = link_marks.separate(links) if resuming else frozenset()
+    purger = _Careful(doomed, newest_ns)
+    purger.ours = link_marks.separate(links) if purger.resuming else frozenset()
     try:
         purger.purge()
     except _Oddity as oddity:
@@ -41,10 +40,10 @@ class _Oddity(Exception):
 class _Careful(Emptier):
     """An Emptier in a directory that others can write to as well."""
 
-    def __init__(self, dir_fd: int, name: str, pinned: int, newest_ns: int, resuming: bool) -> None:
-        super().__init__(dir_fd, name, counts=True)
-        self.pinned, self.newest_ns, self.resuming, self.uid = pinned, newest_ns, resuming, os.geteuid()
-        self.device = os.fstat(pinned).st_dev
+    def __init__(self, doomed: Doomed, newest_ns: int) -> None:
+        super().__init__(doomed, counts=True)
+        self.newest_ns, self.resuming, self.uid = newest_ns, doomed.by == "resumed", os.geteuid()
+        self.device = doomed.bound.device
         self.dated: dict[int, int] = {}  # inodes of which we removed a name: the ctime that this gave them
         self.ours: frozenset[str] = frozenset()  # marks of those of which the run before us may have removed one
 
@@ -53,9 +52,7 @@ class _Careful(Emptier):
         self.tree()
 
     def open(self, name: str, dir_fd: int) -> int:
-        before = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
-        if not self.levels and not os.path.samestat(before, os.fstat(self.pinned)):
-            raise _Oddity(name, "it is not what was judged")
+        before = os.stat(name, dir_fd=dir_fd, follow_symlinks=False) if self.levels else self.looked(name)
         came_up = len(self.levels) == 1 and name.endswith(MOVED_UP)  # by our own rename, which dates it
         if self.levels and not self.resuming and not came_up:  # the top is pinned, and this run may have dated it
             self.check(name, before)
@@ -71,6 +68,14 @@ class _Careful(Emptier):
             os.close(fd)
             raise _Oddity(name, "it is not what was judged")
         return fd
+
+    def looked(self, name: str) -> os.stat_result:
+        try:
+            return self.doomed.look()
+        except FileNotFoundError:
+            raise
+        except OSError as error:
+            raise _Oddity(name, error.strerror or str(error)) from None
 
     def empty(self, level: OpenDirectory) -> str | None:
         for entry in level.entries:

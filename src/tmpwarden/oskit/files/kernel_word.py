@@ -54,6 +54,23 @@ def ask(dir_fd: int, name: str) -> Users:
         return _Question().about(dir_fd, name)
 
 
+def confirmed(seen: Users, dir_fd: int, name: str) -> Users:
+    """What /proc has `seen` of the users of `name`, and the kernel's word on top: the last question before something is
+    destroyed. Where the kernel cannot tell, /proc must have seen everybody."""
+    match seen:
+        case Held():
+            return seen
+        case NotMeasured() if not seen.askable:
+            return seen
+        case Nobody() | NotMeasured():
+            said = ask(dir_fd, name)
+    match said:
+        case Held() | Nobody():
+            return said
+        case NotMeasured():
+            return NotMeasured(f"{seen.why}, and {said.why}") if isinstance(seen, NotMeasured) else seen
+
+
 class _Question:
     """One tree, file by file."""
 

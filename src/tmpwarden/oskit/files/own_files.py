@@ -5,7 +5,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from .doomed import Doomed
 
 _READ = os.O_RDONLY | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0) | getattr(os, "O_CLOEXEC", 0)
 
@@ -49,18 +49,13 @@ def exists(name: str, dir_fd: int) -> bool:
 
 
 def remove_file(path: str, dir_fd: int | None = None) -> bool:
-    """Whether it is gone. Only for names in a directory that nobody else can write."""
-    return _is_gone(os.unlink, path, dir_fd)
+    """Whether it is gone. Only for our own files, in a directory that nobody else can write."""
+    from .doomed import own  # most hooks only read
 
-
-def remove_empty_dir(path: str, dir_fd: int | None = None) -> bool:
-    """Whether it is gone; a directory with anything in it stays."""
-    return _is_gone(os.rmdir, path, dir_fd)
-
-
-def _is_gone(remove: "Callable[..., None]", path: str, dir_fd: int | None) -> bool:
     try:
-        remove(path, dir_fd=dir_fd)
+        with own(dir_fd, path) as doomed:
+            doomed.look()
+            os.unlink(path, dir_fd=dir_fd)
     except FileNotFoundError:
         return True
     except OSError:
@@ -68,14 +63,28 @@ def _is_gone(remove: "Callable[..., None]", path: str, dir_fd: int | None) -> bo
     return True
 
 
-def remove_tree(path: str) -> bool:
-    """By path, for where there are no directory descriptors (Windows). Best effort; whether it is gone."""
+def remove_empty_dir(path: str, dir_fd: int | None = None) -> bool:
+    """Whether it is gone; a directory with anything in it stays."""
     try:
-        os.unlink(path)
+        os.rmdir(path, dir_fd=dir_fd)
     except FileNotFoundError:
         return True
     except OSError:
+        return False
+    return True
+
+
+def remove_tree(doomed: "Doomed") -> bool:
+    """By path, for where there are no directory descriptors (Windows). Best effort; whether it is gone."""
+    try:
+        doomed.look()
+        os.unlink(doomed.name)
+    except FileNotFoundError:
+        return True
+    except OSError as error:
+        if error.errno == errno.ESTALE:
+            return False
         import shutil
 
-        shutil.rmtree(path, ignore_errors=True)
-    return not os.path.lexists(path)
+        shutil.rmtree(doomed.name, ignore_errors=True)
+    return not os.path.lexists(doomed.name)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 
 from ..race import race_window as _race_window
+from .doomed import Doomed, own
 from .emptier import Purged
 from .roll import Roll, Unroller
 
@@ -13,7 +15,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.sweep import Measure
 
-__all__ = ["Purged", "Unlinked", "purge", "unlink_same"]
+__all__ = ["Purged", "Unlinked", "purge", "purge_own", "unlink_same"]
 
 
 class Unlinked:
@@ -25,38 +27,46 @@ class Unlinked:
     DENIED = "denied"
 
 
-def purge(dir_fd: int, name: str, *, measured: Measure | None = None, roll: Roll | None = None) -> Purged:
-    """Remove `name`. A tree that was measured a moment ago and has no hard links is not looked at file by file; nor is
-    it listed, where the roll of its names is there."""
+def purge(doomed: Doomed, *, measured: Measure | None = None, roll: Roll | None = None) -> Purged:
+    """Remove what is doomed. A tree that was measured a moment ago and has no hard links is not looked at file by file;
+    nor is it listed, where the roll of its names is there."""
     trusted = measured is not None and not (measured.at_least or measured.linked or measured.crosses_device)
-    purger = Unroller(dir_fd, name, counts=not trusted)
+    purger = Unroller(doomed, counts=not trusted)
     if trusted and roll:
         purger.unroll(roll)
     purger.purge()
     done = purger.result()
     if measured is not None and trusted:
-        done.freed_bytes = max(0, measured.bytes - (_bytes_left(dir_fd, name) if done.left else 0))
+        done.freed_bytes = max(0, measured.bytes - (_bytes_left(purger.dir_fd, doomed.name) if done.left else 0))
     return done
 
 
-def unlink_same(dir_fd: int, name: str, pinned: int) -> str:
-    """Unlink `name` where it is, right after a look that it still is `pinned`; one of the words of Unlinked.
+def purge_own(dir_fd: int, name: str) -> Purged:
+    """Remove a file or a tree of our own making from a directory of ours, if it is there."""
+    try:
+        with own(dir_fd, name) as doomed:
+            return purge(doomed)
+    except FileNotFoundError:
+        return Purged(0, 0, (), 0)
+    except OSError as error:
+        return Purged(0, 0, (("", error.strerror or str(error)),), 1)
+
+
+def unlink_same(doomed: Doomed) -> str:
+    """Unlink what is doomed where it is, right after a look that it still is that; one of the words of Unlinked.
 
     For the day when no quarantine can be made: no call unlinks by descriptor, so a moment remains.
     """
     _race_window("judged, not yet compared")
     try:
-        now = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
-        if not os.path.samestat(now, os.fstat(pinned)):
-            return Unlinked.CHANGED
-        if stat.S_ISDIR(now.st_mode):
-            os.rmdir(name, dir_fd=dir_fd)
+        if stat.S_ISDIR(doomed.look().st_mode):
+            os.rmdir(doomed.name, dir_fd=doomed.dir_fd)
         else:
-            os.unlink(name, dir_fd=dir_fd)
+            os.unlink(doomed.name, dir_fd=doomed.dir_fd)
     except FileNotFoundError:
         return Unlinked.VANISHED
-    except OSError:
-        return Unlinked.DENIED
+    except OSError as error:
+        return Unlinked.CHANGED if error.errno == errno.ESTALE else Unlinked.DENIED
     return Unlinked.REMOVED
 
 

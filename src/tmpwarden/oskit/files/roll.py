@@ -110,7 +110,7 @@ class Unroller(Emptier):
         fds, names, unlink, removed = [self.dir_fd], [self.name], os.unlink, 0
         fd = self.dir_fd
         try:
-            self.device = os.stat(self.name, dir_fd=fd, follow_symlinks=False).st_dev
+            self.device = self.doomed.look().st_dev
             for each in roll:
                 if type(each) is str:
                     unlink(each, dir_fd=fd)

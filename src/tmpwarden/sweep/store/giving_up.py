@@ -15,6 +15,7 @@ from ...model.sweep import Measure, Receipt
 from ...model.terms import Outcome, Reason
 from ...oskit.files import take, walk
 from ...oskit.files.descriptors import closing
+from ...oskit.files.doomed import Bound
 from ...oskit.files.purge import Purged
 from ...oskit.race import race_window as _race_window
 from ...text import plural, shown
@@ -97,28 +98,32 @@ class GivingUp:
 
     def one(self, entry: Stored) -> Purged | Back | None:
         """An entry that is doomed already may be half gone, and is not asked about. None: it waits on."""
-        inside = None
-        if entry.name.endswith(quarantine.KEPT):
-            try:
-                inside = self._walked(entry)
-            except OSError as error:  # what cannot be looked at is not given up
-                return _unread(entry, error)
-            users = self.world.users_in(entry.path)
-            if why := _used(users) or (inside and _change(self._known.get(entry.name), entry, inside)):
-                self.back.append(self._put_back(entry, why))
-                return self.back[-1]
-            if isinstance(users, NotMeasured):
-                self.waiting[entry.path] = users.why
-                return None
+        try:
+            if not entry.name.endswith(quarantine.KEPT):
+                return self._noted(entry, quarantine.finish(entry))
+            with closing(quarantine.opened(entry.directory)) as fd, Bound(fd, entry.name) as bound:
+                return self._looked_at_anew(entry, fd, bound)
+        except FileNotFoundError:
+            return Purged(0, 0, (), 0)  # undo was faster
+        except OSError as error:  # what cannot be looked at is not given up
+            return _unread(entry, error)
+
+    def _looked_at_anew(self, entry: Stored, fd: int, bound: Bound) -> Purged | Back | None:
+        inside = walk.measure(fd, entry.name, uid=self.world.uid, count_atime=False, was_moved=walk.LONG_AGO)
+        users = self.world.users_in(entry.path)
+        if why := _used(users) or (inside and _change(self._known.get(entry.name), entry, inside)):
+            self.back.append(self._put_back(entry, why))
+            return self.back[-1]
+        if isinstance(users, NotMeasured):
+            self.waiting[entry.path] = users.why
+            return None
         _race_window("walked, not yet given up")
-        purged = quarantine.destroy(entry, inside)
+        return self._noted(entry, quarantine.destroy(entry, bound, users, inside))
+
+    def _noted(self, entry: Stored, purged: Purged) -> Purged:
         if purged.entries or purged.left:
             self.journal.note("expired", id=entry.name, freed=purged.freed_bytes)
         return purged
-
-    def _walked(self, entry: Stored) -> Measure | None:
-        with closing(quarantine.opened(entry.directory)) as fd:
-            return walk.measure(fd, entry.name, uid=self.world.uid, count_atime=False, was_moved=walk.LONG_AGO)
 
     def _put_back(self, entry: Stored, why: str) -> Back:
         """Where nobody knows any more where it was, it keeps a name that never expires."""

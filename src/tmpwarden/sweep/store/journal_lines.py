@@ -30,6 +30,7 @@ class Intent:
     newest_ns: int = 0  # the unit's newest date when it was judged: what is younger came later; 0: not judged yet
     entries: int = 0  # of the unit when it was judged
     links: str = ""  # of work in place: what the files with several names in it were (oskit/files/link_marks)
+    born_ns: int = 0  # of work in place: the unit's birth; 0: not known
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,7 +45,7 @@ class Comeback:
     inode: int
 
 
-_NUMBERS = ("mode", "device", "inode", "count", "newest_ns", "entries")
+_NUMBERS = ("mode", "device", "inode", "count", "newest_ns", "entries", "born_ns")
 _INTENT = {name: int if name in _NUMBERS else str for name in Intent.__slots__}
 COMEBACK = {name: _INTENT[name] for name in Comeback.__slots__}
 RESTORABLE = {"id": str, "run": str, "path": str, "root": str, "bytes": int, "entries": int}
@@ -52,7 +53,7 @@ RESTORABLE = {"id": str, "run": str, "path": str, "root": str, "bytes": int, "en
 
 def intent_fields(intent: Intent) -> dict[str, object]:
     fields = {name: getattr(intent, name) for name in Intent.__slots__}
-    return fields if intent.links else {name: value for name, value in fields.items() if name != "links"}
+    return {name: value for name, value in fields.items() if value or name not in ("links", "born_ns")}
 
 
 def receipt_fields(receipt: Receipt) -> dict[str, object]:
@@ -86,7 +87,7 @@ def decoded_intent(entry: dict[str, Any]) -> Intent | None:
     fields = {name: entry[name] for name in Intent.__slots__ if name in entry}
     return (
         Intent(**fields)
-        if is_whole({"count": 1, "newest_ns": 0, "entries": 0, "links": ""} | fields, _INTENT)
+        if is_whole({"count": 1, "newest_ns": 0, "entries": 0, "links": "", "born_ns": 0} | fields, _INTENT)
         else None
     )
 

@@ -15,12 +15,14 @@ from ...lazy_dataclass import dataclass, field
 from ...model.terms import Worth
 from ...oskit.files import atomic, own_dirs, places, purge, take
 from ...oskit.files.descriptors import closing
+from ...oskit.files.doomed import Bound, expired, resumed
 from ...oskit.proc.reach import Reach
 from ...oskit.race import race_window as _race_window
 from ...text import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from ...model.answers import Users
     from ...model.sweep import Measure
 
 KEPT, DOOMED, PINNED, UNDECIDED = ".k", ".x", ".p", ".u"
@@ -179,18 +181,34 @@ def holds(directory: str, name: str) -> bool:
     return is_token(name)
 
 
-def destroy(entry: Stored, measured: Measure | None = None) -> purge.Purged:
-    """Give the entry's space back for good. Doomed by its name first: undo must never bring back half of it."""
+def destroy(entry: Stored, bound: Bound, users: Users, measured: Measure | None = None) -> purge.Purged:
+    """Give the space of a kept entry back for good: `bound` held it while it was looked at, `users` is what that said.
+    Doomed by its name first: undo must never bring back half of it."""
     with closing(opened(entry.directory)) as fd:
-        doomed = renamed(entry.name, DOOMED)
+        name = renamed(entry.name, DOOMED)
+        doomed = expired(bound, fd, name, users)
         try:
-            take.rename_within(fd, entry.name, doomed)
+            take.rename_within(fd, entry.name, name)
         except FileNotFoundError:
             return purge.Purged(0, 0, (), 0)  # undo was faster
         _race_window("doomed, not yet purged")
-        done = purge.purge(fd, doomed, measured=measured)
-        done.place = f"{entry.directory}/{doomed}"
-        return done
+        return _placed(purge.purge(doomed, measured=measured), entry, name)
+
+
+def finish(entry: Stored) -> purge.Purged:
+    """Destroy what its name calls doomed: half of it may be gone."""
+    with closing(opened(entry.directory)) as fd:
+        try:
+            with resumed(fd, entry.name) as doomed:
+                done = purge.purge(doomed)
+        except FileNotFoundError:
+            return purge.Purged(0, 0, (), 0)
+        return _placed(done, entry, entry.name)
+
+
+def _placed(done: purge.Purged, entry: Stored, name: str) -> purge.Purged:
+    done.place = f"{entry.directory}/{name}"
+    return done
 
 
 def is_expired(entry: Stored, now_ns: int, expiry_s: int = EXPIRY_S) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 from collections.abc import Iterator
 
@@ -11,6 +12,7 @@ from ...model.sweep import Evidence, Finding, Measure, Remove
 from ...model.terms import Outcome, Reason
 from ...oskit.files import own_files, take
 from ...oskit.files.descriptors import closing
+from ...oskit.files.doomed import resumed
 from ...oskit.files.inplace import purge_in_place
 from ..find import scan
 from ..prepared import Prepared
@@ -168,14 +170,12 @@ def _in_place(intent: Intent, prepared: Prepared) -> str:
         return "gone"
     with closing(fd):
         try:
-            pinned = take.pin(fd, name)
-        except OSError:
-            return "gone"
-        with closing(pinned):
-            status = os.fstat(pinned)
-            is_same = (status.st_dev, status.st_ino) == (intent.device, intent.inode)
-            if not is_same or not isinstance(prepared.weigher.world.users_in(intent.path), Nobody):
+            doomed = resumed(fd, name, begun=(intent.device, intent.inode, intent.born_ns or None))
+        except OSError as error:
+            return "left alone" if error.errno == errno.ESTALE else "gone"
+        with doomed:
+            if not isinstance(prepared.weigher.world.users_in(intent.path), Nobody):
                 return "left alone"
-            # an inode number alone is no identity (law 6): whatever is younger than the judged unit stops this
-            done = purge_in_place(fd, name, pinned, newest_ns=intent.newest_ns, resuming=True, links=intent.links)
+            # where no birth was noted an inode number is no identity (law 6): whatever is younger stops this
+            done = purge_in_place(doomed, newest_ns=intent.newest_ns, links=intent.links)
             return "left alone" if done.left else _FINISHED

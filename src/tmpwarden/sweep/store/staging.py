@@ -94,5 +94,5 @@ def _emptied(parent_fd: int, name: str, place: str) -> str | None:
 def _removed(parent_fd: int, name: str, fd: int) -> bool:
     """By its descriptor, whatever has its name by now; only an empty directory goes by name."""
     for each in os.listdir(fd):
-        purge.purge(fd, each)
+        purge.purge_own(fd, each)
     return own_files.remove_empty_dir(name, parent_fd)

@@ -8,8 +8,11 @@ from collections.abc import Iterable, Iterator
 
 from ...errors import NameTaken, NotFound, TmpwardenError, UnsafeScratch
 from ...lazy_dataclass import dataclass
-from ...oskit.files import copying, own_files, places, take, walk
+from ...model.answers import Nobody
+from ...oskit.files import copying, kernel_word, own_files, places, take, walk
 from ...oskit.files.descriptors import closing
+from ...oskit.files.doomed import Bound
+from ...oskit.proc.holders import Holders
 from ...oskit.race import race_window as _race_window
 from ...text import plural, shown
 from ..packed import Packed
@@ -181,8 +184,11 @@ def _move(journal: Journal, fd: int, directory: str, token: str, target: str) ->
             return
         if own_files.exists(name, parent_fd):
             raise NameTaken(shown(target), hint="choose another directory for --to")
-        _copy_over(journal, fd, token, parent_fd, parent, name)
-    quarantine.destroy(quarantine.Stored(directory, token, 0))
+        with Bound(fd, token) as bound:
+            _copy_over(journal, fd, token, parent_fd, parent, name)
+            users = kernel_word.confirmed(Holders.look().within(f"{directory}/{token}"), fd, token)
+            if isinstance(users, Nobody):  # else what is written into it meanwhile would be lost: it stays for its time
+                quarantine.destroy(quarantine.Stored(directory, token, 0), bound, users)
 
 
 def _copy_over(journal: Journal, fd: int, token: str, parent_fd: int, parent: str, name: str) -> None:

@@ -208,7 +208,8 @@ class Actor:
             return doubt.nowhere_to_wait(first)
         if not first.finding.members and (unclear := doubt.refusal(first, dir_fd)):
             return unclear
-        return remove_in_place(first, dir_fd, self.journal, self._member_may_go(first, dir_fd))
+        may_go = self._member_may_go(first, dir_fd)
+        return remove_in_place(first, dir_fd, self.journal, may_go, doubt.answered(first))
 
     def _told(self, receipt: Receipt) -> Receipt:
         return told(receipt, self.journal)

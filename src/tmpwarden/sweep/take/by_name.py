@@ -27,7 +27,7 @@ from ..weigh.evidence import has_shape, inspect_git, socket_users, with_claims
 from .doubt import may_only_wait
 from .gripping import take_unit
 from .lastlook import users_of
-from .purger import Job, carried_out
+from .purger import carried_out, job_of
 from .rescuing import Rescuer
 from .taking import Deed, decide, given_back, is_empty_directory, refused
 
@@ -107,7 +107,8 @@ class NamedTake:
         for deed in deeds:
             token = next(iter(deed.names))
             match self._users(deed, token):
-                case Nobody():
+                case Nobody() as nobody:
+                    deed.users = nobody
                     self.deeds.append(deed)
                     yield self._taken(deed)
                 case Held(by):
@@ -161,7 +162,7 @@ class NamedTake:
         os.close(deed.dir_fd)
         if receipt.undoable:
             return receipt
-        done = carried_out(Job(deed.directory, (decided,), receipt, measure))
+        done = carried_out(job_of(deed, receipt, measure))
         self.journal.note("purged", id=receipt.id, freed=done.freed_bytes, failed=done.detail)
         return done
 

@@ -6,7 +6,7 @@ directory, so it goes where it can come back from; a single worthless file canno
 
 from __future__ import annotations
 
-from ...model.answers import Held, Nobody, NotMeasured
+from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Finding, Receipt, Remove
 from ...model.terms import Kind, Outcome, Reason, Worth
 from ...oskit.files import kernel_word
@@ -30,6 +30,11 @@ def refusal(verdict: Remove, dir_fd: int, name: str = "") -> Receipt | None:
             return Receipt(finding, Outcome.KEPT, Reason(by[0].kind.value), detail=by[0].detail)
         case NotMeasured(why):
             return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail=f"{verdict.doubt}, and {why}")
+
+
+def answered(verdict: Remove) -> Users:
+    """Who uses a unit that `refusal` does not keep: the doubt, if there was one, is resolved."""
+    return Nobody() if verdict.doubt else verdict.evidence.users
 
 
 def nowhere_to_wait(verdict: Remove) -> Receipt:

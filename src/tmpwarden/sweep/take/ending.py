@@ -15,7 +15,7 @@ from ..store import quarantine
 from ..store.journal import Journal
 from ..weigh.world import World
 from . import recheck
-from .purger import Job
+from .purger import Job, job_of
 from .rescuing import Rescuer, must_be_saved
 from .taking import Deed, decide, given_back, unheld
 
@@ -54,7 +54,7 @@ class Ending:
         if isinstance(saved, Rescued):
             receipt = replace(receipt, rescued=saved.id)
         is_kept = receipt.outcome is Outcome.QUARANTINED
-        yield receipt if is_kept else Job(deed.directory, tuple(deed.names), receipt, inside, deed.roll)
+        yield receipt if is_kept else job_of(deed, receipt, inside)
 
     def _last_word(self, deed: Deed, saved: Rescued | Refused | None) -> tuple[Reason, str] | None:
         """None: it has the name now that says what becomes of it. Else why it has to go back."""

@@ -11,6 +11,7 @@ from ...lazy_dataclass import dataclass
 from ...model.sweep import Finding, Receipt
 from ...model.terms import Kind, Outcome, Reason, Worth
 from ...oskit.files import descriptors, take
+from ...oskit.files.birth import born_ns
 from ...oskit.files.take import Taken
 from ...oskit.proc import locks
 from ...oskit.race import race_window as _race_window
@@ -66,7 +67,7 @@ def grip(deed: Deed, id_: str, token: str) -> GrippedUnit | str | Receipt:
     if finding.kind is Kind.DIR and lock_fd < 0:
         os.close(pinned)
         return Receipt(finding, Outcome.KEPT, Reason.LOCK, detail=finding.path)
-    deed.token = id_
+    deed.token, deed.born_ns = id_, born_ns(deed.dir_fd, finding.name)
     return GrippedUnit(deed, token, pinned, lock_fd, intent_of(deed.verdict, id_, deed.directory, status))
 
 

@@ -10,14 +10,17 @@ from collections.abc import Iterator
 from ...errors import UnsafeScratch
 from ...later import json, signal
 from ...lazy_dataclass import dataclass, field, replace
-from ...model.sweep import Measure, Receipt
+from ...model.answers import Users
+from ...model.sweep import Measure, Receipt, Remove
 from ...model.terms import Outcome
 from ...oskit.files import purge
 from ...oskit.files.descriptors import closing
+from ...oskit.files.doomed import judged
 from ...oskit.files.roll import Roll
 from ...oskit.proc.followed import CAN_FOLLOW, Followed
 from ...oskit.proc.forked import forked, reap
 from ..store import quarantine
+from .taking import Deed
 
 _WORTH_A_FORK = 2000  # entries
 _TICKET = 4  # bytes
@@ -31,8 +34,25 @@ class Job:
     directory: str
     tokens: tuple[str, ...]
     receipt: Receipt
+    verdict: Remove
+    users: Users  # who uses it, by the last look
+    born_ns: int | None = None  # its birth, when it was taken
     measured: Measure | None = None  # of a single unit, a moment ago: saves a second look at every file
     roll: Roll | None = None  # and its names: saves listing it
+
+
+def job_of(deed: Deed, receipt: Receipt, measured: Measure | None) -> Job:
+    """To destroy what a deed still holds."""
+    return Job(
+        directory=deed.directory,
+        tokens=tuple(deed.names),
+        receipt=receipt,
+        verdict=deed.verdict,
+        users=deed.users,
+        born_ns=deed.born_ns,
+        measured=measured,
+        roll=deed.roll,
+    )
 
 
 @dataclass(slots=True)
@@ -168,7 +188,14 @@ def _destroy(job: Job) -> tuple[int, int, str]:
         return 0, 0, str(error)
     with closing(fd):
         for token in job.tokens:
-            purged = purge.purge(fd, token, measured=job.measured, roll=job.roll)
+            try:
+                with judged(fd, token, job.verdict, job.users, born_ns=job.born_ns) as doomed:
+                    purged = purge.purge(doomed, measured=job.measured, roll=job.roll)
+            except FileNotFoundError:
+                continue
+            except OSError as error:
+                failed = failed or error.strerror or str(error)
+                continue
             freed += purged.freed_bytes
             entries += purged.entries
             if purged.failed and not failed:

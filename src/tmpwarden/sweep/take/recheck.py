@@ -32,8 +32,8 @@ def why_back(deed: Deed, token: str, world: World, inside: Measure | None) -> tu
         case Nobody() if deed.is_doomed and may_only_wait(verdict.finding) and world.is_in_doubt(place, judged):
             # somebody hides since it was judged: the next run puts it where it can come back from
             return Reason.NOT_MEASURED, "somebody who cannot be looked at came meanwhile"
-        case Nobody():
-            pass
+        case Nobody() as nobody:
+            deed.users = nobody
     if judged is not None and verdict.finding.members and _member_changed(deed.quarantine_fd, token, judged):
         return Reason.CHANGED, "it was written after it was judged"
     changed = change(judged, inside) if judged is not None and inside is not None else None

@@ -8,10 +8,13 @@ import stat
 from collections.abc import Callable
 
 from ...lazy_dataclass import dataclass, field, replace
+from ...model.answers import NotMeasured, Users
 from ...model.sweep import Finding, Measure, Receipt, Remove
 from ...model.terms import Kind, Outcome, Reason, Worth
 from ...oskit.files import link_marks, take
+from ...oskit.files.birth import born_ns
 from ...oskit.files.descriptors import closing
+from ...oskit.files.doomed import Doomed, judged
 from ...oskit.files.inplace import purge_in_place
 from ...oskit.files.purge import Purged, Unlinked, unlink_same
 from ...oskit.files.roll import Roll
@@ -49,6 +52,8 @@ class Deed:
     token: str = ""  # what journal and receipts call it: the name it is to have in the end
     roll: Roll | None = None  # the names that its judging saw
     unheld: dict[str, str] = field(default_factory=dict)  # members that could not be taken, and why
+    born_ns: int | None = None  # its birth, when it was taken
+    users: Users = NotMeasured("nobody has looked since it was taken")  # who uses it, by the last look
 
     @property
     def entries(self) -> int:
@@ -97,12 +102,15 @@ def unheld(deed: Deed) -> Receipt:
     return Receipt(finding, Outcome.FAILED, Reason.NOT_MEASURED, detail=next(iter(deed.unheld.values())))
 
 
-def remove_in_place(verdict: Remove, dir_fd: int, journal: Journal, may_go: MayGo) -> Receipt:
-    """Where nothing can be renamed away: each name is compared with its pin right before its unlink."""
+def remove_in_place(verdict: Remove, dir_fd: int, journal: Journal, may_go: MayGo, users: Users) -> Receipt:
+    """Where nothing can be renamed away: each name is compared with its pin right before its unlink. `users`: who uses
+    it, by the look that was made for this."""
     finding = verdict.finding
     token = os.urandom(8).hex()
     intent = intent_of(verdict, token, "", os.fstat(dir_fd))
-    intent = intent if finding.members else replace(intent, device=finding.device, inode=finding.inode)
+    if not finding.members:
+        born = born_ns(dir_fd, finding.name) or 0
+        intent = replace(intent, device=finding.device, inode=finding.inode, born_ns=born)
     if (links := _links_inside(verdict, dir_fd)) is None:
         return Receipt(finding, Outcome.FAILED, Reason.NO_QUARANTINE, detail=_TOO_MANY_LINKS)
     is_written = journal.intend(replace(intent, links=links))
@@ -120,9 +128,16 @@ def remove_in_place(verdict: Remove, dir_fd: int, journal: Journal, may_go: MayG
             status = os.fstat(pinned)
             if finding.members and not may_go(finding, name, status):
                 continue
-            if not finding.members and (status.st_dev, status.st_ino) != (finding.device, finding.inode):
-                return refused(verdict, Taken.CHANGED, token)
-            purged = _gone_in_place(verdict, dir_fd, name, pinned, status)
+            try:
+                with judged(dir_fd, name, verdict, users) as doomed:
+                    if not doomed.is_same(status):
+                        return refused(verdict, Taken.CHANGED, token)
+                    purged = _gone_in_place(verdict, doomed, status)
+            except OSError as error:
+                if error.errno == errno.ESTALE:
+                    return refused(verdict, Taken.CHANGED, token)
+                failed = failed if error.errno in NOT_THERE else _unopened(error)
+                continue
         freed += purged.freed_bytes
         entries += purged.entries
         if purged.failed:
@@ -148,16 +163,16 @@ def _links_inside(verdict: Remove, dir_fd: int) -> str | None:
         return None
 
 
-def _gone_in_place(verdict: Remove, dir_fd: int, name: str, pinned: int, status: os.stat_result) -> Purged:
+def _gone_in_place(verdict: Remove, doomed: Doomed, status: os.stat_result) -> Purged:
     if not stat.S_ISDIR(status.st_mode):
         size = status.st_blocks * 512 if status.st_nlink == 1 else 0
-        ending = unlink_same(dir_fd, name, pinned)
+        ending = unlink_same(doomed)
         if ending == Unlinked.REMOVED:
             return Purged(size, 1, (), 0)
-        return Purged(0, 0, ((name, ending),) if ending == Unlinked.DENIED else (), 0)
+        return Purged(0, 0, ((doomed.name, ending),) if ending == Unlinked.DENIED else (), 0)
     measure = verdict.evidence.measure
     assert measure is not None  # what was not measured is never judged for removal
-    return purge_in_place(dir_fd, name, pinned, newest_ns=measure.newest_ns)
+    return purge_in_place(doomed, newest_ns=measure.newest_ns)
 
 
 def given_back(deed: Deed, token: str, reason: Reason, detail: str) -> Receipt:
