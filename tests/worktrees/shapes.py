@@ -6,6 +6,7 @@ import shutil
 from collections.abc import Callable
 from pathlib import Path
 
+from support import makers
 from support.repos import commit, git
 
 URL = "https://git.example/origin.git"
@@ -42,10 +43,9 @@ def plain(place: Path) -> Path:
 
 def with_derived_files(place: Path) -> Path:
     tree = plain(place)
-    (tree / "node_modules" / ".bin").mkdir(parents=True)
-    (tree / "node_modules" / "big").write_bytes(b"x" * 100_000)
-    (tree / "__pycache__").mkdir()
-    (tree / "__pycache__" / "a.pyc").write_text("x")
+    commit(tree, "a.py", "x = 1\n")
+    makers.compiled(tree / "a.py")
+    makers.npm(tree)
     return tree
 
 

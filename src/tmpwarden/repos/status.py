@@ -27,8 +27,9 @@ class TreeStatus:
     has_conflicts: bool = False
 
 
-def status_of(repository: Repository) -> TreeStatus:
-    """Raises Unclear as every question to git. Files that a private exclude file hides count as ignored."""
+def status_of(repository: Repository, also: frozenset[str] = derived.NO_NAMES) -> TreeStatus:
+    """Raises Unclear as every question to git. Files that a private exclude file hides count as ignored.
+    `also`: names of directories that a person calls derived."""
     repository.own.check_index()
     head, branch = "-", "-"
     changed: list[str] = []
@@ -48,7 +49,7 @@ def status_of(repository: Repository) -> TreeStatus:
             has_conflicts |= kind == "u"
         elif kind in ("?", "!"):
             others.append(rest)
-            unique = derived.first_unique(_path(repository, rest))
+            unique = derived.first_unique(_path(repository, rest), also)
             if unique is not None and kind == "?":
                 untracked.append(rest)
             elif unique is not None:

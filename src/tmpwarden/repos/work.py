@@ -8,7 +8,8 @@ from collections.abc import Iterator
 from ..lazy_dataclass import dataclass
 from ..oskit.files.descriptors import closing
 from ..oskit.files.opening import descend
-from . import lfs
+from ..text import is_within
+from . import lfs, reflogs
 from .derived import first_unique
 from .gitdir import Directory, Unclear
 from .on_disk import OF_A_WORKTREE, branch_in, head_in, refs_in
@@ -39,8 +40,8 @@ class Found:
 def inspect(dir_fd: int, name: str, inside: str = "", *, was: str | None = None) -> Found:
     """What exists only in the repository `inside` the unit `name` of an open directory; raises Unclear, which keeps it.
 
-    `was`: the path that the unit had, if it was moved. Files that a .gitignore in the tree covers do not count: they
-    are what builds and installs leave. What only a private exclude file hides does count.
+    `was`: the path that the unit had, if it was moved. Files that git ignores count too, unless their maker's evidence
+    says that they can be made again: the same test as in a worktree's proof.
     """
     unit = Unit(dir_fd, name, was or f"{os.readlink(f'/proc/self/fd/{dir_fd}')}/{name}")
     try:
@@ -77,11 +78,14 @@ def unfinished(repository: Repository) -> Iterator[str]:
 
 
 def uncommitted(repository: Repository) -> Iterator[str]:
-    if changed := len(status_of(repository).changed):
+    status = status_of(repository)
+    if changed := len(status.changed):
         yield counted(changed, "modified file")
     names = check_flags(repository)
     if count := sum(first_unique(f"/proc/self/fd/{repository.tree.fd}/{name}") is not None for name in names):
         yield counted(count, "untracked file")
+    if hidden := [path for path in status.ignored if not any(is_within(path, name) for name in names)]:
+        yield f"{counted(len(hidden), 'ignored file')} that cannot be made again: {hidden[0]}"
 
 
 def check_flags(repository: Repository) -> list[str]:
@@ -110,6 +114,13 @@ def _only_of_this_worktree(repository: Repository) -> Iterator[str]:
     if is_detached(repository) and (count := commits(repository, "HEAD", "--not", *STAYS)):
         yield f"detached HEAD with {counted(count, 'commit')} that no branch has"
     yield from own_refs(repository)
+    yield from only_logged(repository)
+
+
+def only_logged(repository: Repository, *, leaving_out: str = "") -> Iterator[str]:
+    """Commits that go with the log of its HEAD. `leaving_out`: a branch that is to be deleted with it."""
+    if tips := reflogs.only_in_its_own(repository, STAYS, leaving_out=leaving_out):
+        yield f"commits that only the reflog of this worktree has ({', '.join(tip[:12] for tip in tips[:3])})"
 
 
 def own_refs(repository: Repository) -> Iterator[str]:

@@ -14,13 +14,13 @@ from ..repos import work
 from ..repos.derived import unique
 from ..repos.git_program import Git
 from ..repos.gitdir import Unclear, copy_file
+from ..repos.reflogs import forgotten
 from ..repos.repository import Repository, Shape
 from ..repos.status import TreeStatus, status_of
 from ..text import shown, size
 from .copying import digest_of
 from .deliverables import SaveLimits
 from .nouns import SavedRepository, SavedStash
-from .reflogs import forgotten
 from .workshop import Workshop, opened
 
 HEAD, SNAPSHOT, INDEX = "refs/rescue/head", "refs/rescue/worktree", "refs/rescue/index"
@@ -50,7 +50,7 @@ def save(repository: Repository, staging: str, number: int, limits: SaveLimits) 
         needs = _needs(repository, limits)
         parts = _Parts(_named(repository, status, with_remotes=not needs))
         _add_stashes(repository, parts)
-        parts.refs |= forgotten(repository, list(parts.refs.values()))
+        parts.refs |= forgotten(repository, list(parts.refs.values()), _elsewhere(repository))
         if repository.shape is not Shape.BARE:
             _add_work_tree(repository, status, shop, parts, limits)
         name = f"{number}.bundle"
@@ -139,7 +139,7 @@ def _committed(git: Git, status: TreeStatus, message: str, parts: _Parts, ref: s
 def _files(repository: Repository, status: TreeStatus) -> Iterator[str]:
     top = f"/proc/self/fd/{repository.tree.fd}"
     for name in status.others:
-        for path in unique(f"{top}/{name}".rstrip("/"), with_links=True):
+        for path in unique(f"{top}/{name}".rstrip("/")):
             yield path[len(top) + 1 :]
 
 
@@ -163,9 +163,13 @@ def _needs(repository: Repository, limits: SaveLimits) -> list[str]:
     weight = (int(counts["size"]) + int(counts["size-pack"])) * 1024
     if not is_cut and weight <= min(_FULL_BYTES, limits.max_bytes):
         return []
-    excluded = work.published(repository) if repository.shape is not Shape.WORKTREE else ["--not", *work.STAYS]
-    found = repository.git.output("rev-parse", *excluded).decode().split()
+    found = repository.git.output("rev-parse", *_elsewhere(repository)).decode().split()
     return [word.removeprefix("^") for word in found]
+
+
+def _elsewhere(repository: Repository) -> list[str]:
+    """Words for rev-list that leave out what its remotes or, of a worktree, its repository has."""
+    return work.published(repository) if repository.shape is not Shape.WORKTREE else ["--not", *work.STAYS]
 
 
 def _bundled(shop: Workshop, parts: _Parts, needs: list[str], path: str) -> bool:

@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterator
 
 from ..lazy_dataclass import dataclass
-from ..repos.derived import is_derived
 from ..text import shown, size
 
 PATTERNS = (
@@ -16,6 +15,8 @@ PATTERNS = (
     "*.png", "*.jpg", "*.jpeg", "*.gif", "*.svg", "*.webp", "*.drawio", "*.mp3", "*.wav", "*.mp4", "*.webm",
     "*.sqlite", "*.sqlite3", "*.db", "*.ipynb", "*.zip", "*.tar", "*.tar.*", "*.tgz", "*.7z", "*.patch", "*.diff",
 )  # fmt: skip
+# Full of other people's READMEs. No proof that a maker is behind it is needed: what is not saved is not removed for it.
+_NOT_ENTERED = frozenset(("node_modules", "site-packages", "__pycache__", ".venv", "venv", ".tox", ".nox", "target"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +32,7 @@ class SaveLimits:
 
 
 def wanted(top: str, limits: SaveLimits, left_out: list[str]) -> Iterator[str]:
-    """Paths below `top`, newest first, as far as the limits go; repositories and derived directories are not entered.
+    """Paths below `top`, newest first, as far as the limits go; repositories and what installers fill are not entered.
     What is wanted and too big is told in `left_out`."""
     found = sorted(_candidates(top, limits), key=lambda each: -each[1].st_mtime_ns)
     room = limits.max_bytes
@@ -56,6 +57,6 @@ def _candidates(top: str, limits: SaveLimits) -> Iterator[tuple[str, os.stat_res
         for entry in entries:
             name = f"{here}/{entry.name}".lstrip("/")
             if entry.is_dir(follow_symlinks=False):
-                waiting += [] if is_derived(entry.path) else [name]
+                waiting += [] if entry.name in _NOT_ENTERED else [name]
             elif entry.is_file(follow_symlinks=False) and limits.wants(entry.name):
                 yield name, entry.stat(follow_symlinks=False)

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Any
 
 from ..oskit.files import places
 from ..repos.gitdir import Unclear
@@ -12,7 +14,7 @@ from ..sweep.store.undo import Restored, undo
 from . import repository_changes as changes
 from .removal import NOTE
 
-_FIELDS = ("id", "entry", "common", "head", "reference", "branch")
+_FIELDS = ("id", "entry", "common", "head", "branch")
 
 
 def undo_with_entries(token: str | None = None, to: str | None = None) -> tuple[Sequence[Restored], list[str]]:
@@ -38,9 +40,18 @@ def _ties() -> dict[str, dict[str, str]]:
     found: dict[str, dict[str, str]] = {}
     for line in entries(state, NOTE):
         if line.get("t") == NOTE and all(isinstance(line.get(name), str) for name in _FIELDS):
-            found[line["id"]] = {name: line[name] for name in (*_FIELDS, "run")}
+            found[line["id"]] = {name: line[name] for name in (*_FIELDS, "run")} | {"references": _references(line)}
     waiting = restorable(state) if found else {}
     return {token: tie for token, tie in found.items() if token in waiting or tie["entry"] in waiting}
+
+
+def _references(line: Mapping[str, Any]) -> str:
+    """As JSON. An older note names one, of its HEAD."""
+    if line.get("reference"):
+        return json.dumps({str(line["reference"]): line["head"]})
+    found = line.get("references")
+    pairs = found.items() if isinstance(found, dict) else ()
+    return json.dumps({name: oid for name, oid in pairs if isinstance(name, str) and isinstance(oid, str)})
 
 
 def _chosen(ties: dict[str, dict[str, str]], token: str | None) -> list[dict[str, str]]:
@@ -64,7 +75,7 @@ def _after_care(chosen: Iterable[dict[str, str]], restored: Iterable[Restored]) 
             if tie["branch"]:
                 changes.bring_back_branch(tie["common"], tie["branch"], tie["head"])
             changes.repair(tie["common"], back[tie["id"]])
-            if tie["reference"]:
-                changes.drop_reference(tie["common"], tie["reference"], tie["head"])
+            for reference, oid in json.loads(tie["references"]).items():
+                changes.drop_reference(tie["common"], reference, oid)
         except (Unclear, OSError) as error:
             yield f"{back[tie['id']]} is back, but its repository could not be told: {error}"

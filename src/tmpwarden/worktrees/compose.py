@@ -36,6 +36,7 @@ class TreesWanted:
     config_file: str | None = None
     min_idle_s: int | None = None  # None: an hour for what was found, nothing for what was named
     asks_kernel: bool = False  # where somebody cannot be looked at
+    also: tuple[str, ...] = ()  # names of directories that the person calls derived
 
 
 Clock = Callable[[], int]
@@ -50,7 +51,9 @@ def looking(
     prepared = prepare(request, now_ns=now_ns)
     idle_s = wish.min_idle_s if wish.min_idle_s is not None else 0 if wish.paths else IDLE_S
     with _objects(prepared.state) as objects:
-        surveyor = Surveyor(prepared, objects, min_idle_s=idle_s, asks_kernel=wish.asks_kernel)
+        surveyor = Surveyor(
+            prepared, objects, min_idle_s=idle_s, asks_kernel=wish.asks_kernel, also=frozenset(wish.also)
+        )
         yield surveyor, _candidates(wish, prepared.roots), prepared.warnings
 
 
@@ -81,11 +84,13 @@ def remove(
     *,
     only_derived: bool = False,
     branches: bool = False,
+    purge: bool = False,
     now_ns: Clock = time.time_ns,
 ) -> list[Gone]:
-    """Take those into quarantine that still are what their proof says."""
+    """Take those into quarantine that still are what their proof says. `purge`: nothing of it waits there for undo."""
     with looking(wish, now_ns=now_ns) as (surveyor, _, _), clean_lock(surveyor.prepared.state, _A_PERSON_WAITS_S):
-        removal = Removal(surveyor.prepared, surveyor, with_branches=branches)
+        surveyor.with_branches = branches
+        removal = Removal(surveyor.prepared, surveyor, with_branches=branches, keep_for_undo=not purge)
         return removal.take_derived(trees) if only_derived else removal.take(trees)
 
 

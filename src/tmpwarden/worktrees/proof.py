@@ -54,6 +54,7 @@ class Subject:
     branches: frozenset[str]  # of its repository, short names
     nested: tuple[str, ...]  # directories in it that hold repositories of their own
     stashes: tuple[str, ...]  # what the repository's stashes were made on, as their messages say
+    forgotten: tuple[str, ...] = ()  # commits that only the log of its HEAD has
 
 
 Check = Callable[[Subject], str]  # "" if it holds, else why not
@@ -87,10 +88,14 @@ def _is_reached(subject: Subject) -> str:
     repository, status = subject.repository, subject.status
     if repository.shape is not Shape.WORKTREE:
         return "; ".join(work.unpublished(repository))
-    if not status.head or status.branch in subject.branches:
+    if not status.head:
         return ""
-    count = work.commits(repository, status.head, "--not", *work.STAYS)
-    return f"detached HEAD with {work.counted(count, 'commit')} that no branch has" if count else ""
+    count = 0 if status.branch in subject.branches else work.commits(repository, status.head, "--not", *work.STAYS)
+    parts = [f"detached HEAD with {work.counted(count, 'commit')} that no branch has"] if count else []
+    if subject.forgotten:
+        names = ", ".join(oid[:12] for oid in subject.forgotten[:_MOST_NAMED])
+        parts.append(f"commits that only the reflog of this worktree has ({names})")
+    return "; ".join(parts)
 
 
 def _has_no_refs_of_its_own(subject: Subject) -> str:

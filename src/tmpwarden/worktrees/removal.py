@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from ..lazy_dataclass import dataclass, field, replace
 from ..model.answers import Nobody
 from ..model.sweep import Evidence, Finding, Litter, Owner, Receipt, Remove
-from ..model.terms import Outcome, OwnerState, Reason, Worth
+from ..model.terms import Outcome, OwnerState, Reason
 from ..oskit.files import mount_ids
 from ..repos import links
 from ..repos.gitdir import Unclear
@@ -29,7 +29,7 @@ from .tree import Tree
 
 # The repositories of submodules in an entry were looked at with the worktree, whose proof came a moment before.
 ENTRY = replace(LITTER, id="worktree-entry", git_disposable=True, why="what a repository keeps about a worktree")
-DERIVED = replace(LITTER, id="derived", worth=Worth.NONE, why="what a build or an install makes again")
+DERIVED = replace(LITTER, id="derived", why="what a build or an install makes again")
 NOTE = "worktree"  # the kind of line in the journal that ties a directory to its entry
 _UNASKED = Evidence(Owner(OwnerState.NONE), Nobody(), None)  # every take of ours hears the unit again
 _BATCH = 64
@@ -41,7 +41,7 @@ class Gone:
 
     tree: Tree
     receipt: Receipt
-    reference: str = ""  # a ref of ours that keeps its commits
+    reference: str = ""  # refs of ours that keep its commits
     branch: str = ""  # the branch that was deleted with it
     warning: str = ""
 
@@ -57,7 +57,7 @@ class _Plan:
     tree: Tree
     finding: Finding
     entry: Finding | None = None
-    reference: str = ""
+    references: dict[str, str] = field(default_factory=dict)  # refs of ours that keep its commits, and these
 
 
 @dataclass(slots=True)
@@ -67,13 +67,14 @@ class Removal:
     prepared: Prepared
     surveyor: Surveyor
     with_branches: bool = False
+    keep_for_undo: bool = True
     gone: list[Gone] = field(default_factory=list)
 
     def take(self, trees: Iterable[Tree]) -> list[Gone]:
         """Whole worktrees with their entries. Whatever happens to one, the others are tried."""
         plans = [_Plan(tree, tree.finding, _entry(tree)) for tree in trees if tree.finding]
         findings = [finding for plan in plans for finding in (plan.finding, plan.entry) if finding]
-        with self._acting(findings, keep_for_undo=True) as (actor, journal, placed):
+        with self._acting(findings) as (actor, journal, placed):
             for batch in (plans[at : at + _BATCH] for at in range(0, len(plans), _BATCH)):
                 self._take_batch([_placed(plan, placed) for plan in batch], actor, journal)
         return self.gone
@@ -81,23 +82,34 @@ class Removal:
     def take_derived(self, trees: Iterable[Tree]) -> list[Gone]:
         """What can be made again, of each; the rest of it stays."""
         pairs = [(tree, finding) for tree in trees for finding in _derived(tree)]
-        with self._acting([finding for _, finding in pairs], keep_for_undo=False) as (actor, _, placed):
+        with self._acting([finding for _, finding in pairs]) as (actor, _, placed):
             for batch in (pairs[at : at + _BATCH] for at in range(0, len(pairs), _BATCH)):
                 of = {finding.path: tree for tree, finding in batch}
-                wanted = [placed[finding.path] for _, finding in batch]
+                wanted = [placed[finding.path] for tree, finding in batch if self._is_still_derived(tree, finding)]
                 receipts = [r for finding in wanted for r in actor.take(Remove(finding, _UNASKED, Reason.TORN_DOWN))]
                 receipts += actor.finish()
                 self.gone += [Gone(of[receipt.finding.path], receipt) for receipt in receipts]
         return self.gone
 
+    def _is_still_derived(self, tree: Tree, finding: Finding) -> bool:
+        """Somebody may have put a file into it while the question was on the screen."""
+        now = self.surveyor.examine(Candidate(tree.path, tree.maker))
+        if finding.path in (path for path, _ in now.derived):
+            return True
+        detail = "it is not what can be made again any more"
+        self.gone.append(Gone(tree, Receipt(finding, Outcome.KEPT, Reason.CHANGED, detail=detail)))
+        return False
+
     @contextmanager
-    def _acting(self, findings: list[Finding], *, keep_for_undo: bool) -> Iterator[_Acting]:
+    def _acting(self, findings: list[Finding]) -> Iterator[_Acting]:
         journal, seen = Journal(self.prepared.state), len(self.gone)
         journal.open()
         roots = {finding.path: _root(finding, self.prepared) for finding in findings}
         at_home = frozenset(root for root, is_home in roots.values() if is_home)
         quarantines = Quarantines(self.prepared.state, at_home)
-        actor = Actor(self.prepared.weigher, journal, quarantines, Purger(), keep_for_undo, only_into_quarantine=True)
+        actor = Actor(
+            self.prepared.weigher, journal, quarantines, Purger(), self.keep_for_undo, only_into_quarantine=True
+        )
         try:
             list(settle.settle(journal, self.prepared))
             yield actor, journal, {each.path: replace(each, root=roots[each.path][0]) for each in findings}
@@ -132,17 +144,20 @@ class Removal:
             detail = tree.failing.detail if tree.failing else ""
             return Gone(tree, Receipt(plan.finding, Outcome.KEPT, Reason.CHANGED, detail=detail))
         if tree.is_linked and tree.head and not tree.branch:
-            common = links.common_directory(tree.path) or ""
-            try:
-                plan.reference = changes.give_reference(common, plan.finding.name, tree.head)
-            except (Unclear, OSError) as error:
-                return Gone(tree, Receipt(plan.finding, Outcome.FAILED, Reason.GIT_UNCLEAR, detail=str(error)))
+            tips = [tree.head, *(oid for oid in tree.forgotten if oid != tree.head)]
+        else:
+            tips = list(tree.forgotten)
+        common = links.common_directory(tree.path) or "" if tips else ""
+        try:
+            plan.references = {changes.give_reference(common, plan.finding.name, oid): oid for oid in tips}
+        except (Unclear, OSError) as error:
+            return Gone(tree, Receipt(plan.finding, Outcome.FAILED, Reason.GIT_UNCLEAR, detail=str(error)))
         plan.tree = tree
         return None
 
     def _followed(self, plan: _Plan, receipt: Receipt, entries: dict[str, Receipt], journal: Journal) -> Gone:
         """Write down what belongs together, and see to the branch."""
-        tree, gone = plan.tree, Gone(plan.tree, receipt, plan.reference)
+        tree, gone = plan.tree, Gone(plan.tree, receipt, ", ".join(plan.references))
         if receipt.outcome is not Outcome.QUARANTINED or plan.entry is None:
             return gone
         entry = entries.get(plan.entry.path)
@@ -157,7 +172,7 @@ class Removal:
             entry=entry.id if entry else "",
             common=common,
             head=tree.head,
-            reference=plan.reference,
+            references=plan.references,
             branch=gone.branch,
         )
         return gone

@@ -14,9 +14,10 @@ from ..model.terms import Kind, OwnerRule, Reason, Tier, WitnessKind, Worth
 from ..oskit.files import kernel_word, walk
 from ..oskit.files.descriptors import closing
 from ..repos import work
-from ..repos.derived import derived_directories
+from ..repos.derived import NO_NAMES, derived_directories
 from ..repos.gitdir import Unclear
 from ..repos.merged import Merged, merged_into
+from ..repos.reflogs import only_in_its_own
 from ..repos.repository import Repository, Shape, Unit, opened
 from ..repos.status import TreeStatus, status_of
 from ..sweep.find.kinds import kind_of
@@ -55,6 +56,8 @@ class Surveyor:
     objects: str  # a private directory of ours, for what git must write to compare a squash merge
     min_idle_s: int = 0  # what changed more recently is somebody's
     asks_kernel: bool = False  # it takes a lock on every file for a moment
+    with_branches: bool = False  # they are to be deleted with it, and their logs with them
+    also: frozenset[str] = NO_NAMES  # names of directories that a person calls derived
     _known: dict[str, Known] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
@@ -125,15 +128,18 @@ class Surveyor:
         yield Item("idle", Holds.YES if is_idle else Holds.NO, words)
 
     def _told_by_git(self, tree: Tree, repository: Repository) -> Tree:
-        status, known = status_of(repository), self._known_of(repository)
+        status, known = status_of(repository, self.also), self._known_of(repository)
         nested = tuple(inside for inside in (tree.measure.git if tree.measure else ()) if inside)
-        subject = Subject(repository, status, known.branches, nested, known.stashes)
+        deleted = status.branch if self.with_branches else ""
+        forgotten = tuple(only_in_its_own(repository, work.STAYS, leaving_out=deleted)) if status.head else ()
+        subject = Subject(repository, status, known.branches, nested, known.stashes, forgotten)
         return replace(
             tree,
             repository=repository.main,
             is_linked=repository.shape is Shape.WORKTREE,
             branch=status.branch,
             head=status.head,
+            forgotten=forgotten,
             committed_s=_committed(repository, status, known),
             is_dirty=bool(status.changed or status.untracked),
             unpushed=_unpushed(repository, status),
@@ -159,7 +165,7 @@ class Surveyor:
 
     def _derived(self, repository: Repository, path: str) -> tuple[tuple[str, int], ...]:
         """Directories that can be made again; one with a file that git tracks was put there on purpose."""
-        found = list(derived_directories(path))
+        found = list(derived_directories(path, self.also))
         if not found:
             return ()
         names = [os.path.relpath(directory, path) for directory in found]

@@ -20,6 +20,7 @@ class Tree:
     is_linked: bool = True  # False: a clone, which is a repository of its own
     branch: str = ""  # "" where HEAD is detached
     head: str = ""
+    forgotten: tuple[str, ...] = ()  # tips of commits that only the log of its HEAD has
     committed_s: int | None = None
     is_dirty: bool | None = None
     unpushed: int | None = None  # None: not measured, or there is no remote to push to
@@ -46,7 +47,7 @@ class Tree:
 
     @property
     def lacks_only_a_name(self) -> bool:
-        """Its commits have no branch and nothing else is wrong: a reference of ours makes them safe."""
+        """Some of its commits have no branch and nothing else is wrong: references of ours make them safe."""
         failing = [item for item in self.items if item.holds is not Holds.YES]
         is_unreached = [item.name for item in failing] == ["reached"] and failing[0].holds is Holds.NO
-        return self.is_linked and is_unreached and bool(self.head) and not self.branch
+        return self.is_linked and is_unreached and bool(self.head)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import click
 
-from ...errors import NotProven, Partial, WouldAsk
+from ...errors import BadArgument, NotProven, Partial, WouldAsk
 from ...model.terms import Outcome
 from ...repos.merged import Merged
 from ...text import plural, shown, size
@@ -44,7 +44,9 @@ def proof(call: Call, path: str) -> Answer:
 @command.command("clean")
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
 @click.option("--merged", is_flag=True, help="Only those whose work has been merged (also squashed or rebased).")
-@click.option("--derived-only", is_flag=True, help="Only node_modules, target, .venv and the like; the rest stays.")
+@click.option("--derived-only", is_flag=True, help="Only what npm, pnpm, python or cargo makes again; the rest stays.")
+@click.option("--also", multiple=True, metavar="NAME", help="With --derived-only: NAME can be made again, too.")
+@click.option("--purge", is_flag=True, help="With --derived-only: free the space now; nothing can be undone.")
 @click.option("--branches", is_flag=True, help="Delete the branch too, where it is merged.")
 @click.option("--min-age", type=kinds.age, metavar="D", help="How long nothing may have changed (1h; named: 0).")
 @click.option("-n", "--dry-run", is_flag=True, help="Show what would go, touch nothing.")
@@ -55,6 +57,8 @@ def clean(
     paths: tuple[str, ...],
     merged: bool,
     derived_only: bool,
+    also: tuple[str, ...],
+    purge: bool,
     branches: bool,
     min_age: int | None,
     dry_run: bool,
@@ -65,7 +69,12 @@ def clean(
     They wait in quarantine, and `tmpwarden undo` brings them back whole. Without PATH: those that agents made.
     The branch stays, and a detached HEAD is given a reference under refs/tmpwarden/.
     """
-    wish = TreesWanted(paths, call.roots, call.config_file, min_age)
+    if (purge or also) and not derived_only:
+        word = "--purge" if purge else "--also"
+        raise BadArgument(f"{word} goes with --derived-only", hint="take that out first, then the worktree")
+    if wrong := [name for name in also if "/" in name or name in ("", ".", "..", ".git")]:
+        raise BadArgument(f"{shown(wrong[0])} is no name of a directory", hint="for example: --also build --also .next")
+    wish = TreesWanted(paths, call.roots, call.config_file, min_age, also=also)
     trees = _looked_at(wish, call)
     chosen = [tree for tree in trees if _may_go(tree, derived_only=derived_only) and (paths or tree.maker)]
     if merged:
@@ -75,7 +84,7 @@ def clean(
         return Answer(told.summary([], kept, chosen), lambda: told.plan(chosen, kept, derived_only, call))
     if not yes and not _agreed(chosen, kept, derived_only, call):
         return Answer(told.summary([], kept, []), lambda: ["Nothing was removed."])
-    gone = remove(chosen, wish, only_derived=derived_only, branches=branches, now_ns=call.now_ns)
+    gone = remove(chosen, wish, only_derived=derived_only, branches=branches, purge=purge, now_ns=call.now_ns)
     return outcome(call, gone, kept)
 
 

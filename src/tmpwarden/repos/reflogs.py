@@ -1,0 +1,95 @@
+"""Commits that only a reflog remembers: what `reset --hard` and `commit --amend` left behind."""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Iterable, Iterator
+
+from .gitdir import Directory, Unclear
+from .on_disk import head_in, refs_in
+from .repository import Repository, Shape
+
+_NAMES = "refs/rescue/reflog"
+_MOST = 500
+_LONGEST = 64 << 20
+_OBJECT = re.compile(r"[0-9a-f]{40}(?:[0-9a-f]{24})?")
+
+
+def forgotten(repository: Repository, known: list[str], excluded: Iterable[str]) -> dict[str, str]:
+    """Tips of commits that only a reflog has, under names of ours. `known`: objects that are saved anyway, `excluded`:
+    words for rev-list that name what exists elsewhere."""
+    tips = _tips(repository, _logged(_logs(repository)), (*excluded, *known))
+    return {f"{_NAMES}/{number}": oid for number, oid in enumerate(tips)}
+
+
+def only_in_its_own(repository: Repository, stays: Iterable[str], *, leaving_out: str = "") -> list[str]:
+    """Tips of commits that only the HEAD log of this worktree has, which goes with it. The logs of the repository and
+    of its branches stay, but that of the branch `leaving_out`, which is to be deleted."""
+    own, common = repository.own, repository.common
+    if repository.shape is not Shape.WORKTREE or not own.has("logs/HEAD"):
+        return []
+    logs = [(own, "logs/HEAD")]
+    if leaving_out and common.has(f"logs/refs/heads/{leaving_out}"):
+        logs.append((common, f"logs/refs/heads/{leaving_out}"))
+    staying = [(common, "logs/HEAD")] if common.has("logs/HEAD") else []
+    staying += [(common, path) for path in _below(common, "logs/refs/heads") if (common, path) not in logs]
+    names, head = refs_in(own), head_in(own.fd)
+    known = {*_logged(staying), *names.values(), head}
+    questionable = [oid for oid in _logged(logs) if oid not in known]
+    own_refs = [
+        oid for name, oid in names.items() if not name.startswith(("refs/heads/", "refs/tags/", "refs/remotes/"))
+    ]
+    return _tips(repository, questionable, ("--not", *stays, *own_refs, *filter(None, [head])))
+
+
+def _tips(repository: Repository, logged: list[str], words: Iterable[str]) -> list[str]:
+    if not logged:
+        return []
+    there = repository.git.output("cat-file", "--batch-check=%(objectname) %(objecttype)", given=_lines(logged))
+    told = there.decode().splitlines()
+    if len(told) != len(logged):
+        raise Unclear("git did not speak of every object in the reflogs")
+    if not (commits := [line.split()[0] for line in told if line.endswith(" commit")]):
+        return []
+    said = repository.git.output("rev-list", "--parents", "--stdin", *words, given=_lines(commits))
+    found = [line.split() for line in said.decode().splitlines()]
+    parents = {parent for _, *above in found for parent in above}
+    tips = [oid for oid, *_ in found if oid not in parents]
+    if len(tips) > _MOST:
+        raise Unclear(f"its reflogs hold more than {_MOST} lines of forgotten commits")
+    return tips
+
+
+def _logged(logs: Iterable[tuple[Directory, str]]) -> list[str]:
+    """Object names in these logs."""
+    found: dict[str, None] = {}
+    for directory, name in logs:
+        for line in os.fsdecode(directory.read(name, _LONGEST)).splitlines():
+            found |= dict.fromkeys(oid for oid in line.split(" ", 2)[:2] if _OBJECT.fullmatch(oid) and oid.strip("0"))
+    return list(found)
+
+
+def _logs(repository: Repository) -> Iterator[tuple[Directory, str]]:
+    """Of a worktree its own alone."""
+    own = repository.own
+    if own.has("logs/HEAD"):
+        yield own, "logs/HEAD"
+    if repository.shape is not Shape.WORKTREE:
+        yield from ((own, path) for path in _below(own, "logs/refs/heads"))
+
+
+def _below(directory: Directory, top: str) -> Iterator[str]:
+    waiting = [top]
+    while waiting:
+        here = waiting.pop()
+        for name in directory.names(here):
+            path = f"{here}/{name}"
+            if directory.has_directory(path):
+                waiting.append(path)
+            else:
+                yield path
+
+
+def _lines(names: list[str]) -> bytes:
+    return "".join(f"{name}\n" for name in names).encode()
