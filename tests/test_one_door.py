@@ -16,6 +16,7 @@ BY_PATH = {
     ("oskit/files/mount_ids.py", "mount_id"): "whatever a mount is asked about: looked at, never written",
     ("oskit/files/opening.py", "entry_names"): "whatever its caller names, and that is asked here as well",
     ("oskit/files/places.py", "_is_empty_dir"): "a .git in a temp root: looked at, never written",
+    ("oskit/files/dated.py", "dated_tree"): "what a command said that it makes: looked at, never written",
     ("oskit/files/startup.py", "startup_texts"): "what a shell reads at its start: looked at, never written",
     ("oskit/files/walk.py", "bytes_at"): "whatever is weighed for a person: looked at, never written",
     ("sweep/find/scan.py", "find"): "a temp root or a home",
@@ -26,7 +27,6 @@ BY_PATH = {
     ("sweep/store/observed.py", "_newest"): "the directory of litter that an observing hook saw",
     ("sweep/lock.py", "_open"): "what exists of the way to a state directory that cannot be made, for flock only",
     ("leases/registry_entry.py", "names_in"): "an agent's registry",
-    ("leases/made_names.py", "_made"): "where a command said that it makes something: looked at, never written",
 }
 OPENERS = {"open_dir", "listdir", "scandir", "entry_names"}
 FLAGS = ("O_DIRECTORY", "O_PATH", "_DIRECTORY", "_PINNED", "_LOOK")

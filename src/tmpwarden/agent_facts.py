@@ -46,7 +46,7 @@ FACTS: "dict[str, Facts]" = {
         "events": {
             "SessionStart": {"moment": "start", "matcher": "", "registered": True},
             "SubagentStart": {"moment": "guide", "matcher": "", "registered": True},
-            "PostToolUse": {"moment": "after", "matcher": "Bash", "registered": True},
+            "PostToolUse": {"moment": "after", "matcher": "Bash|Write|Edit|NotebookEdit", "registered": True},
             "PostToolUseFailure": {"moment": "after", "matcher": "Bash", "registered": True},
             "PostToolBatch": {"moment": "after", "matcher": "", "registered": False},
             "Stop": {"moment": "stop", "matcher": "", "registered": True},
@@ -192,7 +192,7 @@ FACTS: "dict[str, Facts]" = {
         "tools": {"run_shell_command": "shell", "read_file": "read", "write_file": "write", "replace": "edit"},
         "events": {
             "SessionStart": {"moment": "start", "matcher": "", "registered": True},
-            "AfterTool": {"moment": "after", "matcher": "run_shell_command", "registered": True},
+            "AfterTool": {"moment": "after", "matcher": "run_shell_command|write_file|replace", "registered": True},
             "AfterAgent": {"moment": "stop", "matcher": "", "registered": True},
             "SessionEnd": {"moment": "end", "matcher": "", "registered": True},
             "BeforeTool": {
@@ -280,7 +280,7 @@ FACTS: "dict[str, Facts]" = {
         "events": {
             "SessionStart": {"moment": "start", "matcher": "*", "registered": True},
             "SubagentStart": {"moment": "guide", "matcher": "*", "registered": True},
-            "PostToolUse": {"moment": "after", "matcher": "run_shell_command", "registered": True},
+            "PostToolUse": {"moment": "after", "matcher": "run_shell_command|write_file|edit", "registered": True},
             "PostToolUseFailure": {"moment": "after", "matcher": "run_shell_command", "registered": True},
             "Stop": {"moment": "stop", "matcher": "*", "registered": True},
             "SessionEnd": {"moment": "end", "matcher": "*", "registered": True},

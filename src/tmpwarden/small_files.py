@@ -8,6 +8,14 @@ _READ = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK
 _WRITE = posix.O_WRONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW
 CREATED, EMPTIED, APPENDED = posix.O_CREAT | posix.O_EXCL, posix.O_TRUNC, posix.O_CREAT | posix.O_APPEND
 REPLACED = posix.O_CREAT | posix.O_TRUNC
+_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
+
+
+def session_key(session: str) -> str:
+    """A session id as a file name. Agents use UUIDs; whatever else arrives cannot leave the directory."""
+    if session.isascii() and session.replace("-", "").isalnum():
+        return session[:80]
+    return "".join(char if char in _PLAIN else "_" for char in session[:80]) or "none"
 
 
 def read(path: "str | bytes", most_bytes: int, flags: int = posix.O_NOFOLLOW) -> "bytes | None":

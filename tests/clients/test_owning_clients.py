@@ -80,8 +80,9 @@ def test_a_subagent_and_its_session_see_the_same_file(way: str) -> None:
     assert "No such file" not in told
 
 
-def test_what_claude_made_by_name_is_gone_after_it_and_one_clean() -> None:
+def test_what_claude_made_by_name_is_its_own_and_stays_after_it() -> None:
     clean = f"sleep 63; {TMPWARDEN} clean --yes; ls -A /tmp | sed 's/^/left: /'"
+    clean += f"; {TMPWARDEN} why --json /tmp/one.txt /tmp/three.json /tmp/hostname | tr -d ' '"
     result = run_claude(
         script(
             call("Bash", command="echo x > /tmp/one.txt && cp /etc/hostname /tmp/"),
@@ -91,15 +92,16 @@ def test_what_claude_made_by_name_is_gone_after_it_and_one_clean() -> None:
     )  # fmt: skip
     said = result["post"]
     assert isinstance(said, dict)
-    assert "left: user.txt" in said["out"]
     for name in ("one.txt", "three.json", "hostname"):
-        assert f"left: {name}" not in said["out"], said
+        assert f"left: {name}" in said["out"], said
+    assert said["out"].count('"owned":true') == 3, said
+    assert "left: user.txt" in said["out"]
 
 
 @WAYS
 def test_a_resumed_claude_finds_what_it_had_made_by_name(shared: Path, way: str) -> None:
     home, temp, work = (shared / name for name in ("home", "tmp", "work"))
-    clean = f"sleep 63; {TMPWARDEN} clean --yes"
+    clean = f"{TMPWARDEN} clean --yes"
     first = run_claude(bash("echo kept > /tmp/note.txt"), "--pre", way, "--post", clean, "--settle", "2",
                        "--work", str(work), home=home, tmp=temp)  # fmt: skip
     assert first["rc"] == 0

@@ -15,9 +15,10 @@ from support.litter import record_dead_session
 from support.mounts import needs_root, tmpfs
 from support.planted import DAYS
 from tmpwarden.hooks import notebook
-from tmpwarden.leases import births
+from tmpwarden.leases import births, claims
 from tmpwarden.lifecycle.births import is_named, note
 from tmpwarden.model.belongings import Birth
+from tmpwarden.oskit.files.dated import dated_tree
 
 SESSION = str(uuid.uuid4())  # of this test process alone: others look at all processes too
 
@@ -67,19 +68,31 @@ def test_what_the_command_or_its_output_names_is_owned_and_all_else_is_only_told
     assert one.command.startswith("python3 make.py")
 
 
+def ticked(world: Path, past_ns: int) -> int:
+    """A time after that one by the kernel's clock for files, which ticks every few milliseconds."""
+    now_ns = past_ns
+    while now_ns <= past_ns:
+        (world / "tick").write_text("x")
+        now_ns = (world / "tick").stat().st_ctime_ns
+    return now_ns
+
+
 def test_what_was_there_before_the_call_is_not_its_birth(own_world: Path) -> None:
     root, state = own_world / "tmp", own_world / "state"
     (root / "old.txt").write_text("x")
-    made_ns = since_ns = (root / "old.txt").stat().st_ctime_ns
-    while since_ns == made_ns:  # the kernel's clock for files ticks every few milliseconds
-        (own_world / "tick").write_text("x")
-        since_ns = (own_world / "tick").stat().st_ctime_ns
+    since_ns = ticked(own_world, (root / "old.txt").stat().st_ctime_ns)
     (root / "new.txt").write_text("x")
     (root / "old.txt").write_text("changed, and born before all the same")
     command = f"cat {root}/old.txt > {root}/new.txt"
     call = {"agent": "claude", "session": SESSION, "command": command, "output": ""}
-    found = note(str(state), str(root), **call, since_ns=since_ns, until_ns=time.time_ns())
-    assert [Path(birth.path).name for birth in found] == ["new.txt"]
+    until_ns = time.time_ns()
+    found = note(str(state), str(root), **call, since_ns=since_ns, until_ns=until_ns, window=(since_ns, until_ns))
+    assert [(Path(birth.path).name, birth.owned) for birth in found] == [("new.txt", True)]
+    ticked(own_world, until_ns)
+    (root / "newer.txt").write_text("x")
+    late = call | {"command": f"cat > {root}/newer.txt"}
+    found = note(str(state), str(root), **late, since_ns=since_ns, until_ns=time.time_ns(), window=(since_ns, until_ns))
+    assert [(Path(birth.path).name, birth.owned) for birth in found] == [("newer.txt", False)], "after the call"
     (root / "late.txt").write_text("x")
     found = note(str(state), str(root), **call, since_ns=since_ns - 2, until_ns=since_ns - 1)
     assert found == []
@@ -132,7 +145,7 @@ def test_with_tier_auto_it_goes_by_itself_after_its_session_and_not_while_that_l
         assert data("clean", "--yes", str(path), later_s=DAYS)["kept"], "nor when it is named"
     record_dead_session(SESSION)
     data("clean", "--yes", later_s=3600)
-    assert path.exists()
+    assert path.exists(), "the first look that finds it gone"
     assert [each["undoable"] for each in data("clean", "--yes", later_s=DAYS)["removed"]] == [True]
 
 
@@ -213,11 +226,15 @@ def test_a_full_disk_does_not_hurry_what_a_session_made(tmp_path: Path, own_worl
     with tmpfs(tmp_path / "t", size="4m") as root:
         path = root / "out.bin"
         path.write_bytes(b"x" * (3900 << 10))
-        status = path.stat()
+        ((_, seen),) = dated_tree(str(path))
+        assert seen is not None
+        assert seen.born_ns is not None
         state = own_world / "state" / "tmpwarden"
         state.mkdir(mode=0o700)
-        birth = Birth(str(path), status.st_dev, status.st_ino, time.time_ns(), "claude", SESSION, "make", True)
+        birth = Birth(str(path), seen.device, seen.inode, seen.born_ns, "claude", SESSION, "make", owned=True)
         births.note(str(state), [birth])
+        (state / "hooks").mkdir(mode=0o700)
+        claims.note_call(str(state), SESSION, (seen.born_ns, time.time_ns()))
         (found,) = data("scan", "--root", str(root), later_s=7200)["findings"]
         assert (found["litter"], found["reason"]) == ("birth", "too-young")
         data("clean", "--yes", "--root", str(root), later_s=7200)

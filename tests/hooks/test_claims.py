@@ -18,7 +18,6 @@ from support.planted import DAYS
 pytestmark = pytest.mark.usefixtures("packed")
 
 HOUR = 3600
-RED = pytest.mark.xfail(strict=True, reason="issue 27: a claim ends at the first touch of another hand")
 
 
 @contextmanager
@@ -31,7 +30,9 @@ def running(world: Path, root: Path | None = None) -> Iterator[Session]:
 
 
 def clean(*args: str, later_s: float = DAYS) -> list[str]:
-    return [each["path"] for each in data("clean", "--yes", *args, later_s=later_s)["removed"]]
+    """What went, but for the scratches of the sessions, which always go."""
+    went = [each["path"] for each in data("clean", "--yes", *args, later_s=later_s)["removed"]]
+    return [path for path in went if "/tmpwarden-" not in path]
 
 
 def auto(world: Path) -> None:
@@ -45,7 +46,6 @@ def is_claimed(path: Path) -> bool:
     return told is not None and told["owned"] is True
 
 
-@RED
 def test_a_report_for_the_user_stays_when_its_session_ends(own_world: Path) -> None:
     with running(own_world) as session:
         report = session.root / "report.md"
@@ -57,7 +57,6 @@ def test_a_report_for_the_user_stays_when_its_session_ends(own_world: Path) -> N
     assert report.read_text() == "what you asked for"
 
 
-@RED
 def test_a_directory_into_which_the_user_copied_a_photo_is_no_longer_the_sessions(own_world: Path) -> None:
     photo = Path(os.environ["HOME"]) / "photo.jpg"
     photo.write_text("the only one")
@@ -80,7 +79,6 @@ def test_a_directory_into_which_the_user_copied_a_photo_is_no_longer_the_session
     assert (album / "photo.jpg").read_text() == "the only one"
 
 
-@RED
 def test_a_call_that_the_user_denied_claims_nothing(own_world: Path) -> None:
     with running(own_world) as session:
         path = session.root / "out"
@@ -96,7 +94,6 @@ def test_a_call_that_the_user_denied_claims_nothing(own_world: Path) -> None:
     assert (path / "thesis").exists()
 
 
-@RED
 @pytest.mark.parametrize("how", ["failed", "interrupted", "killed"])
 def test_a_call_that_did_not_end_well_claims_nothing(own_world: Path, how: str) -> None:
     with running(own_world) as session:
@@ -114,7 +111,6 @@ def test_a_call_that_did_not_end_well_claims_nothing(own_world: Path, how: str) 
     assert clean("--all") == []
 
 
-@RED
 def test_what_the_user_makes_while_a_question_waits_for_an_answer_is_the_users(own_world: Path) -> None:
     """PreToolUse comes before the question: what was made in the meantime is older than the command."""
     with running(own_world) as session:
@@ -131,7 +127,6 @@ def test_what_the_user_makes_while_a_question_waits_for_an_answer_is_the_users(o
     assert not is_claimed(path)
 
 
-@RED
 def test_a_directory_of_one_session_in_which_another_keeps_results_is_nobodys(own_world: Path) -> None:
     with running(own_world) as one:
         shared = one.root / "shared"
@@ -146,7 +141,20 @@ def test_a_directory_of_one_session_in_which_another_keeps_results_is_nobodys(ow
     assert (shared / "results.csv").read_text() == "results\n"
 
 
-@RED
+@needs_root
+def test_where_no_birth_time_is_written_down_a_name_has_only_appeared(own_world: Path, tmp_path: Path) -> None:
+    with ext4(tmp_path / "disk", tmp_path / "image", "-I", "128") as root:
+        root.chmod(0o1777)
+        with running(own_world, root) as session:
+            path = root / "out"
+            assert session.bash(f"echo x > {path}") == ""
+            session.noted(path)
+            assert session.asked(f"rm {path}") == "ask"
+        told = data("why", "--root", str(root), str(path))
+        assert (told["birth"]["session"], told["birth"]["owned"]) == (session.id, False)
+        assert clean("--all", "--root", str(root)) == []
+
+
 @needs_root
 def test_an_inode_number_that_comes_back_is_another_directory(own_world: Path, tmp_path: Path) -> None:
     """ext4 hands the number out again at once."""
@@ -168,7 +176,6 @@ def test_an_inode_number_that_comes_back_is_another_directory(own_world: Path, t
     assert reused >= 15, "this test needs a file system that hands numbers out again"
 
 
-@RED
 def test_what_a_command_in_the_background_wrote_after_its_call_is_nobodys(own_world: Path) -> None:
     with running(own_world) as session:
         log = session.root / "server.log"
@@ -185,7 +192,6 @@ def test_what_a_command_in_the_background_wrote_after_its_call_is_nobodys(own_wo
     assert not is_claimed(log)
 
 
-@RED
 def test_what_its_own_process_was_seen_writing_is_still_the_sessions(own_world: Path) -> None:
     """A look at all processes proves whose hand it was, up to that moment."""
     with running(own_world) as session:
@@ -197,9 +203,14 @@ def test_what_its_own_process_was_seen_writing_is_still_the_sessions(own_world: 
         with process(source, str(log), env=carried):
             session.after(call)
             session.noted(log)
+            time.sleep(0.05)
             with log.open("a") as file:
                 file.write("a line\n")
-            data("scan")
+            assert not is_claimed(log)
+            session.bash("true")  # after which somebody looks
+            until = time.monotonic() + 20
+            while not is_claimed(log) and time.monotonic() < until:
+                time.sleep(0.05)
         assert is_claimed(log)
         assert session.asked(f"rm {log}") == "allow"
         time.sleep(0.02)
@@ -209,7 +220,6 @@ def test_what_its_own_process_was_seen_writing_is_still_the_sessions(own_world: 
         assert session.asked(f"rm {log}") == "ask"
 
 
-@RED
 def test_a_link_that_the_user_put_in_its_place_is_nobodys(own_world: Path) -> None:
     precious = Path(os.environ["HOME"]) / "precious"
     precious.mkdir()
@@ -229,7 +239,6 @@ def test_a_link_that_the_user_put_in_its_place_is_nobodys(own_world: Path) -> No
     assert (precious / "file").read_text() == "x"
 
 
-@RED
 def test_a_file_that_has_another_name_by_now_is_nobodys(own_world: Path) -> None:
     with running(own_world) as session:
         path, tree = session.root / "out", session.root / "tree"
@@ -247,7 +256,6 @@ def test_a_file_that_has_another_name_by_now_is_nobodys(own_world: Path) -> None
     assert clean("--all") == []
 
 
-@RED
 def test_a_file_that_was_moved_into_it_ends_the_claim(own_world: Path) -> None:
     """By the user, and also by the session: what is in it is older than the session."""
     with running(own_world) as session:
@@ -266,7 +274,6 @@ def test_a_file_that_was_moved_into_it_ends_the_claim(own_world: Path) -> None:
     assert (tree / "thesis").read_text() == "years of work"
 
 
-@RED
 def test_what_nobody_touched_goes_when_a_person_asks_for_it_and_comes_back(own_world: Path) -> None:
     with running(own_world) as session:
         tree = session.root / "tree"
@@ -278,14 +285,12 @@ def test_what_nobody_touched_goes_when_a_person_asks_for_it_and_comes_back(own_w
         assert clean("--all") == [], "its session lives"
     assert clean() == []
     assert clean("--all", later_s=HOUR) == [], "its session may be resumed"
-    (gone,) = data("clean", "--yes", "--all", later_s=DAYS)["removed"]
-    assert (gone["path"], gone["undoable"]) == (str(tree), True)
+    assert clean("--all") == [str(tree)]
     assert tmpwarden("undo").returncode == 0
     assert (tree / "sub" / "file").read_text() == "x\ny\n"
     assert not is_claimed(tree), "another hand had it"
 
 
-@RED
 def test_with_tier_auto_it_goes_72_hours_after_its_session_died_and_no_sooner(own_world: Path) -> None:
     auto(own_world)
     with running(own_world) as session:
@@ -295,11 +300,10 @@ def test_with_tier_auto_it_goes_72_hours_after_its_session_died_and_no_sooner(ow
         assert clean(later_s=DAYS) == [], "its session lives"
     assert clean(later_s=DAYS) == [], "the first look that finds its session dead"
     assert clean(later_s=DAYS + 71 * HOUR) == []
-    assert clean(later_s=DAYS + 73 * HOUR) == [str(path)]
-    assert tmpwarden("undo").returncode == 0
+    went = data("clean", "--yes", later_s=DAYS + 73 * HOUR)["removed"]
+    assert [(each["path"], each["undoable"]) for each in went] == [(str(path), True)]
 
 
-@RED
 def test_a_session_that_came_back_to_life_is_waited_for_anew(own_world: Path) -> None:
     auto(own_world)
     with running(own_world) as session:
@@ -313,7 +317,6 @@ def test_a_session_that_came_back_to_life_is_waited_for_anew(own_world: Path) ->
     assert clean(later_s=DAYS + 160 * HOUR) == [str(path)]
 
 
-@RED
 def test_what_two_sessions_say_of_one_entry_makes_it_nobodys(own_world: Path) -> None:
     with running(own_world) as one, running(own_world) as other:
         path = one.root / "both"
@@ -330,7 +333,6 @@ def test_what_two_sessions_say_of_one_entry_makes_it_nobodys(own_world: Path) ->
         assert other.asked(f"rm {path}") == "ask"
 
 
-@RED
 def test_a_bare_name_in_a_listing_claims_nothing(own_world: Path) -> None:
     """`ls` tells what is there, whoever made it."""
     with running(own_world) as session:

@@ -1,76 +1,20 @@
-"""Own before you move: fresh names in a temp root that a call states are its session's, and go with it."""
+"""Own before you move: fresh names in a temp root that a call states are its session's, as far as it made them."""
 
 import os
 import shutil
-import subprocess
-import time
-import uuid
 from pathlib import Path
 
 import pytest
 
-from hooks.calling import hook, said
+from hooks.talking import Session
 from support.command import data, tmpwarden
 from support.holding import process
+from support.planted import DAYS
 from tmpwarden.hooks import notebook
-from tmpwarden.leases import births, stated
+from tmpwarden.leases import births
 from tmpwarden.model.belongings import Birth
 
 pytestmark = pytest.mark.usefixtures("packed")
-
-MINUTES = 120
-
-
-class Session:
-    """Calls the hooks as Claude does, and runs what the guard lets through."""
-
-    def __init__(self, world: Path, pid: int) -> None:
-        self.root, self.state, self.pid = world / "tmp", world / "state" / "tmpwarden", pid
-        self.id = str(uuid.uuid4())
-        self.calls = 0
-        self.project = Path(os.environ["HOME"]) / "project"
-        self.project.mkdir(exist_ok=True)
-
-    def say(self, event: str, **fields: object) -> dict[str, object]:
-        payload = {"session_id": self.id, "hook_event_name": event, "cwd": str(self.project), **fields}
-        env = {"CLAUDE_PID": str(self.pid), "AI_AGENT": "claude-code_2-1-325_x"}
-        answer = said(hook("claude", event, payload, env=env))
-        return answer.get("hookSpecificOutput", answer)  # type: ignore[return-value]
-
-    def bash(self, command: str, *, runs: bool = True, **fields: object) -> str:
-        """The guard's word, "" for none; what it does not deny is run."""
-        self.calls += 1
-        call = {"tool_name": "Bash", "tool_input": {"command": command, **fields}, "tool_use_id": f"toolu_{self.calls}"}
-        word = str(self.say("PreToolUse", **call).get("permissionDecision", ""))
-        if runs and word != "deny":
-            subprocess.run(["bash", "-c", command], cwd=self.project, capture_output=True, check=False, timeout=30)
-        self.say("PostToolUse", **call, tool_response={"stdout": ""}, duration_ms=500)
-        return word
-
-    def write(self, path: Path, text: str) -> str:
-        self.calls += 1
-        call = {"tool_name": "Write", "tool_input": {"file_path": str(path), "content": text}}
-        call["tool_use_id"] = f"toolu_{self.calls}"  # type: ignore[assignment]
-        word = str(self.say("PreToolUse", **call).get("permissionDecision", ""))
-        path.write_text(text)
-        self.say("PostToolUse", **call, tool_response={"type": "create"})
-        return word
-
-    def noted(self, *paths: Path) -> dict[str, Birth]:
-        """The background is waited for."""
-        until = time.monotonic() + 20
-        wanted = {str(path) for path in paths}
-        while not wanted <= (found := births.read(str(self.state))).keys() and time.monotonic() < until:
-            time.sleep(0.02)
-        return found
-
-    def all_noted(self) -> None:
-        """No call is open any more."""
-        file = notebook.stated_file(str(self.state / "hooks"), self.id)
-        until = time.monotonic() + 20
-        while stated.read(file) and time.monotonic() < until:
-            time.sleep(0.02)
-        assert stated.read(file) == []
 
 
 @pytest.fixture
@@ -92,7 +36,7 @@ LINES = (
 )  # fmt: skip
 
 
-def test_every_fresh_name_that_readable_lines_state_is_owned_and_gone_after_the_session_and_one_clean(
+def test_every_fresh_name_that_readable_lines_state_is_owned_and_goes_when_a_person_asks_for_it(
     own_world: Path,
 ) -> None:
     with process("") as agent:
@@ -111,28 +55,18 @@ def test_every_fresh_name_that_readable_lines_state_is_owned_and_gone_after_the_
         missing = [str(path) for path in paths if not os.path.lexists(path)]
         assert missing == []
         found = session.noted(*paths)
-        assert [str(path) for path in paths if not (found[str(path)].owned and found[str(path)].stated)] == []
+        assert [str(path) for path in paths if not found[str(path)].owned] == []
         (session.root / "somebodys").write_text("not the session's")
-        data("clean", "--yes", later_s=MINUTES)
+        data("clean", "--yes", "--all", later_s=DAYS)
         assert all(os.path.lexists(path) for path in paths), "not while its session lives"
-    done = data("clean", "--yes", later_s=MINUTES)
+    data("clean", "--yes", later_s=DAYS)
+    assert all(os.path.lexists(path) for path in paths), "never by itself"
+    done = data("clean", "--yes", "--all", later_s=DAYS)
     gone = {each["path"]: each["undoable"] for each in done["removed"]}
     assert [str(path) for path in paths if os.path.lexists(path)] == []
     assert gone[str(session.root / "data.json")], "into quarantine"
     assert (session.root / "somebodys").exists()
     assert (session.project / "a.txt").read_text() == "kept"
-
-
-def test_what_a_killed_call_had_made_goes_too(own_world: Path) -> None:
-    """No hook came after the call: whoever cleans notes what was made."""
-    with process("") as agent:
-        session = Session(own_world, agent.pid)
-        session.say("SessionStart", source="startup")
-        path = session.root / "half.bin"
-        session.say("PreToolUse", tool_name="Bash", tool_input={"command": f"make > {path}"}, tool_use_id="t1")
-        path.write_text("x")
-    data("clean", "--yes", later_s=MINUTES)
-    assert not path.exists()
 
 
 def test_the_sessions_own_names_are_free_and_others_ask(session: Session) -> None:
@@ -181,8 +115,8 @@ def test_what_was_moved_there_from_elsewhere_is_not_the_sessions(session: Sessio
     session.bash(f"ln other {hard}")
     assert session.bash(f"rm {path}", runs=False) == "ask"
     assert session.bash(f"rm {hard}", runs=False) == "ask"
-    stated_now = births.read(str(session.state))
-    assert not any(stated_now[str(each)].stated for each in (path, hard) if str(each) in stated_now)
+    known = births.read(str(session.state))
+    assert not any(known[str(each)].owned for each in (path, hard) if str(each) in known)
 
 
 def test_what_a_program_that_nobody_can_read_moved_there_does_not_go_with_the_session(session: Session) -> None:
@@ -193,7 +127,7 @@ def test_what_a_program_that_nobody_can_read_moved_there_does_not_go_with_the_se
     session.all_noted()
     noted = births.read(str(session.state)).get(str(path))
     assert path.read_text() == "years of work"
-    assert noted is None or not noted.stated
+    assert noted is None or not noted.owned
 
 
 def test_a_name_that_a_finished_call_did_not_make_is_not_claimed_later(session: Session) -> None:
@@ -202,14 +136,6 @@ def test_a_name_that_a_finished_call_did_not_make_is_not_claimed_later(session: 
     session.all_noted()
     path.write_text("the user's own")
     assert session.bash(f"rm {path}", runs=False) == "ask"
-
-
-def test_a_command_in_the_background_may_make_its_name_later(session: Session) -> None:
-    path = session.root / "later.log"
-    session.bash(f"sleep 1; echo x > {path}", runs=False, run_in_background=True)
-    session.bash("true")
-    path.write_text("x")
-    assert session.bash(f"rm {path}", runs=False) == "allow"
 
 
 def test_another_session_does_not_own_what_this_one_made(session: Session, own_world: Path) -> None:
@@ -229,14 +155,14 @@ def test_a_resumed_session_finds_its_names_again(own_world: Path) -> None:
         path = session.root / "data.json"
         session.write(path, "{}")
         session.noted(path)
-    data("clean", "--yes", later_s=MINUTES)
+    data("clean", "--yes", "--all", later_s=DAYS)
     assert not path.exists()
     session.pid = os.getpid()
     session.say("SessionStart", source="resume")
     assert path.read_text() == "{}"
-    assert session.bash(f"rm {path}", runs=False) == "allow"
-    data("clean", "--yes", later_s=MINUTES)
-    assert path.exists(), "its session lives again"
+    assert session.bash(f"rm {path}", runs=False) == "ask", "it was in another hand"
+    data("clean", "--yes", "--all", later_s=DAYS)
+    assert path.exists()
 
 
 def test_with_own_off_nothing_is_stated(own_world: Path) -> None:

@@ -34,8 +34,9 @@ def test_every_hook_has_a_timeout_of_ten_seconds_and_a_quoted_root() -> None:
         assert f'event={event} root="${{CLAUDE_PLUGIN_ROOT}}";' in command_of(event)
 
 
-def test_cleaning_follows_bash_calls_that_worked_and_that_failed_and_every_stop() -> None:
-    assert [group.get("matcher") for group in HOOKS["PostToolUse"]] == ["Bash"]
+def test_cleaning_follows_calls_that_worked_and_commands_that_failed_and_every_stop() -> None:
+    after = ["Bash|Write|Edit|NotebookEdit"]  # what file tools make by name is claimed after their calls, too
+    assert [group.get("matcher") for group in HOOKS["PostToolUse"]] == after
     assert [group.get("matcher") for group in HOOKS["PostToolUseFailure"]] == ["Bash"]
     assert "matcher" not in HOOKS["Stop"][0]
 

@@ -35,10 +35,10 @@ def bind(source: Path, point: Path) -> contextlib.AbstractContextManager[Path]:
 
 
 @contextlib.contextmanager
-def ext4(point: Path, image: Path, megabytes: int = 16) -> Iterator[Path]:
+def ext4(point: Path, image: Path, *words: str, megabytes: int = 16) -> Iterator[Path]:
     with image.open("wb") as file:
         file.truncate(megabytes << 20)
-    subprocess.run(["mkfs.ext4", "-q", "-F", "-m", "0", str(image)], check=True, capture_output=True)
+    subprocess.run(["mkfs.ext4", "-q", "-F", "-m", "0", *words, str(image)], check=True, capture_output=True)
     with mounted(point, "-o", "loop", str(image)):
         yield point
 

@@ -34,7 +34,7 @@ TABLES: dict[str, str] = {
     "automatic": "Limits of runs that nobody watches.",
     "pressure": "When a temp directory is nearly full, what nobody needs goes sooner.",
     "quarantine": "Where removed things wait for `tmpwarden undo`.",
-    "births": "Files that a session made by name right in a temp directory.",
+    "births": "Files that a session made by name right in a temp directory, and nobody else has touched.",
     "orphans": "Processes that outlived their agent (`tmpwarden orphans`).",
     "brake": "Files that grow without end (`tmpwarden brake`).",
     "run": "Limits of every `tmpwarden run`, and so of the shell functions; an option wins.",
@@ -67,7 +67,7 @@ KEYS: dict[str, Key] = {
         "births_auto",
         values.is_auto,
         "word",
-        '"auto": they go 72 h after their session died; "ask": only with `clean --all`.',
+        '"auto": they go 72 h after their session was found dead; "ask": only with `clean --all`.',
         words=("ask", "auto"),
     ),
     "orphans.end": Key(

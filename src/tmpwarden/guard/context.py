@@ -59,7 +59,7 @@ class Context:
         self.variables = variables or {}  # what the agent's shell is known to have, such as TMPDIR
         self.tmp_roots = tmp_roots  # whose literal words may be led into the scratch
         self.temp_roots = tmp_roots if temp_roots is None else temp_roots  # where fresh names become the session's
-        self.owns = owns or (lambda path: False)  # (entry right below one of them) -> is it the session's, by inode?
+        self.owns = owns or (lambda path: False)  # (entry right below one of them) -> is it the session's still?
         self.environ = environ or {}  # what the agent's shell inherits
         self.pushes = pushes  # (directory) -> the branch that `git push` there changes; None: nobody can tell
         self.shell = shell  # () -> the name of the shell that will run it; "" and None: one of bash, zsh and dash

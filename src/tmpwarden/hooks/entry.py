@@ -67,6 +67,7 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
     if kind == "after" and is_quiet(notes, session, environ, raw):
         return b""
     if kind == "before":
+        notebook.note_asked(notes, session)
         return _before(arguments, event, session, payload, environ, notes)
     from .events.dispatch import answer
     from .events.hook_call import HookCall
@@ -176,6 +177,7 @@ def is_quiet(notes: str, session: str, environ: dict[bytes, bytes], raw: bytes) 
         notebook.is_due(notes, notebook.MARKERS, every_s=notebook.MARKERS_EVERY_S)
         or notebook.has_note(notes, session)
         or notebook.has_stated(notes, session)
+        or notebook.has_windows(notes, session)
         or notebook.was_told_lately(notes)
         or notebook.has_births(notes, environ, raw)
     )

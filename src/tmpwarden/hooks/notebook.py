@@ -7,11 +7,11 @@ import posix
 import time
 
 from ..headstart import own_state, refuse_strangers
+from ..small_files import session_key as session_key
 
 MARKERS, CLEAN, BIRTHS = "markers.due", "clean.due", "births.seen"
 MARKERS_EVERY_S, CLEAN_EVERY_S = 60.0, 3600.0
 FARTHEST_S = 7 * 86400.0  # a due time beyond comes from a wrong clock
-_PLAIN = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_")
 _LONGEST_NOTE = 600
 _TOLD_LATELY_S = 900.0
 _BIRTHS_EVERY_S = 30.0  # for calls that do not speak of the temp root: agents put markers of their own there
@@ -34,13 +34,6 @@ def config_directory(environ: dict[bytes, bytes]) -> str:
     named = environ.get(b"XDG_CONFIG_HOME", b"")
     base = named if named.startswith(b"/") else environ.get(b"HOME", b"") + b"/.config"
     return base.decode("utf-8", "surrogateescape") + "/tmpwarden"
-
-
-def session_key(session: str) -> str:
-    """A session id as a file name. Agents use UUIDs; whatever else arrives cannot leave the directory."""
-    if session.isascii() and session.replace("-", "").isalnum():
-        return session[:80]
-    return "".join(char if char in _PLAIN else "_" for char in session[:80]) or "none"
 
 
 def status(path: str) -> "posix.stat_result | None":
@@ -127,6 +120,22 @@ def stated_file(notes: str, session: str) -> str:
 def has_stated(notes: str, session: str) -> bool:
     stated = status(stated_file(notes, session))
     return stated is not None and stated.st_size > 0
+
+
+def has_windows(notes: str, session: str) -> bool:
+    """Whether this session has made something by name: then each of its calls is remembered (leases/claims.py)."""
+    return status(f"{notes}/{session_key(session)}.calls") is not None
+
+
+def note_asked(notes: str, session: str) -> None:
+    """A call of this session is about to be judged, and may wait for a permission then."""
+    _date(f"{notes}/{session_key(session)}.asked", time.time_ns())
+
+
+def asked_ns(notes: str, session: str) -> int:
+    """When the last call of this session was judged; 0 where none was."""
+    asked = status(f"{notes}/{session_key(session)}.asked")
+    return 0 if asked is None else asked.st_mtime_ns
 
 
 def temp_roots(environ: dict[bytes, bytes]) -> tuple[str, ...]:

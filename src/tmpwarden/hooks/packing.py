@@ -22,7 +22,7 @@ _OURS = __package__.partition(".")[0] + "."
 # what functions of these rooms import when they are called; all else is for another day
 _LATER = (
     *[f"{_OURS}guard.{room}." for room in ("shell", "programs", "simulate", "decide")],
-    *[f"{_OURS}{name}" for name in ("leases.stated", "leases.births", "hooks.events.stating")],
+    *[f"{_OURS}{name}" for name in ("leases.stated", "leases.births", "leases.claims", "hooks.events.stating")],
 )
 Found = tuple[str, str, bool, ast.Module]  # name, source, is it a package, its text
 Names = frozenset[tuple[str, str]]  # module and qualified name of functions

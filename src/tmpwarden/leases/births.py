@@ -1,7 +1,7 @@
 """What appeared in a temp root while an agent's command ran: noted afterwards, told by `why`, sometimes owned.
 
-An owned birth is one that its session's own words name: it is that session's while its inode is the one noted, and
-never a proof of anything else. Light: hooks read and write this.
+An owned birth is one that its session's own words name: it is that session's until another hand touches it
+(leases/claims.py), and never a proof of anything else. Light: hooks read and write this.
 """
 
 import posix
@@ -11,34 +11,33 @@ from ..small_files import APPENDED, write
 from ..small_json import decode_object, encode
 from ..stamped import private_lines
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..oskit.files.dated import Dated
+
 FILE = "births.jsonl"
 _MOST_BYTES = 1 << 20  # then it is written anew, with what is still there
 _FIELDS = ("path", "device", "inode", "born_ns", "agent", "session", "command")
-_MARKS = ("owned", "stated")
 _NUMBERS = ("device", "inode", "born_ns")
 
 
 def is_there(birth: Birth) -> bool:
     """Whether its name still means the very entry that was noted."""
-    try:
-        return is_same(birth, posix.lstat(birth.path))
-    except OSError:
+    from ..oskit.files.dated import dated_tree
+
+    return is_same(birth, next(dated_tree(birth.path))[1])
+
+
+def is_same(birth: Birth | None, seen: "Dated | None") -> bool:
+    if birth is None or seen is None:
         return False
-
-
-def is_same(birth: Birth | None, status: "posix.stat_result") -> bool:
-    return birth is not None and (status.st_dev, status.st_ino) == (birth.device, birth.inode)
-
-
-def is_linked(status: "posix.stat_result") -> bool:
-    """A file that has another name, too: it may be somebody's there."""
-    return status.st_nlink > 1 and status.st_mode & 0o170000 != 0o040000
+    return (seen.device, seen.inode) == (birth.device, birth.inode) and seen.born_ns in (birth.born_ns, None)
 
 
 def note(state: str, births: "list[Birth]") -> None:
     """After a call."""
     if births:
-        _append(state, [{name: getattr(birth, name) for name in _FIELDS + _MARKS} for birth in births])
+        _append(state, [{name: getattr(birth, name) for name in (*_FIELDS, "owned")} for birth in births])
 
 
 def note_owner(state: str, lease: Lease) -> None:
@@ -69,29 +68,42 @@ def _is_same(one: Lease, other: Lease) -> bool:
 
 def read(state: str) -> "dict[str, Birth]":
     """The last birth noted for each path."""
-    found = {}
+    found: dict[str, Birth] = {}
     for line in _lines(f"{state}/{FILE}"):
         birth = _birth(line)
         if birth is not None:
-            found[birth.path] = birth
+            found[birth.path] = _merged(found.get(birth.path), birth)
     return found
+
+
+def _merged(first: Birth | None, second: Birth) -> Birth:
+    """What two notes of one name mean: what two sessions claim is nobody's, and one that only saw it claims nothing."""
+    if first is None or first.identity != second.identity:
+        return second
+    if first.session != second.session and first.owned and second.owned:
+        first.demoted = "is claimed by another session, too"
+        return first
+    return second if second.owned or not first.owned else first
 
 
 def _birth(text: str) -> Birth | None:
     line = decode_object(text) if text else None
     if line is None or not all(isinstance(line.get(name), int if name in _NUMBERS else str) for name in _FIELDS):
         return None
-    marks = [line.get(name) is True for name in _MARKS]
-    return Birth(*(line[name] for name in _FIELDS), *marks)  # type: ignore[arg-type]  # looked at just above
+    return Birth(*(line[name] for name in _FIELDS), owned=line.get("owned") is True)  # type: ignore[arg-type, misc]  # looked at just above
 
 
 def is_owned(state: str, session: str, path: str) -> bool:
-    """For the guard: whether `path` is a birth of this session, and still the same entry. Decodes what names it."""
+    """For the guard: whether `path` is a birth of this session, and still its own. Decodes what names it."""
     birth, named = None, encode(path)
     for line in _lines(f"{state}/{FILE}"):
         if named in line and (found := _birth(line)) is not None and found.path == path:
-            birth = found
-    return birth is not None and birth.owned and birth.session == session and is_there(birth)
+            birth = _merged(birth, found)
+    if birth is None or birth.session != session or not birth.is_claimed:
+        return False
+    from .claims import MOST_MEMBERS, doubt
+
+    return not doubt(state, birth, MOST_MEMBERS)
 
 
 def _append(state: str, lines: "list[dict[str, object]]") -> None:

@@ -1,4 +1,4 @@
-"""Note which of the stated names were made: their inodes, and the process whose session they belong to."""
+"""Note which of the stated names were made: what they are, and the process whose session they belong to."""
 
 from __future__ import annotations
 
@@ -6,32 +6,37 @@ import os
 
 from ..errors import UnsafeScratch
 from ..model.belongings import Birth
-from ..oskit.files import birth, own_dirs, places, walk
+from ..oskit.files import own_dirs, places
+from ..oskit.files.dated import dated_tree
 from ..oskit.files.descriptors import closing
-from . import births, record, stated
+from . import births, claims, record, stated
 
-_TICK_NS = 10**7  # the clock of files runs a little behind
-_LONGEST_CALL_NS = 3600 * 10**9
+_COARSE_NS = 10**9  # where no birth time is written down, other times are often whole seconds
 
 
-def note_made(state: str, file: str) -> list[Birth]:
-    """What calls stated in `file` and have made by now."""
-    statements = stated.read(file)
-    if not statements:
-        return []
+def note_made(state: str, file: str, *, looks: bool = False) -> None:
+    """What calls stated in `file` and have made: of those that have ended well. `looks`: also at the processes of the
+    session, for what its commands in the background go on writing."""
+    ended = [statement for statement in stated.read(file) if statement.until_ns]
+    if not ended:
+        return
     known, found = births.read(state), []
-    for statement in statements:
+    for statement in ended:
         made = [one for path in statement.paths if (one := _made(path, statement, known.get(path))) is not None]
         if made:
             owner = record.lease_for("", statement.agent, statement.session, statement.pid, statement.start)
             births.note_owner(state, owner)
         found += made
+        for path in statement.paths if looks and statement.goes_on else ():
+            birth = known.get(path)
+            if birth is not None and birth.is_claimed and birth.session == statement.session:
+                claims.look_for_writers(state, birth)
     births.note(state, found)
-    return found
+    stated.drop(file, ended)
 
 
 def note_all_made(state: str) -> None:
-    """For whoever cleans: a session may have been killed before its hooks could say what it had made."""
+    """For whoever cleans: a session may have been killed before its hooks could note what it had made."""
     try:
         fd = own_dirs.open_private_dir(f"{state}/hooks", make=False)
     except (OSError, UnsafeScratch):
@@ -44,18 +49,15 @@ def note_all_made(state: str) -> None:
 
 
 def _made(path: str, statement: stated.Statement, known: Birth | None) -> Birth | None:
-    """Born after it was stated, and not much later: what was moved or linked there from elsewhere is older."""
-    parent, _, name = path.rpartition("/")
-    try:
-        with closing(walk.open_dir(parent or "/")) as fd:
-            status = os.lstat(name, dir_fd=fd)
-            born_ns = birth.born_ns(fd, name)
-    except OSError:
+    """Born within the call: what was moved or linked there from elsewhere is older."""
+    seen = next(dated_tree(path))[1]
+    if seen is None or seen.uid != places.uid() or seen.is_linked:
         return None
-    since_ns = statement.time_ns - _TICK_NS
-    if status.st_uid != places.uid() or born_ns is None or not since_ns <= born_ns <= since_ns + _LONGEST_CALL_NS:
-        return None
-    if births.is_linked(status) or (known is not None and known.stated and births.is_same(known, status)):
+    if births.is_same(known, seen) and known is not None and known.owned and known.session == statement.session:
         return None
     who = (statement.agent, statement.session, statement.command)
-    return Birth(path, status.st_dev, status.st_ino, born_ns, *who, owned=True, stated=True)
+    if seen.born_ns is None and statement.since_ns - _COARSE_NS <= seen.changed_ns <= statement.until_ns:
+        return Birth(path, seen.device, seen.inode, seen.changed_ns, *who, owned=False)  # it has only appeared
+    if seen.born_ns is None or not statement.since_ns <= seen.born_ns <= statement.until_ns:
+        return None
+    return Birth(path, seen.device, seen.inode, seen.born_ns, *who, owned=True)

@@ -1,6 +1,8 @@
 """Names that calls of one session are about to make in a temp root: stated before a call, noted as made after it.
 
-A small file of the session's own, empty when nothing is open. Light: hooks read and write this.
+A call that the user denied, that failed, or that nobody heard of again claims nothing: only its end gives a statement
+the time in which its names may have been made. A small file of the session's own, empty when nothing is open. Light:
+hooks read and write this.
 """
 
 import posix
@@ -21,7 +23,10 @@ _FIRST_WORDS = 80
 class Statement:
     """What one call said that it would make, when, and who runs its session."""
 
-    __slots__ = ("agent", "call", "command", "others", "paths", "pid", "session", "start", "time_ns")
+    __slots__ = (
+        "agent", "call", "command", "goes_on", "others", "paths", "pid", "session", "since_ns", "start", "time_ns",
+        "until_ns",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -35,6 +40,9 @@ class Statement:
         pid: int,
         start: int | None,
         time_ns: int = 0,
+        since_ns: int = 0,
+        until_ns: int = 0,
+        goes_on: bool = False,
     ) -> None:
         self.agent, self.session = agent, session
         self.call = call  # as the agent names it, before and after
@@ -43,6 +51,8 @@ class Statement:
         self.others = others  # names that it mentions and that somebody else has
         self.pid, self.start = pid, start  # of the agent
         self.time_ns = time_ns or time.time_ns()
+        self.since_ns, self.until_ns = since_ns, until_ns  # the call's own times; 0 until it has ended well
+        self.goes_on = goes_on  # in the background, after its end
 
 
 def state_names(file: str, statement: Statement) -> None:
@@ -60,9 +70,27 @@ def read(file: str) -> "list[Statement]":
     return found
 
 
-def close(file: str, call: str) -> None:
-    """The call is over: what it has not made by now, it will not make. Others may still run."""
-    _change(file, lambda text: "".join([_encoded(one) for one in _statements(text) if one.call != call]))
+def end(file: str, call: str, times_ns: "tuple[int, int] | None", *, goes_on: bool) -> None:
+    """The call is over: it has made its names in that time, or, where it did not end well, nothing. Others still run.
+
+    Agents that give their calls no names of their own may have stated it and never run it: the last one counts."""
+
+    def edit(text: str) -> str:
+        found = _statements(text)
+        mine = [one for one in found if one.call == call and not one.until_ns]
+        for one in mine[-1:] if times_ns is not None else ():
+            one.since_ns, one.until_ns = times_ns or (0, 0)
+            one.goes_on = goes_on
+        return "".join([_encoded(one) for one in found if one.until_ns or one not in mine])
+
+    _change(file, edit)
+
+
+def drop(file: str, noted: "list[Statement]") -> None:
+    """What these have made is noted; those that go on are looked at again."""
+    done = {(one.call, one.time_ns) for one in noted if not one.goes_on}
+    if done:
+        _change(file, lambda text: "".join([_encoded(o) for o in _statements(text) if (o.call, o.time_ns) not in done]))
 
 
 def _encoded(statement: Statement) -> str:
@@ -79,12 +107,13 @@ def _statements(text: str) -> "list[Statement]":
 
 
 def _is_whole(told: "dict[str, object]") -> bool:
-    texts, numbers = ("agent", "session", "call", "command"), ("pid", "time_ns")
+    texts, numbers = ("agent", "session", "call", "command"), ("pid", "time_ns", "since_ns", "until_ns")
     return (
         told.keys() == set(Statement.__slots__)
         and all(isinstance(told[name], str) for name in texts)
         and all(type(told[name]) is int for name in numbers)
         and all(_are_texts(told[name]) for name in ("paths", "others"))
+        and type(told["goes_on"]) is bool
         and (told["start"] is None or type(told["start"]) is int)
     )
 

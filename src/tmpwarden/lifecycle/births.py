@@ -5,9 +5,10 @@ from __future__ import annotations
 import os
 import re
 
-from ..leases import births
+from ..leases import births, claims
 from ..model.belongings import Birth
-from ..oskit.files import birth, places, walk
+from ..oskit.files import places, walk
+from ..oskit.files.dated import dated
 from ..oskit.files.descriptors import closing
 
 _FIRST_WORDS = 80
@@ -24,17 +25,18 @@ def note(
     output: str,
     since_ns: int,
     until_ns: int,
+    window: tuple[int, int] | None = None,
     others: frozenset[str] = frozenset(),
 ) -> list[Birth]:
     """Entries of ours that were born between the two times; those that the session's own words name are owned.
 
-    `others`: names that were there before the call, and not the session's.
+    `window`: the call's own times, if it ended well. `others`: names that were there before it, and not the session's.
     """
     try:
         fd = walk.open_dir(root)
     except OSError:
         return []
-    first, text = " ".join(command.split())[:_FIRST_WORDS], f"{command}\n{output}"
+    first = " ".join(command.split())[:_FIRST_WORDS]
     known = births.read(state)
     found = []
     with closing(fd):
@@ -42,21 +44,25 @@ def note(
             status = _status(entry)
             if status is None or status.st_uid != places.uid() or status.st_ctime_ns < since_ns:
                 continue
-            born_ns = birth.born_ns(fd, entry.name)
-            if born_ns is None or not since_ns <= born_ns <= until_ns:
+            seen = dated(entry.name, fd)
+            if seen is None or seen.born_ns is None or not since_ns <= seen.born_ns <= until_ns:
                 continue
             path = f"{root.rstrip('/')}/{entry.name}"
-            if not births.is_same(known.get(path), status):
-                is_free = path not in others and not births.is_linked(status)
-                owned = is_free and is_named(root, entry.name, text)
-                found.append(Birth(path, status.st_dev, status.st_ino, born_ns, agent, session, first, owned))
+            if not births.is_same(known.get(path), seen):
+                is_in_time = window is not None and window[0] <= seen.born_ns <= window[1]
+                is_free = is_in_time and path not in others and not seen.is_linked
+                owned = is_free and (is_named(root, entry.name, command) or is_named(root, entry.name, output, "whole"))
+                found.append(Birth(path, seen.device, seen.inode, seen.born_ns, agent, session, first, owned))
+    if window is not None and any(birth.owned for birth in found):
+        claims.note_call(state, session, window)
     births.note(state, found)
     return found
 
 
-def is_named(root: str, name: str, text: str) -> bool:
-    """Whether the entry stands in a text as a name of its own: `out.txt`, `/tmp/out.txt`; not within `layout.txt`."""
-    wanted = name if len(name) >= _SHORTEST else f"{root.rstrip('/')}/{name}"
+def is_named(root: str, name: str, text: str, how: str = "") -> bool:
+    """Whether the entry stands in a text as a name of its own: `out.txt`, `/tmp/out.txt`; not within `layout.txt`.
+    "whole": its whole path, because what a command prints may be a listing of what others made."""
+    wanted = name if len(name) >= _SHORTEST and not how else f"{root.rstrip('/')}/{name}"
     return wanted in text and re.search(rf"(?<![\w.-]){re.escape(wanted)}(?![\w-]|\.\w)", text) is not None
 
 

@@ -53,7 +53,7 @@ class Scratch:
 class Birth:
     """One entry right below a temp root, and the call during which it appeared."""
 
-    __slots__ = ("agent", "born_ns", "command", "device", "inode", "owned", "path", "session", "stated")
+    __slots__ = ("agent", "born_ns", "command", "demoted", "device", "inode", "owned", "path", "session")
 
     def __init__(
         self,
@@ -65,7 +65,7 @@ class Birth:
         session: str,
         command: str,
         owned: bool,
-        stated: bool = False,
+        demoted: str = "",
     ) -> None:
         self.path = path
         self.device, self.inode = device, inode
@@ -73,4 +73,13 @@ class Birth:
         self.agent, self.session = agent, session
         self.command = command  # its first words
         self.owned = owned  # the command, its output or a statement before it names the entry
-        self.stated = stated  # the call stated the fresh name before it ran: it goes with its session as a scratch does
+        self.demoted = demoted  # why it counts as its session's no longer (leases/claims.py), if that was asked
+
+    @property
+    def identity(self) -> tuple[int, int, int]:
+        """An inode number alone is none: ext4 hands it out again at once."""
+        return self.device, self.inode, self.born_ns
+
+    @property
+    def is_claimed(self) -> bool:
+        return self.owned and not self.demoted

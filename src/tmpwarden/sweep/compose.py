@@ -11,16 +11,17 @@ from ..catalogue.load import Catalogue, load
 from ..catalogue.settings import Settings, load_settings
 from ..errors import TmpwardenError, UnsafeRoot
 from ..lazy_dataclass import replace
-from ..leases import births, leased_roots, made_names, scratch, static_temp
+from ..leases import births, claims, leased_roots, made_names, scratch, static_temp
 from ..model.belongings import Birth
 from ..model.request import Request, Thresholds
 from ..model.sweep import Evidence, Finding, Litter, Measure, Owner, Witness
-from ..model.terms import Kind, Reason
+from ..model.terms import Kind, OwnerState, Reason, Tier
 from ..oskit.files import places
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.reach import Reach
 from ..text import is_within, shown
 from .find import known_roots
+from .find.births import ID as BIRTH
 from .find.scan import Finder
 from .packed import Packed
 from .prepared import CleanResult, Prepared
@@ -120,7 +121,7 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     limits = _limits(request.thresholds, settings)
     if found:
         limits = replace(limits, named=frozenset(each.path for each in found), named_reason=Reason.NAMED)
-    weigher = Weigher(world, limits, _standing(request, settings, consent), now_ns, pressure.roots)
+    weigher = Weigher(world, limits, _standing(request, settings, consent, now_ns), now_ns, pressure.roots)
     warnings = [*settings.warnings, *catalogue.warnings, *roots.warnings, *about_words]
     home_roots = frozenset(start.root for start in starts if start.is_home)
     return Prepared(
@@ -161,9 +162,17 @@ def _wanted(request: Request) -> Callable[[Litter], bool]:
 
 
 def _births(state: str) -> Callable[[str], Birth | None]:
-    """By path: of the very entry that has this name now."""
+    """By path: of the very entry that has this name now, and whether it is still its session's."""
     known = births.read(state)
-    return lambda path: birth if (birth := known.get(path)) and births.is_there(birth) else None
+
+    def birth_of(path: str) -> Birth | None:
+        birth = known.get(path)
+        if birth is None or not births.is_there(birth):
+            return None
+        birth.demoted = birth.demoted or (claims.doubt(state, birth) if birth.owned else "")
+        return birth
+
+    return birth_of
 
 
 def _world(catalogue: Catalogue, roots: tuple[str, ...], finder: Finder) -> World:
@@ -186,7 +195,9 @@ def _owners(book: OwnerBook) -> OwnerOf:
     return owner_of
 
 
-def _standing(request: Request, settings: Settings, consent: Consent) -> Callable[[Finding, Evidence], Standing]:
+def _standing(
+    request: Request, settings: Settings, consent: Consent, now_ns: Clock
+) -> Callable[[Finding, Evidence], Standing]:
     listed = tuple(os.path.abspath(os.path.expanduser(path)) for path in settings.keep_paths)
     protected = places.protected()  # once: asking for homes costs as much as all the rest of a small unit
     unread = shown(settings.unread[0]) if settings.unread else None
@@ -194,16 +205,24 @@ def _standing(request: Request, settings: Settings, consent: Consent) -> Callabl
 
     def standing_of(finding: Finding, evidence: Evidence) -> Standing:
         is_protected = finding.kind is Kind.DIR and finding.path in protected
-        if not (is_protected or listed or request.unattended):
+        is_waiting = finding.litter.id == BIRTH and finding.litter.tier is Tier.AUTO and not request.thresholds.take_ask
+        if not (is_protected or listed or request.unattended or is_waiting):
             return ordinary
         return replace(
             ordinary,
+            gone_since_ns=_gone_since_ns(finding, evidence, now_ns()) if is_waiting else None,
             is_protected=is_protected,
             keep_listed=_listed(finding.path, listed),
             is_backlog=request.unattended and consent.is_backlog(finding, evidence),
         )
 
     return standing_of
+
+
+def _gone_since_ns(finding: Finding, evidence: Evidence, now_ns: int) -> int:
+    """A birth that goes by itself waits from the end of its session on, which nobody can date but whoever looks."""
+    is_gone = evidence.owner.state in (OwnerState.DEAD, OwnerState.ABSENT)
+    return claims.gone_since_ns(places.state_dir(), finding.session or "", is_gone, now_ns)
 
 
 def _listed(path: str, listed: tuple[str, ...]) -> str | None:

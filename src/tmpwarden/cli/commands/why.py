@@ -90,13 +90,15 @@ def _of_no_unit(told: Explained) -> documents.Document:
     if told.undo is not None:
         found |= {"undo": told.undo, "was": told.was}
     if told.birth is not None:
-        found["birth"] = {
+        found["birth"] = birth = {
             "agent": told.birth.agent,
             "session": told.birth.session,
             "command": told.birth.command,
             "born": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(told.birth.born_ns / 1e9)),
-            "owned": told.birth.owned is True,
+            "owned": told.birth.is_claimed,
         }
+        if told.birth.demoted:
+            birth["demoted"] = told.birth.demoted
     if told.inside:
         found["inside"] = documents.totals(told.inside)
     if told.by_name is not None:
@@ -166,6 +168,8 @@ def _birth(told: Explained) -> Iterator[str]:
     since = "; nobody has used it since" if is_untouched and isinstance(told.users, Nobody) else ""
     words = f"while {shown(birth.agent)} session {shown(birth.session[:8])} ran `{shown(birth.command)}`, {when}{since}"
     yield _fact("appeared", words)
+    if birth.demoted:
+        yield _fact("", f"no longer counted as that session's own: {shown(birth.demoted)}")
 
 
 def _witnesses(told: Explained) -> Iterator[str]:

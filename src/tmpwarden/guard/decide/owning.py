@@ -1,7 +1,7 @@
 """Which names right below a temp root a line states: fresh ones become its session's, others are its own already.
 
 A command that is left as it is cannot be broken. What it makes by a name that nobody has belongs to the session that
-said so; a name that exists is the session's only if its inode is the one that was noted.
+said so; a name that exists is the session's only if it is what was noted, and nobody else has touched it since.
 """
 
 from ...agent_facts import NAMES_IN_TEMP

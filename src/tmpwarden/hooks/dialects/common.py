@@ -50,6 +50,15 @@ class Dialect:
         name, given = payload.get("tool_name"), payload.get("tool_input")
         return name if isinstance(name, str) else "", given if isinstance(given, dict) else {}
 
+    def has_succeeded(self, event: str, payload: Answer) -> bool:
+        """Whether this is the end of one tool call that nobody broke off. Not all agents tell of failures."""
+        if not self.tool(payload)[0] or event.endswith("Failure") or payload.get("error"):
+            return False
+        answers = [payload.get(key) for key in ("tool_response", "tool_result", "toolResult")]
+        told = [answer for answer in answers if isinstance(answer, dict)]
+        kinds = [answer.get("result_type") or answer.get("resultType") or "success" for answer in told]
+        return not any(answer.get("interrupted") or answer.get("error") for answer in told) and {*kinds} <= {"success"}
+
     def owner_pid(self, environ: dict[bytes, bytes], payload: Answer) -> int:
         """The agent itself, as it says or else the first of our ancestors that is no shell. Never a launcher, never a
         name match."""

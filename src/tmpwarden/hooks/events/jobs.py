@@ -71,7 +71,7 @@ def _old_notes(call: HookCall) -> str:
 
     for name in os.listdir(call.notes):
         path = f"{call.notes}/{name}"
-        is_about_a_session = name.endswith((".note", ".claim", ".scratch", ".grown", ".stated"))
+        is_about_a_session = name.endswith((".note", ".claim", ".scratch", ".grown", ".stated", ".asked", ".calls"))
         if is_about_a_session and time.time() - os.lstat(path).st_mtime > _A_MONTH_S:
             remove_file(path)
     return ""

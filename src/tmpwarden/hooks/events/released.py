@@ -20,11 +20,11 @@ def bring_back(call: HookCall) -> bool:
 
 
 def bring_back_names(call: HookCall) -> None:
-    """Names in a temp root that this session had stated, as far as nobody else has them now."""
+    """Names in a temp root that were this session's, as far as nobody else has them now."""
     from ...leases.births import read
 
     try:
-        mine = [birth for birth in read(call.state).values() if birth.session == call.session and birth.stated]
+        mine = [birth for birth in read(call.state).values() if birth.session == call.session and birth.owned]
         for birth in mine:
             if not os.path.lexists(birth.path):
                 _undone(birth.path)

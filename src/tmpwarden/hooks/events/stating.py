@@ -30,7 +30,7 @@ def state_names(call: HookCall, asked: ToolCall, names: tuple[str, ...], others:
 
 
 def owns(call: HookCall, path: str) -> bool:
-    """Whether this session made the entry and it is still the same. The last call's names may not be noted yet."""
+    """Whether this session made the entry and nobody else touched it. The last call's names may not be noted yet."""
     from ...leases.births import is_owned
 
     if is_owned(call.state, call.session, path):
@@ -40,10 +40,10 @@ def owns(call: HookCall, path: str) -> bool:
     return is_owned(call.state, call.session, path)
 
 
-def note_made(call: HookCall) -> None:
+def note_made(call: HookCall, *, looks: bool = False) -> None:
     from ...leases.made_names import note_made
 
-    note_made(call.state, notebook.stated_file(call.notes, call.session))
+    note_made(call.state, notebook.stated_file(call.notes, call.session), looks=looks)
 
 
 def words_of(call: HookCall, told: ToolCall) -> str:
@@ -52,7 +52,9 @@ def words_of(call: HookCall, told: ToolCall) -> str:
 
 def key_of(call: HookCall, told: ToolCall) -> str:
     """The call's own name, the same before and after it."""
-    return text_field(call.payload, "tool_use_id", "tool_call_id") or words_of(call, told)[:200]
+    given = call.payload.get("input")
+    named = text_field(given, "callID") if isinstance(given, dict) else ""
+    return text_field(call.payload, "tool_use_id", "tool_call_id") or named or words_of(call, told)[:200]
 
 
 def _start_ticks(pid: int) -> int | None:

@@ -74,9 +74,9 @@ class Finder:
         self._marked[path] = is_marked
 
     def birth_at(self, path: str, kind: Kind) -> Finding | None:
-        """The unit that a session owns because its words named it, if the entry is still the one that was noted."""
+        """The unit that a session owns because its words named it, if nobody else has touched it since."""
         birth = self.birth(path)
-        if birth is None or birth.owned is not True:
+        if birth is None or not birth.is_claimed:
             return None
         root = next((start.root for start in self.starts if start.path == os.path.dirname(path)), None)
         return births.finding(birth, root, kind, is_auto=self.takes_births) if root else None

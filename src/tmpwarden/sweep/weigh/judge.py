@@ -30,6 +30,7 @@ class Standing:
     keep_listed: str | None = None  # the entry of [keep] that names it
     unread: str | None = None  # the file and line that may protect it and cannot be understood
     may_rescue: bool = False  # git work is saved before a unit goes
+    gone_since_ns: int | None = None  # its age counts from the end of its session, if that is later
     is_backlog: bool = False  # unattended, worth something, older than our first run, nobody consented yet
 
 
@@ -43,7 +44,7 @@ def judge(
         or _kept_by_use(finding, evidence)
         or _kept_by_members(evidence)
         or _kept_by_consent(finding, thresholds, standing)  # before age: "goes when it is 3d old" is a promise
-        or _kept_by_age(finding, evidence, thresholds, now_ns)
+        or _kept_by_age(finding, evidence, thresholds, now_ns, standing)
         or _kept_by_git(finding, evidence, thresholds, now_ns, standing)
         or (None, "")
     )
@@ -119,7 +120,9 @@ def _kept_by_members(evidence: Evidence) -> _Kept:
     return None
 
 
-def _kept_by_age(finding: Finding, evidence: Evidence, thresholds: Thresholds, now_ns: int) -> _Kept:
+def _kept_by_age(
+    finding: Finding, evidence: Evidence, thresholds: Thresholds, now_ns: int, standing: Standing
+) -> _Kept:
     measure = evidence.measure
     assert measure is not None  # _kept_by_members spoke for that
     if measure.newest_ns > now_ns + _SKEW_NS:
@@ -128,6 +131,8 @@ def _kept_by_age(finding: Finding, evidence: Evidence, thresholds: Thresholds, n
         return Reason.NOT_MEASURED, "a date in it lies before 2015"
     litter, state, age = finding.litter, evidence.owner.state, age_ns(measure, now_ns)
     is_named = finding.path in thresholds.named
+    if standing.gone_since_ns is not None and not is_named:
+        age = min(age, now_ns - standing.gone_since_ns)
     needed_s = thresholds.min_age_s or 0 if is_named else threshold_s(litter, state, thresholds)
     if is_named or age >= needed_s * 10**9:
         return None if age >= needed_s * 10**9 else (Reason.TOO_YOUNG, str(needed_s))

@@ -1,0 +1,131 @@
+"""Every date of an entry and whose it is, in one system call: Python's stat does not tell the birth time on Linux."""
+
+from __future__ import annotations
+
+import os
+import stat
+import sys
+
+from ...later import ctypes, struct
+from .descriptors import closing
+from .opening import open_dir
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from ctypes import CDLL
+
+_NO_FOLLOW, _EVERYTHING, _BTIME = 0x100, 0xFFF, 0x800
+_SIZE = 256
+_libc: CDLL | None = None
+_DEEPEST = 100  # directories within each other: each is open while those below it are looked at
+
+
+class Dated:
+    """What the file system says of one entry at one moment."""
+
+    __slots__ = ("born_ns", "changed_ns", "device", "inode", "links", "mode", "modified_ns", "uid")
+
+    def __init__(
+        self,
+        device: int,
+        inode: int,
+        *,
+        born_ns: int | None,
+        modified_ns: int,
+        changed_ns: int,
+        links: int,
+        mode: int,
+        uid: int,
+    ) -> None:
+        self.device, self.inode = device, inode
+        self.born_ns = born_ns  # None: this file system does not write it down
+        self.modified_ns, self.changed_ns = modified_ns, changed_ns
+        self.links, self.mode, self.uid = links, mode, uid
+
+    @property
+    def is_directory(self) -> bool:
+        return stat.S_ISDIR(self.mode)
+
+    @property
+    def is_linked(self) -> bool:
+        """A file that has another name, too: it may be somebody's there."""
+        return self.links > 1 and not self.is_directory
+
+
+def dated(name: str, dir_fd: int) -> Dated | None:
+    """What is there now, no link followed; None where nothing is, or it cannot be looked at."""
+    if not sys.platform.startswith("linux"):
+        return _by_stat(name, dir_fd)
+    global _libc
+    _libc = _libc or ctypes.CDLL(None, use_errno=True)
+    buffer = ctypes.create_string_buffer(_SIZE)
+    if not hasattr(_libc, "statx") or _libc.statx(dir_fd, os.fsencode(name), _NO_FOLLOW, _EVERYTHING, buffer) != 0:
+        return None
+    mask, links, uid, mode, inode = struct.unpack_from("=I12xII4xH2xQ", buffer)
+    (born, changed, modified) = (s * 10**9 + ns for s, ns in struct.iter_unpack("=qI4x", buffer.raw[80:128]))
+    return Dated(
+        os.makedev(*struct.unpack_from("=II", buffer, 136)),
+        inode,
+        born_ns=born if mask & _BTIME else None,
+        modified_ns=modified,
+        changed_ns=changed,
+        links=links,
+        mode=mode,
+        uid=uid,
+    )
+
+
+def _by_stat(name: str, dir_fd: int) -> Dated | None:
+    try:
+        status = os.lstat(name, dir_fd=dir_fd)
+    except OSError:
+        return None
+    seconds = getattr(status, "st_birthtime", None)
+    return Dated(
+        status.st_dev,
+        status.st_ino,
+        born_ns=None if seconds is None else int(seconds * 10**9),
+        modified_ns=status.st_mtime_ns,
+        changed_ns=status.st_ctime_ns,
+        links=status.st_nlink,
+        mode=status.st_mode,
+        uid=status.st_uid,
+    )
+
+
+def dated_tree(path: str) -> Iterator[tuple[str, Dated | None]]:
+    """An entry and all that lies in it, by their names below it ("" is the entry itself). None: it could not be looked
+    at, or not into. Another file system inside is told and not entered."""
+    parent, _, name = path.rpartition("/")
+    try:
+        fd = open_dir(parent or "/")
+    except OSError:
+        yield "", None
+        return
+    with closing(fd):
+        top = dated(name, fd)
+        yield "", top
+        if top is not None and top.is_directory:
+            yield from _below(name, fd, "", top.device, 1)
+
+
+def _below(name: str, dir_fd: int, path: str, device: int, depth: int) -> Iterator[tuple[str, Dated | None]]:
+    try:
+        fd = open_dir(name, dir_fd)
+    except OSError:
+        yield path, None
+        return
+    with closing(fd):
+        if depth > _DEEPEST:
+            yield path, None
+            return
+        try:
+            with os.scandir(fd) as entries:
+                for entry in entries:
+                    here, found = f"{path}{entry.name}", dated(entry.name, fd)
+                    yield here, found
+                    if found is not None and found.is_directory and found.device == device:
+                        yield from _below(entry.name, fd, f"{here}/", device, depth + 1)
+        except OSError:
+            yield path, None
