@@ -131,8 +131,6 @@ class Person:
             "HOME": self.home, "USER": self.name, "LOGNAME": self.name, "SHELL": "/bin/bash", "PATH": PATH,
             "LANG": "C.UTF-8", "TERM": "dumb", "PYTHONDONTWRITEBYTECODE": "1",
         }  # fmt: skip
-        if self.machine.ahead_s:
-            env |= {"LD_PRELOAD": "/opt/warp.so", "WARP_S": str(self.machine.ahead_s)}
         return env | dict(more or {})
 
     def _words(self, *argv: str, cwd: str | None, env: Mapping[str, str] | None) -> list[str]:
@@ -191,7 +189,9 @@ class Machine:
     """`disk`: a number of megabytes, and its file system: tmpfs, ext4 or ext4-1k. All that people write lies there."""
 
     def __init__(self, base: Path, opt: Path, disk: str, megabytes: int, people: tuple[str, ...]) -> None:
-        self.base, self.ahead_s, self.started = base, 0, list["subprocess.Popen[str]"]()
+        self.base, self.ahead_s = base, 0
+        self.passed: list[str] = []
+        self.started: list[subprocess.Popen[str]] = []
         first = 20_000 + os.getpid() % 10_000 * 4  # stories of several checkouts run beside each other
         self.people = {name: Person(self, name, first + at) for at, name in enumerate(people)}
         self.root = Person(self, "root", 0)
@@ -228,6 +228,7 @@ class Machine:
         groups = ["root:x:0:", "nogroup:x:65534:", *(f"{each.name}:x:{each.uid}:" for each in self.people.values())]
         (self.base / "etc" / "passwd").write_text("\n".join(accounts) + "\n")
         (self.base / "etc" / "group").write_text("\n".join(groups) + "\n")
+        (self.base / "etc" / "ld.so.preload").write_text("/opt/warp.so\n")
         shutil.rmtree(self.base / "etc" / "tmpwarden", ignore_errors=True)
         (self.base / "opt").symlink_to(opt)
 
@@ -238,20 +239,38 @@ class Machine:
         return Path(f"/proc/{self.pid}/root{path}")
 
     def days_pass(self, days: float) -> None:
-        """For every program that is started from now on; files keep the kernel's date."""
+        """For every program that is started from now on; what was written until now has the dates it had (warp.c)."""
         self.ahead_s += int(days * DAY_S)
+        self.passed.append(f"{time.time_ns() // 10**6 + 1}:{self.ahead_s}")
+        link = self.path("/run/warp")
+        link.unlink(missing_ok=True)
+        link.symlink_to(",".join(self.passed))
+
+    def settles(self, timeout_s: float = 30) -> None:
+        """Wait for what was started in the background; a day is long, and these days are not."""
+        deadline = time.monotonic() + timeout_s
+        known = {self.pid, *(process.pid for process in self.started)}
+        while set(self._left_running()) - known and time.monotonic() < deadline:
+            time.sleep(0.05)
 
     def fill(self, where: str, owner: Person, *, leave: int = 0) -> None:
         """Write a file until no byte is left, or `leave`; owned by a person."""
         path = self.path(where)
         with path.open("ab", buffering=0) as file:
-            for block in (1 << 20, 4096, 512, 1):
+            for _ in range(3):  # ext4 gives back what it had reserved for its own books once all is written
+                for block in (1 << 20, 4096, 512, 1):
+                    with contextlib.suppress(OSError):
+                        while True:
+                            file.write(b"x" * block)
                 with contextlib.suppress(OSError):
-                    while True:
-                        file.write(b"x" * block)
+                    os.fsync(file.fileno())
         os.chown(path, owner.uid, owner.uid)
         if leave:
             os.truncate(path, max(0, path.stat().st_size - leave))
+
+    def used(self) -> int:
+        found = os.statvfs(self.path("/"))
+        return (found.f_blocks - found.f_bfree) * found.f_frsize
 
     def free(self) -> int:
         found = os.statvfs(self.path("/"))
@@ -297,29 +316,33 @@ def python_for_everybody() -> str:
 
 
 def installed(source: Path, opt: Path) -> Path:
-    """pip installs the sources into `opt`/tmpwarden (/opt of a machine); beside it the stand-in and the clock."""
+    """What lies in /opt of a machine: the command, the stand-in, the clock."""
     opt.mkdir(parents=True)
     opt.chmod(0o755)
-    built = opt.parent / "wheel"
-    wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
-    _do(*wheel, "--wheel-dir", str(built), str(source))
-    (file,) = built.glob("*.whl")
-    plain = python_for_everybody()
-    script = 'mount --bind "$0" /opt && "$1" -m venv /opt/tmpwarden && /opt/tmpwarden/bin/pip install --quiet "$2"'
-    if not plain:  # this one lies where only root can read it: as /opt/python everybody can
-        (opt / "python").mkdir()
-        shutil.copytree(sys.base_prefix, opt / "python", symlinks=True, dirs_exist_ok=True)
-        plain = f"/opt/python/bin/python{sys.version_info.major}.{sys.version_info.minor}"
-    moved = opt / file.name
-    shutil.copy(file, moved)
-    _do("unshare", "--mount", "--propagation", "private", "sh", "-c", script, str(opt), plain, f"/opt/{file.name}")
+    install(source, opt, "tmpwarden")
     _do("cc", "-shared", "-fPIC", "-O1", "-o", str(opt / "warp.so"), str(PROGRAMS / "warp.c"), "-ldl")
     (opt / "agents").mkdir()
     for program in PROGRAMS.iterdir():
         if not program.suffix:
-            (opt / "agents" / program.name).write_text(program.read_text().replace("/usr/bin/python3", plain, 1))
+            (opt / "agents" / program.name).write_text(program.read_text())
             (opt / "agents" / program.name).chmod(0o755)
     return opt
+
+
+def install(source: Path, opt: Path, name: str) -> None:
+    """pip builds the sources and installs them with all they need into a new environment, /opt/`name` of a machine."""
+    built = opt.parent / f"wheel-{name}"
+    wheel = [sys.executable, "-m", "pip", "wheel", "--quiet", "--no-deps", "--no-build-isolation"]
+    _do(*wheel, "--wheel-dir", str(built), str(source))
+    (file,) = built.glob("*.whl")
+    plain = python_for_everybody()
+    if not plain:  # this one lies where only root can read it: as /opt/python everybody can
+        shutil.copytree(sys.base_prefix, opt / "python", symlinks=True, dirs_exist_ok=True)
+        plain = f"/opt/python/bin/python{sys.version_info.major}.{sys.version_info.minor}"
+    shutil.copy(file, opt)
+    script = 'mount --bind "$0" /opt && "$1" -m venv "$2" && "$2/bin/pip" install --quiet "$3"'
+    words = [str(opt), plain, f"/opt/{name}", f"/opt/{file.name}"]
+    _do("unshare", "--mount", "--propagation", "private", "sh", "-c", script, *words)
 
 
 def _do(*argv: str) -> None:

@@ -2,8 +2,8 @@
 
 Ann's machine has one disk for /tmp and for her home. For weeks sessions of her agent were killed; their outputs lie
 in /tmp. Beside them lies a film of hers, and one session is alive. Now no byte is free, and every command of the live
-session fails. Ann installs tmpwarden, types `tmpwarden clean`, says yes, and `true` works again. Nothing of hers
-and nothing of the live session is gone, and `tmpwarden log` names everything that is.
+session fails. Ann installs tmpwarden, types `tmpwarden clean`, says yes, and `true` works again. Nothing of hers and
+nothing of the live session is gone, and `tmpwarden log` names everything that is.
 """
 
 from collections.abc import Callable
@@ -23,10 +23,9 @@ def weeks_without_us(machine: Machine, ann: Person) -> list[str]:
     left = []
     for _ in range(SESSIONS):
         agent = ann.agent()
-        output = agent.background("head -c 5M /dev/zero | tr '\\0' x; sleep 600")["output"]
+        output = agent.background("head -c 5M /dev/zero | tr '\\0' x")["output"]
         ann.types(f"until [ $(stat -c %s {output}) = {5 * MB} ]; do sleep 0.05; done").must()
         agent.is_killed()
-        ann.types("kill $(pgrep -u $(id -u) sleep)")
         left.append(output.rpartition("/tasks/")[0])
     machine.days_pass(9)
     return left
@@ -47,8 +46,7 @@ FULL = pytest.mark.xfail(
 )
 
 
-@FULL
-@pytest.mark.parametrize("disk", ["tmpfs", "ext4", "ext4-1k"])
+@pytest.mark.parametrize("disk", [pytest.param("tmpfs", marks=FULL), "ext4", "ext4-1k"])
 def test_installed_on_a_full_disk_one_clean_makes_the_agent_work_again(
     disk: str, start: Start, tell: Callable[[str], None]
 ) -> None:
@@ -66,8 +64,7 @@ def test_installed_on_a_full_disk_one_clean_makes_the_agent_work_again(
     tell(f"{disk}: full, then installed; one clean freed {machine.free() // MB} MB, and `true` works")
 
 
-@FULL
-@pytest.mark.parametrize("disk", ["tmpfs", "ext4"])
+@pytest.mark.parametrize("disk", [pytest.param("tmpfs", marks=FULL), "ext4"])
 def test_what_the_doctor_prints_on_a_full_disk_helps_when_it_is_run_as_printed(
     disk: str, start: Start, tell: Callable[[str], None]
 ) -> None:
