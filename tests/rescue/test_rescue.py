@@ -1,5 +1,6 @@
 """What is rescued comes back whole, also when the original is gone; what cannot be saved safely stays and says so."""
 
+import contextlib
 import os
 import shutil
 import subprocess
@@ -29,6 +30,8 @@ def state(checkout: Path) -> dict[str, object]:
     """What git and the disk say of a checkout, derived files aside."""
     return {
         "status": git(checkout, "status", "--porcelain=v2", "--branch", "--ignored").replace("\n! node_modules/", ""),
+        "stages": git(checkout, "ls-files", "--stage"),
+        "merging": git(checkout, "rev-parse", "-q", "--verify", "MERGE_HEAD") if _merges(checkout) else "",
         "stash": git(checkout, "stash", "list"),
         "heads": git(checkout, "for-each-ref", "refs/heads", "refs/tags"),
         "files": {
@@ -37,6 +40,10 @@ def state(checkout: Path) -> dict[str, object]:
             if not bytes.fromhex(name).startswith((b".git/", b"node_modules")) and bytes.fromhex(name) != b".git"
         },
     }
+
+
+def _merges(checkout: Path) -> bool:
+    return Path(git(checkout, "rev-parse", "--absolute-git-dir"), "MERGE_HEAD").exists()
 
 
 def staged_and_changed(clone: Path) -> None:
@@ -89,7 +96,46 @@ def with_branches_and_tags(clone: Path) -> None:
     git(clone, "checkout", "-q", "main")
 
 
+def in_a_conflict(clone: Path) -> None:
+    """Both changed `file`; one changed and the other deleted `gone`; `theirs` came without a conflict."""
+    commit(clone, "gone")
+    git(clone, "checkout", "-q", "-b", "other")
+    for name in ("file", "theirs", "gone"):
+        commit(clone, name, "theirs")
+    git(clone, "checkout", "-q", "main")
+    commit(clone, "file", "ours")
+    git(clone, "rm", "-q", "gone")
+    git(clone, "commit", "-qm", "delete")
+    with contextlib.suppress(subprocess.CalledProcessError):
+        git(clone, "merge", "other")
+    assert "UU file" in git(clone, "status", "--porcelain")
+
+
+def in_a_conflict_with_a_file_staged(clone: Path) -> None:
+    in_a_conflict(clone)
+    (clone / "more").write_text("staged")
+    git(clone, "add", "more")
+    (clone / "new").write_text("untracked")
+
+
+def with_converted_line_endings(clone: Path) -> None:
+    git(clone, "config", "core.autocrlf", "true")
+    (clone / "file").write_bytes(b"1\r\n2\r\n3\r\n")
+    git(clone, "add", "file")
+    assert git(clone, "status", "--porcelain") == ""
+
+
+def with_endings_that_git_calls_alike(clone: Path) -> None:
+    commit(clone, ".gitattributes", "* text=auto\n*.id ident\n")
+    commit(clone, "x.id", "$Id$\n")
+    (clone / "x.id").write_bytes(b"$Id: something of mine$\n")
+    (clone / "file").write_bytes(b"1\r\n2\n3\r\n")
+    git(clone, "add", ".")
+    assert git(clone, "status", "--porcelain") == ""
+
+
 WORK: list[Callable[[Path], None]] = [
+    in_a_conflict, in_a_conflict_with_a_file_staged, with_converted_line_endings, with_endings_that_git_calls_alike,
     staged_and_changed, deleted, stashed_twice, with_odd_names, with_carriage_returns, with_secrets,
     on_a_detached_head, on_an_unborn_branch, with_branches_and_tags,
 ]  # fmt: skip

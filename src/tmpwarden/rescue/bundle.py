@@ -10,7 +10,7 @@ import os
 from collections.abc import Iterator
 
 from ..lazy_dataclass import dataclass, field
-from ..repos import work
+from ..repos import lfs, work
 from ..repos.derived import unique
 from ..repos.git_program import Git
 from ..repos.gitdir import Unclear, copy_file
@@ -26,6 +26,9 @@ from .workshop import Workshop, opened
 HEAD, SNAPSHOT, INDEX = "refs/rescue/head", "refs/rescue/worktree", "refs/rescue/index"
 STANDALONE = "refs/rescue/standalone"
 _STASHES = "refs/rescue/stash"
+_STAGES, _MERGING = "refs/rescue/stage", "refs/rescue/merging"
+# They decide what git makes of the bytes in a file.
+_SETTINGS = ("core.autocrlf", "core.eol", "core.safecrlf", "core.filemode", "core.symlinks", "core.ignorecase")
 _FULL_BYTES = 300 << 20  # up to here a bundle holds the whole history, and needs nobody else to be read
 
 
@@ -37,6 +40,9 @@ class _Parts:
     stashes: list[SavedStash] = field(default_factory=list)
     snapshot: str = ""
     index: str = ""
+    stages: list[str] = field(default_factory=list)
+    merging: list[str] = field(default_factory=list)
+    message: str = ""
 
 
 def save(repository: Repository, staging: str, number: int, limits: SaveLimits) -> SavedRepository:
@@ -53,6 +59,7 @@ def save(repository: Repository, staging: str, number: int, limits: SaveLimits) 
         parts.refs |= forgotten(repository, list(parts.refs.values()), _elsewhere(repository))
         if repository.shape is not Shape.BARE:
             _add_work_tree(repository, status, shop, parts, limits)
+            _add_merge(repository, parts)
         name = f"{number}.bundle"
         is_there = _bundled(shop, parts, needs, f"{staging}/{name}")
         if is_there:
@@ -80,6 +87,11 @@ def save(repository: Repository, staging: str, number: int, limits: SaveLimits) 
         standalone=alone,
         standalone_sha256=digest_of(f"{staging}/{alone}") if alone else "",
         source=repository.main if repository.shape is Shape.WORKTREE else "",
+        stages=tuple(parts.stages),
+        merging=tuple(parts.merging),
+        message=parts.message,
+        is_raw=True,
+        settings=tuple((each.name, each.value) for each in repository.config.settings if each.name in _SETTINGS),
     )
 
 
@@ -115,13 +127,55 @@ def _add_work_tree(
     git = shop.git_in(repository.tree.fd, "index")
     git.output("read-tree", *([status.head] if status.head else ["--empty"]))
     names = [*status.changed, *_files(repository, status)]
+    names += _with_other_bytes(repository, git, frozenset(names))
     _check_sizes(repository, names, limits)
     git.output("update-index", "--add", "--remove", "-z", "--stdin", given=joined(names))
     parts.snapshot = _committed(git, status, "the work tree, with what was untracked", parts, SNAPSHOT)
-    if repository.own.has("index") and not status.has_conflicts:
+    if repository.own.has("index"):
         copy_file(repository.own, "index", f"{shop.path}/staged")
         staged = shop.git_in(repository.tree.fd, "staged")
+        if status.has_conflicts:
+            _add_stages(staged, shop.git_in(repository.tree.fd, "stage"), parts)
         parts.index = _committed(staged, status, "what was staged", parts, INDEX)
+
+
+def _with_other_bytes(repository: Repository, git: Git, known: frozenset[str]) -> Iterator[str]:
+    """Files that git calls unmodified and that are not, byte for byte, what it has: line endings, `$Id$`. The
+    workshop converts nothing, and its fresh index knows no dates. Files of git-lfs have their contents elsewhere."""
+    words = os.fsdecode(git.output("diff-files", "--raw", "-z", "--no-renames")).split("\0")[:-1]
+    for row, name in zip(words[::2], words[1::2], strict=True):
+        _, _, blob, _, kind = row.split(" ")
+        if kind in ("M", "T") and name not in known and not lfs.is_same(repository.git, repository.tree, blob, name):
+            yield name
+
+
+def _add_stages(staged: Git, stage: Git, parts: _Parts) -> None:
+    """The sides of each conflict, as one commit for each stage; the rest of the index stays in `staged`."""
+    unmerged = [
+        line.split("\t", 1) for line in os.fsdecode(staged.output("ls-files", "--unmerged", "-z")).split("\0")[:-1]
+    ]
+    for number in "123":
+        rows = [(*fields.split(" "), name) for fields, name in unmerged]
+        lines = [f"{mode} {oid} 0\t{name}\0" for mode, oid, of, name in rows if of == number]
+        stage.output("read-tree", "--empty")
+        stage.output("update-index", "-z", "--index-info", given=os.fsencode("".join(lines)))
+        tree = stage.output("write-tree").decode().strip()
+        ref = f"{_STAGES}/{number}"
+        parts.refs[ref] = stage.output("commit-tree", tree, "-m", f"stage {number} of conflicts").decode().strip()
+        parts.stages.append(ref)
+    gone = "".join(f"0 {'0' * len(parts.refs[parts.stages[0]])}\t{name}\0" for name in {name for _, name in unmerged})
+    staged.output("update-index", "-z", "--index-info", given=os.fsencode(gone))
+
+
+def _add_merge(repository: Repository, parts: _Parts) -> None:
+    """What an unfinished merge was about to join."""
+    if not repository.own.has("MERGE_HEAD"):
+        return
+    for number, oid in enumerate(os.fsdecode(repository.own.read("MERGE_HEAD")).split()):
+        parts.refs[f"{_MERGING}/{number}"] = oid
+        parts.merging.append(oid)
+    if repository.own.has("MERGE_MSG"):
+        parts.message = os.fsdecode(repository.own.read("MERGE_MSG"))
 
 
 def _committed(git: Git, status: TreeStatus, message: str, parts: _Parts, ref: str) -> str:

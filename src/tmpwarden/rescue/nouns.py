@@ -43,6 +43,11 @@ class SavedRepository:
     standalone_sha256: str = ""
     source: str = ""  # the repository that has them: a worktree's
     lfs: tuple[SavedFile, ...] = ()
+    stages: tuple[str, ...] = ()  # refs in the bundle: `.../1` has what a conflict began from, 2 ours, 3 theirs
+    merging: tuple[str, ...] = ()  # the commits of an unfinished merge
+    message: str = ""  # and what it was going to say
+    settings: tuple[tuple[str, str], ...] = ()  # those of its configuration that decide about bytes, as line endings
+    is_raw: bool = False  # the snapshot has each file that differs from HEAD in any byte; older ones: as git saw it
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +97,9 @@ def _repository(fields: dict[str, Any]) -> SavedRepository:
         "remotes": tuple((name, url) for name, url in fields["remotes"]),
         "upstreams": tuple((key, value) for key, value in fields["upstreams"]),
         "lfs": tuple(SavedFile(**each) for each in fields["lfs"]),
+        "stages": tuple(fields.get("stages", ())),
+        "merging": tuple(fields.get("merging", ())),
+        "settings": tuple((key, value) for key, value in fields.get("settings", ())),
     }
     return SavedRepository(**(fields | lists))
 

@@ -71,6 +71,8 @@ def _bring_back(saved: SavedRepository, home: str, target: str) -> list[str]:
     make_repository(f"{target}/.git", saved.object_format, is_bare=False)
     with closing(os.open(target, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as fd:
         git = Git(fd, environment=NOBODY | {"GIT_ALLOW_PROTOCOL": "file"}, deadline=time.monotonic() + TIME_LIMIT_S)
+        for key, value in saved.settings:
+            git.output("config", key, value)
         if saved.needs and not os.path.isdir(saved.source):
             return [_bring_files_back(saved, git, home, target)]
         if saved.needs:  # a worktree's bundle builds on its repository: its history is copied
@@ -79,6 +81,7 @@ def _bring_back(saved: SavedRepository, home: str, target: str) -> list[str]:
             git.output("fetch", "-q", "--no-tags", "--update-head-ok", f"{home}/{saved.bundle}", "refs/*:refs/*")
         _stand(saved, git)
         _check_out(saved, git, target)
+        _merge_on(saved, git, f"{target}/.git")
         for stash in reversed(saved.stashes):
             git.output("stash", "store", "-q", "-m", stash.message or "stash", stash.ref)
         for name, url in saved.remotes:
@@ -110,25 +113,48 @@ def _stand(saved: SavedRepository, git: Git) -> None:
 
 
 def _check_out(saved: SavedRepository, git: Git, target: str) -> None:
-    """What was unmodified as git checks it out, what was not byte for byte; then the index as it was."""
+    """Every file byte for byte; then the index as it was. Older rescues know only the bytes of what git called
+    modified: there the rest is as git checks it out."""
     changed = _changed(saved, git)
     spare = replace(git, environment=git.environment | {"GIT_INDEX_FILE": f"{target}/.git/rescue-index"})
+    attributes = f"{target}/.git/info/attributes"
     if saved.head:
+        if saved.is_raw:
+            _write_raw(attributes)
         spare.output("read-tree", saved.head)
         spare.output("update-index", "--force-remove", "-z", "--stdin", given=joined(changed))
         spare.output("checkout-index", "-a", "-f", "-q")
     if saved.snapshot:
-        attributes = f"{target}/.git/info/attributes"
-        with open(attributes, "w", encoding="ascii") as file:
-            file.write(RAW)
+        _write_raw(attributes)
         spare.output("read-tree", saved.snapshot)
         there = set(os.fsdecode(spare.output("ls-files", "-z")).split("\0"))
         spare.output("checkout-index", "-f", "-q", "-z", "--stdin", given=joined([n for n in changed if n in there]))
-        own_files.remove_file(attributes)
+    own_files.remove_file(attributes)
     own_files.remove_file(f"{target}/.git/rescue-index")
     if saved.index or saved.head:
         git.output("read-tree", saved.index or saved.head)
         git.succeeds("update-index", "-q", "--refresh")
+
+
+def _write_raw(attributes: str) -> None:
+    with open(attributes, "w", encoding="ascii") as file:
+        file.write(RAW)
+
+
+def _merge_on(saved: SavedRepository, git: Git, own: str) -> None:
+    """Conflicts with all their sides, and the merge that they belong to."""
+    rows = []
+    for number, ref in enumerate(saved.stages, 1):
+        for line in filter(None, os.fsdecode(git.output("ls-tree", "-r", "-z", ref)).split("\0")):
+            fields, name = line.split("\t", 1)
+            mode, _, oid = fields.split(" ")
+            rows.append(f"{mode} {oid} {number}\t{name}\0")
+    if rows:
+        git.output("update-index", "-z", "--index-info", given=os.fsencode("".join(rows)))
+    if saved.merging:
+        for name, text in (("MERGE_HEAD", "".join(f"{oid}\n" for oid in saved.merging)), ("MERGE_MSG", saved.message)):
+            with open(f"{own}/{name}", "w", encoding="utf-8", errors="surrogateescape") as file:
+                file.write(text)
 
 
 def _changed(saved: SavedRepository, git: Git) -> list[str]:
