@@ -9,8 +9,8 @@ import time
 from ..headstart import own_state, refuse_strangers
 from ..small_files import session_key as session_key
 
-MARKERS, CLEAN, BIRTHS = "markers.due", "clean.due", "births.seen"
-MARKERS_EVERY_S, CLEAN_EVERY_S = 60.0, 3600.0
+MARKERS, CLEAN, BIRTHS, ROOM = "markers.due", "clean.due", "births.seen", "room.due"
+MARKERS_EVERY_S, CLEAN_EVERY_S, ROOM_EVERY_S = 60.0, 3600.0, 30.0
 FARTHEST_S = 7 * 86400.0  # a due time beyond comes from a wrong clock
 _LONGEST_NOTE = 600
 _TOLD_LATELY_S = 900.0

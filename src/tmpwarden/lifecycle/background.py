@@ -17,6 +17,9 @@ if TYPE_CHECKING:
 
 MARKER_LIMIT_S = 8.0  # a backlog of any size: the next job goes on
 CLEAN_LIMIT_S = 60.0
+_LOCK_TRIES, _LOCK_PAUSE_S = 20, 0.5  # who cleans while a root fills may have looked at it too early
+_UNTOLD = "relieved"  # in the state directory: a sentence for the next session that starts
+_LONGEST_WORD = 600
 JUST_DONE = 0.5  # of the time between two cleans: within it, whoever cleaned last has done it for everybody
 
 
@@ -103,13 +106,15 @@ class Alone:
         self._fd = -1
 
     def __enter__(self) -> bool:
+        import errno
         import fcntl
 
         try:
             self._fd = posix.open(self._lock_file, posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            return False
+        except OSError as problem:
+            # on a full disk the lock file cannot be made, and this job makes room; a clean has a lock of its own
+            return problem.errno in (errno.ENOSPC, errno.EDQUOT)
         return True
 
     def __exit__(self, *_: object) -> None:
@@ -166,22 +171,33 @@ def clear_scratches(*, observe: bool = False) -> None:
         _clean(Request(rows=OF_SESSIONS, unattended=True, time_limit_s=CLEAN_LIMIT_S), observe)
 
 
-def clear_the_dead(*, observe: bool = False) -> "Cleared":
-    """A whole unattended clean, as `[periodic]` of config.toml wants it, unless somebody has just done it."""
+def clear_the_dead(*, observe: bool = False, only_if_short: bool = False) -> "Cleared":
+    """A whole unattended clean, as `[periodic]` of config.toml wants it, unless somebody has just done it.
+
+    A root that is short of room does not wait; `only_if_short`: only such a root is a reason."""
     import time
 
     from ..catalogue.settings import load_settings
     from ..model.request import Request
     from ..oskit.files.places import state_dir
     from ..sweep.weigh.consent import is_due
-    from .cleared import Cleared
+    from . import pressure
+    from .cleared import Cleared, held_back
 
     settings = load_settings()
     every_s = float(settings.periodic_every_s)
-    if not settings.periodic_enabled or not is_due(state_dir(), every_s * JUST_DONE, time.time_ns()):
+    if not settings.periodic_enabled:
+        return Cleared(every_s)
+    short = pressure.shortages(settings)
+    is_wanted = not only_if_short and is_due(state_dir(), every_s * JUST_DONE, time.time_ns())
+    if not (short or is_wanted):
         return Cleared(every_s)
     with Deadline(CLEAN_LIMIT_S + 10):
-        result = _clean(Request(unattended=True, time_limit_s=CLEAN_LIMIT_S), observe)
+        for _ in range(_LOCK_TRIES):
+            result = _clean(Request(unattended=True, time_limit_s=CLEAN_LIMIT_S), observe)
+            if result.stopped != "lock-held" or not (short and pressure.shortages(settings)):
+                break
+            time.sleep(_LOCK_PAUSE_S)
     if settings.orphans_end and not observe:
         from .orphans import end_unattended
 
@@ -192,7 +208,9 @@ def clear_the_dead(*, observe: bool = False) -> "Cleared":
         tell_if_full(settings, start=detach)
     from .braking import look_since_last_time
 
-    return Cleared.of(result, every_s, look_since_last_time(settings, may_act=not observe))
+    growing = look_since_last_time(settings, may_act=not observe)
+    relief = "" if observe else pressure.sentence(short, result, held_back(result), settings)
+    return Cleared.of(result, every_s, growing, relief)
 
 
 def _clean(request: "Request", observe: bool) -> "CleanResult":
@@ -215,6 +233,28 @@ def _clean(request: "Request", observe: bool) -> "CleanResult":
         for verdict in result.planned:
             journal.note(observed.KIND, **observed.fields(verdict))
     return result
+
+
+def leave_word(state: str, text: str) -> None:
+    """A sentence for the next session that starts, in place of an older one. A full disk keeps it unsaid."""
+    from ..small_files import REPLACED, write
+
+    write(f"{state}/{_UNTOLD}", text.encode("utf-8", "replace")[:_LONGEST_WORD], REPLACED)
+
+
+def take_word(state: str) -> str:
+    """The sentence that waits, which then waits no more."""
+    from ..small_files import read
+
+    path = f"{state}/{_UNTOLD}"
+    found = read(path, _LONGEST_WORD)
+    if not found:
+        return ""
+    try:
+        posix.truncate(path, 0)  # its inode stays: on a full disk there might be none for the next one
+    except OSError:
+        return ""
+    return found.decode("utf-8", "replace").strip()
 
 
 def has_ended(pid: int, start: int | None, *, within_s: float = 10.0) -> bool:

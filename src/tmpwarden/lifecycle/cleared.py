@@ -20,11 +20,13 @@ class Cleared:
     held_back: str = ""  # until somebody says yes
     failed: str = ""
     warnings: tuple[str, ...] = ()
+    relief: str = ""  # of a root that was short of room: what was done, or what a person has to do
 
     @classmethod
-    def of(cls, result: CleanResult, every_s: float, growing: Sequence[str] = ()) -> Cleared:
-        said = "; ".join(filter(None, (_said(result), *growing)))
-        return cls(every_s, said, _held_back(result), _failed(result), tuple(result.warnings))
+    def of(cls, result: CleanResult, every_s: float, growing: Sequence[str] = (), relief: str = "") -> Cleared:
+        said = "; ".join(filter(None, (relief or _said(result), *growing)))
+        waiting = "" if relief else held_back(result)
+        return cls(every_s, said, waiting, _failed(result), tuple(result.warnings), relief)
 
 
 def _said(result: CleanResult) -> str:
@@ -35,7 +37,8 @@ def _said(result: CleanResult) -> str:
     return f"cleared {plural(len(result.removed), 'left-over item')} of ended sessions, {amount}{undo}"
 
 
-def _held_back(result: CleanResult) -> str:
+def held_back(result: CleanResult) -> str:
+    """What waits for a person's word."""
     held = [kept for kept in result.kept if isinstance(kept, Keep) and kept.reason is Reason.BACKLOG]
     if not held:
         return ""

@@ -35,13 +35,15 @@ def main(arguments: list[str]) -> int:
 def _clear() -> _Said:
     from tmpwarden.errors import TmpwardenError
     from tmpwarden.leases import static_temp
-    from tmpwarden.lifecycle.background import clear_the_dead
+    from tmpwarden.lifecycle.background import clear_the_dead, leave_word
     from tmpwarden.oskit.files.places import state_dir
     from tmpwarden.sweep.store import books
 
     try:
         static_temp.make(state_dir())
         done = clear_the_dead()
+        if done.relief:
+            leave_word(state_dir(), f"tmpwarden: {done.relief}.")
         books.note_usage("tick")
     except (TmpwardenError, OSError) as problem:
         return [], str(problem)

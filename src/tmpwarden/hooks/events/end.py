@@ -1,4 +1,5 @@
-"""A session ends: when the agent is gone, an empty scratch goes and one with files waits in quarantine.
+"""A session ends: when the agent is gone, an empty scratch goes and one with files waits in quarantine,
+unless the file system is short of room.
 
 Not even an empty one goes at once: a command that outlives the agent would find its TMPDIR missing.
 """
@@ -26,11 +27,18 @@ def end(call: HookCall) -> Answer | None:
     paths = _paths(call)
     if not paths:
         remember(call, "")
-    else:
-        from ...lifecycle import background
+    from ...lifecycle import background
 
-        background.detach(lambda: _give_back(call, paths))
+    background.detach(lambda: _make_room(call, paths))
     return None
+
+
+def _make_room(call: HookCall, paths: list[str]) -> None:
+    """What it had in its scratch may still lie in quarantine, on the file system that it filled."""
+    from .jobs import relieve_at_end
+
+    _give_back(call, paths)
+    relieve_at_end(call)
 
 
 def _paths(call: HookCall) -> list[str]:

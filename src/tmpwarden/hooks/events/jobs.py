@@ -21,7 +21,28 @@ def clear_all(call: HookCall, *, markers: bool = True, clean: bool = True) -> No
 
 def clear_scratches(call: HookCall) -> None:
     """No clean is due, but a killed session has left its scratch."""
-    background.detach(lambda: _work(call, (_scratches,)))
+    background.detach(lambda: _work(call, (_scratches, _relieved)))
+
+
+def relieve(call: HookCall) -> None:
+    """No clean is due, but a root may have run out of room since."""
+    background.detach(lambda: _work(call, (_relieved,)))
+
+
+def relieve_at_end(call: HookCall) -> None:
+    """In the background already: this session has ended, so the next one that starts is told."""
+    with background.Alone(f"{call.notes}/job.lock"):  # a look at the room that a session left is never one too many
+        try:
+            said = background.clear_the_dead(observe=call.observes, only_if_short=True).relief
+        except Exception as problem:
+            notebook.log(call.notes, f"background: {type(problem).__name__}: {problem}")
+            return
+    if said:
+        background.leave_word(call.state, f"tmpwarden: {said}.")
+
+
+def _relieved(call: HookCall) -> str:
+    return background.clear_the_dead(observe=call.observes, only_if_short=True).relief
 
 
 def _work(call: HookCall, jobs: "tuple[Callable[[HookCall], str], ...]") -> None:

@@ -3,7 +3,7 @@
 import os
 
 from ...errors import TmpwardenError
-from ...lifecycle.background import has_dead_scratch
+from ...lifecycle.background import has_dead_scratch, take_word
 from ...rescue import told
 from .. import notebook
 from ..dialects.common import Answer
@@ -12,6 +12,7 @@ from .hook_call import HookCall
 from .released import bring_back, bring_back_names
 from .session_scratch import inherited, open_scratch, remember, scratch_of
 
+_NO_BYTES, _NO_INODES = 1 << 20, 16  # less than that is nothing to an agent
 GONE = "The temp directory this session had earlier is gone, and so is what was in it."
 
 
@@ -25,7 +26,7 @@ def start(call: HookCall) -> Answer | None:
         message = f"tmpwarden: no scratch for this session: {problem}"[:400]
         notebook.log(call.notes, message)
     _clear(call)
-    words = [message, _complaint(call), notebook.take_note(call.notes, call.session), _saved()]
+    words = [message, _complaint(call), notebook.take_note(call.notes, call.session), _room(call), _saved()]
     return call.dialect.greet(call.event, context, "\n".join(filter(None, words)), env)
 
 
@@ -54,10 +55,34 @@ def _clear(call: HookCall) -> None:
 
         if notebook.put_off(call.notes, notebook.CLEAN, notebook.CLEAN_EVERY_S):
             clear_all(call)
-    elif has_dead_scratch():
+            return
+    if has_dead_scratch():
         from .jobs import clear_scratches
 
         clear_scratches(call)
+    elif notebook.is_due(call.notes, notebook.ROOM, every_s=notebook.ROOM_EVERY_S):
+        from .jobs import relieve
+
+        notebook.put_off(call.notes, notebook.ROOM, notebook.ROOM_EVERY_S)  # a full disk may refuse even that
+        relieve(call)
+
+
+def _room(call: HookCall) -> str:
+    """What was done about a root that ran out of room, or that one is full; a full disk may have kept the former."""
+    if said := take_word(call.state):
+        return said
+    full = [root for root in notebook.temp_roots(call.environ) if _is_full(root)]
+    return f"tmpwarden: {full[0]} is full, so commands may fail. Run: tmpwarden doctor" if full else ""
+
+
+def _is_full(root: str) -> bool:
+    try:
+        room = os.statvfs(root)
+    except OSError:
+        return False
+    bytes_total, bytes_free = room.f_blocks * room.f_frsize, room.f_bavail * room.f_frsize
+    has_no_bytes = bytes_free < min(_NO_BYTES, bytes_total // 8 + 1)
+    return has_no_bytes or (room.f_files > 0 and room.f_favail < min(_NO_INODES, room.f_files // 8 + 1))
 
 
 def _scratch(call: HookCall) -> tuple[str, dict[str, str]]:
