@@ -4,6 +4,7 @@ nothing may go. No answer leads back to where one came from."""
 import contextlib
 import json
 import os
+import re
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -15,7 +16,7 @@ from support import forked
 from support.command import LATER
 from support.holding import process
 from support.litter import claude_session
-from support.mounts import needs_root, tmpfs
+from support.mounts import ext4, fill_bytes, needs_root, tmpfs
 from support.terminal import on_a_terminal
 from support.user import UID
 
@@ -42,9 +43,12 @@ class World:
     def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
         return forked.run([sys.executable, str(LATER), *words], env=self.env, capture_output=True, text=True)
 
-    def doctor(self) -> dict[str, str]:
-        found = json.loads(self.run("doctor", "--json", "--no-probe").stdout)["data"]["diagnoses"]
-        return next(each for each in found if each["check"] == "room")
+    def doctor(self, check: str = "room") -> dict[str, str]:
+        return next(each for each in self.diagnoses() if each["check"] == check)
+
+    def diagnoses(self) -> list[dict[str, str]]:
+        found: list[dict[str, str]] = json.loads(self.run("doctor", "--json", "--no-probe").stdout)["data"]["diagnoses"]
+        return found
 
     def repaired(self, remedy: str, prompt: str = "[y/N") -> str:
         """Run it as printed, and say yes if it asks."""
@@ -138,9 +142,9 @@ def test_only_unknown_shapes(world: World) -> None:
     for number in range(70):
         big(world.root / f"orch-{number:04x}" / "log", 0.11)
     found = world.doctor()
-    assert found["remedy"] == f"tmpwarden clean '{world.root}/orch-*'"
-    assert "are yours and of no known kind" in found["detail"]
-    world.repaired(found["remedy"])
+    assert found["remedy"] == "", "what is the user's own is asked about, and no command removes it"
+    assert f"are yours and not recognised: do you still need {world.root}/orch-* (7." in found["detail"]
+    assert found["detail"].count("a person has to decide") == 1
 
 
 def test_only_what_is_too_young(world: World) -> None:
@@ -181,11 +185,18 @@ def test_out_of_inodes_the_remedy_counts_inodes(tmp_path: Path) -> None:
         with contextlib.suppress(OSError):
             for number in range(400):
                 (root / f"orch-{number:04x}").touch()
-        found = world.doctor()
-        rooms = json.loads(world.run("doctor", "--json", "--no-probe").stdout)["data"]["diagnoses"]
-        found = next(each for each in rooms if "no inodes left" in each["summary"])
-        assert found["remedy"] == f"tmpwarden clean '{root}/orch-*'"
-        on_a_terminal(["bash", "-c", found["remedy"]], answer="y", env=world.env, columns=300, prompt="[y/N")
+        found = next(each for each in world.diagnoses() if "no inodes left" in each["summary"])
+        assert found["remedy"] == ""
+        assert f"do you still need {root}/orch-* (39" in found["detail"], "files are what is short, so they are counted"
+        for number in range(300):
+            (root / f"orch-{number:04x}").unlink()
+        unit = claude_session(root, files=1)
+        with contextlib.suppress(OSError):
+            for number in range(400):
+                (unit / f"{number:04x}").touch()
+        found = next(each for each in world.diagnoses() if "no inodes left" in each["summary"])
+        assert found["remedy"] == "tmpwarden clean --yes"
+        world.run("clean", "--yes")
         assert os.statvfs(root).f_favail > 150
         assert (root / "huge-file").exists()
 
@@ -194,4 +205,51 @@ def test_a_little_that_may_go_is_not_called_a_remedy(world: World) -> None:
     """4 KB may go, 7 MB are the user's own: the clean is not what helps."""
     claude_session(world.root, files=1)
     big(world.root / "orch-1" / "big")
-    assert world.doctor()["remedy"] == f"tmpwarden clean {world.root}/orch-1"
+    found = world.doctor()
+    assert found["remedy"] == ""
+    assert found["detail"].index("may go now") < found["detail"].index("do you still need")
+
+
+def test_what_the_judge_would_free_comes_first_and_the_users_own_last(world: World) -> None:
+    """2 MB of a dead session beside 5 MB of the user's own: the smaller one is no question."""
+    unit = claude_session(world.root)
+    big(unit / "big", 2)
+    film = big(world.root / "film.mkv", 5.9)
+    found = world.doctor()
+    assert found["remedy"] == "tmpwarden clean --yes"
+    assert found["detail"].index("may go now") < found["detail"].index(f"do you still need {film} (5.")
+    world.run("clean", "--yes")
+    assert (unit.exists(), film.stat().st_size) == (False, int(5.9 * MEGABYTE))
+    (world.root / "true").write_bytes(b"x" * MEGABYTE)
+
+
+def test_a_full_disk_is_named_once_with_whose_what_is_on_it(own_world: Path, tmp_path: Path) -> None:
+    """One disk for two temp roots and the home: one failure, and one command for it and for the journal."""
+    with ext4(tmp_path / "disk", tmp_path / "image", megabytes=24) as disk:
+        roots = [disk / "tmp", disk / "var-tmp"]
+        for each in roots:
+            each.mkdir(mode=0o1777)
+        world = World(roots[0], tmp_path)
+        world.env |= {"TMPWARDEN_ROOTS": ":".join(map(str, roots)), "XDG_STATE_HOME": str(disk / "home")}
+        big(claude_session(roots[0]) / "big", 6)
+        big(claude_session(roots[1]) / "big", 5)
+        big(roots[1] / "film.mkv", 2)
+        (disk / "home").mkdir()
+        fill_bytes(disk / "home")
+        failing = [each for each in world.diagnoses() if each["status"] == "fail"]
+        assert [each["check"] for each in failing] == ["room", "journal"]
+        assert failing[0]["summary"].startswith(f"{roots[0]} and {roots[1]} (ext4 at {disk}) is full")
+        told = failing[0]["detail"].rpartition("; ")[2]
+        assert re.fullmatch(
+            r"of 2\d\.\d MB: agents 11\.\d MB, tmpwarden \d B, your own in temp roots 2\.0 MB, all else .* MB", told
+        ), told
+        assert {each["remedy"] for each in failing} == {"tmpwarden clean --yes"}
+        assert f"no room in {disk}/home to record removals (the file system at {disk} is full)" in failing[1]["summary"]
+
+
+def test_a_home_on_another_full_disk_is_shown_by_that_disk(world: World, tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "home", size="2m") as home:
+        world.env["XDG_STATE_HOME"] = str(home)
+        fill_bytes(home)
+        found = world.doctor("journal")
+        assert (found["status"], found["remedy"]) == ("fail", f"du -xh -d 1 {home} | sort -h | tail")

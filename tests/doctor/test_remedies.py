@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from support.command import AHEAD
-from support.mounts import fill_bytes, fill_inodes, mounted, needs_root, tmpfs
+from support.mounts import ext4, fill_bytes, fill_inodes, mounted, needs_root, tmpfs
 from support.user import AS_HIM, UID, OrdinaryUser
 from tmpwarden.doctor.checks import probe, rivals, squatted, tmpdir
 from tmpwarden.doctor.patient import Patient
@@ -314,12 +314,81 @@ def test_what_was_moved_aside_the_last_time_stays(own_world: Path) -> None:
 @pytest.mark.parametrize("name", [b"-rf", b"b\xff", b"it's\x1b[2J", b"two\nlines"])
 def test_a_missing_tmpdir_of_any_name_is_made(own_world: Path, name: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(own_world)
-    missing = os.fsdecode(name)
+    missing = f"{own_world}/{os.fsdecode(name)}"
     someone = Patient(Request(roots=(str(own_world / "tmp"),)), {"TMPDIR": missing})
     (found,) = tmpdir.check(someone)
     assert found.remedy.replace("\n", "").isprintable(), "it may be shown on a terminal"
     subprocess.run(["bash", "-c", found.remedy], check=True)
     assert os.path.isdir(missing)
+
+
+@pytest.mark.parametrize("what", ["a file", "below a file", "relative", "a dead link", "read-only", "full", "closed"])
+def test_a_tmpdir_that_no_mkdir_can_mend_is_unset(ordinary_user: OrdinaryUser, what: str) -> None:
+    """The remedy, as its user runs it, leaves a directory that can be written to."""
+    base = ordinary_user.tmp / "base"
+    base.mkdir()
+    os.chown(base, UID, UID)
+    (base / "file").touch()
+    (base / "link").symlink_to("nowhere")
+    named = {
+        "a file": base / "file",
+        "below a file": base / "file" / "x",
+        "relative": "tmp",
+        "a dead link": base / "link",
+    }
+    words = {
+        "a file": "which is not a directory",
+        "relative": "a relative path",
+        "a dead link": "a link that leads nowhere",
+    }
+    mount = (
+        mounted(base / "ro", "-t", "tmpfs", "-o", "ro,mode=1777", "tmpfs") if what == "read-only" else tmpfs(base / "m")
+    )
+    with mount as point:
+        if what == "full":
+            fill_bytes(point)
+        if what == "closed":
+            point.chmod(0o755)
+        path = str(named.get(what, point if what == "read-only" else point / "missing"))
+        env = {"TMPDIR": path, "FALLBACK": str(ordinary_user.tmp)}
+        done = ordinary_user.tmpwarden("doctor", "--json", env=env)
+        (found,) = [d for d in json.loads(done.stdout)["data"]["diagnoses"] if d["check"] == "tmpdir"]
+        assert (found["status"], found["remedy"]) == ("fail", "unset TMPDIR")
+        assert words.get(what, "which ") in found["summary"]
+        ends = f'{found["remedy"]}; test -d "${{TMPDIR:-$FALLBACK}}" && : > "${{TMPDIR:-$FALLBACK}}/true"'
+        assert ordinary_user.run(["sh", "-c", ends], env=env).returncode == 0
+
+
+def test_a_state_directory_on_a_read_only_disk_is_not_chmodded(machine: Machine) -> None:
+    user = machine.user
+    with tmpfs(user.home, mode="700") as home:
+        os.chown(home, UID, UID)
+        assert user.tmpwarden("clean", "--yes").returncode == 0
+        subprocess.run(["mount", "-o", "remount,ro", str(home)], check=True)
+        status, worst = machine.doctor()
+        assert (status, worst["check"]) == (2, "journal")
+        assert f"lies on a file system that is mounted read-only (tmpfs at {home})" in worst["summary"]
+        assert worst["remedy"] == f"sudo mount -o remount,rw {home}"
+        subprocess.run(["sh", "-c", worst["remedy"].removeprefix("sudo ")], check=True)
+        assert machine.doctor()[0] == 0
+
+
+def test_a_disk_that_the_kernel_made_read_only_for_its_errors_is_for_a_person(machine: Machine) -> None:
+    """Mounted again as it is, it may lose what could still be saved."""
+    with ext4(machine.user.tmp, machine.user.base / "image") as root:
+        device = os.path.basename(
+            os.path.realpath(f"/sys/dev/block/{os.major(root.stat().st_dev)}:{os.minor(root.stat().st_dev)}")
+        )
+        root.chmod(0o1777)
+        trigger = Path("/sys/fs/ext4", device, "trigger_fs_error")
+        try:
+            trigger.write_text("a test")
+        except OSError as error:
+            pytest.skip(f"this kernel has no such switch: {error}")
+        subprocess.run(["mount", "-o", "remount,ro", str(root)], check=True)
+        _, worst = machine.doctor()
+        assert (worst["check"], worst["remedy"]) == ("probe", "")
+        assert "1 error was recorded on it" in worst["detail"]
 
 
 def test_the_line_of_a_rival_is_counted_as_sed_counts(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -1,28 +1,33 @@
-"""What helps against a full root: by what the judge says of everything in it, the one command that frees most.
+"""What helps against a full file system: by what the judge says of everything in its temp roots, one command.
 
-Law 12: a remedy that is printed helps when it is run as printed; where none would, the words say that a person decides.
+What the judge would free comes first, whatever else is bigger. What is the user's own comes last, as a question and
+never as a command. Law 12: a remedy that is printed helps when it is run as printed; where none would, the words say
+that a person decides.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+from collections.abc import Iterator, Sequence
 
 from ..errors import TmpwardenError
 from ..lazy_dataclass import dataclass
 from ..model.answers import Held
 from ..model.request import Thresholds
-from ..model.sweep import Keep, Remove, Space, Unmatched, Verdict, Witness
+from ..model.sweep import Keep, Measure, Remove, Space, Unmatched, Verdict, Witness
 from ..model.terms import OwnerState, Reason
 from ..oskit.files import places
 from ..sweep.find.strangers import measure_below
 from ..text import duration, plural, quoted, shown, size
 from .patient import Patient
 
+_QUARANTINE = "tmpwarden.quarantine"
 _GONE = (OwnerState.DEAD, OwnerState.ABSENT)
 _GIT = (Reason.GIT_WORK, Reason.GIT_UNCLEAR)
 _YOUNG = (Reason.TOO_YOUNG, Reason.RESUMABLE)
 _MOST_TOLD = 3
-_LITTLE = 20  # less than this part of what is used changes nothing
+_LITTLE = 20  # less than this part of what is used changes nothing, unless commands work again with it
+_ENOUGH = {"bytes": 1 << 20, "inodes": 16}  # less than that is nothing to an agent
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +37,7 @@ class Remedy:
     amount: int  # bytes, or entries where inodes are short
     words: str
     command: str = ""
+    rank: int = 1  # 0: what the judge would free; 2: what a person is asked about
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,24 +49,44 @@ class Relief:
 def relief(patient: Patient, room: Space, *, counts: str = "bytes", is_unseen: bool = False) -> Relief:
     """`counts`: what is short, "bytes" or "inodes"; `is_unseen`: by a limit that no number shows, so clean is told."""
     try:
-        ways = sorted(_Root(patient, room, counts, is_unseen).ways(), key=lambda way: -way.amount)
+        ways = sorted(_Root(patient, room, counts, is_unseen).ways(), key=lambda way: (way.rank, -way.amount))
     except TmpwardenError:
         return Relief(f"tmpwarden clean --yes{_common_options(patient)}", "")
     used = room.bytes_used if counts == "bytes" else room.inodes_used
-    told = [way for way in ways if way.amount * _LITTLE >= used or way.command]
-    helping = next((way for way in told if way.command and (way.amount * _LITTLE >= used or is_unseen)), None)
+
+    def is_much(way: Remedy) -> bool:
+        return way.amount * _LITTLE >= used or way.amount >= _ENOUGH[counts] or (is_unseen and way.command != "")
+
+    told = [way for way in ways if is_much(way) or way.command]
+    helping = next((way for way in told if way.command and is_much(way)), None)
     words = "; ".join(way.words for way in told[:_MOST_TOLD])
     if helping is not None:
         return Relief(helping.command, words)
     if told and sum(way.amount for way in told) * 2 >= used:
         return Relief("", f"{words}; nothing else may go, so a person has to decide")
-    show = f"du -xh -d 1 {quoted(room.path)} | sort -h | tail"
+    show = f"du -xh -d 1 {quoted(room.mount_point or room.path)} | sort -h | tail"
     return Relief(show, "; ".join(filter(None, (words, "most of it is none of yours, or cannot be seen from here"))))
+
+
+def shares(patient: Patient, room: Space, counts: str = "bytes") -> str:
+    """Whose what fills this file system is: the agents', ours, the user's, and what lies elsewhere on it."""
+    try:
+        return _Root(patient, room, counts, is_unseen=False).shares()
+    except TmpwardenError:
+        return ""
+
+
+def together(patient: Patient, room: Space) -> tuple[str, ...]:
+    """The temp roots that share the file system of this one, and its limits."""
+    mine = (room.mount_point or room.path, room.bytes_total, room.quota_of)
+    return tuple(
+        each.path for each in patient.spaces if (each.mount_point or each.path, each.bytes_total, each.quota_of) == mine
+    )
 
 
 @dataclass(slots=True)
 class _Root:
-    """One full root, seen through the judge's eyes."""
+    """One full file system with its temp roots, seen through the judge's eyes."""
 
     patient: Patient
     room: Space
@@ -69,26 +95,56 @@ class _Root:
 
     def ways(self) -> Iterator[Remedy]:
         judged = self.patient.judged(budget_bytes=self._budget_bytes()) if self.is_unseen else self.patient.verdicts
-        here = [verdict for verdict in judged if verdict.finding.root == self.room.path]
+        here = [verdict for verdict in judged if self._is_here(verdict.finding.root)]
         kept = [verdict for verdict in here if isinstance(verdict, Keep)]
         yield from self._clean([verdict for verdict in here if isinstance(verdict, Remove)])
         yield from self._ask([each for each in kept if each.reason is Reason.ASK_ONLY])
         yield from self._young([each for each in kept if each.reason in _YOUNG])
         yield from self._git([each for each in kept if each.reason in _GIT])
         yield from self._used([each for each in kept if _is_used(each)])
-        yield from self._unmatched([each for each in self.patient.unmatched if each.root == self.room.path])
+        yield from self._unmatched([each for each in self.patient.unmatched if self._is_here(each.root)])
+
+    def shares(self) -> str:
+        here = [each for each in self.patient.verdicts if self._is_here(each.finding.root)]
+        agents = self._sum([each for each in here if each.finding.litter.key != _QUARANTINE])
+        yours = [each for each in self.patient.unmatched if self._is_here(each.root)]
+        own = sum(_of(each.bytes, each.entries, self.counts) for each in yours)
+        ours = sum(_of(each.bytes, each.entries, self.counts) for each in self._ours())
+        used = self.room.bytes_used if self.counts == "bytes" else self.room.inodes_used
+        rest = max(0, used - agents - own - ours)
+        told = (("agents", agents), ("tmpwarden", ours), ("your own in temp roots", own), ("all else", rest))
+        return f"of {self._told(used)}: " + ", ".join(f"{who} {self._told(amount)}" for who, amount in told)
+
+    def _ours(self) -> Iterator[Measure]:
+        """The quarantines and the state."""
+        state, name = os.path.split(self.patient.prepared.state)
+        places_ = [(root, f"tmpwarden-{places.uid()}/q") for root in together(self.patient, self.room)]
+        for root, below in (*places_, (state, name)):
+            if self._is_here(root) and (measure := measure_below(root, below, places.uid())):
+                yield measure
+
+    def _is_here(self, root: str) -> bool:
+        if root in together(self.patient, self.room):
+            return True
+        if root in self.patient.roots:
+            return False
+        try:
+            return os.stat(root).st_dev == os.stat(self.room.path).st_dev
+        except OSError:
+            return False
 
     def _clean(self, going: list[Remove]) -> Iterator[Remedy]:
-        quarantine = measure_below(self.room.path, f"tmpwarden-{places.uid()}/q", places.uid())
-        waiting = _of(quarantine.bytes, quarantine.entries - 1, self.counts) if quarantine else 0
+        roots = together(self.patient, self.room)
+        found = (measure_below(root, f"tmpwarden-{places.uid()}/q", places.uid()) for root in roots)
+        waiting = sum(_of(each.bytes, each.entries - 1, self.counts) for each in found if each)
         amount = self._sum(going) + waiting
         if not amount:
             return
-        is_hurried = self.room.path in self.patient.prepared.pressure.roots
+        is_hurried = not self.patient.prepared.pressure.roots.isdisjoint(roots)
         purge = " --purge" if waiting and not is_hurried else ""  # else a clean empties it by itself
         budget = f" --budget {self._budget_bytes() >> 10}K" if self.is_unseen else ""
         words = f"{self._told(amount)} may go now" + (" (part of it waits in quarantine)" if waiting else "")
-        yield Remedy(amount, words, f"tmpwarden clean --yes{purge}{budget}{_common_options(self.patient)}")
+        yield Remedy(amount, words, f"tmpwarden clean --yes{purge}{budget}{_common_options(self.patient)}", 0)
 
     def _ask(self, kept: list[Keep]) -> Iterator[Remedy]:
         if not kept:
@@ -139,14 +195,14 @@ class _Root:
             yield Remedy(self._sum(group), words, kill if left_over and holders else "")
 
     def _unmatched(self, groups: list[Unmatched]) -> Iterator[Remedy]:
+        """Only their user knows what these are worth. They are named, and no command is printed that removes them."""
         amounts = [(_of(each.bytes, each.entries, self.counts), each) for each in groups]
         amounts.sort(key=lambda pair: -pair[0])
         if amounts:
-            total, (_, largest) = sum(amount for amount, _ in amounts), amounts[0]
-            names = ", ".join(shown(each.glob) for _, each in amounts[:_MOST_TOLD])
-            words = f"{self._told(total)} are yours and of no known kind ({names})"
-            some = (f"{largest.root.rstrip('/')}/{name}" for name in largest.examples)
-            yield Remedy(total, words, self._by_name(largest.glob) if self._would_go(*some) else "")
+            total = sum(amount for amount, _ in amounts)
+            names = ", ".join(f"{shown(each.glob)} ({self._told(amount)})" for amount, each in amounts[:_MOST_TOLD])
+            words = f"{self._told(total)} are yours and not recognised: do you still need {names}?"
+            yield Remedy(total, words, rank=2)
 
     def _would_go(self, *paths: str) -> bool:
         """Whether naming these would help: the judge's own word."""
@@ -160,7 +216,7 @@ class _Root:
         held = sum(map(bytes_of, self.patient.verdicts))
         return held * self.patient.prepared.settings.pressure_low_percent // 100
 
-    def _sum(self, verdicts: list[Remove] | list[Keep]) -> int:
+    def _sum(self, verdicts: Sequence[Verdict]) -> int:
         return sum(map(self._amount, verdicts))
 
     def _amount(self, verdict: Verdict) -> int:

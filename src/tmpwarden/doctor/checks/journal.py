@@ -7,7 +7,9 @@ from ...model.sweep import Diagnosis
 from ...oskit.files import space
 from ...sweep.store.journal import NAME, open_intents
 from ...text import plural, quoted, shown
+from .. import relief
 from ..patient import Patient
+from ..read_only import read_only
 
 _STOPS_US = "so nothing that may be worth something is removed."
 
@@ -18,13 +20,14 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     if os.path.lexists(journal) and not os.path.isfile(journal):
         aside = f"mv -T --backup=numbered {quoted(journal)} {quoted(f'{journal}.aside')}"
         yield Diagnosis("journal", "fail", f"{shown(journal)} is not a file, {_STOPS_US}", "", aside)
+    elif stuck := read_only(_existing(state)):
+        summary = f"{shown(_existing(state))} {stuck.words}, {_STOPS_US}"
+        yield Diagnosis("journal", "fail", summary, stuck.detail, stuck.command)
     elif refused := _refused(state):
         summary = f"{shown(refused)} cannot be written, {_STOPS_US}"
         yield Diagnosis("journal", "fail", summary, "", _remedy(refused, state))
     elif _has_no_room(state):
-        place = _existing(state)
-        summary = f"there is no room for the journal in {shown(place)}, {_STOPS_US}"
-        yield Diagnosis("journal", "fail", summary, "", f"du -xh -d 1 {quoted(place)} | sort -h | tail")
+        yield _without_room(patient, _existing(state))
     elif os.path.exists(journal) and (waiting := len(open_intents(state))):
         summary = f"a run was interrupted: {plural(waiting, 'removal is', 'removals are')} to be settled."
         yield Diagnosis("journal", "warn", summary, "", "tmpwarden clean")
@@ -32,6 +35,16 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
         yield Diagnosis("journal", "ok", "every removal is written down and settled.")
     else:
         yield Diagnosis("journal", "ok", "tmpwarden has not removed anything here yet.")
+
+
+def _without_room(patient: Patient, place: str) -> Diagnosis:
+    """Where a temp root lies on the same file system, what helps there helps here."""
+    room = space.space_of(place)
+    point = f" (the file system at {shown(room.mount_point)} is full)" if room.mount_point else ""
+    summary = f"there is no room in {shown(place)} to record removals{point}: until there is, few can be undone."
+    beside = next((each for each in patient.spaces if each.mount_point == room.mount_point != ""), room)
+    help_ = relief.relief(patient, beside)
+    return Diagnosis("journal", "fail", summary, help_.words, help_.command)
 
 
 def _refused(state: str) -> str | None:

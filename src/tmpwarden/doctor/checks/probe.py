@@ -11,6 +11,7 @@ from ...oskit.files.space import percent_used
 from ...text import quoted, shown
 from .. import relief
 from ..patient import Patient
+from ..read_only import read_only
 
 _PROBE = b"\0" * (64 << 10)
 _OF_EVERYBODY = ("tmp", "temp", "shm")  # what such a directory is called
@@ -34,15 +35,14 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
             continue
         cause = _CAUSES.get(number, os.strerror(number).lower())
         summary = f"a test write to {shown(room.path)} failed: {cause}, so commands fail there, often without a word."
-        yield Diagnosis(
-            "probe", "fail", summary, errno.errorcode.get(number, str(number)), _remedy(patient, room, number)
-        )
+        detail, remedy = errno.errorcode.get(number, str(number)), _remedy(patient, room, number)
+        if number == errno.EROFS and (stuck := read_only(room.path)):
+            detail, remedy = "; ".join(filter(None, (detail, stuck.detail))), stuck.command
+        yield Diagnosis("probe", "fail", summary, detail, remedy)
 
 
 def _remedy(patient: Patient, room: Space, number: int) -> str:
     sudo = "" if os.geteuid() == 0 else "sudo "
-    if number == errno.EROFS:
-        return f'{sudo}mount -o remount,rw "$(df --output=target {quoted(room.path)} | tail -n 1)"'
     if number in (errno.EACCES, errno.EPERM):
         status = os.stat(room.path)
         if status.st_uid == os.geteuid():

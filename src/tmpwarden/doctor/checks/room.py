@@ -13,20 +13,33 @@ _NO_BYTES, _NO_INODES = 1 << 20, 16  # less than that is nothing to an agent; 98
 
 
 def check(patient: Patient) -> Iterator[Diagnosis]:
+    seen: set[tuple[str, ...]] = set()
     for room in patient.spaces:
+        roots = relief.together(patient, room)
+        if roots in seen:
+            continue
+        seen.add(roots)
         for name, percent, is_full, words, effect in (*_bytes(room), *_inodes(room), *_quota(room)):
-            where = f"{shown(room.path)} ({room.filesystem})"
+            where = _where(room, roots)
             if not is_full and percent < _NEARLY:
                 yield Diagnosis("room", "ok", f"{where}: {percent} % of its {name} are used.", words)
                 continue
-            help_ = relief.relief(patient, room, counts="inodes" if name == "inodes" else "bytes")
+            counts = "inodes" if name == "inodes" else "bytes"
+            help_ = relief.relief(patient, room, counts=counts)
             summary = (
                 f"{where} {_FULL.get(name, f'has reached {room.quota_of}')}: {effect}."
                 if is_full
                 else f"{where}: {percent} % of its {name} are used."
             )
-            detail = "; ".join(filter(None, (words, help_.words)))
+            whose = relief.shares(patient, room, counts) if name != "quota" else ""
+            detail = "; ".join(filter(None, (words, help_.words, whose)))
             yield Diagnosis("room", "fail" if is_full else "warn", summary, detail, help_.command)
+
+
+def _where(room: Space, roots: tuple[str, ...]) -> str:
+    """`/tmp and /var/tmp (ext4 at /)`"""
+    at = f" at {shown(room.mount_point)}" if room.mount_point not in ("", *roots) else ""
+    return f"{' and '.join(map(shown, roots))} ({room.filesystem}{at})"
 
 
 _FULL = {"bytes": "is full", "inodes": "has no inodes left"}
@@ -34,6 +47,8 @@ _Measured = Iterator[tuple[str, int, bool, str, str]]
 
 
 def _bytes(room: Space) -> _Measured:
+    if room.quota_bytes == room.bytes_total:
+        return  # a project's quota, which the file system shows as its own size: told once
     words = f"{size(room.bytes_free)} of {size(room.bytes_total)} free"
     is_full = room.bytes_free < min(_NO_BYTES, room.bytes_total // 8 + 1)
     yield "bytes", percent_of_bytes(room), is_full, words, "every command that writes there fails"
