@@ -85,7 +85,11 @@ def test_what_is_in_use_stays_and_the_run_says_that_it_was_not_enough(tmp_path: 
         with process("import sys; f = open(sys.argv[1])", str(unit / "big")):
             result = clean(Request(roots=(str(root),)), now_ns=later(0.5))
             assert unit.exists()
-            assert any("nothing else may go" in warning for warning in result.warnings)
+            (said,) = (warning for warning in result.warnings if "nothing else may go" in warning)
+            assert said == (
+                f"{root} is still 100 % full (goal: 60 %), and nothing else may go (516.0 KB in use): "
+                "`tmpwarden doctor` says whose the rest is"
+            )
 
 
 @pytest.mark.parametrize(("budget", "left"), [(HALF_A_MEGABYTE * 2, 1), (0, 0), (1 << 30, 4)])

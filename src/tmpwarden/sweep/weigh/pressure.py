@@ -10,10 +10,25 @@ from collections.abc import Iterable
 
 from ...catalogue.settings import Settings
 from ...lazy_dataclass import dataclass, field
+from ...model.answers import Held
 from ...model.request import Request
-from ...model.sweep import Remove, Verdict
+from ...model.sweep import Keep, Remove, Verdict
+from ...model.terms import OwnerState, Reason
 from ...oskit.files import space
 from ...text import shown, size
+
+_MOST_TOLD = 3
+_WHY = {
+    Reason.TOO_YOUNG: "too young",
+    Reason.RESUMABLE: "may still be resumed",
+    Reason.ASK_ONLY: "removed by `tmpwarden clean --all` only",
+    Reason.BACKLOG: "older than the first run, waiting for one `tmpwarden clean`",
+    Reason.RUN_LIMIT: "left for the next run",
+    Reason.GIT_WORK: "with git work that exists nowhere else",
+    Reason.GIT_UNCLEAR: "with git work that could not be checked",
+    Reason.KEEP_LIST: "on your keep list",
+    Reason.NOT_MEASURED: "could not be checked",
+}
 
 
 @dataclass(slots=True)
@@ -25,6 +40,7 @@ class Pressure:
     roots: frozenset[str]
     held_bytes: int = 0  # what was found below all roots, as long as a budget counts it
     hurried: list[Remove] = field(default_factory=list)  # may go only because of the pressure
+    kept_bytes: dict[str, dict[str, int]] = field(default_factory=dict)  # of short roots: why what agents left stays
 
     @classmethod
     def of(cls, roots: Iterable[str], request: Request, settings: Settings) -> Pressure:
@@ -39,6 +55,9 @@ class Pressure:
         """Count what was found; True for a removal that only the pressure asks for."""
         if verdict.evidence.measure:
             self.held_bytes += verdict.evidence.measure.bytes
+        if isinstance(verdict, Keep) and verdict.evidence.measure and verdict.finding.root in self.roots:
+            why, kept = _why(verdict), self.kept_bytes.setdefault(verdict.finding.root, {})
+            kept[why] = kept.get(why, 0) + verdict.evidence.measure.bytes
         if isinstance(verdict, Remove) and is_hurried:
             self.hurried.append(verdict)
             return True
@@ -57,9 +76,22 @@ class Pressure:
         """Said when everything that may go is gone, and it was not enough."""
         if self.is_relieved(root):
             return None
-        left = size(self.held_bytes) if self.budget_bytes is not None else f"{_percent(root)} %"
-        goal = size(self.budget_bytes) if self.budget_bytes is not None else f"{self.low_percent} %"
-        return f"{shown(root)} still holds {left} (goal: {goal}), and nothing else may go; see `tmpwarden doctor`"
+        if self.budget_bytes is not None:
+            left, goal = f"still holds {size(self.held_bytes)}", size(self.budget_bytes)
+        else:
+            left, goal = f"is still {_percent(root)} % full", f"{self.low_percent} %"
+        kept = sorted(self.kept_bytes.get(root, {}).items(), key=lambda pair: -pair[1])[:_MOST_TOLD]
+        told = ", ".join(f"{size(amount)} {why}" for why, amount in kept if amount)
+        stays = told or "agents left nothing else there"
+        whose = "`tmpwarden doctor` says whose the rest is"
+        return f"{shown(root)} {left} (goal: {goal}), and nothing else may go ({stays}): {whose}"
+
+
+def _why(verdict: Keep) -> str:
+    """After an amount: "7.5 MB in use"."""
+    if isinstance(verdict.evidence.users, Held) or verdict.evidence.owner.state is OwnerState.ALIVE:
+        return "in use"
+    return _WHY.get(verdict.reason, "kept for other reasons")
 
 
 def _percent(root: str) -> int:
