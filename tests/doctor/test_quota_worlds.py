@@ -29,7 +29,7 @@ he() {{
 he mkdir -p tmp/claude-4712/-work/{session}
 he head -c 6M /dev/zero >/run/zero
 he sh -c 'cat /run/zero >tmp/claude-4712/-work/{session}/big; cat /run/zero >tmp/mine 2>/dev/null || :'
-he sh -c 'number=0; while [ $number -lt 99 ] && echo x >tmp/$number; do number=$((number + 1)); done; ! echo x >tmp/true'
+he sh -c 'n=0; while [ $n -lt 99 ] && echo x >tmp/$n; do n=$((n + 1)); done; ! echo x >tmp/true'
 sync
 he tmpwarden doctor --json >/mnt/share/before.json || :
 he sh -c "$(cat /mnt/share/before.json | {python} -c '{worst}')" >/dev/null
