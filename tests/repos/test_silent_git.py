@@ -194,6 +194,22 @@ def test_an_inner_git_that_is_silent_where_the_mark_is_well_has_said_nothing(
     assert lost(clone) is None
 
 
+@pytest.mark.parametrize(("said", "instead"), [(b"branch.oid ", b"branch.oid 1"), (b"branch.head ", b"branch.head x")])
+def test_a_status_of_another_commit_or_branch_is_unclear(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, said: bytes, instead: bytes
+) -> None:
+    clone = a_clone(tmp_path / "one")
+    real = git_program.Git._run
+
+    def other(self: git_program.Git, words: tuple[str, ...], given: bytes | None = None) -> tuple[int, bytes]:
+        status, output = real(self, words, given)
+        return status, output.replace(said, instead)
+
+    assert lost(clone) == ()
+    monkeypatch.setattr(git_program.Git, "_run", other)
+    assert inspected(clone) == "git does not say of HEAD what lies on the disk"
+
+
 # what lies on the disk
 
 

@@ -83,6 +83,8 @@ def table(trees: list[Tree], call: Call) -> Iterator[str]:
 def _row(tree: Tree, call: Call) -> Row:
     age = "" if tree.committed_s is None else _age(call.now_ns() // 10**9 - tree.committed_s)
     words = "nothing to lose" if tree.is_proven else f"kept: {_why(tree)}"
+    if tree.lacks_only_a_name:  # `clean` takes it, so the list does not call it kept
+        words = f"removable once clean has given a ref to: {_why(tree)}"
     cells = (
         size(tree.measure.bytes) if tree.measure else "?",
         size(tree.derived_bytes),
