@@ -14,7 +14,10 @@ from support.litter import later
 from support.mounts import needs_root
 from support.repos import commit, git
 from support.users import session_directory
-from tmpwarden.rescue import store
+from tmpwarden.repos import repository as repositories
+from tmpwarden.repos.repository import Unit
+from tmpwarden.rescue import bundle, store
+from tmpwarden.rescue.deliverables import SaveLimits
 from tmpwarden.sweep.compose import clean
 from worktrees import shapes
 
@@ -222,6 +225,25 @@ def test_work_in_submodules_is_saved_checked_out_or_not(tmp_path: Path) -> None:
     saved = rescue(main, "--no-files")
     inside = {each["inside"]: each["refs"] for each in saved["repositories"]}  # type: ignore[attr-defined]
     assert set(inside) == {"", "one", ".git/modules/two"}  # the first for the branch that tracks nothing else
+
+
+def test_a_submodule_that_configures_programs_runs_none_while_its_parent_is_saved(tmp_path: Path) -> None:
+    """The parent's files are compared byte for byte; git would look into the submodule for that."""
+    main = shapes.project(tmp_path)
+    git(main, "submodule", "add", "-q", str(shapes.project(tmp_path / "library")), "sub")
+    git(main, "commit", "-qm", "sub")
+    for key in ("core.fsmonitor", "filter.x.clean"):
+        git(main / "sub", "config", key, f"touch {tmp_path}/trap; cat")
+    (main / "sub" / ".gitattributes").write_text("* filter=x\n")
+    (main / "sub" / "file").write_text("changed")
+    unit = os.open(tmp_path, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        with repositories.opened(Unit(unit, "project", str(main))) as repository, store.staging() as staging:
+            assert repository is not None
+            bundle.save(repository, staging, 1, SaveLimits(1 << 30, 1 << 30))
+    finally:
+        os.close(unit)
+    assert not (tmp_path / "trap").exists()
 
 
 def test_files_a_person_may_want_come_back_with_their_dates(tmp_path: Path) -> None:

@@ -142,7 +142,8 @@ def _add_work_tree(
 def _with_other_bytes(repository: Repository, git: Git, known: frozenset[str]) -> Iterator[str]:
     """Files that git calls unmodified and that are not, byte for byte, what it has: line endings, `$Id$`. The
     workshop converts nothing, and its fresh index knows no dates. Files of git-lfs have their contents elsewhere."""
-    words = os.fsdecode(git.output("diff-files", "--raw", "-z", "--no-renames")).split("\0")[:-1]
+    options = ("--raw", "-z", "--no-renames", "--ignore-submodules=all")  # it would run git in them, as they configure
+    words = os.fsdecode(git.output("diff-files", *options)).split("\0")[:-1]
     for row, name in zip(words[::2], words[1::2], strict=True):
         _, _, blob, _, kind = row.split(" ")
         if kind in ("M", "T") and name not in known and not lfs.is_same(repository.git, repository.tree, blob, name):
