@@ -128,14 +128,6 @@ def an_edit_in_site_packages(tree: Path) -> Path:
     return hand(makers.venv(tree) / "lib/python3.11/site-packages/thing/__init__.py", "x = 2\n")
 
 
-def an_edited_activate(tree: Path) -> Path:
-    found = makers.venv(tree) / "bin" / "activate"
-    for name in ("activate.fish", "activate.csh"):
-        (found.parent / name).write_text("VIRTUAL_ENV=x\n")
-    os.utime(found, (10**9, 10**9))
-    return found
-
-
 def a_venv_by_name(tree: Path) -> Path:
     return hand(tree / "env" / "settings")
 
