@@ -345,3 +345,17 @@ def test_a_bare_name_in_a_listing_claims_nothing(own_world: Path) -> None:
         session.noted(path)
         assert not is_claimed(path)
         assert session.asked(f"rm {path}") == "ask"
+
+
+def test_a_file_that_a_line_only_waits_for_is_whoever_made_its(own_world: Path) -> None:
+    with running(own_world) as session:
+        ready = session.root / "ready.txt"
+        call = session.call("Bash", command=f"until test -e {ready}; do sleep 1; done; cat {ready}")
+        session.bash("true")
+        session.before(call)
+        ready.write_text("the user's answer")
+        session.after(call, 1.0, "the user's answer")
+        session.all_noted()
+        session.noted(ready)
+        assert not is_claimed(ready)
+        assert session.asked(f"rm {ready}") == "ask"

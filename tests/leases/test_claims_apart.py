@@ -173,3 +173,14 @@ def test_a_statement_without_an_end_says_nothing_of_what_appeared(state: str, tm
     note_made(state, file)
     assert births.read(state)[str(path)].owned
     assert stated.read(file) == []
+
+
+def test_what_was_born_outside_the_call_that_states_it_is_not_its_own(state: str, tmp_path: Path) -> None:
+    """Another call of the session may have run then."""
+    file, path = f"{state}/hooks/s.stated", tmp_path / "made"
+    path.write_text("x")
+    call = stated.Statement("claude", SESSION, "1", command="make", paths=[str(path)], others=[], pid=1, start=None)
+    stated.state_names(file, call)
+    stated.end(file, "1", (1, 2), goes_on=False)
+    note_made(state, file)
+    assert births.read(state) == {}

@@ -63,8 +63,8 @@ class Names:
 
     @property
     def others(self) -> "tuple[str, ...]":
-        """Names of the call that somebody else has: it will not have made them."""
-        return tuple([entry for entry, state in self._states.items() if not state])
+        """Names of the call that somebody else has, or that it only reads: it will not have made them."""
+        return tuple([entry for entry, state in self._states.items() if not state or entry not in self._stated])
 
     def is_spared(self, use: PathUse) -> bool:
         """It writes into a temp root itself, by names that are all fresh or the session's."""
@@ -93,7 +93,8 @@ class Names:
                 self._spared.add(id(use))
             return
         entry = self.entry_of(place)
-        if entry and not (simple.name in ("mv", "gmv") and _brings_in(simple, self)):
+        is_read = use.mode == READ  # what a line only waits for, or looks at, somebody else makes
+        if entry and not is_read and not (simple.name in ("mv", "gmv") and _brings_in(simple, self)):
             self._note(entry)
         elif entry:
             self._look_at(entry)
