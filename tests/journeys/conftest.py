@@ -41,10 +41,10 @@ def start(opt: Path) -> Iterator[Start]:
     """`start("tmpfs", 64, "ann", "bob")`: a machine with a disk of that many megabytes, and these people."""
     begun: list[tuple[Machine, Path]] = []
 
-    def start(disk: str, megabytes: int, *people: str, opt: Path = opt) -> Machine:
+    def start(disk: str, megabytes: int, *people: str, opt: Path = opt, is_mac: bool = False) -> Machine:
         base = Path(tempfile.mkdtemp(prefix="twjourney-", dir="/var/tmp"))
         base.chmod(0o755)
-        machine = Machine(base, opt, disk, megabytes, people)
+        machine = Machine(base, opt, disk, megabytes, people, is_mac)
         begun.append((machine, base))
         return machine
 

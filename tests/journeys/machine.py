@@ -35,6 +35,9 @@ chmod 1777 tmp var/tmp; chmod 700 root
 mount --bind /usr usr; mount -o remount,bind,ro usr
 mount --bind "$BASE/etc" etc
 mount --bind "$BASE/opt" opt
+if [ -n "$IS_MAC" ]; then
+  rmdir tmp; mkdir private private/tmp; chmod 1777 private/tmp; ln -s private/tmp tmp
+fi
 mount --rbind /proc proc; mount --rbind /sys sys; mount --rbind /dev dev
 mount -t tmpfs -o size=8m,mode=1777 shm dev/shm
 mount -t tmpfs -o size=8m,mode=755 run run
@@ -42,6 +45,7 @@ pivot_root . old
 cd /
 umount -l old
 rmdir old
+if [ -n "$IS_MAC" ]; then umount -l /proc; rmdir /proc; fi
 echo ready
 exec sleep infinity </dev/null >/dev/null 2>&1
 """
@@ -188,7 +192,9 @@ class Person:
 class Machine:
     """`disk`: a number of megabytes, and its file system: tmpfs, ext4 or ext4-1k. All that people write lies there."""
 
-    def __init__(self, base: Path, opt: Path, disk: str, megabytes: int, people: tuple[str, ...]) -> None:
+    def __init__(
+        self, base: Path, opt: Path, disk: str, megabytes: int, people: tuple[str, ...], is_mac: bool = False
+    ) -> None:
         self.base, self.ahead_s = base, 0
         self.passed: list[str] = []
         self.started: list[subprocess.Popen[str]] = []
@@ -209,7 +215,8 @@ class Machine:
             made = f'mount -o loop "{image}" "$DISK"; rmdir "$DISK/lost+found"'
         self.holder = subprocess.Popen(
             ["unshare", "--mount", "--propagation", "private", "sh", "-c", f"{made}\n{_BOOT}"],
-            env={"PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin", "DISK": str(point), "BASE": str(base)},
+            env={"PATH": f"{os.environ['PATH']}:/usr/sbin:/sbin", "DISK": str(point), "BASE": str(base),
+                 "IS_MAC": "yes" * is_mac},
             stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
         )  # fmt: skip
         assert self.holder.stdout is not None and self.holder.stderr is not None
@@ -341,7 +348,7 @@ def install(source: Path, opt: Path, name: str) -> None:
         plain = f"/opt/python/bin/python{sys.version_info.major}.{sys.version_info.minor}"
     shutil.copy(file, opt)
     script = 'mount --bind "$0" /opt && "$1" -m venv "$2" && "$2/bin/pip" install --quiet "$3"'
-    words = [str(opt), plain, f"/opt/{name}", f"/opt/{file.name}"]
+    words = [str(opt), plain, f"/opt/{name}", f"/opt/{file.name}[import]"]
     _do("unshare", "--mount", "--propagation", "private", "sh", "-c", script, *words)
 
 
