@@ -8,6 +8,7 @@ from pathlib import Path
 
 # nothing here may need what is generated: the first run makes it
 from facts import facts_of, moments
+from programs import rows
 from tmpwarden.model.facts import Facts
 
 SOURCE = Path(__file__).parents[1] / "src" / "tmpwarden"
@@ -57,6 +58,24 @@ def agent_facts() -> str:
     )
 
 
+def known_programs() -> str:
+    """The text of guard/programs/known.py."""
+    head = '"""What is known about programs, from *.toml beside this file. Written by `make generate`; do not edit."""'
+    typed = """
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Named = tuple[tuple[str, tuple[str, ...]], ...]
+    Row = tuple[str, Named, Named]  # what plain arguments are, options by kind, what else is true
+
+"""
+    try:
+        names, found = rows(SOURCE / "guard" / "programs")
+    except ValueError as wrong:
+        raise SystemExit(f"guard/programs/{wrong}") from None
+    written = _assigned('NAMES: "dict[str, int]"', names) + _assigned('ROWS: "tuple[Row, ...]"', found)
+    return f"{head}\n{typed}{written}"
+
+
 def _assigned(name: str, value: object) -> str:
     return f"{name} = {_spelled(value, len(name) + 3, 0)}\n"
 
@@ -88,7 +107,11 @@ def _flat(value: object) -> str:
     return json.dumps(value) if isinstance(value, str) else repr(value)
 
 
-TARGETS = {SOURCE / "agent_facts.py": agent_facts, SOURCE / "agent_events.py": agent_events}
+TARGETS = {
+    SOURCE / "agent_facts.py": agent_facts,
+    SOURCE / "agent_events.py": agent_events,
+    SOURCE / "guard" / "programs" / "known.py": known_programs,
+}
 
 if __name__ == "__main__":
     for target, text in TARGETS.items():

@@ -11,7 +11,7 @@ from support.empty_disk import look
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.first_look import is_nothing
-from tmpwarden.guard.programs.table import names_of_all
+from tmpwarden.guard.programs.known import NAMES as KNOWN
 from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.rules.first_table import first_table
 from tmpwarden.guard.rules.rule import Rules
@@ -68,7 +68,7 @@ def test_over_all_corpora_it_says_nothing_that_the_full_evaluation_does_not_say(
     assert [command for command in quick if not (is_silent(command) and is_silent(command, cwd="/"))] == []
 
 
-NAMES = st.sampled_from(sorted(TABLE["programs"])) | st.sampled_from(sorted(names_of_all()))
+NAMES = st.sampled_from(sorted(TABLE["programs"])) | st.sampled_from(sorted(KNOWN))
 OPTIONS = (
     "-o -O -i -w -c -e -f -n -C -x --output --out --outp --fix --write --exec --file --config -oX -rf -la -- - --prefix"
 )

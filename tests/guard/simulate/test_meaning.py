@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from guard.studying import analyse
 from support.examples import examples
 from tmpwarden.guard.nouns.analysis import Analysis, Simple
-from tmpwarden.guard.programs.table import names_of_all
+from tmpwarden.guard.programs.known import NAMES
 
 LINKS = {"/p/link": "/etc", "/p/dir/up": "/srv/a"}
 
@@ -318,9 +318,7 @@ VALUE_WORDS = """/tmp/x a $U '' "$(c)" * ../b h:/c http://h/x A=b {a,b} ~ $$ s/a
 WRAPPERS = (
     "sudo env nice timeout xargs find bash sh eval ssh docker kubectl python3 node perl awk trap su exec command flock"
 )
-NAMES = st.sampled_from(
-    [*sorted(name for name in names_of_all() if "-" not in name and ":" not in name), *str.split(WRAPPERS)]
-)
+NAMES = st.sampled_from([*sorted(name for name in NAMES if "-" not in name and ":" not in name), *str.split(WRAPPERS)])
 WORDS = st.sampled_from([*str.split(OPTION_WORDS), *str.split(VALUE_WORDS)]) | NAMES
 
 

@@ -166,7 +166,7 @@ def _allows(rule: Rule, simple: Simple, scope: Scope) -> bool:
 
 def _has_one_target(simple: Simple) -> bool:
     """A regex sees letters: it confines one path, and only one that does not climb."""
-    if has(simple.name, "two-targets") or len([use for use in simple.paths if use.mode != READ]) > 1:
+    if has(simple.name, "two_targets") or len([use for use in simple.paths if use.mode != READ]) > 1:
         return False
     return not any("../" in (word or "") or (word or "").endswith("..") for word in simple.argv)
 

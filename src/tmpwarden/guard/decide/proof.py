@@ -30,8 +30,7 @@ def stays_inside(
 
 def _options_are_safe(simple: Simple) -> bool:
     known = program(simple.name or "")
-    plain, valued = known.facets["safe"], known.facets.get("safe-valued", "")
-    long = known.values("safe-long")
+    plain, valued, long = known.text("safe"), known.text("safe_valued"), known.values("safe_long")
     skip = False
     for word in simple.argv[1:]:
         if word is None or word == "-":
@@ -102,7 +101,7 @@ def _lands_inside(copy: str | None, is_deep: bool, roots: "tuple[str, ...]", loo
 
 def _keeps_links(simple: Simple) -> bool:
     """May this copy carry a link over?"""
-    letters = program(simple.name or "").facets.get("links", "").replace("l", "")  # hard ones show in their count
+    letters = program(simple.name or "").text("links").replace("l", "")  # hard ones show in their count
     return any(
         word is None
         or word in ("--recursive", "--archive", "--no-dereference", "--preserve=links", "--preserve=all")

@@ -5,85 +5,85 @@ from __future__ import annotations
 from ..nouns.analysis import ANY, APPEND, CODE, CREATE, DELETE, READ, WRITE
 from ..nouns.fields import Field
 from ..shell.syntax import FILE_COMPARISONS, FILE_TESTS
-from .options import Argument, Parsed, by_spec, copied, is_on_a_host, parse, plain_arguments
+from .options import Argument, Parsed, by_row, copied, is_on_a_host, parse, plain_arguments
 from .table import Program, program
 
 
 def arguments(name: str, fields: list[Field]) -> list[Argument]:
     """The paths that `name` is given in fields[1:]."""
     known = program("python" if name.startswith("python3") else name)
-    reads = known.facets.get("reads")
+    reads = known.text("reads")
     if reads in READERS:
-        found = READERS[reads](known.arguments, fields)
+        found = READERS[reads](known, fields)
     elif "remote" in known.facets:
         return []
-    elif known.arguments and not reads and "runs" not in known.facets:
+    elif known.plain and not reads and "runs" not in known.facets:
         found = _by_row(known, fields)
     else:
         from .rare import rare  # every hook pays for each module
 
         return rare(name, known, fields) + at_files(fields)
-    return found + at_files(fields) if "at-files" in known.facets else found
+    return found + at_files(fields) if "at_files" in known.facets else found
 
 
 def _by_row(known: Program, fields: list[Field]) -> list[Argument]:
-    found = by_spec(known.arguments, fields)
-    if "writes" not in known.facets and "spares" not in known.facets and "in-place" not in known.facets:
+    found = by_row(known, fields)
+    in_place = "in_place" in known.facets
+    if "writes" not in known.facets and "spares" not in known.facets and not in_place:
         return found
-    parsed = parse(known.arguments, fields)
-    if "in-place" in known.facets:
-        is_written = len(parsed.plain) == 1
-    elif "spares" in known.facets and _is_given(parsed, fields, known.values("spares")):
-        is_written = False
-    else:
-        is_written = "writes" not in known.facets or _is_given(parsed, fields, known.values("writes"))
+    parsed = parse(known, fields)
+    is_written = len(parsed.plain) == 1 if in_place else _rewrites(known, parsed)
     for argument in found:
-        if (any(argument.field is field for field in parsed.plain) and "in-place" not in known.facets) or is_written:
+        if (any(argument.field is field for field in parsed.plain) and not in_place) or is_written:
             argument.mode = WRITE if is_written else READ
     return found
 
 
-def _is_given(parsed: Parsed, fields: list[Field], options: tuple[str, ...]) -> bool:
-    """Letters, long names, `=word` for a subcommand."""
+def _rewrites(known: Program, parsed: Parsed) -> bool:
+    """A formatter: does it write what it reads?"""
+    if parsed.has(*known.values("spares")):
+        return False
     first = parsed.plain[0].text if parsed.plain else ""
-    return parsed.has(options[0], *[name for name in options[1:] if name[0] != "="]) or f"={first}" in options[1:]
+    return (
+        "writes" not in known.facets or parsed.has(*known.values("writes")) or first in known.values("writes_commands")
+    )
 
 
-def _install(spec: str, fields: list[Field]) -> list[Argument]:
-    parsed = parse(spec, fields)
+def _install(known: Program, fields: list[Field]) -> list[Argument]:
+    parsed = parse(known, fields)
     if parsed.has("d", "directory"):
         return parsed.found + [Argument(field, 0, CREATE) for field in parsed.plain]
-    return parsed.found + copied("P", parsed)
+    return parsed.found + copied("copied", parsed)
 
 
-def _tee(spec: str, fields: list[Field]) -> list[Argument]:
-    parsed = parse("W", fields)
+def _tee(known: Program, fields: list[Field]) -> list[Argument]:
+    parsed = parse(known, fields)
     mode = APPEND if parsed.has("a", "append") else WRITE
     return [Argument(field, 0, mode) for field in parsed.plain]
 
 
-def _sed(spec: str, fields: list[Field]) -> list[Argument]:
+def _sed(known: Program, fields: list[Field]) -> list[Argument]:
     given = [Field("-i", None) if (field.text or "").startswith("-i") else field for field in fields]
-    parsed = parse(spec, given)
+    parsed = parse(known, given)
     in_place = parsed.has("i", "in-place")
     if in_place and parsed.plain and parsed.plain[0].text == "":  # as BSD wants it: sed -i '' script file
         parsed.plain.pop(0)
-    files = plain_arguments("G", parsed)
+    files = plain_arguments(known.plain, parsed)
     for argument in files:
         argument.mode = WRITE if in_place else READ
     return parsed.found + files
 
 
-def _awk(spec: str, fields: list[Field]) -> list[Argument]:
+def _awk(known: Program, fields: list[Field]) -> list[Argument]:
     in_place = any(field.text in ("inplace", "-iinplace") for field in fields)
-    found = by_spec(spec, fields)
+    found = by_row(known, fields)
     if in_place:
         for argument in found:
             argument.mode = WRITE
     return found
 
 
-def _dd(spec: str, fields: list[Field]) -> list[Argument]:
+def _dd(known: Program, fields: list[Field]) -> list[Argument]:
     found = []
     for field in fields[1:]:
         text = field.stem
@@ -94,16 +94,16 @@ def _dd(spec: str, fields: list[Field]) -> list[Argument]:
     return found
 
 
-def _tar(spec: str, fields: list[Field]) -> list[Argument]:
+def _tar(known: Program, fields: list[Field]) -> list[Argument]:
     first = fields[1] if len(fields) > 1 else None
     given = fields
     if first is not None and first.text and not first.text.startswith("-"):  # tar xzf file
         dashed = Field("-" + first.text, None)
         given = [fields[0], dashed, *fields[2:]]
-    parsed = parse(spec, given)
+    parsed = parse(known, given)
     flags = parsed.flags
-    extracts = "x" in flags or parsed.has("", "extract", "get")
-    creates = not extracts and ("c" in flags or "r" in flags or "u" in flags or parsed.has("", "create", "append"))
+    extracts = "x" in flags or parsed.has("extract", "get")
+    creates = not extracts and ("c" in flags or "r" in flags or "u" in flags or parsed.has("create", "append"))
     for argument in parsed.found:
         if argument.field is parsed.into:
             argument.mode = WRITE if extracts else READ
@@ -112,9 +112,9 @@ def _tar(spec: str, fields: list[Field]) -> list[Argument]:
             argument.is_glued = argument.is_glued and (argument.field.stem or "")[argument.offset - 1] != "f"
     _tar_actions(fields, parsed.found)
     if creates:
-        sources = DELETE if parsed.has("", "remove-files") else READ
+        sources = DELETE if parsed.has("remove-files") else READ
         return parsed.found + [Argument(field, 0, sources) for field in parsed.plain]
-    if extracts and ("P" in flags or parsed.has("", "absolute-names")):
+    if extracts and ("P" in flags or parsed.has("absolute-names")):
         parsed.found.append(Argument(Field(None, None), 0, WRITE))  # the archive says where
     elif extracts and parsed.into is None and "O" not in flags:
         parsed.found.append(Argument(Field(".", None), 0, WRITE))
@@ -140,16 +140,16 @@ def at_files(fields: list[Field]) -> list[Argument]:
     return found
 
 
-def _gh(spec: str, fields: list[Field]) -> list[Argument]:
+def _gh(known: Program, fields: list[Field]) -> list[Argument]:
     """Its words are text, but for what is uploaded."""
-    found = by_spec(spec, fields)
+    found = by_row(known, fields)
     if [field.text for field in fields[1:3]] in (["release", "upload"], ["gist", "create"]):
-        plain = parse("A d:f:R: desc: filename: repo:", fields).plain[2:]
+        plain = parse(program("gh:gist:create"), fields).plain[2:]
         found += [Argument(field, 0, READ) for field in plain if (field.stem or "").startswith("/")]
     return found
 
 
-def _jq(spec: str, fields: list[Field]) -> list[Argument]:
+def _jq(known: Program, fields: list[Field]) -> list[Argument]:
     """--arg and its kin take two values."""
     found, kept, at = [], fields[:1], 1
     while at < len(fields):
@@ -160,10 +160,10 @@ def _jq(spec: str, fields: list[Field]) -> list[Argument]:
         else:
             kept.append(fields[at])
             at += 1
-    return found + by_spec(spec, kept)
+    return found + by_row(known, kept)
 
 
-def _test(spec: str, fields: list[Field]) -> list[Argument]:
+def _test(known: Program, fields: list[Field]) -> list[Argument]:
     """What -f and its kin look at; the operands of = are no paths."""
     found = []
     for at, field in enumerate(fields):
@@ -174,15 +174,15 @@ def _test(spec: str, fields: list[Field]) -> list[Argument]:
     return found
 
 
-def _perl(spec: str, fields: list[Field]) -> list[Argument]:
+def _perl(known: Program, fields: list[Field]) -> list[Argument]:
     """-i edits in place."""
-    parsed = parse(spec, fields)
+    parsed = parse(known, fields)
     mode = WRITE if "i" in parsed.flags else READ
     return parsed.found + [Argument(field, 0, mode) for field in parsed.plain]
 
 
-def _rsync(spec: str, fields: list[Field]) -> list[Argument]:
-    found = _scp(spec, fields)
+def _rsync(known: Program, fields: list[Field]) -> list[Argument]:
+    found = _scp(known, fields)
     if _is_dry(fields):
         for argument in found:
             argument.mode = READ if argument.mode != CODE else CODE
@@ -208,19 +208,19 @@ def _is_dry(fields: list[Field]) -> bool:
     return texts[-1:] in (["-n"], ["--dry-run"]) and texts[-2][:1] != "-"
 
 
-def _mktemp(spec: str, fields: list[Field]) -> list[Argument]:
+def _mktemp(known: Program, fields: list[Field]) -> list[Argument]:
     """Without a directory it goes where TMPDIR says."""
-    parsed = parse(spec, fields)
+    parsed = parse(known, fields)
     for field in fields[1:]:
         if (field.stem or "").startswith("--tmpdir="):
-            parsed.take(">", field, 9)
-    goes_to_tmp = parsed.has("tp", "tmpdir")
+            parsed.take("path_written", field, 9)
+    goes_to_tmp = parsed.has("t", "p", "tmpdir")
     return parsed.found + [Argument(field, 0, CREATE) for field in parsed.plain if not goes_to_tmp]
 
 
-def _scp(spec: str, fields: list[Field]) -> list[Argument]:
+def _scp(known: Program, fields: list[Field]) -> list[Argument]:
     """host:path is a path of that host."""
-    found = by_spec(spec, fields)
+    found = by_row(known, fields)
     return [argument for argument in found if not is_on_a_host(argument.field)]
 
 

@@ -6,29 +6,18 @@ from ..nouns.analysis import ANY, CREATE, READ, WRITE
 from ..nouns.fields import Field
 from ..nouns.names import names
 from .options import Argument, Parsed, is_on_a_host, option, parse, plain_arguments
+from .table import Program, is_known, program
 
-# as in programs.py, for the words behind git; those that are not here have any paths and -m TEXT
-_TABLE = """\
-clone|C b:o:c:u$ branch: origin: depth: config: reference< template< separate-git-dir> jobs: filter: upload-pack$
-init|C b: template< separate-git-dir> initial-branch:
-commit|A m:F<c:C:t< message: file< author: date: fixup: squash: template< pathspec-from-file<
-tag merge|T m:F< message: file<
-config|T f= file=
-log show diff|A S:G:n:L: grep: author: committer: since: until: after: before: format? pretty? output>
-grep|G e!f@ max-depth:
-archive|A o> output> prefix: format: remote: exec$
-apply am|R p: directory=
-worktree|A b:B:
-format-patch|T o> output-directory>
-stash|A m: message:
-push|A o: push-option: receive-pack$ exec$
-fetch pull ls-remote|A upload-pack$
-rebase|A x$s:X: exec$ onto: strategy: strategy-option:
-filter-branch|T d= tree-filter$ index-filter$ env-filter$ msg-filter$ commit-filter$ tag-name-filter$ \
-parent-filter$ setup$
-difftool mergetool|A x$t: extcmd$ tool:
-bundle|Z"""
-_ROWS = {name: spec for heads, _, spec in [row.partition("|") for row in _TABLE.split("\n")] for name in heads.split()}
+# the options in front of the subcommand
+_IN_FRONT = Program(
+    "any",
+    (
+        ("path_entered", ("C",)),
+        ("path_into", ("git-dir", "work-tree")),
+        ("text", ("c", "exec-path", "namespace", "config-env")),
+    ),
+)
+_OTHERS = Program("any", (("text", ("m", "message")),))  # subcommands without a row
 _READING = names(
     "status log diff show blame annotate grep ls-files ls-tree ls-remote rev-parse rev-list describe cat-file "
     "shortlog whatchanged for-each-ref name-rev merge-base check-ignore check-attr check-mailmap count-objects fsck "
@@ -38,18 +27,18 @@ _READING = names(
 )
 # those that only tell when they are given no name, one of these options, or one of these words first
 _TELLING = {
-    "branch": ("l", "list contains no-contains merged no-merged points-at show-current", ""),
-    "tag": ("lnv", "list contains points-at verify", ""),
-    "config": ("l", "list get get-all get-regexp get-urlmatch show-origin", "get list"),
-    "remote": ("", "", "show get-url"),
-    "stash": ("", "", "list show"),
-    "worktree": ("", "", "list"),
-    "notes": ("", "", "list show"),
-    "bisect": ("", "", "log view visualize"),
-    "submodule": ("", "", "status summary"),
-    "reflog": ("", "", "show exists list"),
-    "sparse-checkout": ("", "", "list"),
-    "lfs": ("", "", "ls-files env status version"),
+    "branch": ("l list contains no-contains merged no-merged points-at show-current", ""),
+    "tag": ("l n v list contains points-at verify", ""),
+    "config": ("l list get get-all get-regexp get-urlmatch show-origin", "get list"),
+    "remote": ("", "show get-url"),
+    "stash": ("", "list show"),
+    "worktree": ("", "list"),
+    "notes": ("", "list show"),
+    "bisect": ("", "log view visualize"),
+    "submodule": ("", "status summary"),
+    "reflog": ("", "show exists list"),
+    "sparse-checkout": ("", "list"),
+    "lfs": ("", "ls-files env status version"),
 }
 _NAMELESS = ("branch", "tag", "remote", "notes", "submodule", "reflog", "worktree", "lfs")  # tell when they stand alone
 # changes nothing that was there: an unknown directory is no reason to ask
@@ -94,7 +83,7 @@ class GitInvocation:
             if not text.startswith("-"):
                 break
             follower = fields[at + 1] if at + 1 < len(fields) else None
-            parsed = Parsed("A C/c! git-dir^ work-tree^ exec-path: namespace: config-env:")
+            parsed = Parsed(_IN_FRONT)
             takes = option(parsed, fields[at], text, follower)
             if parsed.moves is not None:
                 self.moves.append(_rest(*parsed.moves))
@@ -119,22 +108,22 @@ class GitInvocation:
             self.code.append(Field(value, None))
 
     def _command(self, command: str, fields: list[Field]) -> None:
-        spec = _ROWS.get(command, "A m: message:")
-        parsed = parse(spec, fields)
+        known = program(f"git:{command}") if is_known(f"git:{command}") else _OTHERS
+        parsed = parse(known, fields)
         for argument in parsed.found:
             if argument.mode == "code":
                 self.code.append(_rest(argument.field, argument.offset))
             else:
                 self.arguments.append(argument)
-        self._plain(command, spec, parsed, fields)
+        self._plain(command, known, parsed, fields)
         changes = self._changes(command, parsed)
-        self.is_global = changes and command == "config" and parsed.has("", "global", "system")
+        self.is_global = changes and command == "config" and parsed.has("global", "system")
         for argument in parsed.found if changes and command == "config" else ():
             argument.mode = WRITE  # --file
         if changes and not self.is_global:
             self.arguments.append(Argument(self.tree or Field(".", None), 0, WRITE))
 
-    def _plain(self, command: str, spec: str, parsed: Parsed, fields: list[Field]) -> None:
+    def _plain(self, command: str, known: Program, parsed: Parsed, fields: list[Field]) -> None:
         plain = parsed.plain
         first = plain[0].text if plain else ""
         if command == "clone":
@@ -156,7 +145,7 @@ class GitInvocation:
         elif command == "submodule" and first == "foreach":
             self.code.append(_joined(plain[1:]))
         else:
-            self.arguments += plain_arguments(spec[0], parsed)
+            self.arguments += plain_arguments(known.plain, parsed)
 
     def _configured(self, plain: list[Field]) -> None:
         """git config KEY VALUE, git config set KEY VALUE."""
@@ -176,13 +165,13 @@ class GitInvocation:
         telling = _TELLING.get(command)
         if telling is None:
             return True
-        letters, options, words = telling
+        options, words = telling
         first = parsed.plain[0].text if parsed.plain else None
         if first is None:
-            return bool(parsed.plain) or not (command in _NAMELESS or parsed.has(letters, *options.split()))
+            return bool(parsed.plain) or not (command in _NAMELESS or parsed.has(*options.split()))
         if command == "config" and len(parsed.plain) == 1 and not parsed.has("e", "unset", "edit", "remove-section"):
             return False
-        return not (parsed.has(letters, *options.split()) or first in words.split())
+        return not (parsed.has(*options.split()) or first in words.split())
 
 
 def _pager(fields: list[Field]) -> Field | None:

@@ -5,12 +5,13 @@ from __future__ import annotations
 from ..nouns.analysis import ANY, CODE, CREATE, DELETE, READ, WRITE
 from ..nouns.fields import Field
 from ..nouns.landing import is_sink
-from .table import TEXT_OPTIONS
+from .table import TEXT_OPTIONS, Program
 
-MODES = {
-    "D": DELETE, "C": CREATE, "W": WRITE, "R": READ, "A": ANY, "<": READ, ">": WRITE, "=": ANY, "^": WRITE, "@": READ,
-    "$": CODE,
+# what becomes of a path: by what an option's value is, and by what the plain arguments are
+OPTION_MODES = {
+    "path_read": READ, "path_written": WRITE, "path": ANY, "path_into": WRITE, "pattern_file": READ, "code": CODE,
 }  # fmt: skip
+PLAIN_MODES = {"deleted": DELETE, "created": CREATE, "written": WRITE, "read": READ, "any": ANY}
 
 
 class Argument:
@@ -28,13 +29,10 @@ class Argument:
 class Parsed:
     """Plain arguments and options, apart."""
 
-    __slots__ = ("flags", "found", "has_dashed", "into", "longs", "moves", "names", "plain", "replaces_first", "shorts")
+    __slots__ = ("flags", "found", "into", "known", "moves", "names", "plain", "replaces_first")
 
-    def __init__(self, spec: str) -> None:
-        words = spec.split(" ")[1:]
-        self.shorts = words.pop(0) if words and words[0][1:2] in MODES_OF_OPTIONS else ""
-        self.longs = words
-        self.has_dashed = any(word[0] == "-" for word in words)
+    def __init__(self, known: Program) -> None:
+        self.known = known
         self.plain: list[Field] = []
         self.found: list[Argument] = []
         self.flags = ""  # letters of all short options
@@ -43,56 +41,43 @@ class Parsed:
         self.moves: tuple[Field, int] | None = None  # env -C
         self.replaces_first = False
 
-    def short(self, letter: str) -> str:
-        at = self.shorts[0::2].find(letter)
-        return self.shorts[2 * at + 1] if at >= 0 else ""
-
-    def long(self, name: str) -> str:
-        """GNU takes any beginning of a name; where several fit, the one that writes."""
-        kind = ""
-        for word in self.longs:
-            if word[:-1] == name:
-                return word[-1]
-            if word.startswith(name) and kind not in WRITTEN:
-                kind = word[-1]
-        return kind
-
-    def has(self, letters: str, *names: str) -> bool:
+    def has(self, *options: str) -> bool:
         """Is any of these options given, a long one by its beginning at least?"""
-        return any(letter in self.flags for letter in letters) or any(
-            name.startswith(given) for given in self.names for name in names
+        return any(option in self.flags for option in options if len(option) == 1) or any(
+            option.startswith(given) for given in self.names for option in options if len(option) > 1
         )
 
     def take(self, kind: str, field: Field, offset: int, is_glued: bool = False) -> None:
-        if kind == "^":
+        if kind == "path_into":
             self.into = field
-        self.replaces_first = self.replaces_first or kind in "!@"
-        if kind == "/":
+        elif kind in ("pattern", "pattern_file"):
+            self.replaces_first = True
+        elif kind == "path_entered":
             self.moves = (field, offset)
-        elif kind not in ":!?" and field.text != "-":
-            self.found.append(Argument(field, offset, MODES[kind], is_glued))
+        if kind in OPTION_MODES and field.text != "-":
+            self.found.append(Argument(field, offset, OPTION_MODES[kind], is_glued))
 
 
-MODES_OF_OPTIONS = (":", "<", ">", "=", "^", "!", "@", "$", "/", "?")
-WRITTEN = (">", "^", "=")
+def by_row(known: Program, fields: list[Field]) -> list[Argument]:
+    parsed = parse(known, fields)
+    found = parsed.found + plain_arguments(known.plain, parsed)
+    return [*found, Argument(Field(".", None), 0, WRITE)] if _writes_here(parsed) else found
 
 
-def by_spec(spec: str, fields: list[Field]) -> list[Argument]:
-    parsed = parse(spec, fields)
-    return parsed.found + plain_arguments(spec[0], parsed) + _here(spec, parsed)
+def _writes_here(parsed: Parsed) -> bool:
+    """Into the directory that it runs in."""
+    facets = parsed.known.facets
+    if parsed.into is not None:
+        return False
+    if "writes_here_only_with" in facets:
+        return parsed.has(*facets["writes_here_only_with"])
+    if "writes_here_unless" in facets:
+        return not parsed.has(*facets["writes_here_unless"])
+    return "writes_here" in facets
 
 
-def _here(spec: str, parsed: Parsed) -> list[Argument]:
-    """`.abc`: writes into the directory it runs in, unless a, b or c is given; `+abc`: only then."""
-    mark = spec[1:2]
-    if mark not in (".", "+") or parsed.into is not None:
-        return []
-    letters, *names = spec.partition(" ")[0][2:].split(",")
-    return [Argument(Field(".", None), 0, WRITE)] if parsed.has(letters, *names) == (mark == "+") else []
-
-
-def parse(spec: str, fields: list[Field]) -> Parsed:
-    parsed = Parsed(spec)
+def parse(known: Program, fields: list[Field]) -> Parsed:
+    parsed = Parsed(known)
     at, count = 1, len(fields)
     while at < count:
         field = fields[at]
@@ -113,12 +98,12 @@ def option(parsed: Parsed, field: Field, text: str, follower: Field | None) -> b
     if text.startswith("--"):
         return long_option(parsed, field, text, follower)
     name, equals, value = text[1:].partition("=")
-    kind = parsed.long(text[: len(name) + 1]) if parsed.has_dashed and len(name) > 1 else ""
+    kind = parsed.known.long(text[: len(name) + 1]) if len(name) > 1 else ""
     if kind and (equals or follower is not None):  # -out FILE, as openssl and terraform write it
         parsed.take(kind, field if equals else follower or field, len(name) + 2 if equals else 0)
         return not equals
-    if equals and len(name) > 1 and not parsed.short(name[0]) and ("/" in value or value.startswith("~")):
-        parsed.take("=", field, len(name) + 2)
+    if equals and len(name) > 1 and name[0] not in parsed.known.shorts and ("/" in value or value.startswith("~")):
+        parsed.take("path", field, len(name) + 2)
         return False
     return short_options(parsed, field, text, follower)
 
@@ -126,14 +111,14 @@ def option(parsed: Parsed, field: Field, text: str, follower: Field | None) -> b
 def long_option(parsed: Parsed, field: Field, text: str, follower: Field | None) -> bool:
     """True if it took the next argument too."""
     name, equals, value = text[2:].partition("=")
-    kind = parsed.long(name) or (":" if name in TEXT_OPTIONS else "")
+    kind = parsed.known.long(name) or ("text" if name in TEXT_OPTIONS else "")
     parsed.names.append(name)
     if equals:
         if value:
-            kind = "" if kind == "-" else kind
-            parsed.take(kind or ("=" if "/" in value or value.startswith("~") else ":"), field, len(name) + 3)
+            is_path = "/" in value or value.startswith("~")
+            parsed.take(("path" if is_path else "text") if kind in ("", "bare") else kind, field, len(name) + 3)
         return False
-    if not kind or kind in "-?" or follower is None:
+    if kind in ("", "bare", "glued") or follower is None:
         return False
     parsed.take(kind, follower, 0)
     return True
@@ -141,52 +126,55 @@ def long_option(parsed: Parsed, field: Field, text: str, follower: Field | None)
 
 def short_options(parsed: Parsed, field: Field, text: str, follower: Field | None) -> bool:
     for at in range(1, len(text)):
-        kind = parsed.short(text[at])
+        kind = parsed.known.shorts.get(text[at], "bare")
         parsed.flags += text[at]
-        if kind and at + 1 < len(text):
-            parsed.take(kind, field, at + 1, is_glued=kind not in ">^/")
+        if kind != "bare" and at + 1 < len(text):
+            parsed.take(kind, field, at + 1, is_glued=kind not in ("path_written", "path_into", "path_entered"))
             return False
-        if kind and kind != "?" and follower is not None:
+        if kind not in ("bare", "glued") and follower is not None:
             parsed.take(kind, follower, 0)
             return True
         if text[at] == "/" or text.startswith("../", at):
-            parsed.take("=", field, at, is_glued=True)
+            parsed.take("path", field, at, is_glued=True)
             return False
     return False
 
 
 def plain_arguments(kind: str, parsed: Parsed) -> list[Argument]:
     plain = parsed.plain
-    if kind == "T" or not plain:
+    if kind == "text" or not plain:
         return []
-    if kind in "GH":
-        skipped = plain if parsed.replaces_first or "reference" in parsed.names else plain[1:]
+    if kind in ("pattern_then_read", "mode_then_written"):
+        files = plain if parsed.replaces_first or "reference" in parsed.names else plain[1:]
+        if kind == "pattern_then_read":
+            return [Argument(field, 0, READ) for field in files]
         # the mode of /dev/null is everybody's: to change it is no writing to it
-        return [Argument(f, 0, READ if kind == "G" else DELETE if is_sink(f.text or "") else WRITE) for f in skipped]
-    if kind in "PML":
+        return [Argument(field, 0, DELETE if is_sink(field.text or "") else WRITE) for field in files]
+    if kind in ("copied", "moved", "linked"):
         return copied(kind, parsed)
-    if kind == "I":
+    if kind == "first_read":
         return [Argument(field, 0, READ if not at else WRITE) for at, field in enumerate(plain) if field.text != "-"]
-    if kind == "Z":
+    if kind == "first_written":
         return [Argument(plain[0], 0, WRITE)] + [Argument(field, 0, READ) for field in plain[1:]]
-    if kind in "DC":  # to rm and mkdir - is a file, and a://b a path
-        return [Argument(field, 0, MODES[kind]) for field in plain]
+    mode = PLAIN_MODES[kind]
+    if kind in ("deleted", "created"):  # to rm and mkdir - is a file, and a://b a path
+        return [Argument(field, 0, mode) for field in plain]
     files = [field for field in plain if field.text != "-"]
-    return [Argument(field, 0, MODES[kind]) for field in files if kind == "W" or not is_url(field)]
+    return [Argument(field, 0, mode) for field in files if kind == "written" or not is_url(field)]
 
 
 def copied(kind: str, parsed: Parsed) -> list[Argument]:
     plain = parsed.plain
     if not plain:
         return []
-    source = DELETE if kind == "M" else READ
+    source = DELETE if kind == "moved" else READ
     if parsed.into is not None:
         return [Argument(field, 0, source) for field in plain]
-    if len(plain) == 1 and kind == "L":
+    if len(plain) == 1 and kind == "linked":
         here = Field(".", None)
         return [Argument(plain[0], 0, READ), Argument(here, 0, WRITE)]
     # moving and linking put another entry in its place: they are the end of /dev/null, which cp is not
-    target = DELETE if kind != "P" and is_sink(plain[-1].text or "") else WRITE
+    target = DELETE if kind != "copied" and is_sink(plain[-1].text or "") else WRITE
     return [Argument(field, 0, source) for field in plain[:-1]] + [Argument(plain[-1], 0, target)]
 
 

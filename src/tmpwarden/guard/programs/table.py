@@ -1,45 +1,63 @@
-"""What is known about programs, looked up by name: one row each, with all its facets.
+"""What is known about programs, looked up by name. The rows are written in the *.toml beside this module.
 
-A row is `names|arguments|facets`. Arguments start with one letter for what the plain ones are:
-  D deleted  C created  W written  R read  A any  T text, no paths at all
-  P copied (the last one written)  M moved  L linked  Z the first one written, the others read
-  I the first one read, a second one written
-  G a pattern or script first, then files that are read   H a mode or owner first, then files that are written
-behind it, where a program writes into the directory it runs in: `.` always, `.lt` not with -l or -t, `+O,name` only
-with -O or --name; and then the options that take a value, short ones glued together, long ones apart:
-  : no path   < read   > written   = any path   ! is G's first argument   @ a file that holds it   $ code for a shell
-  ^ a directory that the plain arguments go into   / the directory it runs in   ? value only if glued   - no value
-No arguments at all: nobody wrote down what they are, any of them may be a path.
-
-Facets:
-  changes      changes files: looked for among the words of a program that nobody knows
-  two-targets  has a source and a target: a regex cannot confine it
-  links=xy     may leave links where it writes; with letters: only if one of these options is given
-  linkless     makes none
-  safe=xy safe-valued= safe-long=   the options that do not widen what is touched
-  reads=x      a function of arguments.py or rare.py reads its arguments
-  in-place     a single argument is changed where it is
-  writes=x,y   plain arguments that are read are written with one of these options; spares=x,y the other way round
-  at-files     @FILE and name=@FILE are files that it reads
-  runs=...     runs the words behind its own: `:` arguments in front that are no paths, `>` one that is written;
-               last `$`: the rest is joined and handed to a shell, `&`: each of them is
-  runner       a subcommand runs what follows; that one has a row as `name:subcommand`
-  in-shell     what it runs, the shell itself runs        leaves       goes to another directory first
-  other-root   a /tmp in there is not ours                transparent  an allow may look through it
-  shell        reads bash                                 user-shell=input  starts one, `input`: without code too
-  code=x,--y   options that are followed by code of its own language
-  told-by=...  options that make it run a script; none: its input does       shows=...  options with which it only shows
-  remote       works on another machine or in a container        container  on disks that are made to be thrown away
-  real         means the real /tmp when it is told /tmp
-  valued=...   options in front of a subcommand that take a value
-  quiet=x,y    with one of these words behind it, or with any, it neither writes nor runs what the guard reads
-  env=X_       variables that start so change what it does
+`make generate` turns them into known.py, because a hook cannot afford to read TOML. A row has
+  names      the programs it speaks about; `uv:run` is the subcommand `run` of uv, `python:venv` is `python -m venv`
+  plain      what its plain arguments are; without it, any of them may be a path:
+             deleted created written read any    paths, and what becomes of them
+             text                                no paths at all
+             copied moved linked                 paths, of which the last one is written
+             first_written first_read            one path is not treated as the others are
+             pattern_then_read                   a pattern or a script, then files that are read
+             mode_then_written                   a mode or an owner, then files that are written
+  options    by what their value is; one letter is a short option, a name beginning with `-` takes one dash only:
+             path_read path_written path         a path; `path` may be either
+             path_into                           the directory that the plain arguments go into
+             path_entered                        the directory that the program runs in
+             pattern pattern_file                stands for the first plain argument
+             code                                code for a shell
+             text                                no path
+             glued                               text, and only if it is glued to the option
+             bare                                it takes no value
+and what else is true of it:
+  changes         changes files: looked for among the words of a program that nobody knows
+  two_targets     has a source and a target, so that a regular expression cannot confine it
+  links           may leave links where it writes; with letters: only with one of these options
+  linkless        leaves none
+  safe            the letters that do not widen what is touched; safe_valued: those with a value; safe_long: names
+  reads           a function of arguments.py or rare.py reads its arguments
+  in_place        a single argument is changed where it is
+  writes          what it reads it writes with one of these options; writes_commands: with one of these first words
+  spares          the other way round: with one of these options it only reads
+  writes_here     writes into the directory it runs in; writes_here_unless, writes_here_only_with: options
+  at_files        @FILE and name=@FILE are files that it reads
+  runs            runs its `words`; hands the rest as one `line` to a shell, or `each` word of it
+  before          what stands before the words that it runs: `text` or `path_written`, for each argument
+  runner          a subcommand runs what follows; that one has a row as `name:subcommand`
+  in_shell        what it runs, the shell itself runs
+  leaves          goes to another directory first
+  other_root      a /tmp in there is not ours
+  transparent     an allow may look through it
+  shell           reads the language of shells
+  user_shell      starts a shell for its `code`, or also for what is on its `input`
+  code            options that are followed by code of its own language
+  told_by         options that make it run a script; without any, its input does
+  shows           options with which it only shows something
+  remote          works on another machine or in a container
+  container       works on disks that are made to be thrown away
+  real            means the real /tmp when it is told /tmp
+  valued          options in front of a subcommand that take a value
+  quiet           with one of these words behind it, or with any, it neither writes nor runs what the guard reads
+  env             variables that start so change what it does
 """
 
 from __future__ import annotations
 
 from ..nouns.names import names
-from . import rows, running
+from .known import NAMES, ROWS
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    Named = tuple[tuple[str, tuple[str, ...]], ...]
 
 TRUSTED_DIRECTORIES = frozenset(
     ("/bin", "/usr/bin", "/usr/local/bin", "/sbin", "/usr/sbin", "/usr/local/sbin", "/opt/homebrew/bin")
@@ -49,60 +67,55 @@ TEXT_OPTIONS = names(
     "exclude include glob iglob pattern format message grep filter ignore regex url data exclude-dir body title "
     "header query expr eval define env label name description text xpath"
 )
-_NO_NAME = frozenset(" |\n")
-_TEXT = f"\n{rows.ROWS}\n{running.ROWS}\n"
+# what an option's value may be, the most dangerous first: a name that is cut short counts as the first that it fits
+OPTION_KINDS = (
+    *("path_written", "path_into", "path", "code", "path_entered", "path_read", "pattern_file", "pattern"),
+    *("text", "glued", "bare"),
+)
 
 
 class Program:
-    """One row, taken apart."""
+    """One row: what the plain arguments are, what each option's value is, and what else is true."""
 
-    __slots__ = ("arguments", "facets")
+    __slots__ = ("facets", "longs", "plain", "shorts")
 
-    def __init__(self, row: str) -> None:
-        self.arguments, _, facets = row.partition("|")
-        self.facets: dict[str, str] = {}
-        for facet in facets.split():
-            key, _, value = facet.partition("=")
-            self.facets[key] = f"{self.facets[key]},{value}" if key in self.facets else value
+    def __init__(self, plain: str = "", options: Named = (), facets: Named = ()) -> None:
+        self.plain = plain
+        self.shorts: dict[str, str] = {}
+        self.longs: dict[str, str] = {}
+        for kind, spelled in options:
+            for option in spelled:
+                (self.longs if len(option) > 1 else self.shorts)[option] = kind
+        self.facets = dict(facets)
 
     def values(self, facet: str) -> tuple[str, ...]:
-        """What stands behind a facet, apart; () where it is not there or empty."""
-        text = self.facets.get(facet)
-        return tuple(text.split(",")) if text else ()
+        """What a facet names; () where the row has no such facet, or one that is simply true."""
+        return self.facets.get(facet, ())
+
+    def text(self, facet: str) -> str:
+        """Of a facet that is one word."""
+        return "".join(self.facets.get(facet, ()))
+
+    def long(self, name: str) -> str:
+        """What the value of a long option is, "" where that is not known. GNU takes any beginning of a name."""
+        kind = self.longs.get(name)
+        if kind is None:
+            fitting = [kind for option, kind in self.longs.items() if option.startswith(name)]
+            kind = min(fitting, key=OPTION_KINDS.index, default="")
+        return kind
 
 
 _seen: dict[str, Program] = {}
-_NOBODY_KNOWS = Program("")
+_NOBODY_KNOWS = Program()
 
 
 def program(name: str) -> Program:
-    """What is known about a program; one without arguments and facets if that is nothing."""
+    """What is known about a program; one without anything if that is nothing."""
     found = _seen.get(name)
     if found is None:
-        row = _row(name)
-        found = _seen[name] = _NOBODY_KNOWS if row is None else Program(row)
+        at = NAMES.get(name)
+        found = _seen[name] = _NOBODY_KNOWS if at is None else Program(*ROWS[at])
     return found
-
-
-def _row(name: str) -> str | None:
-    """Found in the text as it is: taking all rows apart costs every hook more than the few that it needs."""
-    if not name or not _NO_NAME.isdisjoint(name):
-        return None
-    for before in ("\n", " "):
-        for after in ("|", " "):
-            at = _TEXT.find(f"{before}{name}{after}")
-            while at >= 0:
-                start = _TEXT.rfind("\n", 0, at + 1) + 1
-                bar = _TEXT.find("|", start)
-                if at < bar:
-                    return _TEXT[bar + 1 : _TEXT.find("\n", bar)]
-                at = _TEXT.find(f"{before}{name}{after}", at + 1)
-    return None
-
-
-def names_of_all() -> list[str]:
-    """Every program with a row."""
-    return [name for row in _TEXT.strip("\n").split("\n") for name in row.partition("|")[0].split()]
 
 
 def has(name: str | None, facet: str) -> bool:
@@ -110,7 +123,7 @@ def has(name: str | None, facet: str) -> bool:
 
 
 def is_known(name: str) -> bool:
-    return program(name) is not _NOBODY_KNOWS
+    return name in NAMES
 
 
 def language_of(name: str) -> str:

@@ -7,7 +7,7 @@ from ...errors import UnsafeScratch
 from ...oskit.files import atomic, own_dirs
 from ...stamped import stamp
 from .. import first_look
-from ..programs import rows, running
+from ..programs import known
 from . import first_table as making
 from .choosing import PRESETS_DIR
 from .config import Loaded, hosts_alone, load
@@ -46,7 +46,7 @@ def _write_first(rules: Rules, seen: list[list[object]], files: tuple[str, ...],
     """What the first look goes by. It is stale when a rule, a row or the code that made it is another."""
     table = first_table(rules) or {}
     config = os.path.dirname(files[1]) if len(files) > 1 else ""
-    code = [module.__file__ for module in (rows, running, first_look, making) if module.__file__]
+    code = [module.__file__ for module in (known, first_look, making) if module.__file__]
     stamps = [*seen, *stamp((f"{config}/guard.d", *code))]
     atomic.write(first_look.path_of(state_dir), dumps({"stamp": stamps, "config": config, **table}))
 

@@ -84,7 +84,7 @@ def regex_rule(table: Table, decision: str) -> Rule | None:
     except ValueError as refused:
         table.fail("test", str(refused))
     if operands and decision == ALLOW:
-        named = [word for word in first_words(regex) if has(word, "two-targets")]
+        named = [word for word in first_words(regex) if has(word, "two_targets")]
         if named:
             table.fail(
                 "test", f"{named[0]} has two targets and a regex confines one; write [[guard.arguments]] instead"

@@ -5,15 +5,19 @@ from __future__ import annotations
 import json
 
 from ...model.hot import ALLOW, PASS
+from ..programs.known import NAMES
 from ..programs.rare import OUTPUTS
-from ..programs.table import Program, names_of_all, program
+from ..programs.table import Program, program
 from ..simulate.table import HANDLERS
 from .glob import matches
 from .rule import Rule, Rules
 
-_WRITING = ">^=$/"
+_WRITING = ("path_written", "path_into", "path", "code", "path_entered")
 _CHANGING_MODES = ("write", "append", "delete")
-_SPOKEN_FOR = ("runs", "shell", "user-shell", "code", "told-by", "remote", "reads", "writes", "spares", "in-place")
+_SPOKEN_FOR = (
+    *("writes_here", "writes_here_unless", "writes_here_only_with"),
+    *("runs", "shell", "user_shell", "code", "told_by", "remote", "reads", "writes", "spares", "in_place"),
+)
 _BY_NAME = ("any_named", "named")  # speak about paths that are written so, whatever the program
 
 
@@ -21,8 +25,8 @@ def first_table(rules: Rules, tmp_roots: tuple[str, ...] = ("/tmp",)) -> dict[st
     """None: a rule could speak about any command, so every call is evaluated in full."""
     if rules.default != PASS or any(is_about_all(rule) for rule in rules.rules):
         return None
-    names = {name for name in names_of_all() if _is_silent(name)}
-    words = {name for name in names_of_all() if {"changes", "shell"} & program(name).facets.keys()}
+    names = {name for name in NAMES if _is_silent(name)}
+    words = {name for name in NAMES if {"changes", "shell"} & program(name).facets.keys()}
     for rule in rules.rules:
         if rule.test in _BY_NAME:
             continue
@@ -102,19 +106,16 @@ def _is_silent(name: str) -> bool:
     known = program(name)
     if "quiet" in known.facets:
         return True
-    kind, here = known.arguments[:1], known.arguments[1:2]
-    if ":" in name or kind not in ("R", "T", "G") or here in (".", "+"):
+    if ":" in name or known.plain not in ("read", "text", "pattern_then_read"):
         return False
     return name not in HANDLERS and not any(facet in known.facets for facet in _SPOKEN_FOR)
 
 
 def _entry(known: Program) -> tuple[tuple[str, ...], str, list[str]]:
     """The subcommands it is silent with (none: all), and the letters and names of options that write or run."""
-    words = known.arguments.split(" ")[1:]
-    shorts = words.pop(0) if words and words[0][1:2] and words[0][1] in ":<>=^!@$/?" else ""
-    letters = [letter for letter, kind in zip(shorts[0::2], shorts[1::2], strict=True) if kind in _WRITING]
-    options = [word[:-1].lstrip("-") for word in words if word[-1] in _WRITING]
-    if known.arguments[:1] in ("", "A"):
+    letters = [letter for letter, kind in known.shorts.items() if kind in _WRITING]
+    options = [option.lstrip("-") for option, kind in known.longs.items() if kind in _WRITING]
+    if known.plain in ("", "any"):
         letters.append("o")
         options += sorted(OUTPUTS)
     return known.values("quiet"), "".join(letters), options

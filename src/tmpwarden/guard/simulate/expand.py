@@ -217,7 +217,7 @@ def _fresh_name(shell: Shell, commands: list[Simple], state: State) -> str | Non
     argv = commands[0].argv
     if None in argv or any(word in ("-u", "--dry-run") or "=" in (word or "") for word in argv):
         return None
-    parsed = parse(program("mktemp").arguments, [Field(word, None) for word in argv])
+    parsed = parse(program("mktemp"), [Field(word, None) for word in argv])
     template = parsed.plain[0].text or "" if parsed.plain else "tmp.XXXXXXXXXX"
     told = next((argument.field.text for argument in parsed.found), None)
     if told is None and (parsed.has("t", "tmpdir") or not parsed.plain):

@@ -6,7 +6,6 @@ from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.state import State
 from ..programs.arguments import arguments
-from ..programs.options import Parsed
 from ..programs.table import Program, has, is_known, language_of, program
 from ..shell.syntax import LITERAL, PARAMETER
 from .plain import tell
@@ -52,8 +51,8 @@ def _run_module(shell: Shell, row: str, fields: list[Field], call: Invocation, s
 
 
 def _code(call: Invocation, known: Program) -> Field | None:
-    letters, *longs = known.facets["code"].split(",")
-    takes = Parsed(known.arguments or "A")
+    spelled = known.values("code")
+    letters, longs = [name for name in spelled if len(name) == 1], [name for name in spelled if len(name) > 1]
     valued = known.values("valued")
     fields, at = call.fields, 0
     while at + 1 < len(fields):
@@ -76,7 +75,9 @@ def _code(call: Invocation, known: Program) -> Field | None:
         if is_code:
             is_next = text in longs or text[-1] in letters
             return fields[at + 1] if at + 1 < len(fields) and is_next else Field(None, None)
-        if text in valued or (text[1:2] != "-" and len(text) == 2 and takes.short(text[1]) not in ("", "?")):
+        if text in valued or (
+            text[1:2] != "-" and len(text) == 2 and known.shorts.get(text[1], "bare") not in ("bare", "glued")
+        ):
             at += 1  # python3 -W ignore -c CODE
     body = call.body
     parts = body.parts if body is not None else None
@@ -136,7 +137,7 @@ def simulate_code_reader(shell: Shell, call: Invocation, state: State) -> Ways:
     """Editors, schedulers and debuggers: with a script they may do anything, else they are ordinary programs."""
     name = call.name
     known = program(name)
-    tells, showing = known.values("told-by"), known.values("shows")
+    tells, showing = known.values("told_by"), known.values("shows")
     texts = [_known(field) for field in call.fields[1:]]
     if not any(text in showing for text in texts) and (
         not tells or any(text is None or text in tells or _begins(text, tells) for text in texts)

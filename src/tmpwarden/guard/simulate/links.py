@@ -9,7 +9,7 @@ from .shell import Shell
 
 
 def note_links(shell: Shell, name: str, call: Invocation, paths: list[PathUse]) -> None:
-    letters = program(name).facets.get("links", "")
+    letters = program(name).text("links")
     options = "".join([field.text or "" for field in call.fields[1:] if (field.text or "-").startswith("-")])
     if name.endswith("tar"):
         options += call.fields[1].text or "" if len(call.fields) > 1 else ""

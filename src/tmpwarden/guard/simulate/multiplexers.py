@@ -6,38 +6,32 @@ from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.state import State
 from ..programs.options import parse
+from ..programs.table import Program, is_known, program
 from .code import child_state, joined, simulate_code
 from .shell import Shell, Ways
 
-# commands of tmux that start a shell, with their options that take a value
-TMUX = {
-    **dict.fromkeys(("new", "new-session"), "A c:e:F:f:n:s:t:x:y:"),
-    **dict.fromkeys(("neww", "new-window", "splitw", "split-window"), "A c:e:F:l:p:n:t:"),
-    **dict.fromkeys(("respawnp", "respawn-pane", "respawnw", "respawn-window", "pipep", "pipe-pane"), "A c:e:t:"),
-    **dict.fromkeys(("run", "run-shell", "if", "if-shell", "popup", "display-popup"), "A b:c:d:t:x:y:w:h:"),
-}
 TMUX_TYPES = ("send", "send-keys")
-SCREEN = "A S:s:T:t:c<h:e:p: Logfile>"
 
 
 def simulate_tmux(shell: Shell, call: Invocation, state: State) -> Ways:
     shell.emit(call, [], state)
-    rest = parse("A L:S:f<c:T:", call.fields)
+    rest = parse(program("tmux"), call.fields)
     at = call.fields.index(rest.plain[0]) if rest.plain else len(call.fields)
     name = call.fields[at].text if at < len(call.fields) else ""
-    if name in TMUX:
-        words = _behind_options(TMUX[name], call.fields[at:])
+    row = f"tmux:{name}"
+    if name in TMUX_TYPES:
+        typed = parse(program(row), call.fields[at:]).plain
+        _typed(shell, [field for field in typed if " " in (field.text or " ")], call, state.at((None,)))
+    elif is_known(row):  # it starts a shell
+        words = _behind_options(program(row), call.fields[at:])
         if words:
             _typed(shell, [joined(words)], call, state)
-    elif name in TMUX_TYPES:
-        typed = parse("A t:N:", call.fields[at:]).plain
-        _typed(shell, [field for field in typed if " " in (field.text or " ")], call, state.at((None,)))
     return state, state
 
 
 def simulate_screen(shell: Shell, call: Invocation, state: State) -> Ways:
     shell.emit(call, [], state)
-    words = _behind_options(SCREEN, call.fields)
+    words = _behind_options(program("screen"), call.fields)
     if any(field.text == "-X" for field in call.fields):
         typed = [field for field in words if " " in (field.text or " ")]
         _typed(shell, typed, call, state.at((None,)))
@@ -54,7 +48,7 @@ def _typed(shell: Shell, code: list[Field], call: Invocation, state: State) -> N
         simulate_code(shell, field, child_state(shell, state, []), *call.wrappers, call.fields[0].text or "")
 
 
-def _behind_options(spec: str, fields: list[Field]) -> list[Field]:
+def _behind_options(known: Program, fields: list[Field]) -> list[Field]:
     """All from the first plain argument on: what is started has options of its own."""
-    plain = parse(spec, fields).plain
+    plain = parse(known, fields).plain
     return fields[fields.index(plain[0]) :] if plain else []

@@ -7,8 +7,8 @@ from ..nouns.fields import Field
 from ..nouns.invocation import Invocation
 from ..nouns.names import names
 from ..nouns.state import State
-from ..programs.options import Argument, by_spec, is_on_a_host
-from ..programs.table import has
+from ..programs.options import Argument, by_row, is_on_a_host
+from ..programs.table import has, is_known, program
 from ..shell.syntax import Unreadable
 from .code import simulate_code
 from .shell import Shell, Ways
@@ -17,17 +17,6 @@ from .tools import simulate_settings
 SSH_VALUES = "BbcDEeFIiJLlmOopQRSWw"
 CONTAINER_VALUES = names("-e --env -u --user -w --workdir --env-file -c --container -n --namespace")
 SWITCHES = names("-d -i -t -it -ti -dit -P --rm --detach --init --interactive --privileged --tty")
-# as in programs/table.py
-LOCAL = {
-    "build": "R f<t: file< tag: build-arg: target: iidfile> label: network: platform: progress: cache-from: cache-to:",
-    **dict.fromkeys(("save", "export"), "T o> output>"),
-    "load": "T i< input<",
-    **{
-        f"{name} {verb}": "T f<n: filename<"
-        for name in ("kubectl", "oc")
-        for verb in ("apply", "create", "delete", "replace")
-    },
-}
 
 
 def simulate_ssh(shell: Shell, call: Invocation, state: State) -> Ways:
@@ -84,8 +73,8 @@ def simulate_container(shell: Shell, call: Invocation, state: State) -> Ways:
 def _local(shell: Shell, name: str, call: Invocation, state: State) -> list[PathUse]:
     """Files of this machine: what is built from, saved to, applied; what a container is given."""
     command = (call.fields[1].text or "") if len(call.fields) > 1 else ""
-    spec = LOCAL.get(f"{name} {command}" if name in ("kubectl", "oc") else command, "")
-    found = by_spec(spec, call.fields[1:]) if spec else []
+    row = f"{name}:{command}"
+    found = by_row(program(row), call.fields[1:]) if is_known(row) else []
     if command in ("run", "create") and name not in ("kubectl", "oc"):
         found += _mounted(call.fields)
     if command in ("run", "compose"):

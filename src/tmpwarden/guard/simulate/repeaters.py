@@ -8,13 +8,12 @@ from ..nouns.invocation import Invocation
 from ..nouns.names import names
 from ..nouns.state import State
 from ..programs.options import Argument, Parsed
+from ..programs.table import program
 from .code import child_state, joined, simulate_code
 from .plain import tell
 from .shell import Shell, Ways
 from .wrappers import past_options
 
-XARGS = "A a<d:E:e?I:i?L:l?n:P:s: arg-file< delimiter: eof? max-args: max-procs: max-chars: max-lines? replace?"
-PARALLEL = "A a<j:N:n:S:I:d:C: arg-file< jobs: max-args: colsep: delimiter: joblog> results> tmpdir> workdir/ wd/"
 WRITING_TESTS = ("-fprint", "-fprint0", "-fprintf", "-fls")
 READING_TESTS = ("-newer", "-anewer", "-cnewer", "-samefile", "-newermm", "-neweraa", "-newercc")
 EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
@@ -69,7 +68,7 @@ def _executed(shell: Shell, call: Invocation, expression: list[Field], below: li
 
 def simulate_xargs(shell: Shell, call: Invocation, state: State) -> Ways:
     """Its arguments come from its input: nobody knows them."""
-    parsed = Parsed(XARGS)
+    parsed = Parsed(program("xargs"))
     at = past_options(shell, 1, parsed, call.fields)
     if at < 0:
         shell.refuse("what xargs runs is not known")
@@ -87,7 +86,7 @@ def simulate_xargs(shell: Shell, call: Invocation, state: State) -> Ways:
 
 def simulate_parallel(shell: Shell, call: Invocation, state: State) -> Ways:
     """A template for a shell, once for each input; inputs that stand in the line are known."""
-    parsed = Parsed(PARALLEL)
+    parsed = Parsed(program("parallel"))
     at = past_options(shell, 1, parsed, call.fields)
     template = call.fields[at:] if at >= 0 else [Field(None, None)]
     inputs: list[Field] = [Field(None, None)]

@@ -103,11 +103,11 @@ def simulate_user_shell(shell: Shell, call: Invocation, state: State) -> Ways:
     """su -c, runuser -c, script -c: the code is an option's value, wherever that stands."""
     name = call.name
     known = program(name)
-    parsed = parse(known.arguments, call.fields)
+    parsed = parse(known, call.fields)
     code = [value_of(argument) for argument in parsed.found if argument.mode == CODE]
     if not code and name == "runuser" and parsed.has("u", "user") and parsed.plain:
         return unwrap(shell, "runuser", 1, call, state)
-    if not code and known.facets["user-shell"] == "input":
+    if not code and known.text("user_shell") == "input":
         shell.refuse(f"what {name} runs is not known")
     files = [one for one in parsed.found if one.mode != CODE]
     if name == "script":

@@ -49,7 +49,7 @@ def simulate_call(shell: Shell, call: Invocation, state: State) -> Ways:
     paths = plain(shell, call, state, name)
     if has(name, "links"):
         note_links(shell, name, call, paths)
-    elif program(name).arguments[:1] in ("", "A") and "reads" not in program(name).facets:
+    elif program(name).plain in ("", "any") and "reads" not in program(name).facets:
         _guess(shell, name, call, state)
     return state, state
 
@@ -141,8 +141,8 @@ HANDLERS: dict[str, Handler] = {
 # the first one that a row has
 FACETS: dict[str, Handler] = {
     "remote": later("remote", "simulate_container"),
-    "user-shell": later("shells", "simulate_user_shell"),
-    "told-by": later("interpreters", "simulate_code_reader"),
+    "user_shell": later("shells", "simulate_user_shell"),
+    "told_by": later("interpreters", "simulate_code_reader"),
     "code": later("interpreters", "simulate_interpreter"),
     "shell": later("shells", "simulate_shell"),
     "runner": later("wrappers", "simulate_wrapped"),

@@ -27,42 +27,40 @@ def simulate_wrapped(shell: Shell, call: Invocation, state: State) -> Ways:
 def unwrap(shell: Shell, name: str, at: int, call: Invocation, state: State) -> Ways:
     """Pass what belongs to the wrapper itself, then follow what it runs."""
     known = program(name)
-    plain = known.facets["runs"]
-    parsed = Parsed(known.arguments)
+    parsed = Parsed(known)
     at, inner_state = _command_at(shell, name, at, parsed, call, state)
     if at < 0:
         shell.refuse(f"what {name} runs is not known")
         return tell(shell, call, state)
     code = [value_of(argument) for argument in parsed.found if argument.mode == CODE]
     rest = call.fields[at:]
-    if code or plain[-1:] in ("$", "&"):
-        return _as_code(shell, name, plain, code, rest, call, inner_state)
-    if not rest or (name == "command" and parsed.has("vV")):
+    if code or known.text("runs") != "words":
+        return _as_code(shell, name, code, rest, call, inner_state)
+    if not rest or (name == "command" and parsed.has("v", "V")):
         return _bare(shell, name, call, state)
-    if name in ("sudo", "doas", "pkexec") or (name == "env" and parsed.has("iu", "ignore-environment", "unset")):
+    if name in ("sudo", "doas", "pkexec") or (name == "env" and parsed.has("i", "u", "ignore-environment", "unset")):
         inner_state = inner_state.forgetting()  # TMPDIR and others may be gone
     if "leaves" in known.facets:
         inner_state = inner_state.at((None,))
-    in_text, shell.in_text = shell.in_text, shell.in_text and "other-root" not in known.facets
+    in_text, shell.in_text = shell.in_text, shell.in_text and "other_root" not in known.facets
     try:
         ways = shell.call(call.inside(name.replace(":", " "), rest), inner_state)
     finally:
         shell.in_text = in_text
-    if "in-shell" in known.facets and inner_state is state and "/" not in (call.fields[0].text or ""):
+    if "in_shell" in known.facets and inner_state is state and "/" not in (call.fields[0].text or ""):
         return join(state, ways[0]), join(state, ways[1])  # to zsh `command cd` is /usr/bin/cd, to dash builtin is none
     return state, state
 
 
-def _as_code(
-    shell: Shell, name: str, plain: str, code: list[Field], rest: list[Field], call: Invocation, state: State
-) -> Ways:
+def _as_code(shell: Shell, name: str, code: list[Field], rest: list[Field], call: Invocation, state: State) -> Ways:
     """Strings for a shell: in options, or all words that are left, together or each."""
     shell.emit(call, [], state)
+    runs = program(name).text("runs")
     if name == "env":
         code = [joined([*code, *rest])]
-    elif plain[-1:] == "&":
+    elif runs == "each":
         code = [*code, *rest]
-    elif plain[-1:] == "$" and rest:
+    elif runs == "line" and rest:
         code = [*code, joined(rest)]
     for field in code:
         simulate_code(shell, field, child_state(shell, state, []), *call.wrappers, name)
@@ -84,9 +82,9 @@ def _command_at(shell: Shell, name: str, at: int, parsed: Parsed, call: Invocati
     at = past_options(shell, at, parsed, fields)
     if at >= 0 and name in ("sudo", "env", "doas"):
         at, state = _assignments(shell, call, at, state)
-    for kind in program(name).facets["runs"]:
-        if kind in ":>" and 0 <= at < len(fields):
-            if kind == ">":
+    for kind in program(name).values("before"):
+        if 0 <= at < len(fields):
+            if kind == "path_written":
                 parsed.found.append(Argument(fields[at], 0, WRITE))
             at = past_options(shell, at + 1, parsed, fields) if name == "flock" else at + 1
     paths = [use for one in parsed.found if one.mode != CODE for use in shell.touch(one, state, name)]
