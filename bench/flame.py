@@ -37,7 +37,7 @@ os._exit = sys.exit  # a command leaves without tearing the interpreter down
 signal(SIGPROF, note)
 setitimer(ITIMER_PROF, 0.001, 0.001)
 try:
-    from tmpwarden.cli.entry import run
+    from tmpwarden.cli.main import run
     run()
 finally:
     setitimer(ITIMER_PROF, 0)
@@ -90,7 +90,7 @@ def _shown(stack: tuple[str, ...]) -> list[str]:
     found = []
     for frame in stack:
         path, _, name = frame.rpartition(":")
-        if path.startswith("<frozen importlib") or path == "<string>" or path.endswith("cli/module_file.py"):
+        if path.startswith("<frozen importlib") or path == "<string>":
             continue
         place = path.partition("/tmpwarden/")[2] or Path(path).name
         found.append(f"import {place}" if name == "<module>" else f"{place} {name}")

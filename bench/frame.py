@@ -14,7 +14,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 # As the script starts it that pip (since 25) and uv write: older ones import `re` before our first line, 3 ms more.
-COMMAND = [sys.executable, "-I", "-c", "from tmpwarden.cli.entry import run; run()"]
+COMMAND = [sys.executable, "-I", "-c", "from tmpwarden.cli.main import run; run()"]
 
 
 @dataclass(frozen=True, slots=True)

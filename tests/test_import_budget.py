@@ -22,7 +22,7 @@ BUDGET: list[tuple[str, set[str]]] = [
     ),
     ("from tmpwarden.cli.main import main; main(['--version'])", CLICK),
     ("from tmpwarden.cli.main import main; main(['--help'])", CLICK | {"shutil"}),
-    ("from tmpwarden.cli.main import main; main(['scan', '--json'])", set()),
+    ("from tmpwarden.cli.main import main; main(['scan', '--json'])", CLICK | {"json"}),
     ("from tmpwarden.cli.main import main; main(['clean', '--force'])", CLICK | {"json", "tomllib"}),
     (
         "from tmpwarden.cli.main import main; main(['teardown', '--session', 'x', '--json']);"

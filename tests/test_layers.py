@@ -22,9 +22,8 @@ LAYERS = [
     {"catalogue", "leases", "repos"},
     {"oskit"},
     {"agent_facts", "agent_events"},
-    {"pack"},
     {"model", "errors", "text", "small_files", "small_json", "stamped", "toml_lines"},
-    {"headstart", "later", "lazy_dataclass", "light_enum"},
+    {"bundle", "lazy_dataclass"},
 ]
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
 ROOT_MODULES = {"__init__", "__main__"}  # the lazy front door and `python -m`: they may name anything

@@ -1,5 +1,5 @@
 """`python -m tmpwarden` is the command."""
 
-from tmpwarden.cli.entry import run
+from tmpwarden.cli.main import run
 
 run()

@@ -2,7 +2,7 @@
 
 
 class TmpwardenError(Exception):
-    """What every error of ours is. Its words are an attribute: a docstring is gone under -OO and in hooks/packing."""
+    """What every error of ours is. Its words are an attribute: a docstring is gone under -OO and in bundles."""
 
     wording = "{0}"
     code = "error"

@@ -2,7 +2,7 @@
 
 import posix
 
-from .headstart import read_out
+from .bundle import read_out
 
 _READ = posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK
 _WRITE = posix.O_WRONLY | posix.O_CLOEXEC | posix.O_NOFOLLOW

@@ -1,6 +1,6 @@
 """On which line of a TOML file a key stands. tomllib reads values and forgets where they were."""
 
-from .later import re
+import re
 
 # Compiled when they are needed: most runs read no file whose lines anybody asks for.
 _HEADER = r"\[(\[)?\s*([^\[\]]+?)\s*\]"

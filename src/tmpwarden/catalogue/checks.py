@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 import time
 from collections.abc import Callable
 
-from ..later import re, regex
 from ..model.sweep import Litter
 from ..oskit.files.descriptors import closing
 from ..oskit.files.opening import entry_names
@@ -16,7 +16,7 @@ from . import careful, git_index
 Check = Callable[[int, str, os.stat_result], bool | None]  # None: could not look, which never reads as yes
 
 _LONGEST_PATH = 4096
-_UUID = regex(r"(?ai)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
+_UUID = re.compile(r"(?ai)[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}")
 _HIGHEST_PID = 1 << 22
 _MAPS_ARE_FRESH_S = 1.0
 _MACH_O = frozenset(bytes.fromhex(magic) for magic in ("cffaedfe", "cefaedfe", "feedfacf", "feedface", "cafebabe"))

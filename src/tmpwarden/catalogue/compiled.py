@@ -10,8 +10,8 @@ import marshal
 import os
 import sys
 from _frozen_importlib_external import cache_from_source
+from enum import Enum
 
-from ..light_enum import Enum
 from ..model.agent import Agent
 from ..model.sweep import Litter
 from ..model.terms import Kind, OwnerRule, Tier, Worth

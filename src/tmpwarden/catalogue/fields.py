@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from ..later import regex
+import re
+from enum import Enum
+
 from ..lazy_dataclass import dataclass, field
-from ..light_enum import Enum
 from ..text import parse_duration, parse_size
 from ..toml_lines import line_of, lines_of
 
 DEFAULT_AGES = {"grace": 60, "min_age": 3600, "max_age": 72 * 3600}
-_ID = regex(r"[a-z0-9]+(-[a-z0-9]+)*")
+_ID = re.compile(r"[a-z0-9]+(-[a-z0-9]+)*")
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

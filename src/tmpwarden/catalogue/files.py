@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
 from collections.abc import Iterable, Mapping
 
-from ..later import regex
 from ..oskit.files import places
 from ..oskit.files.descriptors import closing
 
@@ -14,7 +14,7 @@ BUILT_IN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agents")
 SYSTEM = "/etc/tmpwarden/agents.d"
 XDG = {"cache": ".cache", "config": ".config", "data": ".local/share", "state": ".local/state"}  # below a home
 _LARGEST = 1 << 20
-_MAC_TEMP = regex(r"/.*/folders/[^/]+/[^/]+/T")
+_MAC_TEMP = re.compile(r"/.*/folders/[^/]+/[^/]+/T")
 
 
 def read_text(path: str, largest: int = _LARGEST) -> str:

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..later import json
+import json
+
 from ..lazy_dataclass import dataclass, field
 from . import values
 

@@ -6,9 +6,9 @@ All rows together form one automaton over path components, so a directory that s
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterable, Mapping
 
-from ..later import re
 from ..lazy_dataclass import dataclass
 from ..model.sweep import Litter
 from ..model.terms import Kind, Tier

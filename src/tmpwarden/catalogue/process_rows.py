@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+import fnmatch
 import os
 from collections.abc import Sequence
 from functools import cache
 
-from ..later import fnmatch
 from ..model.processes import ProcessRow
 
 TYPE_CHECKING = False

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Mapping
 from types import MappingProxyType
 
 from ..errors import BadConfig
-from ..later import re
 from ..lazy_dataclass import dataclass, field
 from ..oskit.files import places
 from ..text import shown

@@ -12,11 +12,9 @@ import click
 
 from .. import __version__
 from ..text import did_you_mean
-from . import kinds
 from .call import Answer, Call, Done
 from .commands import TABLE
 from .examples import attach
-from .plain import Parameter, Plain
 
 COMPLETION_VARIABLE = "_TMPWARDEN_COMPLETE"
 _COMMANDS_DIR = os.path.join(os.path.dirname(__file__), "commands")
@@ -66,33 +64,6 @@ def common_options() -> list[click.Parameter]:
     return [click.Option([name], callback=do, help=words, expose_value=False, **more) for name, do, words, more in rows]
 
 
-def clicked(plain: Plain) -> click.Command:
-    """A command that is data, as click wants it."""
-    function: Any = pass_call(plain.function)
-    for parameter in reversed(plain.parameters):
-        decorate = click.argument if parameter.is_argument else click.option
-        function = decorate(*parameter.names, **_settings(parameter))(function)
-    made: click.Command = click.command(**plain.settings)(function)
-    return made
-
-
-def _settings(parameter: Parameter) -> dict[str, Any]:
-    """A kind that has an equal in click, with the words that people know from there, becomes that."""
-    kind = parameter.settings.get("type")
-    if isinstance(kind, kinds.OneOf):
-        return parameter.settings | {"type": click.Choice(kind.words)}
-    if parameter.is_argument and kind is not None:
-        return parameter.settings | {"type": UntouchedPath()}
-    return parameter.settings
-
-
-class UntouchedPath(click.Path):
-    """A path as it was written: click's own looks at the file, and hangs where a mount does not answer."""
-
-    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
-        return kinds.as_written(value)
-
-
 def with_common_options(command: click.Command, path: str = "") -> click.Command:
     """Add what is not there yet, in every subcommand too: people put `--json` last. And the examples for --help."""
     taken = {name for parameter in command.params for name in parameter.opts}
@@ -118,8 +89,7 @@ class LazyGroup(click.Group):
             if cmd_name not in self.list_commands(ctx):
                 return None
             module = importlib.import_module(f"{__package__}.commands.{cmd_name}")
-            found = clicked(module.command) if isinstance(module.command, Plain) else module.command
-            self.commands[cmd_name] = with_common_options(found, cmd_name)
+            self.commands[cmd_name] = with_common_options(module.command, cmd_name)
         return self.commands[cmd_name]
 
     def resolve_command(

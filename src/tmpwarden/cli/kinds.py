@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Callable
 
+import click
+
 from ..text import parse_duration, parse_size, shown
 
 TYPE_CHECKING = False
@@ -40,18 +42,6 @@ def budget(text: str) -> tuple[int | None, int | None]:
     return byte_size(text), None
 
 
-class OneOf:
-    """One of these words."""
-
-    def __init__(self, *words: str) -> None:
-        self.words = words
-
-    def __call__(self, text: str) -> str:
-        if text not in self.words:
-            raise ValueError(text)
-        return text
-
-
 def pid(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
         raise _bad(f"{shown(text)} is not the number of a process")
@@ -70,44 +60,15 @@ def at_least(least: int) -> Callable[[object], int]:
     return whole
 
 
-def as_written(text: str | bytes) -> str:
-    """A path that nobody looks at: that could hang where a mount does not answer."""
-    return os.fsdecode(text)
-
-
 def _bad(sentence: str) -> Exception:
     """What click tells beside the option's name."""
-    from click import BadParameter
-
-    return BadParameter(sentence)
+    return click.BadParameter(sentence)
 
 
 def agent_ids(context: Any, parameter: Any, incomplete: str) -> Any:
     from .completing import agents
 
     return agents(context, parameter, incomplete)
-
-
-# names and settings of options that several commands have
-AGENT: tuple[tuple[str, ...], dict[str, Any]] = (
-    ("--agent", "wanted"),
-    {"multiple": True, "metavar": "A", "shell_complete": agent_ids, "help": "Only this agent; may be repeated."},
-)
-ALL_USERS: tuple[tuple[str, ...], dict[str, Any]] = (
-    ("--all-users",),
-    {"is_flag": True, "help": "Root only: for each user, as that user."},
-)
-
-
-PROJECT: tuple[tuple[str, ...], dict[str, Any]] = (
-    ("--project", "projects"),
-    {
-        "multiple": True,
-        "metavar": "DIR",
-        "type": as_written,
-        "help": "Only what agents litter this directory with, which you work in; may be repeated.",
-    },
-)
 
 
 def for_whom(call: Call, all_users: bool, ask: Callable[[], Answer]) -> Answer:
@@ -130,12 +91,23 @@ def project_rows(projects: tuple[str, ...]) -> tuple[str, ...]:
 
 def agent_option(function: Callable[..., Any]) -> Callable[..., Any]:
     """`--agent A`, repeatable, as `wanted`; shells complete it from the catalogue."""
-    import click
-
-    return click.option(*AGENT[0], **AGENT[1])(function)
+    words = "Only this agent; may be repeated."
+    add = click.option("--agent", "wanted", multiple=True, metavar="A", shell_complete=agent_ids, help=words)
+    return add(function)
 
 
 def all_users_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    import click
+    return click.option("--all-users", is_flag=True, help="Root only: for each user, as that user.")(function)
 
-    return click.option(*ALL_USERS[0], **ALL_USERS[1])(function)
+
+def project_option(function: Callable[..., Any]) -> Callable[..., Any]:
+    words = "Only what agents litter this directory with, which you work in; may be repeated."
+    add = click.option("--project", "projects", multiple=True, metavar="DIR", type=UntouchedPath(), help=words)
+    return add(function)
+
+
+class UntouchedPath(click.Path):
+    """A path as it was written: click's own looks at the file, and hangs where a mount does not answer."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        return os.fsdecode(value)

@@ -12,7 +12,6 @@ from io import TextIOWrapper
 from ..errors import Interrupted, PermissionDenied, SystemRefused, TmpwardenError, Unexpected
 from ..lazy_dataclass import replace
 from ..text import shown
-from . import plain
 from .call import Answer, Call, Done, Terminated
 
 TYPE_CHECKING = False
@@ -37,7 +36,28 @@ def run() -> None:
         from .clicked import complete
 
         raise SystemExit(complete(asked))
-    raise SystemExit(main(sys.argv[1:]))
+    status = main(sys.argv[1:])
+    _leave(status)
+    raise SystemExit(status)
+
+
+def _leave(status: int) -> None:
+    """Without tearing the interpreter down, which costs as much as a bare start. Where something could still want its
+    end (a thread, a stream that cannot be written), it has it."""
+    if sys.flags.inspect or _has_threads():
+        return
+    try:
+        for stream in (sys.stdout, sys.stderr):
+            if stream is not None:
+                stream.flush()
+    except (OSError, ValueError):
+        return
+    os._exit(status)
+
+
+def _has_threads() -> bool:
+    threading = sys.modules.get("threading")
+    return threading is not None and threading.active_count() > 1
 
 
 def main(argv: Sequence[str], *, now_ns: Callable[[], int] = time.time_ns) -> int:
@@ -72,7 +92,7 @@ def _answer(call: Call, argv: list[str]) -> Answer:
     if not hasattr(os, "geteuid") and (skipped := _unsupported(call, argv)):
         return skipped
     try:
-        answer = plain.called(call, argv) or _by_click(call, argv)
+        answer = _by_click(call, argv)
         # what may take long, be stopped or break does so where it still becomes an envelope
         return replace(answer, data=answer.data()) if call.json and callable(answer.data) else answer
     except Done as done:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import zlib
 from collections.abc import Iterable, Iterator
 
-from ..later import json, zlib
 from ..small_json import dumps
 
 TYPE_CHECKING = False

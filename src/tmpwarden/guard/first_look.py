@@ -105,7 +105,7 @@ def _without_quotes(command: str) -> str | None:
 
 def table_in_force(state_dir: str, config_dir: str) -> "Table | None":
     """The table, if its sources look as they did; None also where a rule switches the first look off."""
-    from ..headstart import are_unchanged
+    from ..bundle import are_unchanged
     from ..stamped import kept_document
 
     table = kept_document(path_of(state_dir), 1 << 18)

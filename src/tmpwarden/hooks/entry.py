@@ -4,20 +4,21 @@ import posix
 import sys
 
 from ..agent_events import MOMENTS  # an event that is not there is none of our business
-from ..headstart import NAME, is_prepared, path_for
+from ..bundle import FOR_ALL, is_bundled, path_for, use
 from . import notebook
 from .payload import read_all, text_field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .events.hook_call import HookCall
-    from .rehearsal import CallWatch
+    pass
 
 _FIRST = b'{"session_id":"'
-_FIRST_LOOK = "-first"
 _MARKS = (">", "$", "tmp", "=", "`", "<", "(", "~", "rm ", "cd ")
-_FOR_ALL = ("tmpwarden", __name__, "tmpwarden.small_json", "tmpwarden.pack")
-_JUDGING = tuple(f"tmpwarden.guard.{room}." for room in ("shell", "nouns", "programs", "simulate", "decide"))
+_FIRST_LOOK = "-first"
+# rooms of the guard that are imported when a line needs them, and that many lines need
+_OFTEN = tuple(
+    f"tmpwarden.guard.simulate.{room}" for room in ("builtins", "git", "interpreters", "repeaters", "variables")
+)
 _AUDIT, _COMPILER = "tmpwarden.guard.log.audit", "tmpwarden.guard.rules.compiling"
 
 
@@ -73,8 +74,8 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
     from .events.hook_call import HookCall
 
     said = answer(HookCall(arguments, event, kind, session, payload, environ, notes))
-    if kind == "start" and not is_prepared():
-        _keep_headstart(notes.rpartition("/")[0])
+    if kind == "start" and not is_bundled(__name__):
+        _bundle_for_all(notes.rpartition("/")[0])
     return said
 
 
@@ -87,31 +88,25 @@ def _before(
     notes: str,
 ) -> bytes:
     """The one event that needs seventy modules, the guard's; most calls end at the first look, which needs five."""
-    from ..pack import use
-
     loaded = frozenset(sys.modules)
-    state = notes.rpartition("/")[0]
-    packed = path_for(state, arguments[0])
-    if _may_be_nothing(payload) and use(packed + _FIRST_LOOK):
+    state, agent = notes.rpartition("/")[0], arguments[0]
+    if _may_be_nothing(payload) and use(path_for(state, agent) + _FIRST_LOOK):
         from .first import is_nothing
 
-        if is_nothing(arguments[0], session, payload, environ, state):
+        if is_nothing(agent, session, payload, environ, state):
             return b""
-    if use(packed):
-        from .events.dispatch import answer
-        from .events.hook_call import HookCall
+    is_ready = use(path_for(state, agent))
+    from .events.dispatch import answer
+    from .events.hook_call import HookCall
 
-        return answer(HookCall(arguments, event, "before", session, payload, environ, notes))
-    from .rehearsal import CallWatch
+    said = answer(HookCall(arguments, event, "before", session, payload, environ, notes))
+    if not is_ready and _COMPILER not in sys.modules:  # one slow thing in one call
+        needed = [name for name in sys.modules if name.startswith("tmpwarden.")]
+        from .bundling import bundle
 
-    with CallWatch() as watch:
-        from .events.dispatch import answer
-        from .events.hook_call import HookCall
-
-        call = HookCall(arguments, event, "before", session, payload, environ, notes)
-        said = answer(call)
-    if _COMPILER not in sys.modules:  # one slow thing in one call
-        _keep(packed, call, loaded, watch)
+        bundle(path_for(state, agent), (*needed, *_OFTEN), loaded)
+        bundle(path_for(state, agent) + _FIRST_LOOK, (f"{__package__}.first", _AUDIT), loaded)
+        _bundle_for_all(state)
     return said
 
 
@@ -133,29 +128,10 @@ def _unjudged(arguments: list[str], problem: str) -> bytes:
     return encode(said).encode() if said else b""
 
 
-def _keep(packed: str, call: "HookCall", loaded: frozenset[str], watch: "CallWatch") -> None:
-    """Pack what the guard needs, for the next call."""
-    try:
-        from . import packing
-        from .rehearsal import rehearse
+def _bundle_for_all(state: str) -> None:
+    from .bundling import bundle
 
-        roots = ("events.dispatch", "events.before", f"dialects.{call.dialect.facts['dialect']}")
-        used = rehearse(call) | watch.at_load | {name for name in watch.seen if not name[0].startswith(_JUDGING)}
-        packing.make(packed, (*(f"{__package__}.{name}" for name in roots), _AUDIT), loaded, used)
-        packing.make(packed + _FIRST_LOOK, (f"{__package__}.first", _AUDIT), loaded)
-        _keep_headstart(call.state)
-    except Exception:  # a full disk, a module without a source: the next call tries again
-        pass
-
-
-def _keep_headstart(state: str) -> None:
-    """Pack what all hooks need."""
-    try:
-        from . import packing
-
-        packing.make(path_for(state, NAME), _FOR_ALL, frozenset((is_prepared.__module__,)))
-    except Exception:  # as above
-        pass
+    bundle(path_for(state, FOR_ALL), (__name__, "tmpwarden.small_json"), (is_bundled.__module__,))
 
 
 def _leading_session(raw: bytes) -> str:

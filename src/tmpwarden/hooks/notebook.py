@@ -6,7 +6,7 @@ All of it lies in `<state>/hooks`. A due time is the mtime of an empty file, so 
 import posix
 import time
 
-from ..headstart import own_state, refuse_strangers
+from ..bundle import refuse_strangers, state_dir
 from ..small_files import session_key as session_key
 
 MARKERS, CLEAN, BIRTHS, ROOM = "markers.due", "clean.due", "births.seen", "room.due"
@@ -20,12 +20,12 @@ _LONGEST_LOG = 1 << 18
 
 def directory(environ: dict[bytes, bytes]) -> str:
     """`<state>/hooks`. Raises PermissionError where the state directory is somebody else's."""
-    state = own_state(environ)
+    state = state_dir(environ)
     if not state:
-        from ..oskit.files.places import state_dir
+        from ..oskit.files import places
 
-        state = state_dir()
-        refuse_strangers(state)
+        state = places.state_dir()
+    refuse_strangers(state)
     return state + "/hooks"
 
 

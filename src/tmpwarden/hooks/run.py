@@ -3,11 +3,11 @@
 try:
     import sys
 
-    here, name = __file__.rsplit("/", 2)[0], "tmpwarden.headstart"
-    sys.modules[name] = first = type(sys)(name)  # the package above it may lie in a pack
-    first.__file__ = here + "/headstart.py"  # by its own loader: finding it would cost more than reading it
+    here, name = __file__.rsplit("/", 2)[0], "tmpwarden.bundle"
+    sys.modules[name] = first = type(sys)(name)  # the package above it may lie in a bundle
+    first.__file__ = here + "/bundle.py"  # by its own loader: finding it would cost more than reading it
     exec(type(__loader__)(name, first.__file__).get_code(name), first.__dict__)  # type: ignore[name-defined]
-    first.prepare(here)
+    first.prepare()
     from tmpwarden.hooks.entry import main
 
     main(sys.argv[1:])

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from ..later import json
+import json
+
 from ..oskit.files import atomic, own_dirs, places
 from ..oskit.proc import namespaces, procs
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 from ..lazy_dataclass import dataclass
-from ..light_enum import Enum
 from .terms import OwnerState
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..light_enum import Enum
+from enum import Enum
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from enum import Enum
+
 from ..lazy_dataclass import replace
-from ..light_enum import Enum
 from .git_program import NOBODY, Git
 from .repository import Repository
 

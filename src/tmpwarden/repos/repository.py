@@ -10,9 +10,9 @@ import os
 import stat
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
+from enum import Enum
 
 from ..lazy_dataclass import dataclass
-from ..light_enum import Enum
 from ..oskit.files.opening import descend
 from ..oskit.proc.reach import Reach
 from . import config

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Iterable, Iterator
+from enum import Enum
 
 from ..lazy_dataclass import dataclass
-from ..light_enum import Enum
 from ..repos import work
 from ..repos.gitdir import Unclear
 from ..repos.repository import Repository, Shape

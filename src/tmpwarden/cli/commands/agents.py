@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from enum import Enum
 
 import click
 
@@ -12,7 +13,6 @@ from ...catalogue import wording
 from ...catalogue.load import Catalogue, load
 from ...catalogue.settings import load_settings
 from ...errors import BadConfig
-from ...light_enum import Enum
 from ...model.agent import Agent
 from ...model.sweep import Litter
 from ...model.terms import Tier

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
+import click
+
 from ...catalogue.settings import load_settings
 from ...errors import BadArgument, LockHeld, WouldAsk
 from ...model.request import Request, Thresholds
@@ -15,9 +17,10 @@ from ...sweep.store import journal, saved
 from ...sweep.store.present import lying
 from ...sweep.weigh import consent
 from ...text import duration, plural, size
-from .. import advice, ask, plain, removal, render
+from .. import advice, ask, removal, render
 from ..call import Answer, Call
-from ..kinds import AGENT, ALL_USERS, PROJECT, OneOf, age, as_written, budget, project_rows
+from ..group import pass_call
+from ..kinds import UntouchedPath, age, agent_option, all_users_option, budget, project_option, project_rows
 from ..progress import COUNTING_S, Progress
 from ..stopping import Stop, stopping
 
@@ -25,26 +28,30 @@ _MOST_FOR_ONE_S = 600  # of all users: the others wait
 _MOST_LISTED = 40  # lines a person reads before a question
 
 
-@plain.command()
-@plain.argument("paths", metavar="[PATH]...", nargs=-1, type=as_written)
-@plain.option("-n", "--dry-run", is_flag=True, help="Show what would go and touch nothing.")
-@plain.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask. What is in use still stays.")
-@plain.option("--min-age", type=age, help="Nothing younger than this goes, whoever owned it.")
-@plain.option("--max-age", type=age, help="Age limit for items without a known owner, for this run (default: 72h).")
-@plain.option(*AGENT[0], **AGENT[1])
-@plain.option(
-    "--tier", type=OneOf("auto", "ask"), default="auto", help="`ask` also takes what goes only when you say so."
+@click.command()
+@click.argument("paths", metavar="[PATH]...", nargs=-1, type=UntouchedPath())
+@click.option("-n", "--dry-run", is_flag=True, help="Show what would go and touch nothing.")
+@click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask. What is in use still stays.")
+@click.option("--min-age", type=age, help="Nothing younger than this goes, whoever owned it.")
+@click.option("--max-age", type=age, help="Age limit for items without a known owner, for this run (default: 72h).")
+@agent_option
+@click.option(
+    "--tier",
+    type=click.Choice(["auto", "ask"]),
+    default="auto",
+    help="`ask` also takes what goes only when you say so.",
 )
-@plain.option("--all", "take_ask", is_flag=True, help="The same as --tier ask.")
-@plain.option("--budget", "limit", type=budget, help="Go on, oldest first, until at most this much is left.")
-@plain.option("--no-quarantine", is_flag=True, help="Remove for good; undo cannot bring it back.")
-@plain.option("--purge", is_flag=True, help="Empty the quarantine too; nothing can be undone then.")
-@plain.option("--pick", is_flag=True, help="Choose in the terminal among what may go (tmpwarden ui).")
-@plain.option("--if-due", type=age, help="Only if the last clean is that long ago; as careful as a timer.")
-@plain.option("--time-limit", type=age, help="Stop between two units after this time (exit 10).")
-@plain.option(*PROJECT[0], **PROJECT[1])
-@plain.option(*ALL_USERS[0], **ALL_USERS[1])
-@plain.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@click.option("--all", "take_ask", is_flag=True, help="The same as --tier ask.")
+@click.option("--budget", "limit", type=budget, help="Go on, oldest first, until at most this much is left.")
+@click.option("--no-quarantine", is_flag=True, help="Remove for good; undo cannot bring it back.")
+@click.option("--purge", is_flag=True, help="Empty the quarantine too; nothing can be undone then.")
+@click.option("--pick", is_flag=True, help="Choose in the terminal among what may go (tmpwarden ui).")
+@click.option("--if-due", type=age, help="Only if the last clean is that long ago; as careful as a timer.")
+@click.option("--time-limit", type=age, help="Stop between two units after this time (exit 10).")
+@project_option
+@all_users_option
+@click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@pass_call
 def command(
     call: Call,
     paths: tuple[str, ...],

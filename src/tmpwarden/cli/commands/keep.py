@@ -16,7 +16,8 @@ from ...oskit.proc.reach import as_named
 from ...text import shown
 from .. import completing
 from ..call import Answer, Call
-from ..group import UntouchedPath, pass_call
+from ..group import pass_call
+from ..kinds import UntouchedPath
 
 
 @click.command()

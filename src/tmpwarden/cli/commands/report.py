@@ -19,7 +19,8 @@ from ...report.page import page
 from ...text import shown, size
 from .. import advice, named_output
 from ..call import Answer, Call
-from ..group import UntouchedPath, pass_call
+from ..group import pass_call
+from ..kinds import UntouchedPath
 from ..seen import look
 from ..wording import explained_in, sentence
 

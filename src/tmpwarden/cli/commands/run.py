@@ -6,31 +6,34 @@ import os
 import signal
 import sys
 
+import click
+
 from ...errors import BadArgument
 from ...oskit.files import places
 from ...setup.programs import AGENT_OF
 from ...text import size as size_told
-from .. import plain
 from ..call import Answer, Call
+from ..group import pass_call
 from ..kinds import byte_size
 
 _SYSTEM = "/etc/tmpwarden"
 _TOO_BIG = 128 + getattr(signal, "SIGXFSZ", 25)
 
 
-@plain.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
-@plain.option(
+@click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option(
     "--private-tmp", is_flag=True, help="Make /tmp itself private (Linux): literal /tmp paths land there too."
 )
-@plain.option("--size", type=byte_size, metavar="SIZE", help="With --private-tmp: in memory, and no bigger than this.")
-@plain.option(
+@click.option("--size", type=byte_size, metavar="SIZE", help="With --private-tmp: in memory, and no bigger than this.")
+@click.option(
     "--max-file", type=byte_size, metavar="SIZE", help="No file it writes may grow past this, project files too."
 )
-@plain.option(
+@click.option(
     "--max-bytes", type=byte_size, metavar="SIZE", help="End it when its temp directory holds more than this."
 )
-@plain.option("--agent", metavar="A", help="It is a session of this agent: what it leaves waits a day (undo).")
-@plain.argument("words", metavar="-- COMMAND [ARGUMENT]...", nargs=-1)
+@click.option("--agent", metavar="A", help="It is a session of this agent: what it leaves waits a day (undo).")
+@click.argument("words", metavar="-- COMMAND [ARGUMENT]...", nargs=-1)
+@pass_call
 def command(
     call: Call,
     private_tmp: bool,

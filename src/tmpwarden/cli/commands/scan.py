@@ -4,23 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import click
+
 from ...model.request import Request, Thresholds
 from ...text import shown
-from .. import advice, plain
+from .. import advice
 from ..call import Answer, Call
-from ..kinds import AGENT, ALL_USERS, PROJECT, age, for_whom, project_rows
+from ..group import pass_call
+from ..kinds import age, agent_option, all_users_option, for_whom, project_option, project_rows
 from ..seen import Seen, look, spooled
 
 
-@plain.command()
-@plain.option("--each", is_flag=True, help="Every unit with its owner, verdict and reason.")
-@plain.option(*AGENT[0], **AGENT[1])
-@plain.option("--min-age", type=age, help="Judge as if nothing younger than this could go.")
-@plain.option("--max-age", type=age, help="Judge with this age limit instead of each kind's own.")
-@plain.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
-@plain.option("--full", is_flag=True, help="Measure what the catalogue does not know too, however long that takes.")
-@plain.option(*PROJECT[0], **PROJECT[1])
-@plain.option(*ALL_USERS[0], **ALL_USERS[1])
+@click.command()
+@click.option("--each", is_flag=True, help="Every unit with its owner, verdict and reason.")
+@agent_option
+@click.option("--min-age", type=age, help="Judge as if nothing younger than this could go.")
+@click.option("--max-age", type=age, help="Judge with this age limit instead of each kind's own.")
+@click.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
+@click.option("--full", is_flag=True, help="Measure what the catalogue does not know too, however long that takes.")
+@project_option
+@all_users_option
+@pass_call
 def command(
     call: Call,
     each: bool,

@@ -6,6 +6,8 @@ import os
 import time
 from collections.abc import Iterator
 
+import click
+
 from ...catalogue import policy
 from ...catalogue.load import load
 from ...catalogue.settings import load_settings
@@ -25,9 +27,10 @@ from ...sweep.store.trend import Trend
 from ...sweep.survey import Glance, glance
 from ...sweep.weigh import consent
 from ...text import duration, plural, shown, size
-from .. import documents, forecasts, plain, render
+from .. import documents, forecasts, render
 from ..call import Answer, Call
-from ..kinds import ALL_USERS, for_whom
+from ..group import pass_call
+from ..kinds import all_users_option, for_whom
 
 _FULL_PERCENT = 80
 _GLANCE_S = 0.5
@@ -57,8 +60,9 @@ class Status:
         return "tmpwarden scan"
 
 
-@plain.command()
-@plain.option(*ALL_USERS[0], **ALL_USERS[1])
+@click.command()
+@all_users_option
+@pass_call
 def command(call: Call, all_users: bool) -> Answer:
     """How full, live sessions and their scratch, hooks, last clean, next step."""
     return for_whom(call, all_users, lambda: _answer(call))

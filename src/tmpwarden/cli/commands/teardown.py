@@ -5,26 +5,30 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Iterator
 
+import click
+
 from ...errors import BadArgument, NotProven, Partial, TeardownFailed, TmpwardenError
 from ...lazy_dataclass import replace
 from ...lifecycle.teardown import TeardownResult, TeardownWish, torn_down
 from ...model.sweep import Finding, Receipt
 from ...model.terms import Kind, Worth
 from ...text import plural, shown
-from .. import documents, plain
+from .. import documents
 from ..call import Answer, Call
+from ..group import pass_call
 from ..kinds import agent_ids
 from ..kinds import pid as pid_number
 
 
-@plain.command()
-@plain.option("--session", metavar="ID", help="The session that ended.")
-@plain.option("--pid", type=pid_number, help="The agent's process that ended.")
-@plain.option(
+@click.command()
+@click.option("--session", metavar="ID", help="The session that ended.")
+@click.option("--pid", type=pid_number, help="The agent's process that ended.")
+@click.option(
     "--agent", metavar="A", shell_complete=agent_ids, help="The agent; alone: every session of it that has ended."
 )
-@plain.option("--worktree", metavar="PATH", help="Its worktree too, if nothing would be lost with it; else says what.")
-@plain.option("--wait", is_flag=True, help="Wait for the purge too, not for the renames only.")
+@click.option("--worktree", metavar="PATH", help="Its worktree too, if nothing would be lost with it; else says what.")
+@click.option("--wait", is_flag=True, help="Wait for the purge too, not for the renames only.")
+@pass_call
 def command(
     call: Call, session: str | None, pid: int | None, agent: str | None, worktree: str | None, wait: bool
 ) -> Answer:

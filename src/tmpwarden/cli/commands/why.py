@@ -19,7 +19,8 @@ from ...sweep.prepared import Explained, Prepared
 from ...text import duration, plural, shown
 from .. import advice, documents, render
 from ..call import Answer, Call
-from ..group import UntouchedPath, pass_call
+from ..group import pass_call
+from ..kinds import UntouchedPath
 from ..wording import explained, explained_all, owner_told, witness_told
 
 _MOST_WITNESSES = 8

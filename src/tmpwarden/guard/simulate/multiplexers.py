@@ -30,7 +30,8 @@ def simulate_tmux(shell: Shell, call: Invocation, state: State) -> Ways:
 
 
 def simulate_screen(shell: Shell, call: Invocation, state: State) -> Ways:
-    shell.emit(call, [], state)
+    told = parse(program("screen"), call.fields).found
+    shell.emit(call, [use for one in told for use in shell.touch(one, state, "screen")], state)
     words = _behind_options(program("screen"), call.fields)
     if any(field.text == "-X" for field in call.fields):
         typed = [field for field in words if " " in (field.text or " ")]

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import os
 import stat
+import struct
 import sys
 
-from ...later import ctypes, struct
 from .descriptors import closing
 from .opening import open_dir
 
@@ -57,6 +57,8 @@ def dated(name: str, dir_fd: int) -> Dated | None:
     """What is there now, no link followed; None where nothing is, or it cannot be looked at."""
     if not sys.platform.startswith("linux"):
         return _by_stat(name, dir_fd)
+    import ctypes  # 3 ms, which few hooks pay
+
     global _libc
     _libc = _libc or ctypes.CDLL(None, use_errno=True)
     buffer = ctypes.create_string_buffer(_SIZE)

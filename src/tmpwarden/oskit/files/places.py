@@ -3,6 +3,7 @@
 import os
 import stat
 
+from ... import bundle
 from ...agent_facts import TEMP_VARIABLES
 from .root_links import resolve
 
@@ -36,7 +37,8 @@ def home() -> str:
 
 
 def state_dir() -> str:
-    return _own_dir("XDG_STATE_HOME", ".local/state")
+    found = bundle.state_dir(os.environb)
+    return os.path.normpath(found) if found else _own_dir("XDG_STATE_HOME", ".local/state")
 
 
 def config_dir() -> str:

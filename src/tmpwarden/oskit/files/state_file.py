@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 import os
 
-from ...later import json
 from . import atomic, own_dirs, places
 
 TYPE_CHECKING = False

@@ -3,9 +3,9 @@
 import posix
 
 from ... import small_json
-from ...headstart import are_unchanged
+from ...bundle import are_unchanged, read_private
 from ...small_files import read, read_text
-from ...stamped import read_private, stamp
+from ...stamped import stamp
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

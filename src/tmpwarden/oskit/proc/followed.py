@@ -9,9 +9,9 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import time
 
-from ...later import signal
 from ...small_files import stat_fields
 
 STOPPED_S = 5.0  # somebody may stop a process for a moment

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import errno
 import os
+import re
 from collections.abc import Iterable, Iterator
 
 from ... import agent_facts
-from ...later import regex
 from ...model.terms import WitnessKind
 from . import procs
 
@@ -23,7 +23,7 @@ _LINKS = (
 )
 NO_FILES = ("/memfd:", "/dmabuf:", "/SYSV", "/dev/zero", "/anon_hugepage", "/[aio]")
 _DELETED = " (deleted)"
-_MAPPED = regex(rb" (/[^\n]*)")  # one pass in C over forty lines for each process
+_MAPPED = re.compile(rb" (/[^\n]*)")  # one pass in C over forty lines for each process
 _OPENED_TO_LOOK = getattr(os, "O_PATH", 0) | getattr(os, "O_DIRECTORY", 0)
 
 

@@ -9,10 +9,10 @@ from __future__ import annotations
 import contextlib
 import marshal
 import os
+import signal
 from collections.abc import Callable, Sequence
 from operator import attrgetter
 
-from ...later import signal
 from ...model.sweep import Measure
 from ...oskit.proc.followed import CAN_FOLLOW, Followed
 from ...oskit.proc.forked import forked, reap

@@ -5,13 +5,13 @@ A shape is a glob that matches every name it was made of, so that what is shown 
 
 from __future__ import annotations
 
+import fnmatch
+import re
 from collections.abc import Iterable
 
-from ...later import fnmatch, re, regex
-
-_TEMPFILE = regex(r"(tmp)[a-z0-9_]{8}(?=\.|$)|(tmp\.)[A-Za-z0-9]{6,12}$")  # Python's and mktemp's
+_TEMPFILE = re.compile(r"(tmp)[a-z0-9_]{8}(?=\.|$)|(tmp\.)[A-Za-z0-9]{6,12}$")  # Python's and mktemp's
 _ENDS = r"(?![A-Za-z0-9])"
-_VARIES = regex(  # one pass in C: a root may hold a million names
+_VARIES = re.compile(  # one pass in C: a root may hold a million names
     rf"""(?x)(?<![A-Za-z0-9])(?:
       [0-9][A-Za-z0-9]*                                       # 4711, 3f0e2c5a
     | (?=[0-9a-f]{{4,}}{_ENDS}) [a-f]+[0-9][0-9a-f]*          # a1b2
@@ -20,8 +20,8 @@ _VARIES = regex(  # one pass in C: a root may hold a million names
     | ([A-Za-z]+)[0-9]+                                       # go-build1234: a word and a number
     )"""
 )
-_VARYING = regex(r"\*(?:[-_.:+@,]*\*)+")
-_MAGIC = regex(r"[*?[]")
+_VARYING = re.compile(r"\*(?:[-_.:+@,]*\*)+")
+_MAGIC = re.compile(r"[*?[]")
 EVERYTHING = "*"
 _FEW = 3  # names that say nothing of a shape by themselves, and share their beginning
 

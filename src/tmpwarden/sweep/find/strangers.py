@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterator
 from itertools import zip_longest
 from stat import S_ISDIR
 
 from ...catalogue.matcher import Place
-from ...later import re
 from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Measure, Unmatched
 from ...oskit.files import walk

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+import json
 import os
 from collections.abc import Iterable, Iterator, Mapping
 
-from ...later import json
 from ...lazy_dataclass import dataclass
 from ...model.sweep import Space
 from ...oskit.files import atomic, rotate

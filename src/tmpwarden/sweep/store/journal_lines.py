@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 
-from ...later import json
 from ...lazy_dataclass import dataclass
 from ...model.sweep import Receipt
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import contextlib
+import json
 import os
+import signal
 import threading
 from collections.abc import Iterator
 
 from ...errors import UnsafeScratch
-from ...later import json, signal
 from ...lazy_dataclass import dataclass, field, replace
 from ...model.answers import Users
 from ...model.sweep import Measure, Receipt, Remove
