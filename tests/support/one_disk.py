@@ -1,0 +1,199 @@
+"""One small file system for the home and /tmp alike, full to the last byte or inode, for whoever runs there."""
+
+import contextlib
+import io
+import json
+import os
+import subprocess
+import traceback
+import uuid
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from support import users
+from support.litter import claude_session, cwd_markers, later, record_dead_session, snapshot
+from support.mounts import fill_bytes, fill_inodes, mounted, tmpfs
+from tmpwarden.cli.main import main
+
+FILE_SYSTEMS = ("tmpfs", "ext4-1024", "ext4-4096")
+FILLS: dict[str, Callable[[Path], object]] = {"bytes": fill_bytes, "inodes": fill_inodes}
+HOURS = 100
+Shape = dict[str, tuple[int, int, int, bytes]]
+
+
+@contextlib.contextmanager
+def file_system(kind: str, point: Path, *, few_inodes: bool) -> Iterator[Path]:
+    if kind == "tmpfs":
+        with tmpfs(point, size="8m", inodes=300 if few_inodes else 0, mode="755") as disk:
+            yield disk
+        return
+    name, _, block = kind.partition("-")
+    image = point.with_suffix(".image")
+    size = {"ext4": 16, "btrfs": 128, "xfs": 330}[name]
+    with image.open("wb") as file:
+        file.truncate(size << 20)
+    words = {
+        "ext4": ["-q", "-F", "-m", "0", "-b", block, *(["-N", "256"] if few_inodes else [])],
+        "btrfs": ["-q"],
+        "xfs": ["-q"],
+    }[name]
+    subprocess.run([f"mkfs.{name}", *words, str(image)], check=True, capture_output=True)
+    with mounted(point, "-o", "loop", str(image)):
+        yield point
+
+
+@dataclass
+class OneDisk:
+    """What lies on it. `dead` may go, `live` must be as it was, whatever happens."""
+
+    disk: Path
+    uid: int
+    dead: list[Path] = field(default_factory=list)
+    markers: list[Path] = field(default_factory=list)
+    live: dict[Path, Shape] = field(default_factory=dict)
+
+    @property
+    def home(self) -> Path:
+        return self.disk / "home"
+
+    @property
+    def root(self) -> Path:
+        return self.disk / "tmp"
+
+    @property
+    def state(self) -> Path:
+        return self.home / ".local" / "state" / "tmpwarden"
+
+    @property
+    def quarantine(self) -> Path:
+        return self.root / f"tmpwarden-{self.uid}" / "q"
+
+    def as_owner(self, do: Callable[[], Any]) -> Any:
+        """What `do` returns, which must be plain data, in a child that is that user and has this home."""
+        here, there = os.pipe()
+        child = os.fork()
+        if child == 0:
+            status = 99
+            try:
+                os.close(here)
+                self.become()
+                answer = do()
+                with open(there, "w") as pipe:
+                    json.dump(answer, pipe)
+                status = 0
+            except BaseException:
+                traceback.print_exc()
+            finally:
+                os._exit(status)
+        os.close(there)
+        with open(here) as pipe:
+            text = pipe.read()
+        assert os.waitpid(child, 0)[1] == 0, text
+        return json.loads(text)
+
+    def become(self) -> None:
+        os.environ.update(HOME=str(self.home), TMPDIR=str(self.root), TMPWARDEN_ROOTS=str(self.root))
+        for name in ("STATE", "CONFIG", "DATA", "CACHE"):
+            os.environ.pop(f"XDG_{name}_HOME", None)
+        os.chdir("/")
+        if os.geteuid() != self.uid:
+            os.setgroups([])
+            os.setgid(self.uid)
+            os.setuid(self.uid)
+
+    def tmpwarden(self, *argv: str) -> tuple[int, Any]:
+        """(exit status, the answer) of a command, much later than everything that lies here."""
+        status, said = self.as_owner(lambda: command(*argv))
+        return status, json.loads(said) if said else None
+
+    def can_write(self) -> bool:
+        def write() -> bool:
+            try:
+                (self.home / "a-file").write_text("and what stands in it\n" * 10)
+                (self.home / "a-directory").mkdir()
+            except OSError:
+                return False
+            return True
+
+        return bool(self.as_owner(write))
+
+    def told(self) -> list[dict[str, Any]]:
+        status, answer = self.tmpwarden("log", "-n", "1000", "--json")
+        assert status == 0, answer
+        return list(answer["data"]["entries"])
+
+    def went(self) -> list[Path]:
+        return [path for path in (*self.dead, *self.markers) if not os.path.lexists(path)]
+
+    def assert_nothing_live_was_touched(self) -> None:
+        for path, shape in self.live.items():
+            assert snapshot(path) == shape, path
+
+    def assert_all_that_went_is_told(self) -> None:
+        told = {entry["path"] for entry in self.told()}
+        for path in self.went():
+            assert str(path) in told or str(path.parent) in told, path
+
+
+def command(*argv: str) -> tuple[int, str]:
+    out = io.StringIO()
+    with contextlib.redirect_stdout(out):
+        status = main(list(argv), now_ns=later(HOURS))
+    return status, out.getvalue()
+
+
+@contextlib.contextmanager
+def one_disk(base: Path, kind: str, what: str, uid: int, *beside: str, sessions: int = 4) -> Iterator[OneDisk]:
+    """`beside` the dead sessions: markers, live, git, big."""
+    with contextlib.ExitStack() as stack:
+        disk = stack.enter_context(file_system(kind, base / "disk", few_inodes=what == "inodes"))
+        made = OneDisk(disk, uid)
+        for path, mode in ((made.home, 0o700), (made.root, 0o1777)):
+            path.mkdir()
+            path.chmod(mode)
+        if uid:
+            os.chown(made.home, uid, uid)
+
+        def plant() -> list[str]:
+            made.dead += [dead_session(made.root) for _ in range(sessions)]
+            made.markers += cwd_markers(made.root, 20) if "markers" in beside else []
+            return [str(path) for path in (*made.dead, *made.markers)]
+
+        planted = [Path(path) for path in made.as_owner(plant)]
+        made.dead, made.markers = planted[:sessions], planted[sessions:]
+        if "git" in beside:
+            unit = Path(made.as_owner(lambda: str(with_git_work(made.root))))
+            made.live[unit] = snapshot(unit)
+        if "live" in beside:
+            unit = Path(made.as_owner(lambda: str(dead_session(made.root))))
+            stack.enter_context(users.opens_a_file(unit / "tasks"))
+            made.live[unit] = snapshot(unit)
+        if "big" in beside:
+            (made.home / "results.csv").write_bytes(b"7" * (1 << 20))
+            made.live[made.home / "results.csv"] = snapshot(made.home / "results.csv")
+        FILLS[what](disk)
+        yield made
+
+
+def dead_session(root: Path) -> Path:
+    """As Claude Code leaves it: outputs of its tasks, and a scratchpad that is empty."""
+    unit = claude_session(root, slug="-home-me-shop", files=12)
+    for number in range(6):
+        (unit / "tasks" / f"c{number:08x}.output").write_bytes(b"a line of what it said\n" * 3000)
+    return unit
+
+
+def with_git_work(root: Path) -> Path:
+    """A dead session in whose directory lies a commit that exists nowhere else."""
+    session = str(uuid.uuid4())
+    unit = root / f"claude-{os.geteuid()}" / "-home-me-shop" / session
+    record_dead_session(session)
+    (unit / "tasks" / "try").mkdir(parents=True)
+    git = ["git", "-c", "user.name=me", "-c", "user.email=me@example.com", "-C", str(unit / "tasks" / "try")]
+    subprocess.run([*git, "init", "-q"], check=True)
+    (unit / "tasks" / "try" / "idea.py").write_text("answer = 42\n")
+    subprocess.run([*git, "add", "."], check=True)
+    subprocess.run([*git, "commit", "-q", "-m", "idea"], check=True)
+    return unit
