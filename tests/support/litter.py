@@ -7,6 +7,8 @@ import uuid
 from collections.abc import Callable
 from pathlib import Path
 
+from tmpwarden.sweep.store.quarantine import is_label
+
 HOUR_NS = 3600 * 10**9
 
 
@@ -50,8 +52,9 @@ def cwd_markers(root: Path, count: int, *, first: int = 0) -> list[Path]:
 
 
 def in_quarantine(root: Path, uid: int | None = None) -> list[Path]:
-    """What was taken from a root and is neither back nor gone."""
-    return list((root / f"tmpwarden-{os.geteuid() if uid is None else uid}" / "q").iterdir())
+    """What was taken from a root and is neither back nor gone; not the labels beside it."""
+    place = root / f"tmpwarden-{os.geteuid() if uid is None else uid}" / "q"
+    return [path for path in place.iterdir() if not is_label(path.name)]
 
 
 def snapshot(path: Path) -> dict[str, tuple[int, int, int, bytes]]:

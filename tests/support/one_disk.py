@@ -4,6 +4,7 @@ import contextlib
 import io
 import json
 import os
+import shutil
 import subprocess
 import traceback
 import uuid
@@ -20,6 +21,13 @@ from tmpwarden.cli.main import main
 FILE_SYSTEMS = ("tmpfs", "ext4-1024", "ext4-4096")
 FILLS: dict[str, Callable[[Path], object]] = {"bytes": fill_bytes, "inodes": fill_inodes}
 HOURS = 100
+
+
+def can_make(kind: str) -> bool:
+    """Whether such a file system can be made here."""
+    return kind == "tmpfs" or shutil.which(f"mkfs.{kind.partition('-')[0]}") is not None
+
+
 Shape = dict[str, tuple[int, int, int, bytes]]
 
 
@@ -103,6 +111,18 @@ class OneDisk:
             os.setgid(self.uid)
             os.setuid(self.uid)
 
+    def prepare(self, quarantine: str, journal: str) -> None:
+        """What an earlier run has left."""
+        if quarantine == "there":
+            self.quarantine.mkdir(parents=True, mode=0o700)
+            self.quarantine.parent.chmod(0o700)
+        elif quarantine == "squatted":
+            self.quarantine.parent.write_text("not a directory")
+        if journal != "missing":
+            self.state.mkdir(parents=True, mode=0o700)
+            line = '{"time":"2026-11-01T00:00:00Z","run":"00000000","t":"end"}\n'
+            (self.state / "journal.jsonl").write_text(line if journal == "whole" else line + line[:30])
+
     def tmpwarden(self, *argv: str) -> tuple[int, Any]:
         """(exit status, the answer) of a command, much later than everything that lies here."""
         status, said = self.as_owner(lambda: command(*argv))
@@ -123,6 +143,11 @@ class OneDisk:
         status, answer = self.tmpwarden("log", "-n", "1000", "--json")
         assert status == 0, answer
         return list(answer["data"]["entries"])
+
+    def carried(self) -> list[str]:
+        """What a run without room has left in the middle."""
+        places = [self.home, self.home / ".local", self.home / ".local" / "state", self.state]
+        return [name for place in places if place.is_dir() for name in os.listdir(place) if name.startswith(".tmpw")]
 
     def went(self) -> list[Path]:
         return [path for path in (*self.dead, *self.markers) if not os.path.lexists(path)]
@@ -145,10 +170,21 @@ def command(*argv: str) -> tuple[int, str]:
 
 
 @contextlib.contextmanager
-def one_disk(base: Path, kind: str, what: str, uid: int, *beside: str, sessions: int = 4) -> Iterator[OneDisk]:
-    """`beside` the dead sessions: markers, live, git, big."""
+def one_disk(
+    base: Path,
+    kind: str,
+    what: str,
+    uid: int,
+    *beside: str,
+    sessions: int = 4,
+    quarantine: str = "absent",
+    journal: str = "missing",
+) -> Iterator[OneDisk]:
+    """`beside` the dead sessions: markers, live, git, big. `quarantine`: there, or squatted by a file. `journal`: whole
+    or torn, and its reserve is used up."""
     with contextlib.ExitStack() as stack:
-        disk = stack.enter_context(file_system(kind, base / "disk", few_inodes=what == "inodes"))
+        point = base / f"disk{len(os.listdir(base))}"  # the last one may not be quite gone
+        disk = stack.enter_context(file_system(kind, point, few_inodes=what == "inodes"))
         made = OneDisk(disk, uid)
         for path, mode in ((made.home, 0o700), (made.root, 0o1777)):
             path.mkdir()
@@ -167,12 +203,14 @@ def one_disk(base: Path, kind: str, what: str, uid: int, *beside: str, sessions:
             unit = Path(made.as_owner(lambda: str(with_git_work(made.root))))
             made.live[unit] = snapshot(unit)
         if "live" in beside:
-            unit = Path(made.as_owner(lambda: str(dead_session(made.root))))
-            stack.enter_context(users.opens_a_file(unit / "tasks"))
+            place = made.root / f"claude-{uid}" / "-live" / str(uuid.uuid4())
+            unit = Path(made.as_owner(lambda: str(users.fill(place))))
+            stack.enter_context(users.opens_a_file(unit))
             made.live[unit] = snapshot(unit)
         if "big" in beside:
             (made.home / "results.csv").write_bytes(b"7" * (1 << 20))
             made.live[made.home / "results.csv"] = snapshot(made.home / "results.csv")
+        made.as_owner(lambda: made.prepare(quarantine, journal))
         FILLS[what](disk)
         yield made
 

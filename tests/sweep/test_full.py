@@ -92,8 +92,10 @@ def test_one_full_ext4_that_holds_home_and_temp_alike(disk: Path) -> None:
 
 
 def test_what_may_be_worth_something_stays_while_its_removal_cannot_be_written_down(disk: Path) -> None:
+    """There is room on the disk, so that nothing has to be destroyed to make some."""
     unit = claude_session(disk / "tmp", files=20)
-    fill_bytes(disk)
+    (disk / "home" / ".local").write_text("a file where our directory should be")
+    (disk / "tmp" / f"tmpwarden-{os.geteuid()}").write_text("and here")
     result = clean(Request(roots=(str(disk / "tmp"),)), now_ns=later(100))
     assert unit.exists()
     assert [r.reason.value for r in result.failed] == ["journal-cannot-be-written"]

@@ -20,6 +20,7 @@ from .store.quarantine import Quarantines
 from .take.act import GROUP, Actor
 from .take.purger import Purger
 from .take.rescuing import Rescuer
+from .take.without_room import may_go_for_good
 from .weigh import consent
 
 Confirm = Callable[[Plan], bool]
@@ -61,12 +62,16 @@ class Cleaning:
                 self._collect(actor.finish())
                 self.result.expired += purge_all(self.prepared, giving_up)
             self._take_all(actor, self._made_free(), is_fresh=True)
+            self._try_again(actor)
             self._relieve(actor, giving_up)
+            if self._try_again(actor):
+                self._relieve(actor, giving_up)
             self._has_ended = True
         except KeyboardInterrupt:
             self.result.stopped = "interrupted"
         finally:
             self._collect(actor.finish())
+            self._collect(actor.remaining())
             self.result.warnings += giving_up.told()
             self._close(journal, quarantines)
         return self.result
@@ -125,6 +130,17 @@ class Cleaning:
         if share is not None and isinstance(admitted, Remove) and not went:
             share.give_back(verdict)
         return went
+
+    def _try_again(self, actor: Actor) -> bool:
+        """What stayed for want of room is taken in the same run, once something else has made some."""
+        self._collect(actor.finish())
+        if not actor.stranded or not actor.journal.open():
+            return False
+        stranded = sorted((verdict for verdict, _ in actor.stranded), key=makes_room)
+        actor.stranded.clear()
+        self._take_all(actor, stranded, is_fresh=False)
+        self._collect(actor.finish())
+        return True
 
     def _has_room(self, actor: Actor) -> bool:
         """The journal and every quarantine can be written."""
@@ -192,14 +208,20 @@ class Cleaning:
                 if done := giving_up.one(entry):
                     self._given_up(entry.name, done)
             for_good = actor.for_good()
-            for verdict in pressure.oldest_first(root):
+            for verdict in (*self._unquarantined(actor, root), *pressure.oldest_first(root)):
                 if pressure.is_relieved(root) or self._why_stop():
                     break
                 before = self.result.freed_bytes
-                self._takes(for_good, verdict)
+                if self._takes(for_good, verdict):
+                    actor.stranded[:] = [each for each in actor.stranded if each[0] is not verdict]
                 pressure.held_bytes -= self.result.freed_bytes - before
             if complaint := pressure.complaint(root):
                 self.result.warnings.append(complaint)
+
+    def _unquarantined(self, actor: Actor, root: str) -> list[Remove]:
+        """What the dead left and no quarantine could be made for, oldest first. Short of room it goes without one."""
+        here = [verdict for verdict, _ in actor.stranded if verdict.finding.root == root]
+        return sorted(filter(may_go_for_good, here), key=makes_room)
 
     def _given_up(self, token: str, done: Purged | Back) -> None:
         """What this very run put aside, and then had to give up, must not be told as if undo had it."""

@@ -17,7 +17,7 @@ from ..text import size as size_told
 from .find.kinds import kind_of
 from .find.named import Named
 from .prepared import Explained, Prepared
-from .store import journal
+from .store import present
 from .store.expiry import directories
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ def explain(path: str, prepared: Prepared) -> Explained:
 
 def _stored(path: str, prepared: Prepared) -> dict[str, Any] | None:
     """The receipt of what lies in quarantine: asked for there, or by the name that it had."""
-    waiting = journal.restorable(prepared.state)
+    waiting = present.restorable(prepared.state)
     for directory, _ in directories(prepared):
         if path.startswith(f"{directory}/"):
             return waiting.get(path[len(directory) + 1 :].partition("/")[0])

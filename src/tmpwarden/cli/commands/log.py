@@ -16,7 +16,7 @@ from ...model.terms import Reason
 from ...oskit.files import places
 from ...sweep.store import journal
 from ...sweep.store import observed as observations
-from ...sweep.store.present import lying
+from ...sweep.store.present import lying, restorable
 from ...text import plural, shown, size
 from ..call import Answer, Call
 from ..group import pass_call
@@ -46,7 +46,7 @@ def command(call: Call, count: int, since: int | None, wanted: tuple[str, ...], 
         return _observed(state, count, wish)
     told = (entry for each in journal.entries(state) if (entry := _told(each)) and wish.fits(entry))
     entries = list(deque(told, maxlen=count))
-    waiting = journal.restorable(state)
+    waiting = restorable(state)
     shown_ids = dict.fromkeys(str(each.get("id", "")) for each in entries)
     can_return = frozenset(str(each["id"]) for each in lying((waiting[i] for i in shown_ids if i in waiting), state))
     return Answer(

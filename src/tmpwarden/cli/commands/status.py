@@ -20,8 +20,8 @@ from ...model.sweep import Space
 from ...oskit.files import places, space
 from ...setup import apply, timer
 from ...sweep.find.scan import Finder
-from ...sweep.store import history, journal, saved, trend
-from ...sweep.store.present import lying
+from ...sweep.store import history, saved, trend
+from ...sweep.store.present import lying, restorable
 from ...sweep.store.saved import Saved
 from ...sweep.store.trend import Trend
 from ...sweep.survey import Glance, glance
@@ -76,7 +76,7 @@ def _answer(call: Call) -> Answer:
     _warn_of_guard(call)
     state = places.state_dir()
     last_ns = consent.last_clean_ns(state)
-    waiting = [int(each.get("bytes", 0)) for each in lying(journal.restorable(state).values(), state)]
+    waiting = [int(each.get("bytes", 0)) for each in lying(restorable(state).values(), state)]
     spaces = tuple(space.space_of(root) for root in roots)
     status = Status(
         spaces=spaces,

@@ -14,7 +14,7 @@ from ...model.request import Request
 from ...model.sweep import Space, Verdict
 from ...oskit.files import places
 from ...sweep.compose import prepare
-from ...sweep.store import journal
+from ...sweep.store import present
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +34,6 @@ def look(request: Request, now_ns: Callable[[], int], is_unwanted: Callable[[], 
     verdicts = tuple(takewhile(lambda _: not is_unwanted(), prepared.verdicts()))
     overrides = load_settings(request.config_file).rows
     sessions = living(load(overrides=overrides), prepared.roots)
-    waiting = journal.restorable(places.state_dir())
+    waiting = present.restorable(places.state_dir())
     took_s = time.monotonic() - began_s
     return Snapshot(verdicts, prepared.spaces(), len(sessions), len(waiting), tuple(prepared.warnings), took_s)

@@ -7,15 +7,17 @@ import os
 import stat
 
 from ..race import race_window as _race_window
+from . import take
+from .descriptors import closing
 from .doomed import Doomed, own
-from .emptier import Purged
+from .emptier import Emptier, OpenDirectory, Purged
 from .roll import Roll, Unroller
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.sweep import Measure
 
-__all__ = ["Purged", "Unlinked", "purge", "purge_own", "unlink_same"]
+__all__ = ["Purged", "Unlinked", "empty", "purge", "purge_own", "unlink_same"]
 
 
 class Unlinked:
@@ -75,3 +77,43 @@ def _bytes_left(dir_fd: int, name: str) -> int:
 
     rest = measure(dir_fd, name, uid=os.geteuid(), count_atime=False)
     return rest.bytes if rest else 0
+
+
+def empty(doomed: Doomed) -> Purged:
+    """Give back the space of what is doomed and keep its name, which tells what it was until that is written down."""
+    purger = _Hollow(doomed, counts=True)
+    purger.purge()
+    return purger.result()
+
+
+class _Hollow(Emptier):
+    """An Emptier that leaves an empty directory, or a file without a byte."""
+
+    def purge(self) -> None:
+        try:
+            status = self.doomed.look()
+            self.device = status.st_dev
+            if stat.S_ISDIR(status.st_mode):
+                self.tree()
+            elif stat.S_ISREG(status.st_mode) and status.st_nlink == 1:  # of more names, the others keep the content
+                self.truncate()
+                self.blocks += status.st_blocks
+        except FileNotFoundError:
+            return
+        except OSError as error:
+            self.fail("", error)
+
+    def truncate(self) -> None:
+        with closing(take.pin(self.dir_fd, self.name)) as pinned:
+            take.restore_mode(pinned, 0o600)
+        fd = os.open(self.name, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.dir_fd)
+        with closing(fd):
+            if not self.doomed.is_same(os.fstat(fd)):
+                raise OSError(errno.ESTALE, "it was exchanged for another file")
+            os.ftruncate(fd, 0)
+
+    def remove(self, level: OpenDirectory) -> None:
+        if len(self.levels) > 1:
+            super().remove(level)
+        elif os.listdir(level.fd):
+            raise OSError(errno.ENOTEMPTY, os.strerror(errno.ENOTEMPTY))

@@ -12,6 +12,7 @@ from ..proc.memory_limit import memory_limit
 from ..proc.mountinfo import Mount, parse_mounts
 from .quotas import Limit, limits
 
+_LITTLE_BYTES, _FEW_INODES = 64 << 10, 8  # less is no room
 _IN_MEMORY = frozenset({"tmpfs", "ramfs"})
 # These say among their mount options that they hold somebody to a quota: the question costs more than the rest here.
 _TELL_OF_QUOTAS = frozenset({"ext3", "ext4", "tmpfs", "xfs"})
@@ -53,6 +54,27 @@ def _limits(path: str, room: os.statvfs_result, mount: Mount | None, mounts: lis
     if mount.filesystem in _IN_MEMORY and (memory := memory_limit(mounts)):
         used = min(memory.in_memory_files, (room.f_blocks - room.f_bfree) * room.f_frsize)
         yield Limit(f"the memory limit of {size(memory.limit)} for its processes", used + memory.free, used, None, None)
+
+
+def is_out_of_room(path: str) -> bool:
+    """Whether not even a few small files fit there, by what the file system and the quota say themselves: that one call
+    was refused proves nothing."""
+    try:
+        room = space_of(path)
+    except OSError:
+        return False
+    is_root = os.geteuid() == 0  # what is reserved is free for root
+    bytes_free = room.bytes_free + (room.bytes_reserved if is_root else 0)
+    inodes_free = room.inodes_free + (room.inodes_reserved if is_root else 0)
+    is_full = room.bytes_total > 0 and bytes_free < _LITTLE_BYTES
+    has_no_inode = room.inodes_total > 0 and inodes_free < _FEW_INODES
+    pairs = (
+        (room.quota_used, room.quota_bytes, _LITTLE_BYTES),
+        (room.quota_inodes_used, room.quota_inodes, _FEW_INODES),
+    )
+    return (
+        is_full or has_no_inode or any(used is not None and limit and limit - used < few for used, limit, few in pairs)
+    )
 
 
 def percent_used(space: Space) -> int:

@@ -21,7 +21,7 @@ from ...oskit.race import race_window as _race_window
 from ...text import plural, shown
 from ..take.recheck import change
 from ..weigh.world import World
-from . import quarantine, way_back
+from . import labels, quarantine, way_back
 from .journal import Journal, entries
 from .quarantine import Stored
 
@@ -65,6 +65,7 @@ class GivingUp:
     world: World
     back: list[Back] = field(default_factory=list)
     waiting: dict[str, str] = field(default_factory=dict)  # what may be in use unseen, and why that is not known
+    _labels: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)  # by quarantine, as it was listed
     _known: dict[str, JournalWord] = field(default_factory=dict)
 
     def all(self, stored: Iterable[Stored]) -> Iterator[Purged]:
@@ -122,8 +123,17 @@ class GivingUp:
 
     def _noted(self, entry: Stored, purged: Purged) -> Purged:
         if purged.entries or purged.left:
+            self.journal.open()
             self.journal.note("expired", id=entry.name, freed=purged.freed_bytes)
+        if not purged.left and self.journal.is_open:  # else the label tells the next run
+            self._unlabel(entry)
         return purged
+
+    def _unlabel(self, entry: Stored) -> None:
+        with closing(quarantine.opened(entry.directory)) as fd:
+            if entry.directory not in self._labels:
+                self._labels[entry.directory] = labels.by_token(os.listdir(fd))
+            labels.remove(fd, self._labels[entry.directory].get(entry.name[:16], ()))
 
     def _put_back(self, entry: Stored, why: str) -> Back:
         """Where nobody knows any more where it was, it keeps a name that never expires."""
@@ -134,6 +144,8 @@ class GivingUp:
                 take.rename_within(fd, entry.name, os.path.basename(pinned))
             is_back = judged is not None and way_back.put_back(fd, entry.name, judged.root, path)
         self.journal.note("undone" if is_back else "pinned", id=entry.name, path=path)
+        if is_back:
+            self._unlabel(entry)
         return Back(entry.name, path, path if is_back else pinned, why)
 
 

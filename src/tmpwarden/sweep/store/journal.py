@@ -43,6 +43,7 @@ class Journal:
     is_open: bool = False
     _reserve: atomic.Reserve | None = None
     _held: list[str] | None = None  # lines that wait for each other
+    _untold: list[str] = field(default_factory=list)  # of what was done while nothing could be written
 
     @property
     def path(self) -> str:
@@ -61,6 +62,9 @@ class Journal:
             self.is_open = False
         if self.is_open and self._reserve:
             self._reserve.refill()
+        if self.is_open and self._untold:
+            untold, self._untold = self._untold, []
+            self._tell(untold)
         return self.is_open
 
     def intend(self, intent: Intent) -> bool:
@@ -90,9 +94,8 @@ class Journal:
         if self._held is None:
             return
         lines, self._held = self._held, []
-        if lines and not self._write(lines):
-            for line in lines:
-                self._write([line])
+        if lines:
+            self._tell(lines)
 
     def begin(self, comeback: Comeback) -> bool:
         fields = {name: getattr(comeback, name) for name in Comeback.__slots__}
@@ -107,9 +110,17 @@ class Journal:
 
     def _append(self, fields: dict[str, object]) -> bool:
         if self._held is None:
-            return self._write([self._line(fields)])
+            return self._tell([self._line(fields)])
         self._held.append(self._line(fields))
         return True
+
+    def _tell(self, lines: list[str]) -> bool:
+        """What cannot be written now is written as soon as there is room."""
+        if self._write(lines):
+            return True
+        untold = [line for line in lines if not self._write([line])] if len(lines) > 1 else lines
+        self._untold += untold
+        return not untold
 
     def _line(self, fields: dict[str, object]) -> str:
         return dumps({"time": _stamp(), "run": self.run, **fields}, compact=True)

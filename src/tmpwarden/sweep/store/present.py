@@ -1,4 +1,4 @@
-"""What the journal says to wait in quarantine and does lie there: an undo that is killed has not told of all it did."""
+"""What waits in quarantine and does lie there: by the journal, or by its labels where the journal does not tell."""
 
 from __future__ import annotations
 
@@ -6,12 +6,39 @@ import os
 from collections.abc import Iterable, Iterator
 
 from ...errors import UnsafeScratch
+from ...oskit.files import places
 from ...oskit.files.descriptors import closing
-from . import quarantine
+from ..find import known_roots
+from . import journal, labels, quarantine
+from .waiting import Waiting
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
+
+def restorable(state: str, *, must_read: bool = False) -> Waiting:
+    """What can come back, by id: of the journals and, after the loss of one, by the labels in quarantine."""
+    waiting = journal.restorable(state, must_read=must_read)
+    waiting.add(sorted(_by_label(state, waiting), key=lambda receipt: str(receipt["time"])))
+    return waiting
+
+
+def _by_label(state: str, known: Waiting) -> Iterator[dict[str, Any]]:
+    roots = (*places.temp_roots(extra=known_roots.remembered()), *known_roots.quarantined())
+    for directory in dict.fromkeys((*map(quarantine.beside, roots), quarantine.of_home(state))):
+        try:
+            fd = quarantine.opened(directory)
+        except (OSError, UnsafeScratch):
+            continue
+        with closing(fd):
+            names = os.listdir(fd)
+            untold = [name for name in names if name.endswith(quarantine.KEPT) and quarantine.is_token(name)]
+            untold = [name for name in untold if name not in known]
+            parts = labels.by_token(names) if untold else {}
+            for name in untold:
+                if label := labels.read(fd, directory, state, parts.get(name[:16], ()), name):
+                    yield label.as_receipt()
 
 
 def lying(entries: Iterable[dict[str, Any]], state: str) -> Iterator[dict[str, Any]]:

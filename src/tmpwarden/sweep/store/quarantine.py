@@ -3,7 +3,8 @@
 The name of an entry says what may happen to it, so that the directory alone tells the truth when the journal is lost:
 `<16 hex>.k` can be brought back until it expires, `<16 hex>.x` is to be purged, `<16 hex>.p` could not be put back
 and stays, and so does `<16 hex>.u`: it was taken, and the last word about it has not been spoken yet. Journal and
-receipts call an entry by the name that it is to have in the end.
+receipts call an entry by the name that it is to have in the end. Empty files beside them say
+what each is: labels.
 """
 
 from __future__ import annotations
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from ...model.sweep import Measure
 
 KEPT, DOOMED, PINNED, UNDECIDED = ".k", ".x", ".p", ".u"
+LABEL = ".n"
 _FOR_GOOD = (PINNED, UNDECIDED)
 _HEX = frozenset("0123456789abcdef")
 EXPIRY_S = 24 * 3600
@@ -50,6 +52,13 @@ def first_name(id_: str) -> str:
 def is_token(name: str) -> bool:
     """Whether a name is one of ours, to the letter: nothing else in a quarantine is ever touched."""
     return name[16:] in (KEPT, DOOMED, *_FOR_GOOD) and _HEX.issuperset(name[:16])
+
+
+def is_label(name: str) -> bool:
+    """Whether it has the shape of a part of a label (see labels): `<16 hex>.n12~...`, the first of two."""
+    mark, number, count, gap = name[16:18], name[18:19], name[19:20], name[20:21]
+    is_shaped = _HEX.issuperset(name[:16]) and mark == LABEL and gap == "~" and bool(number and count)
+    return is_shaped and _HEX.issuperset(number + count) and "1" <= number <= count
 
 
 def renamed(name: str, ending: str) -> str:
@@ -156,7 +165,7 @@ def contents(directory: str) -> Contents:
         names = os.listdir(fd)
         found = [_looked_at(fd, directory, name) for name in names if is_token(name)]
     entries = sorted((entry for entry in found if entry is not None), key=lambda entry: entry.taken_ns)
-    return Contents(tuple(entries), tuple(sorted(name for name in names if not is_token(name))))
+    return Contents(tuple(entries), tuple(sorted(name for name in names if not (is_token(name) or is_label(name)))))
 
 
 def _looked_at(fd: int, directory: str, name: str) -> Stored | None:

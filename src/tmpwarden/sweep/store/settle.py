@@ -10,18 +10,20 @@ from ...errors import UnsafeScratch
 from ...model.answers import Nobody
 from ...model.sweep import Evidence, Finding, Measure, Remove
 from ...model.terms import Outcome, Reason
-from ...oskit.files import own_files, take
+from ...oskit.files import own_files, purge, take
 from ...oskit.files.descriptors import closing
 from ...oskit.files.doomed import resumed
 from ...oskit.files.inplace import purge_in_place
+from ...text import shown
 from ..find import scan
 from ..prepared import Prepared
 from ..take import recheck
 from ..take.doubt import may_only_wait
 from ..take.lastlook import users_of
 from ..weigh.evidence import inspect_git
-from . import quarantine, undoing, way_back
-from .journal import Intent, Journal, ended_well, open_intents
+from . import labels, quarantine, undoing, way_back
+from .expiry import directories
+from .journal import Intent, Journal, ended_well, entries, open_intents
 from .staging import remove_left
 
 _TAKEN, _FINISHED, _UNDER_WAY = "taken", "finished", "under way"
@@ -30,11 +32,13 @@ _JUDGING_NS = 120 * 10**9  # how long a teardown may take to judge what it took,
 
 def settle(journal: Journal, prepared: Prepared) -> Iterator[str]:
     """Finish the work of a run that was killed; yields a sentence for each thing a person should know."""
-    if ended_well(journal.state):
+    yield from _carried(journal)
+    untold = list(_untold(journal, prepared))
+    if ended_well(journal.state) and not untold:
         return
     undoing.mend(journal)
     yield from remove_left(journal)
-    for intent in open_intents(journal.state):
+    for intent in (*open_intents(journal.state), *untold):
         measure = None
         if intent.quarantine:
             ending, measure = _in_quarantine(intent, prepared)
@@ -48,6 +52,98 @@ def settle(journal: Journal, prepared: Prepared) -> Iterator[str]:
             journal.note("settled", id=intent.id, path=intent.path, ending=ending)
         if ending == "stuck":
             yield f"{intent.path} could not be put back; it is safe in {intent.quarantine}"
+
+
+def _carried(journal: Journal) -> Iterator[str]:
+    """What a run without room had taken, and its name tells: it goes back, or what was begun is finished."""
+    for directory in labels.on_the_way(journal.state):
+        with closing(labels.opened(directory)) as fd:
+            for name in filter(labels.is_carried, os.listdir(fd)):
+                label, place = labels.read_carried(fd, name, directory), f"{shown(directory)}/{shown(name)}"
+                if label is None:
+                    yield f"{place} is not what its name says, and is left alone"
+                elif name.endswith(quarantine.DOOMED):
+                    _finish(journal, fd, name, label)
+                elif way_back.put_back(fd, name, label.intent.root, label.intent.path):
+                    journal.note("settled", id=label.intent.id, path=label.intent.path, ending="put back")
+                else:
+                    yield f"{shown(label.intent.path)} could not be put back; it is safe in {place}"
+
+
+def _finish(journal: Journal, fd: int, name: str, label: labels.Label) -> None:
+    """Emptied first, then told, and only then without its name, as the run before would have done."""
+    begun = label.intent.device, label.intent.inode, None
+    with resumed(fd, name, begun=begun) as doomed:
+        purge.empty(doomed)
+        if journal.open() and _is_told(journal, label):
+            purge.purge(doomed)
+
+
+def _is_told(journal: Journal, label: labels.Label) -> bool:
+    """The journal has a receipt of it, now at the latest."""
+    if any(entry.get("id") == label.intent.id for entry in entries(journal.state, "receipt")):
+        return True
+    receipt = label.as_receipt()
+    return journal.note(str(receipt.pop("t")), **receipt)
+
+
+def _untold(journal: Journal, prepared: Prepared) -> Iterator[Intent]:
+    """By the labels in quarantine: what was begun and no journal tells of. What has ended is told, and unlabelled."""
+    is_whole = ended_well(journal.state)
+    for directory, _ in directories(prepared):
+        try:
+            fd = quarantine.opened(directory)
+        except (OSError, UnsafeScratch):
+            continue
+        with closing(fd):
+            names = os.listdir(fd)
+            lying = {name[:16]: name for name in names if quarantine.is_token(name)}
+            labelled = [
+                (digits, parts)
+                for digits, parts in labels.by_token(names).items()
+                if not (is_whole and lying.get(digits, "").endswith((quarantine.KEPT, quarantine.PINNED)))
+            ]
+            told = _told(journal, {digits for digits, _ in labelled})
+            for digits, parts in labelled:
+                yield from _by_label(journal, prepared, fd, directory, parts, lying.get(digits, ""), digits in told)
+
+
+def _told(journal: Journal, wanted: set[str]) -> frozenset[str]:
+    """Those of which the journal tells anything: the rest is settled by that."""
+    if not wanted:
+        return frozenset()
+    kinds = ("intent", "receipt", "settled", "undone", "expired")
+    return frozenset(each for entry in entries(journal.state, *kinds) if (each := str(entry.get("id"))[:16]) in wanted)
+
+
+def _by_label(
+    journal: Journal, prepared: Prepared, fd: int, directory: str, parts: tuple[str, ...], token: str, is_told: bool
+) -> Iterator[Intent]:
+    if is_told and token:
+        return
+    id_ = parts[0][:16] + (quarantine.DOOMED if not token or token.endswith(quarantine.DOOMED) else quarantine.KEPT)
+    label = labels.read(fd, directory, journal.state, parts, id_)
+    if label is None:
+        return
+    if token.endswith(quarantine.UNDECIDED):
+        yield label.intent
+        return
+    if not token and prepared.now_ns() - label.time_s * 10**9 < _JUDGING_NS:
+        return  # somebody may be about to take it
+    if not token and (is_told or _is_back(label.intent)):
+        labels.remove(fd, parts)
+    elif token or journal.open():
+        receipt = label.as_receipt()
+        is_told = journal.note(str(receipt.pop("t")), **receipt)
+        labels.remove(fd, parts if is_told and not token else ())
+
+
+def _is_back(intent: Intent) -> bool:
+    try:
+        status = os.lstat(intent.path)
+    except OSError:
+        return False
+    return (status.st_dev, status.st_ino) == (intent.device, intent.inode)
 
 
 def _write_receipt(journal: Journal, intent: Intent, measure: Measure | None) -> None:
@@ -87,7 +183,10 @@ def _in_quarantine(intent: Intent, prepared: Prepared) -> tuple[str, Measure | N
             _restore_mode_in_place(intent)
             return "not begun or gone", None
         _restore_mode(fd, token, intent)
-        return _settled(fd, token, intent, prepared)
+        ending, measure = _settled(fd, token, intent, prepared)
+        if ending == "put back":
+            labels.remove(fd, labels.by_token(os.listdir(fd)).get(intent.id[:16], ()))
+        return ending, measure
     finally:
         if fd >= 0:
             os.close(fd)

@@ -16,8 +16,9 @@ from ...oskit.proc.holders import Holders
 from ...oskit.race import race_window as _race_window
 from ...text import plural, shown
 from ..packed import Packed
-from . import quarantine, undoing
-from .journal import Journal, restorable
+from . import labels, quarantine, undoing
+from .journal import Journal
+from .present import restorable
 from .staging import remove_left, staging
 from .waiting import Waiting
 from .way_back import open_parent
@@ -58,6 +59,7 @@ class _Doors:
 
     def __init__(self, state: str) -> None:
         self._fds: dict[str, int] = {}
+        self._labels: dict[int, dict[str, tuple[str, ...]]] = {}
         self._of_home = quarantine.of_home(state)
         self._parent, self._parent_fd = ("", ""), -1
 
@@ -93,6 +95,12 @@ class _Doors:
             self._parent_fd = -1
             self._parent, self._parent_fd = place, open_parent(root, path)
         return self._parent_fd
+
+    def unlabel(self, fd: int, token: str) -> None:
+        """It does not lie in that quarantine any more."""
+        if fd not in self._labels:
+            self._labels[fd] = labels.by_token(os.listdir(fd))
+        labels.remove(fd, self._labels[fd].get(token[:16], ()))
 
     def _opened(self, directory: str) -> int:
         """-1: there is none, or it is not ours."""
@@ -165,6 +173,7 @@ def _bring_back(
         parent_fd = doors.parent_of(str(entry["root"]), path)
         if not take.put_back(fd, token, parent_fd, os.path.basename(path)):
             raise _refusal(entry, doors)
+    doors.unlabel(fd, token)
     journal.open()
     journal.note("undone", id=token, path=target)
     return Restored(token, target, int(entry["bytes"]), int(entry["entries"]))

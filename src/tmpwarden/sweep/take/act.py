@@ -26,7 +26,8 @@ from .ending import Ending, told
 from .gripping import GrippedUnit, grip, take_all
 from .purger import Job, Purger
 from .rescuing import Rescuer, must_be_saved
-from .taking import Deed, MayGo, is_empty_directory, refused, remove_in_place, take_members, unwritten
+from .taking import Deed, MayGo, is_empty_directory, refused, remove_in_place, take_members
+from .without_room import WithoutRoom, is_certain, may_go_for_good, no_room
 
 _NO_WAY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # what led to the unit is not there any more
 GROUP = 64  # units that a big sweep takes together; two descriptors each
@@ -45,8 +46,11 @@ class Actor:
     keep_for_undo: bool = True
     only_into_quarantine: bool = False  # undo was promised: what cannot be moved stays
     rescuer: Rescuer | None = None  # saves git work and files before a unit goes
+    # what stayed for want of room or of a quarantine, and what is told of it if no other try helps
+    stranded: list[tuple[Remove, Receipt]] = field(default_factory=list)
     group: int = 1  # units that are taken together: one write of all their intents, then the renames
     pending: list[Deed] = field(default_factory=list)
+    _room: WithoutRoom | None = None
     _grips: deque[GrippedUnit] = field(default_factory=deque)
     _gripped_entries: int = 0
     _parents: Parents = field(default_factory=lambda: Parents(_MOST_PARENTS))
@@ -75,7 +79,7 @@ class Actor:
             elif isinstance(outcome, GrippedUnit):
                 self._grips.append(outcome)
                 self._gripped_entries += outcome.intent.entries
-            else:
+            elif outcome is not None:
                 yield self._told(outcome)
         if self._is_group_full:
             yield from self._take_gripped()
@@ -90,8 +94,16 @@ class Actor:
         for each, result in take_all(grips, self.journal) if grips else ():
             if result == Taken.TAKEN:
                 self.pending.append(each.deed)
+            elif isinstance(result, Receipt) and result.reason is Reason.NO_JOURNAL:
+                yield from filter(None, (self._without_room(each.deed.verdict, each.deed.dir_fd),))
             else:
-                yield self._told(self._refused(each.deed, result))
+                yield from map(self._told, filter(None, (self._refused(each.deed, result),)))
+
+    def remaining(self) -> Iterator[Receipt]:
+        """Of what stayed for want of room, when the run is over."""
+        for _, receipt in self.stranded:
+            yield self._told(receipt)
+        self.stranded.clear()
 
     def last_look(self) -> Iterator[Receipt]:
         """Look once more for users of anything in the batch, then finish or put back."""
@@ -120,8 +132,10 @@ class Actor:
     def finish(self) -> Iterator[Receipt]:
         yield from self.last_look()
         yield from self._purged(self.purger.finish())
+        if self._room:
+            self._room.finish()
 
-    def _begin(self, verdict: Remove, is_fresh: bool) -> Iterator[GrippedUnit | Deed | Receipt]:
+    def _begin(self, verdict: Remove, is_fresh: bool) -> Iterator[GrippedUnit | Deed | Receipt | None]:
         finding = verdict.finding
         is_known = (finding.root, finding.parent) in self._parents
         try:
@@ -148,18 +162,21 @@ class Actor:
         newest = max(status.st_mtime_ns, status.st_ctime_ns)
         self.weigher.world.untouched_ns.setdefault((status.st_dev, status.st_ino), newest)
 
-    def _take(self, verdict: Remove, dir_fd: int) -> GrippedUnit | Deed | Receipt:
+    def _take(self, verdict: Remove, dir_fd: int) -> GrippedUnit | Deed | Receipt | None:
+        """None where it has to wait for room."""
         finding = verdict.finding
-        if not self.journal.open() and finding.litter.worth is Worth.SOME:
-            return unwritten(verdict)
         if not finding.members and (unclear := doubt.refusal(verdict, dir_fd)):
             return unclear
         quarantine_fd = self.quarantines.open(finding.root)
+        if quarantine_fd is None and finding.litter.worth is Worth.SOME and not self.journal.open():
+            return self._without_room(verdict, dir_fd)
         if quarantine_fd is None:
             squatted = self.quarantines.refusals.get(finding.root)
             if squatted and self.keep_for_undo and finding.litter.worth is Worth.SOME:
-                return Receipt(finding, Outcome.FAILED, Reason.NO_QUARANTINE, detail=squatted)
-            return self._remove_in_place(verdict, dir_fd)
+                receipt = Receipt(finding, Outcome.FAILED, Reason.NO_QUARANTINE, detail=squatted)
+                self.stranded.append((verdict, receipt))
+                return None
+            return self._remove_in_place(verdict, dir_fd, is_for_room=True)
         deed = Deed(verdict, dir_fd, quarantine_fd, self.quarantines.directory(finding.root))
         if finding.members:
             result: str | Receipt = take_members(deed, self.journal, self._member_may_go(verdict, dir_fd))
@@ -170,9 +187,20 @@ class Actor:
         gripped = grip(deed, id_, id_ if is_kept else quarantine.first_name(id_))
         return gripped if isinstance(gripped, GrippedUnit) else self._refused(deed, gripped)
 
-    def _refused(self, deed: Deed, result: str | Receipt) -> Receipt:
+    def _without_room(self, verdict: Remove, dir_fd: int) -> Receipt | None:
+        is_allowed = is_certain(verdict) if not self.keep_for_undo else may_go_for_good(verdict)
+        self._room = self._room or WithoutRoom(self.journal, self.weigher.world, self.rescuer)
+        if is_allowed and not self.only_into_quarantine and (done := self._room.take(verdict, dir_fd)):
+            return done
+        self._strand(verdict)
+        return None
+
+    def _strand(self, verdict: Remove) -> None:
+        self.stranded.append((verdict, no_room(verdict, self.journal.state)))
+
+    def _refused(self, deed: Deed, result: str | Receipt) -> Receipt | None:
         if result in (Taken.CROSS_DEVICE, Taken.NO_ROOM):
-            return self._remove_in_place(deed.verdict, deed.dir_fd)
+            return self._remove_in_place(deed.verdict, deed.dir_fd, is_for_room=result == Taken.NO_ROOM)
         return result if isinstance(result, Receipt) else refused(deed.verdict, result, deed.token)
 
     def _token(self, verdict: Remove) -> str:
@@ -189,8 +217,13 @@ class Actor:
 
         return may_go
 
-    def _remove_in_place(self, verdict: Remove, dir_fd: int) -> Receipt:
-        """There will be no last look, so everybody is looked at now, and the unit is heard once more."""
+    def _remove_in_place(self, verdict: Remove, dir_fd: int, *, is_for_room: bool) -> Receipt | None:
+        """There will be no last look, so everybody is looked at now, and the unit is heard once more. None: what
+        may not go without a person's word waits for the room that others make."""
+        is_worth_it = is_for_room and self.keep_for_undo and verdict.finding.litter.worth is Worth.SOME
+        if is_worth_it and not may_go_for_good(verdict):
+            self._strand(verdict)
+            return None
         if must_be_saved(verdict):
             return Receipt(verdict.finding, Outcome.KEPT, Reason.GIT_WORK, detail="it cannot be moved to be saved")
         if self.only_into_quarantine:

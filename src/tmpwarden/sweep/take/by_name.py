@@ -20,7 +20,7 @@ from ...oskit.race import race_window as _race_window
 from ...rescue.nouns import Rescued
 from ..find import scan
 from ..prepared import Prepared
-from ..store import quarantine
+from ..store import labels, quarantine
 from ..store.journal import Journal
 from ..store.quarantine import Quarantines
 from ..weigh.evidence import has_shape, inspect_git, socket_users, with_claims
@@ -97,6 +97,7 @@ class NamedTake:
             yield from actor.take(verdict)
             yield from actor.last_look()
         yield from actor.finish()
+        yield from actor.remaining()
 
     def last_look(self) -> Iterator[Receipt]:
         """Who uses it at its new place: it goes back. The rest is taken."""
@@ -164,6 +165,7 @@ class NamedTake:
             return receipt
         done = carried_out(job_of(deed, receipt, measure))
         self.journal.note("purged", id=receipt.id, freed=done.freed_bytes, failed=done.detail)
+        labels.remove(deed.quarantine_fd, deed.labels)
         return done
 
     def _judged_inside(self, deed: Deed) -> Remove | Keep:

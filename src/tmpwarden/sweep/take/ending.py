@@ -61,7 +61,7 @@ class Ending:
         if isinstance(saved, Refused):
             return Reason.GIT_WORK, saved.why
         token = next(iter(deed.names))
-        trouble = decide(deed, token, deed.token) if token.endswith(quarantine.UNDECIDED) else None
+        trouble = decide(deed, token, deed.carried or deed.token) if token.endswith(quarantine.UNDECIDED) else None
         return (Reason.CHANGED, trouble) if trouble else None
 
     def _saved(self, deed: Deed) -> Rescued | Refused | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import errno
 import os
+import time
 from collections import deque
 from collections.abc import Iterator
 
@@ -15,6 +16,7 @@ from ...oskit.files.birth import born_ns
 from ...oskit.files.take import Taken
 from ...oskit.proc import locks
 from ...oskit.race import race_window as _race_window
+from ..store import labels, quarantine
 from ..store.journal import Intent, Journal
 from .taking import NOT_THERE, Deed, intent_of, pin_for_good, unwritten
 
@@ -86,6 +88,9 @@ def take_all(grips: deque[GrippedUnit], journal: Journal) -> Iterator[tuple[Grip
     try:
         _race_window("gripped, not yet written down")
         are_written = journal.intend_all([each.intent for each in grips])
+        for each, is_written in zip(grips, are_written, strict=True):
+            if not is_written or each.intent.id.endswith(quarantine.KEPT):
+                each.deed.labels = labels.write(each.deed.quarantine_fd, label_of(each, journal.run))
         for is_written in are_written:
             result = _taken(grips[0], is_written)
             each = grips.popleft()
@@ -98,11 +103,18 @@ def take_all(grips: deque[GrippedUnit], journal: Journal) -> Iterator[tuple[Grip
 
 def _taken(grip: GrippedUnit, is_written: bool) -> str | Receipt:
     deed, token, finding = grip.deed, grip.token, grip.deed.verdict.finding
-    if not is_written and finding.litter.worth is Worth.SOME:
+    if not (is_written or deed.labels) and finding.litter.worth is Worth.SOME:
         return unwritten(deed.verdict)
     result = take.take(deed.dir_fd, finding.name, grip.pinned, quarantine_fd=deed.quarantine_fd, token=token)
     if result == Taken.TAKEN:
         deed.names[token] = finding.name
     elif result == Taken.STUCK:
         pin_for_good(deed, token)
+    else:
+        labels.remove(deed.quarantine_fd, deed.labels)
     return result
+
+
+def label_of(grip: GrippedUnit, run: str) -> labels.Label:
+    measure = grip.deed.verdict.evidence.measure
+    return labels.Label(grip.intent, run, int(time.time()), measure.bytes if measure else 0)

@@ -19,7 +19,7 @@ from ...oskit.files.inplace import purge_in_place
 from ...oskit.files.purge import Purged, Unlinked, unlink_same
 from ...oskit.files.roll import Roll
 from ...oskit.files.take import Taken
-from ..store import quarantine
+from ..store import labels, quarantine
 from ..store.journal import Intent, Journal
 
 MayGo = Callable[[Finding, str, os.stat_result], bool]  # one member of a swarm, looked at through its pin
@@ -54,6 +54,8 @@ class Deed:
     unheld: dict[str, str] = field(default_factory=dict)  # members that could not be taken, and why
     born_ns: int | None = None  # its birth, when it was taken
     users: Users = NotMeasured("nobody has looked since it was taken")  # who uses it, by the last look
+    labels: tuple[str, ...] = ()  # empty files beside it in quarantine, whose names say what it is
+    carried: str = ""  # where it carries its label itself: the name that it is to have in the end
 
     @property
     def entries(self) -> int:
@@ -182,6 +184,7 @@ def given_back(deed: Deed, token: str, reason: Reason, detail: str) -> Receipt:
     if finding.members:
         finding = replace(finding, name=name, members=())
     if take.put_back(deed.quarantine_fd, token, deed.dir_fd, name):
+        labels.remove(deed.quarantine_fd, deed.labels)
         return Receipt(finding, Outcome.KEPT, reason, id=id_, detail=detail)
     detail = f"{detail}; it could not be put back, and is safe at {pin_for_good(deed, token)}"
     return Receipt(finding, Outcome.FAILED, Reason.CHANGED, id=id_, detail=detail)
@@ -217,9 +220,8 @@ def is_empty_directory(finding: Finding, measure: Measure | None) -> bool:
     return finding.kind is Kind.DIR and measure is not None and measure.entries == 1
 
 
-def unwritten(verdict: Remove) -> Receipt:
-    detail = "its removal could not be written down, and it may be worth something"
-    return Receipt(verdict.finding, Outcome.FAILED, Reason.NO_JOURNAL, detail=detail)
+def unwritten(verdict: Remove, why: str = "the journal cannot be written") -> Receipt:
+    return Receipt(verdict.finding, Outcome.FAILED, Reason.NO_JOURNAL, detail=why)
 
 
 def intent_of(verdict: Remove, token: str, directory: str, status: os.stat_result) -> Intent:

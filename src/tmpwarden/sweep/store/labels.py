@@ -1,0 +1,221 @@
+"""Labels: what the journal says of a taken item, written into names. A name can be made where no byte can be written.
+
+Beside an entry of a quarantine lies an empty file `<16 hex>.n11~<text>` (`.n13`, `.n23`, `.n33` where the text needs
+three names). With it `undo` and the next run know the entry when the journal is lost or could not be written. Where no
+quarantine can be made at all, the item itself carries the text in its name, `.tmpwarden~<text>~<16 hex>.x`, in the
+directory nearest to our state: a rename needs neither a byte nor an inode.
+"""
+
+from __future__ import annotations
+
+import errno
+import os
+import stat
+import time
+from collections.abc import Iterable, Iterator
+
+from ...lazy_dataclass import dataclass
+from ...model.terms import Outcome, Reason, Worth
+from ...oskit.files import own_dirs, own_files
+from ...oskit.files.descriptors import closing
+from . import quarantine
+from .journal_lines import Intent
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_VERSION = "1"
+_MARK, _CARRIED, _GAP = quarantine.LABEL, ".tmpwarden", "~"
+_LONGEST = 250  # bytes of a name
+_HEAD = 16 + len(_MARK) + 2 + len(_GAP)  # before the text of one part
+_MOST_PARTS = 15
+_WORTHS = {worth.value[:2]: worth.value for worth in Worth}
+_PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=@:")
+_SLASH = "!"
+_FIELDS = 13
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What the names beside an entry, or its own name, tell of it."""
+
+    intent: Intent
+    run: str
+    time_s: int
+    bytes: int
+
+    def as_receipt(self) -> dict[str, Any]:
+        """As the journal would have it, were it there."""
+        intent, can_return = self.intent, self.intent.id.endswith(quarantine.KEPT)
+        return {
+            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.time_s)),
+            "run": self.run,
+            "t": "receipt",
+            "id": intent.id,
+            "path": intent.path,
+            "row": intent.row,
+            "agent": intent.row.partition(".")[0],
+            "root": intent.root,
+            "outcome": (Outcome.QUARANTINED if can_return else Outcome.REMOVED).value,
+            "reason": Reason.CHANGED.value,
+            "bytes": self.bytes,
+            "entries": intent.entries,
+            "freed": 0,
+            "count": 1,
+            "undoable": can_return,
+            "detail": "the journal does not tell of it; the names in quarantine do",
+        }
+
+
+def names_of(label: Label) -> tuple[str, ...]:
+    """Of the empty files beside the entry; none where it cannot be told in names."""
+    text, token, room = _text(label), label.intent.id[:16], _LONGEST - _HEAD
+    parts = [text[at : at + room] for at in range(0, len(text), room)]
+    if len(parts) > _MOST_PARTS:
+        return ()
+    return tuple(f"{token}{_MARK}{number:x}{len(parts):x}{_GAP}{part}" for number, part in enumerate(parts, 1))
+
+
+def write(fd: int, label: Label) -> tuple[str, ...]:
+    """The names that were made in a quarantine; none where they could not be."""
+    names = names_of(label)
+    for number, name in enumerate(names):
+        try:
+            os.mknod(name, stat.S_IFREG | 0o600, dir_fd=fd)  # fails on a name that is there
+        except OSError:
+            remove(fd, names[:number])
+            return ()
+    return names
+
+
+def remove(fd: int, names: Iterable[str]) -> None:
+    """What stays is removed by a later run, as its entry is gone."""
+    for name in names:
+        own_files.remove_file(name, fd)
+
+
+def carried(label: Label) -> str | None:
+    """The name of an item that carries its own label; None where that is too long for a name."""
+    name = f"{_CARRIED}{_GAP}{_text(label)}{_GAP}{label.intent.id}"
+    return name if len(name) <= _LONGEST else None
+
+
+def is_carried(name: str) -> bool:
+    return name.startswith(_CARRIED + _GAP) and name.count(_GAP) == 2 and quarantine.is_token(name.rpartition(_GAP)[2])
+
+
+def by_token(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
+    """The names of each label, by the digits of its entry."""
+    found: dict[str, list[str]] = {}
+    for name in names:
+        if quarantine.is_label(name):
+            found.setdefault(name[:16], []).append(name)
+    return {digits: tuple(sorted(parts)) for digits, parts in found.items()}
+
+
+def read(fd: int, directory: str, state: str, names: tuple[str, ...], id_: str) -> Label | None:
+    """What the parts say of the entry that is called `id_`; None where one is missing, is not ours, or says what cannot
+    be of this quarantine."""
+    count = int(names[0][19], 16) if names else 0
+    if not names or [name[18:20] for name in names] != [f"{number:x}{count:x}" for number in range(1, count + 1)]:
+        return None
+    if not all(_is_empty_and_ours(fd, name) for name in names):
+        return None
+    label = _decoded("".join(name[_HEAD:] for name in names), id_, directory)
+    if label is None or directory not in (quarantine.beside(label.intent.root), quarantine.of_home(state)):
+        return None
+    return label
+
+
+def read_carried(fd: int, name: str, directory: str) -> Label | None:
+    """The same of an item that carries its label: it must be the very item that was taken."""
+    _, text, id_ = name.split(_GAP)
+    label = _decoded(text, id_, directory)
+    try:
+        status = os.lstat(name, dir_fd=fd)
+    except OSError:
+        return None
+    if label is None or status.st_uid != os.geteuid():
+        return None
+    is_same = (status.st_dev, status.st_ino) == (label.intent.device, label.intent.inode)
+    return label if is_same else None
+
+
+def _is_empty_and_ours(fd: int, name: str) -> bool:
+    try:
+        status = os.lstat(name, dir_fd=fd)
+    except OSError:
+        return False
+    is_plain = stat.S_ISREG(status.st_mode) and status.st_nlink == 1
+    return is_plain and status.st_size == 0 and status.st_uid == os.geteuid()
+
+
+def _text(label: Label) -> str:
+    intent = label.intent
+    numbers = (label.time_s, intent.mode, intent.device, intent.inode, intent.newest_ns, intent.entries, label.bytes)
+    fields = [_VERSION, label.run, *(f"{number:x}" for number in numbers), intent.worth[:2], _quoted(intent.row)]
+    below = intent.path[len(intent.root) :] if intent.path.startswith(intent.root) else ""
+    return ",".join((*fields, _quoted(intent.root), _quoted(below)))
+
+
+def _decoded(text: str, id_: str, directory: str) -> Label | None:
+    fields = text.split(",")
+    if len(fields) != _FIELDS or fields[0] != _VERSION:
+        return None
+    run, worth, row, root = fields[1], _WORTHS.get(fields[9], ""), _unquoted(fields[10]), _unquoted(fields[11])
+    below = _unquoted(fields[12])
+    try:
+        time_s, mode, device, inode, newest_ns, entries, size = (int(field, 16) for field in fields[2:9])
+    except ValueError:
+        return None
+    path = root + below
+    is_path = os.path.isabs(path) and os.path.normpath(path) == path and "\0" not in path + row
+    if not (worth and is_path and below.lstrip("/") and path.startswith(root.rstrip("/") + "/")):
+        return None
+    intent = Intent(id_, path, root, row, directory, worth, mode, device, inode, 1, newest_ns, entries)
+    return Label(intent, run, time_s, size)
+
+
+def _quoted(text: str) -> str:
+    if text.isascii() and _PLAIN.issuperset(text.replace("/", "").encode()):
+        return text.replace("/", _SLASH)
+    raw = os.fsencode(text)
+    return "".join(_SLASH if byte == 47 else chr(byte) if byte in _PLAIN else f"%{byte:02X}" for byte in raw)
+
+
+def _unquoted(text: str) -> str:
+    first, *rest = text.replace(_SLASH, "/").encode("utf-8", "replace").split(b"%")
+    try:
+        return os.fsdecode(first + b"".join(bytes((int(part[:2], 16),)) + part[2:] for part in rest))
+    except ValueError:
+        return ""
+
+
+def nearest(state: str) -> str | None:
+    """The deepest directory on the way to our state that is there; None where that is not ours alone to write."""
+    return next(on_the_way(state), None)
+
+
+def on_the_way(state: str) -> Iterator[str]:
+    """The state directory and those above it, as far as they are there and ours: any may have been the nearest."""
+    path = os.path.realpath(state)
+    while path != "/":
+        try:
+            os.close(opened(path))
+        except FileNotFoundError:
+            pass
+        except OSError:
+            return
+        else:
+            yield path
+        path = os.path.dirname(path)
+
+
+def opened(path: str) -> int:
+    """A descriptor of such a directory. Raises OSError where others can write there."""
+    with closing(own_dirs.open_base(path)) as base:
+        status = os.fstat(base)
+        if status.st_uid != os.geteuid() or status.st_mode & own_dirs.WRITABLE_BY_OTHERS:
+            raise PermissionError(errno.EPERM, "it is not ours alone", path)
+        return os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=base)

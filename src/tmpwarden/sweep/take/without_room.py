@@ -1,0 +1,115 @@
+"""Destroy an item where neither a quarantine nor a line of journal fits: its own name is the journal.
+
+It is renamed to the directory nearest to our state, by a name that carries its label (sweep/store/labels): that takes
+neither a byte nor an inode. There it is looked at once more, like in any quarantine, and goes back if it is not as it
+was judged. Then it is emptied and keeps its name; the receipt is written into the room that came free; then the name
+goes.
+Whoever is killed anywhere leaves a name that tells the next run what to do.
+"""
+
+from __future__ import annotations
+
+import os
+
+from ...lazy_dataclass import dataclass, field, replace
+from ...model.sweep import Receipt, Remove
+from ...model.terms import Outcome, OwnerState, Tier
+from ...oskit.files import purge, space, take
+from ...oskit.files.descriptors import closing
+from ...oskit.files.doomed import judged, resumed
+from ...oskit.files.take import Taken
+from ...oskit.race import race_window as _race_window
+from ...text import shown
+from ..find import births
+from ..store import labels, quarantine
+from ..store.journal import Journal
+from ..weigh.world import World
+from . import doubt
+from .ending import Ending
+from .gripping import GrippedUnit, grip, label_of
+from .purger import Job
+from .rescuing import Rescuer, must_be_saved
+from .taking import Deed, pin_for_good, refused, unwritten
+
+
+def may_go_for_good(verdict: Remove) -> bool:
+    """Without a person's word: only what provably nobody owns any more. Never git work, a birth, or a doubt."""
+    is_left = verdict.evidence.owner.state in (OwnerState.DEAD, OwnerState.ABSENT)
+    litter = verdict.finding.litter
+    return is_left and litter.tier is Tier.AUTO and litter.id != births.ID and is_certain(verdict)
+
+
+def is_certain(verdict: Remove) -> bool:
+    """What may be destroyed at all where it cannot wait in quarantine."""
+    return not must_be_saved(verdict) and not (verdict.doubt and doubt.may_only_wait(verdict.finding))
+
+
+@dataclass(slots=True)
+class WithoutRoom:
+    """What one run does before there is room. `finish` once there is."""
+
+    journal: Journal
+    world: World
+    rescuer: Rescuer | None
+    # (directory, name, (device, inode)), until that is told
+    _emptied: list[tuple[str, str, tuple[int, int]]] = field(default_factory=list)
+
+    def take(self, verdict: Remove, dir_fd: int) -> Receipt | None:
+        """None where it cannot be moved without room either: nothing was changed."""
+        directory = labels.nearest(self.journal.state)
+        if directory is None or not space.is_out_of_room(directory):  # that one call was refused proves nothing
+            return None
+        with closing(labels.opened(directory)) as fd:
+            return self._taken(verdict, Deed(verdict, dir_fd, fd, directory))
+
+    def _taken(self, verdict: Remove, deed: Deed) -> Receipt | None:
+        gripped = grip(deed, os.urandom(8).hex() + quarantine.DOOMED, "")
+        if not isinstance(gripped, GrippedUnit):
+            return gripped if isinstance(gripped, Receipt) else refused(verdict, gripped)
+        try:
+            name = labels.carried(label_of(gripped, self.journal.run))
+            if name is None:
+                return None
+            deed.carried, first = name, quarantine.first_name(name)
+            result = take.take(
+                deed.dir_fd, verdict.finding.name, gripped.pinned, quarantine_fd=deed.quarantine_fd, token=first
+            )
+        finally:
+            gripped.let_go()
+        if result in (Taken.CROSS_DEVICE, Taken.NO_ROOM):
+            return None
+        if result != Taken.TAKEN:
+            if result == Taken.STUCK:
+                pin_for_good(deed, first)
+            return refused(verdict, result, deed.token)
+        deed.names[first] = verdict.finding.name
+        _race_window("taken without room, holders not yet looked for")
+        self.world.refresh()
+        (end,) = Ending(self.world, self.journal, self.rescuer).of_all([deed])
+        return self._destroyed(deed, end) if isinstance(end, Job) else end
+
+    def _destroyed(self, deed: Deed, job: Job) -> Receipt:
+        (name,) = deed.names
+        with judged(deed.quarantine_fd, name, job.verdict, job.users, born_ns=job.born_ns) as doomed:
+            done = purge.empty(doomed)
+        self._emptied.append((deed.directory, name, (deed.verdict.finding.device, deed.verdict.finding.inode)))
+        _race_window("emptied without room, not yet told")
+        if self.journal.open():
+            self.journal.note("purged", id=job.receipt.id, freed=done.freed_bytes, failed=done.trouble)
+            self.finish()
+        failed = f"{done.trouble}; the rest of it is in {deed.directory}/{name}" if done.failed else ""
+        outcome = Outcome.FAILED if failed else job.receipt.outcome
+        return replace(job.receipt, outcome=outcome, freed_bytes=done.freed_bytes, entries=done.entries, detail=failed)
+
+    def finish(self) -> None:
+        """What was emptied loses its name, now that the journal tells of it. Else the next run does this."""
+        if not (self._emptied and self.journal.open()):
+            return
+        emptied, self._emptied = self._emptied, []
+        for directory, name, identity in emptied:
+            with closing(labels.opened(directory)) as fd, resumed(fd, name, begun=(*identity, None)) as doomed:
+                purge.purge(doomed)
+
+
+def no_room(verdict: Remove, state: str) -> Receipt:
+    return unwritten(verdict, f"no room in {shown(state)} to record the removal")
