@@ -19,14 +19,23 @@ def yes(question: str) -> bool:
     return _line() in ("y", "yes")
 
 
-def yes_or_list(question: str, all_lines: Callable[[], Iterable[str]]) -> bool:
-    """The same where the list before it was shortened: `l` shows all of it, and the question comes again."""
+def yes_or_list(question: str, all_lines: Callable[[], Iterable[str]], *, other: str = "") -> str:
+    """The same where the list before it was shortened: `l` shows all of it, and the question comes again. `other`: one
+    letter more that may be answered. "": no."""
+    letters = f"y/N/{other}" if other else "y/N"
     while True:
-        print(f"{question} [y/N, l lists all] ", end="", file=sys.stderr, flush=True)
+        print(f"{question} [{letters}, l lists all] ", end="", file=sys.stderr, flush=True)
         answer = _line()
         if answer not in ("l", "list"):
-            return answer in ("y", "yes")
+            return answer[0] if answer in ("y", "yes", other) and answer else ""
         say(all_lines())
+
+
+def yes_or(question: str, other: str) -> str:
+    """`question [y/N/q] `: "y", the other letter, or "" for no."""
+    print(f"{question} [y/N/{other}] ", end="", file=sys.stderr, flush=True)
+    answer = _line()
+    return answer[0] if answer in ("y", "yes", other) else ""
 
 
 def _line() -> str:

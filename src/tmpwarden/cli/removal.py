@@ -27,6 +27,14 @@ def question(removals: Sequence[Verdict], *, quarantine: bool) -> str:
     return f"Remove {render.counted(removals)}{words}?"
 
 
+def question_for_good(removals: Sequence[Verdict]) -> str:
+    """Where quarantine would lie on the very disk that is full: `y` deletes, `q` moves to quarantine all the same."""
+    return (
+        "Moving them to quarantine frees nothing on this disk (q does it anyway).\n"
+        f"Delete {render.counted(removals)}, for good?"
+    )
+
+
 def document(result: CleanResult, *, dry_run: bool, quarantine: bool) -> documents.Document:
     planned = [_planned(each, quarantine) for each in result.planned] if dry_run else []
     return {

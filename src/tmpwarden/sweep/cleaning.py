@@ -7,9 +7,10 @@ from collections.abc import Callable, Iterable, Iterator
 
 from ..lazy_dataclass import dataclass, field, replace
 from ..model.sweep import Receipt, Remove, Verdict
-from ..model.terms import Reason, Worth
+from ..model.terms import Outcome, Reason, Tier, Worth
 from ..oskit.files.purge import Purged
 from .explain import left_to_know
+from .find import births
 from .plan import make_plan, makes_room
 from .prepared import CleanResult, Plan, Prepared
 from .store import books, settle
@@ -40,6 +41,7 @@ class Cleaning:
     result: CleanResult = field(default_factory=CleanResult)
     _deadline: float | None = None
     _share: consent.Share | None = None  # an unattended run's
+    _keeps_all: bool = False  # a person wants to be able to undo this, whatever room that takes
     _has_ended: bool = False  # nothing that was begun was left in the middle
 
     def clean(self, confirm: Confirm | None) -> CleanResult:
@@ -82,12 +84,15 @@ class Cleaning:
             self._take_unasked(actor, self._new_share())
             return
         plan = make_plan(self.prepared)
+        plan.frees_nothing = self._frees_nothing(plan)
         self.result.kept += plan.kept
         if plan.removals and not confirm(plan):
             self.result.confirmed = False
             self.result.planned = plan.removals
             return
         self._consent()
+        actor.keep_for_undo = actor.keep_for_undo and not plan.is_for_good
+        self._keeps_all = plan.frees_nothing and not plan.is_for_good
         self.prepared.weigher.world.refresh()
         ordinary = [v for v in (*plan.kept, *plan.removals) if not self._is_held_back(v, None)]
         removals = [v for v in ordinary if isinstance(v, Remove)]
@@ -200,7 +205,8 @@ class Cleaning:
             if self.result.stopped or not self.result.confirmed:
                 return
             pressure.held_bytes -= 0 if pressure.budget_bytes is None else self.result.removed_bytes(root)
-            stored = tuple(unused(self.prepared, waiting(root)))
+            spared = self._spared()
+            stored = tuple(e for e in unused(self.prepared, waiting(root)) if e.name not in spared)
             giving_up.learn(entry.name for entry in stored)
             for entry in stored:
                 if pressure.is_relieved(root):
@@ -217,6 +223,21 @@ class Cleaning:
                 pressure.held_bytes -= self.result.freed_bytes - before
             if complaint := pressure.complaint(root):
                 self.result.warnings.append(complaint)
+
+    def _frees_nothing(self, plan: Plan) -> bool:
+        request, pressure = self.prepared.request, self.prepared.pressure
+        is_for_undo = request.quarantine and pressure.budget_bytes is None and request.budget_percent is None
+        units = (verdict.finding for verdict in plan.removals)
+        return is_for_undo and any(each.litter.worth is Worth.SOME and each.root in pressure.roots for each in units)
+
+    def _spared(self) -> frozenset[str]:
+        """What this run has put into quarantine and no pressure takes out of it again: only what provably nobody owns
+        any more goes without a person's word."""
+        request = self.prepared.request
+        if request.budget_bytes is not None or request.budget_percent is not None:
+            return frozenset()
+        mine = self.result.receipts.where(Outcome.QUARANTINED)
+        return frozenset(receipt.id for receipt in mine if self._keeps_all or not _is_left(receipt))
 
     def _unquarantined(self, actor: Actor, root: str) -> list[Remove]:
         """What the dead left and no quarantine could be made for, oldest first. Short of room it goes without one."""
@@ -271,3 +292,9 @@ class Cleaning:
                 consent.note_clean(self.prepared.state)
         elif self.result.removed:
             self.result.warnings.append("the journal could not be written: what was removed is told here only")
+
+
+def _is_left(receipt: Receipt) -> bool:
+    litter = receipt.finding.litter
+    is_proven = receipt.reason in (Reason.OWNER_DEAD, Reason.OWNER_ABSENT, Reason.PRESSURE)
+    return is_proven and litter.tier is Tier.AUTO and litter.id != births.ID

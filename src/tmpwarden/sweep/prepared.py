@@ -110,6 +110,8 @@ class Plan:
 
     removals: list[Remove]
     kept: list[Verdict]
+    frees_nothing: bool = False  # quarantine lies on the file system that is short of room
+    is_for_good: bool = False  # what a person answered to that
 
     @property
     def bytes(self) -> int:

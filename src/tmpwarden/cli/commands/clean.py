@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from functools import partial
 
 import click
 
@@ -194,13 +195,19 @@ class _CleanOfOneUser:
 
     def _asked(self, plan: Plan) -> bool:
         """A list that nobody would read is grouped first; `l` shows all of it."""
-        question = removal.question(plan.removals, quarantine=self.request.quarantine)
+        question, other = removal.question(plan.removals, quarantine=self.request.quarantine), ""
+        if plan.frees_nothing:
+            question, other = removal.question_for_good(plan.removals), "q"
         now_ns = self.call.now_ns()
         if len(render.units(plan.removals)) <= _MOST_LISTED:
             ask.say(render.going(plan.removals, now_ns=now_ns, for_a_person=True))
-            return ask.yes(question)
-        ask.say(render.scan_groups(plan.removals, now_ns=now_ns, for_a_person=True))
-        return ask.yes_or_list(question, lambda: render.going(plan.removals, now_ns=now_ns, for_a_person=True))
+            answer = ask.yes_or(question, other) if other else "y" if ask.yes(question) else ""
+        else:
+            ask.say(render.scan_groups(plan.removals, now_ns=now_ns, for_a_person=True))
+            listed = partial(render.going, plan.removals, now_ns=now_ns, for_a_person=True)
+            answer = ask.yes_or_list(question, listed, other=other)
+        plan.is_for_good = plan.frees_nothing and answer == "y"
+        return bool(answer)
 
     def _told(self, result: CleanResult, signal_number: int | None) -> Answer:
         error = removal.problem(result, signal_number, self.request.time_limit_s)

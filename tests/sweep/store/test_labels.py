@@ -1,0 +1,171 @@
+"""Labels: names in quarantine tell the story when the journal is lost. Nobody else's names do."""
+
+import os
+import shutil
+from pathlib import Path
+
+import pytest
+
+from support.command import answer, data
+from support.litter import claude_session, in_quarantine, later, snapshot
+from support.mounts import needs_root
+from support.user import UID
+from tmpwarden.errors import NotFound
+from tmpwarden.model.request import Request
+from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.store import journal, labels, quarantine
+from tmpwarden.sweep.store.journal_lines import Intent
+from tmpwarden.sweep.store.undo import undo
+
+LABEL = labels.Label(
+    Intent(
+        "0123456789abcdef.k", "/tmp/claude-0/a b%/ü,!\udcff", "/tmp", "claude.session", "/tmp/q", "some", 0o700, 1, 2
+    ),
+    "abcdef01",
+    1_790_000_000,
+    4096,
+)
+
+
+@pytest.fixture
+def root(own_world: Path) -> Path:
+    return own_world / "tmp"
+
+
+def lose_the_journal(own_world: Path) -> None:
+    shutil.rmtree(own_world / "state" / "tmpwarden")
+
+
+def quarantine_of(root: Path) -> Path:
+    return root / f"tmpwarden-{os.geteuid()}" / "q"
+
+
+def labels_in(root: Path) -> list[Path]:
+    return [path for path in quarantine_of(root).iterdir() if quarantine.is_label(path.name)]
+
+
+def test_undo_brings_all_back_after_the_loss_of_the_journal(own_world: Path, root: Path) -> None:
+    units = [claude_session(root, files=2) for _ in range(40)]
+    shapes = [snapshot(unit) for unit in units]
+    clean(Request(), now_ns=later(100))
+    assert not any(unit.exists() for unit in units)
+    lose_the_journal(own_world)
+    assert len(undo()) == 40
+    assert [snapshot(unit) for unit in units] == shapes
+    assert labels_in(root) == [], "what is back has no label any more"
+
+
+def test_status_why_and_log_know_them_too(own_world: Path, root: Path) -> None:
+    unit = claude_session(root, files=2)
+    clean(Request(), now_ns=later(100))
+    lose_the_journal(own_world)
+    assert data("why", str(unit))["undo"]
+    clean(Request(), now_ns=later(0))
+    (entry,) = data("log")["entries"]
+    assert (entry["path"], entry["undoable"]) == (str(unit), True)
+
+
+def test_what_was_in_the_middle_when_the_journal_was_lost_ends(own_world: Path, root: Path) -> None:
+    """Its last word was not spoken yet: it goes back or waits for undo, and is no riddle for ever."""
+    unit = claude_session(root, files=2)
+    shape = snapshot(unit)
+    clean(Request(), now_ns=later(100))
+    (waiting,) = in_quarantine(root)
+    waiting.rename(waiting.with_suffix(".u"))
+    lose_the_journal(own_world)
+    clean(Request(), now_ns=later(1))
+    if not unit.exists():
+        undo()
+    assert snapshot(unit) == shape
+
+
+def test_a_label_whose_unit_is_gone_is_told_and_goes(own_world: Path, root: Path) -> None:
+    unit = claude_session(root, files=2)
+    clean(Request(), now_ns=later(100))
+    (waiting,) = in_quarantine(root)
+    shutil.rmtree(waiting)
+    lose_the_journal(own_world)
+    clean(Request(), now_ns=later(1))
+    assert labels_in(root) == []
+    assert [entry["path"] for entry in data("log")["entries"]] == [str(unit)]
+
+
+def test_expiry_takes_the_label_with_the_unit(own_world: Path, root: Path) -> None:
+    claude_session(root, files=2)
+    clean(Request(), now_ns=later(100))
+    assert len(labels_in(root)) == 1
+    clean(Request(empty_quarantine=True), now_ns=later(100))
+    assert list(quarantine_of(root).iterdir()) == []
+
+
+@pytest.mark.parametrize("how", ["another owner", "another shape", "content", "a link", "one part of two", "elsewhere"])
+@needs_root
+def test_a_hijackers_name_counts_for_nothing(own_world: Path, root: Path, how: str) -> None:
+    claude_session(root, files=2)
+    clean(Request(), now_ns=later(100))
+    lose_the_journal(own_world)
+    (label,) = labels_in(root)
+    victim = own_world / "home" / "victim"
+    if how == "another owner":
+        os.chown(label, UID, UID)
+    elif how == "another shape":
+        label.rename(label.with_name(label.name.replace(",some,", ",much,").replace(",so,", ",mu,")))
+    elif how == "content":
+        label.write_text("x")
+    elif how == "a link":
+        os.link(label, own_world / "a-second-name")
+    elif how == "one part of two":
+        label.rename(label.with_name(label.name.replace(".n11~", ".n12~")))
+    else:
+        label.rename(label.with_name(label.name[: label.name.rindex(",")] + ",!..!home!victim"))
+    with pytest.raises(NotFound):
+        undo()
+    assert not victim.exists()
+
+
+@pytest.mark.parametrize("length", [1, 200, 900])
+def test_a_label_says_what_it_was_made_of(own_world: Path, length: int) -> None:
+    """Also of a long path, in several parts, and of a name that is no text."""
+    place = quarantine_of(own_world / "tmp")
+    fd = quarantine.opened(str(place), make=True)
+    intent = LABEL.intent
+    root = str(own_world / "tmp")
+    path = f"{root}/{'d' * 50}/" + "/".join(["x" * 99] * (length // 100)) + "/ü,!%\udcff"
+    made = labels.Label(
+        Intent(intent.id, os.path.normpath(path), root, intent.row, str(place), "some", 0o40700, 5, 6, 1, 7, 8),
+        *("ab", 9, 10),
+    )
+    names = labels.write(fd, made)
+    assert all(len(os.fsencode(name)) <= 255 for name in names)
+    assert labels.read(fd, str(place), journal.Journal("/nowhere").state, names, intent.id) == made
+    os.close(fd)
+
+
+def test_a_name_that_carries_its_label_is_believed_of_that_very_item_alone(own_world: Path) -> None:
+    unit = own_world / "home" / "unit"
+    unit.mkdir()
+    status = unit.stat()
+    made = labels.Label(
+        Intent("0123456789abcdef.x", "/t/a", "/t", "claude.session", "", "some", 0, status.st_dev, status.st_ino),
+        *("ab", 9, 10),
+    )
+    name = labels.carried(made)
+    assert name is not None
+    unit.rename(unit.with_name(name))
+    fd = labels.opened(str(own_world / "home"))
+    assert labels.read_carried(fd, name, "") == made
+    unit.with_name(name).rename(own_world / "home" / "kept")
+    unit.with_name(name).mkdir()
+    assert labels.read_carried(fd, name, "") is None
+    os.close(fd)
+
+
+def test_a_carried_name_that_is_not_true_is_told_and_left_alone(own_world: Path) -> None:
+    made = labels.carried(LABEL)
+    assert made is not None
+    place = own_world / "state" / made.replace(".k", ".x")
+    place.mkdir()
+    (place / "file").write_text("precious")
+    status, envelope = answer("clean", "--yes")
+    assert (place / "file").read_text() == "precious"
+    assert any("left alone" in each for each in envelope["warnings"]), (status, envelope)
