@@ -15,6 +15,7 @@ from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store import giving_up
 from tmpwarden.sweep.store.journal import NAME, restorable
+from tmpwarden.sweep.store.quarantine import is_label
 from tmpwarden.sweep.store.undo import undo
 
 SETTLED = Request(rows=("claude.cwd-marker",))  # takes nothing of what these tests make
@@ -117,6 +118,8 @@ def test_where_its_place_is_taken_it_stays_for_good_and_is_told(root: Path) -> N
 def test_without_a_journal_the_day_of_the_take_counts(root: Path) -> None:
     _, waiting = put_aside(root)
     (root.parent / "state" / "tmpwarden" / NAME).unlink()
+    for label in filter(lambda path: is_label(path.name), waiting.parent.iterdir()):
+        label.unlink()  # else these tell where it was
     write(waiting)
     clean(PURGE, now_ns=later(101))
     assert fresh_of(waiting.with_suffix(".p"))

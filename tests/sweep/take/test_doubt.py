@@ -190,8 +190,7 @@ def test_inside_a_pid_namespace_the_kernel_sees_who_is_outside(own_world: Path) 
         assert unit.exists()
     in_a_container("clean", "--yes", "--no-quarantine")
     assert not unit.exists()
-    quarantine = own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q"
-    assert [path.suffix for path in quarantine.iterdir()] == [".k"]
+    assert [path.suffix for path in in_quarantine(own_world / "tmp")] == [".k"]
 
 
 def test_what_can_only_wait_there_is_not_promised_to_be_freed_by_a_purge(own_world: Path) -> None:
@@ -203,8 +202,7 @@ def test_what_can_only_wait_there_is_not_promised_to_be_freed_by_a_purge(own_wor
     assert "--purge" not in said
     now = [*IN_A_CONTAINER[:-2], "-m", "tmpwarden", "clean", "--purge", "--yes"]  # it has not expired yet
     subprocess.run(now, capture_output=True, check=True, timeout=60)
-    quarantine = own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q"
-    assert [path.suffix for path in quarantine.iterdir()] == [".k"], "and that was the truth"
+    assert [path.suffix for path in in_quarantine(own_world / "tmp")] == [".k"], "and that was the truth"
 
 
 SEEN_BEFORE = """

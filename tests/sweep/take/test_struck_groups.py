@@ -11,7 +11,7 @@ from types import ModuleType
 
 import pytest
 
-from support.litter import claude_session, later, snapshot
+from support.litter import claude_session, in_quarantine, later, snapshot
 from support.windows import strike
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Receipt
@@ -119,9 +119,8 @@ def test_the_next_run_settles_every_unit_of_a_killed_group(
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == -signal.SIGKILL
     clean(Request(agents=("codex",)), now_ns=later(1))
     assert open_intents(state) == []
-    quarantine = own_world / "tmp" / f"tmpwarden-{os.geteuid()}" / "q"
     waiting = restorable(state)
-    assert sorted(waiting) == sorted(path.name for path in quarantine.iterdir())
+    assert sorted(waiting) == sorted(path.name for path in in_quarantine(own_world / "tmp"))
     told = {line["path"] for line in entries(state, "receipt") if line["t"] == "receipt"}
     assert {str(unit) for unit in litter if not unit.exists()} <= told
     for token in list(waiting):

@@ -42,7 +42,8 @@ class Judged:
         (self.verdict,) = (verdict for verdict in self.prepared.verdicts() if isinstance(verdict, Remove))
 
     def taken(self) -> list[Receipt]:
-        return [*self.actor.take(self.verdict, is_fresh=True), *self.actor.finish()]
+        taken = (*self.actor.take(self.verdict, is_fresh=True), *self.actor.finish())
+        return [*taken, *self.actor.remaining()]
 
 
 def replaced(unit: Path) -> Path:

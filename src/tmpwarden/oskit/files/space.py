@@ -63,11 +63,8 @@ def is_out_of_room(path: str) -> bool:
         room = space_of(path)
     except OSError:
         return False
-    is_root = os.geteuid() == 0  # what is reserved is free for root
-    bytes_free = room.bytes_free + (room.bytes_reserved if is_root else 0)
-    inodes_free = room.inodes_free + (room.inodes_reserved if is_root else 0)
-    is_full = room.bytes_total > 0 and bytes_free < _LITTLE_BYTES
-    has_no_inode = room.inodes_total > 0 and inodes_free < _FEW_INODES
+    is_full = room.bytes_total > 0 and room.bytes_free < _LITTLE_BYTES
+    has_no_inode = room.inodes_total > 0 and room.inodes_free < _FEW_INODES
     pairs = (
         (room.quota_used, room.quota_bytes, _LITTLE_BYTES),
         (room.quota_inodes_used, room.quota_inodes, _FEW_INODES),

@@ -16,7 +16,7 @@ from collections.abc import Iterable, Iterator
 
 from ...lazy_dataclass import dataclass
 from ...model.terms import Outcome, Reason, Worth
-from ...oskit.files import own_dirs, own_files
+from ...oskit.files import own_dirs, own_files, space
 from ...oskit.files.descriptors import closing
 from . import quarantine
 from .journal_lines import Intent
@@ -195,6 +195,12 @@ def _unquoted(text: str) -> str:
 def nearest(state: str) -> str | None:
     """The deepest directory on the way to our state that is there; None where that is not ours alone to write."""
     return next(on_the_way(state), None)
+
+
+def is_out_of_room(state: str) -> bool:
+    """Whether the journal cannot be written because there is no room, and for no other reason."""
+    directory = nearest(state)
+    return directory is not None and space.is_out_of_room(directory)
 
 
 def on_the_way(state: str) -> Iterator[str]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import errno
 import os
 from collections.abc import Iterator
+from contextlib import suppress
 
 from ...errors import UnsafeScratch
 from ...model.answers import Nobody
@@ -63,7 +64,8 @@ def _carried(journal: Journal) -> Iterator[str]:
                 if label is None:
                     yield f"{place} is not what its name says, and is left alone"
                 elif name.endswith(quarantine.DOOMED):
-                    _finish(journal, fd, name, label)
+                    with suppress(OSError):  # the next run tries again
+                        _finish(journal, fd, name, label)
                 elif way_back.put_back(fd, name, label.intent.root, label.intent.path):
                     journal.note("settled", id=label.intent.id, path=label.intent.path, ending="put back")
                 else:

@@ -88,9 +88,11 @@ def take_all(grips: deque[GrippedUnit], journal: Journal) -> Iterator[tuple[Grip
     try:
         _race_window("gripped, not yet written down")
         are_written = journal.intend_all([each.intent for each in grips])
-        for each, is_written in zip(grips, are_written, strict=True):
-            if not is_written or each.intent.id.endswith(quarantine.KEPT):
+        names_may_do = not all(are_written) and labels.is_out_of_room(journal.state)
+        for number, (each, is_written) in enumerate(zip(grips, are_written, strict=True)):
+            if each.intent.id.endswith(quarantine.KEPT) or (names_may_do and not is_written):
                 each.deed.labels = labels.write(each.deed.quarantine_fd, label_of(each, journal.run))
+            are_written[number] = is_written or (names_may_do and each.deed.labels != ())
         for is_written in are_written:
             result = _taken(grips[0], is_written)
             each = grips.popleft()
@@ -103,7 +105,8 @@ def take_all(grips: deque[GrippedUnit], journal: Journal) -> Iterator[tuple[Grip
 
 def _taken(grip: GrippedUnit, is_written: bool) -> str | Receipt:
     deed, token, finding = grip.deed, grip.token, grip.deed.verdict.finding
-    if not (is_written or deed.labels) and finding.litter.worth is Worth.SOME:
+    if not is_written and finding.litter.worth is Worth.SOME:
+        labels.remove(deed.quarantine_fd, deed.labels)
         return unwritten(deed.verdict)
     result = take.take(deed.dir_fd, finding.name, grip.pinned, quarantine_fd=deed.quarantine_fd, token=token)
     if result == Taken.TAKEN:

@@ -10,11 +10,12 @@ Whoever is killed anywhere leaves a name that tells the next run what to do.
 from __future__ import annotations
 
 import os
+from contextlib import suppress
 
 from ...lazy_dataclass import dataclass, field, replace
 from ...model.sweep import Receipt, Remove
 from ...model.terms import Outcome, OwnerState, Tier
-from ...oskit.files import purge, space, take
+from ...oskit.files import purge, take
 from ...oskit.files.descriptors import closing
 from ...oskit.files.doomed import judged, resumed
 from ...oskit.files.take import Taken
@@ -57,7 +58,7 @@ class WithoutRoom:
     def take(self, verdict: Remove, dir_fd: int) -> Receipt | None:
         """None where it cannot be moved without room either: nothing was changed."""
         directory = labels.nearest(self.journal.state)
-        if directory is None or not space.is_out_of_room(directory):  # that one call was refused proves nothing
+        if directory is None or not labels.is_out_of_room(self.journal.state):
             return None
         with closing(labels.opened(directory)) as fd:
             return self._taken(verdict, Deed(verdict, dir_fd, fd, directory))
@@ -90,8 +91,12 @@ class WithoutRoom:
 
     def _destroyed(self, deed: Deed, job: Job) -> Receipt:
         (name,) = deed.names
-        with judged(deed.quarantine_fd, name, job.verdict, job.users, born_ns=job.born_ns) as doomed:
-            done = purge.empty(doomed)
+        try:
+            with judged(deed.quarantine_fd, name, job.verdict, job.users, born_ns=job.born_ns) as doomed:
+                done = purge.empty(doomed)
+        except OSError as error:
+            detail = f"{error.strerror or error}; it is in {deed.directory}/{name}"
+            return replace(job.receipt, outcome=Outcome.FAILED, detail=detail)
         self._emptied.append((deed.directory, name, (deed.verdict.finding.device, deed.verdict.finding.inode)))
         _race_window("emptied without room, not yet told")
         if self.journal.open():
@@ -107,9 +112,12 @@ class WithoutRoom:
             return
         emptied, self._emptied = self._emptied, []
         for directory, name, identity in emptied:
-            with closing(labels.opened(directory)) as fd, resumed(fd, name, begun=(*identity, None)) as doomed:
-                purge.purge(doomed)
+            with suppress(OSError), closing(labels.opened(directory)) as fd:  # the next run tries again
+                with resumed(fd, name, begun=(*identity, None)) as doomed:
+                    purge.purge(doomed)
 
 
 def no_room(verdict: Remove, state: str) -> Receipt:
+    if not labels.is_out_of_room(state):
+        return unwritten(verdict, f"the removal could not be recorded in {shown(state)}")
     return unwritten(verdict, f"no room in {shown(state)} to record the removal")
