@@ -8,6 +8,7 @@ import pytest
 
 from support import planted
 from support.command import LATER, data, tmpwarden
+from support.litter import in_quarantine
 from support.terminal import on_a_terminal
 
 pytestmark = pytest.mark.disk
@@ -31,7 +32,7 @@ def test_what_waits_in_quarantine_is_not_told_as_free_and_the_command_frees_it(r
     assert "Freed 1" not in said, "what waits is not free"
     assert "Until then that still fills the disk. To free it now, for good: tmpwarden clean --purge" in said
     quarantine = root / f"tmpwarden-{os.geteuid()}" / "q"
-    assert len(list(quarantine.iterdir())) == 1
+    assert len(in_quarantine(root)) == 1
     assert "Freed 108.0 KB, 3 entries." in tmpwarden("clean", "--purge", "--yes", later_s=planted.DAYS).stdout
     assert list(quarantine.iterdir()) == []
 

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.hearing import why
-from support.litter import claude_session, cwd_markers, later, snapshot
+from support.litter import claude_session, cwd_markers, in_quarantine, later, snapshot
 from tmpwarden.errors import LockHeld, NameTaken, NotFound, UnknownAgent
 from tmpwarden.lazy_dataclass import replace
 from tmpwarden.model.request import Request, Thresholds
@@ -189,7 +189,7 @@ def test_quarantine_expires_after_a_day(root: Path) -> None:
     claude_session(root)
     clean(now_ns=later(100))
     waiting = root / f"tmpwarden-{os.geteuid()}" / "q"
-    assert len(list(waiting.iterdir())) == 1
+    assert len(in_quarantine(root)) == 1
     assert clean(now_ns=later(0.1)).freed_bytes == 0
     assert clean(now_ns=later(25)).freed_bytes > 0
     assert list(waiting.iterdir()) == []

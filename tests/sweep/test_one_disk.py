@@ -5,16 +5,23 @@ The small form is in `make test`; all combinations, and a kill at every system c
 
 import itertools
 import os
+import sys
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import pytest
 
 from support.bases import base_for_all
-from support.mounts import needs_root
-from support.one_disk import FILE_SYSTEMS, FILLS, OneDisk, can_make, command, one_disk
+from support.command import LATER
+from support.litter import in_quarantine, later
+from support.mounts import needs_root, tmpfs
+from support.one_disk import FILE_SYSTEMS, FILLS, OneDisk, can_make, command, dead_session, one_disk
 from support.strikes import MUTATING, Blow, Call, Sought, record, strike, why_not
+from support.terminal import on_a_terminal
 from support.user import UID
+from tmpwarden.model.request import Request
+from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.prepared import Plan
 
 pytestmark = needs_root
 WHO = {"root": 0, "user": UID}
@@ -71,6 +78,29 @@ def test_one_clean_is_enough_in_every_world(base: Path, kind: str, what: str, wh
     for quarantine, journal, beside in itertools.product(QUARANTINES, JOURNALS, BESIDE):
         with one_disk(base, kind, what, WHO[who], *beside, quarantine=quarantine, journal=journal) as world:
             assert_one_clean_is_enough(world, quarantine)
+
+
+@pytest.mark.parametrize(("answer", "outcome"), [("y", "deleted"), ("q", "waiting"), ("n", "kept")])
+def test_a_person_is_told_that_quarantine_frees_nothing_there(tmp_path: Path, answer: str, outcome: str) -> None:
+    """`y` deletes for good, `q` moves to quarantine and no pressure takes it out again, Enter keeps all."""
+    with tmpfs(tmp_path / "t", size="2100k") as root:
+        units = [dead_session(root) for _ in range(4)]
+        argv = [sys.executable, str(LATER), "clean"]
+        env = {**os.environ, "TMPWARDEN_ROOTS": str(root), "LATER_S": "400000", "NO_COLOR": "1", "TERM": "xterm"}
+        _, said = on_a_terminal(argv, answer=answer, env=env, prompt="[y/N/q]")
+        assert "Moving them to quarantine frees nothing on this disk" in said
+        assert "Delete 4 items" in said and "for good? [y/N/q]" in said
+        assert [unit.exists() for unit in units] == [outcome == "kept"] * 4
+        place = root / f"tmpwarden-{os.geteuid()}" / "q"
+        assert len(in_quarantine(root) if place.exists() else []) == (4 if outcome == "waiting" else 0)
+
+
+def test_where_there_is_room_the_question_is_the_ordinary_one(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "t", size="16m") as root:
+        dead_session(root)
+        plans: list[Plan] = []
+        clean(Request(roots=(str(root),)), confirm=lambda plan: bool(plans.append(plan)), now_ns=later(100))
+        assert [plan.frees_nothing for plan in plans] == [False]
 
 
 def assert_one_clean_is_enough(world: OneDisk, quarantine: str) -> None:
