@@ -19,9 +19,13 @@ from support.one_disk import FILE_SYSTEMS, FILLS, OneDisk, can_make, command, de
 from support.strikes import MUTATING, Blow, Call, Sought, record, strike, why_not
 from support.terminal import on_a_terminal
 from support.user import UID
+from tmpwarden.lazy_dataclass import replace
 from tmpwarden.model.request import Request
-from tmpwarden.sweep.compose import clean
+from tmpwarden.model.sweep import Owner, Remove
+from tmpwarden.model.terms import OwnerState, Tier
+from tmpwarden.sweep.compose import clean, scan
 from tmpwarden.sweep.prepared import Plan
+from tmpwarden.sweep.take.without_room import may_go_for_good
 
 pytestmark = needs_root
 WHO = {"root": 0, "user": UID}
@@ -78,6 +82,19 @@ def test_one_clean_is_enough_in_every_world(base: Path, kind: str, what: str, wh
     for quarantine, journal, beside in itertools.product(QUARANTINES, JOURNALS, BESIDE):
         with one_disk(base, kind, what, WHO[who], *beside, quarantine=quarantine, journal=journal) as world:
             assert_one_clean_is_enough(world, quarantine)
+
+
+@pytest.mark.parametrize("state", [OwnerState.UNKNOWN, OwnerState.NONE])
+def test_what_has_no_proven_end_never_goes_for_good_without_a_word(own_world: Path, state: OwnerState) -> None:
+    dead_session(own_world / "tmp")
+    (verdict,) = scan(Request(), now_ns=later(100))
+    assert isinstance(verdict, Remove)
+    assert may_go_for_good(verdict)
+    others = replace(verdict.evidence, owner=Owner(state))
+    assert not may_go_for_good(replace(verdict, evidence=others))
+    assert not may_go_for_good(replace(verdict, evidence=replace(verdict.evidence, git_losses=("a commit",))))
+    asked = replace(verdict.finding, litter=replace(verdict.finding.litter, tier=Tier.ASK))
+    assert not may_go_for_good(replace(verdict, finding=asked))
 
 
 @pytest.mark.parametrize(("answer", "outcome"), [("y", "deleted"), ("q", "waiting"), ("n", "kept")])

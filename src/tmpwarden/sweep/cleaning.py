@@ -282,6 +282,10 @@ class Cleaning:
         return "time-limit" if is_out_of_time else None
 
     def _close(self, journal: Journal, quarantines: Quarantines) -> None:
+        if journal.is_open:
+            journal.refill()
+            for root in self.prepared.roots:  # while there is room: on a full disk none can be made
+                quarantines.open(root)
         quarantines.close()
         books.close(self.prepared, "clean", self.result.freed_bytes, self.result.freed_entries)
         if journal.open():

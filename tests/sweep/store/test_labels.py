@@ -8,7 +8,8 @@ import pytest
 
 from support.command import answer, data
 from support.litter import claude_session, in_quarantine, later, snapshot
-from support.mounts import needs_root
+from support.mounts import fill_bytes, needs_root
+from support.one_disk import file_system
 from support.user import UID
 from tmpwarden.errors import NotFound
 from tmpwarden.model.request import Request
@@ -177,3 +178,23 @@ def test_a_carried_name_that_is_not_true_is_told_and_left_alone(own_world: Path)
     status, envelope = answer("clean", "--yes")
     assert (place / "file").read_text() == "precious"
     assert any("left alone" in each for each in envelope["warnings"]), (status, envelope)
+
+
+@needs_root
+@pytest.mark.parametrize(("block", "names"), [("1024", 12), ("4096", 40)])
+def test_a_quarantine_has_room_for_names_before_the_disk_is_full(tmp_path: Path, block: str, names: int) -> None:
+    """A fresh directory of ext4 has it for 4 or 16; the tree of names fills unevenly."""
+    with file_system(f"ext4-{block}", tmp_path / "disk", few_inodes=False) as disk:
+        fd = quarantine.opened(str(disk / "tmpwarden-0" / "q"), make=True)
+        assert os.listdir(fd) == []
+        fill_bytes(disk)
+        for number in range(names):
+            os.mknod(f"{os.urandom(8).hex()}{number:0234}", dir_fd=fd)
+        os.close(fd)
+
+
+def test_a_clean_leaves_a_reserve_and_a_quarantine_behind(own_world: Path, root: Path) -> None:
+    """For the day on which nothing can be made."""
+    clean(Request(), confirm=lambda plan: True, now_ns=later(1))
+    assert (own_world / "state" / "tmpwarden" / "reserve").stat().st_size > 0
+    assert quarantine_of(root).is_dir()

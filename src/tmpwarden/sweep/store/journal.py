@@ -67,6 +67,11 @@ class Journal:
             self._tell(untold)
         return self.is_open
 
+    def refill(self) -> None:
+        """Make its reserve whole again, for the day on which the disk is full."""
+        if self._reserve:
+            self._reserve.refill()
+
     def intend(self, intent: Intent) -> bool:
         """Write what is about to be done; False if that cannot be written."""
         return self.intend_all((intent,))[0]

@@ -14,7 +14,7 @@ import os
 from ...errors import UnsafeScratch
 from ...lazy_dataclass import dataclass, field
 from ...model.terms import Worth
-from ...oskit.files import atomic, own_dirs, places, purge, take
+from ...oskit.files import atomic, own_dirs, own_files, places, purge, take
 from ...oskit.files.descriptors import closing
 from ...oskit.files.doomed import Bound, expired, resumed
 from ...oskit.proc.reach import Reach
@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 KEPT, DOOMED, PINNED, UNDECIDED = ".k", ".x", ".p", ".u"
 LABEL = ".n"
 _FOR_GOOD = (PINNED, UNDECIDED)
+_NAMES_AHEAD, _BLOCK, _PLENTY, _PLENTIFUL = 150, 1024, 4 << 20, 1000
 _HEX = frozenset("0123456789abcdef")
 EXPIRY_S = 24 * 3600
 _IN_FLIGHT_S = 60  # a run with another state directory may still be looking for users of what it took
@@ -136,7 +137,28 @@ def opened(directory: str, *, make: bool = False) -> int:
     base, ours = os.path.split(above)
     if point := Reach.now().frozen(directory):
         raise UnsafeScratch(shown(directory), f"the file system mounted at {shown(point)} does not answer")
-    return own_dirs.open_ours(base, ours, name, make=make)
+    is_new = make and not os.path.lexists(directory)
+    fd = own_dirs.open_ours(base, ours, name, make=make)
+    if is_new:
+        _grow(fd)
+    return fd
+
+
+def _grow(fd: int) -> None:
+    """Make room for long names while there is some: a fresh directory of ext4 has it for 15 of them, or 3, and keeps
+    what it once had. Others find room for names as long as they have an inode."""
+    room = os.fstatvfs(fd)
+    if os.fstat(fd).st_size < _BLOCK or room.f_bavail * room.f_frsize < _PLENTY or room.f_favail < _PLENTIFUL:
+        return
+    names = [f"{os.urandom(8).hex()}{LABEL}11~{'-' * 225}" for _ in range(_NAMES_AHEAD)]
+    try:
+        for name in names:
+            os.mknod(name, dir_fd=fd)
+    except OSError:
+        return  # as far as it goes
+    finally:
+        for name in names:
+            own_files.remove_file(name, fd)
 
 
 def is_quarantine(directory: str, state: str) -> bool:
