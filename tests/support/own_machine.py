@@ -14,7 +14,7 @@ set -e
 exec 9<"$REPOSITORY"
 mount --make-rprivate /
 for place in /tmp /var/tmp /dev/shm; do mount -t tmpfs -o mode=1777 none "$place"; done
-[ -e "$REPOSITORY" ] || { mkdir -p "$REPOSITORY"; mount --bind /proc/self/fd/9 "$REPOSITORY"; }
+[ -e "$REPOSITORY" ] || { mkdir -p "$REPOSITORY"; mount -c --bind /proc/self/fd/9 "$REPOSITORY"; }
 exec 9<&-
 mkdir -m 700 "$HOME"
 cd "$REPOSITORY"

@@ -11,12 +11,20 @@ import pytest
 
 SOURCE = Path(__file__).parents[3] / "src"
 WORKER = Path(__file__).with_name("allow_fuzz.py")
-# private tmpfs where work is done; everything else read-only, so that a mistake of ours cannot reach the machine
+# private tmpfs where work is done; everything else read-only, so that a mistake of ours cannot reach the machine.
+# The clone may lie below one of them: a descriptor holds it meanwhile, and -c does not ask where that leads.
 JAIL = """
 set -e
+exec 9<"$CLONE"
 mount --make-rprivate /
 mount -o remount,bind,ro /
 for d in /tmp /var/tmp /srv /dev/shm /run; do mount -t tmpfs -o mode=1777 tmpfs $d; done
+if ! [ -e "$CLONE" ]; then
+  mkdir -p "$CLONE"
+  mount -c --bind /proc/self/fd/9 "$CLONE"
+  mount -o remount,bind,ro "$CLONE"
+fi
+exec 9<&-
 exec "$@"
 """
 
@@ -26,7 +34,12 @@ def in_jail(script: str, *words: str) -> Any:
     jail = ["unshare", "--mount", "--net", "--pid", "--fork", "--mount-proc", "--kill-child", "sh", "-c", script]
     done = subprocess.run(
         [*jail, "jail", sys.executable, *words],
-        env={"PATH": os.environ["PATH"], "PYTHONPATH": str(SOURCE), "PYTHONDONTWRITEBYTECODE": "1"},
+        env={
+            "PATH": os.environ["PATH"],
+            "PYTHONPATH": str(SOURCE),
+            "CLONE": str(SOURCE.parent),
+            "PYTHONDONTWRITEBYTECODE": "1",
+        },
         capture_output=True,
         text=True,
         check=False,
