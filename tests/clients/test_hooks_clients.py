@@ -3,7 +3,6 @@
 import json
 import re
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -25,6 +24,7 @@ from clients.harness import (
     run_claude,
     tool_results,
 )
+from support.bases import base_for_all
 
 pytestmark = pytest.mark.clients
 OTHERS = ("codex", "gemini", "copilot", "opencode", "qwen")
@@ -119,9 +119,9 @@ def test_a_sandboxed_claude_writes_into_its_scratch() -> None:
 @pytest.fixture
 def shared() -> Iterator[Path]:
     """A directory that the agent's user can reach: /tmp is its own there, and pytest's directories are 0700."""
-    with tempfile.TemporaryDirectory(prefix="twclients-", dir="/var/tmp") as base:
-        Path(base).chmod(0o777)
-        yield Path(base)
+    with base_for_all() as base:
+        base.chmod(0o777)
+        yield base
 
 
 def test_a_resumed_claude_has_its_files_back(shared: Path) -> None:

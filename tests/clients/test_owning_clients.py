@@ -2,13 +2,13 @@
 
 import json
 import re
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from clients.harness import TMPWARDEN, bash, run_claude, tool_results
+from support.bases import base_for_all
 
 pytestmark = pytest.mark.clients
 INSTALL = f"{TMPWARDEN} install claude --guard"
@@ -29,9 +29,9 @@ def script(*calls: dict[str, object], **more: list[dict[str, object]]) -> str:
 
 @pytest.fixture
 def shared() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="twclients-", dir="/var/tmp") as base:
-        Path(base).chmod(0o777)
-        yield Path(base)
+    with base_for_all() as base:
+        base.chmod(0o777)
+        yield base
 
 
 @WAYS

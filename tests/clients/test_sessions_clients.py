@@ -7,11 +7,13 @@ No clock is moved, nobody calls `clean`.
 import json
 import re
 import shlex
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from clients.harness import NPM, PLUGIN, TMPWARDEN, bash, plain_run, run_agent, run_claude, tool_results
+from support.bases import base_for_all
 
 pytestmark = pytest.mark.clients
 OTHERS = ("codex", "gemini", "copilot", "opencode", "qwen")
@@ -118,13 +120,11 @@ def last_scratch(result: dict[str, object]) -> str:
 
 
 @pytest.fixture
-def shared(tmp_path_factory: pytest.TempPathFactory) -> Path:
+def shared() -> Iterator[Path]:
     """A directory that the agent's user can reach."""
-    import tempfile
-
-    base = Path(tempfile.mkdtemp(prefix="twclients-", dir="/var/tmp"))
-    base.chmod(0o777)
-    return base
+    with base_for_all() as base:
+        base.chmod(0o777)
+        yield base
 
 
 def in_place_of_claude(shared: Path, how: str, text: str) -> dict[str, str]:

@@ -3,7 +3,6 @@
 import json
 import os
 import subprocess
-import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -11,22 +10,22 @@ import pytest
 
 from clients.harness import REPOSITORY, TMPWARDEN, need, run_agent
 from clients.set_up import AGENTS, CRONTAB, PATH, PYTHON, by_function, setup, tmpwarden
+from support.bases import base_for_all
 from support.odd_homes import FORMS
-from support.user import AS_HIM
+from support.user import AS_HIM, UID
 from tmpwarden.agent_facts import FACTS
 
 pytestmark = pytest.mark.clients
-UID = 1000
 
 
 @pytest.fixture
 def home() -> Iterator[Path]:
-    with tempfile.TemporaryDirectory(prefix="twclients-", dir="/var/tmp") as base:
-        (Path(base) / "bin").mkdir()
-        (Path(base) / "bin" / "crontab").write_text(CRONTAB)
-        (Path(base) / "bin" / "crontab").chmod(0o755)
+    with base_for_all() as base:
+        (base / "bin").mkdir()
+        (base / "bin" / "crontab").write_text(CRONTAB)
+        (base / "bin" / "crontab").chmod(0o755)
         os.chown(base, UID, UID)
-        yield Path(base)
+        yield base
 
 
 @pytest.mark.parametrize("form", FORMS)
