@@ -63,8 +63,8 @@ def test_each_user_has_a_table_of_their_own(machine: Machine, command: str) -> N
     result = machine.tmpwarden(command, "--all-users", later_s=planted.DAYS)
     assert result.returncode == 0, result.stderr
     headings = [line for line in result.stdout.splitlines() if line and not line.startswith(" ")]
-    assert headings == ["root (uid 0)", "alice (uid 23001)"]
-    assert "  " in result.stdout.split("alice (uid 23001)\n")[1]
+    assert headings == ["root (uid 0)", f"alice (uid {machine.alice.uid})"]
+    assert "  " in result.stdout.split(f"alice (uid {machine.alice.uid})\n")[1]
 
 
 def test_a_look_at_all_users_tells_each_users_findings_apart(machine: Machine) -> None:
@@ -85,7 +85,7 @@ def test_a_child_loads_nothing_once_it_is_somebody_else(machine: Machine, comman
     (config / "config.toml").write_text("[pressure\n")
     machine.alice.owns(machine.alice.home)
     result = machine.code(WATCHED, *command, "--all-users")
-    assert "alice (uid 23001)" in result.stdout
+    assert f"alice (uid {machine.alice.uid})" in result.stdout
     assert [line for line in result.stderr.splitlines() if "LATE" in line] == []
 
 

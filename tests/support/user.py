@@ -13,12 +13,13 @@ import tmpwarden
 from support import forked, interpreters
 from support.compiled import compile_all
 
+WORKER = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
+
 
 def _of_this_worker() -> int:
     """Two workers with one user would see each other's processes as his: a doubt that keeps what a test wants gone."""
-    worker = int(os.environ.get("PYTEST_XDIST_WORKER", "gw0").removeprefix("gw"))
     accounts = [entry.pw_uid for name in ("nobody", "_apt") for entry in pwd.getpwall() if entry.pw_name == name]
-    return (*accounts, *range(64000, 64100))[worker]  # no daemon runs as these
+    return (*accounts, *range(64000, 64100))[WORKER]  # no daemon runs as these
 
 
 UID = _of_this_worker()
