@@ -6,7 +6,7 @@ BIN := .venv/bin
 NEEDED := tmpwarden needs Python 3.11 or newer with its venv module (on Debian and Ubuntu: apt install python3-venv)
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: scan venv dev test journeys journeys-all test-browser test-long test-clients measure-agents test-hosts test-fleet mutants lint bench bench-scale bench-save docs generate soak
+.PHONY: scan venv dev test journeys journeys-all release-check test-browser test-long test-clients measure-agents test-hosts test-fleet mutants lint bench bench-scale bench-save docs generate soak
 scan: venv
 	$(BIN)/tmpwarden scan
 
@@ -21,13 +21,13 @@ $(BIN)/tmpwarden: pyproject.toml
 
 dev: .venv/dev.stamp
 .venv/dev.stamp: $(BIN)/tmpwarden Makefile
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest pytest-xdist hypothesis ruff mypy hatchling psutil textual pyyaml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest pytest-xdist pytest-timeout==2.4.0 hypothesis ruff mypy hatchling psutil textual pyyaml
 	@touch $@
 
 SHORT := not long and not clients and not hosts and not fleet and not browser and not journey
 
 test: dev  # where memory is to spare, files lie in /dev/shm; with TMPDIR set, there
-	$(PYTEST) -n 2 --dist worksteal -m "$(SHORT)" $(if $(ACCEPT_SKIPS),--accept-skips=$(ACCEPT_SKIPS))
+	$(PYTEST) -n 2 --dist worksteal -m "$(SHORT)" --timeout=120 $(if $(ACCEPT_SKIPS),--accept-skips=$(ACCEPT_SKIPS)) $(if $(TOLD),--told=$(TOLD))
 
 test-browser: dev  # the report in a real Chromium (apt: chromium)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check playwright
@@ -37,11 +37,14 @@ test-long: dev  # the big forms; then all of `make test` on a disk, with four ti
 	$(PYTEST) -n 2 -m "long" --hypothesis-profile explore
 	TMPDIR=/var/tmp $(PYTEST) -n 2 --dist worksteal -m "$(SHORT)" --hypothesis-profile explore
 
-journeys: dev  # 14 stories of users, from the outside: the installed command, real programs, real disks; needs root
-	$(PYTEST) -n 2 --dist loadfile -m "journey and not by_hand" $(if $(TOLD),--told=$(TOLD)) tests/journeys
+journeys: dev  # stories of users, from the outside: the installed command, real programs, real disks; needs root
+	$(PYTEST) -n 2 --dist loadfile -m "journey" --timeout=300 $(if $(TOLD),--told=$(TOLD)) tests/journeys
 
-journeys-all: dev  # also those that no CI machine can tell; their figures go to docs/journeys.md
-	$(PYTEST) -n 2 --dist loadfile -m "journey" tests/journeys
+journeys-all: journeys test-clients test-hosts test-fleet test-browser  # those by hand too; note them in docs/journeys.md
+
+release-check:  # what an edition needs: all of CI, nothing flaky, nothing that this machine cannot prove
+	.ci/run
+	@for list in flaky not-proven; do [ ! -s .venv/ci/$$list ] || { echo "no edition: $$list:"; cat .venv/ci/$$list; exit 1; }; done
 
 test-clients: dev
 	$(PYTEST) -n 2 -m "clients" -p no:cacheprovider
