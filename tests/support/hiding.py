@@ -2,9 +2,12 @@
 not hide from another."""
 
 import contextlib
+import json
 import os
 import subprocess
+import uuid
 from collections.abc import Mapping
+from pathlib import Path
 
 from support import holding
 from support.user import OrdinaryUser
@@ -41,3 +44,18 @@ def process(user: OrdinaryUser, source: str, *args: str) -> "contextlib.Abstract
         "os.execv(sys.executable, [sys.executable, '-I', '-c', *sys.argv[1:]])"
     )
     return holding.process(become, source + holding._WAIT, *args, env=user.env, python=user.python)
+
+
+def session(user: OrdinaryUser) -> Path:
+    """A session's directory of that user, of a process that is gone."""
+    name = str(uuid.uuid4())
+    record = {"pid": 4_000_000, "sessionId": name, "procStart": "1"}
+    source = (
+        "import os, sys\n"
+        f"os.makedirs({str(user.tmp)!r} + '/claude-{SOMEBODY}/-p/{name}/tasks')\n"
+        f"open({str(user.tmp)!r} + '/claude-{SOMEBODY}/-p/{name}/tasks/b1.output', 'w').write('x' * 5000)\n"
+        f"os.makedirs({str(user.home)!r} + '/.claude/sessions', exist_ok=True)\n"
+        f"open({str(user.home)!r} + '/.claude/sessions/4000000.json', 'w').write({json.dumps(json.dumps(record))})\n"
+    )
+    assert run(user, source).returncode == 0
+    return user.tmp / f"claude-{SOMEBODY}" / "-p" / name

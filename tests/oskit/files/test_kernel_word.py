@@ -103,17 +103,6 @@ def test_what_cannot_be_asked_is_not_measured(unit: Path, change) -> None:  # ty
     assert isinstance(ask(unit), NotMeasured)
 
 
-def test_too_many_files_are_not_asked_about(unit: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    for number in range(3):
-        (unit / f"f{number}").write_text("x")
-    monkeypatch.setattr(kernel_word, "MOST_FILES", 4)
-    assert ask(unit) == Nobody()
-    monkeypatch.setattr(kernel_word, "MOST_FILES", 3)
-    assert isinstance(ask(unit), NotMeasured)
-    assert kernel_word.foreseen("ext4", 4) is not None
-    assert kernel_word.foreseen("ext4", 3) is None
-
-
 @needs_root
 def test_a_file_that_we_cannot_open_is_not_measured(ordinary_user: OrdinaryUser) -> None:
     (ordinary_user.tmp / "unit").mkdir()

@@ -29,21 +29,6 @@ def user(ordinary_user: OrdinaryUser) -> OrdinaryUser:
     return ordinary_user
 
 
-def session(user: OrdinaryUser) -> Path:
-    """A session's directory of that user, of a process that is gone."""
-    name = str(uuid.uuid4())
-    record = {"pid": 4_000_000, "sessionId": name, "procStart": "1"}
-    source = (
-        "import os, sys\n"
-        f"os.makedirs({str(user.tmp)!r} + '/claude-{hiding.SOMEBODY}/-p/{name}/tasks')\n"
-        f"open({str(user.tmp)!r} + '/claude-{hiding.SOMEBODY}/-p/{name}/tasks/b1.output', 'w').write('x' * 5000)\n"
-        f"os.makedirs({str(user.home)!r} + '/.claude/sessions', exist_ok=True)\n"
-        f"open({str(user.home)!r} + '/.claude/sessions/4000000.json', 'w').write({json.dumps(json.dumps(record))})\n"
-    )
-    assert hiding.run(user, source).returncode == 0
-    return user.tmp / f"claude-{hiding.SOMEBODY}" / "-p" / name
-
-
 def command(user: OrdinaryUser, *words: str) -> dict[str, object]:
     done = hiding.run(user, hiding.LATER, *words, "--json")
     assert "Traceback" not in done.stderr, done.stderr
@@ -59,7 +44,7 @@ def kept_of(user: OrdinaryUser) -> list[str]:
 def test_beside_a_process_that_hides_a_unit_goes_only_into_quarantine(
     user: OrdinaryUser, words: tuple[str, ...]
 ) -> None:
-    unit = session(user)
+    unit = hiding.session(user)
     with hiding.process(user, hiding.HIDE):
         command(user, "clean", "--yes", *words)
         assert not unit.exists()
@@ -72,7 +57,7 @@ def test_beside_a_process_that_hides_a_unit_goes_only_into_quarantine(
 
 
 def test_what_a_process_that_hides_has_open_stays(user: OrdinaryUser) -> None:
-    unit = session(user)
+    unit = hiding.session(user)
     with hiding.process(user, hiding.HIDE + OPEN, str(unit / "tasks" / "b1.output")):
         result = command(user, "clean", "--yes")
         assert (unit / "tasks" / "b1.output").exists(), result
@@ -81,7 +66,7 @@ def test_what_a_process_that_hides_has_open_stays(user: OrdinaryUser) -> None:
 
 
 def test_the_working_directory_of_a_process_that_hides_is_never_destroyed(user: OrdinaryUser) -> None:
-    unit = session(user)
+    unit = hiding.session(user)
     with hiding.process(user, hiding.HIDE + CWD, str(unit / "tasks")):
         command(user, "clean", "--yes", "--no-quarantine")
         assert hiding.run(user, NOW, "clean", "--yes", "--purge").returncode == 0
@@ -91,7 +76,7 @@ def test_the_working_directory_of_a_process_that_hides_is_never_destroyed(user: 
 
 
 def test_why_says_what_it_hangs_on_and_neither_why_nor_scan_asks(user: OrdinaryUser) -> None:
-    unit = session(user)
+    unit = hiding.session(user)
     with hiding.process(user, hiding.HIDE) as hidden:
         said = hiding.run(user, hiding.LATER, "why", str(unit)).stdout
         assert "goes if the kernel confirms that nobody has it open" in said
@@ -126,7 +111,7 @@ CHANGES = [without_a_file, with_a_fifo, with_a_file_that_cannot_be_opened]
 
 @pytest.mark.parametrize("change", CHANGES, ids=lambda change: change.__name__)
 def test_what_the_kernel_cannot_be_asked_about_stays(user: OrdinaryUser, change: Callable[[Path], None]) -> None:
-    unit = session(user)
+    unit = hiding.session(user)
     change(unit)
     with hiding.process(user, hiding.HIDE):
         command(user, "clean", "--yes")
@@ -140,7 +125,7 @@ MUCH_LATER = hiding.LATER.replace("100 *", "200 *")
 
 def test_what_may_be_in_use_unseen_is_not_destroyed_when_its_time_is_over(user: OrdinaryUser) -> None:
     """Neither /proc nor the kernel can say that nobody uses a fifo: it waits on, and the run says so."""
-    unit = session(user)
+    unit = hiding.session(user)
     with_a_fifo(unit)
     command(user, "clean", "--yes")
     with hiding.process(user, hiding.HIDE):
@@ -152,7 +137,7 @@ def test_what_may_be_in_use_unseen_is_not_destroyed_when_its_time_is_over(user: 
 
 
 def test_a_shy_program_is_no_doubt(user: OrdinaryUser) -> None:
-    unit = session(user)
+    unit = hiding.session(user)
     with hiding.process(user, hiding.HIDE + hiding.RENAME, "ssh-agent"):
         command(user, "clean", "--yes", "--no-quarantine")
     assert not unit.exists()

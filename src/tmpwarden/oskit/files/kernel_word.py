@@ -27,7 +27,6 @@ try:
 except (ImportError, AttributeError):  # Windows; macOS has no leases
     fcntl = None  # type: ignore[assignment]
 
-MOST_FILES = 10_000
 _MOST_LEVELS = 200
 _BELIEVED = frozenset(("ext2", "ext3", "ext4", "xfs", "btrfs", "f2fs", "tmpfs"))
 _BELIEVED_MAGIC = frozenset((0xEF53, 0x58465342, 0x9123683E, 0xF2F52010, 0x01021994))  # the same, as statfs has it
@@ -43,7 +42,7 @@ def foreseen(filesystem: str | None, files: int) -> str | None:
         return f"on {filesystem or 'an unknown file system'} the kernel cannot be asked who has a file open"
     if files == 0:
         return "there is no file in it that the kernel could be asked about"
-    return _too_many(files)
+    return None
 
 
 def ask(dir_fd: int, name: str) -> Users:
@@ -128,8 +127,6 @@ class _Question:
         if not stat.S_ISREG(mode):
             return _open("it holds something that the kernel cannot be asked about")
         self.asked += 1
-        if trouble := _too_many(self.asked):
-            return _open(trouble)
         with closing(os.open(name, _ASK, dir_fd=dir_fd)) as fd:
             return self.file(fd, name)
 
@@ -155,10 +152,6 @@ class _Question:
 def _open(why: str) -> NotMeasured:
     """The doubt that was there before stays."""
     return NotMeasured(why, askable=True)
-
-
-def _too_many(files: int) -> str | None:
-    return f"it holds more than {MOST_FILES:,} files, too many to ask the kernel about" if files > MOST_FILES else None
 
 
 def _is_believed(fd: int) -> bool:

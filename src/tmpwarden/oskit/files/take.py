@@ -11,6 +11,7 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     import ctypes
 
+_LITTLE_BYTES = 64 * 1024
 _RENAME_NOREPLACE = 1  # renameat2 on Linux
 _RENAME_EXCL = 4  # renameatx_np on macOS
 _libc: "ctypes.CDLL | None" = None  # loaded once: undo may move a hundred thousand units
@@ -28,6 +29,7 @@ class Taken:
     DENIED = "denied"
     BUSY = "busy"  # a mount point
     NO_ROOM = "no-room"  # not even a rename fits
+    NOT_FULL = "not-full"  # a rename was refused for want of room, and there is room
 
 
 def pin(dir_fd: int, name: str) -> int:
@@ -96,7 +98,7 @@ def _move_in(dir_fd: int, name: str, pinned: int, quarantine_fd: int, token: str
     """Rename into the quarantine; None if that worked, else the word that says why not."""
     error = _rename(dir_fd, name, quarantine_fd, token)
     if error != errno.EACCES or not _is_locked_directory(pinned):
-        return _TROUBLE.get(error, Taken.DENIED) if error else None
+        return _trouble(error, quarantine_fd)
     mode = mode_of(pinned)
     if not restore_mode(pinned, mode | stat.S_IWUSR):
         return Taken.DENIED
@@ -105,7 +107,29 @@ def _move_in(dir_fd: int, name: str, pinned: int, quarantine_fd: int, token: str
         error = _rename(dir_fd, name, quarantine_fd, token)
     finally:
         restore_mode(pinned, mode)
+    return _trouble(error, quarantine_fd)
+
+
+def _trouble(error: int, quarantine_fd: int) -> str | None:
+    if _TROUBLE.get(error) == Taken.NO_ROOM and not is_full(quarantine_fd):
+        return Taken.NOT_FULL
     return _TROUBLE.get(error, Taken.DENIED) if error else None
+
+
+def is_full(dir_fd: int) -> bool:
+    """Whether the file system of a private directory really has no room: one error proves nothing, and what is removed
+    in place cannot come back. Its own numbers must say so, or a second try (which a quota refuses too)."""
+    try:
+        room, is_root = os.fstatvfs(dir_fd), os.geteuid() == 0
+        blocks, inodes = (room.f_bfree, room.f_ffree) if is_root else (room.f_bavail, room.f_favail)
+        if blocks * room.f_frsize < _LITTLE_BYTES or (room.f_files and not inodes):
+            return True
+        name = os.urandom(8).hex() + ".x"  # as a unit is called there; should it stay, the next run removes it
+        os.close(os.open(name, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600, dir_fd=dir_fd))
+        os.unlink(name, dir_fd=dir_fd)
+    except OSError as error:
+        return _TROUBLE.get(error.errno or 0) == Taken.NO_ROOM
+    return False
 
 
 _TROUBLE = {

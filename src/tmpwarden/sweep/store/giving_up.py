@@ -13,7 +13,7 @@ from ...lazy_dataclass import dataclass, field, replace
 from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Measure, Receipt
 from ...model.terms import Outcome, Reason
-from ...oskit.files import take, walk
+from ...oskit.files import kernel_word, take, walk
 from ...oskit.files.descriptors import closing
 from ...oskit.files.doomed import Bound
 from ...oskit.files.purge import Purged
@@ -113,6 +113,10 @@ class GivingUp:
         inside = walk.measure(fd, entry.name, uid=self.world.uid, count_atime=False, was_moved=walk.LONG_AGO)
         users = self.world.users_in(entry.path)
         if why := _used(users) or (inside and _change(self._known.get(entry.name), entry, inside)):
+            self.back.append(self._put_back(entry, why))
+            return self.back[-1]
+        users = kernel_word.confirmed(users, fd, entry.name)  # of every file, before the first of them goes
+        if why := _used(users):
             self.back.append(self._put_back(entry, why))
             return self.back[-1]
         if isinstance(users, NotMeasured):

@@ -104,7 +104,7 @@ class Quarantines:
         path = self.directory(root)
         if path not in self._fds:
             try:
-                self._fds[path] = opened(path, make=True)
+                self._fds[path] = _made(path)
             except UnsafeScratch as squatted:
                 self.refusals[root] = str(squatted)
                 return None
@@ -118,6 +118,16 @@ class Quarantines:
         for fd in self._fds.values():
             os.close(fd)
         self._fds.clear()
+
+
+def _made(path: str) -> int:
+    """One refusal for want of room proves nothing, and what is removed in place cannot come back: tried once more."""
+    try:
+        return opened(path, make=True)
+    except OSError as error:
+        if error.errno not in atomic.NO_ROOM:
+            raise
+        return opened(path, make=True)
 
 
 def beside(root: str) -> str:

@@ -11,7 +11,7 @@ from ...errors import UnsafeScratch
 from ...model.answers import Nobody
 from ...model.sweep import Evidence, Finding, Measure, Remove
 from ...model.terms import Outcome, Reason
-from ...oskit.files import own_files, purge, take
+from ...oskit.files import kernel_word, own_files, purge, take
 from ...oskit.files.descriptors import closing
 from ...oskit.files.doomed import resumed
 from ...oskit.files.inplace import purge_in_place
@@ -220,7 +220,8 @@ def _is_wanted(fd: int, token: str, intent: Intent, prepared: Prepared, measure:
     world = prepared.weigher.world
     judged = Evidence(world.owner_of(finding, measure)[0], Nobody(), measure)
     verdict = Remove(finding, judged, Reason.CHANGED)
-    users = users_of(verdict, world, fd, intent.quarantine, token, measure)
+    for_good = intent.id.endswith(quarantine.DOOMED)
+    users = users_of(verdict, world, fd, intent.quarantine, token, measure, for_good=for_good)
     is_in_doubt = world.is_in_doubt(f"{intent.quarantine}/{token}", measure)
     if not isinstance(users, Nobody) or (token != intent.id and is_in_doubt and may_only_wait(finding)):
         return True
@@ -275,7 +276,8 @@ def _in_place(intent: Intent, prepared: Prepared) -> str:
         except OSError as error:
             return "left alone" if error.errno == errno.ESTALE else "gone"
         with doomed:
-            if not isinstance(prepared.weigher.world.users_in(intent.path), Nobody):
+            users = kernel_word.confirmed(prepared.weigher.world.users_in(intent.path), fd, name)
+            if not isinstance(users, Nobody):
                 return "left alone"
             # where no birth was noted an inode number is no identity (law 6): whatever is younger stops this
             done = purge_in_place(doomed, newest_ns=intent.newest_ns, links=intent.links)

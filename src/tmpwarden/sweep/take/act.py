@@ -239,7 +239,7 @@ class Actor:
             return _kept(first)
         if first.doubt and doubt.may_only_wait(first.finding):
             return doubt.nowhere_to_wait(first)
-        if not first.finding.members and (unclear := doubt.refusal(first, dir_fd)):
+        if not first.finding.members and (unclear := doubt.refusal(first, dir_fd, in_place=True)):
             return unclear
         may_go = self._member_may_go(first, dir_fd)
         return remove_in_place(first, dir_fd, self.journal, may_go, doubt.answered(first))

@@ -124,7 +124,10 @@ class NamedTake:
         users = users_of(deed.verdict, world, deed.quarantine_fd, deed.directory, token)
         if not deed.verdict.doubt and world.is_in_doubt(f"{deed.directory}/{token}"):
             deed.verdict = replace(deed.verdict, doubt="somebody who cannot be looked at came meanwhile")
-        return Nobody() if isinstance(users, NotMeasured) and users.askable else users
+        if isinstance(users, NotMeasured) and users.askable:
+            deed.only_waits = True
+            return Nobody()
+        return users
 
     @property
     def descriptors(self) -> list[int]:
@@ -202,7 +205,7 @@ class NamedTake:
     def _taken(self, deed: Deed) -> Receipt:
         finding = deed.verdict.finding
         is_kept = self.prepared.request.quarantine and finding.litter.worth is Worth.SOME
-        is_kept = is_kept or (bool(deed.verdict.doubt) and may_only_wait(finding))
+        is_kept = is_kept or deed.only_waits or (bool(deed.verdict.doubt) and may_only_wait(finding))
         outcome = Outcome.QUARANTINED if is_kept else Outcome.REMOVED
         return Receipt(finding, outcome, Reason.TORN_DOWN, id=deed.token, undoable=is_kept)
 

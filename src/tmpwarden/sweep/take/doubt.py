@@ -17,19 +17,20 @@ def may_only_wait(finding: Finding) -> bool:
     return finding.kind is not Kind.FILE or finding.litter.worth is Worth.SOME
 
 
-def refusal(verdict: Remove, dir_fd: int, name: str = "") -> Receipt | None:
+def refusal(verdict: Remove, dir_fd: int, name: str = "", *, in_place: bool = False) -> Receipt | None:
     """Why the unit (or that member of a swarm) is kept after all; None if there is no doubt or the kernel resolved it.
-    The last question before the deed: every law has said that it may go."""
-    if not verdict.doubt:
-        return None
+    The last question before the deed: every law has said that it may go. `in_place`: none will follow."""
     finding = verdict.finding
-    match kernel_word.ask(dir_fd, name or finding.name):
+    if not verdict.doubt and not (in_place and finding.litter.worth is Worth.SOME):
+        return None
+    unseen = NotMeasured(verdict.doubt, askable=True) if verdict.doubt else Nobody()
+    match kernel_word.confirmed(unseen, dir_fd, name or finding.name):
         case Nobody():
             return None
         case Held(by):
             return Receipt(finding, Outcome.KEPT, Reason(by[0].kind.value), detail=by[0].detail)
         case NotMeasured(why):
-            return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail=f"{verdict.doubt}, and {why}")
+            return Receipt(finding, Outcome.KEPT, Reason.NOT_MEASURED, detail=why)
 
 
 def answered(verdict: Remove) -> Users:

@@ -4,17 +4,25 @@ from __future__ import annotations
 
 from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Measure, Remove, Witness
-from ...model.terms import WitnessKind
+from ...model.terms import WitnessKind, Worth
 from ...oskit.files import kernel_word, walk
 from ..weigh.evidence import socket_users
 from ..weigh.world import World
 
 
 def users_of(
-    verdict: Remove, world: World, quarantine_fd: int, directory: str, token: str, inside: Measure | None = None
+    verdict: Remove,
+    world: World,
+    quarantine_fd: int,
+    directory: str,
+    token: str,
+    inside: Measure | None = None,
+    *,
+    for_good: bool = False,
 ) -> Users:
     """Who uses what lies in quarantine as `token`: a unit, or one member of a swarm. The kernel is asked last, and only
-    where somebody may be unseen. `inside`: what a walk in quarantine has just seen of it."""
+    where somebody may be unseen, or what is worth something goes `for_good`. `inside`: what a walk in quarantine has
+    just seen of it."""
     match world.users_in(f"{directory}/{token}", verdict.evidence.measure):
         case Held() as held:
             return held
@@ -28,6 +36,8 @@ def users_of(
                 pass
             case Held() | NotMeasured() as answer:
                 return answer
+    if for_good and verdict.finding.litter.worth is Worth.SOME:
+        return kernel_word.confirmed(unseen, quarantine_fd, token)
     if isinstance(unseen, NotMeasured) and unseen.askable:
         return kernel_word.ask(quarantine_fd, token)
     return unseen

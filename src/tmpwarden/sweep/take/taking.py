@@ -30,6 +30,7 @@ _REFUSALS = {
     Taken.VANISHED: (Outcome.VANISHED, Reason.CHANGED, ""),
     Taken.DENIED: (Outcome.FAILED, Reason.CHANGED, "permission denied"),
     Taken.NO_ROOM: (Outcome.FAILED, Reason.CHANGED, "not even a rename fits on the full file system"),
+    Taken.NOT_FULL: (Outcome.FAILED, Reason.CHANGED, "its move was refused for want of room, although there is room"),
     Taken.STUCK: (Outcome.FAILED, Reason.CHANGED, "could not be put back; it is safe in quarantine"),
 }
 
@@ -52,6 +53,7 @@ class Deed:
     token: str = ""  # what journal and receipts call it: the name it is to have in the end
     roll: Roll | None = None  # the names that its judging saw
     unheld: dict[str, str] = field(default_factory=dict)  # members that could not be taken, and why
+    only_waits: bool = False  # nobody could tell who uses it, so that it may have to come back
     born_ns: int | None = None  # its birth, when it was taken
     users: Users = NotMeasured("nobody has looked since it was taken")  # who uses it, by the last look
     labels: tuple[str, ...] = ()  # empty files beside it in quarantine, whose names say what it is
