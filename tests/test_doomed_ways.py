@@ -20,9 +20,9 @@ UNLINKS = {
 }
 PUNCHES = {"oskit/files/punch.py": "the file that a person names"}
 MAKERS = {
-    "judged": {"sweep/take/purger.py", "sweep/take/taking.py"},
+    "judged": {"sweep/take/purger.py", "sweep/take/taking.py", "sweep/take/without_room.py"},
     "expired": {"sweep/store/quarantine.py"},
-    "resumed": {"sweep/store/quarantine.py", "sweep/store/settle.py"},
+    "resumed": {"sweep/store/quarantine.py", "sweep/store/settle.py", "sweep/take/without_room.py"},
     "own": {"oskit/files/purge.py", "oskit/files/own_files.py", "session/directory.py"},
 }
 # What builds an `own` by itself, so who calls it is listed too.
@@ -33,7 +33,7 @@ OWN = {
     "remove_file": {
         "cli/config_file.py", "doctor/checks/probe.py", "hooks/events/jobs.py", "leases/lease_files.py",
         "leases/scratch.py", "lifecycle/private_tmp.py", "rescue/restore.py", "rescue/told.py",
-        "session/directory.py", "setup/everything.py",
+        "session/directory.py", "setup/everything.py", "sweep/store/labels.py", "sweep/store/quarantine.py",
     },
 }  # fmt: skip
 DESTROYERS = {"purge", "unlink_same", "purge_in_place", "remove_tree"}
