@@ -15,7 +15,12 @@ import pytest
 
 from .host import Host
 
-pytestmark = pytest.mark.hosts
+# In its own pid namespace nobody can say that no process outside uses a file: a doubt lets things go into quarantine
+# only, and here no quarantine can be made.
+pytestmark = [
+    pytest.mark.hosts,
+    pytest.mark.xfail(strict=True, reason="issue 28: a container's doubt lets nothing go for good on a full disk"),
+]
 MB = 1 << 20
 PIP = "~/tw/bin/pip install -q --no-index --find-links /opt/wheels"
 TOOL = 'PATH="$HOME/tw/bin:$PATH"; '
