@@ -7,6 +7,7 @@ import pytest
 
 from support import users
 from support.holding import process
+from support.litter import in_quarantine
 from support.users import SESSION, Uses
 from tmpwarden.lifecycle.teardown import teardown
 from tmpwarden.model.terms import Outcome, Reason
@@ -49,7 +50,7 @@ def test_a_unit_that_somebody_begins_to_use_during_the_teardown_goes_back(
     with contextlib.ExitStack() as stack:
 
         def strike(name: str) -> None:
-            (place,) = (unit.parent / "q").iterdir()
+            (place,) = in_quarantine(unit.parent.parent)
             stack.enter_context(uses(place))
 
         monkeypatch.setattr(by_name, "_race_window", strike)

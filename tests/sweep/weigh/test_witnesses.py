@@ -9,7 +9,7 @@ import pytest
 from support import users
 from support.hearing import why
 from support.holding import process
-from support.litter import claude_session, later
+from support.litter import claude_session, in_quarantine, later
 from support.users import Uses
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Keep, Verdict
@@ -97,7 +97,7 @@ def test_a_unit_that_somebody_begins_to_use_after_it_was_judged_goes_back(
                 struck.append(name)
                 place = unit
                 if not unit.exists():  # a process that had the directory open all the time works in it at its new place
-                    (place,) = (unit.parent / "q").iterdir()
+                    (place,) = in_quarantine(unit.parent.parent)
                 stack.enter_context(uses(place))
 
         monkeypatch.setattr(take, "_race_window", strike)
