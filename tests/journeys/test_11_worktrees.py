@@ -63,7 +63,6 @@ def test_only_what_has_nothing_to_lose_goes_and_undo_brings_it_back(start: Start
     tell("of four worktrees two had nothing to lose and went; undo brought them back as git knows them")
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="issue 27, B.8: what a person wrote is taken for derived")
 def test_what_she_wrote_into_a_build_directory_is_not_derived(start: Start, tell: Callable[[str], None]) -> None:
     ann, days_pass = with_four_worktrees(start)
     for path, text in HERS.items():
