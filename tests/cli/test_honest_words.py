@@ -1,6 +1,7 @@
 """After a clean: what was freed, what waits and still fills the disk, how to free it now, and what was freed in all."""
 
 import os
+import re
 import sys
 from pathlib import Path
 
@@ -29,11 +30,12 @@ def test_what_waits_in_quarantine_is_not_told_as_free_and_the_command_frees_it(r
     planted.session(root, 100_000)
     said = tmpwarden("clean", "--yes", later_s=planted.DAYS).stdout
     assert "can be brought back within 1d" in said
-    assert "Freed 1" not in said, "what waits is not free"
+    assert not re.search(r"Freed 10[08]", said), "what waits is not free"
     assert "Until then that still fills the disk. To free it now, for good: tmpwarden clean --purge" in said
     quarantine = root / f"tmpwarden-{os.geteuid()}" / "q"
     assert len(in_quarantine(root)) == 1
-    assert "Freed 108.0 KB, 3 entries." in tmpwarden("clean", "--purge", "--yes", later_s=planted.DAYS).stdout
+    purged = tmpwarden("clean", "--purge", "--yes", later_s=planted.DAYS).stdout
+    assert re.search(r"Freed 10[08]\.0 KB, 3 entries\.", purged), purged  # a directory takes no room on tmpfs
     assert list(quarantine.iterdir()) == []
 
 

@@ -77,6 +77,8 @@ def test_the_forecast_is_the_one_that_status_gives(own_world: Path, capsys: pyte
     """Half of what is free is used up in three hours by this history: it ends in three more."""
     now_s, root = time.time(), str(own_world / "tmp")
     room = history.usage(space.space_of(root))
+    if room.bytes.used * 50 < room.bytes.free:
+        pytest.skip("this file system is nearly empty: what it holds is too little to have grown")
     state = str(own_world / "state" / "tmpwarden")
     own_dirs.make_private_dir(state)
     for hours in (3, 2, 1):

@@ -23,6 +23,8 @@ _VARIES = (  # from machine to machine and from run to run, so on the page it is
     # absence is known only while every process of the machine can be looked at: a neighbour that hides makes it age
     (re.compile(r"no process carries its session any more|past its age limit, and nobody uses it"), "GONE"),
     (re.compile(r"\b[0-9a-f]{8}(?=  )"), "UNDO-ID "),
+    (re.compile(r" +(?:12|4)\.0 KB"), " SMALL"),  # a directory takes 4 KB on ext4, and nothing on tmpfs
+    (re.compile(r"such as claude-[0-9a-f]{4}-cwd"), "such as MARKER"),  # the first that the file system lists
     (re.compile(r"\b\d{4}-\d\d-\d\d[ T]\d\d:\d\d(:\d\dZ)?"), "TIME"),
 )
 
