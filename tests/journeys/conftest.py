@@ -39,18 +39,21 @@ def opt() -> Iterator[Path]:
 @pytest.fixture
 def start(opt: Path) -> Iterator[Start]:
     """`start("tmpfs", 64, "ann", "bob")`: a machine with a disk of that many megabytes, and these people."""
-    begun: list[tuple[Machine, Path]] = []
+    begun: list[Machine] = []
+    bases: list[Path] = []
 
     def start(disk: str, megabytes: int, *people: str, opt: Path = opt, is_mac: bool = False) -> Machine:
         base = Path(tempfile.mkdtemp(prefix="twjourney-", dir="/var/tmp"))
         base.chmod(0o755)
+        bases.append(base)
         machine = Machine(base, opt, disk, megabytes, people, is_mac)
-        begun.append((machine, base))
+        begun.append(machine)
         return machine
 
     yield start
-    for machine, base in begun:
+    for machine in begun:
         machine.close()
+    for base in bases:
         remove(base)
 
 
