@@ -200,6 +200,21 @@ def test_an_agent_is_never_ended(tmp_path: Path, root: Path) -> None:
         assert seen(agent.pid).reason == "it is claude itself"
 
 
+def test_a_script_in_claudes_scratchpad_is_not_claude_itself(tmp_path: Path, root: Path) -> None:
+    """The doctor sends people to `brake` and `orphans` for just these."""
+    scratch_of_the_dead(root)
+    scratchpad = root / f"claude-{os.geteuid()}" / "-home-u-p" / SESSION / "scratchpad"
+    scratchpad.mkdir(parents=True)
+    with program(scratchpad, ["python3", "fill.py"], carrying()) as script:
+        assert seen(script.pid).fate is Fate.KEEP
+        assert tmpwarden("brake", "--stop", str(script.pid)).returncode == 0
+        assert tmpwarden("brake", "--resume", str(script.pid)).returncode == 0
+        assert tmpwarden("orphans", "end", str(script.pid), "--yes").returncode == 0
+        assert not script.is_alive(for_s=10)
+    with program(scratchpad, ["node", "claude-code/cli.js"], carrying()) as agent:
+        assert seen(agent.pid).reason == "it looks like claude itself"
+
+
 def test_a_database_is_never_ended(tmp_path: Path, root: Path) -> None:
     scratch_of_the_dead(root)
     with program(tmp_path, ["postgres", "x.py"], carrying()) as database:

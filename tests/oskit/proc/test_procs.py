@@ -278,3 +278,13 @@ def test_a_program_is_known_by_its_own_name_or_its_scripts(arguments: tuple[byte
 )
 def test_a_file_that_is_called_like_an_agent_is_no_agent(arguments: tuple[bytes, ...]) -> None:
     assert not is_program_of(b"codex", arguments)
+
+
+def test_a_script_in_an_agents_scratch_directory_is_not_the_agent() -> None:
+    """Claude's scratchpad lies below claude-<uid>, which is no program; whose name it has in a file still is."""
+    scratch = b"/tmp/claude-%d/-home-u-p/5e551011/scratchpad" % os.geteuid()
+    assert not is_program_of(b"claude", (b"python3", scratch + b"/fill.py"))
+    assert not is_program_of(b"claude", (b"node", scratch + b"/a/fill.js"))
+    assert is_program_of(b"claude", (b"node", scratch + b"/claude-code/cli.js"))
+    assert is_program_of(b"claude", (b"node", b"/usr/lib/claude-%d" % os.geteuid()))
+    assert is_program_of(b"claude", (b"node", b"/opt/claude-%d/cli.js" % (os.geteuid() + 1)))  # some version of it
