@@ -6,7 +6,7 @@ import gc
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from io import TextIOWrapper
 
 from ..errors import Interrupted, PermissionDenied, SystemRefused, TmpwardenError, Unexpected
@@ -92,6 +92,7 @@ def _answer(call: Call, argv: list[str]) -> Answer:
     if not hasattr(os, "geteuid") and (skipped := _unsupported(call, argv)):
         return skipped
     try:
+        call.warn(*_closed())
         answer = _by_click(call, argv)
         # what may take long, be stopped or break does so where it still becomes an envelope
         return replace(answer, data=answer.data()) if call.json and callable(answer.data) else answer
@@ -111,6 +112,15 @@ def _answer(call: Call, argv: list[str]) -> Answer:
         if os.environ.get("TMPWARDEN_DEBUG"):
             raise
         return Answer(error=Unexpected(type(error).__name__, error))
+
+
+def _closed() -> Iterator[str]:
+    """Directories of ours that others could write to, such as those of a setup under umask 002, are closed and told."""
+    from ..oskit.files import own_dirs, places
+
+    for path in (places.state_dir(), places.config_dir(), places.data_dir()):
+        if mode := own_dirs.close_to_others(path):
+            yield f"{shown(path)} was writable for other users (mode {mode:04o}); it is private now"
 
 
 def _by_click(call: Call, argv: list[str]) -> Answer:

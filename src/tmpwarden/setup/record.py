@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from ..errors import PermissionDenied, SetupFailed
 from ..lazy_dataclass import dataclass
-from ..oskit.files import atomic, own_files, places, purge, walk
+from ..oskit.files import atomic, own_dirs, own_files, places, purge, walk
 from ..oskit.files.descriptors import closing
 from ..text import shown
 from .edits import Edit, read
@@ -39,6 +39,11 @@ def directory() -> str:
     return os.path.join(places.state_dir(), "setup")
 
 
+def _make_directory() -> None:
+    own_dirs.make_private_dir(places.state_dir())
+    own_dirs.make_private_dir(directory())
+
+
 def load(target: str) -> Record | None:
     content = read(os.path.join(directory(), f"{target}.json"))
     try:
@@ -58,7 +63,7 @@ def files_of(target: str) -> dict[str, Changed]:
 
 
 def save(record: Record) -> None:
-    os.makedirs(directory(), 0o700, exist_ok=True)
+    _make_directory()
     files = [
         {"path": item.path, "digest": item.digest, "backup": item.backup, "made": item.made} for item in record.files
     ]
@@ -104,7 +109,7 @@ def put(edit: Edit) -> None:
     if edit.after is None:
         remove(edit.path)
         return
-    os.makedirs(os.path.dirname(edit.path), 0o700, exist_ok=True)
+    own_dirs.make_parents(os.path.dirname(edit.path))
     if status is not None and status.st_nlink > 1:
         atomic.overwrite(edit.path, edit.after)  # a rename would part it from its other names; the backup is there
     else:
@@ -131,6 +136,6 @@ def _back_up(path: str, content: bytes | None) -> str | None:
         return None
     name = f"{os.path.basename(path)}.{digest(path.encode() + content)[:12]}.before"
     backup = os.path.join(directory(), name)
-    os.makedirs(directory(), 0o700, exist_ok=True)
+    _make_directory()
     atomic.write(backup, content, durable=True)
     return backup

@@ -63,9 +63,21 @@ def put(runtime: Runtime) -> bool:
         _make_dirs(os.path.dirname(path), 0o755 if runtime.for_all else 0o700)
         atomic.write(path, content, 0o644)
         changed = True
-    if changed or not os.path.isdir(os.path.join(target, "hooks", "__pycache__")):
+    was_open = _close_to_others(target)
+    if changed or was_open or not os.path.isdir(os.path.join(target, "hooks", "__pycache__")):
         _compile(runtime, target)
     return changed
+
+
+def _close_to_others(target: str) -> bool:
+    """An earlier setup under a umask of 002 left directories in which others could put code that our hooks run."""
+    was_open = False
+    for path, _, _ in os.walk(target):
+        mode = os.stat(path).st_mode & 0o777
+        if mode & 0o022:
+            os.chmod(path, mode & ~0o022)
+            was_open = True
+    return was_open
 
 
 def remove_others(runtime: Runtime | None) -> None:
@@ -169,7 +181,7 @@ def _compile(runtime: Runtime, target: str) -> None:
     """Best effort: without it the first hook compiles what it needs."""
     argv = [runtime.interpreter, "-I", "-m", "compileall", "-q", "-f", target]
     try:
-        subprocess.run(argv, capture_output=True, timeout=120, check=False, umask=0o022 if runtime.for_all else -1)
+        subprocess.run(argv, capture_output=True, timeout=120, check=False, umask=0o022 if runtime.for_all else 0o077)
     except (OSError, subprocess.TimeoutExpired):
         pass
 

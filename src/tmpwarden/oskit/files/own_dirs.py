@@ -78,8 +78,43 @@ def open_private_dir(path: str, *, make: bool = True) -> int:
     except FileNotFoundError:
         if not make:
             raise
-    os.makedirs(base, 0o700, exist_ok=True)
+    make_parents(base)
     return open_ours(base, name, make=True)
+
+
+def make_parents(path: str) -> None:
+    """What is missing of the way to a directory of ours (`~/.local`, `~/.config`): whatever the umask, the user can
+    use it and nobody else can write to it."""
+    if path in ("", "/") or os.path.isdir(path):
+        return
+    make_parents(os.path.dirname(path))
+    try:
+        os.mkdir(path, 0o755)
+    except FileExistsError:
+        return
+    mode = os.stat(path, follow_symlinks=False).st_mode & 0o777
+    if mode & 0o700 != 0o700:  # a umask of 0777
+        os.chmod(path, mode | 0o700)
+
+
+def close_to_others(path: str) -> int:
+    """Make a directory of ours private that a umask of 002 or a `chmod` left writable for others, where only we could
+    have put things above it. Its mode before; 0 where nothing had to be done."""
+    try:
+        fd = open_base(path)
+    except OSError:
+        return 0
+    try:
+        status, above = os.fstat(fd), os.stat(os.path.dirname(path))
+        mode = status.st_mode & 0o777
+        if status.st_uid != os.geteuid() or not mode & WRITABLE_BY_OTHERS or above.st_mode & 0o002:
+            return 0
+        _tighten(path, fd)
+    except OSError:
+        return 0
+    finally:
+        os.close(fd)
+    return mode
 
 
 def open_base(path: str) -> int:
