@@ -198,3 +198,15 @@ def test_a_clean_leaves_a_reserve_and_a_quarantine_behind(own_world: Path, root:
     clean(Request(), confirm=lambda plan: True, now_ns=later(1))
     assert (own_world / "state" / "tmpwarden" / "reserve").stat().st_size > 0
     assert quarantine_of(root).is_dir()
+
+
+def test_a_directory_that_a_umask_left_open_to_a_group_is_passed_over(tmp_path: Path) -> None:
+    """`~/.local` as pip makes it under umask 002: the home above it still serves on a full disk."""
+    home = tmp_path / "home"
+    (home / ".local").mkdir(parents=True)
+    (home / ".local").chmod(0o775)
+    home.chmod(0o755)
+    state = str(home / ".local" / "state" / "tmpwarden")
+    assert labels.nearest(state) == str(home)
+    home.chmod(0o777)
+    assert labels.nearest(state) != str(home)

@@ -13,6 +13,7 @@ import os
 import stat
 import time
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 
 from ...lazy_dataclass import dataclass
 from ...model.terms import Outcome, Reason, Worth
@@ -193,7 +194,7 @@ def _unquoted(text: str) -> str:
 
 
 def nearest(state: str) -> str | None:
-    """The deepest directory on the way to our state that is there; None where that is not ours alone to write."""
+    """The deepest directory on the way to our state that is ours alone to write; None where there is none."""
     return next(on_the_way(state), None)
 
 
@@ -204,16 +205,13 @@ def is_out_of_room(state: str) -> bool:
 
 
 def on_the_way(state: str) -> Iterator[str]:
-    """The state directory and those above it, as far as they are there and ours: any may have been the nearest."""
+    """The state directory and those above it, where they are there and ours alone: any may have been the nearest.
+
+    One that a umask of 002 left open to a group (`~/.local`) is passed over: the home above it still serves."""
     path = os.path.realpath(state)
     while path != "/":
-        try:
+        with suppress(OSError):
             os.close(opened(path))
-        except FileNotFoundError:
-            pass
-        except OSError:
-            return
-        else:
             yield path
         path = os.path.dirname(path)
 
