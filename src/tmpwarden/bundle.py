@@ -7,9 +7,13 @@ ours that every hook has to find by itself, so it imports none of the others.
 """
 
 import gc
-import posix
 import sys
 from marshal import loads
+
+try:
+    import posix
+except ImportError:  # Windows, where nothing is bundled; sessions work there, and their modules import this one
+    import os as posix  # type: ignore[no-redef]
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

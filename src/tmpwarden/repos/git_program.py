@@ -31,7 +31,7 @@ _SETTINGS = (
 )  # fmt: skip
 # The default branch of a remote was renamed; a bundle is as it should be: git says so, and nothing is wrong.
 _NO_COMPLAINT = re.compile(rb"warning: ignoring dangling symref refs/remotes/[^\n]+/HEAD\n?|[^\n]+\.bundle is okay\n?")
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 _LONGEST_TOLD = 160
 # Who makes commits of ours.
 NOBODY = {f"GIT_{who}_{key}": f"tmpwarden{more}" for who in ("AUTHOR", "COMMITTER")

@@ -11,7 +11,7 @@ from ..oskit.files.opening import entry_names
 from ..oskit.proc.reach import Reach
 from .gitdir import Directory, Unclear
 
-_DIRECTORY = os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC
+_DIRECTORY = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_CLOEXEC", 0)
 
 
 def is_checkout(path: str) -> bool:

@@ -37,7 +37,7 @@ def home() -> str:
 
 
 def state_dir() -> str:
-    found = bundle.state_dir(os.environb)
+    found = bundle.state_dir(os.environb) if hasattr(os, "geteuid") else ""
     return os.path.normpath(found) if found else _own_dir("XDG_STATE_HOME", ".local/state")
 
 
