@@ -1,8 +1,8 @@
 """Ann works with the real Claude Code under tmpwarden's guard.
 
-She sets tmpwarden up with the guard, in the mode in which Claude asks before it does anything. Its model makes and
-removes directories in $TMPDIR in ten calls: each is let through without a question. It writes temp files, and so does
-a subagent. The session is killed, resumed with its files, ended; a next session begins with an empty directory of its
+She sets tmpwarden up with the guard, in the mode in which Claude asks before it does anything. Its model removes
+directories below $TMPDIR in ten calls: each is let through without a question. It writes temp files, and so does a
+subagent. The session is killed, resumed with its files, ended; a next session begins with an empty directory of its
 own, and after a clean nothing of the first is left.
 """
 
@@ -27,7 +27,9 @@ VERSION = "2.1.325"  # what the harness's ./install fetches; it is kept from run
 UID = 1000  # the harness's user
 NPM = Path(os.environ.get("CLIENTS_NPM", "/var/cache/tmpwarden-clients"))
 HARNESS = (REPOSITORY.parent / "shared" / "clients", Path("/work/shared/clients"))
-NOT_GRANTED = re.compile(r"requires approval|haven't granted|requested permission|Allowing runs the command", re.I)
+NOT_GRANTED = re.compile(
+    r"requires approval|haven't granted|requested permission|Allowing runs the command|can't be checked", re.I
+)
 SETUP = "/opt/tmpwarden/bin/tmpwarden install claude --guard"
 CALLS = 10
 
@@ -105,17 +107,12 @@ def results(session: dict) -> list[str]:
     return [result["content"] for each in asked for result in each.get("tool_results", ())]
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="issue 31, 1: from the second call on, the guard allows nothing"
-)
 def test_ten_calls_that_stay_in_the_temp_directory_are_let_through(desk: Desk, tell: Callable[[str], None]) -> None:
-    calls = [
-        bash(f"mkdir -p $TMPDIR/b{n} && touch $TMPDIR/b{n}/f && rm -rf $TMPDIR/b{n} && echo went{n}")
-        for n in range(CALLS)
-    ]
+    calls = [bash(f"rm -rf $TMPDIR/b{n}") for n in range(CALLS)]
     told = results(desk.session(*calls, options=("--pre", SETUP)))
-    granted = [f"went{number}" in said and not NOT_GRANTED.search(said) for number, said in enumerate(told)]
-    assert len(granted) == CALLS and all(granted), (granted, told)
+    assert len(told) == CALLS and not any(map(NOT_GRANTED.search, told)), told
+    audit = desk.base / "home" / ".local" / "state" / "tmpwarden" / "guard" / "audit.jsonl"
+    assert [json.loads(line)["decision"] for line in audit.read_text().splitlines()] == ["allow"] * CALLS
     tell(f"real Claude {VERSION}: {CALLS} of {CALLS} calls inside $TMPDIR ran without a question")
 
 

@@ -9,6 +9,7 @@ from support.empty_disk import look
 from tmpwarden.agent_facts import FACTS
 from tmpwarden.guard.context import Context, context_of
 from tmpwarden.guard.decide.evaluate import evaluate
+from tmpwarden.guard.decide.surroundings import redefined
 from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import Decision, ToolCall
 from tmpwarden.oskit.files.disk import Disk
@@ -139,3 +140,54 @@ def test_the_login_shell_is_the_one_in_the_password_file(tmp_path: Path) -> None
     table = tmp_path / "passwd"
     table.write_text("root:x:0:0:root:/root:/bin/bash\nu:x:1000:1000::/home/u:/usr/bin/fish\nbroken\n")
     assert [login_shell(uid, str(table)) for uid in (0, 1000, 7)] == ["/bin/bash", "/usr/bin/fish", ""]
+
+
+OF_CLAUDE = """# functions for programs that the client brings
+if ! hash rg 2>/dev/null && ! typeset -f rg >/dev/null 2>&1; then
+  function rg {
+  if [[ -n ${ZSH_VERSION:-} ]]; then
+    ARGV0=rg /opt/claude ${1+"$@"}
+  else
+    (exec -a rg /opt/claude ${1+"$@"})
+  fi
+}
+fi
+unalias find 2>/dev/null || true
+function find {
+  ARGV0=bfs /opt/claude ${1+"$@"}
+}
+export PATH=/usr/bin:/bin
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", ""),
+        ("f() { CDPATH=/x; }", ""),
+        ("f() { alias rm=x; }", ""),
+        ("f() { CDPATH=/x; }\nf", "CDPATH is set"),
+        ("f() { CDPATH=/x; }\n'f'", "CDPATH is set"),
+        ("f() { CDPATH=/x; }\ntrap f DEBUG", "CDPATH is set"),
+        ("f() { CDPATH=/x; }\nPROMPT_COMMAND='history -a; f'", "CDPATH is set"),
+        ("precmd_functions+=(f)\nfunction f { TMPDIR=/y; }", "TMPDIR is set"),
+        ("g() { f; }\nf() { CDPATH=/x; }\ng", "CDPATH is set"),
+        ("g() { f; }\nf() { CDPATH=/x; }", ""),
+        ("chpwd() { TMPDIR=/x; }", "TMPDIR is set"),
+        ("TRAPEXIT() { TMPDIR=/x; }", "TMPDIR is set"),
+        ("rm() { :; }", "rm is a function"),
+        ("function rm {\n:\n}", "rm is a function"),
+        ("if true; then\nrm() { :; }\nfi", "rm is a function"),
+        ("f() { CDPATH=/x; }; CDPATH=/y", "CDPATH is set"),
+        ("f() { echo '}'; }\nCDPATH=/y", "CDPATH is set"),
+        ("cat <<E\nf() {\nE\nCDPATH=/y\nx() { :\n}", "CDPATH is set"),
+        ("f() { CDPATH=/x\n", "ARGV0 is set"),  # cannot be read, so all of it counts
+    ],
+)
+def test_what_stands_in_a_function_that_nobody_calls_is_not_set(text: str, why: str) -> None:
+    """From the second call on a session of Claude Code has a snapshot, and its functions set ARGV0."""
+    assert redefined({"rm"}, OF_CLAUDE + text).startswith(why)
+    assert bool(redefined({"rm"}, OF_CLAUDE + text)) is bool(why)
+    assert redefined({"find"}, OF_CLAUDE) == "find is a function of the shell"
+    packed = base64.b64encode(f"{text}\n".encode()).decode()
+    assert bool(redefined({"rm"}, f"{OF_CLAUDE}eval \"$(echo '{packed}' | base64 -d)\"\n")) is bool(why)

@@ -13,6 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ..context import Context
+    from ..shell.compound_syntax import Function
 
 # options of shells with which cd goes elsewhere, or a word becomes something else: {.}{.} is .. by brace_ccl
 _OPTIONS = ("alias -g", "alias -s", "set -o physical", "set -P")
@@ -22,6 +23,10 @@ _HASHING = ("hash", "enable", "disable", "autoload")
 VARIABLES = (*INHERITED, "TMPDIR", "CDPATH", "cdpath", "IFS", "PATH", "LD_", "DYLD_")
 _HARMLESS_FLAGS = names("-i -I -v -iv -vi -p -pv -vp --interactive=once --verbose --color=auto")
 _FUNCTION = "BASH_FUNC_"
+# functions that bash and zsh call by themselves
+_CALLED_BY_SHELLS = names(
+    "chpwd precmd preexec periodic zshaddhistory zshexit command_not_found_handle command_not_found_handler"
+)
 _SHELLS = ("", "bash", "zsh", "dash", "sh", "ash")  # an allow holds in each of them (tests/guard/decide/allow_fuzz.py)
 
 
@@ -63,7 +68,7 @@ def _defined(run: "set[str]", context: "Context") -> str:
 
 def redefined(run: "set[str]", text: str) -> str:
     """What a start-up file or a snapshot says about these names, or about all: "" if nothing."""
-    text = _unpacked(text)
+    text = "\n".join(_in_force(_unpacked(text)))
     found = [_of_option(text, option) for option in _OPTIONS]
     flat = text.lower().replace("_", "")
     found += [_of_option(flat, option) for option in _FLAT_OPTIONS]
@@ -140,10 +145,78 @@ def _is_harmless_alias(name: str, value: str) -> bool:
     return words[:1] == [name] and all(word in _HARMLESS_FLAGS for word in words[1:])
 
 
-def _unpacked(text: str) -> str:
-    """Snapshots hold functions as base64: eval "$(echo '...' | base64 -d)"."""
+def _in_force(texts: "list[str]") -> "list[str]":
+    """These texts without the bodies of functions that nobody calls: what those would set is not set.
+
+    A snapshot of Claude Code brings a `find` and a `grep` of its own, which set ARGV0 for one program when they are
+    called. Whatever names a function elsewhere counts as calling it: a line, a trap, a prompt, a list of hooks.
+    """
+    live: list[str] = []
+    waiting: list[tuple[str, str]] = []
+    for text in texts:
+        rest, functions = _without_functions(text)
+        live.append(rest)
+        waiting += functions
+    while called := [one for one in waiting if _is_called(one[0], live)]:
+        live += [body for _, body in called]
+        waiting = [one for one in waiting if one not in called]
+    return live
+
+
+def _without_functions(text: str) -> "tuple[str, list[tuple[str, str]]]":
+    """The text with `{}` for the body of each function, and their names and bodies. What cannot be read stays whole."""
+    if "()" not in text and "function" not in text:
+        return text, []
+    from ..shell.reader import read
+    from ..shell.syntax import Unreadable
+
+    try:
+        tree = read(text)
+    except (Unreadable, RecursionError):
+        return text, []
+    rest, found, at = "", [], 0
+    for function in sorted(_functions(tree), key=lambda one: one.body.start):
+        body = function.body
+        rest += text[at : body.start] + "{}"
+        found.append((function.name, text[body.start : body.end]))
+        at = body.end
+    return rest + text[at:], found
+
+
+def _functions(node: object) -> "Iterator[Function]":
+    """Those that are defined when the text is read, in its order; not those that another function would define."""
+    from ..shell.compound_syntax import Function
+    from ..shell.syntax import Node
+
+    if isinstance(node, Function):
+        yield node
+    elif isinstance(node, Node):
+        for kind in type(node).__mro__:
+            for name in getattr(kind, "__slots__", ()):
+                yield from _functions(getattr(node, name))
+    elif isinstance(node, list | tuple):
+        for one in node:
+            yield from _functions(one)
+
+
+def _is_called(name: str, live: "list[str]") -> bool:
+    if name in _CALLED_BY_SHELLS or name.startswith("TRAP"):
+        return True
+    return any(not _is_no_call(before, after) for text in live for before, after in _places(text, name))
+
+
+def _is_no_call(before: str, after: str) -> bool:
+    """A definition, or a question whether there is something of that name."""
+    words = _plain(before).split()
+    if words[-1:] in ([], ["function"]) and after.replace(" ", "").startswith(("()", "{}")):
+        return True
+    return words[-1:] in (["unalias"], ["hash"], ["type"]) or words[-2:] in (["typeset", "-f"], ["command", "-v"])
+
+
+def _unpacked(text: str) -> "list[str]":
+    """The text, and the functions that a snapshot holds as base64: eval "$(echo '...' | base64 -d)"."""
     if "base64 -d" not in text:
-        return text
+        return [text]
     from binascii import a2b_base64
 
     found = [text]
@@ -154,4 +227,4 @@ def _unpacked(text: str) -> str:
                 found.append(a2b_base64(packed, strict_mode=True).decode("utf-8", "replace"))
             except ValueError:
                 found.append("cdable_vars")  # not readable: as if it set an option
-    return "\n".join(found)
+    return found
