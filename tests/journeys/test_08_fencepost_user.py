@@ -41,7 +41,7 @@ DECIDED = {
 }
 RICH = PLAIN.replace("import: [claude]", "import: [claude, git, filesystem]").replace(
     "    redirects:\n",
-    "    checks:\n      - { pattern: '(wipe|scrub) --all', decision: deny, description: Not everything. }\n"
+    "    checks:\n      - { test: '(wipe|scrub) --all', description: Not everything. }\n"
     "    redirects:\n      - { mode: write, glob: '*.lock', decision: ask, description: A lock. }\n",
 )
 DECIDED_TOO = DECIDED | {
@@ -73,16 +73,13 @@ def test_plain_rules_decide_as_before(start: Start, tell: Callable[[str], None])
     tell(f"{len(DECIDED)} lines are decided as fencepost decided them")
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="issue 31, 8: the import makes no guard.d, and loses rules"
-)
+@pytest.mark.xfail(strict=True, raises=AssertionError, reason="issue 31, 8: the lists of imported presets are lost")
 def test_imported_presets_checks_and_globs_decide_as_before(start: Start, tell: Callable[[str], None]) -> None:
     fenja = start("ext4", 48, "fenja").person("fenja")
     assert decided(fenja, RICH, "") == DECIDED_TOO
     tell(f"{len(DECIDED_TOO)} lines with presets, checks and globs are decided as fencepost decided them")
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="issue 31, 8: `default: maybe` is taken")
 def test_a_word_that_means_nothing_is_refused(start: Start, tell: Callable[[str], None]) -> None:
     fenja = start("ext4", 48, "fenja").person("fenja")
     fenja.path("~/fencepost.yaml").write_text("default: maybe\n")

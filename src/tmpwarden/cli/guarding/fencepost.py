@@ -19,6 +19,7 @@ _PACKS = {
     "ssh": "system",
 }
 _DECISIONS = ("allow", "ask", "deny")
+_MODES = ("read", "write", "append", "any")
 _BASH = ("deny", "ask", "allow", "checks", "allowChecks", "redirects", "arguments")
 _NOT_HERE = {
     "normalise": "options between the words of a rule are passed over anyway",
@@ -31,7 +32,10 @@ _NOT_HERE = {
 
 
 def converted(document: Yaml) -> str:
-    """The TOML text."""
+    """The TOML text. Raises ValueError for a word that is no decision."""
+    for key in ("default", "onError"):
+        if key in document:
+            _word(key, document[key], _DECISIONS)
     blocks = [_head(document), _redirect(document), *_rules(document), *_left(document)]
     return "\n".join(block for block in blocks if block)
 
@@ -67,12 +71,21 @@ def _scalar(key: str, value: object, words: str) -> list[str]:
     return [line(key, str(value))]
 
 
+def _word(key: str, value: object, words: tuple[str, ...]) -> str:
+    if value not in words:
+        raise ValueError(f"{key}: {value!r} is none of {', '.join(words)}")
+    return str(value)
+
+
 def _checks(bash: Yaml, theirs: str, ours: str) -> Iterator[str]:
     """Theirs are looked for anywhere in the command; ours match it whole."""
     good: list[Yaml] = []
     for rule in _items(bash.get(theirs)):
         told = rule if isinstance(rule, dict) else {"test": rule}
-        regex = whole(str(told.get("test", "")))
+        if not told.get("test"):  # an empty one would match every command
+            yield comment(f"{theirs}: a rule without a test is left out: {told}")
+            continue
+        regex = whole(str(told["test"]))
         try:
             prepared(regex)
         except ValueError as why:
@@ -136,14 +149,16 @@ def _rules(document: Yaml) -> Iterator[str]:
 
 
 def _redirects(rule: Yaml, scratch: str) -> str:
+    mode = _word("redirects: mode", rule.get("mode"), _MODES)
     if "outside" in rule:
-        test: Yaml = {"outside": [_root(root, scratch) for root in _texts(rule["outside"])]}
-        remark = ""
-    else:
-        glob = str(rule.get("glob", ""))
-        test = {"glob": [glob.replace("**", "*")]}
-        remark = comment("a single * crosses slashes here") if "*" in glob.replace("**", "") else ""
-    return remark + entry("guard.redirects", {"mode": rule.get("mode"), **test, **_decided(rule)})
+        roots = [_root(root, scratch) for root in _texts(rule["outside"])]
+        return entry("guard.redirects", {"mode": mode, "outside": roots, **_decided(rule)})
+    glob = str(rule.get("glob", ""))
+    if not glob:
+        return comment(f"redirects: a rule without outside and glob is left out: {rule}")
+    remark = f"{comment('a single * crosses slashes here')}\n" if "*" in glob.replace("**", "") else ""
+    test: Yaml = {"glob": [glob.replace("**", "*")]}
+    return remark + entry("guard.redirects", {"mode": mode, **test, **_decided(rule)})
 
 
 def _arguments(rule: Yaml, scratch: str) -> str:
@@ -156,11 +171,21 @@ def _arguments(rule: Yaml, scratch: str) -> str:
         regex = str(rule.get(theirs, ""))
         if theirs not in rule:
             continue
-        glob = _glob(regex)
-        if glob is None:
+        globs = [_glob(way) for way in _ways(_ungrouped(regex))]
+        if not regex or None in globs:
             return comment(f"arguments: {theirs} {regex!r} of {rule.get('command')} is left out: only globs match here")
-        return entry("guard.arguments", {**base, ours: [glob], **_decided(rule)})
+        return entry("guard.arguments", {**base, ours: globs, **_decided(rule)})
     return comment(f"arguments: a rule about {rule.get('command')} without a test is left out")
+
+
+def _ungrouped(regex: str) -> str:
+    """`^(a|b)$` as `^a$|^b$`."""
+    start, end = regex.startswith("^"), regex.endswith("$")
+    core = regex[start : len(regex) - end]
+    inner = core[1:-1].removeprefix("?:")
+    if not (core[:1] == "(" and core[-1:] == ")") or any(letter in inner for letter in "()[]\\"):
+        return regex
+    return "|".join(f"{'^' * start}{way}{'$' * end}" for way in inner.split("|"))
 
 
 def _glob(regex: str) -> str | None:
@@ -172,7 +197,7 @@ def _glob(regex: str) -> str | None:
 
 
 def _decided(rule: Yaml) -> Yaml:
-    return {"decision": rule.get("decision"), **_told(rule)}
+    return {"decision": _word("decision", rule.get("decision"), _DECISIONS), **_told(rule)}
 
 
 def _told(rule: Yaml) -> Yaml:

@@ -10,7 +10,7 @@ import click
 
 from ...errors import AlreadyThere, BadArgument, BadConfig, NotFound
 from ...guard.rules.config import load
-from ...oskit.files import atomic
+from ...oskit.files import atomic, own_dirs
 from ...text import shown
 from ..call import Answer, Call
 from ..group import pass_call
@@ -24,19 +24,28 @@ from .fencepost import Yaml, converted
 )
 @pass_call
 def take_over(call: Call, path: str, output: str | None) -> Answer:
-    """Rules of fencepost as TOML, with a comment where the meaning differs. Prints it, or writes a new file."""
-    text = f"# From {os.path.basename(path)} by `tmpwarden guard import`.\n\n{converted(_read(path))}"
+    """Rules of fencepost as TOML, with a comment where the meaning differs. Prints it, or writes a new file.
+
+    Exit status 2: something means another thing here, or was left out; each has a line.
+    """
+    try:
+        rules = converted(_read(path))
+    except ValueError as wrong:
+        raise BadConfig(shown(path), str(wrong), hint="mend the word there, then import it again") from None
+    text = f"# From {os.path.basename(path)} by `tmpwarden guard import`.\n\n{rules}"
     mistakes = _mistakes(text)
-    call.warn(*mistakes)
-    data = {"toml": text, "written": output, "mistakes": mistakes}
+    differs = [line.removeprefix("# ") for line in rules.splitlines() if line.startswith("# ")]
+    call.warn(*mistakes, *differs)
+    data = {"toml": text, "written": output, "mistakes": mistakes, "differs": differs}
+    status = 2 if mistakes or differs else 0
     if output is None:
-        return Answer(data, lambda: text.splitlines())
+        return Answer(data, lambda: text.splitlines(), exit_code=status)
     if os.path.lexists(output):
         raise AlreadyThere(shown(output))
+    own_dirs.make_parents(os.path.dirname(os.path.abspath(output)))
     atomic.write(output, text)
-    return Answer(
-        data, lambda: [f"Written: {shown(output)}. `tmpwarden guard verify --config {shown(output)}` looks at it."]
-    )
+    verify = f"`tmpwarden guard verify --config {shown(output)}` looks at it."
+    return Answer(data, lambda: [f"Written: {shown(output)}. {verify}"], exit_code=status)
 
 
 def _read(path: str) -> Yaml:
