@@ -61,7 +61,7 @@ def _noun(plain: type, *, is_frozen: bool, has_slots: bool) -> type:
         if has_slots or isinstance(body.get(name), _Made):
             body.pop(name, None)
     body.pop("__dict__", None), body.pop("__weakref__", None)
-    body |= {_FIELDS: names, "_defaults": defaults, "__dataclass_fields__": _Standard()}
+    body |= {_FIELDS: names, "_defaults": defaults, "__dataclass_fields__": _Standard(), "__signature__": _Signature()}
     if has_slots:
         body["__slots__"] = own
     for name, method in (_FROZEN if is_frozen else _CHANGEABLE).items():
@@ -190,6 +190,29 @@ class _Standard:
         standard: Any = dataclasses.make_dataclass(cls.__name__, made)
         found: dict[str, object] = standard.__dataclass_fields__
         return found
+
+
+class _Signature:
+    """`__signature__`, built for who asks: help() shows the fields of a class, and not `*args`."""
+
+    def __get__(self, _: object, cls: Any) -> object:
+        from inspect import Parameter, Signature, get_annotations
+
+        told = [get_annotations(base) for base in cls.__mro__[::-1]]
+        types = {name: what for each in told for name, what in each.items()}
+        shown = []
+        for name in getattr(cls, _FIELDS):
+            value = cls._defaults.get(name, Parameter.empty)
+            default = _Default() if isinstance(value, _Made) else value
+            shown.append(Parameter(name, Parameter.POSITIONAL_OR_KEYWORD, default=default, annotation=types[name]))
+        return Signature(shown)
+
+
+class _Default:
+    """Stands for a default that is made anew for each instance."""
+
+    def __repr__(self) -> str:
+        return "..."
 
 
 if TYPE_CHECKING:
