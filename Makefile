@@ -21,7 +21,7 @@ $(BIN)/tmpwarden: pyproject.toml
 
 dev: .venv/dev.stamp
 .venv/dev.stamp: $(BIN)/tmpwarden Makefile
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest pytest-xdist pytest-timeout==2.4.0 hypothesis ruff mypy hatchling psutil textual pyyaml
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest pytest-xdist pytest-timeout==2.4.0 hypothesis ruff mypy basedpyright==1.40.2 hatchling psutil textual pyyaml
 	@touch $@
 
 SHORT := not long and not clients and not hosts and not fleet and not browser and not journey

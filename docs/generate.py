@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import ast
+import inspect
 import sys
+import textwrap
 from collections.abc import Callable, Iterator
 from functools import partial
 from pathlib import Path
@@ -13,6 +15,7 @@ import click
 sys.path.insert(0, str(Path(__file__).parents[1] / "tools"))
 import manual
 import measured
+import tmpwarden as public
 from tmpwarden import errors
 from tmpwarden.catalogue import wording
 from tmpwarden.catalogue.keys import KEYS, TABLES
@@ -201,7 +204,98 @@ def config() -> str:
     return "".join(lines)
 
 
+_API = """\
+# The Python API
+
+Everything that your programs may use, generated from the docstrings. All of it has type hints: `mypy --strict` and
+pyright understand the installed package. `import tmpwarden` loads nothing else; each name is loaded when you first use
+it. All other modules are internal and may change at any time.
+
+Complete programs: [orchestrators.md](orchestrators.md) for programs that start agents, [cli-authors.md](cli-authors.md)
+for command-line tools. Every error: [errors.md](errors.md).
+"""
+_OF_SESSION = ("answers", "run_argparse")  # attributes of tmpwarden.session, whose modules `import tmpwarden` spares
+
+
+def api() -> str:
+    """Every public name: its signature, what it says of itself, its members, an example."""
+    named = [(f"tmpwarden.{name}", getattr(public, name)) for name in public._PUBLIC]
+    at = next(number for number, (name, _) in enumerate(named) if name == "tmpwarden.in_session") + 1
+    named[at:at] = [(f"tmpwarden.session.{name}", getattr(public.session, name)) for name in _OF_SESSION]
+    return "".join([_NOTE, _API, *(_public(name, value) for name, value in named)])
+
+
+def _public(name: str, value: object) -> str:
+    head = f"\n## {name}\n"
+    if name == "tmpwarden.session":  # a package that can be called, and gives a Session
+        return head + _signature(name, public.Session) + _text(public.Session)
+    if value is public.Session:
+        return f"{head}\nWhat `tmpwarden.session` gives: for type hints, and for its members.\n{_members(value)}"
+    if value is public.Periodic or inspect.isroutine(value):
+        head += _signature(name, value)
+    return head + _text(value) + (_members(value) if inspect.isclass(value) else "")
+
+
+def _signature(name: str, value: object) -> str:
+    """One parameter a line, as it would be written."""
+    found = inspect.signature(value)
+    lines = []
+    for each in found.parameters.values():
+        if each.kind is each.KEYWORD_ONLY and "    *,\n" not in lines:
+            lines.append("    *,\n")
+        default = "" if each.default is each.empty else f" = {_default(each.default)}"
+        lines.append(f"    {each.name}: {each.annotation}{default},\n")
+    gives = value.__name__ if inspect.isclass(value) else found.return_annotation
+    gives = gives.replace("Iterator[", "AbstractContextManager[")  # what @contextmanager makes of it
+    return f"\n```python\n{name}(\n{''.join(lines)}) -> {gives}\n```\n"
+
+
+def _default(value: object) -> str:
+    return f"{value.__module__}.{value.__qualname__}" if inspect.isroutine(value) else repr(value)
+
+
+def _text(value: object) -> str:
+    """The docstring: paragraphs, a table of parameters, the example."""
+    said, _, example = (inspect.getdoc(value) or "").partition("\nExample:\n")
+    paragraphs = ["\n" + _paragraph(each) for each in said.strip().split("\n\n")]
+    return "".join(paragraphs) + (f"\n```python\n{textwrap.dedent(example).strip()}\n```\n" if example else "")
+
+
+def _paragraph(text: str) -> str:
+    rows = [line.partition("  ") for line in text.splitlines()]
+    if not all(name.isidentifier() and about for name, _, about in rows):
+        return f"{text}\n"
+    return "| parameter | |\n|---|---|\n" + "".join(f"| `{name}` | {about.strip()} |\n" for name, _, about in rows)
+
+
+def _members(kind: type) -> str:
+    """Fields with what their line says, then properties and methods with the first paragraph of their docstrings."""
+    source = inspect.getsource(inspect.getmodule(kind))
+    lines, parsed = source.splitlines(), ast.parse(source).body
+    rows = []
+    for node in next(each for each in parsed if isinstance(each, ast.ClassDef) and each.name == kind.__name__).body:
+        if isinstance(node, ast.AnnAssign):
+            rows.append((node.target.id, ast.unparse(node.annotation), lines[node.lineno - 1].partition("  # ")[2]))
+        elif isinstance(node, ast.FunctionDef):
+            rows.append(_member(node))
+    cells = [
+        f"| `{name}` | `{gives.replace('|', chr(92) + '|')}` | {about} |\n"
+        for name, gives, about in rows
+        if not name.startswith("_") and not about.startswith("For tmpwarden itself")
+    ]
+    return "".join(["\n| member | type | |\n|---|---|---|\n", *cells]) if cells else ""
+
+
+def _member(node: ast.FunctionDef) -> tuple[str, str, str]:
+    about = (ast.get_docstring(node) or "").partition("\n\n")[0].replace("\n", " ")
+    gives = ast.unparse(node.returns) if node.returns else ""
+    is_property = any(isinstance(each, ast.Name) and each.id == "property" for each in node.decorator_list)
+    takes = [each.arg for each in (*node.args.args[1:], *node.args.kwonlyargs)]
+    return node.name if is_property else f"{node.name}({', '.join(takes)})", gives, about
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "api.md": api,
     "commands.md": commands,
     "modules.md": modules,
     "errors.md": errors_page,

@@ -3,10 +3,9 @@
 import sys
 
 import tmpwarden
-from tmpwarden.sweep.prepared import CleanResult
 
 
-def told(result: CleanResult) -> None:
+def told(result: tmpwarden.CleanResult) -> None:
     """In the cleaner's own thread, after each clean."""
     print(f"removed {len(result.removed)}, freed {result.freed_bytes} bytes", file=sys.stderr, flush=True)
 

@@ -1,7 +1,9 @@
 """The built wheel works by itself: installed without the repository it scans, cleans and knows its agents."""
 
 import email
+import json
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -10,7 +12,9 @@ from pathlib import Path
 
 import pytest
 
+import tmpwarden
 from support import planted
+from support.told import NOT_PROVEN
 from support.user import _DEPENDENCIES
 
 ROOT = Path(__file__).parents[1]
@@ -85,3 +89,125 @@ def test_the_installed_wheel_scans_and_cleans(wheel: Path, own_world: Path, tmp_
     assert not unit.exists()
     assert tmpwarden("undo").returncode == 0
     assert unit.exists()
+
+
+EVERY_NAME = '''
+"""every.py: a command-line tool that starts agents and uses every public name of tmpwarden."""
+
+from typing import assert_type
+
+import tmpwarden
+from tmpwarden import errors
+
+
+def told(receipt: tmpwarden.Receipt) -> None:
+    assert_type(receipt.reason, tmpwarden.Reason)
+    print(receipt.finding.path, receipt.freed_bytes, receipt.outcome is tmpwarden.Outcome.FAILED)
+
+
+def is_small(plan: tmpwarden.Plan) -> bool:
+    return plan.count < 1000
+
+
+@tmpwarden.in_session("every")
+def work(s: tmpwarden.Session, agent: str) -> str:
+    with tmpwarden.lease(agent, "job-1", warn=print) as scratch, tmpwarden.session("every", on_cancel=print) as inner:
+        assert_type(scratch, tmpwarden.Scratch)
+        assert_type(inner, tmpwarden.Session)
+        print(s.run(["env"], env=scratch.env, check=True).returncode, inner.file("a"), s.hand_over("b", keep="1m"))
+    ended = assert_type(tmpwarden.teardown("job-1", wait=True), tmpwarden.TeardownResult)
+    return s.envelope({"freed": ended.freed_bytes, "kept": [one.reason.value for one in ended.kept]})
+
+
+def main() -> int:
+    request = tmpwarden.Request(agents=("claude",), thresholds=tmpwarden.Thresholds(max_age_s=86400))
+    survey = assert_type(tmpwarden.scan(request), tmpwarden.Survey)
+    for verdict in survey:
+        assert_type(verdict, tmpwarden.Remove | tmpwarden.Keep)
+    try:
+        result = assert_type(tmpwarden.clean(request, confirm=is_small, on_receipt=told), tmpwarden.CleanResult)
+        with tmpwarden.Periodic(every="1h", roots=("/no/such/directory",), on_result=print) as it:
+            print(work("claude"), it.last_error, len(result.receipts), len(result.kept), tmpwarden.__version__)
+    except errors.NoSpace as full:
+        return assert_type(full.exit_code, int)
+    except tmpwarden.errors.TmpwardenError as error:
+        print(assert_type(error.code, str), error)
+    return 0
+
+
+if __name__ == "__main__":
+    main()
+'''.lstrip()
+WRONG = """
+import tmpwarden
+
+tmpwarden.lease(3)
+tmpwarden.teardown().frobnicate
+tmpwarden.Periodic(every=1)
+tmpwarden.scan("/tmp")
+tmpwarden.clean(dry_run="yes")
+tmpwarden.session("mycli", keep=3)
+"""
+
+
+@pytest.fixture(scope="module")
+def project(wheel: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A user's project: our examples and a program of his own, and a venv with the wheel and what it needs."""
+    base = tmp_path_factory.mktemp("project")
+    subprocess.run([sys.executable, "-m", "venv", "--without-pip", base / "venv"], check=True)
+    (library,) = (base / "venv" / "lib").glob("python*/site-packages")
+    pip = [sys.executable, "-m", "pip", "--python", base / "venv" / "bin" / "python", "install", "--quiet"]
+    subprocess.run([*pip, "--disable-pip-version-check", "--no-index", "--no-deps", wheel], check=True)
+    for name in _DEPENDENCIES:
+        shutil.copytree(Path(str(__import__(name).__file__)).parent, library / name)
+    for example in (ROOT / "examples").glob("*.py"):
+        shutil.copy(example, base)
+    (base / "every.py").write_text(EVERY_NAME)
+    return base
+
+
+def checked(checker: str, project: Path, *files: str) -> "subprocess.CompletedProcess[str]":
+    """Both as strict as they can be. basedpyright is pyright with a node of its own, from PyPI."""
+    python = project / "venv" / "bin" / "python"
+    mypy = [sys.executable, "-m", "mypy", "--strict", "--cache-dir", project / "cache", "--python-executable", python]
+    argv = [*mypy, *files]
+    if checker == "pyright":
+        found = Path(sys.executable).with_name("basedpyright")
+        if not found.exists():
+            pytest.skip(f"{NOT_PROVEN}types for pyright (`make dev` installs basedpyright)")
+        settings = project / "pyright.json"
+        settings.write_text(json.dumps({"typeCheckingMode": "strict", "include": files}))
+        argv = [found, "--pythonpath", python, "--project", settings, "--stats"]
+    return subprocess.run(argv, cwd=project, capture_output=True, text=True, check=False)
+
+
+def python_files(project: Path) -> list[str]:
+    return sorted(path.name for path in project.glob("*.py") if path.name != "wrong.py")
+
+
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_a_strict_type_checker_has_nothing_to_say_about_programs_of_users(checker: str, project: Path) -> None:
+    assert {"every.py", "orchestrator.py", "server.py", "words.py", "words_click.py"} <= set(python_files(project))
+    said = checked(checker, project, *python_files(project))
+    assert said.returncode == 0, said.stdout + said.stderr
+    count = len(python_files(project))
+    assert re.search(rf"\b{count} source files|Total files checked: {count}\n", said.stdout), said.stdout
+
+
+@pytest.mark.parametrize("checker", ["mypy", "pyright"])
+def test_a_type_checker_sees_every_wrong_call(checker: str, project: Path) -> None:
+    (project / "wrong.py").write_text(WRONG)
+    said = checked(checker, project, "wrong.py").stdout
+    for number, line in enumerate(WRONG.splitlines(), 1):
+        assert not line.startswith("tmpwarden.") or f"wrong.py:{number}:" in said, f"{line}: {said}"
+
+
+def test_the_program_uses_every_public_name_and_runs(project: Path, own_world: Path) -> None:
+    used = EVERY_NAME.replace("from tmpwarden import errors", "")
+    assert [name for name in tmpwarden.__all__ if f"tmpwarden.{name}" not in used] == []
+    ran = subprocess.run(
+        [project / "venv" / "bin" / "python", project / "every.py"], capture_output=True, text=True, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert '"ok": true' in ran.stdout
+    assert "NoSuchRoot" in ran.stdout, "the last error of Periodic"

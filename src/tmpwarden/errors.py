@@ -1,8 +1,20 @@
-"""Every error a user can meet. The class owns its wording, its code, its exit status and its hint."""
+"""Every error a user can meet. The class owns its wording, its code, its exit status and its hint.
+
+Example:
+
+    import tmpwarden
+
+    try:
+        tmpwarden.clean(tmpwarden.Request(roots=("/no/such/directory",)))
+    except tmpwarden.errors.TmpwardenError as error:
+        print(error.code, error.exit_code, error.hint)
+"""
 
 
 class TmpwardenError(Exception):
-    """What every error of ours is. Its words are an attribute: a docstring is gone under -OO and in bundles."""
+    """The base class of all errors of tmpwarden. `str(error)` is the sentence for people."""
+
+    # the words are an attribute: a docstring is gone under -OO and in bundles
 
     wording = "{0}"
     code = "error"

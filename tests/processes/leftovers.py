@@ -11,7 +11,7 @@ from pathlib import Path
 
 from support.users import dead_process
 from tmpwarden.leases.scratch import open_scratch
-from tmpwarden.model.belongings import Scratch
+from tmpwarden.model.belongings import ScratchDirectory
 from tmpwarden.model.processes import Orphan
 from tmpwarden.processes.census import Census
 
@@ -19,7 +19,7 @@ SESSION = f"5e551011-0000-4000-8000-{os.getpid():012x}"  # other workers have pr
 WAIT = "import os, signal\nprint(os.getpid(), flush=True)\nsignal.pause()\n"
 
 
-def scratch_of_the_dead(root: Path, session: str = SESSION, agent: str = "claude") -> Scratch:
+def scratch_of_the_dead(root: Path, session: str = SESSION, agent: str = "claude") -> ScratchDirectory:
     pid, start = dead_process()
     return open_scratch(str(root), agent, session, pid=pid, start=start)
 

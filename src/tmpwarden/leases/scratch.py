@@ -7,7 +7,7 @@ import os
 
 from ..agent_facts import FACTS, SANDBOXES
 from ..errors import NoSpace
-from ..model.belongings import Lease, Scratch
+from ..model.belongings import Lease, ScratchDirectory
 from ..oskit.files import atomic, own_dirs, own_files
 from ..oskit.proc import procs
 from . import lease_files, leased_roots, record
@@ -29,7 +29,7 @@ def open_scratch(
     config_home: str | None = None,
     sandboxed: bool = False,
     disposable: bool = False,
-) -> Scratch:
+) -> ScratchDirectory:
     """The scratch of this session: the one it had, or a new one. Raises UnsafeScratch or NoSpace.
 
     `pid` is the agent's process. `sandboxed`: only the agent's own directory below the root can be written.
@@ -52,7 +52,7 @@ def open_scratch(
             raise NoSpace(root, error.strerror) from None
         raise
     leased_roots.note(root)
-    return Scratch(path, lease, environment(path))
+    return ScratchDirectory(path, lease, environment(path))
 
 
 def environment(path: str) -> dict[str, str]:

@@ -22,10 +22,31 @@ _HALF = 0.5  # of the interval: who cleaned that lately, a timer, a hook or anot
 
 
 class Periodic:
-    """`tmpwarden.Periodic(every="1h").start()`, or as a context manager.
+    """Clean up now and then, in a thread of your server: once at the start, then by the clock.
 
-    Unattended cleans: never two at once, in this process or another; never raises; `stop()` returns at once.
-    Off by `[periodic] enabled = false` in config.toml, whose `every` and `max_age` count where the caller names none.
+    Use it as a context manager, or call `start()` and `stop()`. It never raises, and never runs twice at once, in this
+    process or another. `[periodic] enabled = false` in config.toml switches it off; `every` and `max_age` there count
+    where you give none.
+
+    every      how often, such as "1h"
+    max_age    age limit for items without a known owner, such as "3d" (72h if nobody says otherwise)
+    roots      temp roots to clean, instead of the machine's
+    on_result  called with each CleanResult, in the cleaner's thread
+
+    Attributes: `runs` and `skipped` count clean-ups, `last_error` is the last failure in one sentence, or None.
+
+    Example:
+
+        import tmpwarden
+
+
+        def told(result: tmpwarden.CleanResult) -> None:
+            print(f"removed {len(result.removed)} items")
+
+
+        with tmpwarden.Periodic(every="1h", on_result=told) as cleaner:
+            ...  # your server's work
+            print(cleaner.runs, cleaner.skipped, cleaner.last_error)
     """
 
     def __init__(
@@ -48,7 +69,7 @@ class Periodic:
         self.last_error: str | None = None
 
     def start(self) -> Periodic:
-        """Begin; a second call while it runs changes nothing."""
+        """Begin. A second call while it runs changes nothing."""
         if self._thread is None or not self._thread.is_alive() or self._stopping.is_set():
             self._stopping = threading.Event()  # its own: one that was stopped may still be on its way out
             self._thread = threading.Thread(
@@ -58,7 +79,7 @@ class Periodic:
         return self
 
     def stop(self, wait_s: float = 0.0) -> None:
-        """End it. A clean under way stops between two units; `wait_s` waits for that."""
+        """End it, at once. A clean-up under way stops between two items; `wait_s` is how long to wait for that."""
         self._stopping.set()
         if self._thread is not None and wait_s:
             self._thread.join(wait_s)

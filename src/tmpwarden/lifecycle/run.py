@@ -9,7 +9,7 @@ from ..agent_facts import TEMP_VARIABLES
 from ..errors import NoNamespace, NoSpace, UnsafeRoot, UnsafeScratch
 from ..lazy_dataclass import dataclass
 from ..leases.scratch import adopt, open_scratch
-from ..model.belongings import Scratch
+from ..model.belongings import ScratchDirectory
 from ..oskit.files import places
 from ..oskit.proc.forked import forked
 from ..oskit.proc.namespaces import mount_namespace
@@ -82,7 +82,7 @@ def _scratch(
     roots: tuple[str, ...],
     is_private: bool,
     warn: Callable[[str], None],
-) -> Scratch | None:
+) -> ScratchDirectory | None:
     """None when there is no room, or no safe place: the command comes first, unless its /tmp was to be private or the
     place was named."""
     try:
@@ -98,7 +98,9 @@ def _scratch(
         return None
 
 
-def _supervised(command: Sequence[str], scratch: Scratch | None, is_private: bool, limits: RunLimits) -> CommandEnded:
+def _supervised(
+    command: Sequence[str], scratch: ScratchDirectory | None, is_private: bool, limits: RunLimits
+) -> CommandEnded:
     ready, go = os.pipe()
     heard, tell = os.pipe()
     with Signals() as signals:
@@ -127,7 +129,7 @@ def _supervised(command: Sequence[str], scratch: Scratch | None, is_private: boo
     return ended
 
 
-def _adopt(scratch: Scratch, child: int) -> None:
+def _adopt(scratch: ScratchDirectory, child: int) -> None:
     try:
         adopt(scratch.lease, child)
     except OSError:
@@ -140,7 +142,9 @@ def _ended(status: int) -> CommandEnded:
     return CommandEnded(os.WEXITSTATUS(status))
 
 
-def _become(command: Sequence[str], scratch: Scratch | None, is_private: bool, limits: RunLimits, tell: int) -> None:
+def _become(
+    command: Sequence[str], scratch: ScratchDirectory | None, is_private: bool, limits: RunLimits, tell: int
+) -> None:
     """In the child: the command, or one line on stderr and the status that a shell would give."""
     status = _NOT_EXECUTABLE
     try:

@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from ..errors import UnsafeRoot
 from ..lazy_dataclass import dataclass
 from ..leases.scratch import adopt, open_scratch
-from ..model.belongings import Scratch
+from ..model.belongings import ScratchDirectory
 from ..oskit.files import places
 from ..text import parse_size
 from . import watch_size
@@ -26,29 +26,52 @@ def lease(
     root: str | None = None,
     max_file: int | str | None = None,
     max_bytes: int | str | None = None,
-    warn: Callable[[str], None] = lambda sentence: None,
-) -> Iterator[LeasedScratch]:
-    """`with tmpwarden.lease("claude") as scratch: Popen(command, env=scratch.env)`.
+    warn: Callable[[str], None] | None = None,
+) -> Iterator[Scratch]:
+    """Give an agent that you start a private temp directory for as long as the `with` block lasts.
 
-    The lease names the caller (or `pid`), so a crash of the caller frees the scratch; children that still have it in
-    their environment keep it until they end. Leaving the block tears the session down: an empty scratch goes, one
-    with files waits in quarantine for a day, one that a child still uses stays until the next clean after its end.
-    `max_file` and `max_bytes` ("10G") hold for the processes that are handed to `adopt`, and for what these start:
-    no file of theirs grows past the first (the kernel ends who tries), and they are ended when the scratch holds more
-    than the second; `warn` hears of it, once at half of it, from a thread.
-    Raises NoSpace where none can be made, UnsafeScratch and UnsafeRoot (all TmpwardenError) where none may be.
+    Use it as `with tmpwarden.lease("claude") as scratch:`. Leaving the block tears the session down: an empty directory
+    is removed, one with files moves to quarantine for a day, and one that a child still uses stays until the next
+    clean-up after the child's end. The lease names your process (or `pid`): if you crash, the next clean-up removes
+    the directory as soon as no process has it in its environment any more.
+
+    agent      whose files these are, such as "claude"; `tmpwarden agents` lists the known ones
+    session    the name to use with `teardown`; without it, a random one
+    root       make the directory below this one instead of the machine's temp root
+    max_file   the largest size of a single file, such as "10G": a process that writes more is ended by the kernel
+    max_bytes  the largest size of the whole directory: above it, the agent's processes are ended
+    warn       called with a sentence, from a thread, at half of `max_bytes` and when it is reached
+
+    `max_file` and `max_bytes` hold for processes that you give to `Scratch.adopt`, and for what they start.
+
+    Raises errors.NoSpace on a full disk, errors.UnsafeScratch or errors.UnsafeRoot where the place is not safe.
+
+    Example:
+
+        import subprocess
+
+        import tmpwarden
+
+        with tmpwarden.lease("claude", session="job-1") as scratch:
+            agent = subprocess.Popen(["sh", "-c", "echo hello > $TMPDIR/notes"], env=scratch.env)
+            scratch.adopt(agent.pid)
+            agent.wait()
     """
     name = session or uuid.uuid4().hex
     roots = (root,) if root else tuple(places.temp_roots())
     if not roots:
         raise UnsafeRoot("the temp directory", "there is none")
     base = roots[0]
-    limits = SpawnLimits(_bytes(max_file), _bytes(max_bytes), warn)
-    scratch = LeasedScratch(open_scratch(base, agent, name, pid=os.getpid() if pid is None else pid), limits)
+    limits = SpawnLimits(_bytes(max_file), _bytes(max_bytes), warn or _say_nothing)
+    scratch = Scratch(open_scratch(base, agent, name, pid=os.getpid() if pid is None else pid), limits)
     try:
         yield scratch
     finally:
         teardown(name, roots=(base,) if root else ())
+
+
+def _say_nothing(_: str) -> None:
+    pass
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,31 +80,46 @@ class SpawnLimits:
 
     max_file_bytes: int | None = None  # of every single file: the kernel holds it
     max_bytes: int | None = None  # of the whole scratch: looked at twice a second
-    warn: Callable[[str], None] = lambda sentence: None
+    warn: Callable[[str], None] = _say_nothing
 
 
-class LeasedScratch:
-    """Where the agent's temporary files go. `env` is a whole environment: yours, with TMPDIR, TMP and TEMP set."""
+class Scratch:
+    """The temp directory of one agent, as `lease` gives it.
 
-    def __init__(self, scratch: Scratch, limits: SpawnLimits) -> None:
+    Example:
+
+        import os
+
+        import tmpwarden
+
+        with tmpwarden.lease("claude") as scratch:
+            assert scratch.env["TMPDIR"] == scratch.path
+            assert os.stat(scratch.path).st_mode & 0o777 == 0o700
+    """
+
+    def __init__(self, scratch: ScratchDirectory, limits: SpawnLimits) -> None:
         self._scratch = scratch
         self._limits = limits
 
     @property
     def path(self) -> str:
+        """The directory, open to nobody else (mode 0700)."""
         return self._scratch.path
 
     @property
     def session(self) -> str:
+        """The name of the session: what `teardown` takes."""
         return self._scratch.lease.session
 
     @property
     def env(self) -> dict[str, str]:
+        """A whole environment for the agent: yours, with TMPDIR, TMP and TEMP leading here."""
         return {**os.environ, **self._scratch.env}
 
     def adopt(self, pid: int) -> None:
-        """Add the agent's own process to the owners: the scratch then outlives a crash of the caller. From now on the
-        limits hold for it, and for what it starts from now on."""
+        """Make the agent's own process an owner too, so that the directory outlives a crash of yours.
+
+        From now on `max_file` and `max_bytes` hold for this process and for what it starts."""
         adopt(self._scratch.lease, pid)
         if self._limits.max_file_bytes is not None:
             import resource

@@ -35,33 +35,48 @@ _MOST_MEMBERS = 64
 
 @dataclass(slots=True)
 class TeardownResult:
-    """What a teardown did. `error` is set where it could not; it never raises into a shutdown."""
+    """What a teardown did. A teardown never raises into your shutdown: see `error`.
 
-    session: str | None
-    released: bool = False  # a lease was given back: its scratch is gone or in quarantine
-    receipts: list[Receipt] = field(default_factory=list)
-    error: str | None = None
-    warnings: list[str] = field(default_factory=list)
+    Example:
+
+        import tmpwarden
+
+        result = tmpwarden.teardown(session="job-1", wait=True)
+        print(f"removed {len(result.removed)} items, freed {result.freed_bytes} bytes")
+        for receipt in result.kept:
+            print(f"kept {receipt.finding.path}: {receipt.reason.value}")
+        if result.error is not None:
+            print(result.error)
+    """
+
+    session: str | None  # its name, if one was given or found
+    released: bool = False  # a lease was given back: its directory is gone or in quarantine
+    receipts: list[Receipt] = field(default_factory=list)  # one for each item, kept ones too
+    error: str | None = None  # what went wrong, in one sentence
+    warnings: list[str] = field(default_factory=list)  # what you should know beside it, in sentences
 
     @property
     def removed(self) -> list[Receipt]:
+        """Items that are gone or in quarantine."""
         return [r for r in self.receipts if r.outcome in (Outcome.REMOVED, Outcome.QUARANTINED)]
 
     @property
     def kept(self) -> list[Receipt]:
+        """Items that stay, each with its reason: somebody uses it, or it holds work that exists nowhere else."""
         return [r for r in self.receipts if r.outcome is Outcome.KEPT]
 
     @property
     def failed(self) -> list[Receipt]:
-        """What was to go and did not."""
+        """Items that should have been removed and could not be."""
         return [r for r in self.receipts if r.outcome is Outcome.FAILED]
 
     @property
     def freed_bytes(self) -> int:
+        """What went back to the file system by now. Quarantine frees nothing until it expires."""
         return sum(receipt.freed_bytes for receipt in self.receipts)
 
-    def learn(self, later: list[Receipt]) -> None:
-        """What became of what was taken: purged, in quarantine, or back where it was."""
+    def _learn(self, later: list[Receipt]) -> None:
+        """What became of the items later: purged, in quarantine, or back where they were."""
         known = {receipt.id or receipt.finding.path: receipt for receipt in (*self.receipts, *later)}
         self.receipts = list(known.values())
 
@@ -76,10 +91,26 @@ def teardown(
     wait: bool = False,
     now_ns: Clock = time.time_ns,
 ) -> TeardownResult:
-    """Take what the session, the process or the agent left and nobody uses any more.
+    """Remove what a session, a process or an agent left behind, whatever its age. Call it when the agent has ended.
 
-    The caller waits for the renames only; the judging inside the quarantine and the purge go on in a process of their
-    own (`wait`: here). Safe to call twice, safe to call while others live, never raises.
+    What somebody uses stays, and so does git work that exists nowhere else. You wait until the items are out of the
+    way; the rest is done by a process of its own. It is safe to call twice and while other agents run, and it never
+    raises: see `TeardownResult.error`.
+
+    session      the session's name, as given to `lease` or as the agent itself calls it
+    pid          or the process id of the agent
+    agent        also what other ended sessions of this agent left, by the rules of an automatic clean-up
+    roots        look into these temp roots only
+    config_file  instead of ~/.config/tmpwarden/config.toml
+    wait         wait for all of it, and learn what became of each item
+    now_ns       the clock, for tests
+
+    Example:
+
+        import tmpwarden
+
+        result = tmpwarden.teardown(session="job-1")
+        print(len(result.removed), len(result.kept), result.error)
     """
     wanted = TeardownWish(session, pid, agent)
     try:
@@ -163,7 +194,7 @@ def _tear_down(result: TeardownResult, wanted: TeardownWish, prepared: Prepared,
         result.warnings.append("the journal could not be written: what was removed is told here only")
     result.released = not release.gone.isdisjoint(lease.path for lease in leases)
     if wait or not detach(lambda: _rest(release, prepared.now_ns), keep=release.taking.descriptors):
-        result.learn(_rest(release, prepared.now_ns))
+        result._learn(_rest(release, prepared.now_ns))
     return None
 
 

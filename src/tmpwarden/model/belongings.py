@@ -39,7 +39,7 @@ class Lease:
         self.others = others  # (pid, start) of further processes it belongs to, in the same boot and namespace
 
 
-class Scratch:
+class ScratchDirectory:
     """A private directory of one session, and the environment that leads its commands there."""
 
     __slots__ = ("env", "lease", "path")

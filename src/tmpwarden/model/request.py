@@ -10,43 +10,56 @@ LEAST_RESUMABLE_S = 24 * 3600  # a session that ended yesterday may be resumed t
 
 @dataclass(frozen=True, slots=True)
 class Thresholds:
-    """The user's word on ages, over the rows'. None: what the rows and the settings say.
+    """How old items must be. Whatever you do not give is as the settings and the catalogue say.
 
-    A caller fills in what its own user said and nothing else; `compose.prepare` adds what the settings say, for all.
+    Example:
+
+        import tmpwarden
+
+        ages = tmpwarden.Thresholds(max_age_s=24 * 3600)
+        print(len(tmpwarden.clean(tmpwarden.Request(thresholds=ages), dry_run=True).planned))
     """
 
-    min_age_s: int | None = None  # a floor for every state
-    max_age_s: int | None = None  # a person's, on the command line, for this run: goes below a row's shorter age too
-    general_s: int | None = None  # what 72 h, the limit of rows without one of their own, is here; [periodic] max_age
-    hurried: bool = False  # pressure: dead and absent 60 s
-    take_ask: bool = False  # --tier ask
+    min_age_s: int | None = None  # every item must be at least this old (--min-age)
+    max_age_s: int | None = None  # age limit for items without a known owner (--max-age)
+    general_s: int | None = None  # replaces the 72 h of items that have no limit of their own ([periodic] max_age)
+    hurried: bool = False  # the disk is nearly full: what ended sessions left goes after 60 s
+    take_ask: bool = False  # also what is removed only when asked for (--all)
     named: frozenset[str] = field(
         default_factory=frozenset
-    )  # paths torn down, or named by a person: that replaces their age limit, and nothing else
-    named_reason: Reason = Reason.TORN_DOWN
+    )  # paths that have no age limit, because somebody named them
+    named_reason: Reason = Reason.TORN_DOWN  # how they were named
 
 
 @dataclass(frozen=True, slots=True)
 class Request:
-    """What one run of scan or clean was asked to do."""
+    """What `scan` and `clean` look at, and what they may do.
 
-    roots: tuple[str, ...] = ()  # empty: TMPWARDEN_ROOTS, else the machine's
-    home: str | None = None  # beside named roots, which else confine a run: look at home rows below this (rehearsals)
-    projects: tuple[str, ...] = ()  # directories that a person works in and named: project rows look there
-    agents: tuple[str, ...] = ()  # agent ids; empty: all
-    rows: tuple[str, ...] = ()  # row keys such as "claude.cwd-marker"; empty: all
-    thresholds: Thresholds = field(default_factory=Thresholds)
-    config_file: str | None = None
-    unattended: bool = False  # hook, timer, server: law 11 applies
-    quarantine: bool = True
-    budget_bytes: int | None = None  # --budget: pressure until what we may remove holds at most this much
-    budget_percent: int | None = None
-    empty_quarantine: bool = False  # --purge
-    time_limit_s: float | None = None
-    only_paths: frozenset[str] = frozenset()  # look at these units only (teardown)
-    words: tuple[str, ...] = ()  # files, directories and globs that a person named: look at these alone
+    Example:
+
+        import tmpwarden
+
+        request = tmpwarden.Request(roots=("/var/tmp",), agents=("claude",), quarantine=False)
+        print(request.roots, request.unattended)
+    """
+
+    roots: tuple[str, ...] = ()  # temp roots; empty: TMPWARDEN_ROOTS, else the machine's
+    home: str | None = None  # with `roots`: look at agents' files below this home directory too
+    projects: tuple[str, ...] = ()  # project directories, for what agents leave in them
+    agents: tuple[str, ...] = ()  # such as "claude"; empty: all
+    rows: tuple[str, ...] = ()  # kinds of item, such as "claude.cwd-marker"; empty: all
+    thresholds: Thresholds = field(default_factory=Thresholds)  # how old items must be
+    config_file: str | None = None  # instead of ~/.config/tmpwarden/config.toml
+    unattended: bool = False  # nobody watches: be as careful as a timer, and do not wait for another clean-up
+    quarantine: bool = True  # False: remove for good
+    budget_bytes: int | None = None  # the most that items may hold; above it, the age limits are short (--budget)
+    budget_percent: int | None = None  # the same, of the file system's size
+    empty_quarantine: bool = False  # remove for good what lies in quarantine (--purge)
+    time_limit_s: float | None = None  # stop after so many seconds
+    only_paths: frozenset[str] = frozenset()  # look at these items only
+    words: tuple[str, ...] = ()  # look only at these files, directories and globs, whatever their kind
 
     @property
     def is_of_a_part(self) -> bool:
-        """Whether something was left out that a clean of everything would look at."""
+        """For tmpwarden itself: whether it leaves out something that a clean-up of everything would look at."""
         return bool(self.rows or self.agents or self.only_paths or self.words)

@@ -123,18 +123,40 @@ class Evidence:
 
 @dataclass(frozen=True, slots=True)
 class Remove:
-    finding: Finding
-    evidence: Evidence
+    """The verdict that an item may be removed.
+
+    Example:
+
+        import tmpwarden
+
+        for verdict in tmpwarden.scan():
+            if isinstance(verdict, tmpwarden.Remove):
+                print(verdict.finding.path, verdict.reason.value, verdict.evidence.owner.state.value)
+    """
+
+    finding: Finding  # the item: `path`, `kind`, `session`, `pid`, `litter.agent`
+    evidence: Evidence  # `owner`, `users`, and in `measure` size and age; None: it could not be measured
     reason: Reason
     doubt: str = ""  # why somebody may use it unseen: it goes only if the kernel says that nobody has it open
 
 
 @dataclass(frozen=True, slots=True)
 class Keep:
-    finding: Finding
-    evidence: Evidence
+    """The verdict that an item stays.
+
+    Example:
+
+        import tmpwarden
+
+        for verdict in tmpwarden.scan():
+            if isinstance(verdict, tmpwarden.Keep):
+                print(verdict.finding.path, verdict.reason.value, verdict.detail)
+    """
+
+    finding: Finding  # the item: `path`, `kind`, `session`, `pid`, `litter.agent`
+    evidence: Evidence  # `owner`, `users`, and in `measure` size and age; None: it could not be measured
     reason: Reason
-    detail: str = ""
+    detail: str = ""  # who uses it, or what would be lost
 
 
 Verdict = Remove | Keep
@@ -142,17 +164,29 @@ Verdict = Remove | Keep
 
 @dataclass(frozen=True, slots=True)
 class Receipt:
-    """What really happened to one Finding."""
+    """What really happened to one item.
 
-    finding: Finding
+    Example:
+
+        import tmpwarden
+
+
+        def told(receipt: tmpwarden.Receipt) -> None:
+            print(receipt.finding.path, receipt.outcome.value, receipt.freed_bytes)
+
+
+        tmpwarden.clean(tmpwarden.Request(agents=("claude",)), on_receipt=told)
+    """
+
+    finding: Finding  # the item: `path`, `kind`, `session`, `pid`, `litter.agent`
     outcome: Outcome
     reason: Reason
-    id: str = ""  # the quarantine token; what `undo` takes
-    bytes: int = 0
-    entries: int = 0
-    freed_bytes: int = 0  # went back to the file system
-    detail: str = ""  # the error, or what was kept
-    undoable: bool = False
+    id: str = ""  # what `tmpwarden undo` takes
+    bytes: int = 0  # its size on disk
+    entries: int = 0  # files and directories
+    freed_bytes: int = 0  # what went back to the file system
+    detail: str = ""  # the error, or why it was kept
+    undoable: bool = False  # `tmpwarden undo` can bring it back
     git_entries: tuple[str, ...] = ()  # repositories elsewhere that still list a worktree that was in it
     rescued: str = ""  # the rescue that holds what existed only in it
 

@@ -72,7 +72,14 @@ class WitnessKind(Enum):
 
 
 class Reason(Enum):
-    """Why a unit is kept or may go; the words users read in JSON and, spelled out, in tables."""
+    """Why an item is kept or may be removed. `value` is the word in JSON; docs/reasons.md has a sentence for each.
+
+    Example:
+
+        import tmpwarden
+
+        assert tmpwarden.Reason("lock") is tmpwarden.Reason.LOCK
+    """
 
     # kept: somebody uses it (one for each WitnessKind, same value)
     OPEN_FILE = "open-file"
@@ -120,6 +127,15 @@ class Reason(Enum):
 
 
 class Outcome(Enum):
+    """What became of an item: removed, quarantined, kept, vanished (somebody else was faster) or failed.
+
+    Example:
+
+        import tmpwarden
+
+        assert tmpwarden.Outcome.QUARANTINED.value == "quarantined"
+    """
+
     REMOVED = "removed"
     QUARANTINED = "quarantined"
     KEPT = "kept"

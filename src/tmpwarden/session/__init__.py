@@ -1,4 +1,8 @@
-"""Temp directories that cannot leak, for authors of command-line tools (REQ-F-043): `tmpwarden.session("mycli")`."""
+"""Temp directories that cannot leak, for authors of command-line tools (REQ-F-043): `tmpwarden.session("mycli")`.
+
+This package can be called: `tmpwarden.session(app)` is `tmpwarden.Session(app)`. It also has `answers`, for click and
+typer, and `run_argparse`, for argparse: both print one line of JSON, on failures and signals too.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,9 @@ from .session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
+    from collections.abc import Callable
+
     from .answer import answers as answers
     from .answer import run_argparse as run_argparse
     from .decorator import in_session as in_session
@@ -20,7 +27,15 @@ session = Session  # `from tmpwarden.session import session`; the module of this
 class _CallableModule(type(sys)):  # type: ignore[misc]
     """Importing this package binds it as `tmpwarden.session`, the name of our main function: so it is both."""
 
-    __call__ = staticmethod(Session)
+    def __call__(
+        self,
+        app: str,
+        *,
+        tmp: str | os.PathLike[str] | None = None,
+        grace: float = 5.0,
+        on_cancel: Callable[[str], object] | None = None,
+    ) -> Session:
+        return Session(app, tmp=tmp, grace=grace, on_cancel=on_cancel)
 
 
 def __getattr__(name: str) -> object:

@@ -11,20 +11,46 @@ from .session import Session
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import argparse
+    import os
     from collections.abc import Callable, Sequence
-    from typing import Any, NoReturn
+    from typing import Any, Concatenate, NoReturn, ParamSpec
+
+    P = ParamSpec("P")
 
 
-def answers(app: str, **options: Any) -> Callable[[Callable[..., object]], Callable[..., NoReturn]]:
-    """Decorator for a click or typer command: `@click.command()` above, `@answers("mycli")` below it.
+def answers(
+    app: str,
+    *,
+    tmp: str | os.PathLike[str] | None = None,
+    grace: float = 5.0,
+    on_cancel: Callable[[str], object] | None = None,
+) -> Callable[[Callable[Concatenate[Session, P], object]], Callable[P, NoReturn]]:
+    """Make a function the body of a click or typer command: `@click.command()` above, `@answers("mycli")` below it.
 
-    The function gets an open session as its first argument and returns the `data` of the response. One line of JSON
-    goes to stdout, also on failure and on a signal; the exit status is that of the error.
+    The function gets an open session as its first argument, and returns the `data` of the answer. One line of JSON
+    goes to stdout, on a failure and on a signal too; the exit status is that of the error. The options are those of
+    `session`; `on_cancel` prints unless you give your own.
+
+    Example:
+
+        import click
+        from tmpwarden.session import Session, answers
+
+
+        @click.command()
+        @click.argument("name")
+        @answers("mycli")
+        def greet(s: Session, name: str) -> dict[str, object]:
+            return {"greeting": f"hello {name}"}
+
+
+        greet(["world"])
     """
+    options: dict[str, Any] = {"tmp": tmp, "grace": grace, "on_cancel": on_cancel or _say}
 
-    def decorate(function: Callable[..., object]) -> Callable[..., NoReturn]:
+    def decorate(function: Callable[Concatenate[Session, P], object]) -> Callable[P, NoReturn]:
         @functools.wraps(function)
-        def command(*args: Any, **kwargs: Any) -> NoReturn:
+        def command(*args: P.args, **kwargs: P.kwargs) -> NoReturn:
             sys.exit(_answer(app, options, lambda opened: function(opened, *args, **kwargs)))
 
         return command
@@ -38,12 +64,31 @@ def run_argparse(
     argv: Sequence[str] | None = None,
     *,
     app: str | None = None,
-    **options: Any,
+    tmp: str | os.PathLike[str] | None = None,
+    grace: float = 5.0,
+    on_cancel: Callable[[str], object] | None = None,
 ) -> int:
     """The same for argparse: parse, call `work(session, arguments)`, print its answer. Returns the exit status.
 
-    Arguments that do not parse are answered as well, with exit status 3 and argparse's own words on stderr.
+    Arguments that do not parse are answered as well, with exit status 3 and argparse's own words on stderr. `app` is
+    the parser's `prog` unless you give another name.
+
+    Example:
+
+        import argparse
+
+        from tmpwarden.session import Session, run_argparse
+
+
+        def greet(s: Session, arguments: argparse.Namespace) -> dict[str, object]:
+            return {"greeting": f"hello {arguments.name}"}
+
+
+        parser = argparse.ArgumentParser("mycli")
+        parser.add_argument("name")
+        status = run_argparse(parser, greet, ["world"])
     """
+    options: dict[str, Any] = {"tmp": tmp, "grace": grace, "on_cancel": on_cancel or _say}
     try:
         arguments = _parsed(parser, argv)
     except BadArgument as error:
@@ -72,7 +117,7 @@ def _parsed(parser: argparse.ArgumentParser, argv: Sequence[str] | None) -> argp
 
 def _answer(app: str, options: dict[str, Any], work: Callable[[Session], object]) -> int:
     try:
-        opened = Session(app, **{"on_cancel": _say, **options})
+        opened = Session(app, **options)
         with opened:
             try:
                 line, status = opened.envelope(work(opened)), 0

@@ -8,6 +8,7 @@ from .session import Session
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import os
     from collections.abc import Callable
     from typing import Any, Concatenate, ParamSpec, TypeVar
 
@@ -17,11 +18,30 @@ if TYPE_CHECKING:
 _GENERATOR, _COROUTINE, _ASYNC_GENERATOR = 0x20, 0x80, 0x200  # co_flags; inspect has names for them and costs 10 ms
 
 
-def in_session(app: str, **options: Any) -> Callable[[Callable[Concatenate[Session, P], R]], Callable[P, R]]:
+def in_session(
+    app: str,
+    *,
+    tmp: str | os.PathLike[str] | None = None,
+    grace: float = 5.0,
+    on_cancel: Callable[[str], object] | None = None,
+) -> Callable[[Callable[Concatenate[Session, P], R]], Callable[P, R]]:
     """Decorate a function, async or not, so that it is called with a new session as its first argument.
 
-    `options` are those of `tmpwarden.session`.
+    The options are those of `session`.
+
+    Example:
+
+        import tmpwarden
+
+
+        @tmpwarden.in_session("mycli")
+        def count(s: tmpwarden.Session, lines: int) -> str:
+            return s.envelope({"lines": lines})
+
+
+        print(count(3))
     """
+    options = {"tmp": tmp, "grace": grace, "on_cancel": on_cancel}
 
     def decorate(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
         flags = getattr(getattr(function, "__code__", None), "co_flags", 0)

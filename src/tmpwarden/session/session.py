@@ -23,11 +23,28 @@ if TYPE_CHECKING:
 
 
 class Session:
-    """A temp directory for this run of `app`, gone when the block ends, however it ends: `with` or `async with`.
+    """A temp directory for one run of your program: removed when the block ends, however it ends.
 
+    Use it as `with tmpwarden.session("mycli") as s:`, or with `async with`. What a killed run leaves is removed by the
+    next one.
+
+    app        the name of your program: up to 32 letters, digits, dots, dashes and underscores
     tmp        where, instead of TMPDIR, TEMP, TMP or /tmp
-    grace      seconds that children get between SIGTERM and SIGKILL
+    grace      seconds that child processes get between SIGTERM and SIGKILL
     on_cancel  called with one line of JSON when a signal ends the session; pass `print`
+
+    Opening it raises errors.NoSpace on a full disk, errors.UnsafeScratch where the place is not safe, and
+    errors.BadArgument for a wrong name.
+
+    Example:
+
+        import tmpwarden
+
+        with tmpwarden.session("mycli") as s:
+            work = s.file("work.txt")
+            report = s.hand_over("report.txt", keep="10m")
+            s.run(["sort", "-o", report, work], check=True)
+            print(s.envelope({"lines": 0}))
     """
 
     def __init__(
@@ -55,7 +72,7 @@ class Session:
 
     @property
     def path(self) -> str:
-        """The directory: 0700, new, and nobody else's."""
+        """The directory: new, and open to nobody else (mode 0700)."""
         if self._path is None:
             raise RuntimeError("the session is not open yet: use it in a `with` block")
         return self._path
@@ -69,11 +86,11 @@ class Session:
         return {**os.environ, "TMPDIR": self.path, "TMP": self.path, "TEMP": self.path}
 
     def file(self, name: str) -> str:
-        """A new, empty file, 0600."""
+        """A new, empty file in the directory (mode 0600). Raises FileExistsError if the name is taken."""
         return self._made(name, lambda folder: os.close(make_file(folder, name)))
 
     def dir(self, name: str) -> str:
-        """A new directory, 0700."""
+        """A new directory in it (mode 0700). Raises FileExistsError if the name is taken."""
         return self._made(name, lambda folder: make_folder(folder, name).close())
 
     def _made(self, name: str, make: Callable[[Folder], None]) -> str:
@@ -88,7 +105,7 @@ class Session:
         return folder.join(name)
 
     def hand_over(self, name: str, keep: float | str = 300) -> str:
-        """A new, empty file for the caller, 0600: it stays `keep` seconds longer than this session."""
+        """A new, empty file for your caller (mode 0600). It stays for `keep` ("10m", or seconds) after the end."""
         held = self._held()
         made = make_hand_over(held.root, held.name, name, keep)
         self._hand_overs.append(made)
@@ -102,14 +119,14 @@ class Session:
         warnings: Iterable[str] = (),
         meta: Mapping[str, object] | None = None,
     ) -> str:
-        """The JSON response of REQ-F-043, naming every file handed over so far and how to remove it."""
+        """The answer of your program as one line of JSON. It names every file handed over, and how to remove it."""
         from .envelope import response
 
         told = {**self._meta(), **(meta or {})}
         return response(data, error, warnings, told, tuple(self._hand_overs), self.path)
 
     def popen(self, argv: Sequence[str | os.PathLike[str]], **options: Any) -> subprocess.Popen[Any]:
-        """subprocess.Popen with `env=self.env`; still running when the session ends, it is stopped first."""
+        """subprocess.Popen with `env=self.env`. If it still runs when the session ends, it is stopped first."""
         self._held()
         with signals.uninterrupted(self._is_watched):  # between fork and our note of it a signal would lose the child
             child = self._children.start(argv, self.env, options)
@@ -126,7 +143,7 @@ class Session:
         check: bool = False,
         **options: Any,
     ) -> subprocess.CompletedProcess[Any]:
-        """subprocess.run for a child that must not outlive the session."""
+        """subprocess.run with `env=self.env`, for a child that must not outlive the session."""
         import subprocess
 
         if input is not None:
@@ -236,7 +253,7 @@ class Session:
         return self._directory
 
     def disown(self) -> None:
-        """In a forked child: close our copies of its descriptors. The lock stays with the owner's."""
+        """For tmpwarden itself, in a forked child: close its copies of our descriptors. The lock stays the owner's."""
         held, self._directory = self._directory, None
         self._children.disown()
         self._is_watched = False

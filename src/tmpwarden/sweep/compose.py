@@ -14,7 +14,7 @@ from ..lazy_dataclass import replace
 from ..leases import births, claims, leased_roots, made_names, scratch, static_temp
 from ..model.belongings import Birth
 from ..model.request import Request, Thresholds
-from ..model.sweep import Evidence, Finding, Litter, Measure, Owner, Witness
+from ..model.sweep import Evidence, Finding, Litter, Measure, Owner, Receipt, Witness
 from ..model.terms import Kind, OwnerState, Reason, Tier
 from ..oskit.files import places
 from ..oskit.proc.namespaces import MountTable
@@ -24,7 +24,7 @@ from .find import known_roots
 from .find.births import ID as BIRTH
 from .find.scan import Finder
 from .packed import Packed
-from .prepared import CleanResult, Prepared
+from .prepared import CleanResult, Plan, Prepared
 from .survey import Survey
 from .weigh.consent import Consent, note_first_run
 from .weigh.judge import Standing
@@ -36,29 +36,56 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..leases.book import OwnerBook
     from ..oskit.proc.holders import Holders
-    from .cleaning import Confirm, OnReceipt, ShouldStop
 
 _A_PERSON_WAITS_S = 5.0
 Clock = Callable[[], int]
 
 
 def scan(request: Request | None = None, *, now_ns: Clock = time.time_ns) -> Survey:
-    """Everything found, with its verdict. Takes no lock, changes nothing."""
+    """Look at everything that agents left, and tell for each item whether it may be removed. Changes nothing.
+
+    Gives a Survey: iterate it once, for a Remove or a Keep for each item. Without a request, it looks at the whole
+    machine, as `tmpwarden scan` does.
+
+    Example:
+
+        import tmpwarden
+
+        for verdict in tmpwarden.scan():
+            size = verdict.evidence.measure.bytes if verdict.evidence.measure else None
+            print(verdict.finding.path, size, verdict.reason.value, isinstance(verdict, tmpwarden.Remove))
+    """
     return Survey(prepare(request or Request(), now_ns=now_ns))
 
 
 def clean(
     request: Request | None = None,
     *,
-    confirm: Confirm | None = None,
+    confirm: Callable[[Plan], bool] | None = None,
     dry_run: bool = False,
-    on_receipt: OnReceipt | None = None,
-    should_stop: ShouldStop | None = None,
+    on_receipt: Callable[[Receipt], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
     now_ns: Clock = time.time_ns,
 ) -> CleanResult:
-    """Remove what may go. `confirm` is asked once with the whole plan, if given; `should_stop` between two units.
+    """Remove what may be removed, as `tmpwarden clean --yes` does. `tmpwarden undo` brings most of it back for a day.
 
-    Raises LockHeld if another clean of this user does not end within 5 seconds; an unattended run does not wait.
+    request      what to look at and how old items must be; without it, everything on this machine
+    confirm      asked once, with the whole plan; it removes nothing if the answer is False
+    dry_run      remove nothing; CleanResult.planned tells what would be removed
+    on_receipt   called for each item, when it has been removed or could not be
+    should_stop  asked between two items; it stops if the answer is True
+    now_ns       the clock, for tests
+
+    Raises errors.LockHeld if another clean-up of yours does not end within 5 seconds (an unattended one does not wait),
+    errors.UnsafeRoot for a root that is not safe, errors.UnknownAgent and errors.BadConfig.
+
+    Example:
+
+        import tmpwarden
+
+        request = tmpwarden.Request(agents=("claude",), unattended=True)
+        result = tmpwarden.clean(request, dry_run=True)
+        print(f"{len(result.planned)} items would be removed, {len(result.kept)} stay")
     """
     from ..oskit.files.descriptors import make_room
     from .cleaning import Cleaning  # a scan starts without what removes

@@ -106,76 +106,108 @@ class Prepared:
 
 @dataclass(slots=True)
 class Plan:
-    """What a clean would take, for the question and for the dry run."""
+    """What a clean-up would remove: what `clean` gives to its `confirm`.
 
-    removals: list[Remove]
-    kept: list[Verdict]
+    Example:
+
+        import tmpwarden
+
+
+        def is_small(plan: tmpwarden.Plan) -> bool:
+            return plan.count < 1000
+
+
+        result = tmpwarden.clean(confirm=is_small)
+        print(result.confirmed)
+    """
+
+    removals: list[Remove]  # a verdict for each item that would be removed
+    kept: list[Verdict]  # a verdict for each item that stays
     frees_nothing: bool = False  # quarantine lies on the file system that is short of room
     is_for_good: bool = False  # what a person answered to that
 
     @property
     def bytes(self) -> int:
+        """The size of what would be removed."""
         return sum(v.evidence.measure.bytes for v in self.removals if v.evidence.measure)
 
     @property
     def count(self) -> int:
+        """How many items and single files would be removed."""
         return sum(len(v.finding.members) or 1 for v in self.removals)
 
 
 @dataclass(slots=True)
 class CleanResult:
-    """What a clean did. `kept` are verdicts that spared a unit; receipts tell of every unit that was to go."""
+    """What a clean-up did, or would do.
 
-    receipts: Receipts = field(default_factory=Receipts)
-    kept: Packed[Verdict] = field(default_factory=Packed)
-    planned: list[Remove] = field(default_factory=list)  # a dry run's, or what was not reached
+    Example:
+
+        import tmpwarden
+
+        result = tmpwarden.clean(dry_run=True)
+        for verdict in result.planned:
+            print("would remove", verdict.finding.path, verdict.reason.value)
+        for verdict in result.kept:
+            print("kept", verdict.finding.path, verdict.reason.value)
+    """
+
+    receipts: Receipts = field(default_factory=Receipts)  # one for each item that was to be removed
+    kept: Packed[Verdict] = field(default_factory=Packed)  # a verdict for each item that stays
+    planned: list[Remove] = field(default_factory=list)  # of a dry run, or what was not reached
     expired: list[Purged] = field(default_factory=list)  # left quarantine for good
-    warnings: list[str] = field(default_factory=list)
-    confirmed: bool = True
-    doubt: str = ""  # why something that went can only wait: somebody may use it unseen
+    warnings: list[str] = field(default_factory=list)  # what could not be looked at, in sentences
+    confirmed: bool = True  # False: `confirm` said no
+    doubt: str = ""  # why something went to quarantine only: it could not be checked whether somebody uses it
     stopped: str | None = None  # "time-limit", "interrupted", "lock-held", "not-due"
 
     @property
     def removed(self) -> Sequence[Receipt]:
+        """Items that are gone or in quarantine."""
         return self.receipts.where(Outcome.REMOVED, Outcome.QUARANTINED)
 
     def removed_bytes(self, root: str) -> int:
+        """The size of what was removed from one temp root."""
         return self.receipts.sums.bytes_below[root]
 
     @property
     def failed(self) -> Sequence[Receipt]:
+        """Items that should have been removed and could not be."""
         return self.receipts.where(Outcome.FAILED)
 
     @property
     def spared(self) -> Sequence[Receipt]:
-        """Judged for removal, and found in use or changed at the last moment."""
+        """Items that were to be removed, and turned out to be in use or changed at the last moment."""
         return self.receipts.where(Outcome.KEPT)
 
     @property
     def quarantined(self) -> Sequence[Receipt]:
+        """Items that `tmpwarden undo` can bring back."""
         return self.receipts.where(Outcome.QUARANTINED)
 
     @property
     def freed_bytes(self) -> int:
+        """What went back to the file system. Quarantine frees nothing until it expires."""
         return sum(each.freed_bytes for each in self.expired) + self.receipts.sums.freed_bytes
 
     @property
     def freed_entries(self) -> int:
+        """Files and directories that are gone for good: what went back to an inode quota."""
         return sum(each.entries for each in self.expired) + self.receipts.sums.removed_entries
 
     @property
     def quarantined_bytes(self) -> int:
+        """The size of what lies in quarantine now because of this clean-up."""
         return self.receipts.sums.quarantined_bytes
 
     @property
     def held_open_bytes(self) -> int:
-        """Unlinked, and still open somewhere: none. What anybody has open stays (law 3), and what is opened after the
-        last look cannot be: it has no name any more that anybody knows. `doctor` tells of other people's."""
-        return 0
+        """Bytes of removed files that are still open somewhere: always 0, because what anybody has open stays."""
+        return 0  # nor can it be opened after the last look: it has no name any more that anybody knows
 
     @property
     def undeleted(self) -> list[Purged]:
-        """What lies in quarantine to be purged, and would not go: told by every run until it does."""
+        """What should have left quarantine and could not be deleted. Every run tells it until it is gone."""
         return [each for each in self.expired if each.left]
 
 

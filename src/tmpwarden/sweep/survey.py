@@ -19,7 +19,18 @@ _LEAST_BUDGET = 100_000  # entries of strangers that are looked at, or as many a
 
 @dataclass(slots=True)
 class Survey:
-    """Iterate it once; then ask for what no row knows, and for the accounts."""
+    """What `scan` saw. Iterate it once, for the verdicts; then ask for what was not recognised.
+
+    Example:
+
+        import tmpwarden
+
+        survey = tmpwarden.scan(tmpwarden.Request(agents=("claude",)))
+        removable = [verdict.finding.path for verdict in survey if isinstance(verdict, tmpwarden.Remove)]
+        for space in survey.roots:
+            print(f"{space.path}: {space.bytes_free} bytes free, {len(removable)} items removable")
+        print(survey.warnings)
+    """
 
     _prepared: Prepared
     _strangers: Strangers | None = None
@@ -43,7 +54,7 @@ class Survey:
         self._prepared.finder.stranger = None
 
     def expected(self, *, within_s: float) -> int | None:
-        """How many items it will meet at most, by their names: for who watches. None where counting takes longer."""
+        """How many items there are at most, by names alone, for a progress bar. None if counting takes longer."""
         watch, count = _Watch(time.monotonic() + within_s), 0
         try:
             for finding in replace(self._prepared.finder, stranger=None).find():
@@ -55,25 +66,27 @@ class Survey:
 
     @property
     def roots(self) -> tuple[Space, ...]:
-        """Measured once, so that the accounts add up to what is told of the roots."""
+        """How full each temp root is, measured once."""
         if self._rooms is None:
             self._rooms = self._prepared.spaces()
         return self._rooms
 
     @property
     def warnings(self) -> tuple[str, ...]:
+        """What could not be looked at, in sentences."""
         unreadable = [f"{path} could not be read" for path in self._prepared.finder.unreadable]
         frozen = [f"the file system mounted at {path} does not answer: passed over" for path in self._prepared.frozen]
         return (*self._prepared.warnings, *unreadable, *frozen, *self._prepared.weigher.world.gave_up)
 
     def unmatched(self, *, in_full: bool = False) -> tuple[Unmatched, ...]:
-        """What is ours and no row knows, biggest first. `in_full`: look into all of it, however long that takes."""
+        """Your files that were not recognised, largest group first. `in_full`: measure all of them, without a limit."""
         if self._strangers is None:
             return ()
         self._strangers.measure(None if in_full else max(_LEAST_BUDGET, self._entries))
         return self._strangers.unmatched()
 
     def accounts(self, unmatched: tuple[Unmatched, ...]) -> tuple[Account, ...]:
+        """Whose the bytes in each temp root are: agents', not recognised, other users', in quarantine."""
         return tuple(self._account(room, unmatched) for room in self.roots) if self._strangers is not None else ()
 
     def _account(self, room: Space, unmatched: tuple[Unmatched, ...]) -> Account:

@@ -9,7 +9,7 @@ from .hook_call import HookCall
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ...model.belongings import Scratch
+    from ...model.belongings import ScratchDirectory
 
 _IS_TMPDIR = "\0TMPDIR"  # behind the path: the session's commands have it as theirs
 
@@ -29,7 +29,7 @@ def scratch_of(call: HookCall) -> tuple[str | None, bool]:
     return (path, path != note) if is_ours else (None, False)
 
 
-def open_scratch(call: HookCall) -> "Scratch":
+def open_scratch(call: HookCall) -> "ScratchDirectory":
     """Make or find it, and write down where it is: most calls find that. Raises UnsafeScratch or NoSpace."""
     from ...leases import scratch
     from ...oskit.files.places import temp_roots
