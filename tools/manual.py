@@ -35,7 +35,7 @@ _FILES = (
 )
 _ENVIRONMENT = (
     ("TMPWARDEN_ROOTS", "The temp directories to look at, separated by colons, instead of the usual ones."),
-    ("TMPWARDEN_DISABLE", "1 makes every hook pass at once."),
+    ("TMPWARDEN_DISABLE", "1 makes every hook without a guard pass at once; for all of them: tmpwarden off."),
     ("NO_COLOR", "No colour."),
 )
 _ROFF = str.maketrans({"\\": "\\e", "-": "\\-", "`": "\\(ga", "'": "\\(aq", "~": "\\(ti"})

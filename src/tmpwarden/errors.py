@@ -109,6 +109,11 @@ class WouldAsk(TmpwardenError):
     code, exit_code, hint = "input-required", 4, "pass --yes, or --dry-run to look first"
 
 
+class NotForAgents(TmpwardenError):
+    wording = "{0} is set, so an agent runs this, and it must not switch off what guards it"
+    code, exit_code, hint = "not-for-agents", 4, "run it in a terminal of your own"
+
+
 class UnsafeScratch(TmpwardenError):
     wording = "cannot use {0} for temporary files: {1}"
     code, exit_code, hint = "unsafe-scratch", 7, "remove it, or point TMPDIR at a directory of your own"

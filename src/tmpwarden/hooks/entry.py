@@ -8,10 +8,6 @@ from ..bundle import FOR_ALL, is_bundled, path_for, use
 from . import notebook
 from .payload import read_all, text_field
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    pass
-
 _FIRST = b'{"session_id":"'
 _MARKS = (">", "$", "tmp", "=", "`", "<", "(", "~", "rm ", "cd ")
 _FIRST_LOOK = "-first"
@@ -53,6 +49,8 @@ def respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes]) -> by
 
 def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], notes: str) -> bytes:
     event = arguments[1] if len(arguments) > 1 else ""
+    if notebook.is_off(environ):
+        return _told_off(arguments, event)
     if MOMENTS.get(event) == "after" and (plain := _leading_session(raw)) and is_quiet(notes, plain, environ, raw):
         return b""  # nothing else in the payload matters, and it may hold megabytes of output
     from ..small_json import decode_object  # not before: the many calls with nothing to do go without
@@ -77,6 +75,19 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
     if kind == "start" and not is_bundled(__name__):
         _bundle_for_all(notes.rpartition("/")[0])
     return said
+
+
+def _told_off(arguments: list[str], event: str) -> bytes:
+    """`tmpwarden off`: every hook passes, and each session is told so when it starts."""
+    if MOMENTS.get(event) != "start":
+        return b""
+    from ..small_json import encode
+    from .dialects.loading import load
+
+    said = load(arguments[0]).greet(
+        event, "", "tmpwarden is switched off: nothing is guarded or cleaned up. On again: tmpwarden on", {}
+    )
+    return encode(said).encode() if said else b""
 
 
 def _before(

@@ -9,6 +9,7 @@ import time
 from ..bundle import refuse_strangers, state_dir
 from ..small_files import session_key as session_key
 
+OFF = "off"  # below the configuration directory; `tmpwarden off` makes it
 MARKERS, CLEAN, BIRTHS, ROOM = "markers.due", "clean.due", "births.seen", "room.due"
 MARKERS_EVERY_S, CLEAN_EVERY_S, ROOM_EVERY_S = 60.0, 3600.0, 30.0
 FARTHEST_S = 7 * 86400.0  # a due time beyond comes from a wrong clock
@@ -34,6 +35,12 @@ def config_directory(environ: dict[bytes, bytes]) -> str:
     named = environ.get(b"XDG_CONFIG_HOME", b"")
     base = named if named.startswith(b"/") else environ.get(b"HOME", b"") + b"/.config"
     return base.decode("utf-8", "surrogateescape") + "/tmpwarden"
+
+
+def is_off(environ: dict[bytes, bytes]) -> bool:
+    """Whether the user has switched every hook off: by a file of theirs, which is empty or dated when that ends."""
+    off = status(f"{config_directory(environ)}/{OFF}")
+    return off is not None and off.st_uid == posix.geteuid() and (off.st_size == 0 or off.st_mtime > time.time())
 
 
 def status(path: str) -> "posix.stat_result | None":

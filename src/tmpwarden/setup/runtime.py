@@ -33,12 +33,18 @@ class Runtime:
     def script(self) -> str:
         return os.path.join(self.directory, "tmpwarden", "hooks", "run.py")
 
-    def command(self, agent: str, event: str, *, observe: bool = False, if_killed: str = "") -> str:
+    def command(
+        self, agent: str, event: str, *, observe: bool = False, is_guard: bool = False, if_killed: str = ""
+    ) -> str:
         """One line of sh that always ends with 0: `python3 gone.py` alone would end with 2, which denies a call.
 
-        `if_killed`: the answer for a hook that a signal or a crash ends, or that cannot start."""
+        `if_killed`: the answer for a hook that a signal or a crash ends, or that cannot start. The line names our
+        directories, and takes the off switch away from what guards: a project's settings can set variables, too."""
         python, script = shlex.quote(self.interpreter), shlex.quote(self.script)
-        run = f"{python} -I -S {script} {agent} {event}" + (" --observe" if observe else "")
+        places_of_ours = {"XDG_STATE_HOME": places.state_dir(), "XDG_CONFIG_HOME": places.config_dir()}
+        named = [f"{name}={shlex.quote(os.path.dirname(path))}" for name, path in places_of_ours.items()]
+        own = " ".join([*named, *["TMPWARDEN_DISABLE="] * is_guard])
+        run = f"{own} {python} -I -S {script} {agent} {event}" + (" --observe" if observe else "")
         if if_killed:
             run = f"{{ {run} || echo {shlex.quote(if_killed)}; }}"
         return f"[ -x {python} ] && [ -f {script} ] && {run}; exit 0"

@@ -26,6 +26,8 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("Prevent", "setup", "Hooks, temp, timer and completion for every agent found here. Asks once."),
     ("Prevent", "install", "Write tmpwarden into an agent's settings. Shows the change first."),
     ("Prevent", "uninstall", "Take it out again."),
+    ("Prevent", "off", "Switch all hooks off for a while, or until `on`."),
+    ("Prevent", "on", "Switch them on again."),
     ("Prevent", "guard", "Check a command against the guard's rules, verify them, read their log."),
     ("Set up", "agents", "The catalogue: every agent, and every shape of file it leaves."),
     ("Set up", "adopt", "Take names that the catalogue does not know into it."),

@@ -131,6 +131,6 @@ def _installed(name: str, agent: str, changed: bool, observe: bool, advice: tupl
     verb = "Recorded, not removed" if observe else "Removed"
     yield f"{verb} from now on: stale cwd files (1 min), scratch of ended sessions, left-overs of dead ones (hourly)."
     yield "Never: anything in use, another user's, transcripts and settings, git work that exists nowhere else."
-    yield f"To stop: `tmpwarden uninstall {agent}`, or TMPWARDEN_DISABLE=1 for one session."
+    yield f"To stop: `tmpwarden uninstall {agent}`, or for a while: `tmpwarden off --for 1h`."
     yield "To undo: `tmpwarden log` shows what went, `tmpwarden undo` brings it back for 24 hours."
     yield from advice

@@ -27,7 +27,7 @@ from ...sweep.store.trend import Trend
 from ...sweep.survey import Glance, glance
 from ...sweep.weigh import consent
 from ...text import duration, plural, shown, size
-from .. import documents, forecasts, render
+from .. import documents, forecasts, render, switch
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import all_users_option, for_whom
@@ -74,6 +74,9 @@ def _answer(call: Call) -> Answer:
     roots = places.temp_roots(call.roots)
     call.warn(*settings.warnings, *catalogue.warnings, *roots.warnings)
     _warn_of_guard(call)
+    if (until := switch.off_until()) is not None:
+        when = time.strftime(" until %H:%M", time.localtime(until)) if until else ""
+        call.warn(f"all hooks are switched off{when}; on again: tmpwarden on")
     state = places.state_dir()
     last_ns = consent.last_clean_ns(state)
     waiting = [int(each.get("bytes", 0)) for each in lying(restorable(state).values(), state)]

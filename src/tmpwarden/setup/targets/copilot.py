@@ -19,6 +19,6 @@ class Copilot(Target):
     def group(self, runtime: Runtime, event: str, matcher: str, observe: bool) -> Document:
         return {
             "type": "command",
-            "bash": runtime.command(self.id, event, observe=observe, if_killed=self._if_killed(event)),
+            "bash": self.line(runtime, event, observe),
             "timeoutSec": self.facts["timeout"],
         }

@@ -125,9 +125,14 @@ class Target:
         return tuple((event, matcher + more if matcher else "") for event, matcher in self.guard_events)
 
     def group(self, runtime: Runtime, event: str, matcher: str, observe: bool) -> Document:
-        line = runtime.command(self.id, event, observe=observe, if_killed=self._if_killed(event))
+        line = self.line(runtime, event, observe)
         command: Document = {"type": "command", "command": line, "timeout": self.facts["timeout"]}
         return ({"matcher": matcher} if matcher else {}) | {"hooks": [command]}
+
+    def line(self, runtime: Runtime, event: str, observe: bool) -> str:
+        """What the agent runs."""
+        is_guard = event in dict(self.guard_events)
+        return runtime.command(self.id, event, observe=observe, is_guard=is_guard, if_killed=self._if_killed(event))
 
     def _if_killed(self, event: str) -> str:
         """No silent pass: what a hook of the guard says when a signal or crash ends it: ask, or a word to the user."""

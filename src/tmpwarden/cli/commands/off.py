@@ -1,0 +1,36 @@
+"""`tmpwarden off`: every hook passes at once, until `tmpwarden on`. For people: an agent cannot do this for itself."""
+
+from __future__ import annotations
+
+import os
+import time
+
+import click
+
+from ...errors import NotForAgents
+from ...oskit.files import atomic, own_dirs, places
+from ...text import duration, shown
+from ..call import Answer, Call
+from ..group import pass_call
+from ..kinds import age
+from ..switch import agent_around, path
+
+
+@click.command()
+@click.option("--for", "for_s", type=age, metavar="DURATION", help="Switch on again by itself after this time.")
+@pass_call
+def command(call: Call, for_s: int | None) -> Answer:
+    """Switch all hooks off: nothing is guarded, cleaned up or given a temp directory by them.
+
+    Each new session is told. Commands and timers work as before. `tmpwarden on` switches the hooks on again.
+    """
+    if variable := agent_around():
+        raise NotForAgents(variable)
+    own_dirs.make_private_dir(places.config_dir())
+    atomic.write(path(), "" if for_s is None else "until the date of this file\n")
+    until = None if for_s is None else int(call.now_ns() / 10**9) + for_s
+    if until is not None:
+        os.utime(path(), (until, until))
+    when = "" if for_s is None else f" for {duration(for_s)}, until {time.strftime('%H:%M', time.localtime(until))}"
+    data = {"off": True, "until": until, "file": path()}
+    return Answer(data, lambda: [f"Hooks are off{when} ({shown(path())}). On again: tmpwarden on"])
