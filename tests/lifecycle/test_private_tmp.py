@@ -1,23 +1,28 @@
 """`run --private-tmp`: /tmp itself is the scratch, and what other programs offer there can still be reached."""
 
+import contextlib
 import errno
+import json
 import os
 import platform
+import socket
 import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from support import mounts
 from support.bases import base_for_all
 from support.litter import later
-from support.user import OrdinaryUser
+from support.user import UID, OrdinaryUser
 from support.wrapped import FORMS, eventually, left_behind, outcome
 from tmpwarden.lifecycle import private_tmp
 from tmpwarden.model.sweep import Keep
+from tmpwarden.oskit.files.descriptors import closing
 from tmpwarden.sweep.compose import scan
 
 PRIVATE = FORMS[1]
@@ -191,13 +196,179 @@ def test_where_the_kernel_refuses_it_says_so_and_offers_the_plain_form(
     assert subprocess.run([*denied, *FORMS[0], "sh", "-c", "exit 3"], check=False).returncode == 3
 
 
+HERE = Path(__file__).parent
+OWN_TMP = 'touch "$0/of-the-test" && mount --bind "$0" /tmp && test -e /tmp/of-the-test && exec "$@"'
+
+
+@pytest.fixture(params=["root", "ordinary user"])
+def in_a_tmp(request: pytest.FixtureRequest) -> Any:
+    """Runs private_tmp_world.py, in a mount namespace whose /tmp is a directory of the test; what it tells."""
+    user: OrdinaryUser = request.getfixturevalue("ordinary_user")
+    user.tmp.chmod(0o1777)
+    result = user.home / "result.json"
+    for name in ("private_tmp_world.py", "private_tmp_inside.sh"):
+        (user.home / name).write_bytes((HERE / name).read_bytes())
+    become = [] if request.param == "root" else ["setpriv", f"--reuid={UID}", f"--regid={UID}", "--clear-groups"]
+    python = sys.executable if request.param == "root" else user.python
+
+    def run(*options: str, stand_in: str = "/", program: str = "sh", **env: str) -> Any:
+        world = [python, str(user.home / "private_tmp_world.py"), str(result)]
+        argv = ["unshare", "--mount", "sh", "-c", OWN_TMP, str(user.tmp), *become, *world]
+        there = {**user.env, "TMPWARDEN_ROOTS": "/tmp", "TMPDIR": "/tmp", **env}
+        words = [str(user.home / "private_tmp_inside.sh"), stand_in, program, *options]
+        done = subprocess.run([*argv, *words], env=there, capture_output=True, text=True, check=False, timeout=180)
+        assert done.returncode == 0, done.stderr
+        told = json.loads(result.read_text())
+        if "does not allow a private /tmp" in told["complained"]:
+            pytest.skip(told["complained"])
+        assert told["status"] == 7, told["complained"]
+        return told
+
+    return run
+
+
+def _seen(told: Any) -> set[str]:
+    """What was no directory in the private /tmp before anything was done in it."""
+    return {line for line in told["said"].splitlines() if line[0] == "/"}
+
+
+@mounts.needs_root
+def test_rm_in_a_private_tmp_costs_nothing_outside(in_a_tmp: Any) -> None:
+    """Once it took 10 of 15 files of the machine's /tmp, and both sockets."""
+    told = in_a_tmp()
+    assert (told["gone"], told["new"], told["changed"]) == ([], [], [])
+    assert told["reachable"] == told["sockets"]
+
+
+@mounts.needs_root
+def test_sockets_that_are_listened_on_are_all_that_is_seen_of_the_shared_tmp_and_stay(in_a_tmp: Any) -> None:
+    told = in_a_tmp()
+    lines = told["said"].splitlines()
+    assert _seen(told) == {f"/tmp/{name}" for name in told["sockets"]}
+    for when in ("first", "last"):
+        assert [line for line in lines if line.startswith(when)] == [f"{when} {name}" for name in told["sockets"]]
+    assert lines[-1] == "moved elsewhere/er/than/s", "its directory may be renamed; the socket goes along"
+    assert told["complained"] == ""
+
+
+@mounts.needs_root
+@pytest.mark.parametrize("options", [("--agent", "claude"), ("--size", "8M")], ids=str)
+def test_the_forms_for_agents_and_in_memory_keep_the_shared_tmp_too(in_a_tmp: Any, options: tuple[str, ...]) -> None:
+    told = in_a_tmp(*options)
+    assert (told["gone"], told["new"], told["changed"]) == ([], [], [])
+    assert told["reachable"] == told["sockets"]
+
+
+@mounts.needs_root
+def test_of_a_directory_that_one_stands_in_only_that_is_shared_and_it_is_said(in_a_tmp: Any) -> None:
+    told = in_a_tmp(stand_in="/tmp/stand")
+    assert told["gone"] == ["/tmp/stand/here"], "`rm -rf /tmp/*` goes for the working directory too"
+    assert told["changed"] == ["/tmp/stand"] or told["changed"] == []
+    assert told["reachable"] == told["sockets"], "the one in the working directory too"
+    said = "/tmp/stand is not private: it is the working directory, and what is removed there is gone"
+    assert told["complained"] == f"tmpwarden run: {said}\n"
+
+
+@mounts.needs_root
+def test_a_program_in_tmp_is_seen_with_what_lies_beside_it_and_cannot_be_changed(in_a_tmp: Any) -> None:
+    told = in_a_tmp(program="/tmp/tool/bin/shell")
+    assert (told["gone"], told["new"], told["changed"]) == ([], [], [])
+    assert _seen(told) - {f"/tmp/{name}" for name in told["sockets"]} == {"/tmp/tool/bin/shell", "/tmp/tool/lib"}
+    assert told["complained"] == "tmpwarden run: /tmp/tool is not private, but read-only: shell is in it\n"
+
+
+@mounts.needs_root
+def test_a_cookie_that_a_variable_names_is_seen_and_cannot_be_changed(in_a_tmp: Any) -> None:
+    told = in_a_tmp(XAUTHORITY="/tmp/cookie", SSH_AUTH_SOCK="/tmp/data", TMUX="/tmp/../etc/passwd,1,0")
+    assert (told["gone"], told["new"], told["changed"]) == ([], [], [])
+    assert _seen(told) - {f"/tmp/{name}" for name in told["sockets"]} == {"/tmp/cookie"}, (
+        "a directory that a variable names is not shown"
+    )
+
+
+@mounts.needs_root
+def test_another_users_socket_is_shown_only_under_a_name_that_is_offered_to_all(
+    home_elsewhere: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(private_tmp, "TMP", home_elsewhere)
+    with contextlib.ExitStack() as stack:
+        for name in ("server", "a b", ".s.PGSQL.5432"):
+            listener = stack.enter_context(socket.socket(socket.AF_UNIX))
+            listener.bind(f"{home_elsewhere}/{name}")
+            listener.listen()
+            if name != "a b":
+                os.chown(f"{home_elsewhere}/{name}", UID, UID)
+        found = [(path, may_be) for path, may_be in private_tmp._files_and_sockets() if os.path.lexists(path)]
+        shown = [os.path.basename(path) for path, may_be in found if may_be(os.lstat(path))]
+    assert sorted(shown) == [".s.PGSQL.5432", "a b"]
+
+
+@pytest.mark.parametrize("path", ["/tmp/../etc/passwd", "/tmp/a/../../x", "/tmpx/a", "/tmp", "/tmp/", "relative"])
+def test_a_path_that_is_not_below_tmp_leads_nowhere(path: str) -> None:
+    assert private_tmp._parts(path) == []
+
+
+@pytest.mark.parametrize("way", [["link", "server"], ["link-to-server"]], ids=["on the way", "at the end"])
+def test_no_link_leads_to_what_is_shown(tmp_path: Path, way: list[str]) -> None:
+    elsewhere = tmp_path / "elsewhere"
+    elsewhere.mkdir()
+    (elsewhere / "server").touch()
+    (tmp_path / "link").symlink_to(elsewhere)
+    (tmp_path / "link-to-server").symlink_to(elsewhere / "server")
+    try:
+        with closing(private_tmp._opened(str(tmp_path), way)) as found:
+            assert not os.path.samestat(os.fstat(found), (elsewhere / "server").stat())
+    except NotADirectoryError:
+        assert len(way) == 2
+
+
+MOVES = ["a link in place of its directory", "an empty file of the command's own", "content", "the scratch is gone"]
+
+
+@pytest.mark.parametrize("move", MOVES)
+def test_the_tidy_up_removes_placeholders_and_nothing_else(tmp_path: Path, move: str) -> None:
+    """The command could move things in the scratch: what lies under the noted name may be anything by then."""
+    scratch, elsewhere = tmp_path / "scratch", tmp_path / "elsewhere"
+    for folder in (scratch, elsewhere):
+        folder.mkdir()
+    made: list[private_tmp.Placeholder] = []
+    private_tmp._make(str(scratch), ["tmux-1", "default"], False, made)
+    made = [private_tmp.Placeholder.parse(str(placeholder)) for placeholder in made]
+    assert [placeholder.relative for placeholder in made] == ["tmux-1", "tmux-1/default"]
+    placeholder = scratch / "tmux-1" / "default"
+    if move == MOVES[0]:
+        placeholder.rename(elsewhere / "default")  # the very same file: only the way to it tells
+        (scratch / "tmux-1").rmdir()
+        (scratch / "tmux-1").symlink_to(elsewhere)
+    elif move == MOVES[1]:
+        placeholder.rename(elsewhere / "default")
+        placeholder.touch()
+    elif move == MOVES[2]:
+        placeholder.write_text("data")
+    else:
+        scratch.rename(tmp_path / "away")
+    before = sorted(tmp_path.rglob("*"))
+    private_tmp.tidy(str(scratch), made)
+    assert sorted(tmp_path.rglob("*")) == before
+
+
+def test_the_tidy_up_leaves_an_unused_scratch_empty(tmp_path: Path) -> None:
+    scratch = tmp_path / "scratch"
+    scratch.mkdir()
+    made: list[private_tmp.Placeholder] = []
+    for parts in (["a", "b", "socket"], ["a", "other"], ["directory"]):
+        private_tmp._make(str(scratch), parts, parts == ["directory"], made)
+    private_tmp.tidy(str(scratch), made)
+    assert list(scratch.iterdir()) == []
+
+
 @mounts.needs_root
 def test_what_becomes_a_link_after_it_was_looked_at_is_shown_as_it_was(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """In the shared /tmp another user may swap a directory of his for a link to anywhere."""
     offered, secret, place = tmp_path / "tmux-1", tmp_path / "secret", tmp_path / "place"
-    for folder in (offered, secret):
+    for folder in (offered, secret, place):
         folder.mkdir()
     (offered / "socket").touch()
     (secret / "key").touch()
@@ -207,13 +378,14 @@ def test_what_becomes_a_link_after_it_was_looked_at_is_shown_as_it_was(
         offered.symlink_to(secret)
 
     monkeypatch.setattr(private_tmp, "_race_window", swap)
+    monkeypatch.setattr(private_tmp, "TMP", str(tmp_path))
     told, tell = os.pipe()
     if os.fork() == 0:
         try:
             private_tmp._unshare()
             private_tmp._mount("none", "/", private_tmp._MS_REC | private_tmp._MS_PRIVATE)
-            private_tmp._show(str(offered), str(place))
-            os.write(tell, " ".join(os.listdir(place)).encode())
+            private_tmp._show(str(offered), private_tmp._is_cwd, str(place), [])
+            os.write(tell, " ".join(os.listdir(place / "tmux-1")).encode())
         finally:
             os._exit(0)
     os.close(tell)

@@ -54,6 +54,8 @@ def run(
     """
     if is_private:
         private_tmp.check()
+        for sentence in private_tmp.told(command[0]):
+            warn(sentence)
     scratch = _scratch(command, agent, roots, is_private, warn)
     is_nested = f"/tmpwarden-{places.uid()}/" in os.environ.get("TMPDIR", "")
     if not (roots or is_nested) and background.has_dead_scratch():
@@ -121,11 +123,11 @@ def _supervised(
             watch_size.start(child, scratch.path, limits.max_bytes)
         from . import teardown  # noqa: F401  # the command runs: now there is time, and the code is of one piece
 
-        namespace = os.read(heard, 64).decode()  # nothing, when it has become the command without
-        os.close(heard)
+        with open(heard, "rb") as answer:  # nothing, when it has become the command without
+            namespace, *made = os.fsdecode(answer.read()).split("\0")
         ended = _ended(signals.wait_for(child))
     if scratch is not None and namespace and not private_tmp.is_inhabited(namespace):
-        private_tmp.tidy(scratch.path, command[0])
+        private_tmp.tidy(scratch.path, [*map(private_tmp.Placeholder.parse, made)])
     return ended
 
 
@@ -170,11 +172,13 @@ def _become(
 
 def _private(scratch: str, program: str, size_bytes: int | None, tell: int) -> str:
     try:
-        place = private_tmp.enter(scratch, program, size_bytes)
+        made = private_tmp.enter(scratch, program, size_bytes)
     except OSError as error:  # never in the shared /tmp by mistake
         raise NoNamespace(str(error.strerror).lower()) from None
-    os.write(tell, (mount_namespace() or "").encode())
-    return place
+    words = [mount_namespace() or "", *(str(placeholder) for placeholder in made)]
+    with open(tell, "wb", closefd=False) as telling:
+        telling.write(os.fsencode("\0".join(words)))
+    return private_tmp.TMP
 
 
 def die_of(number: int) -> None:

@@ -47,9 +47,10 @@ def command(
 
     Exit status, signals, job control, stdin and stdout are COMMAND's own. What is in the directory then is deleted for
     good, except git work that exists nowhere else; after an agent it waits in quarantine for a day. With --private-tmp
-    the whole of /tmp is private, except for the sockets of other programs; with --size it lies in memory, and nothing
-    of it is left to be undone. Limits that are not given come from [run] in config.toml, also for the shell functions
-    of `tmpwarden shellenv`. Memory, CPU and processes are limited by cgroup tools, not here.
+    the whole of /tmp is private, except for sockets that somebody listens on, which COMMAND cannot remove, and for the
+    working directory; with --size it lies in memory, and nothing of it is left to be undone. Limits that are not given
+    come from [run] in config.toml, also for the shell functions of `tmpwarden shellenv`. Memory, CPU and processes are
+    limited by cgroup tools, not here.
     """
     if not words:
         raise BadArgument("no command to run", hint="`tmpwarden run -- make test`")

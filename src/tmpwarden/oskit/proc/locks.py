@@ -20,6 +20,8 @@ except ImportError:  # Windows: nothing is measured
 # The kernel names these by a device number that stat does not show, so there the inode number alone is compared.
 _DEVICE_DIFFERS = frozenset(("btrfs", "overlay", "bcachefs", "fuse.fuse-overlayfs"))
 
+_ACCEPTS = 0x10000  # __SO_ACCEPTCON, of a socket that listens
+
 
 class LockedInodes(frozenset[tuple[int, int]]):
     """(st_dev, inode) of locked files. Where a file system reports another device than stat, a number that may be
@@ -71,6 +73,20 @@ def bound_sockets() -> frozenset[bytes] | NotMeasured:
     except OSError as error:
         return NotMeasured(f"/proc/net/unix cannot be read: {error.strerror}")
     return frozenset(b" ".join(words[6:]) for line in lines if len(words := line.split()) > 7 and words[7][:1] != b"@")
+
+
+def listening_sockets() -> frozenset[str] | NotMeasured:
+    """The absolute paths of this network namespace that somebody listens on, as they were bound."""
+    try:
+        lines = procs.read("/proc/net/unix").split(b"\n")[1:]
+    except OSError as error:
+        return NotMeasured(f"/proc/net/unix cannot be read: {error.strerror}")
+    found = (line.split(None, 7) for line in lines)  # a path may hold spaces
+    return frozenset(
+        os.fsdecode(words[7])
+        for words in found
+        if len(words) == 8 and words[7].startswith(b"/") and int(words[3], 16) & _ACCEPTS
+    )
 
 
 def newly_bound(before: frozenset[bytes] | NotMeasured, now: frozenset[bytes] | NotMeasured) -> bool:
