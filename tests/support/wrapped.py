@@ -9,6 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from support import forked
+from tmpwarden.sweep.store.quarantine import is_label
 
 RUN = [sys.executable, "-m", "tmpwarden", "run"]
 FORMS = ([*RUN, "--"], [*RUN, "--private-tmp", "--"])
@@ -47,7 +48,7 @@ def left_behind(root: Path, *, uid: int | None = None) -> list[str]:
 
 
 def in_quarantine(root: Path) -> list[Path]:
-    return sorted(root.glob("tmpwarden-*/q/*"))
+    return sorted(path for path in root.glob("tmpwarden-*/q/*") if not is_label(path.name))
 
 
 def eventually(is_true: Callable[[], bool], within_s: float = 60) -> bool:
