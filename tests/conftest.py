@@ -53,8 +53,10 @@ def tmp_path(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFa
 
 
 @pytest.fixture(autouse=True)
-def own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
-    """HOME, state, config and the temp roots point into the test; child processes inherit that."""
+def own_world(tmp_path: Path) -> Iterator[Path]:
+    """HOME, state, config and the temp roots point into the test; child processes inherit that. By a MonkeyPatch of
+    its own: a test's `monkeypatch.undo()` would lead to the machine's real temp."""
+    patch = pytest.MonkeyPatch()
     umask = os.umask(0o022)  # whatever the machine's is, and whatever a test does to it
     world = tmp_path / "world"
     for name in ("home", "tmp", "state", "config", "data", "cache"):
@@ -64,16 +66,17 @@ def own_world(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]
             name.startswith(("TMPWARDEN_", "CLAUDE", "CODEX_", "GEMINI_", "COPILOT_", "OPENCODE", "QWEN_"))
             or name in _TEMP_VARIABLES
         ):
-            monkeypatch.delenv(name)
-    monkeypatch.setenv("HOME", str(world / "home"))
-    monkeypatch.setenv("TMPDIR", str(world / "tmp"))
-    monkeypatch.setenv("TMPWARDEN_ROOTS", str(world / "tmp"))
-    monkeypatch.setenv("XDG_STATE_HOME", str(world / "state"))
-    monkeypatch.setenv("XDG_CONFIG_HOME", str(world / "config"))
-    monkeypatch.setenv("XDG_DATA_HOME", str(world / "data"))
-    monkeypatch.setenv("XDG_CACHE_HOME", str(world / "cache"))
+            patch.delenv(name)
+    patch.setenv("HOME", str(world / "home"))
+    patch.setenv("TMPDIR", str(world / "tmp"))
+    patch.setenv("TMPWARDEN_ROOTS", str(world / "tmp"))
+    patch.setenv("XDG_STATE_HOME", str(world / "state"))
+    patch.setenv("XDG_CONFIG_HOME", str(world / "config"))
+    patch.setenv("XDG_DATA_HOME", str(world / "data"))
+    patch.setenv("XDG_CACHE_HOME", str(world / "cache"))
     yield world
     os.umask(umask)
+    patch.undo()
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,8 @@ import subprocess
 import sys
 from pathlib import Path
 
+import pytest
+
 from support.command import data
 
 MACHINE = {"/tmp", "/var/tmp", "/dev/shm"}
@@ -14,6 +16,22 @@ def test_every_temp_root_lies_in_the_test(own_world: Path) -> None:
     from tmpwarden.oskit.files import places
 
     assert set(places.temp_roots()) == {str(own_world / "tmp")}
+
+
+def test_a_test_that_takes_its_own_changes_back_stays_in_it(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Such a test once cleaned the machine's real /tmp."""
+    from tmpwarden.oskit.files import places
+
+    before = dict(os.environ)
+    monkeypatch.setenv("TMPWARDEN_ROOTS", "/elsewhere")
+    monkeypatch.delenv("HOME")
+    monkeypatch.undo()
+    assert {key: value for key, value in os.environ.items() if before.get(key) != value} == {}
+    assert before.keys() == os.environ.keys()
+    assert set(places.temp_roots()) == {str(own_world / "tmp")}
+    assert places.home().startswith(str(own_world)) and places.state_dir().startswith(str(own_world))
 
 
 def test_home_state_and_config_lie_in_the_test(own_world: Path) -> None:
