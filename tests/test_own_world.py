@@ -18,9 +18,7 @@ def test_every_temp_root_lies_in_the_test(own_world: Path) -> None:
     assert set(places.temp_roots()) == {str(own_world / "tmp")}
 
 
-def test_a_test_that_takes_its_own_changes_back_stays_in_it(
-    own_world: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def test_a_test_that_takes_its_own_changes_back_stays_in_it(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Such a test once cleaned the machine's real /tmp."""
     from tmpwarden.oskit.files import places
 

@@ -29,6 +29,13 @@ def bind(source, point):
     call("mount", os.fsencode(source), os.fsencode(point), None, 0x1000, None)
 """
 OPEN = "import os, sys; fd = os.open(sys.argv[1], os.O_RDONLY)"
+IN_FLIGHT = """
+import array, os, socket, sys
+fd = os.open(sys.argv[1], os.O_RDONLY)
+ends = socket.socketpair()
+ends[0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))])
+os.close(fd)
+"""
 MAP = (
     LIBC
     + """

@@ -6,8 +6,10 @@ from types import SimpleNamespace
 
 import pytest
 
+from support.holding import process
 from support.litter import claude_session, later, snapshot
 from support.mounts import fill_inodes, needs_root, tmpfs
+from support.users import IN_FLIGHT
 from support.windows import strike
 from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import inplace, link_marks
@@ -53,6 +55,19 @@ def test_another_unit_of_that_name_and_inode_is_spared(tmp_path: Path, monkeypat
         os.close(os.open(unit / "new", os.O_CREAT | os.O_WRONLY, 0o600))
         clean(Request(roots=(str(root),)), now_ns=later(0.001))
         assert (unit / "new").exists()
+
+
+def test_what_somebody_holds_unseen_is_not_gone_on_with(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A descriptor in flight: no process has it open, so only the kernel knows."""
+    with tmpfs(tmp_path / "t", size="4m", inodes=300) as root:
+        unit = claude_session(root, files=50)
+        fill_inodes(root)
+        cut_short(root, monkeypatch)
+        left = sorted(unit.rglob("*.output"))
+        assert 0 < len(left) < 50
+        with process(IN_FLIGHT, str(left[-1])):
+            clean(Request(roots=(str(root),)), now_ns=later(0.001))
+            assert sorted(unit.rglob("*.output")) == left
 
 
 def test_an_older_directory_that_took_the_name_is_spared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

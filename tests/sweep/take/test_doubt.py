@@ -229,7 +229,8 @@ def strike(name):
         place = path
         if not os.path.exists(path):  # opened through a directory that was open all the time
             quarantine = os.path.join(os.environ["TMPWARDEN_ROOTS"], f"tmpwarden-{os.geteuid()}", "q")
-            place = os.path.join(quarantine, os.listdir(quarantine)[0], "tasks/b1.output")
+            entry = next(entry.path for entry in os.scandir(quarantine) if entry.is_dir())  # its labels are files
+            place = os.path.join(entry, "tasks/b1.output")
         fd = os.open(place, os.O_RDONLY)
         ends[0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))])
         os.close(fd)
@@ -275,6 +276,24 @@ def test_a_teardown_inside_a_pid_namespace_works_also_where_the_kernel_cannot_be
         in_a_container("teardown", "--session", name, "--root", str(root), "--wait")
         assert not unit.exists()
         assert [path.suffix for path in in_quarantine(root)] == [".k"]
+
+
+def test_a_single_file_that_a_teardown_can_ask_nobody_about_waits_in_quarantine(
+    tmp_path: Path, own_world: Path
+) -> None:
+    """It is worth nothing and would be purged at once, but somebody may have it open unseen."""
+    with tmpfs(tmp_path / "layers") as layers, overlay(layers) as root:
+        (root / "gemini" / "ide").mkdir(parents=True)
+        port = root / "gemini" / "ide" / "gemini-ide-server-4711.json"
+        port.write_text("{}")
+        in_a_container("teardown", "--pid", "4711", "--root", str(root), "--wait")
+        assert not port.exists()
+        assert [(path.suffix, path.read_text()) for path in in_quarantine(root)] == [(".k", "{}")]
+    port = own_world / "tmp" / "gemini" / "ide" / "gemini-ide-server-4711.json"
+    port.parent.mkdir(parents=True)
+    port.write_text("{}")
+    in_a_container("teardown", "--pid", "4711", "--root", str(own_world / "tmp"), "--wait")
+    assert not port.exists() and in_quarantine(own_world / "tmp") == [], "here the kernel can be asked"
 
 
 def test_doctor_says_where_everything_stays_and_why(tmp_path: Path, own_world: Path) -> None:

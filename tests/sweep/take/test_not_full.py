@@ -2,13 +2,16 @@
 
 import errno
 import os
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from support.litter import claude_session, in_quarantine, later, snapshot
+from support.mounts import fill_bytes, fill_inodes, needs_root, tmpfs
 from tmpwarden.oskit.files import own_dirs, take
 from tmpwarden.sweep.compose import clean
+from tmpwarden.sweep.store.quarantine import Quarantines
 from tmpwarden.sweep.store.undo import undo
 
 REFUSALS = [errno.ENOSPC, errno.EDQUOT]
@@ -65,6 +68,24 @@ def test_a_quarantine_that_could_not_be_made_once_is_tried_again(
 
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda code: errno.errorcode[code])
+def test_a_run_opens_its_quarantine_though_it_was_refused_once(
+    root: Path, monkeypatch: pytest.MonkeyPatch, refusal: int
+) -> None:
+    mkdir, left = os.mkdir, [1]
+
+    def refused(name: str, *words: object, **more: object) -> None:
+        if name == "q" and left:
+            left.pop()
+            raise OSError(refusal, os.strerror(refusal))
+        mkdir(name, *words, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(own_dirs.os, "mkdir", refused)
+    quarantines = Quarantines(str(root.parent / "state" / "tmpwarden"))
+    assert quarantines.open(str(root)) is not None and not left
+    quarantines.close()
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda code: errno.errorcode[code])
 def test_a_second_refusal_is_believed_as_a_quota_gives_it(
     root: Path, monkeypatch: pytest.MonkeyPatch, refusal: int
 ) -> None:
@@ -83,6 +104,20 @@ def test_a_second_refusal_is_believed_as_a_quota_gives_it(
     monkeypatch.setattr(take.os, "open", refused)
     clean(now_ns=later(100))
     assert not unit.exists() and in_quarantine(root) == []
+
+
+@needs_root
+@pytest.mark.parametrize("fill", [fill_bytes, fill_inodes], ids=lambda fill: fill.__name__)
+def test_a_file_system_that_says_it_is_full_is_believed(tmp_path: Path, fill: Callable[[Path], object]) -> None:
+    """Without a byte left an empty file can still be made, and a rename fails where its directory has to grow."""
+    with tmpfs(tmp_path / "t", size="1m", inodes=300) as root:
+        fd = os.open(root, os.O_RDONLY)
+        try:
+            assert not take.is_full(fd)
+            fill(root)
+            assert take.is_full(fd)
+        finally:
+            os.close(fd)
 
 
 def test_a_second_try_leaves_nothing(tmp_path: Path) -> None:

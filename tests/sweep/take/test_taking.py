@@ -11,7 +11,7 @@ import pytest
 from support.litter import HOUR_NS, claude_session, cwd_markers, in_quarantine, later, snapshot
 from tmpwarden.model.answers import Nobody
 from tmpwarden.model.request import Request
-from tmpwarden.model.sweep import Receipt, Remove
+from tmpwarden.model.sweep import Finding, Receipt, Remove
 from tmpwarden.model.terms import Outcome, Reason
 from tmpwarden.oskit.files import take
 from tmpwarden.sweep.compose import prepare
@@ -76,6 +76,26 @@ def test_a_successor_of_the_judged_unit_is_not_removed_in_its_place(root: Path) 
         os.close(parent)
     assert (receipt.outcome, receipt.reason) == (Outcome.KEPT, Reason.CHANGED)
     assert precious.exists()
+
+
+def test_a_member_that_was_exchanged_after_it_was_looked_at_is_not_removed_in_place(root: Path) -> None:
+    _, second = cwd_markers(root, 2)
+    judged = Judged()
+
+    def exchanged(finding: Finding, name: str, status: os.stat_result) -> bool:
+        """It may go, and somebody puts a file of his there."""
+        if name == second.name:
+            second.rename(root / "elsewhere")
+            second.write_text("precious")
+        return judged.prepared.weigher.member_may_go(finding, name, status)
+
+    parent = os.open(root, os.O_RDONLY)
+    try:
+        receipt = remove_in_place(judged.verdict, parent, judged.journal, exchanged, Nobody())
+    finally:
+        os.close(parent)
+    assert (receipt.outcome, receipt.reason) == (Outcome.KEPT, Reason.CHANGED)
+    assert second.read_text() == "precious"
 
 
 def test_a_directory_that_somebody_has_locked_meanwhile_is_not_taken(root: Path) -> None:

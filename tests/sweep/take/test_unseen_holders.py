@@ -13,19 +13,12 @@ from support.holding import process
 from support.litter import claude_session, cwd_markers, in_quarantine, later
 from support.mounts import fill_inodes, needs_root, tmpfs
 from support.user import OrdinaryUser
-from support.users import OPEN
+from support.users import IN_FLIGHT, OPEN
 from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import kernel_word
 from tmpwarden.oskit.files import purge as purging
 from tmpwarden.sweep.compose import clean
 
-IN_FLIGHT = """
-import array, os, socket, sys
-fd = os.open(sys.argv[1], os.O_RDONLY)
-ends = socket.socketpair()
-ends[0].sendmsg([b"x"], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", [fd]))])
-os.close(fd)
-"""
 # io_uring_setup and io_uring_register(IORING_REGISTER_FILES): the ring holds the file, in nobody's table.
 IN_A_RING = """
 import ctypes, os, sys
