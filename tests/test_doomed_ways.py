@@ -20,7 +20,7 @@ UNLINKS = {
 }
 PUNCHES = {"oskit/files/punch.py": "the file that a person names"}
 MAKERS = {
-    "judged": {"sweep/take/purger.py", "sweep/take/taking.py", "sweep/take/without_room.py"},
+    "judged": {"processes/punching.py", "sweep/take/purger.py", "sweep/take/taking.py", "sweep/take/without_room.py"},
     "expired": {"sweep/store/quarantine.py"},
     "resumed": {"sweep/store/quarantine.py", "sweep/store/settle.py", "sweep/take/without_room.py"},
     "own": {"oskit/files/purge.py", "oskit/files/own_files.py", "session/directory.py"},
@@ -36,7 +36,7 @@ OWN = {
         "session/directory.py", "setup/everything.py", "sweep/store/labels.py", "sweep/store/quarantine.py",
     },
 }  # fmt: skip
-DESTROYERS = {"purge", "unlink_same", "purge_in_place", "remove_tree"}
+DESTROYERS = {"punch", "purge", "unlink_same", "purge_in_place", "remove_tree"}
 GONE_FOR_GOOD = {"unlink", "remove", "rmdir", "rmtree", "removedirs"}
 
 

@@ -10,7 +10,8 @@ from pathlib import Path
 import pytest
 
 from processes.leftovers import SESSION, WAIT, carrying, program
-from support.command import answer, data, tmpwarden
+from processes.test_punch import asked
+from support.command import data, tmpwarden
 from support.mounts import tmpfs
 from support.user import UID
 from tmpwarden.leases.scratch import open_scratch
@@ -71,7 +72,7 @@ def test_punching_gives_back_all_but_the_end_and_the_writer_goes_on(tmp_path: Pa
         while path.stat().st_size < 110 * MB:
             time.sleep(0.01)
         before = path.stat()
-        status, envelope = answer("brake", "--punch", str(path), "--yes")
+        status, envelope = asked(path)
         assert status == 0, envelope
         assert envelope["data"]["freed_bytes"] >= 40 * MB
         after = path.stat()
@@ -91,7 +92,7 @@ def test_a_deleted_file_is_punched_by_its_descriptor(tmp_path: Path, small_root:
         [found] = data("brake")["files"]
         assert found["deleted"] and found["writers"][0]["pid"] == writer.pid
         descriptors = [name for name in os.listdir(f"/proc/{writer.pid}/fd") if _leads_to(writer.pid, name, "gone.log")]
-        status, envelope = answer("brake", "--punch", f"{writer.pid}:{descriptors[0]}", "--yes")
+        status, envelope = asked(f"{writer.pid}:{descriptors[0]}")
         assert status == 0, envelope
         assert envelope["data"]["freed_bytes"] > 10 * MB
 
@@ -113,7 +114,7 @@ def test_what_is_still_needed_from_its_beginning_is_not_punched(tmp_path: Path, 
         source += "import mmap; m = mmap.mmap(f.fileno(), 0)\n" if how == "mapped" else "f.seek(10)\n"
     content = path.read_bytes()
     with program(tmp_path, ["node", "w.py"], carrying(), source + WAIT):
-        status, envelope = answer("brake", "--punch", str(path), "--yes")
+        status, envelope = asked(path)
         assert status == 3
         assert "needed" in envelope["error"]["message"]
     assert path.read_bytes() == content

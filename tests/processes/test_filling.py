@@ -17,7 +17,8 @@ from pathlib import Path
 import pytest
 
 from processes.leftovers import SESSION, carrying, program
-from support.command import answer, data, tmpwarden
+from processes.test_punch import asked
+from support.command import data, tmpwarden
 from support.mounts import tmpfs
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.oskit.proc.procs import read_whole
@@ -142,7 +143,7 @@ def test_it_is_warned_of_before_half_stopped_before_full_punched_and_goes_on(
             [told] = [one for one in data("doctor", "--no-probe")["diagnoses"] if one["check"] == "runaway"]
             assert told["remedy"] == f"tmpwarden brake --resume {pid}"
             end = path.read_bytes()[-MB:]
-            status, envelope = answer("brake", "--punch", str(path), "--yes")
+            status, envelope = asked(path)
             assert status == 0, envelope
             assert envelope["data"]["freed_bytes"] > form.megabytes * MB // 4
             size = path.stat().st_size

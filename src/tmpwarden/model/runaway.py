@@ -59,3 +59,12 @@ class Breach:
     growing: GrowingFile
     limit: str  # in words: "max_file 20.0 GB"
     writers: tuple[Writer, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Hole:
+    """The verdict on an open file: all but its end may go, if its only user is who can do nothing but append to it."""
+
+    fd: int  # the writer's own open file
+    device: int
+    inode: int

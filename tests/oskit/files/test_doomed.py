@@ -11,6 +11,7 @@ from support.mounts import needs_root
 from support.trees import opened
 from tmpwarden.lazy_dataclass import replace
 from tmpwarden.model.answers import Held, Nobody, NotMeasured, Users
+from tmpwarden.model.runaway import Hole
 from tmpwarden.model.sweep import Evidence, Finding, Owner, Remove, Witness
 from tmpwarden.model.terms import Kind, OwnerState, Reason, WitnessKind
 from tmpwarden.oskit.files import doomed as mod
@@ -19,6 +20,7 @@ from tmpwarden.oskit.files.birth import born_ns
 from tmpwarden.oskit.files.doomed import Bound, Doomed, expired, judged, own, resumed
 from tmpwarden.oskit.files.inplace import purge_in_place
 from tmpwarden.oskit.files.own_files import remove_file, remove_tree
+from tmpwarden.oskit.files.punch import punch
 from tmpwarden.oskit.files.purge import Unlinked, purge, purge_own, unlink_same
 from tmpwarden.worktrees.survey import LITTER
 
@@ -234,3 +236,33 @@ def test_a_refusal_leaves_no_descriptor(ours: tuple[Path, int]) -> None:
     with own(fd, TOKEN) as doomed:
         purge(doomed)
     assert os.listdir("/proc/self/fd") == before
+
+
+# A hole in an open file, which may have no name
+
+
+def hole_in(fd: int, *, inode: int | None = None) -> Hole:
+    status = os.fstat(fd)
+    return Hole(fd, status.st_dev, status.st_ino if inode is None else inode)
+
+
+@pytest.mark.parametrize("users", UNKNOWN, ids=["not measured", "held"])
+def test_nothing_is_punched_that_somebody_else_may_use(tmp_path: Path, users: Users) -> None:
+    with (tmp_path / "log").open("ab") as file, pytest.raises(OSError, match="not proven"):
+        judged(None, "", hole_in(file.fileno()), users)
+
+
+def test_another_file_than_the_judged_one_is_not_punched(tmp_path: Path) -> None:
+    with (tmp_path / "log").open("ab") as file, pytest.raises(OSError, match="not what was judged"):
+        judged(None, "", hole_in(file.fileno(), inode=1), Nobody())
+
+
+def test_a_hole_is_made_in_the_open_file_that_was_judged_also_when_its_name_is_gone(tmp_path: Path) -> None:
+    path = tmp_path / "log"
+    path.write_bytes(b"x" * (1 << 20))
+    with path.open("ab") as file:
+        path.unlink()
+        with judged(None, "", hole_in(file.fileno()), Nobody()) as doomed:
+            assert punch(doomed, keep_last_bytes=4096) == (1 << 20) - 4096
+        with open(f"/proc/self/fd/{file.fileno()}", "rb") as left:
+            assert left.read() == bytes((1 << 20) - 4096) + b"x" * 4096

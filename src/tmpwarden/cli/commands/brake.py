@@ -45,7 +45,8 @@ def command(
     """Files in the temp roots that grow while a process writes them: how fast, who, and when the disk is full.
 
     While it runs it applies the limits of [brake] in config.toml to commands of agent sessions; without any it only
-    tells. --punch frees the beginning of a file that is written in sequence; that cannot be undone.
+    tells. --punch frees the beginning of a file that one program appends to (`>> FILE`) and nobody else has open; that
+    cannot be undone.
     """
     told = [each for each in (stop_pid, resume_pid, end_pid, punch) if each is not None]
     if len(told) > 1:

@@ -3,7 +3,7 @@
 A Doomed is bound to what lay behind a name at one moment: a descriptor, the device, the inode and the birth time. Only
 the four makers below can build one, and each asks for its own proof:
 
-- `judged`: the verdict, and that nobody uses what it was passed on;
+- `judged`: the verdict, and that nobody uses what it was passed on (of a hole: nobody but its writer);
 - `expired`: what waited in quarantine, looked at anew through the descriptor that it is bound to;
 - `resumed`: a name or an intent says that the first unlink was done, so that half of it may be gone already;
 - `own`: a thing of our making, in a place of ours: a session that we hold the lock of, a hand-over, a small file.
@@ -21,6 +21,7 @@ import stat
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.answers import Users
+    from ...model.runaway import Hole
     from ...model.sweep import Remove
 
 _O_PATH = getattr(os, "O_PATH", 0)
@@ -35,10 +36,14 @@ class Bound:
 
     __slots__ = ("born_ns", "device", "fd", "inode", "is_directory", "uid")
 
-    def __init__(self, dir_fd: int | None, name: str, *, with_birth: bool = True) -> None:
-        """Raises OSError: FileNotFoundError where nothing lies there."""
-        self.fd = os.open(name, _PIN, dir_fd=dir_fd) if _O_PATH else -1
-        status = os.fstat(self.fd) if _O_PATH else os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
+    def __init__(self, dir_fd: int | None, name: str, *, with_birth: bool = True, opened: int | None = None) -> None:
+        """`opened`: the open file that it is about, whatever its name. Raises OSError: FileNotFoundError where nothing
+        lies there."""
+        if opened is not None:
+            self.fd = os.dup(opened)
+        else:
+            self.fd = os.open(name, _PIN, dir_fd=dir_fd) if _O_PATH else -1
+        status = os.fstat(self.fd) if self.fd >= 0 else os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
         self.device, self.inode, self.uid = status.st_dev, status.st_ino, status.st_uid
         self.is_directory = stat.S_ISDIR(status.st_mode)
         self.born_ns = _born_ns(dir_fd, name) if with_birth and dir_fd is not None else None
@@ -94,21 +99,26 @@ class Doomed:
         self.bound.close()
 
 
-def judged(dir_fd: int, name: str, verdict: Remove, users: Users, *, born_ns: int | None = None) -> Doomed:
-    """The unit of that verdict, wherever it lies by now, or a member of a swarm. `users`: who uses it, by the last
-    look. `born_ns`: its birth when it was taken. Raises OSError where that does not prove it."""
-    finding = verdict.finding
-    bound = Bound(dir_fd, name)
+def judged(
+    dir_fd: int | None, name: str, verdict: Remove | Hole, users: Users, *, born_ns: int | None = None
+) -> Doomed:
+    """The unit of that verdict, wherever it lies by now, or a member of a swarm; or the blocks of an open file, which
+    needs no name. `users`: who uses it, by the last look. `born_ns`: its birth when it was taken. Raises OSError where
+    that does not prove it."""
+    from ...model.runaway import Hole  # hooks, which use `own` alone, start without
+
+    bound = Bound(dir_fd, name, opened=verdict.fd if isinstance(verdict, Hole) else None)
     try:
         _nobody(users)
-        if finding.members:
+        finding = verdict if isinstance(verdict, Hole) else verdict.finding
+        if not isinstance(finding, Hole) and finding.members:
             is_it = not bound.is_directory and bound.uid == os.geteuid()
         else:
             is_it = (bound.device, bound.inode) == (finding.device, finding.inode)
         if not is_it or (born_ns is not None and bound.born_ns != born_ns):
             raise _stale()
-        if verdict.doubt and bound.is_directory:  # law 3: it may be somebody's working directory, so it only waits
-            raise _unproven(verdict.doubt)
+        if bound.is_directory and not isinstance(verdict, Hole) and verdict.doubt:
+            raise _unproven(verdict.doubt)  # law 3: it may be somebody's working directory, so it only waits
     except BaseException:
         bound.close()
         raise

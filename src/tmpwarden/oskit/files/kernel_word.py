@@ -53,6 +53,41 @@ def ask(dir_fd: int, name: str) -> Users:
         return _Question().about(dir_fd, name)
 
 
+@contextmanager
+def alone(fd: int) -> Iterator[Users]:
+    """Whether this is the only open file of its file: then nobody else has it open or mapped, anywhere, and while the
+    block runs that stays so, because whoever opens it waits. `fd` may have been taken from its process."""
+    if fcntl is None:
+        yield _open("this system has nobody to ask")
+        return
+    with _deaf_to_sigio():
+        answer = _leased(fd)
+        try:
+            yield answer
+        finally:
+            if isinstance(answer, Nobody):
+                fcntl.fcntl(fd, _SET_LEASE, fcntl.F_UNLCK)
+
+
+def _leased(fd: int) -> Users:
+    try:
+        if not _is_believed(fd):
+            return _open("on its file system the kernel cannot be asked who has a file open")
+        if fcntl.fcntl(fd, fcntl.F_GETLEASE) != fcntl.F_UNLCK:
+            return _open("its own process has a lease on it")  # ours would end it
+        fcntl.fcntl(fd, _SET_LEASE, fcntl.F_WRLCK)
+    except OSError as error:
+        if error.errno == errno.EAGAIN:
+            return Held((Witness(WitnessKind.OPEN_FILE, ""),))
+        return _open(f"the kernel does not say who has it open: {error.strerror}")
+    return Nobody()
+
+
+def somebody_waits(fd: int) -> bool:
+    """Whether somebody has begun to open what we are `alone` with."""
+    return fcntl.fcntl(fd, fcntl.F_GETLEASE) != fcntl.F_WRLCK
+
+
 def confirmed(seen: Users, dir_fd: int, name: str) -> Users:
     """What /proc has `seen` of the users of `name`, and the kernel's word on top: the last question before something is
     destroyed. Where the kernel cannot tell, /proc must have seen everybody."""

@@ -1,16 +1,24 @@
-"""Regular files in temp roots that a process has open: how big they are, and whether and how it writes them."""
+"""Regular files that processes have open: those in temp roots, with how big they are and how they are written; and
+who uses one given file."""
 
 from __future__ import annotations
 
+import errno
 import os
 import stat
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 
 from ...lazy_dataclass import dataclass
-from .namespaces import MountTable
+from ..files.descriptors import closing
+from . import procs, threads
+from .namespaces import MountTable, waits_for_others
+from .proc_links import NO_FILES
 
 _DELETED = " (deleted)"
 _BLOCK = 512
+_PIDFD_GETFD = 438  # a system call that Python has no name for
+_MACHINES = ("x86_64", "aarch64", "riscv64", "loongarch64", "ppc64le", "s390x")  # where that is its number
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,11 +38,6 @@ class OpenFile:
     @property
     def identity(self) -> tuple[int, int]:
         return self.device, self.inode
-
-    @property
-    def is_in_sequence(self) -> bool:
-        """It writes at the end, one write after the other. The size was read first: a writer may be past it by now."""
-        return self.is_appended or self.position >= self.size_bytes
 
 
 def open_files(pid: int, roots: Sequence[str], table: MountTable | None) -> Iterator[OpenFile]:
@@ -79,6 +82,109 @@ def _open_file(pid: int, fd: int, roots: Sequence[str], table: MountTable | None
 
 def _how(pid: int, fd: int) -> tuple[int, int]:
     """(flags it was opened with, position) from fdinfo."""
-    with open(f"/proc/{pid}/fdinfo/{fd}") as lines:
-        said = dict(line.split(":", 1) for line in lines if ":" in line)
+    said = _fdinfo(pid, fd)
     return int(said["flags"], 8), int(said["pos"])
+
+
+def _fdinfo(thread: int, fd: int) -> dict[str, str]:
+    """What the kernel tells of one descriptor. Raises OSError."""
+    said: dict[str, str] = {}
+    for line in procs.read(f"/proc/{thread}/fdinfo/{fd}").decode("ascii", "replace").splitlines():
+        key, _, value = line.partition(":")
+        said.setdefault(key, value.strip())  # the kernel's own words come first
+    return said
+
+
+def taken(pid: int, fd: int) -> int:
+    """That very open file, as if its process had passed it to us; opening it by name would make another one.
+
+    Raises OSError: not for us (PermissionError), gone, or ENOSYS: this kernel cannot."""
+    if os.uname().machine not in _MACHINES or not hasattr(os, "pidfd_open"):
+        raise OSError(errno.ENOSYS, os.strerror(errno.ENOSYS))
+    import ctypes
+
+    with closing(os.pidfd_open(pid)) as process:
+        libc = ctypes.CDLL(None, use_errno=True)
+        got: int = libc.syscall(_PIDFD_GETFD, process, fd, 0)
+        if got < 0:
+            raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
+    return got
+
+
+@dataclass(frozen=True, slots=True)
+class FileUser:
+    """One who has the file in question open or mapped."""
+
+    pid: int
+    flags: int | None  # of his descriptor; None: mapped
+
+    @property
+    def may_read(self) -> bool:
+        return self.flags is not None and self.flags & os.O_ACCMODE != os.O_WRONLY
+
+    @property
+    def may_write(self) -> bool:
+        return self.flags is not None and self.flags & os.O_ACCMODE != os.O_RDONLY
+
+
+def flags_of(fd: int) -> int:
+    """What an open file of ours was opened for."""
+    return _how(os.getpid(), fd)[0]
+
+
+def only_appends(flags: int) -> bool:
+    """Whatever it seeks to, the kernel writes at the end."""
+    return flags & os.O_ACCMODE == os.O_WRONLY and bool(flags & os.O_APPEND)
+
+
+def users_of(fd: int) -> Iterator[FileUser]:
+    """Who else has the file behind our `fd` open or mapped, under whatever name, as far as /proc shows them to us. To
+    tell people; it proves nothing."""
+    question = _Question(fd)
+    with suppress(OSError):
+        for pid in procs.pids():
+            with suppress(OSError, KeyError, ValueError):
+                yield from question.about(pid)
+
+
+class _Question:
+    """For one file."""
+
+    def __init__(self, fd: int) -> None:
+        self.ours = (os.getpid(), fd)
+        status = os.fstat(fd)
+        self.device, self.inode = status.st_dev, status.st_ino
+        self.filesystems: dict[str, dict[str, str]] = {}  # mount namespace -> mount id -> type of its file system
+        own = {str(mount.id): mount.device for mount in MountTable.read().mounts}.get(_fdinfo(*self.ours)["mnt_id"])
+        major, _, minor = (own or "0:0").partition(":")
+        numbers = {(os.major(self.device), os.minor(self.device)), (int(major), int(minor))}  # btrfs has two of them
+        self.in_maps = {(b"%02x:%02x" % pair, b"%d" % self.inode) for pair in numbers}
+
+    def about(self, pid: int) -> Iterator[FileUser]:
+        for thread in (pid, *threads.apart(pid)):
+            for name in os.listdir(f"/proc/{thread}/fd"):
+                with suppress(*procs.ENDED):  # closed meanwhile
+                    said = _fdinfo(thread, int(name))
+                    if (pid, int(name)) != self.ours and self.is_it(thread, name, said):
+                        yield FileUser(pid, int(said["flags"], 8))
+        maps = procs.read(f"/proc/{pid}/maps")
+        if any(tuple(line.split(None, 5)[3:5]) in self.in_maps for line in maps.splitlines()):
+            yield FileUser(pid, None)
+
+    def is_it(self, thread: int, name: str, said: dict[str, str]) -> bool:
+        """One inode number is many files. Nothing is asked that a dead server would have to answer."""
+        if int(said.get("ino", self.inode)) != self.inode:
+            return False
+        link = f"/proc/{thread}/fd/{name}"
+        target = os.readlink(link)
+        if not target.startswith("/") or target.startswith(NO_FILES):
+            return False
+        namespace = os.readlink(f"/proc/{thread}/ns/mnt")
+        if namespace not in self.filesystems:
+            known = MountTable.read(thread).mounts
+            self.filesystems[namespace] = {str(one.id): one.filesystem for one in known}
+        filesystem = self.filesystems[namespace].get(said["mnt_id"])
+        if filesystem is None or waits_for_others(filesystem):
+            return False
+        status = os.stat(link)
+        return (status.st_dev, status.st_ino) == (self.device, self.inode)
