@@ -74,3 +74,23 @@ def fuse(point: Path, *, owner: int = 0, stopped: bool = True) -> Iterator[Path]
         daemon.wait()
         daemon.stdout.close()
         subprocess.run(["umount", "--lazy", str(point)], check=False, capture_output=True)
+
+
+def _main(argv: list[str]) -> int:
+    at = argv.index("--")
+    with contextlib.ExitStack() as mounts:
+        for point in argv[:at]:
+            mounts.enter_context(fuse(Path(point)))
+        return subprocess.run(argv[at + 1 :], check=False).returncode
+
+
+def beside(
+    points: list[Path], argv: list[str], said: str = "", timeout_s: float = 60
+) -> "subprocess.CompletedProcess[str]":
+    """What a program says while all of `points` hang, in a mount namespace of its own: nobody else meets them."""
+    ours = [*("unshare", "-m", sys.executable, __file__), *map(str, points), "--", *argv]
+    return subprocess.run(ours, input=said, text=True, capture_output=True, timeout=timeout_s)
+
+
+if __name__ == "__main__":
+    sys.exit(_main(sys.argv[1:]))

@@ -128,7 +128,10 @@ def remove_unused_runtimes() -> tuple[str, ...]:
         versions = [name for name in os.listdir(base) if os.path.isfile(f"{base}/{name}/tmpwarden/hooks/run.py")]
     except OSError:
         return ()
-    in_use = "\n".join(_everything_installed())
+    try:
+        in_use = "\n".join(_everything_installed())
+    except BrokenSettings:
+        return ()  # what cannot be read may name any of them
     gone = [f"{base}/{name}" for name in sorted(versions) if f"{base}/{name}/" not in in_use]
     for path in gone:
         record.remove(path)
@@ -138,10 +141,10 @@ def remove_unused_runtimes() -> tuple[str, ...]:
 
 
 def _everything_installed() -> Iterator[str]:
-    """Every text that may name a runtime, broken settings included."""
+    """Every text that may name a runtime, broken settings included. Raises BrokenSettings: it could not be read."""
     for target in TARGETS:
+        yield (read(target.settings()) or b"").decode("utf-8", "replace")
         try:
-            yield (read(target.settings()) or b"").decode("utf-8", "replace")
             yield from target.commands()
         except BrokenSettings:
             continue

@@ -6,9 +6,10 @@ import difflib
 import json
 import os
 
-from ..errors import BrokenSettings
+from ..errors import BrokenSettings, FrozenMount
 from ..lazy_dataclass import dataclass
 from ..oskit.files.atomic import at_once
+from ..oskit.proc.own_mount import frozen_way
 from ..text import shown
 from . import inserter, jsonc
 
@@ -39,6 +40,7 @@ class Edit:
 
 def read(path: str) -> bytes | None:
     """The file's bytes, None if there is no such file. Raises BrokenSettings where something else is in the way."""
+    must_answer(path)
     try:
         with open(path, "rb", opener=at_once) as file:
             return file.read()
@@ -46,6 +48,14 @@ def read(path: str) -> bytes | None:
         return None
     except OSError as error:
         raise BrokenSettings(shown(path), (error.strerror or "cannot be read").lower()) from None
+
+
+def must_answer(path: str) -> None:
+    """Raises BrokenSettings where a mount on the way would keep everybody waiting who looks at `path`."""
+    if point := frozen_way(path):
+        raise BrokenSettings(
+            shown(path), f"the file system mounted at {shown(point)} does not answer", hint=FrozenMount.hint
+        )
 
 
 def parse(path: str, content: bytes | None) -> Document:
@@ -93,6 +103,7 @@ def spell(path: str, document: Document, like: bytes | None) -> bytes:
 
 def resolved(path: str) -> str:
     """Where a link leads: people keep their settings in a repository of dotfiles."""
+    must_answer(path)
     return os.path.realpath(path)
 
 

@@ -12,6 +12,7 @@ import re
 import tomllib
 from collections.abc import Iterator
 
+from ..errors import BrokenSettings
 from ..lazy_dataclass import dataclass, field
 from ..oskit.files import places
 from ..text import shown
@@ -46,8 +47,11 @@ def way_of(target: Target) -> Way:
     if by == "shell":
         return Way(target.id, "shell")
     directory = os.path.join(places.ours(places.temp_roots()[0]), target.id)
-    path = resolved(os.path.join(target.home(), target.facts["temp_file"]))
-    before = read(path)
+    try:
+        path = resolved(os.path.join(target.home(), target.facts["temp_file"]))
+        before = read(path)
+    except BrokenSettings as error:
+        return Way(target.id, "shell", remaining=(str(error),))
     try:
         text = (before or b"").decode()
         after = in_toml(text, directory) if by == "toml-set" else _in_dotenv(text, directory, path, before is None)

@@ -139,7 +139,7 @@ def test_the_question_has_a_deadline_and_is_asked_once(own_world: Path, monkeypa
     asked = reach._asked
     questions: list[str] = []
     monkeypatch.setattr(reach, "DEADLINE_S", 0.5)
-    monkeypatch.setattr(reach, "_asked", lambda point: questions.append(point) or asked(point))
+    monkeypatch.setattr(reach, "_asked", lambda points: questions.extend(points) or asked(points))
     with fuse(own_world / "tmp" / "mount") as point:
         began = time.monotonic()
         assert reach.Reach.now().frozen(str(point / "x")) == str(point)
@@ -149,7 +149,7 @@ def test_the_question_has_a_deadline_and_is_asked_once(own_world: Path, monkeypa
 
 
 def test_without_such_mounts_nobody_is_asked(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(reach, "_asked", lambda point: pytest.fail(f"asked {point}"))
+    monkeypatch.setattr(reach, "_asked", lambda points: pytest.fail(f"asked {points}"))
     assert reach.Reach.now().frozen(str(own_world / "tmp")) is None
 
 

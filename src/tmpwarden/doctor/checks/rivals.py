@@ -8,6 +8,7 @@ from ...agent_facts import FACTS
 from ...model.sweep import Diagnosis
 from ...oskit.files import places
 from ...oskit.files.opening import entry_names
+from ...oskit.proc.own_mount import frozen_way
 from ...text import quoted, shown
 from ..patient import Patient
 
@@ -58,6 +59,8 @@ def _is_script(path: str) -> bool:
 def _files() -> Iterator[str]:
     home = places.home()
     for path in (*_SYSTEM, *_SPOOLS, *_of_agents(home), *(f"{home}/{name}" for name in _HOME)):
+        if frozen_way(path):
+            continue  # the check of mounts tells it
         if os.path.isdir(path):
             files = [file for name in entry_names(path) if os.path.isfile(file := f"{path}/{name}")]
             yield from (file for file in files if not _is_script(file) or os.access(file, os.X_OK))

@@ -3,7 +3,11 @@
 import sys
 from posix import lstat, readlink, scandir
 
-from ..proc.own_mount import mounts
+from ..proc.slow_mounts import mounts, waiting
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
 
 MAX_ENTRIES = 500  # of a directory that is looked into: an allow is not worth more time
 _TYPE, _LINK, _REGULAR = 0o170000, 0o120000, 0o100000  # the module `stat` is one import more
@@ -13,11 +17,12 @@ MAX_LINKS = 40  # as the kernel
 class Disk:
     """`look` for one decision: what was resolved once is remembered. It reads names, never contents."""
 
-    __slots__ = ("_looked", "_plain", "_resolved")
+    __slots__ = ("_looked", "_plain", "_resolved", "_waiting")
 
     def __init__(self) -> None:
         self._resolved: dict[str, str | None] = {"/": "/"}
         self._looked: dict[str, tuple[str | None, bool]] = {}
+        self._waiting: frozenset[str] | None = None  # where mounts lie that may hang
         self._plain: set[str] = set()  # seen on the way to somewhere: not there, or no link and no second name
 
     def look(self, path: str) -> tuple[str | None, bool]:
@@ -30,6 +35,8 @@ class Disk:
         if "\0" in path:
             return None, False
         parent = self.resolve(path.rpartition("/")[0] or "/")
+        if parent is None or self._hangs(f"{parent.rstrip('/')}/{path.rpartition('/')[2]}"):
+            return None, False
         try:
             lstat(path)
         except (FileNotFoundError, NotADirectoryError):
@@ -40,6 +47,8 @@ class Disk:
 
     def is_plain(self, path: str, deep: bool = False) -> bool:
         """Was this directory seen to hold no symlink and no file with a second name? `deep`: with all that is below."""
+        if self.resolve(path) is None or any(point.startswith(f"{path}/") for point in self._risky()):
+            return False
         todo, seen = [path], 0
         try:
             while todo:
@@ -68,8 +77,21 @@ class Disk:
         """As `realpath -m`: what does not exist stays as it is written. A loop or a closed door is None, and so is a
         file with a second name: writing to it changes the other one too, and nobody can tell where that is."""
         if path not in self._resolved:
-            self._resolved[path] = _resolve(path, self._plain)
+            self._resolved[path] = _resolve(path, self._plain, self._hangs)
         return self._resolved[path]
+
+    def _hangs(self, place: str) -> bool:
+        """Whether a mount lies right here that keeps everybody waiting who looks."""
+        if place not in self._risky():
+            return False
+        from ..proc.reach import Reach
+
+        return Reach.now().is_frozen_at(place)
+
+    def _risky(self) -> frozenset[str]:
+        if self._waiting is None:
+            self._waiting = waiting()
+        return self._waiting
 
 
 def _escaped(path: str) -> bytes:
@@ -80,7 +102,7 @@ def _escaped(path: str) -> bytes:
     return data
 
 
-def _resolve(path: str, plain: set[str]) -> str | None:
+def _resolve(path: str, plain: set[str], hangs: "Callable[[str], bool]") -> str | None:
     todo = [part for part in reversed(path.split("/")) if part]
     done: list[str] = []
     links = 0
@@ -96,6 +118,8 @@ def _resolve(path: str, plain: set[str]) -> str | None:
             done.append(part)
             continue
         if here == "/proc":  # it shows everybody something else: /proc/self, and what is mounted where
+            return None
+        if hangs(here):
             return None
         try:
             status = lstat(here)

@@ -7,23 +7,10 @@ import os
 from . import procs
 from .link_walk import follow
 from .mountinfo import Mount, parse_mounts, visible_mounts
+from .slow_mounts import NETWORK_FILESYSTEMS
+from .slow_mounts import waits_for_others as waits_for_others
 
 INITIAL_PID_NAMESPACE = "pid:[4026531836]"  # a constant of the kernel: PROC_PID_INIT_INO
-
-# A process on another host can own what lies here, so no record of ours proves that it is gone.
-NETWORK_FILESYSTEMS = frozenset((
-    "nfs", "nfs4", "cifs", "smb3", "smbfs", "9p", "afs", "ceph", "glusterfs", "lustre", "gfs", "gfs2", "ocfs2",
-    "beegfs", "gpfs", "pvfs2", "orangefs", "davfs", "virtiofs", "fuse.sshfs", "fuse.glusterfs", "fuse.cephfs",
-    "fuse.davfs", "fuse.rclone", "fuse.s3fs", "fuse.gcsfuse", "fuse.juicefs",
-))  # fmt: skip
-
-
-def waits_for_others(filesystem: str) -> bool:
-    """Whether its answers come from somebody (a server, a FUSE daemon) who may never give them."""
-    if filesystem in NETWORK_FILESYSTEMS or filesystem == "autofs":
-        return True
-    return filesystem.startswith("fuse") and filesystem != "fusectl"
-
 
 _boot_id: str | None = None
 _machine_id: str | None = None

@@ -5,7 +5,7 @@ try:
 except ImportError:  # Windows
     import os as posix  # type: ignore[no-redef]
 
-_PAGE = 1 << 12  # the kernel writes so much at a time, whatever it is asked for
+from .slow_mounts import mounts, waiting
 
 
 def frozen(path: str) -> str | None:
@@ -21,18 +21,10 @@ def frozen(path: str) -> str | None:
     return Reach.now().frozen(path)
 
 
-def mounts() -> bytes | None:
-    """/proc/self/mountinfo; None: not measured, and nowhere but on Linux."""
-    try:
-        fd = posix.open("/proc/self/mountinfo", posix.O_RDONLY | posix.O_CLOEXEC)
-    except (OSError, AttributeError):
+def frozen_way(path: str) -> str | None:
+    """The same for any path, links followed: a file of an agent's, which may lie on a server's disk."""
+    if not waiting():
         return None
-    try:
-        parts = []
-        while part := posix.read(fd, _PAGE):
-            parts.append(part)
-        return b"".join(parts)
-    except OSError:
-        return None
-    finally:
-        posix.close(fd)
+    from .reach import Reach
+
+    return Reach.now().frozen(path)

@@ -8,12 +8,13 @@ from __future__ import annotations
 
 import _thread
 import errno
+import itertools
 import os
 import sys
 import time
 
 from ...errors import FrozenMount
-from ...text import shown
+from ...text import is_within, shown
 from .link_walk import follow
 from .mount_watch import Watched as _Watched
 from .mountinfo import Mount
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 
 DEADLINE_S = 2.0  # from when the child is there
 _START_S = 20.0  # for an interpreter on a starved machine: how long that takes says nothing about a mount
+_MOST_AT_ONCE = 16  # a process each
 _KNOWN_S = 60.0  # how long an answer counts: a server thread lives for weeks
 # It closes whatever it inherited before it touches anything: stuck for good, it must hold no lock and no pipe of ours.
 _ALONE = 'import os, sys\nos.closerange(3, 65536)\nos.write(1, b"+")\n'
@@ -83,7 +85,28 @@ class Reach:
     def is_frozen_at(self, point: str) -> bool:
         """Whether a mount lies at this very path, without links, that does not answer."""
         mount = self.risky.get(point)
-        return mount is not None and not _answers(mount)
+        return mount is not None and not self._answers(mount)
+
+    def _answers(self, mount: Mount) -> bool:
+        if (answer := _answer(mount)) is not None:
+            return answer
+        together = [mount, *self._asked_with(mount)]
+        for each, answered in zip(together, _asked([each.point for each in together]), strict=True):
+            _known[_key(each)] = (answered, time.monotonic())
+        return _known[_key(mount)][0]
+
+    def _asked_with(self, mount: Mount) -> list[Mount]:
+        """The others below the user's home, where one agent's directory follows the other: one deadline for them all.
+        An autofs is asked only when somebody wants to go there: the question mounts what lies behind it."""
+        home = os.environ.get("HOME", "")
+        if not home.startswith("/"):
+            return []
+        home, _, _ = follow(home, self.risky.__contains__)
+        if not is_within(mount.point, home):
+            return []
+        others = (each for point, each in self.risky.items() if each is not mount and is_within(point, home))
+        unasked = (each for each in others if each.filesystem != "autofs" and _answer(each) is None)
+        return list(itertools.islice(unasked, _MOST_AT_ONCE - 1))
 
     def first_inside(self, path: str) -> str | None:
         return next(self.inside(path), None) if self.risky else None
@@ -116,29 +139,82 @@ def _begin_anew() -> None:
 os.register_at_fork(after_in_child=_begin_anew)
 
 
-def _answers(mount: Mount) -> bool:
-    key, now = (mount.id, mount.device, mount.point), time.monotonic()
-    answer, asked = _known.get(key, (False, -_KNOWN_S))
-    if now - asked >= _KNOWN_S:
-        answer = _asked(mount.point)
-        _known[key] = (answer, time.monotonic())
-    return answer
+def _key(mount: Mount) -> tuple[int, str, str]:
+    return mount.id, mount.device, mount.point
 
 
-def _asked(point: str) -> bool:
-    try:
-        return answer_of(_PROBE, point) == b"1"
-    except TimeoutError:
-        return False
-    except OSError:
-        return True  # no process to be had: whoever asks takes the risk, as with any disk
+def _answer(mount: Mount) -> bool | None:
+    """What is known of it; None: it has not been asked lately."""
+    answer, asked = _known.get(_key(mount), (None, 0.0))
+    return answer if time.monotonic() - asked < _KNOWN_S else None
+
+
+def _asked(points: list[str]) -> list[bool]:
+    """Whether each of them answers, all asked at once."""
+    answers = answers_of(_PROBE, points)
+    # no process to be had: whoever asks takes the risk, as with any disk
+    return [answer == b"1" if isinstance(answer, bytes) else not isinstance(answer, TimeoutError) for answer in answers]
 
 
 def answer_of(program: str, path: str) -> bytes:
     """What a few lines of Python say about a path; nothing if they do not within the deadline. Raises OSError: they
-    could not be asked.
+    could not be asked."""
+    (answer,) = answers_of(program, [path])
+    if isinstance(answer, OSError):
+        raise answer
+    return answer
 
-    By a process of its own: a wait for a dead server cannot always be interrupted, not even by SIGKILL."""
+
+def answers_of(program: str, paths: list[str]) -> list[bytes | OSError]:
+    """The same for several paths at a time, each with its own deadline; an OSError where it could not be asked.
+
+    By processes of their own: a wait for a dead server cannot always be interrupted, not even by SIGKILL."""
+    answers: list[bytes | OSError] = [b""] * len(paths)
+    children: dict[int, _Child] = {}  # by the pipe it speaks into
+    try:
+        for at, path in enumerate(paths):
+            try:
+                child = _start(program, path)
+            except OSError as error:
+                answers[at] = error
+                continue
+            children[child.pipe] = child
+            child.at = at
+        _listen(children)
+        for child in children.values():
+            answers[child.at] = child.answer()
+        return answers
+    finally:
+        for pipe in children:
+            os.close(pipe)
+        _end([child.pid for child in children.values()])
+
+
+class _Child:
+    __slots__ = ("at", "is_there", "pid", "pipe", "said", "until")
+
+    def __init__(self, pid: int, pipe: int) -> None:
+        self.pid, self.pipe = pid, pipe
+        self.at = 0  # the number of its question
+        self.said, self.is_there = b"", False
+        self.until: float | None = time.monotonic() + _START_S  # None: it has said all that it will say
+
+    def hear(self) -> None:
+        said = os.read(self.pipe, 64)
+        if not self.is_there and said.startswith(_THERE):
+            self.is_there, said = True, said.removeprefix(_THERE)
+            self.until = time.monotonic() + DEADLINE_S if not said else None
+        else:
+            self.until = None
+        self.said += said
+
+    def answer(self) -> bytes | OSError:
+        if self.until is not None and not self.is_there:
+            return TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
+        return self.said.strip()
+
+
+def _start(program: str, path: str) -> _Child:
     reading, writing = os.pipe()
     actions = [
         (os.POSIX_SPAWN_OPEN, 0, "/dev/null", os.O_RDONLY, 0),
@@ -146,42 +222,49 @@ def answer_of(program: str, path: str) -> bytes:
         (os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0),
     ]
     python = sys.executable or "/proc/self/exe"
+    argv = [python, "-I", "-S", "-c", _ALONE + program, path]
     try:
-        child = os.posix_spawn(python, [python, "-I", "-S", "-c", _ALONE + program, path], {}, file_actions=actions)
+        return _Child(os.posix_spawn(python, argv, {}, file_actions=actions), reading)
     except OSError:
         os.close(reading)
         raise
     finally:
         os.close(writing)
-    try:
-        return _said(reading)
-    finally:
-        os.close(reading)
-        _end(child)
 
 
-def _said(pipe: int) -> bytes:
+def _listen(children: dict[int, _Child]) -> None:
+    """Until each has spoken or its time is over."""
     import select
 
     poll = select.poll()
-    poll.register(pipe, select.POLLIN | select.POLLHUP)
-    if not poll.poll(_START_S * 1000):
-        raise TimeoutError(errno.ETIMEDOUT, os.strerror(errno.ETIMEDOUT))
-    said = os.read(pipe, 64)
-    if said == _THERE and poll.poll(DEADLINE_S * 1000):
-        said += os.read(pipe, 64)
-    return said.removeprefix(_THERE).strip()
+    for pipe in children:
+        poll.register(pipe, select.POLLIN | select.POLLHUP)
+    while True:
+        ends = [child.until for child in children.values() if child.until is not None]
+        if not ends or (left := max(ends) - time.monotonic()) <= 0:
+            return
+        for pipe, _ in poll.poll(left * 1000):
+            children[pipe].hear()
+            if children[pipe].until is None:
+                poll.unregister(pipe)
 
 
-def _end(child: int) -> None:
-    """Wait for it only as long as it can be ended: one that the kernel keeps waiting is left to init."""
+def _end(children: list[int]) -> None:
+    """Wait for them only as long as they can be ended: one that the kernel keeps waiting is left to init."""
     import signal
 
+    for _ in range(20):
+        children = [pid for pid in children if not _has_ended(pid, signal.SIGKILL)]
+        if not children:
+            return
+        time.sleep(0.005)
+
+
+def _has_ended(pid: int, signal_number: int) -> bool:
     try:
-        for _ in range(20):
-            if os.waitpid(child, os.WNOHANG)[0]:
-                return
-            os.kill(child, signal.SIGKILL)
-            time.sleep(0.005)
+        if os.waitpid(pid, os.WNOHANG)[0]:
+            return True
+        os.kill(pid, signal_number)
     except (ChildProcessError, ProcessLookupError):
-        return  # a host that reaps everybody's children
+        return True  # a host that reaps everybody's children
+    return False

@@ -11,6 +11,7 @@ from ...errors import BrokenSettings
 from ...lazy_dataclass import dataclass
 from ...model.facts import Facts
 from ...oskit.files import places
+from ...oskit.proc.own_mount import frozen_way
 from ...text import shown
 from ..edits import Document, Edit, line_of, parse, read, resolved, spell
 from ..runtime import Runtime
@@ -53,10 +54,16 @@ class Target:
     def settings(self) -> str:
         """The first of its settings files that exists, else the first."""
         paths = [os.path.join(self.home(), name) for name in self.facts["settings"]]
-        return next((path for path in paths if os.path.exists(path)), paths[0])
+        return next((path for path in paths if frozen_way(path) is None and os.path.exists(path)), paths[0])
 
     def is_here(self) -> bool:
-        return os.path.isdir(self.home()) or any(shutil.which(program) for program in self.programs)
+        home = self.home()
+        # what does not answer may be there: who asks for more is told why it cannot be had
+        return (
+            frozen_way(home) is not None
+            or os.path.isdir(home)
+            or any(shutil.which(program) for program in self.programs)
+        )
 
     def edits(self, wish: Wish) -> list[Edit]:
         return [self.edit(resolved(self.settings()), wish)]

@@ -1,0 +1,67 @@
+"""Agents' homes on mounts that hang: every command and every hook answers all the same."""
+
+import json
+import sys
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+import tmpwarden
+from support.frozen import beside, needs_fuse
+from tmpwarden.agent_facts import FACTS
+
+pytestmark = needs_fuse
+HOOK = f"{tmpwarden.__path__[0]}/hooks/run.py"
+IMPATIENT = "import sys\nfrom tmpwarden.oskit.proc import reach; reach.DEADLINE_S = 0.5\n"
+COMMAND = IMPATIENT + "from tmpwarden.cli.main import main; sys.exit(main(sys.argv[1:]))"
+HOMES = (".claude", ".codex", ".gemini", ".copilot", ".config/opencode", ".qwen")
+COMMANDS = ["status", "doctor", "metrics", "setup --dry-run", "report -o r.html", "bugreport"]
+
+
+def payload(**more: object) -> str:
+    command = {"command": "rm -rf ~/.claude/x ~/.codex/y"}
+    said = {"session_id": "11111111-2222-4333-8444-555555555555", "cwd": "/", "source": "startup"}
+    return json.dumps(said | {"tool_name": "Bash", "tool_input": command} | more)
+
+
+def all_homes(home: Path) -> list[Path]:
+    return [home / name for name in HOMES]
+
+
+def what_a_link_names(home: Path) -> list[Path]:
+    (home / ".claude").symlink_to(home / "elsewhere" / "claude")
+    return [home / "elsewhere"]
+
+
+def a_directory_in_it(home: Path) -> list[Path]:
+    return [home / ".claude" / name for name in ("sessions", "projects", "shell-snapshots")]
+
+
+@pytest.mark.parametrize("shape", [all_homes, what_a_link_names, a_directory_in_it], ids=lambda shape: shape.__name__)
+@pytest.mark.parametrize("command", COMMANDS)
+def test_no_command_waits_for_a_frozen_home(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch, command: str, shape: Callable[[Path], list[Path]]
+) -> None:
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(own_world / "home" / ".config"))
+    monkeypatch.chdir(own_world)
+    done = beside(shape(own_world / "home"), [sys.executable, "-c", COMMAND, *command.split()])
+    assert done.returncode in (0, 2), done.stderr
+
+
+@pytest.mark.parametrize("agent", FACTS)
+def test_no_hook_waits_for_a_frozen_home(own_world: Path, agent: str) -> None:
+    for event in FACTS[agent]["events"]:
+        done = beside(all_homes(own_world / "home"), [sys.executable, "-I", "-S", HOOK, agent, event], payload())
+        assert done.returncode == 0
+
+
+@pytest.mark.parametrize(
+    "said", [{}, {"cwd": "HOME/.claude/x", "tool_input": {"command": "rm -rf y"}}], ids=["path", "cwd"]
+)
+def test_the_guard_asks_about_a_path_on_a_frozen_home(own_world: Path, said: dict[str, object]) -> None:
+    """Whether that is a link to somewhere else cannot be told."""
+    home = own_world / "home"
+    words = payload(**json.loads(json.dumps(said).replace("HOME", str(home))))
+    done = beside(all_homes(home), [sys.executable, "-I", "-S", HOOK, "claude", "PreToolUse"], words)
+    assert json.loads(done.stdout)["hookSpecificOutput"]["permissionDecision"] == "ask"
