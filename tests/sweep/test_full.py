@@ -141,7 +141,8 @@ import resource, sys, time
 resource.setrlimit(resource.RLIMIT_NOFILE, tuple(map(int, sys.argv[1:])))
 from tmpwarden.sweep.compose import clean
 result = clean(now_ns=lambda: time.time_ns() + 10**15)
-print(len(result.removed), len(result.kept), sum(each.outcome.value == "failed" for each in result.receipts))
+failed = sum(each.outcome.value == "failed" for each in result.receipts)
+print(len(result.removed), len(result.kept), failed, resource.getrlimit(resource.RLIMIT_NOFILE)[0])
 """
 
 
@@ -150,8 +151,9 @@ print(len(result.removed), len(result.kept), sum(each.outcome.value == "failed" 
 def test_a_program_that_may_open_few_files_takes_as_much_as_any_other(
     own_world: Path, limits: tuple[str, str], slug: str
 ) -> None:
-    """As on macOS, and in services: a unit is held until its group is taken, its directory until the last look."""
+    """As on macOS, and in services: a unit is held until its group is taken, its directory until the last look. Where
+    the limit is ours to raise it is raised, so that a group is as big as on Linux; else groups are smaller."""
     units = [claude_session(own_world / "tmp", slug=slug.format(number), files=1) for number in range(120)]
     ran = subprocess.run([sys.executable, "-c", FEW_DESCRIPTORS, *limits], capture_output=True, text=True, check=True)
     assert [unit for unit in units if unit.exists()] == [], ran.stdout
-    assert ran.stdout.split()[1:] == ["0", "0"]
+    assert ran.stdout.split()[1:] == ["0", "0", limits[1]]
