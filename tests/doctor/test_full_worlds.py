@@ -178,6 +178,51 @@ def test_only_other_users(world: World) -> None:
     assert "none of yours" in found["detail"]
 
 
+class Contained(World):
+    """The same in a pid namespace of its own: no process outside can be seen."""
+
+    def run(self, *words: str) -> "subprocess.CompletedProcess[str]":
+        inside = ["unshare", "-p", "-f", "--mount-proc", sys.executable, str(LATER), *words]
+        return subprocess.run(inside, env=self.env, capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_in_a_container_no_command_is_printed_that_would_not_help(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "t", size="8m") as root:
+        world = Contained(root, tmp_path)
+        world.later(100 * 3600)
+        unit = claude_session(root)
+        big(unit / "big")
+        found = world.doctor()
+        assert (found["status"], found["remedy"]) == ("fail", "")
+        sentence = "could not be checked here (processes outside this pid namespace cannot be seen)"
+        for said in (found["detail"], world.run("clean", "--yes").stderr):
+            assert sentence in said and "on the host: this is a container" in said, said
+            assert f"decide yourself whether you still need {unit} (7." in said
+        assert world.free() < MEGABYTE, "it would not have helped"
+        world.later(0)  # what waits in quarantine has not waited long enough
+        found = world.doctor()
+        assert (found["status"], found["remedy"]) == ("fail", "")
+        assert "wait in quarantine until their time is over" in found["detail"] and sentence in found["detail"]
+        assert World.run(world, "clean", "--yes").returncode == 0
+        assert world.free() > 3 * MEGABYTE, "on the host it helps"
+
+
+def test_in_a_container_no_other_way_is_a_circle_either(tmp_path: Path) -> None:
+    """Too young, and asked for: naming and --all only put aside there, too."""
+    with tmpfs(tmp_path / "t", size="8m") as root:
+        world = Contained(root, tmp_path)
+        unit = claude_session(root)
+        big(unit / "big", 4)
+        assert World.run(world, "adopt", "orch-*").returncode == 0
+        asked = big(root / "orch-1a2b" / "big", 3.8).parent
+        world.later(0)
+        assert world.doctor()["remedy"] == ""
+        world.later(100 * 3600)
+        found = world.doctor()
+        assert found["remedy"] == ""
+        assert f"still need {unit} (4." in found["detail"] and f"still need {asked} (3." in found["detail"]
+
+
 def test_out_of_inodes_the_remedy_counts_inodes(tmp_path: Path) -> None:
     with tmpfs(tmp_path / "t", size="64m", inodes=400) as root:
         world = World(root, tmp_path)

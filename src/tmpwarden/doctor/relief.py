@@ -12,12 +12,14 @@ from collections.abc import Iterator, Sequence
 
 from ..errors import TmpwardenError
 from ..lazy_dataclass import dataclass
-from ..model.answers import Held
+from ..model.answers import Held, NotMeasured
 from ..model.request import Thresholds
 from ..model.sweep import Keep, Measure, Remove, Space, Unmatched, Verdict, Witness
 from ..model.terms import OwnerState, Reason
 from ..oskit.files import places
 from ..sweep.find.strangers import measure_below
+from ..sweep.store import quarantine
+from ..sweep.take.doubt import Unchecked, better_place, frees_nothing
 from ..text import duration, plural, quoted, shown, size
 from .patient import Patient
 
@@ -38,6 +40,7 @@ class Remedy:
     words: str
     command: str = ""
     rank: int = 1  # 0: what the judge would free; 2: what a person is asked about
+    is_unchecked: bool = False  # it might go, if only we could see everybody
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +65,8 @@ def relief(patient: Patient, room: Space, *, counts: str = "bytes", is_unseen: b
     words = "; ".join(way.words for way in told[:_MOST_TOLD])
     if helping is not None:
         return Relief(helping.command, words)
+    if any(way.is_unchecked for way in told):
+        return Relief("", words)
     if told and sum(way.amount for way in told) * 2 >= used:
         return Relief("", f"{words}; nothing else may go, so a person has to decide")
     show = f"du -xh -d 1 {quoted(room.mount_point or room.path)} | sort -h | tail"
@@ -97,7 +102,9 @@ class _Root:
         judged = self.patient.judged(budget_bytes=self._budget_bytes()) if self.is_unseen else self.patient.verdicts
         here = [verdict for verdict in judged if self._is_here(verdict.finding.root)]
         kept = [verdict for verdict in here if isinstance(verdict, Keep)]
-        yield from self._clean([verdict for verdict in here if isinstance(verdict, Remove)])
+        going = [verdict for verdict in here if isinstance(verdict, Remove)]
+        yield from self._clean([each for each in going if not frees_nothing(each)])
+        yield from self._unchecked([each for each in going if frees_nothing(each)])
         yield from self._ask([each for each in kept if each.reason is Reason.ASK_ONLY])
         yield from self._young([each for each in kept if each.reason in _YOUNG])
         yield from self._git([each for each in kept if each.reason in _GIT])
@@ -135,8 +142,12 @@ class _Root:
 
     def _clean(self, going: list[Remove]) -> Iterator[Remedy]:
         roots = together(self.patient, self.room)
-        found = (measure_below(root, f"tmpwarden-{places.uid()}/q", places.uid()) for root in roots)
-        waiting = sum(_of(each.bytes, each.entries - 1, self.counts) for each in found if each)
+        kept = dict(zip(roots, map(self._waiting, roots), strict=True))
+        waiting, stays = (sum(pair[column] for pair in kept.values()) for column in (0, 1))
+        if stays:
+            why = next(why for root in roots if (why := self._doubt(root)))
+            words = f"{self._told(stays)} wait in quarantine until their time is over: they could not be checked here"
+            yield Remedy(stays, f"{words} ({why}). Run tmpwarden {better_place()}", rank=0, is_unchecked=True)
         amount = self._sum(going) + waiting
         if not amount:
             return
@@ -146,16 +157,46 @@ class _Root:
         words = f"{self._told(amount)} may go now" + (" (part of it waits in quarantine)" if waiting else "")
         yield Remedy(amount, words, f"tmpwarden clean --yes{purge}{budget}{_common_options(self.patient)}", 0)
 
+    def _waiting(self, root: str) -> tuple[int, int]:
+        """What a purge would give, and what it would not: in doubt a clean takes only what has waited long enough."""
+        below = f"tmpwarden-{places.uid()}/q"
+        measure = measure_below(root, below, places.uid())
+        all_ = _of(measure.bytes, measure.entries - 1, self.counts) if measure else 0
+        if not (all_ and self._doubt(root)):
+            return all_, 0
+        now_ns, expiry_s = self.patient.prepared.now_ns(), self.patient.prepared.settings.quarantine_s
+        stored = quarantine.stored(quarantine.beside(root))
+        over = (each for each in stored if quarantine.is_expired(each, now_ns, expiry_s))
+        found = (measure_below(root, f"{below}/{each.name}", places.uid()) for each in over)
+        may_go = sum(_of(each.bytes, each.entries, self.counts) for each in found if each)
+        return may_go, max(0, all_ - may_go)
+
+    def _doubt(self, root: str) -> str:
+        """Why what lies in quarantine may be in use unseen."""
+        match self.patient.prepared.weigher.world.users_in(quarantine.beside(root)):
+            case NotMeasured(why):
+                return why
+            case _:
+                return ""
+
+    def _unchecked(self, doubted: list[Remove]) -> Iterator[Remedy]:
+        if doubted:
+            words = Unchecked.of(doubted).sentence()
+            yield Remedy(self._sum(doubted), words, is_unchecked=True)
+
     def _ask(self, kept: list[Keep]) -> Iterator[Remedy]:
         if not kept:
             return
         asked = Thresholds(take_ask=True)
         paths = frozenset(each.finding.path for each in kept)
-        going = [each for each in self.patient.judged(thresholds=asked, only_paths=paths) if isinstance(each, Remove)]
+        judged = self.patient.judged(thresholds=asked, only_paths=paths)
+        may_go = [each for each in judged if isinstance(each, Remove)]
+        going = [each for each in may_go if not frees_nothing(each)]
+        yield from self._unchecked([each for each in may_go if frees_nothing(each)])
         if going:
             words = f"{self._told(self._sum(going))} go only when you say so ({_largest(kept)})"
             yield Remedy(self._sum(going), words, f"tmpwarden clean --all{_common_options(self.patient)}")
-        else:
+        elif not may_go:
             yield Remedy(
                 self._sum(kept), f"{self._told(self._sum(kept))} would stay even if asked for ({_largest(kept)})"
             )
@@ -192,7 +233,8 @@ class _Root:
             end = "whose session is gone" if left_over else "end it to free them"
             words = f"{self._told(self._sum(group))} are in use ({_largest(group)}{who}; {end})"
             kill = f"kill {_pids(holders)}; tmpwarden clean --yes{_common_options(self.patient)}"
-            yield Remedy(self._sum(group), words, kill if left_over and holders else "")
+            can_go = not self._doubt(largest.finding.root)
+            yield Remedy(self._sum(group), words, kill if left_over and holders and can_go else "")
 
     def _unmatched(self, groups: list[Unmatched]) -> Iterator[Remedy]:
         """Only their user knows what these are worth. They are named, and no command is printed that removes them."""
@@ -206,7 +248,8 @@ class _Root:
 
     def _would_go(self, *paths: str) -> bool:
         """Whether naming these would help: the judge's own word."""
-        return any(isinstance(each, Remove) for each in self.patient.judged(words=paths))
+        judged = self.patient.judged(words=paths)
+        return any(isinstance(each, Remove) and not frees_nothing(each) for each in judged)
 
     def _by_name(self, path: str) -> str:
         return f"tmpwarden clean {quoted(path)}{_common_options(self.patient)}"

@@ -18,6 +18,7 @@ from .store.expiry import complaints, expire, expired_rescues, purge_all, unused
 from .store.giving_up import Back, GivingUp, ending_of, instead
 from .store.journal import Journal
 from .store.quarantine import Quarantines
+from .take import doubt
 from .take.act import GROUP, Actor
 from .take.purger import Purger
 from .take.rescuing import Rescuer
@@ -42,6 +43,7 @@ class Cleaning:
     _deadline: float | None = None
     _share: consent.Share | None = None  # an unattended run's
     _keeps_all: bool = False  # a person wants to be able to undo this, whatever room that takes
+    _unchecked: dict[str, doubt.Unchecked] = field(default_factory=dict)  # by temp root
     _has_ended: bool = False  # nothing that was begun was left in the middle
 
     def clean(self, confirm: Confirm | None) -> CleanResult:
@@ -169,11 +171,17 @@ class Cleaning:
                 continue
             self._collect(actor.take(removal, is_fresh=is_fresh))
             self.result.doubt = self.result.doubt or removal.doubt
+            self._note_doubt(removal)
             entries += removal.evidence.measure.entries if removal.evidence.measure else 1
             if actor.count >= _BATCH_UNITS or entries >= _BATCH_ENTRIES:
                 self._collect(actor.last_look())
                 entries = 0
         self._collect(actor.last_look())
+
+    def _note_doubt(self, removal: Remove) -> None:
+        root = removal.finding.root
+        if root in self.prepared.pressure.roots and doubt.frees_nothing(removal):
+            self._unchecked.setdefault(root, doubt.Unchecked()).add(removal)
 
     def _streamed(self, share: consent.Share | None) -> Iterator[Remove]:
         """Removals as they are judged; the guesses of an unattended run wait until all that it found is known."""
@@ -222,12 +230,13 @@ class Cleaning:
                     actor.stranded[:] = [each for each in actor.stranded if each[0] is not verdict]
                 pressure.held_bytes -= self.result.freed_bytes - before
             if complaint := pressure.complaint(root):
-                self.result.warnings.append(complaint)
+                unchecked = self._unchecked.get(root)
+                self.result.warnings.append(f"{complaint}. {unchecked.sentence()}" if unchecked else complaint)
 
     def _frees_nothing(self, plan: Plan) -> bool:
         request, pressure = self.prepared.request, self.prepared.pressure
         is_for_undo = request.quarantine and pressure.budget_bytes is None and request.budget_percent is None
-        units = (verdict.finding for verdict in plan.removals)
+        units = (verdict.finding for verdict in plan.removals if not doubt.frees_nothing(verdict))
         return is_for_undo and any(each.litter.worth is Worth.SOME and each.root in pressure.roots for each in units)
 
     def _spared(self) -> frozenset[str]:

@@ -144,6 +144,14 @@ def test_a_shy_program_is_no_doubt(user: OrdinaryUser) -> None:
     assert kept_of(user) == []
 
 
+def test_where_a_doubt_frees_nothing_a_clean_under_pressure_names_the_items(user: OrdinaryUser) -> None:
+    unit = hiding.session(user)
+    with hiding.process(user, hiding.HIDE) as hidden:
+        said = hiding.run(user, hiding.LATER, "clean", "--yes", "--budget", "1%").stderr
+    assert f"could not be checked here (process {hidden.pid}" in said, said
+    assert "as root, or once that process has ended" in said and f"whether you still need {unit} (" in said
+
+
 def test_of_a_swarm_worthless_single_files_go_for_good_by_the_kernels_word(user: OrdinaryUser) -> None:
     """They cannot be anybody's working directory, so the answer is whole."""
     marker, held = (user.tmp / f"claude-{number}-cwd" for number in ("1a2b", "1a2c"))

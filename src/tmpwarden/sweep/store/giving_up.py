@@ -79,6 +79,7 @@ class GivingUp:
 
     def learn(self, names: Iterable[str]) -> None:
         """Read what is known of these, once for all of them."""
+        self._labels.clear()  # this run has put more there since
         wanted = set(names) - self._known.keys()
         for line in entries(self.journal.state) if wanted else ():
             id_, path, root = line.get("id"), line.get("path"), line.get("root")
@@ -110,6 +111,7 @@ class GivingUp:
             return _unread(entry, error)
 
     def _looked_at_anew(self, entry: Stored, fd: int, bound: Bound) -> Purged | Back | None:
+        self._learn_from_label(entry, fd)
         inside = walk.measure(fd, entry.name, uid=self.world.uid, count_atime=False, was_moved=walk.LONG_AGO)
         users = self.world.users_in(entry.path)
         if why := _used(users) or (inside and _change(self._known.get(entry.name), entry, inside)):
@@ -133,11 +135,23 @@ class GivingUp:
             self._unlabel(entry)
         return purged
 
+    def _learn_from_label(self, entry: Stored, fd: int) -> None:
+        """Where the journal could not be written, or is lost."""
+        if entry.name in self._known:
+            return
+        label = labels.read(fd, entry.directory, self.journal.state, self._labels_of(entry, fd), entry.name)
+        if label:
+            intent = label.intent
+            self._known[entry.name] = JournalWord(intent.path, intent.root, intent.newest_ns, intent.entries)
+
+    def _labels_of(self, entry: Stored, fd: int) -> tuple[str, ...]:
+        if entry.directory not in self._labels:
+            self._labels[entry.directory] = labels.by_token(os.listdir(fd))
+        return self._labels[entry.directory].get(entry.name[:16], ())
+
     def _unlabel(self, entry: Stored) -> None:
         with closing(quarantine.opened(entry.directory)) as fd:
-            if entry.directory not in self._labels:
-                self._labels[entry.directory] = labels.by_token(os.listdir(fd))
-            labels.remove(fd, self._labels[entry.directory].get(entry.name[:16], ()))
+            labels.remove(fd, self._labels_of(entry, fd))
 
     def _put_back(self, entry: Stored, why: str) -> Back:
         """Where nobody knows any more where it was, it keeps a name that never expires."""

@@ -196,7 +196,11 @@ class Actor:
         return None
 
     def _strand(self, verdict: Remove) -> None:
-        self.stranded.append((verdict, no_room(verdict, self.journal.state)))
+        if not self.keep_for_undo and any(each.finding == verdict.finding for each, _ in self.stranded):
+            return  # a second try
+        is_doubted = doubt.frees_nothing(verdict)
+        told = doubt.nowhere_to_wait(verdict) if is_doubted else no_room(verdict, self.journal.state)
+        self.stranded.append((verdict, told))
 
     def _refused(self, deed: Deed, result: str | Receipt) -> Receipt | None:
         if result in (Taken.CROSS_DEVICE, Taken.NO_ROOM):
@@ -242,7 +246,8 @@ class Actor:
         if not first.finding.members and (unclear := doubt.refusal(first, dir_fd, in_place=True)):
             return unclear
         may_go = self._member_may_go(first, dir_fd)
-        return remove_in_place(first, dir_fd, self.journal, may_go, doubt.answered(first))
+        done = remove_in_place(first, dir_fd, self.journal, may_go, doubt.answered(first))
+        return self._without_room(first, dir_fd) if done.reason is Reason.NO_JOURNAL else done
 
     def _told(self, receipt: Receipt) -> Receipt:
         return told(receipt, self.journal)
