@@ -155,6 +155,8 @@ def _mutations() -> Iterable[tuple[str, bool]]:
 
 
 def calls_of(deed: Deed, world: StruckWorld, place: Path, *sought: Sought) -> list[list[Call]]:
+    world.plant()
+    clean(Request(), now_ns=DAYS_LATER)  # makes the quarantine, with room for names: else the strikes fall beside it
     deed.prepare(world)
     found = record(deed.do, place, *sought, afterwards=world.end_agent)
     assert all(len(calls) > 5 for calls in found), ("it did next to nothing", [len(calls) for calls in found])
