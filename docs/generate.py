@@ -113,7 +113,11 @@ def _first_line(path: Path) -> str:
 
 def errors_page() -> str:
     """Every error a user can meet."""
-    lines = [_NOTE, "# Errors\n\n`error.code` in JSON, the exit status, the sentence, and what to do.\n\n"]
+    lines = [
+        _NOTE,
+        "# Errors\n\n`error.code` in JSON, the exit status, the sentence (`error.message`), and what to do "
+        "(`error.suggestion`).\n\n",
+    ]
     lines += ["| code | exit | sentence | hint |\n|---|---|---|---|\n"]
     for kind in _error_classes():
         sentence = kind.wording.replace("{0}", "...").replace("{1}", "...")
@@ -214,7 +218,11 @@ it. All other modules are internal and may change at any time.
 Complete programs: [orchestrators.md](orchestrators.md) for programs that start agents, [cli-authors.md](cli-authors.md)
 for command-line tools. Every error: [errors.md](errors.md).
 """
-_OF_SESSION = ("answers", "run_argparse")  # attributes of tmpwarden.session, whose modules `import tmpwarden` spares
+_OF_SESSION = (
+    "answers",
+    "run_click",
+    "run_argparse",
+)  # attributes of tmpwarden.session, whose modules `import tmpwarden` spares
 
 
 def api() -> str:

@@ -1,10 +1,11 @@
 """words TEXT...: how often each word occurs. A complete program for click; words.py is the same for argparse."""
 
+import sys
 from typing import TextIO
 
 import click
 
-from tmpwarden.session import Session, answers
+from tmpwarden.session import Session, answers, run_click
 
 
 @click.command()
@@ -23,4 +24,4 @@ def count(s: Session, text: tuple[TextIO, ...]) -> dict[str, object]:
 
 
 if __name__ == "__main__":
-    count()
+    sys.exit(run_click(count))

@@ -38,7 +38,7 @@ def test_the_names_are_the_same_at_run_time_for_type_checkers_and_on_the_page() 
     assert list(tmpwarden._PUBLIC) == NAMES
     assert imported == set(NAMES)
     sections = {name.removeprefix("tmpwarden.") for name, _ in BLOCK.findall((ROOT / "docs" / "api.md").read_text())}
-    assert sections == {*NAMES, "session.answers", "session.run_argparse"}
+    assert sections == {*NAMES, "session.answers", "session.run_click", "session.run_argparse"}
 
 
 def test_every_name_is_there_and_is_what_internal_modules_call_so() -> None:

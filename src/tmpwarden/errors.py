@@ -35,8 +35,8 @@ class TmpwardenError(Exception):
         return self.wording.format(*self.words)
 
     def described(self) -> dict[str, str]:
-        """For programs, in the published words; `hint` is what readers of our first edition look for."""
-        return {"code": self.code, "message": str(self), "suggestion": self.hint, "hint": self.hint}
+        """For programs, in the words of the published schema, which allows no others."""
+        return {"code": self.code, "message": str(self), "suggestion": self.hint}
 
 
 class UnsafeRoot(TmpwardenError):

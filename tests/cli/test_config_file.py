@@ -131,7 +131,7 @@ def test_what_only_a_person_should_change_is_left_with_the_line_to_write(text: s
     config.write_text(text)
     status, said = answer("config", "set", "keep.paths", "/a")
     assert (status, config.read_text()) == (3, text)
-    assert "config edit" in said["error"]["hint"]
+    assert "config edit" in said["error"]["suggestion"]
 
 
 _VALUES = st.one_of(st.booleans(), st.text(max_size=8), st.lists(st.text(max_size=4), max_size=3))

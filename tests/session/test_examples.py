@@ -58,7 +58,7 @@ def test_a_failure_is_one_json_object_too(programs: Programs, text: Path, exampl
     assert refused.returncode == 7
     answer = json.loads(refused.stdout)
     assert (answer["ok"], answer["data"], answer["error"]["code"]) == (False, None, "unsafe-scratch")
-    assert "TMPDIR" in answer["error"]["hint"]
+    assert "TMPDIR" in answer["error"]["suggestion"]
 
 
 def test_a_bug_is_told_in_json_and_with_its_traceback(programs: Programs, tmp_path: Path) -> None:
@@ -69,18 +69,15 @@ def test_a_bug_is_told_in_json_and_with_its_traceback(programs: Programs, tmp_pa
     assert _sessions(programs) == []
 
 
-def test_arguments_that_do_not_parse_are_told_to_people_and_by_argparse_to_programs_too(programs: Programs) -> None:
-    """click parses before we are called: there it is click's business alone."""
+def test_arguments_that_do_not_parse_are_told_to_people_and_to_programs(programs: Programs) -> None:
     for example in EXAMPLES:
         result = _run(programs, example)
         assert "usage" in result.stderr.lower()
-        if "click" in example:
-            assert (result.returncode, result.stdout) == (2, "")
-            continue
+        assert "Traceback" not in result.stderr
         error = json.loads(result.stdout)["error"]
         assert (result.returncode, error["code"]) == (3, "bad-argument")
-        assert error["message"] == "the following arguments are required: text"
-        assert error["suggestion"].endswith(" --help")
+        assert "TEXT" in error["message"].upper()
+        assert error["suggestion"].endswith("--help")
     assert list(programs.tmp.iterdir()) == []
 
 
@@ -123,7 +120,11 @@ def test_clicks_own_ways_to_leave_are_respected(programs: Programs) -> None:
     assert failed.returncode == 1
     assert json.loads(failed.stdout)["error"] == {"code": "error", "message": "no such row"}
     left = programs.run(CLICK_ERRORS % "click.get_current_context().exit(4)")
-    assert (left.returncode, left.stdout) == (4, "")
+    assert (left.returncode, left.stderr) == (4, "")
+    assert json.loads(left.stdout)["error"] == {"code": "exit", "message": "the command ended with exit status 4"}
+    said_no = programs.run(CLICK_ERRORS % "raise click.Abort")
+    assert (said_no.returncode, json.loads(said_no.stdout)["error"]["code"]) == (1, "aborted")
+    assert "Traceback" not in said_no.stderr
     assert programs.sessions() == []
 
 

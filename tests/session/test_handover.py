@@ -88,7 +88,7 @@ def test_without_hand_overs_the_response_has_none_of_these_keys(own_world: Path)
     assert answer["warnings"] == ["slow"]
     assert set(answer["meta"]) == {"duration_ms", "version"}
     assert (failed["ok"], failed["data"]) == (False, None)
-    assert failed["error"] == {"code": "bad-argument", "message": "no", "suggestion": "", "hint": ""}
+    assert failed["error"] == {"code": "bad-argument", "message": "no", "suggestion": ""}
     assert sentence["error"] == {"code": "error", "message": "it broke"}
 
 

@@ -42,7 +42,7 @@ def test_the_last_line_is_one_json_cancellation(programs: Programs, name: str, s
         assert process.returncode == status
         assert (err, out.count("\n")) == ("", 1)
         answer = json.loads(out)
-        assert (answer["ok"], answer["partial"], answer["data"]) == (False, True, None)
+        assert (answer["ok"], answer["meta"]["partial"], answer["data"]) == (False, True, None)
         assert answer["error"] == {"code": "CANCELLED", "message": f"stopped by {name}"}
         assert programs.sessions() == []
 

@@ -69,7 +69,7 @@ def _heard(
         progress.tell(f"{shown(user.name)}, {number} of {len(users)} users ...")
         heard = as_user(user, partial(_report, call, ask, user), limit_s=limit_s, wanted=stop.number)
         if heard.why:
-            error = {"code": "child-failed", "message": heard.why, "suggestion": "", "hint": ""}
+            error = {"code": "child-failed", "message": heard.why, "suggestion": ""}
             yield Told(user, 1, error=error)
             continue
         report = json.loads(heard.answer)
@@ -122,7 +122,7 @@ def _problem(told: Sequence[Told], stop: Stop) -> TmpwardenError | None:
     if not failed:
         return None  # an exit status without an error, as doctor's 2, is passed on as it is
     reasons = "; ".join(f"{shown(each.user.name)}: {each.error['message']}" for each in failed if each.error)
-    hints = dict.fromkeys(each.error["hint"] for each in failed if each.error and each.error["hint"])
+    hints = dict.fromkeys(each.error["suggestion"] for each in failed if each.error and each.error["suggestion"])
     return Partial(f"it did not work out for {reasons}", hint="; ".join(hints))
 
 

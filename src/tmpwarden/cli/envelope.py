@@ -10,7 +10,7 @@ from ..errors import Partial, TmpwardenError
 from ..small_json import dumps
 from .spool import Spool
 
-SCHEMA = 1
+SCHEMA = 2  # 1 had `error.hint`, which the published schema does not allow
 
 
 def chunks(

@@ -1,7 +1,7 @@
 """Temp directories that cannot leak, for authors of command-line tools (REQ-F-043): `tmpwarden.session("mycli")`.
 
 This package can be called: `tmpwarden.session(app)` is `tmpwarden.Session(app)`. It also has `answers`, for click and
-typer, and `run_argparse`, for argparse: both print one line of JSON, on failures and signals too.
+typer, `run_click` beside it, and `run_argparse` for argparse: they print one line of JSON, on failures and signals too.
 """
 
 from __future__ import annotations
@@ -17,9 +17,10 @@ if TYPE_CHECKING:
 
     from .answer import answers as answers
     from .answer import run_argparse as run_argparse
+    from .answer import run_click as run_click
     from .decorator import in_session as in_session
 
-__all__ = ["Session", "answers", "in_session", "run_argparse", "session"]
+__all__ = ["Session", "answers", "in_session", "run_argparse", "run_click", "session"]
 
 session = Session  # `from tmpwarden.session import session`; the module of this name has done its work
 
@@ -43,7 +44,7 @@ def __getattr__(name: str) -> object:
         from .decorator import in_session
 
         return in_session
-    if name not in ("answers", "run_argparse"):
+    if name not in ("answers", "run_argparse", "run_click"):
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from . import answer
 

@@ -37,18 +37,47 @@ class _Watch:
 _watch = _Watch()
 
 
-def begin() -> bool:
-    """Watch for one session more. False outside the main thread: there the host's main thread decides."""
+def begin(*, is_held: bool = False) -> bool:
+    """Watch for one session more. False outside the main thread: there the host's main thread decides.
+
+    `is_held`: signals wait until `let_go`.
+    """
     if not _in_main_thread():
         return False
+    _watch.busy += is_held
     try:
         if _watch.depth == 0:
             _install()
     except ValueError:  # a thread that Python's threading does not know, or a sub-interpreter
+        _watch.busy -= is_held
         return False
     _watch.thread = get_ident()
     _watch.depth += 1
     return True
+
+
+def hold() -> None:
+    """Signals wait from now on."""
+    _watch.busy += 1
+
+
+def let_go() -> None:
+    """The end of a hold: raise, or call the host, for what arrived meanwhile."""
+    _watch.busy -= 1
+    deliver_pending()
+
+
+def end_answered() -> None:
+    """The end of a hold and of the watch after the program has said its last word: only handlers of the host hear of
+    what arrived meanwhile. Sessions that are still open around it hear of it as ever."""
+    late = _watch.pending[:]
+    if _watch.depth == 1:
+        _watch.pending.clear()
+        for signum in late:
+            if hosts_own(signum):
+                _watch.hosts[signum](signum, None)
+    _watch.busy -= 1
+    end()
 
 
 def end() -> None:
