@@ -11,8 +11,11 @@ from pathlib import Path
 import pytest
 
 from hooks.calling import hook, said
+from hooks.talking import Session as Talker
 from hooks.test_jobs import later, wait_for_jobs
 from hooks.test_session import payload, put_off, scratches
+from support.command import tmpwarden
+from support.holding import process
 from support.litter import claude_session, in_quarantine
 from support.mounts import fill_bytes, fill_inodes, needs_root, tmpfs
 from tmpwarden.model.request import Request
@@ -120,6 +123,41 @@ def test_a_start_relieves_what_filled_up_since_the_last_clean(root: Path, sessio
     assert percent(root) < 60 and (root / "filler").exists()
     told = said(hook("claude", "PostToolUse", payload("PostToolUse", sessions[0].id)))
     assert "now 3" in str(told["systemMessage"]) or "now 4" in str(told["systemMessage"]), told
+
+
+def test_what_a_person_put_into_quarantine_has_its_day_however_full_the_root_is(
+    root: Path, sessions: list[Session]
+) -> None:
+    """They were told that undo can bring it back within a day; nobody is provably gone there."""
+    named = root / "results"
+    named.mkdir()
+    (named / "table.csv").write_text("1,2\n")
+    (root / "old.log").write_text("one\n")
+    assert tmpwarden("clean", "--yes", str(named), str(root / "old.log"), later_s=100 * 3600).returncode == 0
+    assert len(in_quarantine(root)) == 2
+    fill_bytes(root)
+    for each in sessions:
+        each.starts()
+    assert len(in_quarantine(root)) == 2
+    assert tmpwarden("undo").returncode == 0
+    assert (named / "table.csv").read_text() == "1,2\n"
+
+
+def test_a_birth_in_quarantine_is_never_hurried(root: Path, own_world: Path) -> None:
+    report = root / "report.md"
+    with process("") as agent:
+        talker = Talker(own_world, agent.pid, root)
+        talker.say("SessionStart", source="startup")
+        talker.write(report, "what you asked for")
+        talker.noted(report)
+        talker.all_noted()
+    assert tmpwarden("clean", "--yes", "--all", later_s=100 * 3600).returncode == 0
+    assert not report.exists()
+    fill_bytes(root)
+    assert tmpwarden("clean", "--yes", "--if-due", "1s", later_s=1800).returncode == 0
+    (token,) = (path.name for path in in_quarantine(root) if path.is_file())
+    assert tmpwarden("undo", token).returncode == 0
+    assert report.read_text() == "what you asked for"
 
 
 def test_what_only_a_person_can_do_is_said_at_each_start(root: Path, sessions: list[Session]) -> None:

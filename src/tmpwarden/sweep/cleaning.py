@@ -14,7 +14,7 @@ from .find import births
 from .plan import make_plan, makes_room
 from .prepared import CleanResult, Plan, Prepared
 from .store import books, settle
-from .store.expiry import complaints, expire, expired_rescues, purge_all, unused, waiting
+from .store.expiry import complaints, expire, expired_rescues, promised_a_day, purge_all, unused, waiting
 from .store.giving_up import Back, GivingUp, ending_of, instead
 from .store.journal import Journal
 from .store.quarantine import Quarantines
@@ -215,6 +215,9 @@ class Cleaning:
             pressure.held_bytes -= 0 if pressure.budget_bytes is None else self.result.removed_bytes(root)
             spared = self._spared()
             stored = tuple(e for e in unused(self.prepared, waiting(root)) if e.name not in spared)
+            if not self._is_budget:
+                promised = promised_a_day(self.prepared.state, stored)
+                stored = tuple(entry for entry in stored if entry.name not in promised)
             giving_up.learn(entry.name for entry in stored)
             for entry in stored:
                 if pressure.is_relieved(root):
@@ -234,16 +237,21 @@ class Cleaning:
                 self.result.warnings.append(f"{complaint}. {unchecked.sentence()}" if unchecked else complaint)
 
     def _frees_nothing(self, plan: Plan) -> bool:
-        request, pressure = self.prepared.request, self.prepared.pressure
-        is_for_undo = request.quarantine and pressure.budget_bytes is None and request.budget_percent is None
+        pressure = self.prepared.pressure
+        is_for_undo = self.prepared.request.quarantine and not self._is_budget
         units = (verdict.finding for verdict in plan.removals if not doubt.frees_nothing(verdict))
         return is_for_undo and any(each.litter.worth is Worth.SOME and each.root in pressure.roots for each in units)
+
+    @property
+    def _is_budget(self) -> bool:
+        """Pressure that a person asked for."""
+        request = self.prepared.request
+        return request.budget_bytes is not None or request.budget_percent is not None
 
     def _spared(self) -> frozenset[str]:
         """What this run has put into quarantine and no pressure takes out of it again: only what provably nobody owns
         any more goes without a person's word."""
-        request = self.prepared.request
-        if request.budget_bytes is not None or request.budget_percent is not None:
+        if self._is_budget:
             return frozenset()
         mine = self.result.receipts.where(Outcome.QUARANTINED)
         return frozenset(receipt.id for receipt in mine if self._keeps_all or not _is_left(receipt))

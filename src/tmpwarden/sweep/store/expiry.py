@@ -6,14 +6,22 @@ from collections.abc import Iterable, Iterator
 
 from ...model.answers import Nobody
 from ...model.sweep import Space
+from ...model.terms import Reason
 from ...oskit.files import space
 from ...oskit.files.purge import Purged
 from ...text import duration, shown
-from ..find import known_roots
+from ..find import births, known_roots, named
 from ..prepared import Prepared
-from . import quarantine
+from . import journal, quarantine
 from .giving_up import GivingUp
 from .quarantine import Stored
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
+_PROMISED = frozenset(reason.value for reason in (Reason.NAMED, Reason.OUTLIVED, Reason.UNOWNED))
+_OF_GIT = "git"  # rows of worktrees/
 
 
 def expire(prepared: Prepared, giving_up: GivingUp) -> list[Purged]:
@@ -24,8 +32,9 @@ def expire(prepared: Prepared, giving_up: GivingUp) -> list[Purged]:
         entries = list(quarantine.stored(directory))
         gone += giving_up.all(e for e in entries if quarantine.is_expired(e, now_ns, expiry_s))
         if root and _is_short_of_memory(space.space_of(root), prepared.settings.pressure_high_percent):
-            rest = (e for e in quarantine.stored(directory) if e.may_go)
-            gone += giving_up.all(unused(prepared, rest))
+            rest = tuple(unused(prepared, (e for e in quarantine.stored(directory) if e.may_go)))
+            promised = promised_a_day(prepared.state, rest)
+            gone += giving_up.all(e for e in rest if e.name not in promised)
     return gone
 
 
@@ -61,6 +70,22 @@ def unused(prepared: Prepared, entries: Iterable[Stored]) -> Iterator[Stored]:
     """Those that may go before their time: nobody uses them. In doubt they wait until it is over."""
     world = prepared.weigher.world
     return (entry for entry in entries if isinstance(world.users_in(entry.path), Nobody))
+
+
+def promised_a_day(state: str, entries: Iterable[Stored]) -> frozenset[str]:
+    """Names of those that no pressure takes before their time: what only its age or a person's word had taken, births,
+    and worktrees. They were told that `undo` has a day. What no receipt speaks of stays with them."""
+    kept = {entry.name for entry in entries if entry.name.endswith(quarantine.KEPT)}
+    for receipt in journal.entries(state, "receipt") if kept else ():
+        if (id_ := str(receipt.get("id"))) in kept and not _is_promised(receipt):
+            kept.discard(id_)
+    return frozenset(kept)
+
+
+def _is_promised(receipt: dict[str, Any]) -> bool:
+    agent, _, row = str(receipt.get("row")).partition(".")
+    is_by_word = receipt.get("reason") in _PROMISED or (agent, row) == (named.LITTER.agent, named.LITTER.id)
+    return is_by_word or row == births.ID or agent == _OF_GIT
 
 
 def directories(prepared: Prepared) -> Iterator[tuple[str, str]]:
