@@ -4,6 +4,7 @@ import os
 import signal
 import subprocess
 import sys
+import threading
 from pathlib import Path
 
 import tmpwarden
@@ -88,3 +89,44 @@ def test_an_adopted_agent_ends_with_what_it_started_when_its_scratch_is_too_big(
         assert shell.returncode == -signal.SIGTERM
     assert int(out) > 0
     assert any("more than --max-bytes 1.0 MB; it is ended" in sentence for sentence in heard)
+
+
+def test_a_forked_child_that_leaves_the_block_takes_nothing_from_its_parent() -> None:
+    with tmpwarden.lease("claude", session="job") as scratch:
+        work = Path(scratch.path) / "work"
+        work.write_text("x")
+        source = """
+import os, sys, tmpwarden
+with tmpwarden.lease("claude", session="other") as scratch:
+    open(scratch.path + "/work", "w").close()
+    child = os.fork()
+    if child == 0:
+        sys.exit(0)
+    os.waitpid(child, 0)
+    print(os.path.exists(scratch.path + "/work"))
+"""
+        done = subprocess.run([sys.executable, "-c", source], capture_output=True, text=True, check=True)
+        assert done.stdout == "True\n", done.stderr
+        assert work.exists()
+
+
+def test_the_last_of_several_threads_in_one_session_gives_it_back() -> None:
+    barrier, missing = threading.Barrier(4), []
+
+    def work(number: int) -> None:
+        with tmpwarden.lease("claude", session="shared") as scratch:
+            path = Path(scratch.path) / str(number)
+            path.write_text("x")
+            barrier.wait(10)
+            if number:  # the first leaves at once
+                first.join(10)
+                missing.extend([path] if not path.exists() else [])
+
+    first, *rest = threads = [threading.Thread(target=work, args=(number,)) for number in range(4)]
+    for thread in threads:
+        thread.start()
+    for thread in rest:
+        thread.join(20)
+    assert missing == []
+    with tmpwarden.lease("claude", session="shared") as scratch:
+        assert os.listdir(scratch.path) == [], "it was given back in the end"

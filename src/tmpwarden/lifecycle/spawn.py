@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import threading
 import uuid
+from collections import Counter
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 
@@ -15,6 +17,20 @@ from ..oskit.files import places
 from ..text import parse_size
 from . import watch_size
 from .teardown import teardown
+
+_Block = tuple[int, str, str]  # process, temp root, session
+_blocks: Counter[_Block] = Counter()  # that are open: threads may share a session
+_lock = threading.Lock()
+
+
+def _begin_anew() -> None:
+    """In a fork: another thread of the parent may have held the lock."""
+    global _lock
+    _lock = threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):  # not on Windows
+    os.register_at_fork(after_in_child=_begin_anew)
 
 
 @contextmanager
@@ -33,7 +49,8 @@ def lease(
     Use it as `with tmpwarden.lease("claude") as scratch:`. Leaving the block tears the session down: an empty directory
     is removed, one with files moves to quarantine for a day, and one that a child still uses stays until the next
     clean-up after the child's end. The lease names your process (or `pid`): if you crash, the next clean-up removes
-    the directory as soon as no process has it in its environment any more.
+    the directory as soon as no process has it in its environment any more. Where several threads are in blocks of one
+    session, the last one to leave tears it down; a forked child that leaves the block does not.
 
     agent      whose files these are, such as "claude"; `tmpwarden agents` lists the known ones
     session    the name to use with `teardown`; without it, a random one
@@ -63,11 +80,23 @@ def lease(
         raise UnsafeRoot("the temp directory", "there is none")
     base = roots[0]
     limits = SpawnLimits(_bytes(max_file), _bytes(max_bytes), warn or _say_nothing)
-    scratch = Scratch(open_scratch(base, agent, name, pid=os.getpid() if pid is None else pid), limits)
+    block = os.getpid(), base, name
+    with _lock:
+        scratch = Scratch(open_scratch(base, agent, name, pid=block[0] if pid is None else pid), limits)
+        _blocks[block] += 1
     try:
         yield scratch
     finally:
-        teardown(name, roots=(base,) if root else ())
+        if os.getpid() == block[0]:  # else we are a forked child of the one who entered
+            _leave(block, (base,) if root else ())
+
+
+def _leave(block: _Block, roots: tuple[str, ...]) -> None:
+    with _lock:
+        _blocks[block] -= 1
+        if _blocks[block] == 0:
+            del _blocks[block]
+            teardown(block[2], roots=roots)
 
 
 def _say_nothing(_: str) -> None:
