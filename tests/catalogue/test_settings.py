@@ -59,6 +59,37 @@ def test_unknown_keys_and_tables_are_told_with_their_line(config: Path) -> None:
     assert warnings[1].startswith(f"{config}:3: perodic is not a known table")
 
 
+@pytest.mark.parametrize(
+    "text",
+    ["keep = 3", '[keep]\npath = ["/a"]', '[[keep]]\npaths = ["/a"]', '[Keep]\npaths = ["/a"]',
+     '[kept]\npaths = ["/a"]', '[rows."claude.session"]\nmaxage = "30d"', '[row."claude.session"]\nmax_age = "30d"'],
+)  # fmt: skip
+def test_a_misspelt_word_that_was_meant_to_keep_something_keeps_all(config: Path, text: str) -> None:
+    config.write_text(text)
+    assert load_settings().unread
+
+
+@pytest.mark.parametrize("text", ["", '[perodic]\nevery = "2h"', '[pressure]\nhihg = "90%"'])
+def test_other_misspelt_words_keep_nothing(config: Path, text: str) -> None:
+    config.write_text(text)
+    assert load_settings().unread == ()
+
+
+@pytest.mark.parametrize("name", ["config.toml", "keep"])
+@pytest.mark.parametrize("is_above", [False, True])
+def test_a_link_to_dotfiles_that_are_not_there_is_no_empty_keep_list(config: Path, name: str, is_above: bool) -> None:
+    """On a disk that is not mounted, say. Silence is no answer."""
+    nowhere = "/nonexistent/dotfiles"
+    if is_above:
+        config.parent.rmdir()
+        config.parent.symlink_to(nowhere)
+    else:
+        (config.parent / name).symlink_to(f"{nowhere}/{name}")
+    found = load_settings()
+    assert str(config.parent / name) in found.unread
+    assert any("leads nowhere" in warning for warning in found.warnings)
+
+
 def test_the_guards_part_is_not_ours(config: Path) -> None:
     config.write_text("[guard]\nwhatever = 1\n[redirect]\ntmp = true\n[[guard.arguments]]\nx = 1\n")
     assert load_settings().warnings == ()

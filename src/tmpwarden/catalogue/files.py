@@ -30,6 +30,16 @@ def read_text(path: str, largest: int = _LARGEST) -> str:
         return os.read(fd, largest).decode()
 
 
+def dangling(path: str) -> str | None:
+    """The link at or above `path` that leads nowhere, such as into dotfiles on a disk that is not mounted: what lies
+    behind it is not known to be missing."""
+    while path != (above := os.path.dirname(path)):
+        if os.path.lexists(path):
+            return path if os.path.islink(path) and not os.path.exists(path) else None
+        path = above
+    return None
+
+
 def text_if_there(path: str) -> str:
     """The same; "" where there is no such file."""
     try:

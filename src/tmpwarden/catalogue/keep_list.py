@@ -6,6 +6,7 @@ import json
 
 from ..lazy_dataclass import dataclass, field
 from . import values
+from .files import dangling
 
 
 @dataclass(slots=True)
@@ -22,6 +23,8 @@ def read(path: str) -> KeepList:
         with open(path, "rb") as file:
             lines = file.read().splitlines()
     except FileNotFoundError:
+        if link := dangling(path):
+            return KeepList((), [f"{path}: cannot be read: {link} is a link that leads nowhere"], [path])
         return listed
     except OSError as wrong:
         return KeepList((), [f"{path}: cannot be read: {wrong.strerror}"], [path])

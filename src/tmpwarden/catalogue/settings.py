@@ -10,10 +10,10 @@ from types import MappingProxyType
 from ..errors import BadConfig
 from ..lazy_dataclass import dataclass, field
 from ..oskit.files import places
-from ..text import shown
+from ..text import nearest, shown
 from ..toml_lines import line_of, lines_of
 from . import keep_list, policy, values
-from .files import read_text
+from .files import dangling, read_text
 from .keys import KEYS
 from .overrides import Override
 
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 _ELSEWHERE = {"guard", "redirect"}  # guard/rules/config.py reads these parts of the same files
+_PROTECTING = ("keep", "rows")  # what is misspelt there was meant to keep something
 _ROW_AGES = ("grace", "min_age", "max_age")
 
 
@@ -138,6 +139,8 @@ def _read_file(path: str, reading: _Reading) -> None:
     except FileNotFoundError:
         if reading.is_strict:
             raise BadConfig(path, "there is no such file") from None
+        if link := dangling(path):
+            reading.refuse(path, f"cannot be read: {shown(link)} is a link that leads nowhere", may_protect=True)
         return None
     except OSError as wrong:
         return reading.refuse(path, f"cannot be read: {wrong.strerror}", may_protect=True)
@@ -175,12 +178,14 @@ def _read_table(table: str, content: object, reading: _Reading) -> None:
         return
     if not isinstance(content, dict) or (table != "rows" and not any(key.startswith(f"{table}.") for key in KEYS)):
         reading.warnings.append(f"{reading.where(table)}: {shown(table)} is not a known table; it is ignored")
+        reading.unread += [reading.where(table)] if nearest(table.lower(), _PROTECTING) else []
         return
     for key, value in content.items():
         if table == "rows":
             _read_row(key, value, reading)
         elif f"{table}.{key}" not in KEYS:
             reading.warnings.append(f"{reading.where(table, key)}: {table}.{shown(key)} is not known; it is ignored")
+            reading.unread += [reading.where(table, key)] if table in _PROTECTING else []
         else:
             _read_value(table, key, value, reading)
 
@@ -212,6 +217,7 @@ def _read_row(key: str, table: object, reading: _Reading) -> None:
         return reading.refuse(where, f"rows.{key}: {wrong}", may_protect=True)
     for strange in table.keys() - {"enabled", "tier", *_ROW_AGES}:
         reading.warnings.append(f"{where}: rows.{key}.{shown(strange)} is not known; it is ignored")
+        reading.unread.append(where)
     reading.rows[key] = Override(where, enabled, "tier" in table, ages)
     return None
 
