@@ -5,6 +5,7 @@ import os
 from pathlib import Path
 
 from support.command import answer, data, tmpwarden
+from support.litter import claude_session
 
 
 def test_a_kept_path_is_listed_and_can_be_forgotten(own_world: Path) -> None:
@@ -27,6 +28,24 @@ def test_keeping_what_is_not_there_is_done_and_warned_of(own_world: Path) -> Non
     status, said = answer("keep", missing, str(there))
     assert (status, said["data"]["paths"]) == (0, [missing, str(there)])
     assert [missing in warning for warning in said["warnings"]] == [True]
+
+
+def test_who_keeps_a_link_keeps_what_it_leads_to(own_world: Path) -> None:
+    unit = claude_session(own_world / "tmp")
+    first, second = own_world / "home" / "results", own_world / "home" / "latest"
+    first.symlink_to(unit)
+    second.symlink_to("results")
+    assert data("keep", str(second))["paths"] == [str(second), str(first), str(unit)]
+    data("clean", "--yes", later_s=100 * 3600)
+    assert unit.is_dir()
+    assert data("keep", "--forget", str(second))["paths"] == []
+
+
+def test_a_link_that_leads_in_a_circle_is_kept(own_world: Path) -> None:
+    one, two = own_world / "tmp" / "one", own_world / "tmp" / "two"
+    one.symlink_to(two)
+    two.symlink_to(one)
+    assert str(one) in data("keep", str(one))["paths"]
 
 
 def test_forgetting_what_was_never_kept_is_exit_5() -> None:

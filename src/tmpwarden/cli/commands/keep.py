@@ -19,13 +19,15 @@ from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import UntouchedPath
 
+_MOST_LINKS = 40  # as many as the kernel follows
+
 
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, type=UntouchedPath(), shell_complete=completing.kept_paths)
 @click.option("--forget", is_flag=True, help="Take PATH off the list again.")
 @pass_call
 def command(call: Call, paths: tuple[str, ...], forget: bool) -> Answer:
-    """Never remove PATH, nor what lies in it, nor what it lies in. Without PATH: the list.
+    """Never remove PATH, nor what lies in it, nor what it lies in, nor what it leads to. Without PATH: the list.
 
     Kept in the file `keep` beside config.toml; the key `paths` of [keep] in config.toml counts as well. `pid:1234`
     keeps `tmpwarden orphans` from ending that process, `process:GLOB` from ending any whose command line matches.
@@ -33,6 +35,7 @@ def command(call: Call, paths: tuple[str, ...], forget: bool) -> Answer:
     programs = [path for path in paths if path.startswith(kept_processes.PREFIXES)]
     _keep_processes(programs, forget)
     wanted = [as_named(os.path.expanduser(path)) for path in paths if path not in programs]
+    wanted += [there for path in wanted for there in _led_to(path) if there not in wanted]
     if forget:
         _forget(wanted)
     elif wanted:
@@ -57,6 +60,15 @@ def _keep_processes(words: Iterable[str], forget: bool) -> None:
             kept_processes.add(entry)
 
 
+def _led_to(path: str) -> Iterable[str]:
+    """Where a link leads: who names it means that, too."""
+    for _ in range(_MOST_LINKS):
+        if not os.path.islink(path):
+            return
+        path = as_named(os.path.join(os.path.dirname(path), os.readlink(path)))
+        yield path
+
+
 def _file() -> str:
     return os.path.join(places.config_dir(), "keep")
 
@@ -79,9 +91,10 @@ def add(wanted: Iterable[str]) -> None:
 
 
 def _forget(wanted: Iterable[str]) -> None:
+    wanted = list(wanted)
     unwanted = {json.dumps(path) for path in wanted}
     known = _own_lines()
-    missing = unwanted - set(known)
+    missing = unwanted - set(known) - {json.dumps(there) for path in wanted for there in _led_to(path)}
     if missing:
         path = shown(json.loads(min(missing)))
         raise NotFound(f"{path} is not on the keep list", hint="`tmpwarden keep` shows the list")
