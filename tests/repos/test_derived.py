@@ -128,6 +128,19 @@ def an_edit_in_site_packages(tree: Path) -> Path:
     return hand(makers.venv(tree) / "lib/python3.11/site-packages/thing/__init__.py", "x = 2\n")
 
 
+def a_key_at_the_end_of_activate(tree: Path) -> Path:
+    """`python -m venv .venv && echo 'export KEY=...' >> .venv/bin/activate`: within the same second."""
+    script = makers.venv(tree) / "bin" / "activate"
+    script.write_text(script.read_text() + "export DATABASE_URL=postgres://me:secret@db/prod\n")
+    return script
+
+
+def a_note_in_pyvenv_cfg(tree: Path) -> Path:
+    config = makers.venv(tree) / "pyvenv.cfg"
+    config.write_text(config.read_text() + "note = the only copy\n")
+    return config
+
+
 def a_venv_by_name(tree: Path) -> Path:
     return hand(tree / "env" / "settings")
 
@@ -163,7 +176,8 @@ PLANTS: list[Plant] = [
     notes_in_node_modules, a_patch_in_a_package, a_backdated_file_in_a_package, a_package_that_is_not_listed,
     modules_without_a_list,
     a_link_in_node_modules, a_file_in_pnpms_store, a_package_that_pnpm_does_not_list, a_module_in_site_packages,
-    an_edit_in_site_packages, a_venv_by_name, a_tagged_directory, compiled_without_its_source,
+    an_edit_in_site_packages, a_key_at_the_end_of_activate, a_note_in_pyvenv_cfg,
+    a_venv_by_name, a_tagged_directory, compiled_without_its_source,
     text_that_is_called_compiled, a_link,
 ]  # fmt: skip
 

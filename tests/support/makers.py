@@ -45,7 +45,7 @@ def venv(top: Path) -> Path:
     (made / "bin").mkdir()
     (made / "pyvenv.cfg").write_text("home = /usr/bin\nversion = 3.11.2\n")
     (made / "bin" / "python").symlink_to("/usr/bin/python3")
-    (made / "bin" / "activate").write_text("VIRTUAL_ENV=x\n")
+    (made / "bin" / "activate").write_text("VIRTUAL_ENV=x\nhash -r 2> /dev/null\n")
     (site / "thing" / "__init__.py").write_text("x = 1\n")
     compiled(site / "thing" / "__init__.py")
     rows = [_row(site, "thing/__init__.py"), "thing-1.0.dist-info/RECORD,,"]

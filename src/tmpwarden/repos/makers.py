@@ -199,6 +199,7 @@ def _by_venv(top: str) -> None:
         elif name in recorded:
             _require(name.endswith(f".dist-info/{_RECORD}"), member)
         elif _SCRIPTS.fullmatch(name):
+            _require(_ends_as_made(member), member)
             scripts.append(member.changed_ns)
         else:
             _require(name in _OF_A_VENV and _OF_A_VENV[name](_text(member.path)), member)
@@ -211,12 +212,28 @@ _SAME_GO_NS = 2 * 10**9
 _SCRIPTS = re.compile(
     r"(?:bin|Scripts)/(?:[Aa]ctivate(?:\.\w+|_this\.py)?|deactivate\.\w+)|lib/[^/]+/site-packages/_virtualenv\.(?:py|pth)"
 )
+# An agent writes `export KEY=...` to the end of such a script in the same second in which the script was made.
+_LAST_LINES = {
+    "activate": ("fi", "hash -r 2> /dev/null", "hash -r 2>/dev/null || true"),
+    "activate.csh": ("rehash",),
+    "activate.fish": ("end",),
+}
+_KEYS = frozenset(
+    ("home", "include-system-site-packages", "version", "version_info", "executable", "command", "prompt", "uv", "seed",
+     "implementation", "extends-environment", "base-prefix", "base-exec-prefix", "base-executable", "virtualenv",
+     "relocatable", "version-info")
+)  # fmt: skip
 _OF_A_VENV: dict[str, Callable[[str], bool]] = {
-    "pyvenv.cfg": lambda text: all(" = " in line for line in text.splitlines()),
+    "pyvenv.cfg": lambda text: all(line.partition(" = ")[0] in _KEYS for line in text.splitlines()),
     ".gitignore": lambda text: all(line.startswith("#") or line in ("*", "") for line in text.splitlines()),
     "CACHEDIR.TAG": lambda text: text.startswith("Signature: 8a477f597d28d172789f06886806bc55") and len(text) < 1000,
     ".lock": lambda text: text == "",
 }
+
+
+def _ends_as_made(member: _Member) -> bool:
+    last = _LAST_LINES.get(member.parts[-1])
+    return last is None or _text(member.path).rstrip("\n").rpartition("\n")[2] in last
 
 
 @dataclass(frozen=True, slots=True)
