@@ -114,3 +114,17 @@ def test_an_unattended_run_keeps_to_its_share_under_pressure_too(tmp_path: Path)
             pytest.skip("this machine runs an agent of the same kind, so nobody is provably absent")
         clean(Request(roots=(str(root),), unattended=True), now_ns=later(0.5))
         assert sum(unit.exists() for unit in units) >= 4, "a guess never takes more than half"
+
+
+@needs_root
+def test_an_edited_line_of_the_journal_stops_no_relief(tmp_path: Path, own_world: Path) -> None:
+    """Before something is given up the journal is asked what is known of it."""
+    with tmpfs(tmp_path / "t", size="4m") as root:
+        unit = session(root, 600)
+        clean(Request(roots=(str(root),)), now_ns=later(100))
+        assert not unit.exists()
+        with (own_world / "state" / "tmpwarden" / "journal.jsonl").open("a") as journal:
+            journal.write('{"t":"intent","id":["x"],"path":"/a","root":"/"}\n')
+        fill_bytes(root)
+        clean(Request(roots=(str(root),)), now_ns=later(0.1))
+        assert os.statvfs(root).f_bavail > 0

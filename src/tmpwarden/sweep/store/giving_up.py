@@ -83,7 +83,7 @@ class GivingUp:
         wanted = set(names) - self._known.keys()
         for line in entries(self.journal.state) if wanted else ():
             id_, path, root = line.get("id"), line.get("path"), line.get("root")
-            if id_ not in wanted or not isinstance(path, str) or not isinstance(root, str):
+            if not (isinstance(id_, str) and isinstance(path, str) and isinstance(root, str)) or id_ not in wanted:
                 continue
             before = self._known.get(id_, JournalWord(path, root))
             newest_ns, count = line.get("newest_ns", before.newest_ns), line.get("entries", before.entries)
