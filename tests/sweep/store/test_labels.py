@@ -210,3 +210,31 @@ def test_a_directory_that_a_umask_left_open_to_a_group_is_passed_over(tmp_path: 
     assert labels.nearest(state) == str(home)
     home.chmod(0o777)
     assert labels.nearest(state) != str(home)
+
+
+@pytest.mark.parametrize("by_name", [False, True])
+def test_undo_does_not_say_nothing_beside_what_nothing_tells_of(own_world: Path, root: Path, by_name: bool) -> None:
+    """Journal and labels are lost, or it is of a version that wrote none."""
+    claude_session(root)
+    clean(Request(), now_ns=later(100))
+    lose_the_journal(own_world)
+    for label in labels_in(root):
+        label.unlink()
+    (lying,) = in_quarantine(root)
+    with pytest.raises(NotFound, match="1 item in quarantine cannot be brought back") as told:
+        undo(lying.name[:6] if by_name else None)
+    assert str(quarantine_of(root)) in str(told.value.hint)
+    lying.rename(own_world / "saved")
+    with pytest.raises(NotFound, match="nothing"):
+        undo()
+
+
+def test_undo_names_the_quarantine_of_a_root_that_has_moved(
+    own_world: Path, root: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    claude_session(root)
+    clean(Request(), now_ns=later(100))
+    elsewhere = root.rename(own_world / "elsewhere")
+    monkeypatch.setenv("TMPWARDEN_ROOTS", str(elsewhere))
+    with pytest.raises(NotFound, match="1 item in quarantine"):
+        undo()

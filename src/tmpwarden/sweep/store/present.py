@@ -41,6 +41,18 @@ def _by_label(state: str, known: Waiting) -> Iterator[dict[str, Any]]:
                     yield label.as_receipt()
 
 
+def quarantined(state: str) -> Iterator[tuple[str, list[str]]]:
+    """Each quarantine, and the names in it that could come back, if anything tells where they were."""
+    roots = (*places.temp_roots(extra=known_roots.remembered()), *known_roots.quarantined())
+    for directory in dict.fromkeys((*map(quarantine.beside, roots), quarantine.of_home(state))):
+        try:
+            names = [entry.name for entry in quarantine.stored(directory) if entry.name.endswith(quarantine.KEPT)]
+        except OSError:
+            continue
+        if names:
+            yield directory, names
+
+
 def lying(entries: Iterable[dict[str, Any]], state: str) -> Iterator[dict[str, Any]]:
     """Those of `restorable` that are there. Where a quarantine cannot be looked into, nothing is said to be gone."""
     names: dict[str, frozenset[str] | None] = {}

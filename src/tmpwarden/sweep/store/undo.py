@@ -18,7 +18,7 @@ from ...text import plural, shown
 from ..packed import Packed
 from . import labels, quarantine, undoing
 from .journal import Journal
-from .present import restorable
+from .present import quarantined, restorable
 from .staging import remove_left, staging
 from .waiting import Waiting
 from .way_back import open_parent
@@ -50,7 +50,7 @@ def undo(token: str | None = None, to: str | None = None) -> Packed[Restored]:
     with _Doors(journal.state) as doors, journal.together():
         restored = Packed(_each(journal, _chosen(known, token, doors), to, doors))
     if not restored:
-        raise NotFound(_nothing(token), hint="`tmpwarden log` lists what was removed and what can come back")
+        raise _nothing(token, journal.state)
     return restored
 
 
@@ -152,10 +152,16 @@ def _chosen(known: Waiting, token: str | None, doors: _Doors) -> Iterator[_Found
             yield entry, place
 
 
-def _nothing(token: str | None) -> str:
+def _nothing(token: str | None, state: str) -> NotFound:
+    """What lies there and is in no story is not nothing."""
+    hint = "`tmpwarden log` lists what was removed and what can come back"
+    for directory, names in quarantined(state):
+        if token is None or any(name.startswith(token) for name in names):
+            told = f"{plural(len(names), 'item')} in quarantine cannot be brought back: nothing tells where they were"
+            return NotFound(told, hint=f"look into {shown(directory)}, and move what you need out of it")
     if token is None:
-        return "nothing is left to bring back"
-    return f"nothing that can be brought back is called {shown(token)}"
+        return NotFound("nothing is left to bring back", hint=hint)
+    return NotFound(f"nothing that can be brought back is called {shown(token)}", hint=hint)
 
 
 def _bring_back(
