@@ -245,7 +245,10 @@ def test_a_runtime_goes_with_the_last_hook_that_names_it(own_world: Path) -> Non
     assert not (base / __version__).exists()
 
 
-def test_an_upgrade_takes_the_old_runtime_away_when_no_agent_needs_it(own_world: Path) -> None:
+def test_an_upgrade_takes_the_old_runtime_away_when_no_agent_needs_it(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(apply, "older_than", lambda *_: "")  # other tests' sessions are root's, too: test_upgrade.py
     base = own_world / "data" / "tmpwarden"
     apply.install("claude")
     apply.install("gemini")

@@ -1,11 +1,14 @@
-"""The agent sessions of this user that live right now, and the scratch of each."""
+"""The agent sessions of this user that live right now, the scratch of each, and whether one is older than a moment."""
 
 from __future__ import annotations
+
+from collections.abc import Collection
 
 from ..catalogue.load import Catalogue
 from ..lazy_dataclass import dataclass
 from ..leases.book import OwnerBook, variables_of
 from ..leases.scratch import read_all
+from ..model.terms import OwnerState
 from ..oskit.files import places
 from ..oskit.proc.holders import Holders
 
@@ -33,3 +36,14 @@ def living(catalogue: Catalogue, roots: tuple[str, ...]) -> tuple[LivingSession,
                 (agent.id, each.session or each.pid), LivingSession(agent.id, each.pid, each.session, path)
             )
     return tuple(found.values())
+
+
+def older_than(since_ns: int, agents: Collection[str], catalogue: Catalogue, roots: tuple[str, ...]) -> str:
+    """Why a session of these agents may live that began before `since_ns`; "" if it could be checked that none does."""
+    holders = Holders.look(variables_of(catalogue.agents))  # with uses: it must tell whom it cannot see
+    book = OwnerBook(catalogue.agents, holders, roots=roots, home=places.home())
+    for agent in agents:
+        owner = book.roster(agent).any_owner(since_ns, "/")
+        if owner.state is not OwnerState.ABSENT:
+            return f"{agent}: {owner.detail}"
+    return ""

@@ -3,15 +3,24 @@
 from __future__ import annotations
 
 import os
+import time
 from collections.abc import Iterator
 
 from .. import __version__
-from ..errors import BrokenSettings
+from ..catalogue.load import load
+from ..errors import BrokenSettings, TmpwardenError
 from ..lazy_dataclass import dataclass
-from ..oskit.files import places
+from ..lifecycle.living import older_than
+from ..oskit.files import atomic, own_files, places
+from ..oskit.proc.namespaces import MountTable, boot_id
 from . import record, runtime
 from .edits import Edit, read, resolved
 from .targets import TARGETS, Target, Wish, find
+
+_UNNAMED = (
+    "unnamed"  # in a copy that no settings name any more: the boot, and the nanoseconds since, when that was seen
+)
+_SINCE_BOOT = getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,6 +56,7 @@ def install(name: str, *, guard: bool = False, observe: bool = False, dry_run: b
     edits = target.edits(wish)  # reads and checks everything before anything is written
     if not dry_run:
         runtime.put(wanted)
+        _name_again()
         edits = target.edits(wish)  # that took a second, and a running agent writes its settings too
         _write(target, edits, guard, observe)
         remove_unused_runtimes()
@@ -122,34 +132,75 @@ def _restored(edit: Edit, known: dict[str, record.Changed]) -> Edit:
 
 
 def remove_unused_runtimes() -> tuple[str, ...]:
-    """Take away copies of ourselves that no hook and no timer names any more; which ones went."""
-    base = places.data_dir()
+    """Take away copies of ourselves that no hook and no timer names any more; which ones went.
+
+    A session reads its hooks when it starts: as long as one may live that is older than the change, the copy that its
+    hooks name stays, or its guard would be silent. Where the user took out all of us, all copies go."""
     try:
-        versions = [name for name in os.listdir(base) if os.path.isfile(f"{base}/{name}/tmpwarden/hooks/run.py")]
-    except OSError:
-        return ()
-    try:
-        in_use = "\n".join(_everything_installed())
+        versions, in_use = _versions(), "\n".join(_everything_installed())
     except BrokenSettings:
         return ()  # what cannot be read may name any of them
-    gone = [f"{base}/{name}" for name in sorted(versions) if f"{base}/{name}/" not in in_use]
+    unnamed = [path for path in versions if f"{path}/" not in in_use]
+    gone = [path for path in unnamed if len(unnamed) == len(versions) or not _may_be_named(path)]
     for path in gone:
         record.remove(path)
+    base = places.data_dir()
     if gone and not os.listdir(base):
         record.remove(base)
     return tuple(gone)
 
 
+def _versions() -> list[str]:
+    base = places.data_dir()
+    try:
+        names = sorted(os.listdir(base))
+    except OSError:
+        return []
+    return [f"{base}/{name}" for name in names if os.path.isfile(f"{base}/{name}/tmpwarden/hooks/run.py")]
+
+
+def _may_be_named(path: str) -> bool:
+    """By the hooks of a session that began before our settings ceased to name this copy. What cannot be checked may."""
+    table, boot, now = MountTable.of(), boot_id(), time.clock_gettime_ns(_SINCE_BOOT)
+    if table is None or boot is None or table.is_network(path) is not False:
+        return True  # sessions of another machine cannot be seen
+    try:
+        if read(mark := f"{path}/{_UNNAMED}") is None:
+            atomic.write(mark, f"{boot} {now}\n")
+        noted, _, since_ns = (read(mark) or b"").decode("ascii", "replace").strip().partition(" ")
+        if not since_ns.isdecimal():
+            own_files.remove_file(mark)
+            return True
+        # by the clock of now, as the starts of processes are: a clock that was set must not make a session younger
+        at_ns = time.time_ns() - (now - int(since_ns) if noted == boot else now)
+        return bool(older_than(at_ns, [target.id for target in TARGETS], load(), places.temp_roots()))
+    except (OSError, TmpwardenError):
+        return True
+
+
+def _name_again() -> None:
+    """What our settings name now is named by sessions that start now; ask anew when that ends."""
+    try:
+        in_use = "\n".join(_everything_installed())
+    except BrokenSettings:
+        in_use = ""
+    for path in _versions():
+        if not in_use or f"{path}/" in in_use:
+            own_files.remove_file(f"{path}/{_UNNAMED}")
+
+
 def _everything_installed() -> Iterator[str]:
-    """Every text that may name a runtime, broken settings included. Raises BrokenSettings: it could not be read."""
+    """Every text that may name a runtime. Raises BrokenSettings: one of them could not be read."""
     for target in TARGETS:
         yield (read(target.settings()) or b"").decode("utf-8", "replace")
-        try:
-            yield from target.commands()
-        except BrokenSettings:
-            continue
+        yield from target.commands()
+        yield from _recorded(target.id)  # also where another CLAUDE_CONFIG_DIR was set
+    yield from _recorded("timer")
     known = record.load("timer")
-    for changed in known.files if known else ():
-        yield (read(changed.path) or b"").decode("utf-8", "replace")
     if known is not None:
         yield f"{places.data_dir()}/{known.version}/"
+
+
+def _recorded(name: str) -> Iterator[str]:
+    for path in record.files_of(name):
+        yield (read(path) or b"").decode("utf-8", "replace")

@@ -12,6 +12,7 @@ from ..lazy_dataclass import dataclass
 from ..leases import static_temp
 from ..oskit.files import own_files, places
 from . import apply, bus, marks, rc_files, record, shellenv, temp, timer
+from .apply import remove_unused_runtimes as remove_unused_runtimes
 from .edits import Edit, read
 from .targets import TARGETS, Target, find
 

@@ -43,6 +43,8 @@ def command(
     wanted = everything.Wanted(agents, guard, not no_timer, shell, own, text)
     made = everything.removal() if remove else everything.plan(wanted)
     data = _data(made, dry_run=dry_run, remove=remove)
+    if not dry_run and not made.changes:
+        everything.remove_unused_runtimes()  # those that a session named when the last setup ran
     if dry_run or not made.changes:
         return Answer(data, lambda: _shown(made))
     if not yes:
