@@ -17,7 +17,7 @@ from support.mounts import needs_root
 from support.user import OrdinaryUser
 from tmpwarden import __version__
 from tmpwarden.errors import SetupFailed
-from tmpwarden.lifecycle import timers
+from tmpwarden.lifecycle import per_user, tick, timers
 from tmpwarden.setup import bus, runtime, schedulers, timer
 
 COMMAND = ["/usr/bin/python3", "-I", "-S", "/home/a b/50%/$x/tick.py"]
@@ -149,6 +149,36 @@ def test_a_timer_that_failed_says_for_whom_and_why_in_the_journal_and_in_status(
     assert "FAILED for alice: refusing to sweep" in status
     document = json.loads(machine.tmpwarden("status", "--json").stdout)
     assert list(document["data"]["timer_last_run"]["failed"]) == ["alice"]
+
+
+def test_a_broken_config_of_a_user_costs_the_journal_a_few_lines_that_name_the_user(machine: Accounts) -> None:
+    """Each wrong row is a sentence, and there may be as many as somebody likes."""
+    agents = machine.alice.home / ".config" / "tmpwarden" / "agents.d"
+    agents.mkdir(parents=True)
+    for number in range(300):
+        (agents / f"a{number}.toml").write_text("broken = [\n" + "x" * 5000)
+    machine.alice.owns(machine.alice.home / ".config")
+    machine.bob.owns(planted.marker(machine.tmp, machine.bob.uid))
+    machine.alice.owns(planted.marker(machine.tmp, machine.alice.uid))
+    result = ticked(machine, later_s=planted.DAYS)
+    lines = result.stdout.splitlines()
+    of_alice = [line for line in lines if line.startswith("alice: ")]
+    assert 3 < len(of_alice) <= 21
+    assert len(set(of_alice)) == len(of_alice)
+    assert all(len(line) < 600 for line in lines)
+    assert "messages are left out" in of_alice[-1]
+    assert all(line.startswith(("alice: ", "bob: ", "root: ")) for line in lines), result.stdout[:2000]
+    assert "bob: cleared 1 left-over item" in result.stdout
+
+
+def test_an_answer_that_is_cut_short_stops_no_other_user(capsys: pytest.CaptureFixture[str]) -> None:
+    """Root listens to so much of a child and no further."""
+    for answer in ('[["' + "x" * 100, "7", "[[1], 2, 3]", ""):
+        assert tick._understood(per_user.Heard(answer)) == ([], "its process gave an answer that cannot be read")
+    tick._print("alice: ", ["a\nroot: all is well", "b", "b"], "c\nd" * 1000)
+    told = capsys.readouterr()
+    assert told.out.splitlines() == ["alice: $'a\\nroot: all is well'", "alice: b"]
+    assert len(told.err.splitlines()) == 1 and len(told.err) < 600
 
 
 @pytest.fixture

@@ -11,9 +11,12 @@ if __package__ in (None, ""):
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from tmpwarden.lifecycle.per_user import Heard
     from tmpwarden.lifecycle.users import User
 
 _LAST_WORDS_S = 30.0
+_MOST_SENTENCES = 20  # of one user, into the journal of the system
+_LONGEST = 500
 _Said = tuple[list[str], str]  # what to tell; why it failed, "" if it did not
 
 
@@ -52,8 +55,6 @@ def _clear() -> _Said:
 
 def _for_everybody() -> dict[str, str]:
     """The same as each user: root itself never sweeps what belongs to another uid."""
-    import json
-
     from tmpwarden.lifecycle.background import CLEAN_LIMIT_S
     from tmpwarden.lifecycle.per_user import as_user
     from tmpwarden.lifecycle.preload import preload
@@ -64,11 +65,24 @@ def _for_everybody() -> dict[str, str]:
     failed: dict[str, str] = {}
     for user in users_of(temp_roots()):
         heard = as_user(user, partial(_as, user), limit_s=CLEAN_LIMIT_S + _LAST_WORDS_S)
-        said, why = ([], heard.why) if heard.why else json.loads(heard.answer)
+        said, why = _understood(heard)
         _print(f"{user.name}: ", said, why)
         if why:
-            failed[user.name] = why
+            failed[user.name] = _bounded(why)
     return failed
+
+
+def _understood(heard: "Heard") -> _Said:
+    """What the child of a user said, which is as long as that user's config wants it to be."""
+    import json
+
+    if heard.why:
+        return [], heard.why
+    try:
+        said, why = json.loads(heard.answer)
+        return [str(sentence) for sentence in said], str(why)
+    except (ValueError, TypeError, RecursionError):
+        return [], "its process gave an answer that cannot be read"
 
 
 def _as(user: "User") -> str:
@@ -87,10 +101,22 @@ def _as(user: "User") -> str:
 
 
 def _print(whose: str, said: list[str], why: str) -> None:
-    for sentence in said:
+    """Each sentence once, on one line, and no more of them than people read: each line of a config may be wrong."""
+    sentences = list(dict.fromkeys(map(_bounded, said)))
+    for sentence in sentences[:_MOST_SENTENCES]:
         print(f"{whose}{sentence}", flush=True)
+    if len(sentences) > _MOST_SENTENCES:
+        left = len(sentences) - _MOST_SENTENCES
+        print(f"{whose}{left} more messages are left out: `tmpwarden scan` as that user shows them all", flush=True)
     if why:
-        print(f"tmpwarden: {whose}{why}", file=sys.stderr, flush=True)
+        print(f"tmpwarden: {whose}{_bounded(why)}", file=sys.stderr, flush=True)
+
+
+def _bounded(sentence: str) -> str:
+    from tmpwarden.text import shown
+
+    line = shown(sentence[: _LONGEST + 1])
+    return line if len(line) <= _LONGEST else f"{line[: _LONGEST - 4]} ..."
 
 
 if __name__ == "__main__":
