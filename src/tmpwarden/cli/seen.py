@@ -7,8 +7,10 @@ from collections.abc import Iterable, Iterator, Sequence
 from ..lazy_dataclass import dataclass
 from ..model.request import Request
 from ..model.sweep import Account, Space, Unmatched, Verdict
+from ..oskit.files import places
 from ..sweep.compose import scan
 from ..sweep.packed import Packed
+from ..sweep.store.quarantine import squatted
 from . import documents, whole_roots
 from .call import Call
 from .progress import COUNTING_S, Progress
@@ -38,7 +40,7 @@ def look(call: Call, request: Request, *, in_full: bool) -> Seen:
         verdicts = Packed(_told(survey, progress, total))
         progress.tell("Looking at what is of no known kind ...")
         unmatched = survey.unmatched(in_full=in_full)
-    call.warn(*survey.warnings)
+    call.warn(*survey.warnings, *squatted((root.path for root in survey.roots), places.state_dir()))
     return Seen(verdicts, survey.roots, unmatched, survey.accounts(unmatched), call.now_ns())
 
 
@@ -51,7 +53,7 @@ def spooled(call: Call, request: Request, *, in_full: bool) -> documents.Documen
         findings.add(documents.verdict(verdict, call.now_ns()))
         totals.add(verdict)
     unmatched = survey.unmatched(in_full=in_full)
-    call.warn(*survey.warnings)
+    call.warn(*survey.warnings, *squatted((root.path for root in survey.roots), places.state_dir()))
     return {
         "findings": findings,
         "roots": [documents.space(root) for root in survey.roots],

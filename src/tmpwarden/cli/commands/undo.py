@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Iterator, Sequence
 
 import click
 
+from ...errors import TmpwardenError
+from ...oskit.files import places
+from ...sweep.store.quarantine import squatted
 from ...sweep.store.undo import Restored
 from ...text import plural, shown, size
 from ...worktrees.comeback import undo_with_entries
@@ -24,6 +28,8 @@ def command(call: Call, token: str | None, directory: str | None) -> Answer:
 
     `tmpwarden log` lists the ids; their first few characters are enough. What was purged cannot come back.
     """
+    with contextlib.suppress(TmpwardenError):  # roots that may not be swept hold no quarantine of ours
+        call.warn(*squatted(places.temp_roots(call.roots), places.state_dir()))
     restored, warnings = undo_with_entries(token, directory)
     call.warn(*warnings)
     names = ("id", "path", "bytes", "entries")

@@ -10,6 +10,7 @@ what each is: labels.
 from __future__ import annotations
 
 import os
+import stat
 
 from ...errors import UnsafeScratch
 from ...lazy_dataclass import dataclass, field
@@ -23,6 +24,8 @@ from ...text import shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    from collections.abc import Iterable, Iterator
+
     from ...model.answers import Users
     from ...model.sweep import Measure
 
@@ -152,6 +155,35 @@ def opened(directory: str, *, make: bool = False) -> int:
     if is_new:
         _grow(fd)
     return fd
+
+
+def squatted(roots: Iterable[str], state: str) -> Iterator[str]:
+    """A sentence for each quarantine that is there and cannot be used, with its path and its owner."""
+    for directory in dict.fromkeys((*map(beside, roots), of_home(state))):
+        try:
+            os.close(opened(directory))
+        except FileNotFoundError:
+            continue  # nothing was ever put there
+        except UnsafeScratch as refused:
+            owner = "" if "(uid " in str(refused) else _owner_of(directory)
+            yield f"{refused}{owner}: nothing can be moved to quarantine there or brought back"
+        except OSError as error:
+            why = error.strerror or str(error)
+            yield f"the quarantine {shown(directory)} cannot be opened: {why.lower()}{_owner_of(directory)}"
+
+
+def _owner_of(directory: str) -> str:
+    """Of the first of the two names that is not a directory of ours alone, for a person who has to find out."""
+    if Reach.now().frozen(directory):
+        return ""  # looking would hang
+    for path in (os.path.dirname(directory), directory):
+        try:
+            status = os.lstat(path)
+        except OSError:
+            continue
+        if status.st_uid != os.geteuid() or not stat.S_ISDIR(status.st_mode) or status.st_mode & 0o022:
+            return f" (owner of {shown(path)}: uid {status.st_uid})"
+    return f" (owner: uid {os.geteuid()})"
 
 
 def _grow(fd: int) -> None:
