@@ -17,7 +17,6 @@ from contextlib import contextmanager
 from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Witness
 from ...model.terms import WitnessKind
-from .descriptors import closing
 from .same_mount import enter
 
 try:
@@ -139,8 +138,10 @@ class _Question:
                     if len(levels) == _MOST_LEVELS:
                         return _open(f"it is more than {_MOST_LEVELS} levels deep")
                     self.enter(levels, entry.name, fd)
-                else:
-                    match self.entry(entry.name, fd, entry.stat(follow_symlinks=False).st_mode):
+                else:  # the listing says what it is, and the descriptor that it still is: no look in between
+                    is_file = entry.is_file(follow_symlinks=False)
+                    mode = stat.S_IFREG if is_file else entry.stat(follow_symlinks=False).st_mode
+                    match self.entry(entry.name, fd, mode):
                         case Nobody():
                             continue
                         case Held() | NotMeasured() as answer:
@@ -162,8 +163,11 @@ class _Question:
         if not stat.S_ISREG(mode):
             return _open("it holds something that the kernel cannot be asked about")
         self.asked += 1
-        with closing(os.open(name, _ASK, dir_fd=dir_fd)) as fd:
+        fd = os.open(name, _ASK, dir_fd=dir_fd)
+        try:
             return self.file(fd, name)
+        finally:
+            os.close(fd)
 
     def file(self, fd: int, name: str) -> Users:
         status = os.fstat(fd)
