@@ -7,7 +7,9 @@ import pytest
 
 import tmpwarden
 from support.command import answer
+from support.command import tmpwarden as tmpwarden_command
 from support.litter import cwd_markers
+from support.planted import DAYS
 from tmpwarden.cli import all_users
 from tmpwarden.lifecycle import tick
 from tmpwarden.lifecycle.users import User
@@ -98,3 +100,17 @@ def _an_hour_passes() -> None:
     stamp = Path(places.state_dir()) / "last-clean"
     then = stamp.stat().st_mtime - 3600
     os.utime(stamp, (then, then))
+
+
+def test_periodic_switched_off_also_stops_the_line_of_cron_which_says_so(root: Path) -> None:
+    config = Path(places.config_dir()) / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text("[periodic]\nenabled = false\n")
+    markers = cwd_markers(root, 2)
+    line = ("clean", "--if-due", "1h", "--yes")
+    assert _skipped() == "disabled"
+    told = tmpwarden_command(*line, later_s=DAYS)
+    assert (told.returncode, told.stdout) == (0, "Not cleaned: `[periodic] enabled = false` is set in config.toml.\n")
+    assert all(marker.exists() for marker in markers)
+    assert tmpwarden_command("clean", "--yes", later_s=DAYS).returncode == 0
+    assert not any(marker.exists() for marker in markers), "what a person calls is not by the clock"

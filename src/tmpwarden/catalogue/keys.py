@@ -48,7 +48,12 @@ KEYS: dict[str, Key] = {
     "keep.paths": Key(
         "keep_paths", values.paths, "paths", "Absolute paths, or ~/...", example='["~/keep-this", "/tmp/thesis-data"]'
     ),
-    "periodic.enabled": Key("periodic_enabled", values.flag, "flag", "Clear by the clock at all."),
+    "periodic.enabled": Key(
+        "periodic_enabled",
+        values.flag,
+        "flag",
+        "Clear by the clock at all: hooks, the timer, servers, `clean --if-due`.",
+    ),
     "periodic.every": Key("periodic_every_s", values.wait, "age", "How often, at most."),
     "periodic.max_age": Key(
         "periodic_max_age_s",

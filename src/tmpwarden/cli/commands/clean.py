@@ -135,6 +135,8 @@ class _CleanOfOneUser:
         self.dry_run, self.yes, self.quiet = dry_run, yes, quiet
 
     def answer(self) -> Answer:
+        if self.if_due_s is not None and not load_settings(self.call.config_file).periodic_enabled:
+            return self.skipped("disabled", "Not cleaned: `[periodic] enabled = false` is set in config.toml.")
         if self.if_due_s is not None and not consent.is_due(places.state_dir(), self.if_due_s, self.call.now_ns()):
             return self.skipped("not-due", f"The last clean was less than {duration(self.if_due_s)} ago.")
         if self.request.empty_quarantine and not self.yes and not self.dry_run and not self._may_purge():
