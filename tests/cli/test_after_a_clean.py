@@ -43,6 +43,20 @@ def test_empty_files_are_told_as_freed_too(root: Path) -> None:
     assert tmpwarden("clean", "--force", later_s=planted.DAYS).stdout.endswith("Freed 3 entries.\n")
 
 
+def test_log_has_a_line_for_what_was_brought_back(root: Path) -> None:
+    unit = planted.session(root)
+    cleaned()
+    data("undo")
+    removed, _, restored = data("log")["entries"]
+    assert (removed["outcome"], restored["outcome"]) == ("quarantined", "restored")
+    assert {removed["path"], restored["path"]} == {str(unit)}
+    assert (restored["row"], restored["bytes"]) == (removed["row"], removed["bytes"])
+    assert (removed["undoable"], restored["undoable"]) == (False, False)
+    assert data("log", "--agent", "claude")["entries"][::2] == [removed, restored]
+    first, second = [line for line in tmpwarden("log").stdout.splitlines() if "claude.session" in line]
+    assert "undone" in first and "restored" in second and "brought back by undo" in second
+
+
 def test_undo_takes_the_beginning_of_an_id(root: Path) -> None:
     first, second = planted.session(root), planted.session(root)
     cleaned()

@@ -37,7 +37,7 @@ _FIELDS = ("time", "t", "id", "path", "row", "agent", "outcome", "reason", "byte
 @click.option("--observed", is_flag=True, help="What observing hooks would have removed (`install --observe`).")
 @pass_call
 def command(call: Call, count: int, since: int | None, wanted: tuple[str, ...], observed: bool) -> Answer:
-    """What was removed, when and why, oldest first. An ID can be handed to `tmpwarden undo`."""
+    """What was removed and what came back, when and why, oldest first. An ID can be handed to `tmpwarden undo`."""
     state = places.state_dir()
     for agent in wanted:
         load().agent(agent)
@@ -46,12 +46,13 @@ def command(call: Call, count: int, since: int | None, wanted: tuple[str, ...], 
         return _observed(state, count, wish)
     told = (entry for each in journal.entries(state) if (entry := _told(each)) and wish.fits(entry))
     entries = list(deque(told, maxlen=count))
+    came_back = frozenset(str(each.get("id")) for each in entries if each["t"] == "undone")
     waiting = restorable(state)
     shown_ids = dict.fromkeys(str(each.get("id", "")) for each in entries)
     can_return = frozenset(str(each["id"]) for each in lying((waiting[i] for i in shown_ids if i in waiting), state))
     return Answer(
         {"entries": [_document(each, can_return) for each in entries]},
-        lambda: _lines(entries, can_return, call.for_a_person, wish),
+        lambda: _lines(entries, can_return, came_back, call.for_a_person, wish),
     )
 
 
@@ -70,10 +71,12 @@ class _Wish:
 
 
 def _told(entry: dict[str, Any]) -> dict[str, Any] | None:
-    """A removal as it stands; a process that was ended in the same words."""
+    """A removal as it stands; a process that was ended, and what came back, in the same words."""
     if entry.get("t") == "process":
         reason = f"process {entry.get('pid')}: {entry.get('reason')}"
         return entry | {"path": entry.get("command"), "row": f"{entry.get('agent')} process", "detail": reason}
+    if entry.get("t") == "undone":
+        return entry | {"outcome": "restored", "detail": entry.get("detail") or "brought back by undo"}
     return entry if entry.get("t") == "receipt" else None
 
 
@@ -93,7 +96,11 @@ def _document(entry: dict[str, Any], can_return: frozenset[str]) -> dict[str, ob
 
 
 def _lines(
-    entries: Sequence[dict[str, Any]], can_return: frozenset[str], for_a_person: bool, wish: _Wish
+    entries: Sequence[dict[str, Any]],
+    can_return: frozenset[str],
+    came_back: frozenset[str],
+    for_a_person: bool,
+    wish: _Wish,
 ) -> Iterable[str]:
     if not entries:
         return ["Nothing has been removed yet." if wish == _Wish() else "Nothing that fits has been removed."]
@@ -104,7 +111,7 @@ def _lines(
                 str(entry.get("outcome", "?")),
                 size(int(entry.get("bytes", 0))),
                 shown(str(entry.get("row", "?"))),
-                str(entry["id"])[:8] if entry.get("id") in can_return else "",
+                _undo(entry, can_return, came_back),
                 _reason(entry),
             ),
             _path(entry),
@@ -112,6 +119,12 @@ def _lines(
         for entry in entries
     ]
     return draw(_COLUMNS, rows, for_a_person=for_a_person)
+
+
+def _undo(entry: dict[str, Any], can_return: frozenset[str], came_back: frozenset[str]) -> str:
+    if entry.get("id") in can_return:
+        return str(entry["id"])[:8]
+    return "undone" if entry["t"] == "receipt" and entry.get("id") in came_back else ""
 
 
 def _time(entry: dict[str, Any], for_a_person: bool) -> str:

@@ -161,7 +161,7 @@ class GivingUp:
             if judged is None:
                 take.rename_within(fd, entry.name, os.path.basename(pinned))
             is_back = judged is not None and way_back.put_back(fd, entry.name, judged.root, path)
-        self.journal.note("undone" if is_back else "pinned", id=entry.name, path=path)
+        self.journal.note("undone" if is_back else "pinned", id=entry.name, path=path, detail=why)
         if is_back:
             self._unlabel(entry)
         return Back(entry.name, path, path if is_back else pinned, why)

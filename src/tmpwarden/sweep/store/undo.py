@@ -181,7 +181,8 @@ def _bring_back(
             raise _refusal(entry, doors)
     doors.unlabel(fd, token)
     journal.open()
-    journal.note("undone", id=token, path=target)
+    known = {name: entry[name] for name in ("row", "agent", "bytes", "entries", "count") if name in entry}  # for `log`
+    journal.note("undone", id=token, path=target, **known)
     return Restored(token, target, int(entry["bytes"]), int(entry["entries"]))
 
 
