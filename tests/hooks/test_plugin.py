@@ -107,24 +107,79 @@ def test_a_read_only_checkout_keeps_its_compiled_modules_with_our_state(ordinary
     assert compiled
 
 
-@needs_root
-@pytest.mark.parametrize(("event", "source", "speaks"), [
-    ("SessionStart", "startup", True), ("SessionStart", "compact", False), ("PostToolUse", "startup", False),
-])  # fmt: skip
-def test_without_python_the_agent_goes_on_and_one_message_says_so(event: str, source: str, speaks: bool) -> None:
-    """Every Python on this machine is hidden behind /bin/false, in a mount namespace of the test's own."""
+def _without_python(*payloads: dict[str, str]) -> list[str]:
+    """What the launcher says to each. Every Python on this machine is hidden behind /bin/false, in a mount namespace of
+    the test's own."""
     pythons = {path.resolve() for place in ("/usr/bin", "/usr/sbin") for path in Path(place).glob("python3*")}
     hidden = " && ".join(f"mount --bind /bin/false {shlex.quote(str(path))}" for path in sorted(pythons))
-    payload = json.dumps(PAYLOAD | {"source": source}, separators=(",", ":"))
-    script = f"{hidden} && {command_of(event)}"
     environ = {**os.environ, "PATH": "/usr/sbin:/usr/bin:/sbin:/bin", "CLAUDE_PLUGIN_ROOT": str(PLUGIN)}
-    result = subprocess.run(
-        ["unshare", "-m", "sh", "-c", script], input=payload, capture_output=True, text=True, env=environ, check=False
-    )
-    assert (result.returncode, result.stderr) == (0, "")
-    assert bool(result.stdout) is speaks
-    if speaks:
-        assert "Python 3.11" in json.loads(result.stdout)["systemMessage"]
+    said = []
+    for payload in payloads:
+        result = subprocess.run(
+            ["unshare", "-m", "sh", "-c", f"{hidden} && {command_of(payload['hook_event_name'])}"],
+            input=json.dumps(payload, separators=(",", ":")),
+            capture_output=True,
+            text=True,
+            env=environ,
+            check=False,
+        )
+        assert (result.returncode, result.stderr) == (0, "")
+        said.append(json.loads(result.stdout)["systemMessage"] if result.stdout else "")
+    return said
+
+
+def _call(event: str, session: str = "s-1", source: str = "startup") -> dict[str, str]:
+    return {"session_id": session, "hook_event_name": event, "source": source, "cwd": "/"}
+
+
+@needs_root
+@pytest.mark.parametrize(("event", "source", "speaks"), [
+    ("SessionStart", "startup", True), ("SessionStart", "compact", False), ("PostToolUse", "startup", True),
+    ("SessionEnd", "startup", False),
+])  # fmt: skip
+def test_without_python_the_agent_goes_on_and_one_message_says_so(
+    event: str, source: str, speaks: bool, own_world: Path
+) -> None:
+    (said,) = _without_python(_call(event, source=source))
+    assert ("Python 3.11" in said) is speaks
+
+
+@needs_root
+def test_a_python_that_goes_while_sessions_run_is_told_once_in_each(own_world: Path) -> None:
+    launch(PLUGIN)
+    memory = own_world / "state" / "tmpwarden" / "hooks" / "python"
+    assert memory.exists(), "it worked before"
+    calls = [
+        _call("PostToolUse"),
+        _call("PostToolUse"),
+        _call("Stop"),
+        _call("Stop", "s-2"),
+        _call("PostToolUse", "s-2"),
+    ]
+    said = _without_python(*calls, _call("SessionStart", "s-3"), _call("Stop", "s-3"))
+    assert [bool(each) for each in said] == [True, False, False, True, False, True, False]
+    assert launch(PLUGIN).returncode == 0
+    assert not (memory.parent / "no-python").exists(), "it is back: the next loss is told again"
+
+
+@needs_root
+def test_where_nothing_can_be_noted_only_the_start_of_a_session_tells(own_world: Path) -> None:
+    hooks = own_world / "state" / "tmpwarden" / "hooks"
+    hooks.parent.mkdir(parents=True, exist_ok=True)
+    hooks.write_text("a file in the way")
+    said = _without_python(_call("PostToolUse"), _call("SessionStart"), _call("PostToolUse"))
+    assert [bool(each) for each in said] == [False, True, False]
+
+
+def test_a_remembered_python_that_does_not_start_any_more_is_looked_for_anew(tmp_path: Path, own_world: Path) -> None:
+    broken = tmp_path / "python3"
+    broken.write_text("#!/nowhere/python3\n")
+    broken.chmod(0o755)
+    memory = own_world / "state" / "tmpwarden" / "hooks" / "python"
+    memory.parent.mkdir(parents=True, exist_ok=True)
+    memory.write_text(f"{broken}\n\n")
+    assert launch(PLUGIN, CLAUDE_ENV_FILE=str(tmp_path / "env")).stdout
+    assert memory.read_text().splitlines()[0] == PYTHON
 
 
 def test_a_shim_is_passed_over(tmp_path: Path, own_world: Path) -> None:
