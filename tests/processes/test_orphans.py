@@ -20,6 +20,7 @@ from tmpwarden.catalogue import process_rows
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import orphans
 from tmpwarden.model.processes import Fate, Orphan
+from tmpwarden.oskit.proc import procs
 from tmpwarden.processes.survey import look
 
 MCP = ["node", "node_modules/.bin/playwright-mcp", "--headless"]
@@ -192,6 +193,95 @@ def test_a_supervisor_is_spared_for_a_child_that_is_no_left_over(tmp_path: Path,
     with program(tmp_path, MCP, carrying(), source) as server:
         assert "is no left-over" in seen(server.pid).reason
         assert seen(server.pid).fate is Fate.NEVER
+
+
+SERVER = ["node", "node_modules/.bin/vite", "--port", "0"]
+WRITES = "f = open({path!r}, 'ab'); f.write(b'one line'); f.flush()\n" + WAIT
+# Python's own mmap would keep a descriptor.
+MAPS = (
+    """
+import ctypes, os
+libc = ctypes.CDLL(None)
+libc.mmap.restype = ctypes.c_void_p
+fd = os.open({path!r}, os.O_RDWR | os.O_CREAT)
+os.ftruncate(fd, 4096)
+assert libc.mmap(None, ctypes.c_size_t(4096), 3, 1, fd, ctypes.c_long(0)) > 0
+os.close(fd)
+"""
+    + WAIT
+)
+
+
+@pytest.mark.parametrize("way", ["open", "mapped", "its child"])
+def test_one_that_writes_a_file_of_the_user_is_kept_and_says_which(tmp_path: Path, root: Path, way: str) -> None:
+    scratch_of_the_dead(root)
+    ledger = Path(os.environ["HOME"]) / "books" / "ledger.db"
+    ledger.parent.mkdir(parents=True)
+    source = {"open": WRITES, "mapped": MAPS, "its child": ""}[way].format(path=str(ledger))
+    if way == "its child":
+        script = tmp_path / "node_modules" / ".bin" / "tsx"
+        script.parent.mkdir(parents=True)
+        script.write_text(f"import signal; f = open({str(ledger)!r}, 'ab'); signal.pause()")
+        words = {"name": "node", "more": [], "script": str(script), "env": carrying(), "python": sys.executable}
+        source = OWNS_A_CHILD.format(**words) + WAIT
+    with program(tmp_path, SERVER, carrying(), source) as server:
+        while way == "its child" and not ledger.exists():
+            assert server.is_alive(for_s=0.01)
+        answer = tmpwarden("orphans", "end", "--yes")
+        assert answer.returncode == 0, answer.stderr
+        assert server.is_alive(for_s=0.2)
+        one = seen(server.pid)
+        assert one.fate is Fate.KEEP
+        assert f"{ledger}" in one.reason and "for writing" in one.reason
+        if way == "its child":
+            child = int((tmp_path / (SERVER[1] + ".child")).read_text())
+            assert f"process {child} (" in one.reason
+            assert seen(child).fate is Fate.KEEP
+
+
+@pytest.mark.parametrize(
+    "where", ["tmp/x.db", "home/.cache/vite/x.db", "home/p/node_modules/.vite/x", "home/p/dev.log"]
+)
+def test_what_a_server_writes_for_itself_keeps_it_not(tmp_path: Path, root: Path, where: str) -> None:
+    scratch_of_the_dead(root)
+    path = (root if where.startswith("tmp/") else Path(os.environ["HOME"])) / where.partition("/")[2]
+    path.parent.mkdir(parents=True, exist_ok=True)
+    with program(tmp_path, SERVER, carrying(), WRITES.format(path=str(path))) as server:
+        assert seen(server.pid).fate is Fate.END
+        assert tmpwarden("orphans", "end", "--yes").returncode == 0
+        assert not server.is_alive(for_s=10)
+
+
+def test_a_file_that_it_only_reads_keeps_it_not(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    ledger = Path(os.environ["HOME"]) / "ledger.db"
+    ledger.touch()
+    with program(tmp_path, SERVER, carrying(), f"f = open({str(ledger)!r})\n" + WAIT) as server:
+        assert seen(server.pid).fate is Fate.END
+
+
+def test_one_whose_files_cannot_be_checked_is_kept(tmp_path: Path, root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def refused(path: str) -> bytes:
+        if path.endswith("/maps"):
+            raise PermissionError(13, "refused")
+        return real(path)
+
+    scratch_of_the_dead(root)
+    with program(tmp_path, SERVER, carrying()) as server:
+        real = procs.read
+        monkeypatch.setattr(procs, "read", refused)
+        one = seen(server.pid)
+        assert (one.fate, one.reason) == (Fate.KEEP, "which files it writes could not be checked")
+
+
+def test_one_that_nothing_binds_to_a_session_is_refused_by_its_number(tmp_path: Path, root: Path) -> None:
+    scratch_of_the_dead(root)
+    with program(tmp_path, SERVER, {"PATH": os.environ["PATH"]}) as server:
+        answer = tmpwarden("orphans", "end", str(server.pid), "--yes")
+        assert answer.returncode == 7, answer.stdout
+        assert "nothing binds it to a session" in answer.stderr
+        assert f"kill {server.pid}" in answer.stderr
+        assert server.is_alive(for_s=0.2)
 
 
 def test_an_agent_is_never_ended(tmp_path: Path, root: Path) -> None:

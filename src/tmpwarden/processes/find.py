@@ -15,13 +15,19 @@ from ..model.terms import OwnerState
 from ..oskit.proc import namespaces, procs, vitals
 from ..oskit.proc.connections import Connections
 from ..oskit.proc.namespaces import MountTable
-from ..oskit.proc.open_files import open_files
+from ..oskit.proc.open_files import open_files, written_by
+from ..text import is_within
 from .census import Census
 from .exclusions import ProcessWorld, Suspect, reason_to_spare
 from .sessions import Sessions
 
 # Who adopts orphans: the user's systemd, or a reaper of a container. That alone says nothing.
 _MANAGERS = ("systemd", "tini", "dumb-init", "catatonit", "docker-init")
+# Directories where servers and build tools write for themselves. Not `dist` or `build`: people write there, too.
+_CACHES = frozenset((
+    ".cache", ".npm", ".next", ".nuxt", ".vite", ".turbo", ".parcel-cache", ".svelte-kit", ".astro", ".angular",
+    "node_modules", "__pycache__",
+))  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +94,7 @@ def _is_worth_telling(suspect: Suspect, question: Inquiry) -> bool:
 
 def _orphan(suspect: Suspect, world: ProcessWorld, roots: Sequence[str], table: MountTable | None) -> Orphan:
     one = suspect.vitals
-    fate, reason = _fate(suspect, world)
+    fate, reason = _fate(suspect, world, roots, table)
     started_s = procs.start_time_s(one.start)
     held = {file.identity: file.allocated_bytes for file in open_files(one.pid, roots, table)}
     return Orphan(
@@ -107,7 +113,7 @@ def _orphan(suspect: Suspect, world: ProcessWorld, roots: Sequence[str], table: 
     )
 
 
-def _fate(suspect: Suspect, world: ProcessWorld) -> tuple[Fate, str]:
+def _fate(suspect: Suspect, world: ProcessWorld, roots: Sequence[str], table: MountTable | None) -> tuple[Fate, str]:
     """`end` needs both: a session proven dead, and a row that knows the program. One of them is not enough."""
     if words := reason_to_spare(suspect, world):
         return Fate.NEVER, words
@@ -122,6 +128,8 @@ def _fate(suspect: Suspect, world: ProcessWorld) -> tuple[Fate, str]:
         return Fate.KEEP, "whether somebody is connected to it could not be measured"
     if parent := _parent_that_is_none(suspect, world):
         return Fate.KEEP, parent
+    if work := _work_of_the_user(suspect, world, roots, table):
+        return Fate.KEEP, work
     return Fate.END, f"{row.why}; {binding.proof} is gone ({binding.by})"
 
 
@@ -135,3 +143,29 @@ def _parent_that_is_none(suspect: Suspect, world: ProcessWorld) -> str | None:
         if not world.is_left_over(pid):
             return f"its parent {pid} ({parent.name}) is no left-over of that session"
     return None
+
+
+def _work_of_the_user(
+    suspect: Suspect, world: ProcessWorld, roots: Sequence[str], table: MountTable | None
+) -> str | None:
+    """A file that it, its children or the left-overs above it write, and that is no temp file, cache or log."""
+    one, census = suspect.vitals, world.census
+    above = [pid for pid in census.ancestors(one.pid) if world.is_left_over(pid)]
+    for pid in (one.pid, *census.descendants(one.pid), *above):
+        known = census.known.get(pid)
+        who = "it" if pid == one.pid else f"process {pid} ({known.name if known else '?'})"
+        try:
+            if table is None:
+                raise OSError("the mount table cannot be read")
+            found = [path for path in written_by(pid, table) if not _is_its_own(path, roots)]
+        except (OSError, KeyError, ValueError):
+            return f"which files {who} writes could not be checked"
+        if found:
+            return f"{who} has {found[0]} open for writing"
+    return None
+
+
+def _is_its_own(path: str, roots: Sequence[str]) -> bool:
+    if path.endswith(".log") or is_within(path, "/dev") or any(is_within(path, root) for root in roots):
+        return True
+    return not _CACHES.isdisjoint(path.split("/")[:-1])

@@ -47,7 +47,7 @@ def end(call: Call, pids: tuple[int, ...], dry_run: bool, yes: bool) -> Answer:
     """End what may end, or the processes named by PID: TERM, five seconds, then KILL.
 
     What somebody may still need is refused even by its number: another user's, one at a terminal or in tmux, a
-    service, a database, an agent, anything of a live session. Each refusal says why.
+    service, a database, an agent, anything of a live session, or of none. Each refusal says why.
     """
     doomed = chosen(call, pids)
     if dry_run or not doomed:
@@ -78,14 +78,19 @@ def chosen(call: Call, pids: tuple[int, ...]) -> list[Orphan]:
     for pid in pids:
         if pid not in found:
             raise NotFound(f"there is no process {pid}", hint="`tmpwarden orphans` lists them")
-        if found[pid].fate is Fate.NEVER:
+        if not _can_be_named(found[pid]):
             raise _refusal(found[pid])
     return [found[pid] for pid in dict.fromkeys(pids)]
 
 
 def _refusal(one: Orphan) -> TmpwardenError:
     words = f"process {one.pid} ({_short(one.command)}) is not ended: {one.reason}"
-    return PermissionDenied(words, hint="end it yourself if you are sure")
+    return PermissionDenied(words, hint=f"end it yourself if you are sure: `kill {one.pid}`")
+
+
+def _can_be_named(one: Orphan) -> bool:
+    """What nothing binds to a session has outlived none: it is the user's own."""
+    return one.fate is not Fate.NEVER and one.binding is not None
 
 
 def _is_confirmed(call: Call, doomed: Sequence[Orphan]) -> bool:
@@ -109,7 +114,7 @@ def document(one: Orphan) -> documents.Document:
         "cpu_seconds": round(one.cpu_s, 2),
         "ports": list(one.ports),
         "verdict": "end" if one.fate is Fate.END else "keep",
-        "can_be_named": one.fate is not Fate.NEVER,
+        "can_be_named": _can_be_named(one),
     }
 
 

@@ -95,6 +95,35 @@ def _fdinfo(thread: int, fd: int) -> dict[str, str]:
     return said
 
 
+def written_by(pid: int, table: MountTable) -> Iterator[str]:
+    """Every regular file that `pid` has open for writing or mapped to be written, by its name; one without a name
+    (deleted) is nobody's any more. What lies where nobody may answer counts. Raises OSError: not measured."""
+    try:
+        for thread in (pid, *threads.apart(pid)):
+            for name in os.listdir(f"/proc/{thread}/fd"):
+                with suppress(*procs.ENDED):  # closed meanwhile
+                    target = os.readlink(f"/proc/{thread}/fd/{name}")
+                    if _is_named_file(target) and _is_written(thread, name, target, table):
+                        yield target
+        for line in procs.read(f"/proc/{pid}/maps").splitlines():
+            words = line.split(None, 5)
+            path = os.fsdecode(words[5]) if len(words) == 6 else ""
+            if words[1][1:2] == b"w" and words[1][3:4] == b"s" and _is_named_file(path):
+                yield path
+    except procs.ENDED:
+        return
+
+
+def _is_named_file(target: str) -> bool:
+    return target.startswith("/") and not target.startswith(NO_FILES) and not target.endswith(_DELETED)
+
+
+def _is_written(thread: int, name: str, target: str, table: MountTable) -> bool:
+    if int(_fdinfo(thread, int(name))["flags"], 8) & os.O_ACCMODE == os.O_RDONLY:
+        return False
+    return table.may_hang(target) or stat.S_ISREG(os.stat(f"/proc/{thread}/fd/{name}").st_mode)
+
+
 def taken(pid: int, fd: int) -> int:
     """That very open file, as if its process had passed it to us; opening it by name would make another one.
 
