@@ -12,8 +12,9 @@ from ...oskit.files.purge import Purged
 from ...text import duration, shown
 from ..find import births, known_roots, named
 from ..prepared import Prepared
-from . import journal, quarantine
+from . import quarantine
 from .giving_up import GivingUp
+from .present import restorable
 from .quarantine import Stored
 
 TYPE_CHECKING = False
@@ -74,12 +75,10 @@ def unused(prepared: Prepared, entries: Iterable[Stored]) -> Iterator[Stored]:
 
 def promised_a_day(state: str, entries: Iterable[Stored]) -> frozenset[str]:
     """Names of those that no pressure takes before their time: what only its age or a person's word had taken, births,
-    and worktrees. They were told that `undo` has a day. What no receipt speaks of stays with them."""
+    and worktrees. They were told that `undo` has a day. What neither journal nor label speaks of stays with them."""
     kept = {entry.name for entry in entries if entry.name.endswith(quarantine.KEPT)}
-    for receipt in journal.entries(state, "receipt") if kept else ():
-        if (id_ := str(receipt.get("id"))) in kept and not _is_promised(receipt):
-            kept.discard(id_)
-    return frozenset(kept)
+    known = restorable(state) if kept else {}
+    return frozenset(name for name in kept if name not in known or _is_promised(known[name]))
 
 
 def _is_promised(receipt: dict[str, Any]) -> bool:
