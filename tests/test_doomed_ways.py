@@ -31,9 +31,10 @@ OWN = {
         "rescue/store.py", "session/directory.py", "setup/record.py", "sweep/store/staging.py", "worktrees/compose.py",
     },
     "remove_file": {
-        "cli/config_file.py", "doctor/checks/probe.py", "hooks/events/jobs.py", "leases/lease_files.py",
-        "leases/scratch.py", "lifecycle/private_tmp.py", "rescue/restore.py", "rescue/told.py",
-        "session/directory.py", "setup/everything.py", "sweep/store/labels.py", "sweep/store/quarantine.py",
+        "cli/commands/on.py", "cli/config_file.py", "doctor/checks/probe.py", "hooks/events/jobs.py",
+        "leases/lease_files.py", "leases/scratch.py", "lifecycle/private_tmp.py", "rescue/restore.py",
+        "rescue/told.py", "session/directory.py", "setup/apply.py", "setup/everything.py", "sweep/store/labels.py",
+        "sweep/store/quarantine.py",
     },
 }  # fmt: skip
 DESTROYERS = {"punch", "purge", "unlink_same", "purge_in_place", "remove_tree"}
