@@ -16,7 +16,7 @@ from facts import facts_of, moments
 from tmpwarden.agent_events import MOMENTS
 from tmpwarden.agent_facts import FACTS, SANDBOXES
 from tmpwarden.catalogue.load import BUILT_IN, load
-from tmpwarden.hooks.dialects.loading import load as dialect_of
+from tmpwarden.hooks.dialects.common import load as dialect_of
 
 ROOT = Path(__file__).parents[2]
 

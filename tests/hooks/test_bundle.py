@@ -160,6 +160,31 @@ def test_a_call_with_nothing_to_judge_needs_the_bundle_of_the_first_look_alone(o
     assert whole.exists()
 
 
+@pytest.mark.parametrize("agent", ["claude", "copilot", "opencode"])
+def test_a_call_with_nothing_to_judge_ends_at_the_first_look_in_every_agents_words(agent: str, own_world: Path) -> None:
+    """Seen in the audit, and by the guard's own bundle, which only a call that goes on makes anew."""
+    event, payload = {
+        "claude": ("PreToolUse", before_bash(own_world, "ls -la")),
+        "copilot": (
+            "preToolUse",
+            {"sessionId": "s-1", "cwd": "/", "toolName": "bash", "toolArgs": {"command": "ls -la"}},
+        ),
+        "opencode": (
+            "tool.execute.before",
+            {"cwd": "/", "input": {"sessionID": "s-1", "tool": "bash"}, "output": {"args": {"command": "ls -la"}}},
+        ),
+    }[agent]
+    for _ in range(3):  # rules are compiled, bundles are made, bundles are used
+        assert hook(agent, event, payload).stdout == b""
+    guard = own_world / "state" / "tmpwarden" / "guard"
+    (first,) = guard.glob(f"code-{agent}*-first")
+    first.with_name(first.name.removesuffix("-first")).unlink()
+    assert hook(agent, event, payload).stdout == b""
+    assert sorted(guard.glob(f"code-{agent}*")) == [first]
+    audited = [json.loads(line) for line in (guard / "audit.jsonl").read_text().splitlines()]
+    assert [(line["decision"], line["before"]) for line in audited] == [("pass", "ls -la")] * 4
+
+
 def test_a_call_finds_only_one_module_of_ours_the_ordinary_way(own_world: Path) -> None:
     """Finding one costs as much as running five: the rest lies in the bundles."""
     payload = before_bash(own_world, "time (FOO=1 npm test; ls) 2>&1 | tee out.log | tail -5 > x")

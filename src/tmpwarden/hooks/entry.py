@@ -6,7 +6,13 @@ import sys
 from ..agent_events import MOMENTS  # an event that is not there is none of our business
 from ..bundle import FOR_ALL, is_bundled, path_for, use
 from . import notebook
-from .payload import read_all, text_field
+from .payload import read_all, session_of, text_field, tool_call, tool_of
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ..model.hot import ToolCall
+    from .dialects.common import Answer
+    from .events.hook_call import HookCall
 
 _FIRST = b'{"session_id":"'
 _MARKS = (">", "$", "tmp", "=", "`", "<", "(", "~", "rm ", "cd ")
@@ -15,7 +21,8 @@ _FIRST_LOOK = "-first"
 _OFTEN = tuple(
     f"tmpwarden.guard.simulate.{room}" for room in ("builtins", "git", "interpreters", "repeaters", "variables")
 )
-_AUDIT, _COMPILER = "tmpwarden.guard.log.audit", "tmpwarden.guard.rules.compiling"
+_FOR_THE_FIRST_LOOK = ("tmpwarden.agent_facts", "tmpwarden.guard.first_look", "tmpwarden.guard.log.audit")
+_COMPILER = "tmpwarden.guard.rules.compiling"
 
 
 def main(arguments: list[str]) -> None:
@@ -60,7 +67,7 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
         raise ValueError(f"a payload of {len(raw)} bytes or more that cannot be read")
     event = event or text_field(payload, "hook_event_name")
     kind = MOMENTS.get(event)
-    session = text_field(payload, "session_id", "sessionId") or _inner_session(payload)
+    session = session_of(payload)
     if kind is None or not session:
         return b""
     if kind == "after" and is_quiet(notes, session, environ, raw):
@@ -68,10 +75,12 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
     if kind == "before":
         notebook.note_asked(notes, session)
         return _before(arguments, event, session, payload, environ, notes)
-    from .events.dispatch import answer
     from .events.hook_call import HookCall
 
-    said = answer(HookCall(arguments, event, kind, session, payload, environ, notes))
+    call = HookCall(
+        arguments=arguments, event=event, kind=kind, session=session, payload=payload, environ=environ, notes=notes
+    )
+    said = _spelled(_moment(call))
     if kind == "start" and not is_bundled(__name__):
         _bundle_for_all(notes.rpartition("/")[0])
     return said
@@ -81,13 +90,12 @@ def _told_off(arguments: list[str], event: str) -> bytes:
     """`tmpwarden off`: every hook passes, and each session is told so when it starts."""
     if MOMENTS.get(event) != "start":
         return b""
-    from ..small_json import encode
-    from .dialects.loading import load
+    from .dialects.common import load
 
     said = load(arguments[0]).greet(
         event, "", "tmpwarden is switched off: nothing is guarded or cleaned up. On again: tmpwarden on", {}
     )
-    return encode(said).encode() if said else b""
+    return _spelled(said)
 
 
 def _before(
@@ -101,42 +109,96 @@ def _before(
     """The one event that needs seventy modules, the guard's; most calls end at the first look, which needs five."""
     loaded = frozenset(sys.modules)
     state, agent = notes.rpartition("/")[0], arguments[0]
-    if _may_be_nothing(payload) and use(path_for(state, agent) + _FIRST_LOOK):
-        from .first import is_nothing
-
-        if is_nothing(agent, session, payload, environ, state):
+    may_be_nothing = _may_be_nothing(payload) and use(path_for(state, agent) + _FIRST_LOOK)
+    is_ready = not may_be_nothing and use(path_for(state, agent))
+    asked = tool_call(agent, session, payload)
+    if may_be_nothing:
+        if _is_nothing(asked, environ, state):
             return b""
-    is_ready = use(path_for(state, agent))
-    from .events.dispatch import answer
+        is_ready = use(path_for(state, agent))
+    from .events.before import before
     from .events.hook_call import HookCall
 
-    said = answer(HookCall(arguments, event, "before", session, payload, environ, notes))
+    call = HookCall(
+        arguments=arguments,
+        event=event,
+        kind="before",
+        session=session,
+        payload=payload,
+        environ=environ,
+        notes=notes,
+        asked=asked,
+    )
+    said = _spelled(before(call))
     if not is_ready and _COMPILER not in sys.modules:  # one slow thing in one call
         needed = [name for name in sys.modules if name.startswith("tmpwarden.")]
         from .bundling import bundle
 
         bundle(path_for(state, agent), (*needed, *_OFTEN), loaded)
-        bundle(path_for(state, agent) + _FIRST_LOOK, (f"{__package__}.first", _AUDIT), loaded)
+        bundle(path_for(state, agent) + _FIRST_LOOK, _FOR_THE_FIRST_LOOK, loaded)
         _bundle_for_all(state)
     return said
 
 
 def _may_be_nothing(payload: dict[str, object]) -> bool:
     """Without the first look's table: could there be nothing to judge? Most lines that the guard is for say no."""
-    given = payload.get("tool_input")
-    command = given.get("command") if isinstance(given, dict) else None
+    command = tool_of(payload)[1].get("command")
     return isinstance(command, str) and not any(mark in command for mark in _MARKS)
+
+
+def _is_nothing(asked: "ToolCall", environ: dict[bytes, bytes], state: str) -> bool:
+    """A command with nothing to judge is written down in the audit, and that is all."""
+    if asked.command is None:
+        return False
+    from ..guard import first_look
+    from ..guard.log.audit import record
+    from ..model.hot import Decision
+
+    table = first_look.table_in_force(state, notebook.config_directory(environ))
+    if table is None or not first_look.is_nothing(asked.command, table, asked.cwd):
+        return False
+    try:
+        record(state, asked, Decision("pass"))
+    except OSError:
+        pass  # a full disk is no reason to stop an agent
+    return True
+
+
+def _moment(call: "HookCall") -> "Answer | None":
+    """Every moment of a session but the one before a tool call."""
+    if call.kind == "start":
+        from .events.start import start
+
+        return start(call)
+    if call.kind == "guide":
+        from .events.start import guide
+
+        return guide(call)
+    if call.kind == "end":
+        from .events.end import end
+
+        return end(call)
+    from .events.after import after
+
+    return after(call)
+
+
+def _spelled(said: "Answer | None") -> bytes:
+    if not said:
+        return b""
+    from ..small_json import encode
+
+    return encode(said).encode()
 
 
 def _unjudged(arguments: list[str], problem: str) -> bytes:
     """Law 9: an error of ours never denies. Before a tool call it asks where that exists, else it says so."""
     if len(arguments) < 2 or MOMENTS.get(arguments[1]) != "before":
         return b""
-    from ..small_json import encode
-    from .dialects.loading import load
+    from .dialects.common import load
 
     said = load(arguments[0]).cannot_judge(arguments[1], problem)
-    return encode(said).encode() if said else b""
+    return _spelled(said)
 
 
 def _bundle_for_all(state: str) -> None:
@@ -151,11 +213,6 @@ def _leading_session(raw: bytes) -> str:
         return ""
     session = raw[len(_FIRST) : raw.find(b'"', len(_FIRST), len(_FIRST) + 64)]
     return session.decode() if session.replace(b"-", b"").isalnum() else ""
-
-
-def _inner_session(payload: dict[str, object]) -> str:
-    given = payload.get("input")
-    return text_field(given, "sessionID") if isinstance(given, dict) else ""
 
 
 def is_quiet(notes: str, session: str, environ: dict[bytes, bytes], raw: bytes) -> bool:

@@ -2,15 +2,16 @@
 
 import posix
 
+from ...agent_facts import FACTS
 from ...model.hot import ALLOW, ASK, DENY, Decision, ToolCall
 from ...small_files import stat_fields
+from ..payload import tool_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.facts import Facts
 
 Answer = dict[str, object]
-PATH_KEYS = ("file_path", "notebook_path", "absolute_path", "filePath", "path")
 MARKER_ROW = "claude.cwd-marker"  # cleared after tool calls, whoever made them
 MARKER_SHAPE = ("claude-", "-cwd")  # prefix and suffix of such names: a look that costs no catalogue
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "busybox", "env"))
@@ -30,29 +31,9 @@ class Dialect:
         """What it understands as an answer to this event."""
         return self.answers
 
-    def tool_call(self, payload: Answer, session: str) -> ToolCall:
-        name, given = self.tool(payload)
-        kind = self.facts["tools"].get(name, "other")
-        command = given.get("command")
-        cwd = payload.get("cwd")
-        return ToolCall(
-            self.agent,
-            kind,
-            command=command if kind == "shell" and isinstance(command, str) else None,
-            paths=_paths(kind, given),
-            tool_input=given,
-            session=session,
-            cwd=cwd if isinstance(cwd, str) else "/",
-            name=name,
-        )
-
-    def tool(self, payload: Answer) -> tuple[str, Answer]:
-        name, given = payload.get("tool_name"), payload.get("tool_input")
-        return name if isinstance(name, str) else "", given if isinstance(given, dict) else {}
-
     def has_succeeded(self, event: str, payload: Answer) -> bool:
         """Whether this is the end of one tool call that nobody broke off. Not all agents tell of failures."""
-        if not self.tool(payload)[0] or event.endswith("Failure") or payload.get("error"):
+        if not tool_of(payload)[0] or event.endswith("Failure") or payload.get("error"):
             return False
         answers = [payload.get(key) for key in ("tool_response", "tool_result", "toolResult")]
         told = [answer for answer in answers if isinstance(answer, dict)]
@@ -120,18 +101,20 @@ class Dialect:
 Spoken = Dialect
 
 
+def load(name: str) -> Dialect:
+    """The dialect of an agent: the module of its protocol is imported when it is asked for.
+
+    Raises KeyError for a word that is no agent's.
+    """
+    facts = FACTS[name]
+    module = __import__(f"{__package__}.{facts['dialect']}", fromlist=("Spoken",))
+    found: Dialect = module.Spoken(facts)
+    return found
+
+
 def reaches_commands(facts: "Facts") -> bool:
     """Whether a hook of ours sets TMPDIR of the session's commands."""
     return facts["temp_by"] in ("env-file", "answer")
-
-
-def _paths(kind: str, given: Answer) -> tuple[str, ...]:
-    """The files that a file tool names. A patch names them in its text (Codex 0.166.0: it is the `command`)."""
-    if kind == "patch":
-        from ...guard.decide.filetools import patch_paths
-
-        return patch_paths("\n".join(text for text in given.values() if isinstance(text, str)))
-    return tuple(path for path in map(given.get, PATH_KEYS) if isinstance(path, str)) if kind != "shell" else ()
 
 
 def rewritten_input(decision: Decision, call: ToolCall) -> Answer | None:

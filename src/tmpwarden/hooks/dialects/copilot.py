@@ -7,11 +7,6 @@ from .common import Answer, Dialect, rewritten_input
 class Spoken(Dialect):
     __slots__ = ()
 
-    def tool(self, payload: Answer) -> tuple[str, Answer]:
-        if "toolName" in payload:
-            payload = {"tool_name": payload["toolName"], "tool_input": payload.get("toolArgs")}
-        return super().tool(payload)
-
     def greet(self, event: str, context: str, message: str, env: dict[str, str]) -> Answer | None:
         """A line at the start does not reach its model, one with a prompt does, in its own words (1.0.102)."""
         if event != "UserPromptSubmit" or not context:

@@ -7,10 +7,6 @@ from .common import Answer, Dialect, rewritten_input
 class Spoken(Dialect):
     __slots__ = ()
 
-    def tool(self, payload: Answer) -> tuple[str, Answer]:
-        given, made = _object(payload.get("input")), _object(payload.get("output"))
-        return super().tool({"tool_name": given.get("tool"), "tool_input": made.get("args", given.get("args"))})
-
     def owner_pid(self, environ: dict[bytes, bytes], payload: Answer) -> int:
         told = payload.get("pid")
         return told if isinstance(told, int) and told > 1 else super().owner_pid(environ, payload)
@@ -28,7 +24,3 @@ class Spoken(Dialect):
             return {"deny": decision.reason[:400] or decision.rule or "denied by tmpwarden"}
         rewritten = rewritten_input(decision, call)
         return None if rewritten is None else {"args": rewritten}
-
-
-def _object(value: object) -> Answer:
-    return value if isinstance(value, dict) else {}

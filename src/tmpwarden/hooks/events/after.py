@@ -1,9 +1,12 @@
 """After a tool call, and when a turn ends: start the small jobs that are due, tell what the last one did."""
 
+import posix
+
 from .. import notebook
 from ..dialects.common import Answer
-from .first_come import is_second
-from .hook_call import HookCall
+from .hook_call import HookCall, is_second
+
+LIMIT_BYTES = 1 << 30
 
 
 def after(call: HookCall) -> Answer | None:
@@ -17,9 +20,7 @@ def after(call: HookCall) -> Answer | None:
         note_births(call)
     words = []
     if call.kind == "stop":
-        from .growth import warning
-
-        words.append(warning(call))
+        words.append(_warning(call))
     has_markers = notebook.is_due(call.notes, notebook.MARKERS, every_s=notebook.MARKERS_EVERY_S)
     wants_clean = call.kind == "stop" and notebook.is_due(call.notes, notebook.CLEAN)
     # put off for everybody else in the same breath; where that cannot be written, every call would start a job
@@ -39,6 +40,52 @@ def _note_a_dropped_rewrite(call: HookCall) -> None:
     from ...guard.log.audit import check_ran
 
     try:
-        check_ran(call.state, call.dialect.tool_call(call.payload, call.session))
+        check_ran(call.state, call.asked)
     except OSError:
         pass
+
+
+def _warning(call: HookCall) -> str:
+    """For the user, when the output of a running command has grown past a gigabyte: it fills the disk in silence.
+
+    The same file is named again only after it has doubled.
+    """
+    biggest, path = _biggest(call)
+    told = f"{notebook.session_key(call.session)}.grown"
+    last_told = notebook.status(f"{call.notes}/{told}")
+    if biggest <= LIMIT_BYTES or (last_told is not None and biggest < 2 * last_told.st_size):
+        return ""
+    _remember(call.notes, told, biggest)
+    grown = f"{path} has grown to {biggest / (1 << 30):.1f} GB"
+    return f"tmpwarden: {grown} and is still in use; stop its command if nobody needs it"
+
+
+def _biggest(call: HookCall) -> tuple[int, str]:
+    own = call.dialect.facts["temp_own_variable"].encode()
+    temp = call.environ.get(own) or call.environ.get(b"TMPDIR") or b"/tmp"
+    largest = (0, "")
+    for directory in call.dialect.output_directories(temp.decode("utf-8", "surrogateescape"), call.session):
+        try:
+            with posix.scandir(directory) as entries:
+                for entry in entries:
+                    if entry.is_file(follow_symlinks=False):
+                        size = entry.stat(follow_symlinks=False).st_blocks * 512
+                        largest = max(largest, (size, entry.path))
+        except OSError:
+            continue
+    return largest
+
+
+def _remember(notes: str, name: str, size: int) -> None:
+    """The size lives in a sparse file of that size: no parser, no content."""
+    try:
+        notebook.make(notes)
+        fd = posix.open(f"{notes}/{name}", posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW, 0o600)
+    except OSError:
+        return
+    try:
+        posix.ftruncate(fd, size)
+    except OSError:
+        pass
+    finally:
+        posix.close(fd)

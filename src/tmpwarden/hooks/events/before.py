@@ -17,7 +17,7 @@ from .session_scratch import inherited, open_scratch, scratch_of
 
 
 def before(call: HookCall) -> Answer | None:
-    asked = call.dialect.tool_call(call.payload, call.session)
+    asked = call.asked
     try:
         decision = _decision(call, asked)
     except Exception as problem:

@@ -18,7 +18,7 @@ def note_births(call: HookCall) -> None:
     until_ns = time.time_ns()
     root = notebook.temp_root(call.environ)
     before_ns = notebook.saw_root(call.notes, root)
-    told = call.dialect.tool_call(call.payload, call.session)
+    told = call.asked
     has_stated = notebook.has_stated(call.notes, call.session)
     statements = _stated(call, told) if has_stated else []
     took_ns = _took_ns(call)

@@ -9,8 +9,7 @@ from ...oskit.files.places import temp_roots
 from ...oskit.proc.procs import start_ticks
 from .. import notebook
 from ..dialects.common import Answer
-from .first_come import is_second
-from .hook_call import HookCall
+from .hook_call import HookCall, is_second
 from .session_scratch import remember
 
 GOES_ON = ("clear", "resume")  # the same process starts another session, and this one may be resumed

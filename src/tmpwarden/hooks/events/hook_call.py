@@ -1,17 +1,26 @@
-"""One hook call, read: what every moment of a session is handed."""
+"""One hook call, read: what every moment of a session is handed, and whether this copy of us answers it."""
 
-from ..dialects.common import Answer
-from ..dialects.loading import load
-from ..payload import text_field
+from ...small_files import CREATED, EMPTIED, read, write
+from .. import notebook
+from ..dialects.common import Answer, load
+from ..payload import text_field, tool_call
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...model.hot import ToolCall
+
+_SOURCE = __file__.rsplit("/", 4)[0]  # where this copy of tmpwarden lies
+_WRITING_S = 5.0
 
 
 class HookCall:
     """Of one agent, for one session."""
 
-    __slots__ = ("dialect", "environ", "event", "kind", "notes", "observes", "payload", "session")
+    __slots__ = ("_asked", "dialect", "environ", "event", "kind", "notes", "observes", "payload", "session")
 
     def __init__(
         self,
+        *,
         arguments: list[str],
         event: str,
         kind: str,
@@ -19,6 +28,7 @@ class HookCall:
         payload: Answer,
         environ: dict[bytes, bytes],
         notes: str,
+        asked: "ToolCall | None" = None,
     ) -> None:
         self.dialect = load(arguments[0])
         self.observes = "--observe" in arguments
@@ -28,6 +38,14 @@ class HookCall:
         self.payload = payload
         self.environ = environ
         self.notes = notes  # the directory of hooks/notebook.py
+        self._asked = asked
+
+    @property
+    def asked(self) -> "ToolCall":
+        """The tool call that it tells of, decoded once."""
+        if self._asked is None:
+            self._asked = tool_call(self.dialect.agent, self.session, self.payload)
+        return self._asked
 
     @property
     def state(self) -> str:
@@ -36,3 +54,36 @@ class HookCall:
 
     def said(self, *keys: str) -> str:
         return text_field(self.payload, *keys)
+
+
+def is_second(call: HookCall) -> bool:
+    """Whether another copy of us already works for this session of this agent process: plugin and settings may both
+    call us, and the first to come answers."""
+    mine = f"{call.dialect.owner_pid(call.environ, call.payload)} {_SOURCE}".encode("utf-8", "surrogateescape")
+    path = f"{call.notes}/{notebook.session_key(call.session)}.claim"
+    theirs = read(path, 8192)
+    if theirs is None:
+        return not _create(path, mine, call.notes) and read(path, 8192) not in (None, mine)
+    if theirs == mine:
+        return False
+    if theirs.partition(b" ")[0] == mine.partition(b" ")[0]:
+        return True
+    if not theirs and _is_fresh(path):  # made this instant by somebody else, not yet written
+        return True
+    write(path, mine, EMPTIED)  # an earlier process of a resumed session
+    return False
+
+
+def _create(path: str, text: bytes, notes: str) -> bool:
+    try:
+        notebook.make(notes)
+    except OSError:
+        return False
+    return write(path, text, CREATED)
+
+
+def _is_fresh(path: str) -> bool:
+    import time
+
+    made = notebook.status(path)
+    return made is not None and time.time() - made.st_mtime < _WRITING_S

@@ -1,4 +1,4 @@
-"""A session starts or goes on: its scratch, the way there for its commands, one line for the model."""
+"""A session starts or goes on: its scratch with what it had, the way there for its commands, a line for the model."""
 
 import os
 
@@ -7,11 +7,10 @@ from ...lifecycle.background import has_dead_scratch, take_word
 from ...rescue import told
 from .. import notebook
 from ..dialects.common import Answer
-from .first_come import is_second
-from .hook_call import HookCall
-from .released import bring_back, bring_back_names
-from .session_scratch import inherited, open_scratch, remember, scratch_of
+from .hook_call import HookCall, is_second
+from .session_scratch import inherited, open_scratch, remember, remembered, scratch_of
 
+_MARK = "# tmpwarden"
 _NO_BYTES, _NO_INODES = 1 << 20, 16  # less than that is nothing to an agent
 GONE = "The temp directory this session had earlier is gone, and so is what was in it."
 
@@ -98,14 +97,12 @@ def _scratch(call: HookCall) -> tuple[str, dict[str, str]]:
         return "", {}  # nothing we could say or set would lead anybody there
     if target := _target(call):
         return _share(call, target, env_file, reaches_commands)
-    is_lost = not bring_back(call)
+    is_lost = not _bring_back(call)
     if call.said("source") != "startup":
-        bring_back_names(call)
+        _bring_back_names(call)
     made = open_scratch(call)
     if env_file:
-        from . import envfile
-
-        envfile.write(env_file, call.session, made.path)
+        _lead(env_file, call.session, made.path)
     if reaches_commands:
         remember(call, made.path, is_tmpdir=True)  # only now: had the file not been written, nobody would have it
     named = f"$TMPDIR ({made.path})" if reaches_commands else made.path
@@ -128,9 +125,7 @@ def _share(call: HookCall, target: str, env_file: str, reaches_commands: bool) -
 
     make_shared(call.state, target)
     if env_file:
-        from . import envfile
-
-        envfile.write(env_file, call.session, target, is_shared=True)
+        _lead(env_file, call.session, target, is_shared=True)
     remember(call, target, is_tmpdir=reaches_commands)
     named = f"$TMPDIR ({target})" if reaches_commands else target
     return f"Temp files: use {named}. What nobody uses there for three days is deleted.", environment(target)
@@ -166,3 +161,85 @@ def _complaint(call: HookCall) -> str:
         return ""
     said = guard_rules(call).complaint
     return f"tmpwarden: {said}"[:400] if said else ""
+
+
+def _bring_back(call: HookCall) -> bool:
+    """Put the files of this session's scratch back where they were. False: it had files, and they are lost."""
+    path = remembered(call)
+    if not path or os.path.isdir(path):
+        return True
+    try:
+        return _undone(path)
+    except Exception as problem:  # whatever it is, the session must still get a scratch
+        notebook.log(call.notes, f"cannot bring back {path}: {type(problem).__name__}: {problem}")
+        return False
+
+
+def _bring_back_names(call: HookCall) -> None:
+    """Names in a temp root that were this session's, as far as nobody else has them now."""
+    from ...leases.births import read
+
+    try:
+        mine = [birth for birth in read(call.state).values() if birth.session == call.session and birth.owned]
+        for birth in mine:
+            if not os.path.lexists(birth.path):
+                _undone(birth.path)
+    except Exception as problem:
+        notebook.log(call.notes, f"cannot bring back what this session made: {type(problem).__name__}: {problem}")
+
+
+def _undone(path: str) -> bool:
+    from ...oskit.files.places import state_dir
+    from ...sweep.store.journal import restorable
+    from ...sweep.store.undo import undo
+
+    receipts = [token for token, entry in restorable(state_dir()).items() if entry.get("path") == path]
+    if receipts:
+        undo(receipts[-1])
+    return bool(receipts)
+
+
+def _line_for(path: str, *, is_shared: bool = False) -> str:
+    """One line of sh: remakes the folder after a clean-up, and leaves TMPDIR alone if it is not usable or not ours.
+
+    A scratch name is predictable. So is its parent's: another user could make that first, on a freshly booted tmpfs.
+    `is_shared`: it lies right below a temp root, which is nobody's.
+    """
+    scratch, base = _quoted(path), _quoted(os.path.dirname(path))
+    is_ours = "" if is_shared else f"[ -O {base} ] && [ ! -L {base} ] && "
+    is_ours += f"[ -O {scratch} ] && [ ! -L {scratch} ] && [ -w {scratch} ]"
+    made = f"{{ [ -d {scratch} ] || mkdir -p -m 700 {scratch}; }} 2>/dev/null"
+    return f"if {made} && {is_ours}; then export TMPDIR={scratch} TMP={scratch} TEMP={scratch}; fi {_MARK}"
+
+
+def _lead(env_file: str, session: str, path: str, *, is_shared: bool = False) -> None:
+    """Put the line into `env_file`, once, and into the file that is really sourced where the two differ."""
+    for target in _files(env_file, session):
+        _put(target, _line_for(path, is_shared=is_shared))
+
+
+def _files(env_file: str, session: str) -> list[str]:
+    """On `--continue` the file handed to us is that of an id that was dropped; commands source the resumed id's."""
+    directory, name = os.path.split(env_file)
+    base, own = os.path.split(directory)
+    if own == session or not base or "/" in session or session in ("", ".", ".."):
+        return [env_file]
+    return [env_file, os.path.join(base, session, name)] if len(own) == len(session) else [env_file]
+
+
+def _put(env_file: str, line: str) -> None:
+    os.makedirs(os.path.dirname(env_file), exist_ok=True)
+    fd = os.open(env_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
+    try:
+        content = os.read(fd, 1 << 20).decode("utf-8", "surrogateescape")
+        others = [found for found in content.splitlines() if not found.endswith(_MARK)]
+        wanted = ("\n".join([*others, line]) + "\n").encode("utf-8", "surrogateescape")
+        if wanted != content.encode("utf-8", "surrogateescape"):
+            os.lseek(fd, 0, os.SEEK_SET)
+            os.ftruncate(fd, os.write(fd, wanted))
+    finally:
+        os.close(fd)
+
+
+def _quoted(text: str) -> str:
+    return "'" + text.replace("'", "'\\''") + "'"

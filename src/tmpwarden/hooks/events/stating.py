@@ -47,7 +47,7 @@ def note_made(call: HookCall, *, looks: bool = False) -> None:
 
 
 def words_of(call: HookCall, told: ToolCall) -> str:
-    return told.command or " ".join((text_field(call.payload, "tool_name"), *told.paths))
+    return told.command or " ".join((told.name, *told.paths))
 
 
 def key_of(call: HookCall, told: ToolCall) -> str:
