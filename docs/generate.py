@@ -40,6 +40,10 @@ _SETTINGS = """\
 stays as it says. `tmpwarden config init` writes a commented sample and a schema for editors, `config set KEY VALUE`
 changes one key, `config edit` opens it and checks it before it counts, `config show` tells what is in force and where
 it is set. Rules of the guard: [guard.md](guard.md).
+
+What cannot be understood in `[keep]` or `[rows]` keeps everything until you mend it. In `[quarantine]`, `[rescue]`,
+`[periodic]`, `[automatic]` or `[pressure]`, or where the file is no TOML, no run without a person removes anything, and
+what waits for `undo` or was rescued waits on.
 """
 _AGES = """
 How old an item without a known owner must be (`tmpwarden why PATH` tells it for one item):

@@ -377,6 +377,22 @@ def test_a_clean_lets_rescues_go_that_stayed_as_long_as_promised_and_says_so(
     assert store.everything() == []
 
 
+def test_no_rescue_goes_while_nobody_knows_how_long_it_was_to_stay(
+    tmp_path: Path, own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("TMPWARDEN_ROOTS")
+    monkeypatch.setattr("tmpwarden.oskit.files.places._COMMON_ROOTS", ())
+    for name in ("a", "b"):
+        (tmp_path / name).mkdir()
+        (tmp_path / name / "report.pdf").write_text(name)
+    saved = rescue(tmp_path / "a")
+    (own_world / "config" / "tmpwarden").mkdir()
+    (own_world / "config" / "tmpwarden" / "config.toml").write_text('[rescue]\nkeep = "a year"\nmax = "5K"\n')
+    clean(now_ns=later(31 * 24))
+    data("rescue", str(tmp_path / "b"), later_s=31 * DAY_S)
+    assert saved["id"] in [each.id for each in store.everything()]
+
+
 def test_what_a_killed_rescue_began_goes_and_what_a_living_one_builds_stays(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
     (tmp_path / "a" / "report.pdf").write_text("x")

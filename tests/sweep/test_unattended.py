@@ -43,6 +43,26 @@ def test_one_session_that_is_all_there_is_goes(root: Path) -> None:
     assert not unit.exists()
 
 
+@pytest.mark.parametrize(
+    "text",
+    [
+        "[periodic]\nenabled = no\n",
+        '[periodic]\nenabled = "no"\n',
+        "[automatic]\nmax = 5\n",
+        '[pressure]\nhihg = "99%"\n',
+    ],
+)
+def test_a_limit_that_cannot_be_understood_lets_nothing_go_without_a_person(root: Path, text: str) -> None:
+    unit = session(root)
+    config = root.parent / "config" / "tmpwarden"
+    config.mkdir()
+    (config / "config.toml").write_text(text)
+    (kept,) = clean(UNATTENDED, now_ns=later(100)).kept
+    assert unit.exists() and "config.toml:2 is broken" in kept.detail
+    clean(now_ns=later(100))
+    assert not unit.exists()
+
+
 def test_what_is_held_back_goes_on_in_the_next_runs_until_it_is_done(root: Path) -> None:
     units = [session(root, size=1 << 16) for _ in range(8)]
     left = [8]

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
 _ELSEWHERE = {"guard", "redirect"}  # guard/rules/config.py reads these parts of the same files
 _PROTECTING = ("keep", "rows")  # what is misspelt there was meant to keep something
+_LIMITING = ("quarantine", "rescue", "periodic", "automatic", "pressure")  # to hold a clean back, or let it wait longer
 _ROW_AGES = ("grace", "min_age", "max_age")
 
 
@@ -59,6 +60,8 @@ class Settings:
     origins: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))  # "periodic.every" -> "file:line"
     warnings: tuple[str, ...] = ()
     unread: tuple[str, ...] = ()  # "file:line" of what may protect something and could not be understood: all is kept
+    # the same of a limit: an unattended run keeps all, and what waits for undo or was rescued waits on
+    unread_limits: tuple[str, ...] = ()
     files: tuple[str, ...] = ()  # those that were read, in order
     locks: tuple[str, ...] = ()  # keys and tables that users cannot weaken
 
@@ -98,6 +101,7 @@ def load_settings(config_file: str | None = None) -> Settings:
         origins=MappingProxyType(reading.origins),
         warnings=tuple(reading.warnings),
         unread=tuple(reading.unread),
+        unread_limits=(*reading.unread, *reading.unread_limits),
         files=tuple(reading.files),
         locks=reading.locks,
     )
@@ -113,6 +117,7 @@ class _Reading:
     origins: dict[str, str] = field(default_factory=dict)
     warnings: list[str] = field(default_factory=list)
     unread: list[str] = field(default_factory=list)
+    unread_limits: list[str] = field(default_factory=list)
     files: list[str] = field(default_factory=list)
     locks: tuple[str, ...] = ()
 
@@ -123,10 +128,11 @@ class _Reading:
     def where(self, table: str, key: str | None = None) -> str:
         return f"{self.path}:{line_of(f'{table}.{key}' if key else table, self.lines)}"
 
-    def refuse(self, where: str, sentence: str, *, may_protect: bool = False) -> None:
+    def refuse(self, where: str, sentence: str, *, may_protect: bool = False, may_limit: bool = False) -> None:
         if self.is_strict:
             raise BadConfig(where, sentence)
         self.unread += [where] if may_protect else []
+        self.unread_limits += [where] if may_limit else []
         self.warnings.append(f"{where}: {sentence}")
 
 
@@ -147,7 +153,8 @@ def _read_file(path: str, reading: _Reading) -> None:
     except (UnicodeDecodeError, _NotToml) as wrong:
         line = re.search(r"at line (\d+)", str(wrong))
         where, may_protect = f"{path}:{line[1] if line else 1}", not text or "keep" in text or "rows" in text
-        return reading.refuse(where, f"not TOML: {wrong}; the file is ignored", may_protect=may_protect)
+        sentence = f"not TOML: {wrong}; the file is ignored"
+        return reading.refuse(where, sentence, may_protect=may_protect, may_limit=True)
     except ValueError as wrong:
         return reading.refuse(path, f"{wrong}; the file is ignored", may_protect=True)
     reading.lines = lines_of(text)
@@ -179,6 +186,7 @@ def _read_table(table: str, content: object, reading: _Reading) -> None:
     if not isinstance(content, dict) or (table != "rows" and not any(key.startswith(f"{table}.") for key in KEYS)):
         reading.warnings.append(f"{reading.where(table)}: {shown(table)} is not a known table; it is ignored")
         reading.unread += [reading.where(table)] if nearest(table.lower(), _PROTECTING) else []
+        reading.unread_limits += [reading.where(table)] if nearest(table.lower(), _LIMITING) else []
         return
     for key, value in content.items():
         if table == "rows":
@@ -186,6 +194,7 @@ def _read_table(table: str, content: object, reading: _Reading) -> None:
         elif f"{table}.{key}" not in KEYS:
             reading.warnings.append(f"{reading.where(table, key)}: {table}.{shown(key)} is not known; it is ignored")
             reading.unread += [reading.where(table, key)] if table in _PROTECTING else []
+            reading.unread_limits += [reading.where(table, key)] if table in _LIMITING else []
         else:
             _read_value(table, key, value, reading)
 
@@ -196,7 +205,8 @@ def _read_value(table: str, key: str, value: object, reading: _Reading) -> None:
     try:
         decoded = known.decode(value)
     except ValueError as wrong:
-        return reading.refuse(where, f"{table}.{key}: {wrong}", may_protect=table == "keep")
+        sentence = f"{table}.{key}: {wrong}"
+        return reading.refuse(where, sentence, may_protect=table == "keep", may_limit=table in _LIMITING)
     if isinstance(decoded, tuple) and known.shape != "argv":  # half a command is none
         decoded = (*reading.values.get(known.field, ()), *decoded)
     reading.values[known.field] = decoded

@@ -45,7 +45,8 @@ def save(
     )
 
     def room(wanted_bytes: int) -> Refused | None:
-        return store.make_room(wanted_bytes, settings.rescue_max_bytes, settings.rescue_keep_s, now_s)[1]
+        keep_s = None if settings.unread_limits else settings.rescue_keep_s
+        return store.make_room(wanted_bytes, settings.rescue_max_bytes, keep_s, now_s)[1]
 
     try:
         refused = room(0)

@@ -98,14 +98,16 @@ def used_bytes() -> int:
     return sum(each.bytes for each in everything())
 
 
-def make_room(wanted_bytes: int, max_bytes: int, keep_s: int, now_s: float) -> tuple[list[Rescued], Refused | None]:
+def make_room(
+    wanted_bytes: int, max_bytes: int, keep_s: int | None, now_s: float
+) -> tuple[list[Rescued], Refused | None]:
     """Let go what is older than it was promised to stay; then, oldest first, what is in the way and at least a week
-    old. Those that went, and why there is still no room."""
-    gone = expire(keep_s, now_s)
+    old. Those that went, and why there is still no room. `keep_s`: None where nobody knows what was promised."""
+    gone = [] if keep_s is None else expire(keep_s, now_s)
     for each in everything():
         age_s = now_s - each.created_s
         is_in_the_way = used_bytes() + wanted_bytes > max_bytes and age_s >= PROMISE_S
-        if is_in_the_way:
+        if is_in_the_way and keep_s is not None:
             _remove(each.id)
             gone.append(each)
     if used_bytes() + wanted_bytes > max_bytes:

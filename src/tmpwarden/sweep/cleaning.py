@@ -215,7 +215,9 @@ class Cleaning:
             pressure.held_bytes -= 0 if pressure.budget_bytes is None else self.result.removed_bytes(root)
             spared = self._spared()
             stored = tuple(e for e in unused(self.prepared, waiting(root)) if e.name not in spared)
-            if not self._is_budget:
+            if not self._is_budget and self.prepared.settings.unread_limits:
+                stored = ()  # nobody knows for how long the user wants to be able to undo
+            elif not self._is_budget:
                 promised = promised_a_day(self.prepared.state, stored)
                 stored = tuple(entry for entry in stored if entry.name not in promised)
             giving_up.learn(entry.name for entry in stored)

@@ -227,7 +227,8 @@ def _standing(
 ) -> Callable[[Finding, Evidence], Standing]:
     listed = tuple(os.path.abspath(os.path.expanduser(path)) for path in settings.keep_paths)
     protected = places.protected()  # once: asking for homes costs as much as all the rest of a small unit
-    unread = shown(settings.unread[0]) if settings.unread else None
+    not_understood = settings.unread_limits if request.unattended else settings.unread
+    unread = shown(not_understood[0]) if not_understood else None
     ordinary = Standing(unread=unread, may_rescue=settings.rescue_git)  # what most units have
 
     def standing_of(finding: Finding, evidence: Evidence) -> Standing:

@@ -96,6 +96,56 @@ def test_where_memory_is_short_it_is_looked_at_too(tmp_path: Path) -> None:
         assert not any(path.exists() for path in waiting)
 
 
+LONGER = '[quarantine]\nkeep = "30d"\n'
+NOT_UNDERSTOOD = {
+    "no TOML": f"{LONGER}[periodic\n",
+    "a misspelt key": '[quarantine]\nkeeep = "30d"\n',
+    "a misspelt table": '[quarantene]\nkeep = "30d"\n',
+    "a value that is none": '[quarantine]\nkeep = "30 dayz"\n',
+}
+
+
+@pytest.mark.parametrize("how", NOT_UNDERSTOOD)
+def test_what_may_have_been_promised_more_time_waits_until_the_config_is_mended(root: Path, how: str) -> None:
+    """Broken, it once fell back to 24 h: what a user wanted to keep for 30 days went on the second."""
+    _, waiting = put_aside(root)
+    config = root.parent / "config" / "tmpwarden" / "config.toml"
+    config.parent.mkdir()
+    config.write_text(NOT_UNDERSTOOD[how])
+    clean(SETTLED, now_ns=later(200))
+    assert waiting.exists()
+    config.write_text(LONGER)
+    clean(SETTLED, now_ns=later(29 * 24))
+    assert waiting.exists()
+    clean(SETTLED, now_ns=later(31 * 24))
+    assert not waiting.exists()
+
+
+@needs_root
+def test_pressure_takes_nothing_out_of_quarantine_while_that_may_have_been_promised_time(tmp_path: Path) -> None:
+    with tmpfs(tmp_path / "t", size="4m") as root:
+        claude_session(root, files=1)
+        clean(Request(roots=(str(root),)), now_ns=later(100))
+        (waiting,) = in_quarantine(root)
+        config = Path(os.environ["XDG_CONFIG_HOME"]) / "tmpwarden" / "config.toml"
+        config.parent.mkdir()
+        config.write_text(NOT_UNDERSTOOD["no TOML"])
+        fill_bytes(root)
+        clean(Request(roots=(str(root),), unattended=True), now_ns=later(100.1))
+        assert waiting.exists()
+        config.unlink()
+        clean(Request(roots=(str(root),), unattended=True), now_ns=later(100.1))
+        assert not waiting.exists()
+
+
+def test_a_person_who_says_purge_needs_no_config(root: Path) -> None:
+    _, waiting = put_aside(root)
+    (root.parent / "config" / "tmpwarden").mkdir()
+    (root.parent / "config" / "tmpwarden" / "config.toml").write_text(NOT_UNDERSTOOD["no TOML"])
+    clean(PURGE, now_ns=later(101))
+    assert not waiting.exists()
+
+
 def test_what_nobody_wrote_to_goes(root: Path) -> None:
     unit, waiting = put_aside(root)
     result = clean(PURGE, now_ns=later(101))

@@ -1,11 +1,15 @@
 """A removal in place that was cut short is finished by the next run, and spares what came meanwhile."""
 
+import contextlib
 import os
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import pytest
 
+from support.command import tmpwarden
 from support.holding import process
 from support.litter import claude_session, later, snapshot
 from support.mounts import fill_inodes, needs_root, tmpfs
@@ -24,12 +28,12 @@ class Cut(BaseException):
     """As a kill would end it: no handler of ours sees it."""
 
 
+def die() -> None:
+    raise Cut
+
+
 def cut_short(root: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """Run `clean` on a root where nothing can be made, and end it after a few members are gone."""
-
-    def die() -> None:
-        raise Cut
-
     strike(monkeypatch, inplace, "judged, not yet compared", die, nth=6)
     with pytest.raises(Cut):
         clean(Request(roots=(str(root),)), now_ns=later(100))
@@ -82,6 +86,38 @@ def test_an_older_directory_that_took_the_name_is_spared(tmp_path: Path, monkeyp
         (root / "older").rename(unit)
         clean(Request(roots=(str(root),)), now_ns=later(0.001))
         assert (unit / "precious").exists()
+
+
+def kept_by_a_command(own_world: Path, unit: Path) -> contextlib.AbstractContextManager[object]:
+    assert tmpwarden("keep", str(unit)).returncode == 0
+    return contextlib.nullcontext()
+
+
+def perhaps_kept_by_a_config_that_is_broken(own_world: Path, unit: Path) -> contextlib.AbstractContextManager[object]:
+    (own_world / "config" / "tmpwarden").mkdir()
+    (own_world / "config" / "tmpwarden" / "config.toml").write_text(f'[keep]\npaths = ["{unit}"\n')
+    return contextlib.nullcontext()
+
+
+def gone_on_with(own_world: Path, unit: Path) -> contextlib.AbstractContextManager[object]:
+    return process("", env={"CLAUDE_CODE_SESSION_ID": unit.name})
+
+
+@pytest.mark.parametrize("how", [kept_by_a_command, perhaps_kept_by_a_config_that_is_broken, gone_on_with])
+def test_what_is_kept_or_used_since_is_not_gone_on_with(
+    own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, how: Callable[..., Any]
+) -> None:
+    """Also where not one member had gone yet: only the intent says that it was begun."""
+    with tmpfs(tmp_path / "t", size="4m", inodes=300) as root:
+        unit = claude_session(root, files=50)
+        before = snapshot(unit)
+        fill_inodes(root)
+        strike(monkeypatch, inplace, "judged, not yet opened", die)
+        with pytest.raises(Cut):
+            clean(Request(roots=(str(root),)), now_ns=later(100))
+        with how(own_world, unit):
+            clean(Request(roots=(str(root),)), now_ns=later(0.001))
+        assert snapshot(unit) == before
 
 
 def hard_linked_session(root: Path) -> Path:

@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from support.command import tmpwarden
 from support.holding import process
 from support.litter import claude_session, in_quarantine, later, snapshot
 from support.user import UID, OrdinaryUser
@@ -54,6 +55,21 @@ def test_a_session_that_goes_on_gets_its_unit_back(
     state = str(own_world / "state" / "tmpwarden")
     assert open_intents(state) == []
     assert [line["ending"] for line in entries(state) if line["t"] == "settled"] == ["put back"]
+
+
+@pytest.mark.parametrize("how", ["by a command", "perhaps, by a config that is broken"])
+def test_what_its_user_keeps_since_goes_back(own_world: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
+    unit = claude_session(own_world / "tmp")
+    before = snapshot(unit)
+    killed_after_the_take(monkeypatch, Request(quarantine=False))
+    config = own_world / "config" / "tmpwarden"
+    config.mkdir()
+    if how == "by a command":
+        assert tmpwarden("keep", str(unit)).returncode == 0
+    else:
+        (config / "config.toml").write_text(f'[keep]\npaths = ["{unit}"\n')
+    clean(OTHER_ROW, now_ns=later(100))
+    assert snapshot(unit) == before
 
 
 @pytest.mark.parametrize("quarantine", [True, False])

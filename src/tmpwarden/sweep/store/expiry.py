@@ -28,11 +28,16 @@ _OF_GIT = "git"  # rows of worktrees/
 def expire(prepared: Prepared, giving_up: GivingUp) -> list[Purged]:
     """Destroy what has waited long enough, or what a nearly full memory-backed root cannot afford."""
     now_ns, expiry_s = prepared.now_ns(), prepared.settings.quarantine_s
+    is_time_known = not prepared.settings.unread_limits  # else a user's `[quarantine] keep` may be longer than ours
     gone: list[Purged] = []
     for directory, root in directories(prepared):
-        entries = list(quarantine.stored(directory))
+        entries = [e for e in quarantine.stored(directory) if is_time_known or e.name.endswith(quarantine.DOOMED)]
         gone += giving_up.all(e for e in entries if quarantine.is_expired(e, now_ns, expiry_s))
-        if root and _is_short_of_memory(space.space_of(root), prepared.settings.pressure_high_percent):
+        if (
+            is_time_known
+            and root
+            and _is_short_of_memory(space.space_of(root), prepared.settings.pressure_high_percent)
+        ):
             rest = tuple(unused(prepared, (e for e in quarantine.stored(directory) if e.may_go)))
             promised = promised_a_day(prepared.state, rest)
             gone += giving_up.all(e for e in rest if e.name not in promised)
@@ -55,7 +60,7 @@ def expired_rescues(prepared: Prepared) -> Iterator[str]:
     """Rescues older than they were promised to stay: told when they go."""
     from ...rescue import store  # only where there are any
 
-    if not prepared.home_roots or not store.exists():
+    if not prepared.home_roots or prepared.settings.unread_limits or not store.exists():
         return
     for each in store.expire(prepared.settings.rescue_keep_s, prepared.now_ns() / 1e9):
         yield f"the rescue {each.id} of {shown(each.path)} was {duration(prepared.settings.rescue_keep_s)} old and went"

@@ -10,7 +10,7 @@ from contextlib import suppress
 from ...errors import UnsafeScratch
 from ...model.answers import Nobody
 from ...model.sweep import Evidence, Finding, Measure, Remove
-from ...model.terms import Outcome, Reason
+from ...model.terms import Outcome, OwnerState, Reason
 from ...oskit.files import kernel_word, own_files, purge, take
 from ...oskit.files.descriptors import closing
 from ...oskit.files.doomed import resumed
@@ -219,6 +219,8 @@ def _is_wanted(fd: int, token: str, intent: Intent, prepared: Prepared, measure:
         return token.endswith(quarantine.UNDECIDED) or _is_held(intent, prepared, token)
     world = prepared.weigher.world
     judged = Evidence(world.owner_of(finding, measure)[0], Nobody(), measure)
+    if _is_spared(finding, judged, prepared):
+        return True
     verdict = Remove(finding, judged, Reason.CHANGED)
     for_good = intent.id.endswith(quarantine.DOOMED)
     users = users_of(verdict, world, fd, intent.quarantine, token, measure, for_good=for_good)
@@ -226,6 +228,13 @@ def _is_wanted(fd: int, token: str, intent: Intent, prepared: Prepared, measure:
     if not isinstance(users, Nobody) or (token != intent.id and is_in_doubt and may_only_wait(finding)):
         return True
     return _has_changed(intent, measure) or _has_git_work(finding, judged, fd, token)
+
+
+def _is_spared(finding: Finding, evidence: Evidence, prepared: Prepared) -> bool:
+    """Whether the user has said since that it stays (or may have, in what cannot be read), or its session goes on."""
+    standing = prepared.weigher.standing_of(finding, evidence)
+    is_kept = standing.is_protected or standing.keep_listed is not None or standing.unread is not None
+    return is_kept or evidence.owner.state is OwnerState.ALIVE
 
 
 def _has_git_work(finding: Finding, evidence: Evidence, fd: int, token: str) -> bool:
@@ -276,7 +285,13 @@ def _in_place(intent: Intent, prepared: Prepared) -> str:
         except OSError as error:
             return "left alone" if error.errno == errno.ESTALE else "gone"
         with doomed:
-            users = kernel_word.confirmed(prepared.weigher.world.users_in(intent.path), fd, name)
+            world = prepared.weigher.world
+            finding = prepared.finder.unit_that_was(intent.path, os.lstat(name, dir_fd=fd))
+            if finding is not None:
+                owner, claims = world.owner_of(finding, None)
+                if claims or _is_spared(finding, Evidence(owner, Nobody(), None), prepared):
+                    return "left alone"
+            users = kernel_word.confirmed(world.users_in(intent.path), fd, name)
             if not isinstance(users, Nobody):
                 return "left alone"
             # where no birth was noted an inode number is no identity (law 6): whatever is younger stops this
