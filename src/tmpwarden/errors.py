@@ -109,6 +109,15 @@ class WouldAsk(TmpwardenError):
     code, exit_code, hint = "input-required", 4, "pass --yes, or --dry-run to look first"
 
 
+class StillInQuarantine(TmpwardenError):
+    wording = "{0} in quarantine would be lost with the state directory"
+    code, exit_code, hint = (
+        "still-in-quarantine",
+        6,
+        "`tmpwarden undo` brings them back, `tmpwarden clean --purge` removes them",
+    )
+
+
 class NotForAgents(TmpwardenError):
     wording = "{0} is set, so an agent runs this, and it must not switch off what guards it"
     code, exit_code, hint = "not-for-agents", 4, "run it in a terminal of your own"

@@ -15,7 +15,7 @@ import pytest
 from hooks.calling import hook, said
 from setup.test_install import put
 from support import odd_homes
-from support.command import WHOLE_MACHINE
+from support.command import WHOLE_MACHINE, tmpwarden
 from support.mounts import needs_root
 from support.terminal import on_a_terminal
 from tmpwarden.agent_facts import FACTS
@@ -83,6 +83,56 @@ def test_a_setup_and_its_removal_leave_every_byte_as_it_was(world: Path) -> None
     assert everything.plan(WANTED).changes == (), "a second setup has nothing to do"
     everything.take_out()
     assert everything_in(world) == before
+
+
+def test_without_our_state_a_removal_still_finds_everything_of_ours(world: Path) -> None:
+    """Whoever removed ~/.local/state kept hooks that name a program of ours, and no command took them out."""
+    before = everything_in(world)
+    everything.carry_out(everything.plan(WANTED), WANTED)
+    shutil.rmtree(world / "state")
+    made = everything.removal()
+    assert {change.agent for change in made.changes} >= set(FACTS)
+    everything.take_out()
+    after = {name: content for name, content in everything_in(world).items() if name in before}
+    assert set(after) == set(before)
+    told = [name for name, (_, content) in everything_in(world).items() if b"tmpwarden" in content]
+    assert told == [], "nothing names us any more"
+    assert after["home/.bashrc"][1].rstrip(b"\n") == ODD[".bashrc"]
+    assert after["home/.gemini/.env"][1].rstrip(b"\n") == ODD[".gemini/.env"]
+
+
+def test_a_first_line_that_names_us_does_not_make_a_start_file_ours(world: Path) -> None:
+    (home(world) / ".bashrc").write_text("# tmpwarden is fine\nalias ll=ls\n")
+    everything.take_out()
+    assert (home(world) / ".bashrc").read_text() == "# tmpwarden is fine\nalias ll=ls\n"
+
+
+def test_remove_all_takes_state_and_logs_and_leaves_the_users_config(world: Path) -> None:
+    everything.carry_out(everything.plan(WANTED), WANTED)
+    state, config = world / "state" / "tmpwarden", world / "config" / "tmpwarden"
+    (state / "guard").mkdir(exist_ok=True)
+    (state / "guard" / "audit.jsonl").write_text("{}\n")
+    config.mkdir()
+    (config / "config.toml").write_text("")
+    said_all = tmpwarden("setup", "--remove", "--all", "--yes")
+    assert said_all.returncode == 0, said_all.stderr
+    assert f"Removed {state}." in said_all.stdout
+    assert not state.exists()
+    assert (config / "config.toml").exists()
+    assert tmpwarden("setup", "--all", "--yes").returncode == 3
+
+
+def test_remove_all_does_not_lose_what_waits_in_quarantine(world: Path) -> None:
+    left = world / "tmp" / "left"
+    left.mkdir()
+    (left / "file").write_text("x")
+    assert tmpwarden("clean", str(left), "--yes").returncode == 0
+    refused = tmpwarden("setup", "--remove", "--all", "--yes")
+    assert refused.returncode == 6
+    assert "1 item in quarantine would be lost" in refused.stderr
+    assert tmpwarden("undo").returncode == 0
+    assert left.exists()
+    assert tmpwarden("setup", "--remove", "--all", "--yes").returncode == 0
 
 
 @pytest.mark.parametrize("form", odd_homes.FORMS)

@@ -3,6 +3,7 @@
 Ubuntu and Fedora give each user a group and umask 002: a state directory of mode 0775 stopped every clean there.
 """
 
+import json
 import os
 import stat
 import subprocess
@@ -20,6 +21,8 @@ from tmpwarden.cli.main import run
 run()
 """
 PUBLIC = 0o022
+SESSION = "4ccb12f1-61e7-48ad-9bec-1437a2f881f7"
+every_umask = pytest.mark.parametrize("umask", [0o000, 0o002, 0o022, 0o077, 0o777], ids="{:04o}".format)
 
 
 @pytest.fixture
@@ -43,7 +46,12 @@ def open_to_others(home: Path) -> list[str]:
     return [str(path.relative_to(home)) for path in found if ".claude" not in path.parts]
 
 
-@pytest.mark.parametrize("umask", [0o000, 0o002, 0o022, 0o077, 0o777], ids="{:04o}".format)
+def shut_to_the_user(home: Path) -> list[str]:
+    found = [path for path in home.rglob("*") if path.is_dir() and not path.stat().st_mode & 0o700 == 0o700]
+    return [str(path.relative_to(home)) for path in found]
+
+
+@every_umask
 def test_setup_and_clean_work_and_leave_nothing_open(home: Path, umask: int) -> None:
     for words in (
         ("install", "claude", "--yes"),
@@ -56,6 +64,56 @@ def test_setup_and_clean_work_and_leave_nothing_open(home: Path, umask: int) -> 
         assert done.returncode == 0, (words, done.stderr)
         assert open_to_others(home) == []
     assert (home / ".claude" / "settings.json").read_text() == "{}"
+
+
+def agent_runs(home: Path, umask: int, event: str, **more: object) -> str:
+    """One hook, by the line that setup wrote."""
+    hooks = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]
+    payload = {"session_id": SESSION, "hook_event_name": event, "cwd": str(home)} | more
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(home / "tmp")}
+    done = subprocess.run(
+        ["sh", "-c", hooks[event][0]["hooks"][0]["command"]],
+        input=json.dumps(payload),
+        capture_output=True,
+        text=True,
+        check=True,
+        umask=umask,
+        env=env | {"CLAUDE_ENV_FILE": str(home / "env-file")},
+    )
+    return done.stdout
+
+
+@every_umask
+def test_a_day_under_any_umask_leaves_nothing_open_and_nothing_shut(home: Path, umask: int) -> None:
+    """Hooks, session, run, worktrees, rescue: whoever makes the first file of ours."""
+    (home / "tmp").mkdir()
+    repository = home / "work"
+    for words in (
+        ("init", "-q", "."),
+        ("-c", "user.name=a", "-c", "user.email=a@b", "commit", "-qm", "x", "--allow-empty"),
+    ):
+        repository.mkdir(exist_ok=True)
+        subprocess.run(["git", *words], cwd=repository, check=True)
+    (repository / "unsaved").write_text("x")
+    assert tmpwarden(home, umask, "setup", "--guard", "--yes", "--no-timer").returncode == 0
+    assert "TMPDIR" in agent_runs(home, umask, "SessionStart", source="startup")
+    judged = agent_runs(home, umask, "PreToolUse", tool_name="Bash", tool_input={"command": "rm -rf /etc/x"})
+    assert '"ask"' in judged
+    for words in (
+        ("run", "--", "sh", "-c", "umask; echo x > $TMPDIR/file"),
+        ("worktrees",),
+        ("rescue", str(repository)),
+        ("config", "init"),
+        ("keep", str(home / "tmp" / "kept")),
+        ("clean", "--yes"),
+        ("setup", "--remove", "--yes"),
+    ):
+        done = tmpwarden(home, umask, *words)
+        assert done.returncode == 0, (words, done.stderr)
+        if words[0] == "run":
+            assert int(done.stdout, 8) == umask, "a command of the user has the user's umask"
+    ours = [place for place in (home / ".local", home / ".config", home / "tmp") if place.exists()]
+    assert [found for place in ours for found in (open_to_others(place), shut_to_the_user(place)) if found] == []
 
 
 def test_directories_that_an_earlier_setup_left_open_are_closed_and_told(home: Path) -> None:

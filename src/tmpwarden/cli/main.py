@@ -11,6 +11,7 @@ from io import TextIOWrapper
 
 from ..errors import Interrupted, PermissionDenied, SystemRefused, TmpwardenError, Unexpected
 from ..lazy_dataclass import replace
+from ..oskit.files import own_dirs
 from ..text import shown
 from .call import Answer, Call, Done, Terminated
 
@@ -28,6 +29,7 @@ _GARBAGE = 50_000  # a walk makes no circles: looking for them every 700 objects
 def run() -> None:
     """The entry point of the `tmpwarden` script."""
     gc.set_threshold(_GARBAGE)
+    own_dirs.mend_umask()
     signal(SIGTERM, _terminated)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
@@ -116,7 +118,7 @@ def _answer(call: Call, argv: list[str]) -> Answer:
 
 def _closed() -> Iterator[str]:
     """Directories of ours that others could write to, such as those of a setup under umask 002, are closed and told."""
-    from ..oskit.files import own_dirs, places
+    from ..oskit.files import places
 
     for path in (places.state_dir(), places.config_dir(), places.data_dir()):
         if mode := own_dirs.close_to_others(path):

@@ -28,6 +28,7 @@ _COMPILER = "tmpwarden.guard.rules.compiling"
 def main(arguments: list[str]) -> None:
     """Answer and leave without tearing the interpreter down: that alone is a tenth of a bare start."""
     answer, status = b"", 0
+    posix.umask(posix.umask(0o022) & 0o077 | 0o022)  # what we make, we can use, and nobody else can write to it
     try:
         if posix.environ.get(b"TMPWARDEN_DISABLE") != b"1":
             answer = respond(arguments, read_all(), posix.environ)

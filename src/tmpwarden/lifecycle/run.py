@@ -10,7 +10,7 @@ from ..errors import NoNamespace, NoSpace, UnsafeRoot, UnsafeScratch
 from ..lazy_dataclass import dataclass
 from ..leases.scratch import adopt, open_scratch
 from ..model.belongings import ScratchDirectory
-from ..oskit.files import places
+from ..oskit.files import own_dirs, places
 from ..oskit.proc.forked import forked
 from ..oskit.proc.namespaces import mount_namespace
 from . import background, private_tmp, watch_size
@@ -158,6 +158,7 @@ def _become(
             import resource
 
             resource.setrlimit(resource.RLIMIT_FSIZE, (limits.max_file_bytes, limits.max_file_bytes))
+        own_dirs.give_umask_back()
         os.execvpe(command[0], list(command), env)
     except FileNotFoundError:
         status = _NOT_FOUND

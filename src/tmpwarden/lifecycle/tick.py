@@ -23,8 +23,10 @@ _Said = tuple[list[str], str]  # what to tell; why it failed, "" if it did not
 def main(arguments: list[str]) -> int:
     """0, or 1 if it did not work out for somebody."""
     from tmpwarden.lifecycle import last_tick
+    from tmpwarden.oskit.files.own_dirs import mend_umask
     from tmpwarden.oskit.files.places import own_name
 
+    mend_umask()
     if "--all-users" in arguments:
         failed = _for_everybody()
     else:

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import contextlib
 import os
 import shutil
 from collections.abc import Iterator, Sequence
 
 from .. import __version__
-from ..errors import BrokenSettings, SetupFailed, TmpwardenError
+from ..errors import BrokenSettings, SetupFailed, StillInQuarantine, TmpwardenError
 from ..lazy_dataclass import dataclass
 from ..leases import static_temp
 from ..oskit.files import own_files, places
+from ..sweep.store import quarantine
+from ..sweep.store.present import lying, restorable
+from ..text import plural
 from . import apply, bus, marks, rc_files, record, shellenv, temp, timer
 from .apply import remove_unused_runtimes as remove_unused_runtimes
-from .edits import Edit, read
+from .edits import Edit, read, resolved
 from .targets import TARGETS, Target, find
 
 TARGET = "setup"  # the record of files that are neither an agent's hooks nor the timer's
@@ -93,34 +97,70 @@ def carry_out(made: SetupPlan, wanted: Wanted) -> None:
 
 
 def removal() -> SetupPlan:
-    """Everything of ours, out again."""
-    changes = [
-        Change("hooks", edit, target.id)
-        for target in TARGETS
-        if record.load(target.id) is not None
-        for edit in apply.uninstall(target.id, dry_run=True).changed
-    ]
-    changes += [Change("temp", _former(changed)) for changed in record.files_of(TARGET).values()]
-    if record.load(timer.TARGET) is not None:
+    """Everything of ours, out again; also where nothing but the files themselves tells that it is ours."""
+    changes, remaining = [], []
+    for target in TARGETS:
+        try:
+            if _is_in(target):
+                done = apply.uninstall(target.id, dry_run=True)
+                changes += [Change("hooks", edit, target.id) for edit in done.changed]
+        except BrokenSettings as error:
+            remaining.append(str(error))
+    changes += [Change("temp", edit) for edit in _former_edits() if edit.changes]
+    if timer.is_there():
         changes += [Change("timer", edit) for edit in timer.uninstall(dry_run=True).changed]
-    return SetupPlan((), tuple(changes), ())
+    return SetupPlan((), tuple(changes), tuple(remaining))
 
 
 def take_out() -> None:
     state = places.state_dir()
     for target in TARGETS:
-        if record.load(target.id) is not None:
-            apply.uninstall(target.id)
-    for changed in record.files_of(TARGET).values():
-        edit = _former(changed)
+        with contextlib.suppress(BrokenSettings):  # told by the plan
+            if _is_in(target):
+                apply.uninstall(target.id)
+    for edit in _former_edits():
         if edit.changes:
             record.put(edit)
     record.forget(TARGET)
     for path in static_temp.directories(state):
         own_files.remove_empty_dir(path)  # what is in one goes by its row
     own_files.remove_file(static_temp.list_file(state))
-    if record.load(timer.TARGET) is not None:
+    if timer.is_there():
         timer.uninstall()
+
+
+def refuse_to_lose_what_waits() -> None:
+    """Raises StillInQuarantine: without our state nobody would know where those items were."""
+    state = places.state_dir()
+    home = quarantine.of_home(state)
+    count = sum(1 for _ in lying(restorable(state).values(), state))
+    if count or (os.path.isdir(home) and os.listdir(home)):
+        raise StillInQuarantine(plural(max(count, 1), "item"))
+
+
+def take_out_state() -> str:
+    """Logs, history and notes, too. The user's own configuration and what was rescued stay. Which directory went."""
+    refuse_to_lose_what_waits()
+    record.remove(state := places.state_dir())
+    return state
+
+
+def _is_in(target: Target) -> bool:
+    return record.load(target.id) is not None or any(True for _ in target.commands())
+
+
+def _former_edits() -> list[Edit]:
+    """All but hooks and timer. Without our records (the state was removed) our lines tell themselves what is ours."""
+    known = record.files_of(TARGET)
+    edits = [_former(changed) for changed in known.values()]
+    shared = [os.path.join(target.home(), target.facts["temp_file"]) for target in TARGETS if target.facts["temp_file"]]
+    shared += map(rc_files.start_file, shellenv.SHELLS)
+    own = [*map(rc_files.completion_file, shellenv.SHELLS), f"{os.path.dirname(places.config_dir())}/{_TMPFILES}"]
+    for path in dict.fromkeys(resolved(path) for path in (*shared, *own) if path):
+        before = None if path in known else read(path)
+        if before is not None and (path in own or marks.FIRST.encode() in before):
+            edits.append(Edit(path, before, _without(before) or None, is_former=False))
+    return edits
 
 
 def _chosen(names: Sequence[str]) -> tuple[Target, ...]:

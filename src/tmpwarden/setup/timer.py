@@ -60,7 +60,7 @@ def install(
 
 def uninstall(*, dry_run: bool = False, call: AskScheduler | None = None) -> Scheduled:
     call = call or bus.call
-    edits = [_former(changed) for changed in record.files_of(TARGET).values()]
+    edits = [_former(changed) for changed in _files()]
     kind = schedulers.kind_of([edit.path for edit in edits])
     edits += [schedulers.crontab_edit(None, {}, call)] if kind == CRON else schedulers.former_line(call)
     if not dry_run:
@@ -74,6 +74,19 @@ def uninstall(*, dry_run: bool = False, call: AskScheduler | None = None) -> Sch
         if any(schedulers.is_of_the_machine(edit.path) for edit in edits):
             runtime.remove_others(None)
     return Scheduled(kind, tuple(edits))
+
+
+def is_there() -> bool:
+    """A timer that this user has installed, whether or not our records remember it."""
+    return record.load(TARGET) is not None or bool(_files()) or bool(schedulers.former_line(bus.call))
+
+
+def _files() -> list[record.Changed]:
+    if (known := record.load(TARGET)) is not None:
+        return list(known.files)
+    units, agents = os.path.join(os.path.dirname(places.config_dir()), "systemd/user"), "Library/LaunchAgents"
+    paths = [f"{units}/tmpwarden.service", f"{units}/tmpwarden.timer", f"{places.home()}/{agents}/tmpwarden.plist"]
+    return [record.Changed(path, "", None) for path in paths if any(mark in (read(path) or b"") for mark in _OURS)]
 
 
 def state() -> str:

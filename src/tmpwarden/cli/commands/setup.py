@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING
 import click
 
 from ...agent_facts import FACTS
-from ...errors import WouldAsk
+from ...errors import BadArgument, WouldAsk
+from ...oskit.files import places
 from ...text import plural, shown
 from .. import ask
 from ..call import Answer, Call
@@ -29,35 +30,50 @@ if TYPE_CHECKING:
 @click.option("-n", "--dry-run", is_flag=True, help="Show the change and make none.")
 @click.option("-y", "--yes", is_flag=True, help="Do not ask.")
 @click.option("--remove", is_flag=True, help="Take all of it out again: every file as it was.")
+@click.option("--all", "with_state", is_flag=True, help="With --remove: also our own logs, history and notes.")
 @pass_call
 def command(
-    call: Call, agents: tuple[str, ...], guard: bool, no_timer: bool, dry_run: bool, yes: bool, remove: bool
+    call: Call,
+    agents: tuple[str, ...],
+    guard: bool,
+    no_timer: bool,
+    dry_run: bool,
+    yes: bool,
+    remove: bool,
+    with_state: bool,
 ) -> Answer:
     """Hooks, temp directories, timer and completion for the agents found here: one diff, one question."""
     from ...setup import everything
     from ...setup.shellenv import shell_of
 
+    if with_state and not remove:
+        raise BadArgument("--all goes with --remove")
+    state = places.state_dir() if with_state and os.path.isdir(places.state_dir()) else ""
+    if state:
+        everything.refuse_to_lose_what_waits()
     shell = shell_of(os.environ.get("SHELL", ""))
     own = shutil.which("tmpwarden") or os.path.abspath(sys.argv[0])
     text = "" if remove else source_of(click.get_current_context(), shell)
     wanted = everything.Wanted(agents, guard, not no_timer, shell, own, text)
     made = everything.removal() if remove else everything.plan(wanted)
-    data = _data(made, dry_run=dry_run, remove=remove)
+    data = _data(made, dry_run=dry_run, remove=remove) | ({"state": state} if state else {})
     if not dry_run and not made.changes:
         everything.remove_unused_runtimes()  # those that a session named when the last setup ran
-    if dry_run or not made.changes:
-        return Answer(data, lambda: _shown(made))
+    if dry_run or not (made.changes or state):
+        return Answer(data, lambda: _shown(made, state))
     if not yes:
         if not call.can_ask:
             raise WouldAsk()
-        ask.say(_shown(made))
-        if not ask.yes(f"Make {plural(len(made.changes), 'change')}?"):
+        ask.say(_shown(made, state))
+        if not ask.yes(f"Make {plural(len(made.changes) + bool(state), 'change')}?"):
             return Answer(data | {"done": False}, lambda: ["Nothing was changed."])
     if remove:
         everything.take_out()
+        if state:
+            everything.take_out_state()
     else:
         everything.carry_out(made, wanted)
-    return Answer(data | {"done": True}, lambda: _told(made, remove))
+    return Answer(data | {"done": True}, lambda: _told(made, remove, state))
 
 
 def _data(made: SetupPlan, *, dry_run: bool, remove: bool) -> dict[str, object]:
@@ -69,10 +85,12 @@ def _data(made: SetupPlan, *, dry_run: bool, remove: bool) -> dict[str, object]:
     return {"changes": changes, "remaining": list(made.remaining), "temp": temp, "dry_run": dry_run, "remove": remove}
 
 
-def _shown(made: SetupPlan) -> Iterator[str]:
+def _shown(made: SetupPlan, state: str) -> Iterator[str]:
     for change in made.changes:
         yield change.edit.diff()
-    if not made.changes:
+    if state:
+        yield f"Removes {shown(state)}: logs, history, notes."
+    elif not made.changes:
         yield "Nothing is left to change."
     if len(made.changes) > 1:  # a diff of many screens has scrolled by
         yield f"In all, {plural(len(made.changes), 'change')}:"
@@ -82,7 +100,9 @@ def _shown(made: SetupPlan) -> Iterator[str]:
     yield from made.remaining
 
 
-def _told(made: SetupPlan, remove: bool) -> Iterator[str]:
+def _told(made: SetupPlan, remove: bool, state: str) -> Iterator[str]:
+    if state:
+        yield f"Removed {shown(state)}. Your config.toml and what was rescued stay."
     if remove:
         yield f"tmpwarden is out of {plural(len(made.changes), 'file')}; each is as it was before."
         return

@@ -97,6 +97,23 @@ def make_parents(path: str) -> None:
         os.chmod(path, mode | 0o700)
 
 
+_umask_of_user = -1
+
+
+def mend_umask() -> None:
+    """At the start of a command: what it makes, and what it lets git make, is usable by the user and writable by nobody
+    else. With a umask of 0777 our own log could not be opened twice."""
+    global _umask_of_user
+    _umask_of_user = os.umask(WRITABLE_BY_OTHERS)
+    os.umask(_umask_of_user & OPEN_TO_OTHERS | WRITABLE_BY_OTHERS)
+
+
+def give_umask_back() -> None:
+    """For a program of the user that we become."""
+    if _umask_of_user >= 0:
+        os.umask(_umask_of_user)
+
+
 def close_to_others(path: str) -> int:
     """Make a directory of ours private that a umask of 002 or a `chmod` left writable for others, where only we could
     have put things above it. Its mode before; 0 where nothing had to be done."""
