@@ -47,7 +47,7 @@ def open_to_others(home: Path) -> list[str]:
 
 
 def shut_to_the_user(home: Path) -> list[str]:
-    found = [path for path in home.rglob("*") if path.is_dir() and not path.stat().st_mode & 0o700 == 0o700]
+    found = [path for path in home.rglob("*") if path.is_dir() and path.stat().st_mode & 0o700 != 0o700]
     return [str(path.relative_to(home)) for path in found]
 
 
