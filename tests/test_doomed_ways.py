@@ -28,13 +28,14 @@ MAKERS = {
 # What builds an `own` by itself, so who calls it is listed too.
 OWN = {
     "purge_own": {
-        "rescue/store.py", "session/directory.py", "setup/record.py", "sweep/store/staging.py", "worktrees/compose.py",
+        "repos/rescue/store.py", "repos/worktrees/compose.py", "session/directory.py", "setup/record.py",
+        "sweep/store/staging.py",
     },
     "remove_file": {
         "cli/commands/on.py", "cli/config_file.py", "doctor/checks/probe.py", "hooks/events/jobs.py",
-        "leases/lease_files.py", "leases/scratch.py", "lifecycle/private_tmp.py", "rescue/restore.py",
-        "rescue/told.py", "session/directory.py", "setup/apply.py", "setup/everything.py", "sweep/store/labels.py",
-        "sweep/store/quarantine.py",
+        "leases/lease_files.py", "leases/scratch.py", "lifecycle/private_tmp.py", "repos/rescue/restore.py",
+        "repos/rescue/told.py", "session/directory.py", "setup/apply.py", "setup/everything.py",
+        "sweep/store/labels.py", "sweep/store/quarantine.py",
     },
 }  # fmt: skip
 DESTROYERS = {"punch", "purge", "unlink_same", "purge_in_place", "remove_tree"}

@@ -16,7 +16,7 @@ from support.litter import later
 from support.repos import commit, git, lost
 from support.users import session_directory
 from tmpwarden.model.terms import Reason
-from tmpwarden.repos.derived import derived_directories, first_unique, is_derived
+from tmpwarden.repos.makers import derived_directories, first_unique, is_derived
 from tmpwarden.sweep.compose import clean
 from worktrees import shapes
 

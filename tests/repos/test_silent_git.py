@@ -13,7 +13,7 @@ from support.litter import later
 from support.repos import commit, git, inspected, lost
 from support.silent_git import SickGit
 from support.users import session_directory
-from tmpwarden.repos import git_program, on_disk
+from tmpwarden.repos import git_program, gitdir
 from tmpwarden.repos.gitdir import Directory, Unclear
 from tmpwarden.sweep.compose import clean
 from worktrees import shapes
@@ -229,8 +229,8 @@ def test_refs_and_head_are_read_from_the_disk_as_git_reads_them(tmp_path: Path) 
         own = Path(git(checkout, "rev-parse", "--absolute-git-dir"))
         fd = os.open(own, os.O_RDONLY | os.O_DIRECTORY)
         listed = git(checkout, "for-each-ref", "--format=%(refname) %(objectname)").splitlines()
-        assert on_disk.refs_in(Directory(fd)) == dict(line.split() for line in listed)
-        assert on_disk.head_in(fd) == git(checkout, "rev-parse", "HEAD")
+        assert gitdir.refs_in(Directory(fd)) == dict(line.split() for line in listed)
+        assert gitdir.head_in(fd) == git(checkout, "rev-parse", "HEAD")
         os.close(fd)
 
 

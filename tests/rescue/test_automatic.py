@@ -14,7 +14,7 @@ from support.repos import git
 from support.users import SESSION, leased_scratch
 from tmpwarden.lifecycle.teardown import teardown
 from tmpwarden.model.terms import Reason
-from tmpwarden.rescue import store, told
+from tmpwarden.repos.rescue import store, told
 from tmpwarden.sweep.compose import clean
 from worktrees import shapes
 
@@ -94,7 +94,7 @@ def test_a_run_that_dies_before_it_has_saved_everything_loses_nothing(
         raise KeyboardInterrupt
 
     with monkeypatch.context() as patched:
-        patched.setattr("tmpwarden.rescue.save.save", die)
+        patched.setattr("tmpwarden.repos.rescue.save.save", die)
         assert clean(now_ns=later(100)).stopped == "interrupted"
     assert not unit.exists()
     configure(own_world, "git = false")

@@ -16,8 +16,8 @@ from support.repos import commit, git
 from support.users import session_directory
 from tmpwarden.repos import repository as repositories
 from tmpwarden.repos.repository import Unit
-from tmpwarden.rescue import bundle, store
-from tmpwarden.rescue.deliverables import SaveLimits
+from tmpwarden.repos.rescue import bundle, store
+from tmpwarden.repos.rescue.save import SaveLimits
 from tmpwarden.sweep.compose import clean
 from worktrees import shapes
 

@@ -13,8 +13,8 @@ from support.repos import commit, git
 from support.windows import strike
 from tmpwarden.cli.commands import worktrees
 from tmpwarden.cli.main import main
+from tmpwarden.repos.worktrees import removal
 from tmpwarden.sweep.take import act
-from tmpwarden.worktrees import removal
 from worktrees import shapes
 from worktrees.shapes import Shape, snapshot
 

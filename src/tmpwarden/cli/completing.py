@@ -25,7 +25,7 @@ def undo_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[Com
 
 
 def rescue_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
-    from ..rescue import store
+    from ..repos.rescue import store
 
     return list(_items(((each.id, each.path) for each in reversed(store.everything())), incomplete))
 

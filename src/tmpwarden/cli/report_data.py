@@ -14,13 +14,13 @@ from ..errors import TmpwardenError
 from ..lifecycle.living import living
 from ..oskit.files import places
 from ..processes.survey import look as look_at_processes
-from ..rescue import store
+from ..repos.rescue import store
+from ..repos.worktrees.compose import TreesWanted, looking
 from ..setup import apply, timer
 from ..sweep.store import history, journal, saved, trend
 from ..sweep.store.history import Moment
 from ..sweep.store.present import lying
 from ..text import plural, shown
-from ..worktrees.compose import TreesWanted, looking
 from . import documents, forecasts, worktrees_told
 from .call import Call
 from .commands.orphans import document as orphan_document

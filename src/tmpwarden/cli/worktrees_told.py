@@ -7,11 +7,10 @@ import time
 from collections.abc import Iterator, Sequence
 
 from ..model.terms import Outcome
-from ..repos.merged import Merged
+from ..repos.history import Merged
+from ..repos.worktrees.proof import ITEMS, Holds, Tree
+from ..repos.worktrees.removal import Gone
 from ..text import duration, plural, shown, size
-from ..worktrees.proof import ITEMS, Holds
-from ..worktrees.removal import Gone
-from ..worktrees.tree import Tree
 from . import documents
 from .call import Call
 from .table import Row, draw

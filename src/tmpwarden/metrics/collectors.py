@@ -19,10 +19,10 @@ from ..model.sweep import Remove, Verdict
 from ..model.terms import Reason
 from ..oskit.files import places
 from ..processes.survey import look
+from ..repos.worktrees.compose import TreesWanted, looking
 from ..sweep.store import clean_counts, history, journal, saved, trend
 from ..sweep.store.present import lying
 from ..sweep.weigh import consent
-from ..worktrees.compose import TreesWanted, looking
 from .families import Sample
 
 HOME, OTHER = "home", "other"

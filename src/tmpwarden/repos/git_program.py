@@ -17,8 +17,7 @@ from contextlib import suppress
 
 from ..lazy_dataclass import dataclass, field
 from ..oskit.files.descriptors import closing
-from .gitdir import Unclear
-from .on_disk import head_in
+from .gitdir import Unclear, head_in
 
 TIME_LIMIT_S = 20.0  # for all questions about one repository
 _PROGRAMS = ("/usr/bin/git", "/usr/local/bin/git", "/bin/git", "/opt/homebrew/bin/git")

@@ -1,7 +1,10 @@
-"""Whether a directory is what npm, pnpm, python or cargo made, and holds nothing else. A sample is no proof: every
-member must be listed by its maker, or have the form and the dates of what the maker makes. Any doubt says no.
+"""Which directories of a checkout a build or an install makes again: most of the bytes, none of the work.
 
-A date of change (ctime) is not to be forged: what was touched after the maker wrote its list is not the maker's.
+Only the maker's own evidence counts: every member must be listed by npm, pnpm, python or cargo, or have the form and
+the dates of what they make. A sample is no proof, any doubt says no, and a name such as `build`, or a CACHEDIR.TAG, is
+no evidence: people keep files in such places too. A date of change (ctime) cannot be forged: what was touched after the
+maker wrote its list is not the maker's. Everything else that git does not track may be the only copy: `.env`,
+databases, links. A person can add names of directories.
 """
 
 from __future__ import annotations
@@ -371,3 +374,57 @@ _MAKERS: tuple[tuple[str, str, Callable[[str], None]], ...] = (
     (".rustc_info.json", "", _by_cargo),
     ("", "__pycache__", _by_python),
 )
+
+
+NO_NAMES: frozenset[str] = frozenset()
+
+
+def is_derived(path: str, also: frozenset[str] = NO_NAMES) -> bool:
+    """Whether what lies at `path` can be made again. `also`: names of directories that a person calls so."""
+    if os.path.islink(path) or not os.path.isdir(path):
+        return False
+    return os.path.basename(path) in also or is_made_again(path)
+
+
+def derived_directories(top: str, also: frozenset[str] = NO_NAMES) -> Iterator[str]:
+    """Outermost derived directories in a checkout; repositories inside are not entered."""
+    waiting = [top]
+    while waiting:
+        here = waiting.pop()
+        try:
+            with os.scandir(here) as entries:
+                directories = [entry.path for entry in entries if entry.is_dir(follow_symlinks=False)]
+        except OSError:
+            continue
+        for path in directories:
+            if path.endswith("/.git"):
+                continue
+            if is_derived(path, also):
+                yield path
+            elif not os.path.lexists(f"{path}/.git"):
+                waiting.append(path)
+
+
+def first_unique(path: str, also: frozenset[str] = NO_NAMES) -> str | None:
+    """The first thing at or below `path` that cannot be made again; None if all of it can."""
+    return next(unique(path, also, with_repositories=True), None)
+
+
+def unique(path: str, also: frozenset[str] = NO_NAMES, *, with_repositories: bool = False) -> Iterator[str]:
+    """Everything at or below `path` that cannot be made again: files, links, and directories that cannot be read.
+    Repositories below are left to whoever inspects them, unless asked for."""
+    waiting = [path]
+    while waiting:
+        here = waiting.pop()
+        if is_derived(here, also):
+            continue
+        if os.path.islink(here) or not os.path.isdir(here):
+            yield here
+            continue
+        try:
+            names = sorted(os.listdir(here), reverse=True)
+        except OSError:
+            yield here
+            continue
+        if with_repositories or ".git" not in names:
+            waiting += (f"{here}/{name}" for name in names)

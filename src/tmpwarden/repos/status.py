@@ -1,14 +1,66 @@
-"""What git says about a work tree in one call: where it stands, what changed, what it does not know or ignores."""
+"""What git says about a work tree in one call: where it stands, what changed, what it does not know or ignores.
+
+Files whose content git-lfs keeps elsewhere are compared with their pointer in the index, without running git-lfs.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import os
+import re
+import stat
 
 from ..lazy_dataclass import dataclass
-from . import derived, lfs
-from .gitdir import Unclear
-from .on_disk import branch_in, head_in
+from . import makers
+from .git_program import Git
+from .gitdir import Directory, Unclear, branch_in, head_in
 from .repository import Repository
+
+_BRINGS_NOTHING_NEW = frozenset(("clone", "checkout", "reset", "fetch", "branch", "pull"))  # in the log of HEAD
+
+_LONGEST_POINTER = 1024
+_POINTER = re.compile(
+    rb"version https://git-lfs\.github\.com/spec/v1\n(?:ext-[^\n]*\n)*oid sha256:([0-9a-f]{64})\nsize ([0-9]+)\n"
+)
+
+
+def is_what_lfs_points_to(git: Git, tree: Directory, blob: str, name: str) -> bool:
+    """Whether the file is what the pointer in the index stands for. Our calls run no filter, so that git takes a
+    file that was checked out in full for a modified one."""
+    if int(git.output("cat-file", "-s", blob)) > _LONGEST_POINTER:
+        return False
+    pointer = _POINTER.fullmatch(git.output("cat-file", "blob", blob))
+    return pointer is not None and _digest(tree, name, int(pointer[2])) == pointer[1].decode()
+
+
+def lfs_objects_may_be_only_here(common: Directory) -> bool:
+    """Whether objects lie here and commits were made here. A push takes commits along, and objects only if a hook of
+    git-lfs runs, which `core.hooksPath` (husky) switches off; which of them the server has, no file tells."""
+    if not common.names("lfs/objects"):
+        return False
+    if not common.has("logs/HEAD"):
+        return True
+    return any(_action(line) not in _BRINGS_NOTHING_NEW for line in common.read("logs/HEAD").splitlines())
+
+
+def _action(line: bytes) -> str:
+    """The first word of a line's message, `commit (amend): subject`; a pull that merged made a commit too."""
+    message = line.partition(b"\t")[2].decode("utf-8", "replace")
+    words = message.partition(":")[0].split()
+    return "merge" if "Merge made by" in message else words[0] if words else ""
+
+
+def _digest(tree: Directory, name: str, size: int) -> str | None:
+    try:
+        fd = os.open(name, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=tree.fd)
+    except OSError:
+        return None
+    with open(fd, "rb") as file:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode) or status.st_size != size:
+            return None
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
 
 _WORDS = ("status", "--porcelain=v2", "-z", "--branch", "--untracked-files=normal", "--ignored=traditional",
           "--ignore-submodules=all", "--no-renames")  # fmt: skip
@@ -27,7 +79,7 @@ class TreeStatus:
     has_conflicts: bool = False
 
 
-def status_of(repository: Repository, also: frozenset[str] = derived.NO_NAMES) -> TreeStatus:
+def status_of(repository: Repository, also: frozenset[str] = makers.NO_NAMES) -> TreeStatus:
     """Raises Unclear as every question to git. Files that a private exclude file hides count as ignored.
     `also`: names of directories that a person calls derived."""
     repository.own.check_index()
@@ -49,7 +101,7 @@ def status_of(repository: Repository, also: frozenset[str] = derived.NO_NAMES) -
             has_conflicts |= kind == "u"
         elif kind in ("?", "!"):
             others.append(rest)
-            unique = derived.first_unique(_path(repository, rest), also)
+            unique = makers.first_unique(_path(repository, rest), also)
             if unique is not None and kind == "?":
                 untracked.append(rest)
             elif unique is not None:
@@ -67,7 +119,7 @@ def _is_checked_out_by_lfs(repository: Repository, kind: str, rest: str) -> bool
     if kind != "1" or not rest.startswith(".M"):
         return False
     *_, blob, name = rest.split(" ", 7)
-    return lfs.is_same(repository.git, repository.tree, blob, name)
+    return is_what_lfs_points_to(repository.git, repository.tree, blob, name)
 
 
 def _path(repository: Repository, name: str) -> str:

@@ -9,12 +9,11 @@ from ..lazy_dataclass import dataclass
 from ..oskit.files.descriptors import closing
 from ..oskit.files.opening import descend
 from ..text import is_within
-from . import lfs, reflogs
-from .derived import first_unique
-from .gitdir import Directory, Unclear
-from .on_disk import OF_A_WORKTREE, branch_in, head_in, refs_in
+from . import history
+from .gitdir import OF_A_WORKTREE, Directory, Unclear, branch_in, head_in, refs_in
+from .makers import first_unique
 from .repository import Repository, Shape, Unit, module, opened
-from .status import status_of
+from .status import lfs_objects_may_be_only_here, status_of
 
 _MOST_BRANCHES_TOLD = 5
 _MOST_MODULES = 200
@@ -119,7 +118,7 @@ def _only_of_this_worktree(repository: Repository) -> Iterator[str]:
 
 def only_logged(repository: Repository, *, leaving_out: str = "") -> Iterator[str]:
     """Commits that go with the log of its HEAD. `leaving_out`: a branch that is to be deleted with it."""
-    if tips := reflogs.only_in_its_own(repository, STAYS, leaving_out=leaving_out):
+    if tips := history.only_in_its_own(repository, STAYS, leaving_out=leaving_out):
         yield f"commits that only the reflog of this worktree has ({', '.join(tip[:12] for tip in tips[:3])})"
 
 
@@ -163,7 +162,7 @@ def stashes(repository: Repository) -> Iterator[str]:
 def unpublished(repository: Repository) -> Iterator[str]:
     """Commits that no tracking ref of a remote elsewhere reaches, and what they point to outside of git."""
     known = published(repository)
-    if lfs.may_be_only_here(repository.common):
+    if lfs_objects_may_be_only_here(repository.common):
         yield "objects of git-lfs, in a clone where commits were made: whether the server has them is not known"
     if is_detached(repository) and (count := commits(repository, "HEAD", *known, "--branches")):
         yield f"detached HEAD with {counted(count, 'commit')} that no remote has"

@@ -22,7 +22,7 @@ from tmpwarden.oskit.files.inplace import purge_in_place
 from tmpwarden.oskit.files.own_files import remove_file, remove_tree
 from tmpwarden.oskit.files.punch import punch
 from tmpwarden.oskit.files.purge import Unlinked, purge, purge_own, unlink_same
-from tmpwarden.worktrees.survey import LITTER
+from tmpwarden.repos.worktrees.survey import LITTER
 
 TOKEN = "0123456789abcdef.x"
 UNKNOWN: list[Users] = [NotMeasured("hidden", askable=True), Held((Witness(WitnessKind.OPEN_FILE, "f"),))]

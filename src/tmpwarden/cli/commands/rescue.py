@@ -15,10 +15,10 @@ from ...model.request import Request
 from ...oskit.files import places, walk
 from ...oskit.files.descriptors import closing
 from ...oskit.proc.reach import as_named
-from ...rescue import store
-from ...rescue.nouns import Refused, Rescued, SavedRepository
-from ...rescue.restore import restore
-from ...rescue.save import Endangered, save
+from ...repos.rescue import store
+from ...repos.rescue.nouns import Refused, Rescued, SavedRepository
+from ...repos.rescue.restore import restore
+from ...repos.rescue.save import Endangered, save
 from ...sweep.compose import prepare
 from ...text import duration, plural, shown, size
 from .. import completing, documents

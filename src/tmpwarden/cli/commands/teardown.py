@@ -55,7 +55,7 @@ def command(
 
 def _with_worktree(call: Call, path: str, result: TeardownResult) -> Answer:
     """The proof, and the deed if it holds."""
-    from ...worktrees.compose import TreesWanted, proven, remove
+    from ...repos.worktrees.compose import TreesWanted, proven, remove
     from .. import worktrees_told  # only here: an orchestrator's usual teardown is to be over soon
 
     wish = TreesWanted((path,), call.roots, call.config_file, 0)

@@ -9,10 +9,10 @@ import click
 
 from ...errors import TmpwardenError
 from ...oskit.files import places
+from ...repos.worktrees.changes import undo_with_entries
 from ...sweep.store.quarantine import squatted
 from ...sweep.store.undo import Restored
 from ...text import plural, shown, size
-from ...worktrees.comeback import undo_with_entries
 from .. import completing, documents
 from ..call import Answer, Call
 from ..group import pass_call

@@ -6,12 +6,11 @@ import click
 
 from ...errors import BadArgument, NotProven, Partial, WouldAsk
 from ...model.terms import Outcome
-from ...repos.merged import Merged
+from ...repos.history import Merged
+from ...repos.worktrees.compose import TreesWanted, proven, remove, survey
+from ...repos.worktrees.proof import Holds, Tree
+from ...repos.worktrees.removal import Gone
 from ...text import plural, shown, size
-from ...worktrees.compose import TreesWanted, proven, remove, survey
-from ...worktrees.proof import Holds
-from ...worktrees.removal import Gone
-from ...worktrees.tree import Tree
 from .. import ask, kinds
 from .. import worktrees_told as told
 from ..call import Answer, Call

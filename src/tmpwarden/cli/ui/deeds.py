@@ -10,11 +10,11 @@ from collections.abc import Callable, Sequence
 
 from ...model.request import Request, Thresholds
 from ...model.terms import Reason
+from ...repos.worktrees.changes import undo_with_entries
 from ...sweep.compose import prepare
 from ...sweep.explain import explain
 from ...sweep.store.undo import of_the_last_run
 from ...text import plural, shown, size
-from ...worktrees.comeback import undo_with_entries
 from .. import wording
 from ..call import Call
 from ..commands import keep as keep_command

@@ -4,7 +4,7 @@ import os
 
 from ...errors import TmpwardenError
 from ...lifecycle.background import has_dead_scratch, take_word
-from ...rescue import told
+from ...repos.rescue import told
 from .. import notebook
 from ..dialects.common import Answer
 from .hook_call import HookCall, is_second

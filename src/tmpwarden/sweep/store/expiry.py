@@ -58,7 +58,7 @@ def complaints(prepared: Prepared) -> Iterator[str]:
 
 def expired_rescues(prepared: Prepared) -> Iterator[str]:
     """Rescues older than they were promised to stay: told when they go."""
-    from ...rescue import store  # only where there are any
+    from ...repos.rescue import store  # only where there are any
 
     if not prepared.home_roots or prepared.settings.unread_limits or not store.exists():
         return

@@ -9,7 +9,7 @@ from ...lazy_dataclass import dataclass, replace
 from ...model.sweep import Measure, Receipt
 from ...model.terms import Outcome, Reason
 from ...oskit.race import race_window as _race_window
-from ...rescue.nouns import Refused, Rescued
+from ...repos.rescue.nouns import Refused, Rescued
 from ..find.second_walker import WORTH_A_FORK, SecondWalker
 from ..store import quarantine
 from ..store.journal import Journal

@@ -11,7 +11,7 @@ from ...catalogue.settings import Settings
 from ...lazy_dataclass import dataclass
 from ...model.sweep import Measure, Remove
 from ...model.terms import Kind, OwnerRule, Worth
-from ...rescue.nouns import Refused, Rescued
+from ...repos.rescue.nouns import Refused, Rescued
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,8 +26,8 @@ class Rescuer:
         must = must_be_saved(verdict)
         if not must and not self._wants_files(verdict):
             return None
-        from ...rescue import told  # only here: most units hold nothing of the kind
-        from ...rescue.save import Endangered, save
+        from ...repos.rescue import told  # only here: most units hold nothing of the kind
+        from ...repos.rescue.save import Endangered, save
 
         finding, owner = verdict.finding, verdict.evidence.owner
         place = Endangered(quarantine_fd, token, finding.path, finding.session or owner.session)

@@ -5,18 +5,17 @@ from __future__ import annotations
 import os
 import time
 
-from ..errors import CannotRestore, NameTaken
-from ..lazy_dataclass import replace
-from ..oskit.files import own_files
-from ..oskit.files.descriptors import closing
-from ..repos.git_program import NOBODY, Git
-from ..repos.gitdir import Unclear
-from ..text import shown
+from ...errors import CannotRestore, NameTaken
+from ...lazy_dataclass import replace
+from ...oskit.files import own_files
+from ...oskit.files.descriptors import closing
+from ...text import shown
+from ..git_program import NOBODY, Git
+from ..gitdir import Unclear
 from . import store
-from .bundle import STANDALONE, joined
-from .copying import copy, is_intact
+from .bundle import RAW, STANDALONE, TIME_LIMIT_S, joined, make_repository
 from .nouns import Rescued, SavedRepository
-from .workshop import RAW, TIME_LIMIT_S, make_repository
+from .store import copy, is_intact
 
 
 def restore(word: str, to: str | None = None) -> tuple[Rescued, str, list[str]]:

@@ -1,27 +1,99 @@
 """Put all that exists only in one repository into a bundle, without touching the repository.
 
-Every commit that no remote has, also such as only a stash or a reflog remembers; one commit with the state of the
-work tree; one with what was staged. The bundle is read back into an empty repository before anybody relies on it.
+Every commit that no remote has, also those that only a stash or a reflog remembers; one commit with the state of the
+work tree; one with what was staged. It is built in a repository of our own that borrows the objects of the other one,
+reads nothing that it configures and writes nothing there. The bundle is read back into an empty repository before it is
+relied on.
 """
 
 from __future__ import annotations
 
+import fnmatch
 import os
+import time
 from collections.abc import Iterator
+from contextlib import contextmanager
 
-from ..lazy_dataclass import dataclass, field
-from ..repos import lfs, work
-from ..repos.derived import unique
-from ..repos.git_program import Git
-from ..repos.gitdir import Unclear, copy_file
-from ..repos.reflogs import forgotten
-from ..repos.repository import Repository, Shape
-from ..repos.status import TreeStatus, status_of
-from ..text import shown, size
-from .copying import digest_of
-from .deliverables import SaveLimits
+from ...lazy_dataclass import dataclass, field
+from ...oskit.files.descriptors import closing
+from ...text import shown, size
+from .. import work
+from ..git_program import NOBODY, Git
+from ..gitdir import Unclear, copy_file
+from ..history import forgotten
+from ..makers import unique
+from ..repository import Repository, Shape
+from ..status import TreeStatus, is_what_lfs_points_to, status_of
 from .nouns import SavedRepository, SavedStash
-from .workshop import Workshop, opened
+from .store import digest_of
+
+PATTERNS = (
+    "*.pdf", "*.doc", "*.docx", "*.odt", "*.rtf", "*.md", "*.txt", "*.tex", "*.html", "*.epub",
+    "*.xls", "*.xlsx", "*.ods", "*.csv", "*.tsv", "*.parquet", "*.ppt", "*.pptx", "*.odp",
+    "*.png", "*.jpg", "*.jpeg", "*.gif", "*.svg", "*.webp", "*.drawio", "*.mp3", "*.wav", "*.mp4", "*.webm",
+    "*.sqlite", "*.sqlite3", "*.db", "*.ipynb", "*.zip", "*.tar", "*.tar.*", "*.tgz", "*.7z", "*.patch", "*.diff",
+)  # fmt: skip
+TIME_LIMIT_S = 600.0
+# Whatever .gitattributes in the tree say: the bytes as they are.
+RAW = "* -text -ident -filter -working-tree-encoding\n"
+
+
+@dataclass(frozen=True, slots=True)
+class SaveLimits:
+    """How much may be saved at once."""
+
+    max_file_bytes: int
+    max_bytes: int
+    patterns: tuple[str, ...] = PATTERNS
+
+    def wants(self, name: str) -> bool:
+        return any(fnmatch.fnmatchcase(name.lower(), pattern.lower()) for pattern in self.patterns)
+
+
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Open while a repository is saved or brought back."""
+
+    path: str
+    fd: int
+
+    def git(self, **more: str) -> Git:
+        """Questions and orders to the workshop itself."""
+        return Git(self.fd, ".", None, NOBODY | more, time.monotonic() + TIME_LIMIT_S)
+
+    def git_in(self, tree_fd: int, index: str) -> Git:
+        """The same with a work tree elsewhere and an index of our own."""
+        more = {"GIT_INDEX_FILE": f"{self.path}/{index}"}
+        return Git(tree_fd, self.path, ".", NOBODY | more, time.monotonic() + TIME_LIMIT_S)
+
+    def borrow(self, objects: str) -> None:
+        """Read objects from there too. Through a link of ours: the list of alternates cannot hold every name."""
+        os.symlink(objects, f"{self.path}/borrowed")
+        with open(f"{self.path}/objects/info/alternates", "w", encoding="ascii") as file:
+            file.write("../borrowed\n")
+
+
+def make_repository(path: str, object_format: str, *, is_bare: bool) -> None:
+    """A git directory with nothing in it. By hand: a git that says nothing would have made nothing."""
+    for name in ("objects/info", "objects/pack", "refs/heads", "refs/tags", "info"):
+        os.makedirs(f"{path}/{name}", exist_ok=True)
+    version, more = (1, "[extensions]\n\tobjectformat = sha256\n") if object_format == "sha256" else (0, "")
+    core = f"[core]\n\trepositoryformatversion = {version}\n\tfilemode = true\n\tbare = {str(is_bare).lower()}\n"
+    core += "" if is_bare else "\tlogallrefupdates = true\n"
+    for name, text in (("config", core + more), ("HEAD", "ref: refs/heads/main\n")):
+        with open(f"{path}/{name}", "x", encoding="ascii") as file:
+            file.write(text)
+
+
+@contextmanager
+def opened(path: str, object_format: str) -> Iterator[Workshop]:
+    """A new one at `path`, which must not exist. Whoever asked removes it."""
+    make_repository(path, object_format, is_bare=True)
+    with open(f"{path}/info/attributes", "w", encoding="ascii") as file:
+        file.write(RAW)
+    with closing(os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as fd:
+        yield Workshop(path, fd)
+
 
 HEAD, SNAPSHOT, INDEX = "refs/rescue/head", "refs/rescue/worktree", "refs/rescue/index"
 STANDALONE = "refs/rescue/standalone"
@@ -146,7 +218,11 @@ def _with_other_bytes(repository: Repository, git: Git, known: frozenset[str]) -
     words = os.fsdecode(git.output("diff-files", *options)).split("\0")[:-1]
     for row, name in zip(words[::2], words[1::2], strict=True):
         _, _, blob, _, kind = row.split(" ")
-        if kind in ("M", "T") and name not in known and not lfs.is_same(repository.git, repository.tree, blob, name):
+        if (
+            kind in ("M", "T")
+            and name not in known
+            and not is_what_lfs_points_to(repository.git, repository.tree, blob, name)
+        ):
             yield name
 
 

@@ -14,14 +14,14 @@ _MOST_NAMED = 3
 
 
 def path() -> str:
-    from ..oskit.files.places import data_dir
+    from ...oskit.files.places import data_dir
 
     return f"{data_dir()}/rescue/{_NAME}"
 
 
 def later(rescued: Rescued) -> None:
     """Write a sentence down for the next start of a session. A full disk keeps it unsaid; `rescue list` has it."""
-    from ..oskit.files import atomic
+    from ...oskit.files import atomic
 
     try:
         atomic.append_line(path(), sentence(rescued))
@@ -31,7 +31,7 @@ def later(rescued: Rescued) -> None:
 
 def take() -> str:
     """All sentences that wait, which then wait no more."""
-    from ..oskit.files.own_files import read_small, remove_file
+    from ...oskit.files.own_files import read_small, remove_file
 
     found = read_small(path(), _LONGEST)
     if found is None or not remove_file(path()):
@@ -41,7 +41,7 @@ def take() -> str:
 
 def sentence(rescued: Rescued) -> str:
     """`3 files saved: report.pdf, plot.png, ... (tmpwarden rescue show ID)`"""
-    from ..text import plural, shown
+    from ...text import plural, shown
 
     parts = []
     if rescued.repositories:

@@ -6,20 +6,54 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from ..catalogue.settings import Settings
-from ..lazy_dataclass import dataclass, replace
-from ..oskit.files import places, walk
-from ..oskit.files.descriptors import closing
-from ..oskit.files.opening import descend
-from ..repos import repository as repositories
-from ..repos import work
-from ..repos.gitdir import Directory, Unclear
-from ..repos.repository import Repository, Shape, Unit
-from ..text import shown
+from ...catalogue.settings import Settings
+from ...lazy_dataclass import dataclass, replace
+from ...oskit.files import places, walk
+from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import descend
+from ...text import shown, size
+from .. import repository as repositories
+from .. import work
+from ..gitdir import Directory, Unclear
+from ..repository import Repository, Shape, Unit
 from . import bundle, store
-from .copying import copy
-from .deliverables import PATTERNS, SaveLimits, wanted
+from .bundle import PATTERNS, SaveLimits
 from .nouns import Refused, Rescued, SavedFile, SavedRepository
+from .store import copy
+
+# Full of other people's READMEs. No proof that a maker is behind it is needed: what is not saved is not removed for it.
+_NOT_ENTERED = frozenset(("node_modules", "site-packages", "__pycache__", ".venv", "venv", ".tox", ".nox", "target"))
+
+
+def wanted(top: str, limits: SaveLimits, left_out: list[str]) -> Iterator[str]:
+    """Paths below `top`, newest first, as far as the limits go; repositories and what installers fill are not entered.
+    What is wanted and too big is told in `left_out`."""
+    found = sorted(_candidates(top, limits), key=lambda each: -each[1].st_mtime_ns)
+    room = limits.max_bytes
+    for name, status in found:
+        if status.st_size > min(limits.max_file_bytes, room):
+            left_out.append(f"{shown(name)} is too big: {size(status.st_size)}")
+            continue
+        room -= status.st_size
+        yield name
+
+
+def _candidates(top: str, limits: SaveLimits) -> Iterator[tuple[str, os.stat_result]]:
+    waiting = [""]
+    while waiting:
+        here = waiting.pop()
+        try:
+            entries = list(os.scandir(f"{top}/{here}"))
+        except OSError:
+            continue
+        if any(entry.name == ".git" for entry in entries):
+            continue
+        for entry in entries:
+            name = f"{here}/{entry.name}".lstrip("/")
+            if entry.is_dir(follow_symlinks=False):
+                waiting += [] if entry.name in _NOT_ENTERED else [name]
+            elif entry.is_file(follow_symlinks=False) and limits.wants(entry.name):
+                yield name, entry.stat(follow_symlinks=False)
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,21 +7,20 @@ import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
-from ..catalogue import worktrees as catalogue
-from ..errors import FrozenMount, NotFound
-from ..lazy_dataclass import dataclass, replace
-from ..model.request import Request, Thresholds
-from ..oskit.files import own_dirs, places, purge
-from ..oskit.files.descriptors import closing
-from ..oskit.proc.reach import Reach
-from ..repos import links
-from ..sweep.compose import prepare
-from ..sweep.lock import clean_lock
-from ..text import shown
-from .find import Candidate, find, maker_of
+from ...catalogue import worktrees as catalogue
+from ...errors import FrozenMount, NotFound
+from ...lazy_dataclass import dataclass, replace
+from ...model.request import Request, Thresholds
+from ...oskit.files import own_dirs, places, purge
+from ...oskit.files.descriptors import closing
+from ...oskit.proc.reach import Reach
+from ...sweep.compose import prepare
+from ...sweep.lock import clean_lock
+from ...text import shown
+from .. import gitdir
+from .proof import Tree
 from .removal import Gone, Removal
-from .survey import Surveyor
-from .tree import Tree
+from .survey import Candidate, Surveyor, find, maker_of
 
 _A_PERSON_WAITS_S = 5.0
 IDLE_S = 3600
@@ -110,7 +109,7 @@ def _named(path: str) -> str:
     full = os.path.realpath(os.path.expanduser(path))
     if not os.path.lexists(full):
         raise NotFound(f"there is nothing called {shown(path)}")
-    if not links.is_checkout(full):
+    if not gitdir.is_checkout(full):
         raise NotFound(
             f"{shown(path)} is neither a worktree nor a clone", hint="name the directory that holds its .git"
         )

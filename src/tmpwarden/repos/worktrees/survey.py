@@ -1,4 +1,5 @@
-"""Look at worktrees: who uses them, what git says of them, what they weigh. Changes nothing."""
+"""Find worktrees and clones that agents made, and every other worktree of their repositories; look who uses them, what
+git says of them, what they weigh. Changes nothing."""
 
 from __future__ import annotations
 
@@ -7,26 +8,71 @@ from collections.abc import Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
-from ..lazy_dataclass import dataclass, field, replace
-from ..model.answers import Held, Nobody, NotMeasured
-from ..model.sweep import Evidence, Finding, Keep, Litter, Remove
-from ..model.terms import Kind, OwnerRule, Reason, Tier, WitnessKind, Worth
-from ..oskit.files import kernel_word, walk
-from ..oskit.files.descriptors import closing
-from ..repos import work
-from ..repos.derived import NO_NAMES, derived_directories
-from ..repos.gitdir import Unclear
-from ..repos.merged import Merged, merged_into
-from ..repos.reflogs import only_in_its_own
-from ..repos.repository import Repository, Shape, Unit, opened
-from ..repos.status import TreeStatus, status_of
-from ..sweep.find.kinds import kind_of
-from ..sweep.prepared import Prepared
-from ..sweep.weigh.evidence import gather
-from ..text import duration
-from .find import Candidate
-from .proof import Holds, Item, Subject, items, stash_origins
-from .tree import Tree
+from ...catalogue.worktrees import Bases, WorktreeRow
+from ...lazy_dataclass import dataclass, field, replace
+from ...model.answers import Held, Nobody, NotMeasured
+from ...model.sweep import Evidence, Finding, Keep, Litter, Remove
+from ...model.terms import Kind, OwnerRule, Reason, Tier, WitnessKind, Worth
+from ...oskit.files import kernel_word, places, walk
+from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import entry_names
+from ...sweep.find.kinds import kind_of
+from ...sweep.prepared import Prepared
+from ...sweep.weigh.evidence import gather
+from ...text import duration
+from .. import gitdir, work
+from ..gitdir import Unclear
+from ..history import Merged, merged_into, only_in_its_own
+from ..makers import NO_NAMES, derived_directories
+from ..repository import Repository, Shape, Unit, opened
+from ..status import TreeStatus, status_of
+from .proof import Holds, Item, Subject, Tree, items, stash_origins
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """One checkout that may be an agent's. `maker` is the row that found it; None: only its repository lists it."""
+
+    path: str
+    maker: str | None = None
+
+
+def find(rows: Iterable[WorktreeRow], bases: Bases, beside: Iterable[str] = ()) -> list[Candidate]:
+    """All candidates, each once. `beside`: directories whose repositories are looked at as well."""
+    found: dict[str, Candidate] = {}
+    repositories: dict[str, None] = {}
+    for row in rows:
+        for path in _checkouts(row.directories(bases)):
+            found.setdefault(path, Candidate(path, row.key))
+        repositories |= dict.fromkeys(_repositories(row.known_projects(bases)))
+    repositories |= dict.fromkeys(_repositories((*found, *beside)))
+    for repository in repositories:
+        for path in gitdir.linked_worktrees(repository):
+            found.setdefault(path, Candidate(path))
+    return [found[path] for path in sorted(found)]
+
+
+def maker_of(path: str, rows: Iterable[WorktreeRow], bases: Bases) -> str | None:
+    """The row whose place holds `path`, without looking at anything else there."""
+    parent = os.path.dirname(path)
+    places = ((row.key, directory) for row in rows for directory in row.directories(bases))
+    return next((key for key, directory in places if os.path.realpath(directory) == parent), None)
+
+
+def _checkouts(directories: Iterable[str]) -> Iterator[str]:
+    for directory in directories:
+        for name in entry_names(directory):
+            path = f"{directory}/{name}"
+            if not os.path.islink(path) and gitdir.is_checkout(path) and places.owner_of(path) == places.uid():
+                yield os.path.realpath(path)
+
+
+def _repositories(paths: Iterable[str]) -> Iterator[str]:
+    for path in paths:
+        common = gitdir.common_directory(path)
+        if common and places.owner_of(common) == places.uid():
+            yield common
+
 
 # No row of the catalogue: its age is judged here, by whoever asks.
 LITTER = Litter("git", "worktree", "", "", Kind.DIR, Tier.ASK, Worth.SOME, OwnerRule.NONE, 0, 0, 0, why="a worktree")

@@ -1,4 +1,5 @@
-"""The proof that nothing would be lost with a worktree: a list of items, each yes, no, or not measured, with words."""
+"""One worktree or clone with all that is known about it, and the proof that nothing would be lost with it: a list of
+items, each yes, no, or not measured, with words."""
 
 from __future__ import annotations
 
@@ -6,12 +7,14 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 
-from ..lazy_dataclass import dataclass
-from ..repos import work
-from ..repos.gitdir import Unclear
-from ..repos.repository import Repository, Shape
-from ..repos.status import TreeStatus
-from ..text import plural
+from ...lazy_dataclass import dataclass
+from ...model.sweep import Finding, Measure, Witness
+from ...text import plural
+from .. import work
+from ..gitdir import Unclear
+from ..history import Merged
+from ..repository import Repository, Shape
+from ..status import TreeStatus
 
 _MOST_NAMED = 3
 ITEMS = {  # what people read of each, and the reason to keep a worktree of which it does not hold
@@ -166,3 +169,49 @@ def _named(what: str, names: Iterable[str], more: str = "") -> str:
         return ""
     told = ", ".join(names[:_MOST_NAMED]) + (", ..." if len(names) > _MOST_NAMED else "")
     return f"{plural(len(names), what)}{more}: {told}"
+
+
+NOTHING_TO_LOSE = "nothing-to-lose"
+
+
+@dataclass(frozen=True, slots=True)
+class Tree:
+    path: str
+    maker: str | None  # the row of the catalogue that knows the place
+    items: tuple[Item, ...]
+    finding: Finding | None = None  # None: it vanished
+    repository: str | None = None  # what to give to `git -C`; None: it could not be inspected
+    is_linked: bool = True  # False: a clone, which is a repository of its own
+    branch: str = ""  # "" where HEAD is detached
+    head: str = ""
+    forgotten: tuple[str, ...] = ()  # tips of commits that only the log of its HEAD has
+    committed_s: int | None = None
+    is_dirty: bool | None = None
+    unpushed: int | None = None  # None: not measured, or there is no remote to push to
+    merged: Merged | None = None
+    held_by: tuple[Witness, ...] = ()
+    measure: Measure | None = None
+    derived: tuple[tuple[str, int], ...] = ()  # directories that can be made again, and their bytes
+
+    @property
+    def failing(self) -> Item | None:
+        return next((item for item in self.items if item.holds is not Holds.YES), None)
+
+    @property
+    def is_proven(self) -> bool:
+        return self.failing is None
+
+    @property
+    def reason(self) -> str:
+        return ITEMS[self.failing.name][1] if self.failing else NOTHING_TO_LOSE
+
+    @property
+    def derived_bytes(self) -> int:
+        return sum(size for _, size in self.derived)
+
+    @property
+    def lacks_only_a_name(self) -> bool:
+        """Some of its commits have no branch and nothing else is wrong: references of ours make them safe."""
+        failing = [item for item in self.items if item.holds is not Holds.YES]
+        is_unreached = [item.name for item in failing] == ["reached"] and failing[0].holds is Holds.NO
+        return self.is_linked and is_unreached and bool(self.head)

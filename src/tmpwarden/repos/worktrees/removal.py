@@ -6,31 +6,30 @@ import os
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 
-from ..lazy_dataclass import dataclass, field, replace
-from ..model.answers import Nobody
-from ..model.sweep import Evidence, Finding, Litter, Owner, Receipt, Remove
-from ..model.terms import Outcome, OwnerState, Reason
-from ..oskit.files import mount_ids
-from ..repos import links
-from ..repos.gitdir import Unclear
-from ..repos.merged import Merged
-from ..sweep.find import known_roots
-from ..sweep.find.kinds import kind_of
-from ..sweep.prepared import Prepared
-from ..sweep.store import books, settle
-from ..sweep.store.journal import Journal
-from ..sweep.store.quarantine import Quarantines
-from ..sweep.take.act import Actor
-from ..sweep.take.purger import Purger
-from . import repository_changes as changes
-from .find import Candidate
-from .survey import LITTER, Surveyor
-from .tree import Tree
+from ...lazy_dataclass import dataclass, field, replace
+from ...model.answers import Nobody
+from ...model.sweep import Evidence, Finding, Litter, Owner, Receipt, Remove
+from ...model.terms import Outcome, OwnerState, Reason
+from ...oskit.files import mount_ids
+from ...sweep.find import known_roots
+from ...sweep.find.kinds import kind_of
+from ...sweep.prepared import Prepared
+from ...sweep.store import books, settle
+from ...sweep.store.journal import Journal
+from ...sweep.store.quarantine import Quarantines
+from ...sweep.take.act import Actor
+from ...sweep.take.purger import Purger
+from .. import gitdir
+from ..gitdir import Unclear
+from ..history import Merged
+from . import changes
+from .proof import Tree
+from .survey import LITTER, Candidate, Surveyor
 
 # The repositories of submodules in an entry were looked at with the worktree, whose proof came a moment before.
 ENTRY = replace(LITTER, id="worktree-entry", git_disposable=True, why="what a repository keeps about a worktree")
 DERIVED = replace(LITTER, id="derived", why="what a build or an install makes again")
-NOTE = "worktree"  # the kind of line in the journal that ties a directory to its entry
+
 _UNASKED = Evidence(Owner(OwnerState.NONE), Nobody(), None)  # every take of ours hears the unit again
 _BATCH = 64
 
@@ -147,7 +146,7 @@ class Removal:
             tips = [tree.head, *(oid for oid in tree.forgotten if oid != tree.head)]
         else:
             tips = list(tree.forgotten)
-        common = links.common_directory(tree.path) or "" if tips else ""
+        common = gitdir.common_directory(tree.path) or "" if tips else ""
         try:
             plan.references = {changes.give_reference(common, plan.finding.name, oid): oid for oid in tips}
         except (Unclear, OSError) as error:
@@ -167,7 +166,7 @@ class Removal:
         if self.with_branches and tree.branch and tree.merged in (Merged.REACHABLE, Merged.SAME_PATCH):
             gone.branch = tree.branch if changes.delete_branch(common, tree.branch, tree.head) else ""
         journal.note(
-            NOTE,
+            changes.NOTE,
             id=receipt.id,
             entry=entry.id if entry else "",
             common=common,
@@ -187,7 +186,7 @@ def _placed(plan: _Plan, placed: dict[str, Finding]) -> _Plan:
 
 def _entry(tree: Tree) -> Finding | None:
     """The administrative entry of a linked worktree in its repository."""
-    if not tree.is_linked or (path := links.own_directory(tree.path)) is None:
+    if not tree.is_linked or (path := gitdir.own_directory(tree.path)) is None:
         return None
     return _finding(ENTRY, path)
 

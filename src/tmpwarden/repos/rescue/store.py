@@ -1,20 +1,23 @@
-"""Where rescues lie: one directory each below `$XDG_DATA_HOME/tmpwarden/rescue`, complete or not there at all."""
+"""Where rescues lie: one directory each below `$XDG_DATA_HOME/tmpwarden/rescue`, complete or not there at all; and how
+a plain file gets there or back, with its hash."""
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 
-from ..errors import NotFound
-from ..oskit.files import atomic, own_dirs, places, purge, space, take
-from ..oskit.files.descriptors import closing
-from ..oskit.files.opening import entry_names
-from ..oskit.proc import locks
-from ..text import shown, size
-from .nouns import Refused, Rescued, decoded, encoded
+from ...errors import NotFound
+from ...oskit.files import atomic, own_dirs, places, purge, space, take
+from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import entry_names
+from ...oskit.proc import locks
+from ...text import shown, size
+from .nouns import Refused, Rescued, SavedFile, decoded, encoded
 
 MANIFEST, README = "manifest.json", "README"
 PROMISE_S = 7 * 86400  # nothing younger goes to make room
@@ -181,3 +184,46 @@ def _readme(rescued: Rescued) -> str:
             where = each.source or ", ".join(url for _, url in each.remotes)
             lines += ["", f"{each.bundle} builds on history that it does not hold: fetch it into a clone of {where}."]
     return "\n".join(lines) + "\n"
+
+
+_CHUNK = 1 << 20
+
+
+def copy(source: str, dir_fd: int | None, target: str, name: str) -> SavedFile | None:
+    """`source` to `target`, which must not exist; None if it is no plain file. Dates and permissions are kept."""
+    with closing(os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)) as fd:
+        status = os.fstat(fd)
+        if not stat.S_ISREG(status.st_mode):
+            return None
+        os.makedirs(os.path.dirname(target), 0o700, exist_ok=True)
+        with closing(
+            os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC, 0o600)
+        ) as out:
+            digest, size = _poured(fd, out)
+            os.fchmod(out, stat.S_IMODE(status.st_mode) & 0o777)
+            os.utime(out, ns=(status.st_atime_ns, status.st_mtime_ns))
+            os.fsync(out)
+    return SavedFile(name, digest, size, stat.S_IMODE(status.st_mode) & 0o777)
+
+
+def _poured(source: int, target: int) -> tuple[str, int]:
+    digest, size = hashlib.sha256(), 0
+    while chunk := os.read(source, _CHUNK):
+        digest.update(chunk)
+        size += len(chunk)
+        view = memoryview(chunk)
+        while view:
+            view = view[os.write(target, view) :]
+    return digest.hexdigest(), size
+
+
+def digest_of(path: str) -> str:
+    with open(path, "rb") as file:
+        return hashlib.file_digest(file, "sha256").hexdigest()
+
+
+def is_intact(path: str, sha256: str) -> bool:
+    try:
+        return digest_of(path) == sha256
+    except OSError:
+        return False

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..lazy_dataclass import dataclass, field
+from ...lazy_dataclass import dataclass, field
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
