@@ -377,6 +377,22 @@ def test_a_process_on_the_keep_list_is_never_ended(tmp_path: Path, root: Path) -
     assert tmpwarden("keep", f"pid:{dead_process()[0]}").returncode == 5
 
 
+@pytest.mark.parametrize("how", ["not JSON", "not text", "a link to a disk that is away"])
+def test_a_keep_list_that_cannot_be_read_may_name_any_of_them(tmp_path: Path, root: Path, how: str) -> None:
+    scratch_of_the_dead(root)
+    listed = Path(os.environ["XDG_CONFIG_HOME"]) / "tmpwarden" / "keep-processes"
+    listed.parent.mkdir()
+    if how == "a link to a disk that is away":
+        listed.symlink_to("/nowhere/keep-processes")
+    else:
+        listed.write_bytes(b"node *\n" if how == "not JSON" else b"\xff\xfe\n")
+    with program(tmp_path, MCP, carrying()) as server:
+        one = seen(server.pid)
+        assert one.fate is Fate.NEVER and f"it may be on the keep list ({listed}" in one.reason
+        listed.unlink()
+        assert seen(server.pid).fate is Fate.END
+
+
 def test_held_bytes_count_deleted_files_too(tmp_path: Path, root: Path) -> None:
     scratch_of_the_dead(root)
     source = (

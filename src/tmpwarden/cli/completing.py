@@ -39,7 +39,7 @@ def kept_paths(context: click.Context, _: click.Parameter, incomplete: str) -> l
     from ..catalogue.settings import load_settings
     from ..leases import kept_processes
 
-    listed = (*load_settings().keep_paths, *kept_processes.read())
+    listed = (*load_settings().keep_paths, *kept_processes.read().entries)
     return list(_items(((path, "") for path in listed), incomplete))
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import os
 
+from ..lazy_dataclass import dataclass
 from ..oskit.files import atomic, own_dirs, places
 from ..oskit.proc import namespaces, procs
 
@@ -14,14 +16,25 @@ def path() -> str:
     return f"{places.config_dir()}/keep-processes"
 
 
-def read() -> tuple[str, ...]:
-    """`pid:PID:START:BOOT`, or a glob for a whole command line. A line that is none is passed over."""
+@dataclass(frozen=True, slots=True)
+class KeptProcesses:
+    """Entries are `pid:PID:START:BOOT`, or a glob for a whole command line."""
+
+    entries: tuple[str, ...] = ()
+    unread: str = ""  # why some of the list could not be read: it may name any process
+
+
+def read() -> KeptProcesses:
+    file = path()
     try:
-        with open(path(), encoding="utf-8", opener=atomic.at_once) as lines:
-            found = [_decoded(line) for line in lines]
-    except OSError:
-        return ()
-    return tuple(entry for entry in found if entry)
+        with open(file, "rb", opener=atomic.at_once) as lines:
+            found = [(number, _decoded(line)) for number, line in enumerate(lines, 1) if line.strip()]
+    except FileNotFoundError:
+        return KeptProcesses((), f"{file} is a link that leads nowhere" if os.path.islink(file) else "")
+    except OSError as error:
+        return KeptProcesses((), f"{file} cannot be read: {error.strerror}")
+    broken = next((f"{file}:{number} is broken" for number, entry in found if entry is None), "")
+    return KeptProcesses(tuple(entry for _, entry in found if entry is not None), broken)
 
 
 def entry_for(word: str) -> str | None:
@@ -34,14 +47,14 @@ def entry_for(word: str) -> str | None:
 
 
 def add(entry: str) -> None:
-    if entry not in read():
+    if entry not in read().entries:
         own_dirs.make_private_dir(places.config_dir())
         atomic.append_line(path(), json.dumps(entry))
 
 
 def forget(word: str) -> bool:
     """False if nothing on the list is called so."""
-    known = read()
+    known = read().entries
     staying = [entry for entry in known if not (entry.startswith(word + ":") or entry == word.removeprefix("process:"))]
     if len(staying) == len(known):
         return False
@@ -49,7 +62,7 @@ def forget(word: str) -> bool:
     return True
 
 
-def _decoded(line: str) -> str | None:
+def _decoded(line: bytes) -> str | None:
     try:
         entry = json.loads(line)
     except ValueError:

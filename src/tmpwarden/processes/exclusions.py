@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping
 
 from ..lazy_dataclass import dataclass
 from ..leases.agent_processes import is_program_of
+from ..leases.kept_processes import KeptProcesses
 from ..model.processes import Binding, ProcessRow
 from ..model.terms import OwnerState
 from ..oskit.proc.connections import Connections
@@ -44,7 +45,7 @@ class ProcessWorld:
     suspects: Mapping[int, Suspect]
     connections: Connections
     agents: tuple[str, ...]  # ids from the catalogue
-    kept: tuple[str, ...]  # `pid:PID:START:BOOT` and globs, from the keep list
+    kept: KeptProcesses
     boot: str | None
 
     def is_left_over(self, pid: int) -> bool:
@@ -69,8 +70,9 @@ def _of_this_very_command(suspect: Suspect, world: ProcessWorld) -> str | None:
 def _on_the_keep_list(suspect: Suspect, world: ProcessWorld) -> str | None:
     one = suspect.vitals
     identity, command = f"pid:{one.pid}:{one.start}:{world.boot}", " ".join(one.arguments)
-    kept = any(entry == identity or fnmatch.fnmatchcase(command, entry) for entry in world.kept)
-    return "it is on the keep list" if kept else None
+    if any(entry == identity or fnmatch.fnmatchcase(command, entry) for entry in world.kept.entries):
+        return "it is on the keep list"
+    return f"it may be on the keep list ({world.kept.unread})" if world.kept.unread else None
 
 
 def _of_a_live_session(suspect: Suspect, world: ProcessWorld) -> str | None:

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 
 from ..catalogue import process_rows
 from ..lazy_dataclass import dataclass, field, replace
+from ..leases.kept_processes import KeptProcesses
 from ..model.agent import Agent
 from ..model.belongings import Lease
 from ..model.processes import Binding, Fate, Orphan
@@ -38,7 +39,7 @@ class Inquiry:
     leases: tuple[Lease, ...]
     roots: tuple[str, ...]
     home: str
-    kept: tuple[str, ...] = ()
+    kept: KeptProcesses = KeptProcesses()
     named: frozenset[int] = frozenset()  # processes that the user named: told of even if nothing binds them
     sessions: frozenset[str] = field(default_factory=frozenset)  # only these; empty: all
 
@@ -166,6 +167,7 @@ def _work_of_the_user(
 
 
 def _is_its_own(path: str, roots: Sequence[str]) -> bool:
-    if path.endswith(".log") or is_within(path, "/dev") or any(is_within(path, root) for root in roots):
+    is_queue = is_within(path, "/dev/mqueue")  # messages; /dev/shm is a temp root, or a place for files like any other
+    if path.endswith(".log") or is_queue or any(is_within(path, root) for root in roots):
         return True
     return not _CACHES.isdisjoint(path.split("/")[:-1])

@@ -44,7 +44,7 @@ def command(call: Call, paths: tuple[str, ...], forget: bool) -> Answer:
             if not os.path.lexists(path):
                 call.warn(f"there is nothing at {shown(path)} now; it is kept from the moment that it appears")
     listed = load_settings(call.config_file).keep_paths
-    kept = kept_processes.read()
+    kept = kept_processes.read().entries
     data = {"paths": list(listed), "processes": list(kept)}
     return Answer(data, lambda: _lines([*wanted, *programs], (*listed, *kept), forget))
 
