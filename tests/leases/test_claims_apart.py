@@ -12,7 +12,7 @@ from tmpwarden.leases import births, claims, stated
 from tmpwarden.leases.made_names import note_made
 from tmpwarden.model.belongings import Birth
 from tmpwarden.oskit.files.dated import Dated, dated_tree
-from tmpwarden.oskit.proc.writers import written_by
+from tmpwarden.oskit.proc.open_files import written_by_session as written_by
 
 SESSION = "5d0f6a52-1f0e-4d0e-8f5a-000000000001"
 MS, S = 10**6, 10**9

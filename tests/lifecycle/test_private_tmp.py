@@ -22,7 +22,7 @@ from support.user import UID, OrdinaryUser
 from support.wrapped import FORMS, eventually, left_behind, outcome
 from tmpwarden.lifecycle import private_tmp
 from tmpwarden.model.sweep import Keep
-from tmpwarden.oskit.files.descriptors import closing
+from tmpwarden.oskit.files.opening import closing
 from tmpwarden.sweep.compose import scan
 
 PRIVATE = FORMS[1]

@@ -311,9 +311,9 @@ def test_a_child_that_works_on_is_seen_where_there_is_no_boot_id(programs: Progr
 def test_a_killed_session_stays_where_nobody_can_be_asked_who_uses_it(programs: Programs) -> None:
     """As on a Mac: neither /proc nor psutil. The child has another name for its own directory, which nobody can see."""
     path = _leave_behind(programs)
-    blind = "import os, tmpwarden\nfrom tmpwarden.oskit.proc import namespaces, procs, psutil_look\n"
+    blind = "import os, tmpwarden\nfrom tmpwarden.oskit.proc import holders, namespaces, procs\n"
     blind += "namespaces.boot_id = namespaces.mount_namespace = lambda *_: None\n"
-    blind += "psutil_look.look = lambda *_: False\n"
+    blind += "holders.look_by_psutil = lambda *_: False\n"
     done = programs.run(blind + 'with tmpwarden.session("mycli"): pass')
     assert (done.returncode, done.stderr) == (0, "")
     assert (path / "work").exists()

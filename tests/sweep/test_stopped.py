@@ -12,7 +12,7 @@ import pytest
 from support.litter import claude_session, later
 from support.wrapped import eventually
 from tmpwarden.model.request import Request
-from tmpwarden.oskit.proc import followed as following
+from tmpwarden.oskit.proc import grip as following
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.lock import clean_lock
 from tmpwarden.sweep.take import purger

@@ -10,7 +10,7 @@ import pytest
 from support.command import answer, data
 from support.litter import in_quarantine, later
 from support.mounts import needs_root
-from tmpwarden.oskit.files import mount_ids
+from tmpwarden.oskit.files import same_mount
 from tmpwarden.sweep.compose import clean
 from worktrees import shapes
 
@@ -36,7 +36,7 @@ def test_it_waits_on_its_own_mount_and_comes_back(elsewhere: Path) -> None:
     data("worktrees", "clean", "-y", str(tree))
     assert not tree.exists()
     (stored,) = (elsewhere / f"tmpwarden-{os.geteuid()}" / "q").glob("*/node_modules")
-    assert mount_ids.mount_id(str(stored)) == mount_ids.mount_id(str(elsewhere))
+    assert same_mount.mount_id(str(stored)) == same_mount.mount_id(str(elsewhere))
     data("undo")
     assert shapes.snapshot(tree) == before
 
@@ -71,7 +71,7 @@ def test_what_turns_out_to_lie_on_another_mount_is_not_removed_where_it_is(
     """No undo without a rename: not even a wrong guess about mounts may cost a worktree."""
     tree = shapes.plain(elsewhere)
     before = shapes.snapshot(tree)
-    monkeypatch.setattr(mount_ids, "mount_id", lambda path: 1)
+    monkeypatch.setattr(same_mount, "mount_id", lambda path: 1)
     status, envelope = answer("worktrees", "clean", "-y", str(tree))
     assert (status, envelope["data"]["removed"]) == (2, [])
     assert shapes.snapshot(tree) == before

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import stat
 
-from ..oskit.files.descriptors import closing
-from ..oskit.files.opening import open_dir, open_unread
+from ..oskit.files.opening import closing, open_dir, open_unread
 
 MOST_NAMES = 64
 

@@ -9,8 +9,7 @@ import time
 from collections.abc import Callable
 
 from ..model.sweep import Litter
-from ..oskit.files.descriptors import closing
-from ..oskit.files.opening import entry_names
+from ..oskit.files.opening import closing, entry_names
 from . import careful, git_index
 
 Check = Callable[[int, str, os.stat_result], bool | None]  # None: could not look, which never reads as yes

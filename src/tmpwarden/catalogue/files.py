@@ -8,7 +8,7 @@ import stat
 from collections.abc import Iterable, Mapping
 
 from ..oskit.files import places
-from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import closing
 
 BUILT_IN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agents")
 SYSTEM = "/etc/tmpwarden/agents.d"

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ..lazy_dataclass import dataclass
 from ..model.sweep import Litter
 from ..model.terms import Kind, OwnerRule, Tier
-from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import closing
 from .files import XDG
 from .patterns import FLAGS, name_pattern, split_place
 

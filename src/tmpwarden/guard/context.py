@@ -152,7 +152,7 @@ def _named(path: str, home: str, uid: int) -> str:
 
 def _pushed(cwd: str, home: str) -> str | None:
     """Only a push with a lease asks for it."""
-    from ..oskit.files.pushed import pushed_branch
+    from ..oskit.files.disk import pushed_branch
 
     return pushed_branch(cwd, home)
 
@@ -163,14 +163,14 @@ def _shell(by: str, uid: int, environ: "Mapping[bytes, bytes]") -> str:
         return environ.get(b"SHELL", b"").decode("utf-8", "replace").rpartition("/")[2]
     if by != "login":
         return ""
-    from ..oskit.files.startup import login_shell
+    from ..oskit.files.disk import login_shell
 
     return login_shell(uid).rpartition("/")[2]
 
 
 def _startup(facts: "Facts | None", home: str, environ: "Mapping[bytes, bytes]") -> "tuple[str | None, ...]":
     """What the agent's shell loads before the command. Only an allow asks for it."""
-    from ..oskit.files.startup import startup_texts
+    from ..oskit.files.disk import startup_texts
 
     if facts is None or not facts["snapshots"]:
         return startup_texts(home, "")

@@ -124,7 +124,7 @@ def _trouble(seen: "Dated | None", birth: Birth, windows: Windows) -> str:
 
 def look_for_writers(state: str, birth: Birth) -> None:
     """What was changed outside the calls, and a process of the session has open for writing now: its hand it was."""
-    from ..oskit.proc.writers import written_by
+    from ..oskit.proc.open_files import written_by_session as written_by
 
     at_ns = time.time_ns()
     strays = {}

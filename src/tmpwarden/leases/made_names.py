@@ -8,7 +8,7 @@ from ..errors import UnsafeScratch
 from ..model.belongings import Birth
 from ..oskit.files import own_dirs, places
 from ..oskit.files.dated import dated_tree
-from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import closing
 from . import births, claims, record, stated
 
 _COARSE_NS = 10**9  # where no birth time is written down, other times are often whole seconds

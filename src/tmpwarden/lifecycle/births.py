@@ -9,7 +9,7 @@ from ..leases import births, claims
 from ..model.belongings import Birth
 from ..oskit.files import places, walk
 from ..oskit.files.dated import dated
-from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import closing
 
 _FIRST_WORDS = 80
 _SHORTEST = 3  # a shorter name stands in every text: only its whole path counts

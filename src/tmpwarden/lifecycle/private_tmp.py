@@ -12,8 +12,7 @@ from collections.abc import Callable, Iterator
 from ..errors import NoNamespace
 from ..model.answers import NotMeasured
 from ..oskit.files import own_files
-from ..oskit.files.descriptors import closing
-from ..oskit.files.opening import descend, entry_names, open_dir
+from ..oskit.files.opening import closing, descend, entry_names, open_dir
 from ..oskit.proc import locks
 from ..oskit.proc.forked import forked, reap
 from ..oskit.proc.namespaces import MountTable, mount_namespace

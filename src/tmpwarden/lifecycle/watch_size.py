@@ -9,7 +9,7 @@ import time
 from collections.abc import Callable
 
 from ..oskit.files import walk
-from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import closing
 from ..oskit.proc.forked import forked, reap
 from ..text import duration, size
 

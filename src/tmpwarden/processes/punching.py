@@ -17,8 +17,8 @@ from ..lazy_dataclass import dataclass
 from ..model.answers import Held, Nobody, NotMeasured, Users
 from ..model.runaway import Hole
 from ..oskit.files import kernel_word, punch
-from ..oskit.files.descriptors import closing
 from ..oskit.files.doomed import judged
+from ..oskit.files.opening import closing
 from ..oskit.proc import procs
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.open_files import FileUser, OpenFile, flags_of, only_appends, open_files, taken, users_of

@@ -16,7 +16,7 @@ import time
 from contextlib import suppress
 
 from ..lazy_dataclass import dataclass, field
-from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import closing
 from .gitdir import Unclear, head_in
 
 TIME_LIMIT_S = 20.0  # for all questions about one repository

@@ -14,8 +14,7 @@ import stat
 from collections.abc import Iterator
 
 from ..lazy_dataclass import dataclass
-from ..oskit.files.descriptors import closing
-from ..oskit.files.opening import descend, entry_names, open_dir, open_unread
+from ..oskit.files.opening import closing, descend, entry_names, open_dir, open_unread
 from ..oskit.proc.reach import Reach
 
 LONGEST = 1 << 20

@@ -6,8 +6,7 @@ import os
 from collections.abc import Iterator
 
 from ..lazy_dataclass import dataclass
-from ..oskit.files.descriptors import closing
-from ..oskit.files.opening import descend
+from ..oskit.files.opening import closing, descend
 from ..text import is_within
 from . import history
 from .gitdir import OF_A_WORKTREE, Directory, Unclear, branch_in, head_in, refs_in

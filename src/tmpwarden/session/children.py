@@ -6,7 +6,7 @@ import os
 import signal
 import time
 
-from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import closing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

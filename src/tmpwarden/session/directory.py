@@ -7,7 +7,7 @@ import os
 from ..errors import NoSpace, UnsafeScratch
 from ..leases import record
 from ..oskit.files import own_files
-from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import closing
 from ..oskit.proc import locks
 from .private import HAS_DIR_FDS, Folder, explained, make_file, make_folder
 

@@ -7,7 +7,7 @@ import os
 from ..leases import record
 from ..model.belongings import Lease
 from ..oskit.files import own_files
-from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import closing
 from ..oskit.proc import locks, namespaces
 from ..oskit.race import race_window as _race_window
 from .directory import is_session_name, lease_name, remove, remove_lease

@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from ..errors import PermissionDenied, SetupFailed
 from ..lazy_dataclass import dataclass
 from ..oskit.files import atomic, own_dirs, own_files, places, purge, walk
-from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import closing
 from ..text import shown
 from .edits import Edit, read
 

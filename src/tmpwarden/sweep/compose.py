@@ -87,7 +87,7 @@ def clean(
         result = tmpwarden.clean(request, dry_run=True)
         print(f"{len(result.planned)} items would be removed, {len(result.kept)} stay")
     """
-    from ..oskit.files.descriptors import make_room
+    from ..oskit.files.opening import make_room
     from .cleaning import Cleaning  # a scan starts without what removes
 
     make_room()

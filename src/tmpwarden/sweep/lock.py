@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 from ..errors import LockHeld
 from ..oskit.files import own_dirs, walk
-from ..oskit.files.descriptors import closing
+from ..oskit.files.opening import closing
 from ..oskit.proc import locks
 
 _POLL_S = 0.05

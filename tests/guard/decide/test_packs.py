@@ -18,8 +18,7 @@ from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.rules.first_table import first_table
 from tmpwarden.guard.rules.rule import Rules
 from tmpwarden.model.hot import Decision, ToolCall
-from tmpwarden.oskit.files.disk import Disk
-from tmpwarden.oskit.files.pushed import pushed_branch
+from tmpwarden.oskit.files.disk import Disk, pushed_branch
 
 CASES = Path(__file__).parents[1] / "cases"
 PACKS = [name for name in preset_names() if name not in ("sandbox", "claude", "destructive")]

@@ -12,8 +12,7 @@ from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.decide.surroundings import redefined
 from tmpwarden.guard.rules.config import load
 from tmpwarden.model.hot import Decision, ToolCall
-from tmpwarden.oskit.files.disk import Disk
-from tmpwarden.oskit.files.startup import login_shell
+from tmpwarden.oskit.files.disk import Disk, login_shell
 
 RULES = load((), preset="sandbox").rules
 SCRATCH = "/tmp/agent-s1"

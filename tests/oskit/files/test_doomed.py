@@ -16,7 +16,7 @@ from tmpwarden.model.sweep import Evidence, Finding, Owner, Remove, Witness
 from tmpwarden.model.terms import Kind, OwnerState, Reason, WitnessKind
 from tmpwarden.oskit.files import doomed as mod
 from tmpwarden.oskit.files import emptier
-from tmpwarden.oskit.files.birth import born_ns
+from tmpwarden.oskit.files.dated import born_ns
 from tmpwarden.oskit.files.doomed import Bound, Doomed, expired, judged, own, resumed
 from tmpwarden.oskit.files.inplace import purge_in_place
 from tmpwarden.oskit.files.own_files import remove_file, remove_tree

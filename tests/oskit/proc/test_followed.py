@@ -8,9 +8,9 @@ from contextlib import ExitStack, contextmanager
 
 import pytest
 
-from tmpwarden.oskit.proc import followed as following
-from tmpwarden.oskit.proc.followed import Followed
+from tmpwarden.oskit.proc import grip as following
 from tmpwarden.oskit.proc.forked import forked
+from tmpwarden.oskit.proc.grip import Followed
 
 
 @contextmanager

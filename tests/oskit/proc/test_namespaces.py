@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 
 from support.mounts import bind, needs_root, tmpfs
 from tmpwarden.oskit.proc import namespaces
-from tmpwarden.oskit.proc.mountinfo import unescape
-from tmpwarden.oskit.proc.namespaces import MountTable
+from tmpwarden.oskit.proc.namespaces import MountTable, unescape
 
 TABLE = """\
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw

@@ -9,12 +9,12 @@ from pathlib import Path
 import pytest
 
 from tmpwarden.oskit.proc import reach
-from tmpwarden.oskit.proc.mountinfo import Mount
+from tmpwarden.oskit.proc.namespaces import Mount
 from tmpwarden.oskit.proc.reach import Reach
 
 ASK = """
 import os, sys
-from tmpwarden.oskit.proc.mountinfo import Mount
+from tmpwarden.oskit.proc.namespaces import Mount
 from tmpwarden.oskit.proc.reach import Reach
 os.mkdir(sys.argv[1]); os.chdir(sys.argv[1]); os.rmdir(sys.argv[1])
 reach = Reach(None)

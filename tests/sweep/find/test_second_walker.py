@@ -17,7 +17,7 @@ from support.litter import later
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Finding, Measure
 from tmpwarden.model.terms import Kind, Reason
-from tmpwarden.oskit.proc import followed as following
+from tmpwarden.oskit.proc import grip as following
 from tmpwarden.sweep import prepared as prepared_module
 from tmpwarden.sweep.compose import clean, prepare, scan
 from tmpwarden.sweep.find import second_walker

@@ -18,8 +18,8 @@ from tmpwarden.errors import NameTaken, NotFound, UnsafeRoot
 from tmpwarden.model.answers import Nobody, NotMeasured
 from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import emptier, take
-from tmpwarden.oskit.files.descriptors import closing
 from tmpwarden.oskit.files.doomed import Bound
+from tmpwarden.oskit.files.opening import closing
 from tmpwarden.oskit.proc import holders
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store import quarantine

@@ -16,7 +16,7 @@ from support.mounts import fill_inodes, needs_root, tmpfs
 from support.users import IN_FLIGHT
 from support.windows import strike
 from tmpwarden.model.request import Request
-from tmpwarden.oskit.files import inplace, link_marks
+from tmpwarden.oskit.files import inplace
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store.journal import Journal
 from tmpwarden.sweep.take import taking
@@ -172,11 +172,11 @@ def test_one_with_more_links_than_can_be_written_down_stays_whole(
         unit = hard_linked_session(root)
         before = snapshot(unit)
         fill_inodes(root)
-        monkeypatch.setattr(link_marks, "MOST", 29)
+        monkeypatch.setattr(inplace, "MOST_LINKS", 29)
         result = clean(Request(roots=(str(root),)), now_ns=later(100))
         assert snapshot(unit) == before
         assert ["too many hard links" in each.detail for each in result.failed] == [True]
-        monkeypatch.setattr(link_marks, "MOST", 30)
+        monkeypatch.setattr(inplace, "MOST_LINKS", 30)
         clean(Request(roots=(str(root),)), now_ns=later(100))
         assert not unit.exists()
 

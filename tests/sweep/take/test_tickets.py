@@ -11,7 +11,7 @@ import pytest
 from tmpwarden.model.answers import Nobody
 from tmpwarden.model.sweep import Evidence, Finding, Litter, Owner, Receipt, Remove
 from tmpwarden.model.terms import Kind, Outcome, OwnerRule, OwnerState, Reason, Tier, Worth
-from tmpwarden.oskit.proc import followed as following
+from tmpwarden.oskit.proc import grip as following
 from tmpwarden.sweep.store import quarantine
 from tmpwarden.sweep.take import purger
 from tmpwarden.sweep.take.purger import Job, Purger

@@ -13,7 +13,7 @@ from ...errors import BadArgument, NotFound, NotRescued
 from ...leases import scratch
 from ...model.request import Request
 from ...oskit.files import places, walk
-from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import closing
 from ...oskit.proc.reach import as_named
 from ...repos.rescue import store
 from ...repos.rescue.nouns import Refused, Rescued, SavedRepository

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis, Space
 from ...oskit.files import own_files
-from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import closing
 from ...oskit.files.space import percent_used
 from ...text import quoted, shown
 from .. import relief

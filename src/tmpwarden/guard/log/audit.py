@@ -80,7 +80,7 @@ def _append(path: str, fields: "list[tuple[str, str]]") -> None:
     fd = _open(path)
     try:
         if posix.fstat(fd).st_size > MAX_BYTES:
-            from ...oskit.files.rotate import rotate
+            from ...oskit.files.own_files import rotate
 
             rotate(path, keep=KEEP)
             posix.close(fd)

@@ -4,7 +4,7 @@ import json
 from collections.abc import Iterable, Iterator
 from datetime import datetime
 
-from ...oskit.files.rotate import generations
+from ...oskit.files.own_files import generations
 from ..rules.glob import matches
 from .audit import KEEP, log_path
 

@@ -10,8 +10,7 @@ import os
 import stat
 from collections.abc import Iterator
 
-from .descriptors import closing
-from .opening import open_dir, open_unread
+from .opening import closing, open_dir, open_unread
 from .same_mount import enter
 
 _PINNED = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW | os.O_CLOEXEC

@@ -1,8 +1,11 @@
-"""What the guard may ask about the disk: where a path's parent really is, and whether the name exists. Hot path."""
+"""What the guard may ask about the disk: where a path's parent really is and whether the name exists, what a shell
+loads at its start, and which branch a push would change (git itself is not run). Hot path."""
 
+import posix
 import sys
 from posix import lstat, readlink, scandir
 
+from ...small_files import read
 from ..proc.slow_mounts import mounts, waiting
 
 TYPE_CHECKING = False
@@ -12,6 +15,10 @@ if TYPE_CHECKING:
 MAX_ENTRIES = 500  # of a directory that is looked into: an allow is not worth more time
 _TYPE, _LINK, _REGULAR = 0o170000, 0o120000, 0o100000  # the module `stat` is one import more
 MAX_LINKS = 40  # as the kernel
+MAX_BYTES = 1 << 20  # of a start-up file
+MAX_SNAPSHOTS = 16  # of several sessions; nobody can tell which is whose, so all of them count
+_STARTUP_FILES = (".zshenv", ".zprofile", ".profile", ".bash_profile", ".bash_login", ".bashrc")
+_MAX_GIT_BYTES, _MAX_UP = 1 << 18, 40  # of a file of a repository; directories above the one where git starts
 
 
 class Disk:
@@ -144,3 +151,96 @@ def _resolve(path: str, plain: set[str], hangs: "Callable[[str], bool]") -> str 
             done.clear()
         todo += [part for part in reversed(target.split("/")) if part]
     return "/" + "/".join(done)
+
+
+def startup_texts(home: str, snapshots: str) -> "tuple[str | None, ...]":
+    """Each text that may be loaded; None for one that is there and cannot be read."""
+    try:
+        names = sorted(posix.listdir(snapshots))[-MAX_SNAPSHOTS:] if snapshots else []
+    except OSError:
+        names = []
+    paths = [f"{snapshots}/{name}" for name in names] or [f"{home}/{name}" for name in _STARTUP_FILES]
+    return tuple([text for path in paths if (text := _startup_text(path)) != ""])
+
+
+def _startup_text(path: str) -> str | None:
+    """ "" if it is not there."""
+    try:
+        fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
+    except (FileNotFoundError, NotADirectoryError):
+        return ""
+    except OSError:
+        return None
+    try:
+        seen = posix.fstat(fd)
+        if seen.st_mode & 0o170000 != 0o100000 or seen.st_size > MAX_BYTES:
+            return None
+        return posix.read(fd, MAX_BYTES).decode("utf-8", "replace")
+    except OSError:
+        return None
+    finally:
+        posix.close(fd)
+
+
+def login_shell(uid: int, table: str = "/etc/passwd") -> str:
+    """What the password file says; "" where it does not know the user."""
+    for line in (_startup_text(table) or "").split("\n"):
+        fields = line.split(":")
+        if len(fields) > 6 and fields[2] == str(uid):
+            return fields[6]
+    return ""
+
+
+def pushed_branch(directory: str, home: str) -> str | None:
+    """The branch that is checked out; None where there is none, or where a setting sends pushes elsewhere."""
+    repository = _repository(directory)
+    head = _git_file(f"{repository}/HEAD") if repository else None
+    if head is None or not head.startswith("ref: refs/heads/"):
+        return None
+    common = _git_file(f"{repository}/commondir")
+    shared = repository if common is None else _joined(str(repository), common.strip())
+    for path in (f"{shared}/config", f"{home}/.gitconfig", f"{home}/.config/git/config", "/etc/gitconfig"):
+        if _may_push_any_branch(_git_file(path) or ""):
+            return None
+    return head[len("ref: refs/heads/") :].strip()
+
+
+def _repository(directory: str) -> str | None:
+    here = directory
+    for _ in range(_MAX_UP):
+        if _git_file(f"{here}/.git/HEAD") is not None:
+            return f"{here}/.git"
+        told = _git_file(f"{here}/.git")
+        if told is not None and told.startswith("gitdir: "):
+            return _joined(here, told[8:].strip())
+        if here in ("", "/"):
+            return None
+        here = here.rpartition("/")[0]
+    return None
+
+
+def _joined(base: str, path: str) -> str:
+    return path if path[:1] == "/" else f"{base}/{path}"
+
+
+def _may_push_any_branch(config: str) -> bool:
+    """`push.default`, `remote.X.push` and includes may mean any branch. A word too many only costs a question."""
+    section = ""
+    for line in config.lower().split("\n"):
+        text = line.strip()
+        if text[:1] == "[":
+            section = text[1:].partition("]")[0].partition(" ")[0]
+            text = text.partition("]")[2].strip()
+        key, _, value = text.partition("=")
+        if section in ("include", "includeif") and text:
+            return True
+        if section == "push" and key.strip() == "default" and value.strip() not in ("simple", "current"):
+            return True
+        if section == "remote" and key.strip() in ("push", "mirror"):
+            return True
+    return False
+
+
+def _git_file(path: str) -> str | None:
+    held = read(path, _MAX_GIT_BYTES, flags=0)
+    return None if held is None else held.decode("utf-8", "replace")

@@ -163,7 +163,7 @@ def _nobody(users: Users) -> None:
 
 
 def _born_ns(dir_fd: int, name: str) -> int | None:
-    from .birth import born_ns  # hooks bind no births
+    from .dated import born_ns  # hooks bind no births
 
     return born_ns(dir_fd, name)
 

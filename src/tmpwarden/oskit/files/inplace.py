@@ -6,10 +6,16 @@ import errno
 import os
 
 from ..race import race_window as _race_window
-from . import link_marks, take
-from .descriptors import closing
+from . import take
 from .doomed import Doomed
 from .emptier import MOVED_UP, Emptier, OpenDirectory, Purged
+from .opening import closing
+from .walk import Walk
+
+# Our unlink of one name moves the ctime of the inode behind the others. The next run cannot tell that from somebody's
+# change, unless it was written down before: which inode it is, how big, and when it was last written.
+MOST_LINKS = 15_000  # of 12 letters each: one line of the journal, which must fit into its reserve
+_MARK_LETTERS = 12
 
 
 def purge_in_place(doomed: Doomed, *, newest_ns: int, links: str = "") -> Purged:
@@ -21,7 +27,7 @@ def purge_in_place(doomed: Doomed, *, newest_ns: int, links: str = "") -> Purged
     `links` tells (see link_marks), only when they were last written.
     """
     purger = _Careful(doomed, newest_ns)
-    purger.ours = link_marks.separate(links) if purger.resuming else frozenset()
+    purger.ours = separate(links) if purger.resuming else frozenset()
     try:
         purger.purge()
     except _Oddity as oddity:
@@ -102,7 +108,7 @@ class _Careful(Emptier):
         changed_ns = status.st_ctime_ns
         if self.dated.get(status.st_ino) == changed_ns:
             changed_ns = 0  # by our own removal of another name of it, and by nobody since
-        if changed_ns > self.newest_ns and self.ours and link_marks.mark(status) in self.ours:
+        if changed_ns > self.newest_ns and self.ours and mark(status) in self.ours:
             changed_ns = 0  # by a removal of ours that was cut short: it is what was judged, and was not written since
         if max(status.st_mtime_ns, changed_ns) > self.newest_ns:
             raise _Oddity(name, "it changed after it was judged")
@@ -123,3 +129,38 @@ class _Careful(Emptier):
         if not os.path.samestat(os.stat(level.name, dir_fd=dir_fd, follow_symlinks=False), os.fstat(level.fd)):
             raise OSError(errno.ESTALE, "it was exchanged for another directory")
         super().remove(level)
+
+
+def mark(status: os.stat_result) -> str:
+    """What stays the same when one of several names goes, and not when the content changes or another file comes."""
+    from hashlib import blake2b  # only where a tree has to go in place
+
+    said = f"{status.st_ino}:{status.st_mtime_ns}:{status.st_size}"
+    return blake2b(said.encode(), digest_size=_MARK_LETTERS // 2).hexdigest()
+
+
+def marks_in(dir_fd: int, name: str) -> str | None:
+    """The marks of what has two names or more inside the tree at `name`, joined; None if they are too many to write
+    down, or if part of the tree could not be read."""
+    walk = _Links(os.stat(name, dir_fd=dir_fd, follow_symlinks=False))
+    fd = walk.open(name, dir_fd)
+    if fd is not None:
+        walk.tree(fd)
+    return None if walk.unreadable or len(walk.marks) > MOST_LINKS else "".join(sorted(walk.marks))
+
+
+def separate(marks: str) -> frozenset[str]:
+    return frozenset(marks[at : at + _MARK_LETTERS] for at in range(0, len(marks), _MARK_LETTERS))
+
+
+class _Links(Walk):
+    """Looks at nothing but files with more than one name. Those whose other names lie outside are left aside."""
+
+    def __init__(self, status: os.stat_result) -> None:
+        super().__init__(status, os.geteuid(), False, frozenset(), None, None, False)
+        self.marks: set[str] = set()
+
+    def add_link(self, status: os.stat_result) -> None:
+        if status.st_ino in self.seen_links:
+            self.marks.add(mark(status))
+        self.seen_links.add(status.st_ino)

@@ -1,4 +1,4 @@
-"""Read and remove what is ours alone: a lease, a note, an empty scratch. Light enough for hooks."""
+"""Read, remove and rotate what is ours alone: a lease, a note, an empty scratch, a log. Light enough for hooks."""
 
 import errno
 import os
@@ -88,3 +88,37 @@ def remove_tree(doomed: "Doomed") -> bool:
 
         shutil.rmtree(doomed.name, ignore_errors=True)
     return not os.path.lexists(doomed.name)
+
+
+def rotate(path: str, *, keep: int) -> None:
+    """Make room for a new `path`: `log` becomes `log.1`, and so on, and the oldest goes. Renames work on a full
+    disk, too. Two processes at once cost at most one generation, never a line being written."""
+    for generation in range(keep - 1, 0, -1):
+        _move(f"{path}.{generation}", f"{path}.{generation + 1}")
+    _move(path, f"{path}.1")
+
+
+def rotate_from(path: str, size_bytes: int, *, keep: int) -> None:
+    """The same once it is that long."""
+    try:
+        if os.stat(path).st_size >= size_bytes:
+            rotate(path, keep=keep)
+    except FileNotFoundError:
+        pass  # not there yet
+
+
+def _move(old: str, new: str) -> None:
+    try:
+        os.rename(old, new)
+    except FileNotFoundError:
+        pass  # not there yet, or somebody else was faster
+
+
+def names(path: str, *, keep: int) -> tuple[str, ...]:
+    """The files that may exist, oldest first."""
+    return (*(f"{path}.{generation}" for generation in range(keep, 0, -1)), path)
+
+
+def generations(path: str, *, keep: int) -> tuple[str, ...]:
+    """The files that exist, oldest first."""
+    return tuple(name for name in names(path, keep=keep) if os.path.exists(name))

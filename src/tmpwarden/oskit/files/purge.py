@@ -8,9 +8,9 @@ import stat
 
 from ..race import race_window as _race_window
 from . import take
-from .descriptors import closing
 from .doomed import Doomed, own
 from .emptier import Emptier, OpenDirectory, Purged
+from .opening import closing
 from .roll import Roll, Unroller
 
 TYPE_CHECKING = False

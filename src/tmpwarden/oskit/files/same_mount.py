@@ -11,8 +11,8 @@ import errno
 import os
 import sys
 
-from ..proc.mountinfo import parse_mounts
-from .opening import open_dir
+from ..proc.namespaces import parse_mounts
+from .opening import closing, open_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -101,3 +101,31 @@ def _system_call() -> SystemCall | None:
         return None
     os.close(fd)
     return call
+
+
+def mount_id(path: str) -> int | None:
+    """The kernel's number for the mount; None where it cannot be told."""
+    try:
+        with closing(os.open(path, getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC)) as fd:
+            with open(f"/proc/self/fdinfo/{fd}", encoding="ascii") as lines:
+                return next((int(line.split()[1]) for line in lines if line.startswith("mnt_id:")), None)
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def highest_own_directory(path: str) -> str | None:
+    """The directory farthest above `path`, or itself, that is ours and on the same mount; None if `path` is not."""
+    mount, found = mount_id(path), None
+    while mount is not None and _is_ours(path) and mount_id(path) == mount:
+        found = path
+        if path == "/":
+            break
+        path = os.path.dirname(path)
+    return found
+
+
+def _is_ours(path: str) -> bool:
+    try:
+        return os.stat(path).st_uid == os.geteuid() and os.access(path, os.W_OK | os.X_OK)
+    except OSError:
+        return False

@@ -5,7 +5,7 @@ import os
 import stat
 
 from ..race import race_window as _race_window
-from .descriptors import closing
+from .opening import closing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,8 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 
-from .descriptors import closing
-from .opening import open_dir
+from .opening import closing, open_dir
 from .roll import MOST, Roll
 from .same_mount import enter
 from .tree_sums import JUST_NOW, LONG_AGO, IsMarked, TreeSums

@@ -13,7 +13,7 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 
-from ..files.descriptors import closing
+from ..files.opening import closing
 from . import procs
 from .namespaces import MountTable
 from .proc_links import NO_FILES, TOO_DEEP, Look, mapped

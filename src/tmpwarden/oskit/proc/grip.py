@@ -7,9 +7,17 @@ from __future__ import annotations
 import os
 import select
 import signal
+import time
 
+from ...small_files import stat_fields
 from ..race import race_window as _race_window
 from . import procs
+
+STOPPED_S = 5.0  # somebody may stop a process for a moment
+STILL_S = 60.0  # one sleep for one answer of a disk
+_LOOK_S = 0.25
+_END_S = 2.0
+CAN_FOLLOW = hasattr(os, "pidfd_open")  # a number alone may name another process by the time we end it
 
 
 class Grip:
@@ -58,3 +66,70 @@ def take_hold(pid: int, start: int) -> Grip | None:
         return grip
     grip.close()
     return None
+
+
+class Followed:
+    """A forked child of ours that is waited for only while it gets on: one that was stopped, or hangs, is ended.
+
+    Progress is what the kernel counts of it (time on a processor, times it slept and woke), so that a child at work on
+    a big tree or a slow disk has as long as it needs. Only time in which somebody really waited counts: who was stopped
+    together with it (Ctrl-Z) or slept with the whole machine has not waited. Raises OSError where it cannot be
+    followed."""
+
+    __slots__ = ("_counted", "_fd", "_still_s", "is_stopped", "pid")
+
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.is_stopped = False  # at the last look
+        self._fd = os.pidfd_open(pid)
+        self._counted: tuple[bytes, ...] = ()
+        self._still_s = 0.0
+
+    def speaks(self, pipe: int) -> bool:
+        """Wait until there is something to read of it, or its end; False: it does not get on."""
+        poll = select.poll()
+        poll.register(pipe, select.POLLIN)
+        while True:
+            began_s = time.monotonic()
+            if poll.poll(_LOOK_S * 1000):
+                self._still_s = 0.0
+                return True
+            if self.is_stuck(time.monotonic() - began_s):
+                return False
+
+    def is_stuck(self, waited_s: float) -> bool:
+        """After another look, `waited_s` since the last one."""
+        state, counted = _counted(self.pid)
+        self.is_stopped = state in (b"T", b"t")
+        if counted != self._counted or not counted:  # not measured: nobody is ended for that
+            self._counted, self._still_s = counted, 0.0
+            return False
+        self._still_s += min(waited_s, 2 * _LOOK_S)
+        return self._still_s >= (STOPPED_S if self.is_stopped else STILL_S)
+
+    def end(self) -> bool:
+        """Kill and reap it. False where it cannot be killed: the kernel keeps one waiting that asked a dead disk."""
+        try:
+            signal.pidfd_send_signal(self._fd, signal.SIGKILL)
+            poll = select.poll()
+            poll.register(self._fd, select.POLLIN)
+            if not poll.poll(_END_S * 1000):
+                return False
+            os.waitid(os.P_PIDFD, self._fd, os.WEXITED)
+        except (ProcessLookupError, ChildProcessError):
+            pass  # a host may reap everybody's children
+        return True
+
+    def close(self) -> None:
+        os.close(self._fd)
+
+
+def _counted(pid: int) -> tuple[bytes, tuple[bytes, ...]]:
+    """Its state, and what grows while it gets on; nothing where that cannot be read."""
+    fields = stat_fields(pid)
+    try:
+        with open(f"/proc/{pid}/status", "rb", buffering=0) as file:
+            switches = tuple(line for line in file.read().splitlines() if b"ctxt_switches" in line)
+    except OSError:
+        return b"", ()
+    return (fields[0], (*fields[11:13], *switches)) if len(fields) > 12 and switches else (b"", ())

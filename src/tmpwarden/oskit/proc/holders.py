@@ -2,15 +2,20 @@
 
 from __future__ import annotations
 
+import importlib
 import os
 import sys
-from collections.abc import Callable, Collection, Iterable
+from collections.abc import Callable, Collection, Iterable, Iterator
 
 from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Witness
 from ...model.terms import WitnessKind
-from . import namespaces, procs, psutil_look
+from . import namespaces, proc_links, procs
 from .proc_pass import MOST_PER_PATH, Key, Pass, Use
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _FEW_QUESTIONS = 8  # an index of all paths costs as much as twenty looks through them
 
@@ -60,8 +65,8 @@ class Holders:
             return holders
         reason = "this system has no /proc that tells of every process"
         holders._blind = NotMeasured(reason, lasting=not sys.platform.startswith("linux"))
-        if psutil_look.look(holders, variables):
-            holders._locate = psutil_look.locate
+        if look_by_psutil(holders, variables):
+            holders._locate = locate
         return holders
 
     @property
@@ -151,3 +156,61 @@ def _index(held: Iterable[Key]) -> dict[Key, list[Key]]:
                 break
             path = path[: path.rfind("/")] or "/"
     return below
+
+
+def look_by_psutil(holders: Holders, variables: tuple[str, ...]) -> bool:
+    """For systems without /proc: fill `holders` with what psutil sees, by names and never complete. False
+    if it is not installed or sees nobody."""
+    try:
+        psutil: Any = importlib.import_module("psutil")
+    except ImportError:
+        return False
+    try:
+        processes = list(psutil.process_iter())
+    except Exception:  # Linux with an empty /proc: an IndexError of its own
+        return False
+    for process in processes:
+        if process.pid == os.getpid():
+            continue
+        for kind, path in _held(process, psutil.Error):
+            holders.add(locate(path), (kind, process.pid, path))
+        _note_environment(holders, process, variables, psutil.Error)
+    return True
+
+
+def locate(path: str) -> tuple[str, str]:
+    """Without mount tables one name is one place."""
+    try:
+        return "", os.path.realpath(path)
+    except OSError:  # a link that cannot be read: the name itself will have to do
+        return "", os.path.normpath(path)
+
+
+def _held(process: Any, failure: type[Exception]) -> Iterator[tuple[WitnessKind, str]]:
+    """Each question may be refused on its own."""
+    questions: tuple[tuple[WitnessKind, Callable[[], list[str]]], ...] = (
+        (WitnessKind.WORKING_DIRECTORY, lambda: [process.cwd()]),
+        (WitnessKind.EXECUTABLE, lambda: [process.exe()]),
+        (WitnessKind.OPEN_FILE, lambda: [file.path for file in process.open_files()]),
+        (WitnessKind.MAPPED_FILE, lambda: [region.path for region in process.memory_maps()]),
+    )
+    for kind, ask in questions:
+        try:
+            paths = ask()
+        except (failure, OSError, AttributeError):  # macOS has no memory_maps
+            continue
+        yield from ((kind, path) for path in paths if path and path.startswith("/") and path != "/")
+
+
+def _note_environment(holders: Holders, process: Any, variables: tuple[str, ...], failure: type[Exception]) -> None:
+    try:
+        environ: dict[str, str] = process.environ()
+    except (failure, OSError):
+        return
+    for name in map(os.fsdecode, proc_links.TEMP_VARIABLES):
+        if (value := environ.get(name, "")).startswith("/"):
+            holders.add(locate(value), (WitnessKind.TMPDIR, process.pid, f"{name}={value}"))
+    for name in variables:
+        if found := environ.get(name):
+            values = holders.sessions.setdefault(name, {})
+            values[found] = (*values.get(found, ()), process.pid)

@@ -8,8 +8,7 @@ import stat
 from collections.abc import Collection
 
 from ...model.answers import Held, Nobody, NotMeasured, Users
-from ..files.descriptors import closing
-from ..files.opening import open_dir
+from ..files.opening import closing, open_dir
 from . import namespaces, procs
 
 try:

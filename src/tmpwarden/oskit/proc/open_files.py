@@ -10,13 +10,14 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 
 from ...lazy_dataclass import dataclass
-from ..files.descriptors import closing
-from . import procs, threads
+from ..files.opening import closing
+from . import proc_links, procs
 from .namespaces import MountTable, waits_for_others
 from .proc_links import NO_FILES
 
 _DELETED = " (deleted)"
 _BLOCK = 512
+_SHORTEST = 8  # of a session's id: a shorter word stands in many environments
 _PIDFD_GETFD = 438  # a system call that Python has no name for
 _MACHINES = ("x86_64", "aarch64", "riscv64", "loongarch64", "ppc64le", "s390x")  # where that is its number
 
@@ -99,7 +100,7 @@ def written_by(pid: int, table: MountTable) -> Iterator[str]:
     """Every regular file that `pid` has open for writing or mapped to be written, by its name; one without a name
     (deleted) is nobody's any more. What lies where nobody may answer counts. Raises OSError: not measured."""
     try:
-        for thread in (pid, *threads.apart(pid)):
+        for thread in (pid, *proc_links.apart(pid)):
             for name in os.listdir(f"/proc/{thread}/fd"):
                 with suppress(*procs.ENDED):  # closed meanwhile
                     target = os.readlink(f"/proc/{thread}/fd/{name}")
@@ -190,7 +191,7 @@ class _Question:
         self.in_maps = {(b"%02x:%02x" % pair, b"%d" % self.inode) for pair in numbers}
 
     def about(self, pid: int) -> Iterator[FileUser]:
-        for thread in (pid, *threads.apart(pid)):
+        for thread in (pid, *proc_links.apart(pid)):
             for name in os.listdir(f"/proc/{thread}/fd"):
                 with suppress(*procs.ENDED):  # closed meanwhile
                     said = _fdinfo(thread, int(name))
@@ -217,3 +218,33 @@ class _Question:
             return False
         status = os.stat(link)
         return (status.st_dev, status.st_ino) == (self.device, self.inode)
+
+
+def written_by_session(session: str) -> Iterator[tuple[str, int]]:
+    """(path, inode) of regular files that a process with this session's id in its environment can write through an
+    open descriptor. What cannot be read is passed over: it proves nothing."""
+    needle = f"={session}\0".encode("utf-8", "surrogateescape")
+    if len(session) < _SHORTEST:
+        return
+    try:
+        pids, namespace = procs.pids(), os.readlink("/proc/self/ns/mnt")
+    except OSError:
+        return
+    for pid in pids:
+        try:
+            if needle in procs.environment(pid) + b"\0" and os.readlink(f"/proc/{pid}/ns/mnt") == namespace:
+                yield from _written(pid)
+        except OSError:
+            continue
+
+
+def _written(pid: int) -> Iterator[tuple[str, int]]:
+    for number in os.listdir(f"/proc/{pid}/fd"):
+        try:
+            path = os.readlink(f"/proc/{pid}/fd/{number}")
+            told = dict(line.split(b":", 1) for line in procs.read(f"/proc/{pid}/fdinfo/{number}").splitlines())
+        except (OSError, ValueError):
+            continue
+        flags, inode = told.get(b"flags", b"").strip(), told.get(b"ino", b"").strip()  # `ino` since Linux 5.14
+        if path.startswith("/") and flags and inode.isdigit() and int(flags, 8) & os.O_ACCMODE != os.O_RDONLY:
+            yield path, int(inode)

@@ -5,9 +5,11 @@ from __future__ import annotations
 import errno
 import os
 import time
+from collections.abc import Iterator
 
 from ...model.terms import WitnessKind
-from . import detached, mount_sources, namespaces, proc_links, procs, threads, visibility
+from . import detached, namespaces, proc_links, procs, visibility
+from .namespaces import Mount, MountTable, unescape
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -16,6 +18,9 @@ if TYPE_CHECKING:
 _ROUNDS = 4  # a process may fork and end while we look at another: look again for new numbers, this often
 _PAUSES_S = 0.002, 0.02, 0.1, 0.0  # between tries, for one whose program is being loaded
 MOST_PER_PATH = 16  # a library that a thousand processes map needs no thousand names
+
+_LAYERS = ("lowerdir=", "lowerdir+=", "upperdir=", "workdir=")
+_LOOPS = "/sys/block"
 
 Key = tuple[str, str]  # (device, path within the file system)
 Use = tuple[WitnessKind, int | None, str]  # how, by whom, the path or variable as seen
@@ -121,7 +126,7 @@ class Pass:
                     continue
 
     def look_into_threads(self, pid: int) -> None:
-        for thread in threads.apart(pid):
+        for thread in proc_links.apart(pid):
             try:
                 namespace = proc_links.mount_namespace(thread)
                 if namespace not in self.tables:
@@ -197,10 +202,10 @@ class Pass:
                     for use in everyone:
                         self.holders.add(located, use)
         for table in {**self.parts, **self.tables}.values():
-            for key, use in mount_sources.used_by(table):
+            for key, use in used_by(table):
                 self.holders.add(key, use)
         try:
-            swapped = list(mount_sources.swap_files())
+            swapped = list(swap_files())
         except OSError as error:
             self.holders.doubt(f"/proc/swaps cannot be read: {error.strerror}")
             return
@@ -214,3 +219,65 @@ class Pass:
         part = self.parts.get(namespace)
         # what lies outside the part is most likely mounted as it is for us; a wrong guess errs towards keeping
         return (part.locate(path) if part else None) or self.own_table.locate(path)
+
+
+def used_by(table: MountTable) -> Iterator[tuple[Key, Use]]:
+    """((device, path within it), how it is used) for every mount of that table."""
+    by_number = {mount.id: mount for mount in table.mounts}
+    for mount in table.mounts:
+        place = _place_of_point(mount, by_number.get(mount.parent))
+        if place is not None:
+            yield place, (WitnessKind.MOUNT, None, mount.point)
+        if mount.root.startswith("/") and mount.base != "/":
+            yield (mount.device, mount.base), (WitnessKind.MOUNT_SOURCE, None, f"mounted on {mount.point}")
+        for layer in _layers(mount):
+            if located := table.locate(layer):
+                yield located, (WitnessKind.MOUNT_SOURCE, None, f"layer of {mount.point}")
+    for device, file in _loop_files():
+        if located := table.locate(file):
+            yield located, (WitnessKind.MOUNT_SOURCE, None, f"{file} behind /dev/{device}")
+
+
+def _place_of_point(mount: Mount, parent: Mount | None) -> Key | None:
+    """Where the mount point lies in the file system that it covers."""
+    if parent is None or parent is mount or not parent.root.startswith("/"):
+        return None
+    below = mount.point[len(parent.point) :] if parent.point != "/" else mount.point
+    base = "" if parent.base == "/" else parent.base
+    return parent.device, (base + below) or "/"
+
+
+def _layers(mount: Mount) -> Iterator[str]:
+    """The directories that an overlay is made of."""
+    if mount.filesystem != "overlay":
+        return
+    for option in mount.options:
+        for word in _LAYERS:
+            if option.startswith(word):
+                yield from (path for path in option.removeprefix(word).split(":") if path.startswith("/"))
+
+
+def swap_files() -> Iterator[str]:
+    """Files that the kernel swaps to: no process has them open. Raises OSError: not measured."""
+    try:
+        lines = procs.read("/proc/swaps").split(b"\n")[1:]
+    except FileNotFoundError:  # a kernel without swap
+        return
+    for line in lines:
+        words = line.split()
+        if len(words) > 1 and words[1] == b"file":
+            yield unescape(os.fsdecode(words[0])).removesuffix(" (deleted)")
+
+
+def _loop_files() -> Iterator[tuple[str, str]]:
+    """(loop0, image file): the kernel holds it open, no process does."""
+    try:
+        devices = [name for name in os.listdir(_LOOPS) if name.startswith("loop")]
+    except OSError:
+        return
+    for device in devices:
+        try:
+            with open(f"{_LOOPS}/{device}/loop/backing_file", "rb", buffering=0) as file:
+                yield device, os.fsdecode(file.read(4096) or b"").rstrip("\n")
+        except OSError:
+            continue

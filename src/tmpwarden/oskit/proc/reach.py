@@ -15,15 +15,14 @@ import time
 
 from ...errors import FrozenMount
 from ...text import is_within, shown
-from .link_walk import follow
-from .mount_watch import Watched as _Watched
-from .mountinfo import Mount
-from .namespaces import MountTable, waits_for_others
+from .namespaces import Mount, MountTable, follow, waits_for_others
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
+    import select
     from collections.abc import Iterator
 
+_TABLE = "/proc/self/mountinfo"
 DEADLINE_S = 2.0  # from when the child is there
 _START_S = 20.0  # for an interpreter on a starved machine: how long that takes says nothing about a mount
 _MOST_AT_ONCE = 16  # a process each
@@ -44,6 +43,33 @@ os.write(1, b"1")
 _known: dict[tuple[int, str, str], tuple[bool, float]] = {}  # one mount -> did it answer, and when was it asked
 
 
+class Watched:
+    """The mount table, open all the time: the kernel tells who polls it of each change, once. Those who
+    share it ask one after the other, and keep what they read last in `seen`."""
+
+    __slots__ = ("fd", "poll", "seen")
+
+    def __init__(self, fd: int, poll: select.poll) -> None:
+        self.fd, self.poll = fd, poll
+        self.seen: object = None
+
+    @classmethod
+    def open(cls) -> Watched | None:
+        import select
+
+        try:
+            fd = os.open(_TABLE, os.O_RDONLY | os.O_CLOEXEC)
+        except OSError:
+            return None
+        poll = select.poll()
+        poll.register(fd, select.POLLPRI)
+        poll.poll(0)
+        return cls(fd, poll)
+
+    def has_changed(self) -> bool:
+        return len(self.poll.poll(0)) > 0
+
+
 class Reach:
     """The mounts of this moment that may hang."""
 
@@ -60,7 +86,7 @@ class Reach:
         """Read anew only when something was mounted or unmounted since: asked before every step into the unknown."""
         global _watched
         with _turn:
-            _watched = _watched or _Watched.open()
+            _watched = _watched or Watched.open()
             if _watched is None:
                 return cls(MountTable.of())
             if not isinstance(_watched.seen, cls) or _watched.has_changed():
@@ -126,7 +152,7 @@ def as_named(path: str) -> str:
     return os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full)) if full != "/" else full
 
 
-_watched: _Watched | None = None
+_watched: Watched | None = None
 _turn = _thread.allocate_lock()  # a change is told once: whoever polls second must wait for the new table
 
 

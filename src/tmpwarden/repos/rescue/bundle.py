@@ -15,7 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ...lazy_dataclass import dataclass, field
-from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import closing
 from ...text import shown, size
 from .. import work
 from ..git_program import NOBODY, Git

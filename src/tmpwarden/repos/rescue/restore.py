@@ -8,7 +8,7 @@ import time
 from ...errors import CannotRestore, NameTaken
 from ...lazy_dataclass import replace
 from ...oskit.files import own_files
-from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import closing
 from ...text import shown
 from ..git_program import NOBODY, Git
 from ..gitdir import Unclear

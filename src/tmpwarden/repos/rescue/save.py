@@ -9,8 +9,7 @@ from contextlib import contextmanager
 from ...catalogue.settings import Settings
 from ...lazy_dataclass import dataclass, replace
 from ...oskit.files import places, walk
-from ...oskit.files.descriptors import closing
-from ...oskit.files.opening import descend
+from ...oskit.files.opening import closing, descend
 from ...text import shown, size
 from .. import repository as repositories
 from .. import work

@@ -13,8 +13,7 @@ from contextlib import contextmanager, suppress
 
 from ...errors import NotFound
 from ...oskit.files import atomic, own_dirs, places, purge, space, take
-from ...oskit.files.descriptors import closing
-from ...oskit.files.opening import entry_names
+from ...oskit.files.opening import closing, entry_names
 from ...oskit.proc import locks
 from ...text import shown, size
 from .nouns import Refused, Rescued, SavedFile, decoded, encoded

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from ...oskit.files import places
-from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import closing
 from ...sweep.packed import Packed
 from ...sweep.store.journal import entries, restorable
 from ...sweep.store.undo import Restored, undo

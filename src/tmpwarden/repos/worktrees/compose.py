@@ -12,7 +12,7 @@ from ...errors import FrozenMount, NotFound
 from ...lazy_dataclass import dataclass, replace
 from ...model.request import Request, Thresholds
 from ...oskit.files import own_dirs, places, purge
-from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import closing
 from ...oskit.proc.reach import Reach
 from ...sweep.compose import prepare
 from ...sweep.lock import clean_lock

@@ -10,7 +10,7 @@ from ...lazy_dataclass import dataclass, field, replace
 from ...model.answers import Nobody
 from ...model.sweep import Evidence, Finding, Litter, Owner, Receipt, Remove
 from ...model.terms import Outcome, OwnerState, Reason
-from ...oskit.files import mount_ids
+from ...oskit.files import same_mount
 from ...sweep.find import known_roots
 from ...sweep.find.kinds import kind_of
 from ...sweep.prepared import Prepared
@@ -209,13 +209,13 @@ def _finding(litter: Litter, path: str) -> Finding | None:
 def _root(finding: Finding, prepared: Prepared) -> tuple[str, bool]:
     """Below which directory its quarantine lies, and whether that is the one in the state directory. Always on the
     mount of the unit itself: what cannot be renamed cannot be undone."""
-    parent, mount = finding.parent, mount_ids.mount_id(finding.parent)
+    parent, mount = finding.parent, same_mount.mount_id(finding.parent)
     for root in prepared.roots:
-        if f"{parent}/".startswith(f"{root}/") and mount_ids.mount_id(root) == mount:
+        if f"{parent}/".startswith(f"{root}/") and same_mount.mount_id(root) == mount:
             return root, False
-    if mount_ids.mount_id(prepared.state) == mount:
+    if same_mount.mount_id(prepared.state) == mount:
         return (os.path.dirname(parent) if finding.litter is ENTRY else parent), True
-    highest = mount_ids.highest_own_directory(parent)
+    highest = same_mount.highest_own_directory(parent)
     if highest is not None:
         known_roots.note_quarantine(highest)
     return highest or parent, False

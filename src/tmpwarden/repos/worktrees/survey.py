@@ -14,8 +14,7 @@ from ...model.answers import Held, Nobody, NotMeasured
 from ...model.sweep import Evidence, Finding, Keep, Litter, Remove
 from ...model.terms import Kind, OwnerRule, Reason, Tier, WitnessKind, Worth
 from ...oskit.files import kernel_word, places, walk
-from ...oskit.files.descriptors import closing
-from ...oskit.files.opening import entry_names
+from ...oskit.files.opening import closing, entry_names
 from ...sweep.find.kinds import kind_of
 from ...sweep.prepared import Prepared
 from ...sweep.weigh.evidence import gather

@@ -15,7 +15,7 @@ from ...lazy_dataclass import dataclass, field, replace
 from ...model.sweep import Finding, Litter
 from ...model.terms import Kind, OwnerRule, Tier, Worth
 from ...oskit.files import places
-from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import closing
 from ...oskit.proc.reach import as_named
 from ...text import plural, shown
 from .kinds import kind_of

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 
-from ...oskit.files import descriptors
+from ...oskit.files import opening
 from .scan import open_below
 
 
@@ -23,7 +23,7 @@ class Parents:
 
     @property
     def are_many(self) -> bool:
-        return len(self._fds) >= self.most or (bool(self._fds) and descriptors.are_few_after(self._newest))
+        return len(self._fds) >= self.most or (bool(self._fds) and opening.are_few_after(self._newest))
 
     def open(self, root: str, path: str) -> int:
         """The descriptor belongs to us, and lives at least until another directory is asked for. Raises OSError."""

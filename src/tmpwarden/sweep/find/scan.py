@@ -11,8 +11,7 @@ from ...model.belongings import Birth
 from ...model.sweep import Finding, Litter
 from ...model.terms import Kind, OwnerRule, Worth
 from ...oskit.files import places, walk
-from ...oskit.files.descriptors import closing
-from ...oskit.files.opening import descend
+from ...oskit.files.opening import closing, descend
 from ...oskit.proc.reach import Reach
 from . import births
 from .kinds import kind_at, kind_in, kind_of

@@ -14,8 +14,8 @@ from collections.abc import Callable, Sequence
 from operator import attrgetter
 
 from ...model.sweep import Measure
-from ...oskit.proc.followed import CAN_FOLLOW, Followed
 from ...oskit.proc.forked import forked, reap
+from ...oskit.proc.grip import CAN_FOLLOW, Followed
 
 BATCH = 4096  # units that are known before the walking starts; the rest has not even been looked for
 _SELDOM = 16  # units between two looks into the pipe

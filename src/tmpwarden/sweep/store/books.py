@@ -11,7 +11,7 @@ from ...errors import TmpwardenError
 from ...model.sweep import Receipt
 from ...model.terms import Outcome
 from ...oskit.files import own_dirs, places, space
-from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import closing
 from ...oskit.proc import locks
 from ..find import known_roots
 from ..prepared import Prepared

@@ -14,8 +14,8 @@ from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Measure, Receipt
 from ...model.terms import Outcome, Reason
 from ...oskit.files import kernel_word, take, walk
-from ...oskit.files.descriptors import closing
 from ...oskit.files.doomed import Bound
+from ...oskit.files.opening import closing
 from ...oskit.files.purge import Purged
 from ...oskit.race import race_window as _race_window
 from ...text import plural, shown

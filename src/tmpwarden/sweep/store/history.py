@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 
 from ...lazy_dataclass import dataclass
 from ...model.sweep import Space
-from ...oskit.files import atomic, rotate
+from ...oskit.files import atomic, own_files
 from ...small_json import dumps
 
 TYPE_CHECKING = False
@@ -65,7 +65,7 @@ def note(state: str, moment: Moment) -> bool:
         return False
     path = f"{state}/{NAME}"
     try:
-        rotate.rotate_from(path, _ROTATE_BYTES, keep=_GENERATIONS)
+        own_files.rotate_from(path, _ROTATE_BYTES, keep=_GENERATIONS)
         atomic.append_line(path, dumps(_line(moment, roots), compact=True))
     except OSError:
         return False  # a full disk: an hour is missing
@@ -91,7 +91,7 @@ def read(state: str, *, lately: bool = False) -> list[Moment]:
 def _lines(state: str, lately: bool) -> Iterator[str]:
     blocks: list[bytes] = []
     left = _LATELY_BYTES if lately else _MOST_BYTES
-    for name in reversed(rotate.names(f"{state}/{NAME}", keep=_GENERATIONS)):
+    for name in reversed(own_files.names(f"{state}/{NAME}", keep=_GENERATIONS)):
         block = _end_of(name, left)
         blocks.append(block)
         left -= len(block)

@@ -9,7 +9,7 @@ from contextlib import contextmanager
 
 from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Receipt
-from ...oskit.files import atomic, own_dirs, rotate
+from ...oskit.files import atomic, own_dirs, own_files
 from ...small_json import dumps
 from .journal_lines import (
     COMEBACK,
@@ -56,7 +56,7 @@ class Journal:
         try:
             own_dirs.make_private_dir(self.state)
             self._reserve = atomic.Reserve(f"{self.state}/reserve", _RESERVE_BYTES)
-            rotate.rotate_from(self.path, _ROTATE_BYTES, keep=_GENERATIONS)
+            own_files.rotate_from(self.path, _ROTATE_BYTES, keep=_GENERATIONS)
             self.is_open = self._write([self._line({"t": "run", "pid": os.getpid()})])
         except OSError:
             self.is_open = False
@@ -144,7 +144,7 @@ class Journal:
 
 def entries(state: str, *kinds: str) -> Iterator[dict[str, Any]]:
     """Every readable line, oldest first; a torn or alien line is passed over. `kinds`: only lines of these kinds."""
-    for name in rotate.names(f"{state}/{NAME}", keep=_GENERATIONS):
+    for name in own_files.names(f"{state}/{NAME}", keep=_GENERATIONS):
         try:
             with open(name, "rb", opener=atomic.at_once) as file:
                 yield from (line for _, line in lines_of(file, *kinds))
@@ -188,7 +188,7 @@ def restorable(state: str, *, must_read: bool = False) -> Waiting:
     """What went into quarantine and was neither brought back nor purged, by id.
 
     `must_read`: raises OSError where a journal is there and cannot be read. What it tells is not known then."""
-    return Waiting(rotate.names(f"{state}/{NAME}", keep=_GENERATIONS), must_read=must_read)
+    return Waiting(own_files.names(f"{state}/{NAME}", keep=_GENERATIONS), must_read=must_read)
 
 
 def ended_well(state: str) -> bool:

@@ -18,7 +18,7 @@ from contextlib import suppress
 from ...lazy_dataclass import dataclass
 from ...model.terms import Outcome, Reason, Worth
 from ...oskit.files import own_dirs, own_files, space
-from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import closing
 from . import quarantine
 from .journal_lines import Intent
 

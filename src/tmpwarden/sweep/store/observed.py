@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ...model.sweep import Remove
 from ...oskit.files import places, walk
-from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import closing
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from ...errors import UnsafeScratch
 from ...oskit.files import places
-from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import closing
 from ..find import known_roots
 from . import journal, labels, quarantine
 from .waiting import Waiting

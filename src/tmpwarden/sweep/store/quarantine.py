@@ -16,8 +16,8 @@ from ...errors import UnsafeScratch
 from ...lazy_dataclass import dataclass, field
 from ...model.terms import Worth
 from ...oskit.files import atomic, own_dirs, own_files, places, purge, take
-from ...oskit.files.descriptors import closing
 from ...oskit.files.doomed import Bound, expired, resumed
+from ...oskit.files.opening import closing
 from ...oskit.proc.reach import Reach
 from ...oskit.race import race_window as _race_window
 from ...text import shown

@@ -12,9 +12,9 @@ from ...model.answers import Nobody
 from ...model.sweep import Evidence, Finding, Measure, Remove
 from ...model.terms import Outcome, OwnerState, Reason
 from ...oskit.files import kernel_word, own_files, purge, take
-from ...oskit.files.descriptors import closing
 from ...oskit.files.doomed import resumed
 from ...oskit.files.inplace import purge_in_place
+from ...oskit.files.opening import closing
 from ...text import shown
 from ..find import scan
 from ..prepared import Prepared

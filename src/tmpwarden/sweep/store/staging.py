@@ -11,7 +11,7 @@ from contextlib import contextmanager
 
 from ...errors import UnsafeScratch
 from ...oskit.files import own_dirs, own_files, purge
-from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import closing
 from ...oskit.proc import locks
 from ...oskit.proc.reach import Reach
 from ...text import shown

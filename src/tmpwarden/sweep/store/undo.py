@@ -10,8 +10,8 @@ from ...errors import NameTaken, NotFound, TmpwardenError, UnsafeScratch
 from ...lazy_dataclass import dataclass
 from ...model.answers import Nobody
 from ...oskit.files import copying, kernel_word, own_files, places, take, walk
-from ...oskit.files.descriptors import closing
 from ...oskit.files.doomed import Bound
+from ...oskit.files.opening import closing
 from ...oskit.proc.holders import Holders
 from ...oskit.race import race_window as _race_window
 from ...text import plural, shown

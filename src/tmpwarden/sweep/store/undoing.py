@@ -6,7 +6,7 @@ import os
 
 from ...errors import UnsafeScratch
 from ...oskit.files import take, walk
-from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import closing
 from . import quarantine
 from .journal import Comeback, Journal, open_comebacks
 

@@ -6,7 +6,7 @@ import os
 
 from ...errors import UnsafeRoot
 from ...oskit.files import own_dirs, places, take, walk
-from ...oskit.files.descriptors import closing
+from ...oskit.files.opening import closing
 from ...text import shown
 from . import quarantine
 

@@ -11,8 +11,8 @@ from collections.abc import Iterator
 from ...lazy_dataclass import dataclass
 from ...model.sweep import Finding, Receipt
 from ...model.terms import Kind, Outcome, Reason, Worth
-from ...oskit.files import descriptors, take
-from ...oskit.files.birth import born_ns
+from ...oskit.files import opening, take
+from ...oskit.files.dated import born_ns
 from ...oskit.files.take import Taken
 from ...oskit.proc import locks
 from ...oskit.race import race_window as _race_window
@@ -34,7 +34,7 @@ class GrippedUnit:
     @property
     def is_last(self) -> bool:
         """Whether a next one would need descriptors that the walks of its judging need too."""
-        return descriptors.are_few_after(max(self.pinned, self.lock_fd))
+        return opening.are_few_after(max(self.pinned, self.lock_fd))
 
     def let_go(self) -> None:
         if self.lock_fd >= 0:

@@ -15,11 +15,11 @@ from ...model.answers import Users
 from ...model.sweep import Measure, Receipt, Remove
 from ...model.terms import Outcome
 from ...oskit.files import purge
-from ...oskit.files.descriptors import closing
 from ...oskit.files.doomed import judged
+from ...oskit.files.opening import closing
 from ...oskit.files.roll import Roll
-from ...oskit.proc.followed import CAN_FOLLOW, Followed
 from ...oskit.proc.forked import forked, reap
+from ...oskit.proc.grip import CAN_FOLLOW, Followed
 from ..store import quarantine
 from .taking import Deed
 

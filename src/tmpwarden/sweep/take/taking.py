@@ -11,11 +11,11 @@ from ...lazy_dataclass import dataclass, field, replace
 from ...model.answers import NotMeasured, Users
 from ...model.sweep import Finding, Measure, Receipt, Remove
 from ...model.terms import Kind, Outcome, Reason, Worth
-from ...oskit.files import link_marks, take
-from ...oskit.files.birth import born_ns
-from ...oskit.files.descriptors import closing
+from ...oskit.files import inplace, take
+from ...oskit.files.dated import born_ns
 from ...oskit.files.doomed import Doomed, judged
 from ...oskit.files.inplace import purge_in_place
+from ...oskit.files.opening import closing
 from ...oskit.files.purge import Purged, Unlinked, unlink_same
 from ...oskit.files.roll import Roll
 from ...oskit.files.take import Taken
@@ -162,7 +162,7 @@ def _links_inside(verdict: Remove, dir_fd: int) -> str | None:
     if finding.kind is not Kind.DIR or measure is None or measure.linked < 2:
         return ""
     try:
-        return link_marks.marks_in(dir_fd, finding.name)
+        return inplace.marks_in(dir_fd, finding.name)
     except OSError:
         return None
 

@@ -16,8 +16,8 @@ from ...lazy_dataclass import dataclass, field, replace
 from ...model.sweep import Receipt, Remove
 from ...model.terms import Outcome, OwnerState, Tier
 from ...oskit.files import purge, take
-from ...oskit.files.descriptors import closing
 from ...oskit.files.doomed import judged, resumed
+from ...oskit.files.opening import closing
 from ...oskit.files.take import Taken
 from ...oskit.race import race_window as _race_window
 from ...text import shown

@@ -10,8 +10,7 @@ from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Evidence, Finding, GitUnclear, Litter, Measure, Witness
 from ...model.terms import WitnessKind
 from ...oskit.files import walk
-from ...oskit.files.descriptors import closing
-from ...oskit.files.opening import descend
+from ...oskit.files.opening import closing, descend
 from ...oskit.files.roll import Roll
 from ...oskit.proc import locks
 from ...oskit.race import race_window as _race_window
