@@ -8,6 +8,7 @@ import pytest
 from support import planted
 from support.command import answer, data, tmpwarden
 from support.holding import process
+from support.litter import in_quarantine
 from support.mounts import needs_root
 from support.user import UID, USER
 from support.users import leased_scratch, write_lease
@@ -41,8 +42,7 @@ def test_what_lies_in_quarantine_is_told_with_the_id_that_brings_it_back(root: P
     unit = planted.session(root)
     gone = data("clean", "--yes", later_s=planted.DAYS)["removed"]
     (removed,) = [each for each in gone if each["path"] == str(unit)]
-    quarantine = root / f"tmpwarden-{os.geteuid()}" / "q"
-    (entry,) = quarantine.iterdir()
+    (entry,) = in_quarantine(root)
     for path in (unit, entry, entry / "tasks"):
         found = data("why", str(path), later_s=planted.DAYS)
         assert (found["undo"], found["was"]) == (removed["receipt"], str(unit))

@@ -2,8 +2,10 @@
 
 import os
 import subprocess
+import time
 import tracemalloc
-from contextlib import ExitStack
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
@@ -14,9 +16,11 @@ from support.litter import claude_session, cwd_markers, in_quarantine, later
 from support.mounts import fill_inodes, needs_root, tmpfs
 from support.user import OrdinaryUser
 from support.users import IN_FLIGHT, OPEN
+from tmpwarden.model.answers import Nobody
 from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import kernel_word
 from tmpwarden.oskit.files import purge as purging
+from tmpwarden.oskit.files.descriptors import closing
 from tmpwarden.sweep.compose import clean
 
 # io_uring_setup and io_uring_register(IORING_REGISTER_FILES): the ring holds the file, in nobody's table.
@@ -49,6 +53,19 @@ def holder(request: pytest.FixtureRequest) -> str:
     return IN_FLIGHT if request.param == "in flight" else IN_A_RING
 
 
+@contextmanager
+def held(holder: str, path: Path) -> Iterator[None]:
+    """Until it has ended and the kernel has let the file go, which for a ring is done a little later by a worker."""
+    with process(holder, str(path)):
+        yield
+    (found,) = path.parents[3].rglob(path.name)
+    with closing(os.open(found.parent, os.O_RDONLY)) as fd:
+        until = time.monotonic() + 60
+        while not isinstance(kernel_word.ask(fd, found.name), Nobody):
+            assert time.monotonic() < until, "the kernel holds on to it"
+            time.sleep(0.01)
+
+
 @pytest.fixture
 def root(own_world: Path) -> Path:
     return own_world / "tmp"
@@ -61,7 +78,7 @@ def member_of(unit: Path) -> Path:
 @pytest.mark.parametrize(("request_", "hours"), [(PURGE, 101), (EXPIRY, 200)], ids=["--purge", "its time is over"])
 def test_what_waits_in_quarantine_goes_back(root: Path, holder: str, request_: Request, hours: float) -> None:
     unit = claude_session(root)
-    with process(holder, str(member_of(unit))):
+    with held(holder, member_of(unit)):
         clean(now_ns=later(100))
         assert not unit.exists()
         result = clean(request_, now_ns=later(hours))
@@ -74,7 +91,7 @@ def test_what_waits_in_quarantine_goes_back(root: Path, holder: str, request_: R
 
 def test_what_is_worth_something_is_not_purged_at_once(root: Path, holder: str) -> None:
     unit = claude_session(root)
-    with process(holder, str(member_of(unit))):
+    with held(holder, member_of(unit)):
         clean(Request(quarantine=False), now_ns=later(100))
         assert member_of(unit).exists() and len(list(unit.rglob("*"))) == 4
     clean(Request(quarantine=False), now_ns=later(100))
@@ -87,7 +104,7 @@ def test_it_is_not_removed_in_place(tmp_path: Path, holder: str) -> None:
         unit = claude_session(root, files=3)
         fill_inodes(root)
         request = Request(roots=(str(root),), quarantine=False)
-        with process(holder, str(member_of(unit))):
+        with held(holder, member_of(unit)):
             clean(request, now_ns=later(100))
             assert member_of(unit).exists() and len(list(unit.rglob("*"))) == 4
         clean(request, now_ns=later(100))
