@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from support.examples import examples
 from tmpwarden.catalogue.decode import decode
-from tmpwarden.catalogue.name_laws import complaint_about_name
+from tmpwarden.catalogue.names import complaint_about_name
 from tmpwarden.catalogue.patterns import split_place
 
 GOOD = """\

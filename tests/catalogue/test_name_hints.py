@@ -7,10 +7,9 @@ from hypothesis import assume, example, given
 from hypothesis import strategies as st
 
 from support.examples import examples
-from tmpwarden.catalogue.known_hints import hint_of
+from tmpwarden.catalogue.compiled import hint_of
 from tmpwarden.catalogue.load import load
-from tmpwarden.catalogue.name_hints import hint
-from tmpwarden.catalogue.name_laws import complaint_about_name
+from tmpwarden.catalogue.names import complaint_about_name, hint
 from tmpwarden.catalogue.patterns import FLAGS, name_pattern
 from tmpwarden.model.sweep import Litter
 

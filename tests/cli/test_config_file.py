@@ -16,9 +16,8 @@ from hypothesis import strategies as st
 from support.command import answer, data, tmpwarden
 from support.terminal import on_a_terminal
 from tmpwarden.catalogue.keys import KEYS, TABLES
-from tmpwarden.catalogue.sample import sample, schema, spelled
+from tmpwarden.catalogue.sample import CannotEdit, sample, schema, spelled, with_key, without_key
 from tmpwarden.catalogue.settings import Settings, load_settings
-from tmpwarden.catalogue.toml_edit import CannotEdit, with_key, without_key
 
 _WRONG = {"flag": '"yes"', "age": '"5 days"', "share": '"high"', "size": '"big"', "word": '"never"',
           "words": '["never"]', "paths": '["not/absolute"]', "patterns": '["a/b"]', "argv": "[]"}  # fmt: skip

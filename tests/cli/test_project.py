@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from support.command import answer, data
-from tmpwarden.catalogue import git_index
+from tmpwarden.catalogue import checks
 
 MARKER, STUB = "tmpclaude-1a2b-cwd", ".bashrc"
 A_WEEK_S = 7 * 86400
@@ -82,7 +82,7 @@ def test_a_worktree_and_a_directory_below_the_top_are_told_from_their_own_index(
     ):
         fd = os.open(directory, os.O_RDONLY)
         try:
-            assert git_index.is_untracked(fd, name, os.stat(directory)) is untracked
+            assert checks.is_untracked(fd, name, os.stat(directory)) is untracked
         finally:
             os.close(fd)
 

@@ -15,7 +15,7 @@ from support import planted, promtext
 from support.command import answer, data
 from tmpwarden.cli.main import main
 from tmpwarden.errors import UnsafeRoot
-from tmpwarden.metrics import collectors, exposition, series
+from tmpwarden.metrics import collectors, families, series
 from tmpwarden.metrics.families import FAMILIES, Sample
 from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import own_dirs, places, space
@@ -206,10 +206,10 @@ def test_every_family_keeps_the_conventions() -> None:
 
 @given(st.text(st.characters(), max_size=40))
 def test_any_name_is_one_label_on_one_line(name: str) -> None:
-    text = exposition.text([Sample("user_success", 1, (name,))])
+    text = families.text([Sample("user_success", 1, (name,))])
     shown = name.encode("utf-8", "replace").decode()
     assert len(text.encode("utf-8").split(b"\n")) == 4
-    assert exposition.escaped(shown) in text
+    assert families.escaped(shown) in text
     line = text.split("\n")[2]
     assert promtext._plain(line.removeprefix('tmpwarden_user_success{user="').removesuffix('"} 1')) == shown
 
@@ -226,7 +226,7 @@ def test_whatever_a_child_says_only_known_series_with_known_words_are_believed(r
     for sample in series.accepted(json.dumps(rows), frozenset({"claude"})) or ():
         family = FAMILIES[sample.family]
         assert len(sample.labels) == len([label for label in family.labels if label != "user"])
-        exposition.text([Sample(sample.family, sample.value, ("u",) * len(family.labels))])
+        families.text([Sample(sample.family, sample.value, ("u",) * len(family.labels))])
 
 
 @pytest.mark.parametrize(

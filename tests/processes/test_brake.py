@@ -16,7 +16,7 @@ from support.mounts import tmpfs
 from support.user import UID
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import braking
-from tmpwarden.model.runaway import GrowingFile, Limits, Sampled, Writer
+from tmpwarden.model.processes import GrowingFile, Limits, Sampled, Writer
 from tmpwarden.model.sweep import Space
 from tmpwarden.oskit.proc.procs import read_whole
 from tmpwarden.processes import runaway

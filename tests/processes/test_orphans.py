@@ -21,7 +21,7 @@ from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import orphans
 from tmpwarden.model.processes import Fate, Orphan
 from tmpwarden.oskit.proc import procs
-from tmpwarden.processes.survey import look
+from tmpwarden.processes.find import look
 
 MCP = ["node", "node_modules/.bin/playwright-mcp", "--headless"]
 LISTENS = """

@@ -12,7 +12,7 @@ from ..model.sweep import Litter
 from ..model.terms import Kind
 from ..text import shown
 from .decode import decode
-from .name_laws import complaint_about_name
+from .names import complaint_about_name
 from .patterns import FLAGS, split_place
 
 AGENT = "adopted"

@@ -9,9 +9,10 @@ import time
 from collections.abc import Callable
 
 from ..model.sweep import Litter
-from ..oskit.files.opening import closing, entry_names
-from . import careful, git_index
+from ..oskit.files import own_files
+from ..oskit.files.opening import closing, entry_names, open_dir, open_unread
 
+Mapped = dict[int, set[tuple[str, str]]]  # inode -> (device, last name)
 Check = Callable[[int, str, os.stat_result], bool | None]  # None: could not look, which never reads as yes
 
 _LONGEST_PATH = 4096
@@ -22,11 +23,17 @@ _MACH_O = frozenset(bytes.fromhex(magic) for magic in ("cffaedfe", "cefaedfe", "
 _CARGO = {"registry", "git", "bin", ".crates.toml", ".crates2.json"}
 _CARGO |= {".package-cache", ".package-cache-mutate", ".global-cache"}
 _CACHEDIR_SIGNATURE = b"Signature: 8a477f597d28d172789f06886806bc55"  # bford.info/cachedir
+_MOST_NAMES = 64
+_LARGEST = 256 << 20
+_NAMES_IN_FULL = (2, 3)  # version 4 leaves out what a name shares with the one before
 
 
-def has_shape(litter: Litter, dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+def has_shape(litter: Litter, dir_fd: int, name: str, found: os.stat_result, mappings: Mappings) -> bool | None:
     """All that the row asks of an entry's inside: one no is no, else one "could not look" is that."""
-    answers = [CHECKS[check](dir_fd, name, found) for check in litter.checks]
+    answers = [
+        mappings.leave_out(name, found) if check == NOT_MAPPED else CHECKS[check](dir_fd, name, found)
+        for check in litter.checks
+    ]
     if litter.max_bytes is not None:
         answers.append(found.st_size <= litter.max_bytes)
     if False in answers:
@@ -35,13 +42,13 @@ def has_shape(litter: Litter, dir_fd: int, name: str, found: os.stat_result) -> 
 
 
 def is_elf(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
-    head = careful.head(dir_fd, name, 4)
+    head = _head(dir_fd, name, 4)
     return None if head is None else head == b"\x7fELF"
 
 
 def is_mach_o(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
     """A library or program of macOS, thin or universal."""
-    head = careful.head(dir_fd, name, 4)
+    head = _head(dir_fd, name, 4)
     return None if head is None else head in _MACH_O
 
 
@@ -49,7 +56,7 @@ def is_one_line_path(dir_fd: int, name: str, found: os.stat_result) -> bool | No
     """One absolute path, as `pwd -P >file` writes it; empty too, for a full disk leaves those."""
     if found.st_size > _LONGEST_PATH:
         return False
-    text = careful.head(dir_fd, name, _LONGEST_PATH + 1)
+    text = _head(dir_fd, name, _LONGEST_PATH + 1)
     if text is None:
         return None
     line = text.removesuffix(b"\n")
@@ -64,7 +71,7 @@ def is_read_only(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
 def is_empty_dir(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
     if not stat.S_ISDIR(found.st_mode):
         return False
-    names = careful.names(dir_fd, name)
+    names = _names(dir_fd, name)
     return None if names is None else not names
 
 
@@ -72,31 +79,31 @@ def is_tagged_cache(dir_fd: int, name: str, found: os.stat_result) -> bool | Non
     """A directory that says of itself, by CACHEDIR.TAG, that all in it can be made again."""
     if not stat.S_ISDIR(found.st_mode):
         return False
-    fd = careful.directory(dir_fd, name)
+    fd = _opened(dir_fd, name)
     if fd is None:
         return None
     with closing(fd):
-        head = careful.head(fd, "CACHEDIR.TAG", len(_CACHEDIR_SIGNATURE))
+        head = _head(fd, "CACHEDIR.TAG", len(_CACHEDIR_SIGNATURE))
         return head == _CACHEDIR_SIGNATURE
 
 
 def is_cargo_home(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
     """What cargo downloads and builds, and nothing that somebody wrote: no settings, no credentials."""
-    names = careful.names(dir_fd, name)
+    names = _names(dir_fd, name)
     return None if names is None else "registry" in names and set(names) <= _CARGO
 
 
 def is_orphaned(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
     """Marked by `.orphaned_at`, and no process that `.in_use` names is alive."""
-    fd = careful.directory(dir_fd, name)
+    fd = _opened(dir_fd, name)
     if fd is None:
         return None
     with closing(fd):
-        mark = careful.head(fd, ".orphaned_at", 32)
+        mark = _head(fd, ".orphaned_at", 32)
         if mark is None or not mark.strip().isdigit():
             return False
-        users = careful.names(fd, ".in_use") if _is_there(fd, ".in_use") else ()
-        return None if users is None or len(users) >= careful.MOST_NAMES else not any(map(_may_live, users))
+        users = _names(fd, ".in_use") if _is_there(fd, ".in_use") else ()
+        return None if users is None or len(users) >= _MOST_NAMES else not any(map(_may_live, users))
 
 
 def _is_there(dir_fd: int, name: str) -> bool:
@@ -125,7 +132,7 @@ def _may_live(pid: str) -> bool:
 
 def is_transform_dump(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
     """Vitest's dump of transformed modules: nothing in it but `ssr` and `client`."""
-    names = careful.names(dir_fd, name)
+    names = _names(dir_fd, name)
     return None if names is None else len(names) > 0 and set(names) <= {"ssr", "client"}
 
 
@@ -152,30 +159,84 @@ def is_expired(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
     return False
 
 
-def is_not_mapped(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
-    """No process that we can read runs code from it. The same inode with the same name on what looks like another
-    device counts as mapped: overlay and btrfs tell /proc/PID/maps another device number than stat(2)."""
-    mapped = _mapped_now()
-    if mapped is None:
+def is_untracked(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+    """In no repository, or in none that knows this path. None: could not look."""
+    try:
+        directory = os.readlink(f"/proc/self/fd/{dir_fd}")
+        top = _top_of(directory)
+        if top is None:
+            return True
+        index = os.path.join(_git_dir(top), "index")
+    except (OSError, ValueError):
         return None
-    seen = mapped.get(found.st_ino, ())
-    device = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}"
-    return not any(dev == device or base.removesuffix(" (deleted)") == name for dev, base in seen)
+    if not os.path.lexists(index):
+        return True  # nothing was ever added
+    content = own_files.read_small(index, _LARGEST + 1)  # a fifo or a link in its place is not waited for
+    if content is None or len(content[0]) > _LARGEST:
+        return None
+    known = _tracks(content[0], os.fsencode(os.path.relpath(os.path.join(directory, name), top)))
+    return None if known is None else not known
 
 
-_mapped: tuple[float, dict[int, set[tuple[str, str]]] | None] = (float("-inf"), None)
+def _top_of(directory: str) -> str | None:
+    """The directory at or above it that holds `.git`."""
+    while True:
+        if os.path.lexists(os.path.join(directory, ".git")):
+            return directory
+        above = os.path.dirname(directory)
+        if above == directory:
+            return None
+        directory = above
 
 
-def _mapped_now() -> dict[int, set[tuple[str, str]]] | None:
-    """inode -> (device, last name) of every mapped file; read again when older than a second."""
-    global _mapped
-    if time.monotonic() - _mapped[0] > _MAPS_ARE_FRESH_S:
-        _mapped = (time.monotonic(), _read_maps())
-    return _mapped[1]
+def _git_dir(top: str) -> str:
+    """`.git`, or where that file of a worktree leads."""
+    path = os.path.join(top, ".git")
+    if os.path.isdir(path):
+        return path
+    found = own_files.read_small(path, 4096)
+    word, _, target = (found[0].decode("utf-8", "surrogateescape") if found else "").strip().partition(" ")
+    if word != "gitdir:":
+        raise ValueError(path)
+    return os.path.join(top, target)
 
 
-def _read_maps() -> dict[int, set[tuple[str, str]]] | None:
-    found: dict[int, set[tuple[str, str]]] = {}
+def _tracks(index: bytes, path: bytes) -> bool | None:
+    """Before a name stand two bytes, the last of them its length: a slash there is the end of a longer name's
+    directory, unless the name is 47 bytes long."""
+    if index[:4] != b"DIRC" or int.from_bytes(index[4:8]) not in _NAMES_IN_FULL or b"link\0" in index:
+        return None
+    at = -1
+    while (at := index.find(path + b"\0", at + 1)) > 0:
+        if index[at - 1] != ord("/") or len(path) & 0xFF == ord("/"):
+            return True
+    return False
+
+
+class Mappings:
+    """Every mapped file of the processes that we can read, kept by whoever runs the look: read again when it is older
+    than a second."""
+
+    __slots__ = ("_found", "_read_at")
+
+    def __init__(self) -> None:
+        self._read_at = float("-inf")
+        self._found: Mapped | None = None
+
+    def leave_out(self, name: str, found: os.stat_result) -> bool | None:
+        """No process runs code from this file. The same inode with the same name on what looks like another device
+        counts as mapped: overlay and btrfs tell /proc/PID/maps another device number than stat(2)."""
+        if time.monotonic() - self._read_at > _MAPS_ARE_FRESH_S:
+            self._read_at, self._found = time.monotonic(), read_maps()
+        if self._found is None:
+            return None
+        device = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}"
+        seen = self._found.get(found.st_ino, ())
+        return not any(dev == device or base.removesuffix(" (deleted)") == name for dev, base in seen)
+
+
+def read_maps() -> Mapped | None:
+    found: Mapped = {}
     read = 0
     for pid in filter(str.isdigit, entry_names("/proc")):
         try:
@@ -192,6 +253,31 @@ def _read_maps() -> dict[int, set[tuple[str, str]]] | None:
     return found if read else None
 
 
+def _opened(dir_fd: int, name: str) -> int | None:
+    try:
+        return open_dir(name, dir_fd)
+    except OSError:
+        return None
+
+
+def _head(dir_fd: int, name: str, count: int) -> bytes | None:
+    """The first bytes of a regular file."""
+    try:
+        with closing(open_unread(name, dir_fd)) as fd:
+            return os.read(fd, count) if stat.S_ISREG(os.fstat(fd).st_mode) else None
+    except OSError:
+        return None
+
+
+def _names(dir_fd: int, name: str) -> tuple[str, ...] | None:
+    """Up to a handful of names in a directory."""
+    try:
+        with closing(open_dir(name, dir_fd)) as fd, os.scandir(fd) as entries:
+            return tuple(entry.name for entry, _ in zip(entries, range(_MOST_NAMES), strict=False))
+    except OSError:
+        return None
+
+
 CHECKS: dict[str, Check] = {
     "elf": is_elf,
     "mach-o": is_mach_o,
@@ -203,8 +289,9 @@ CHECKS: dict[str, Check] = {
     "transform-dump": is_transform_dump,
     "pid-in-name": has_pid_in_name,
     "session-in-name": has_session_in_name,
-    "not-mapped": is_not_mapped,
     "expired": is_expired,
     "read-only": is_read_only,
-    "untracked": git_index.is_untracked,
+    "untracked": is_untracked,
 }
+NOT_MAPPED = "not-mapped"  # asked of /proc, which is read once for many entries
+NAMES = frozenset((*CHECKS, NOT_MAPPED))

@@ -12,13 +12,23 @@ import sys
 from _frozen_importlib_external import cache_from_source
 from enum import Enum
 
-from ..model.agent import Agent
-from ..model.sweep import Litter
+from ..model.sweep import Agent, Litter
 from ..model.terms import Kind, OwnerRule, Tier, Worth
 from ..oskit.files import atomic
 from ..stamped import stamp
-from .known_hints import KNOWN_HINTS, hint_of
 from .patterns import Hint
+
+KNOWN_HINTS: dict[str, Hint] = {}  # those of built-in rows are compiled too, so that `re` is not imported for them
+
+
+def hint_of(pattern: str) -> Hint:
+    found = KNOWN_HINTS.get(pattern)
+    if found is None:
+        from .names import hint  # a row of the user's own, or nothing is compiled yet
+
+        found = KNOWN_HINTS[pattern] = hint(pattern)
+    return found
+
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -7,13 +7,12 @@ import tomllib
 from collections.abc import Callable
 from typing import Any
 
-from ..model.agent import Agent
-from ..model.sweep import Litter
+from ..model.sweep import Agent, Litter
 from ..model.terms import Kind, OwnerRule, Tier, Worth
 from ..text import duration
 from . import checks, fields
 from .fields import DEFAULT_AGES, Reading
-from .name_laws import complaint_about_name
+from .names import complaint_about_name
 from .patterns import name_pattern, split_place
 
 SCHEMA = 1
@@ -160,8 +159,8 @@ def _law_of_ages(row: Litter, reading: Reading) -> None:
 
 def _law_of_checks(row: Litter, reading: Reading) -> None:
     for name in row.checks:
-        if name not in checks.CHECKS:
-            reading.complain("checks", f"{name!r} is not one of {', '.join(sorted(checks.CHECKS))}")
+        if name not in checks.NAMES:
+            reading.complain("checks", f"{name!r} is not one of {', '.join(sorted(checks.NAMES))}")
     if row.git_disposable and not reading.builtin:
         reading.complain("git", "only built-in rows may call git work disposable")
     if row.max_bytes is not None and row.kind is not Kind.FILE:

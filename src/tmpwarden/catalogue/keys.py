@@ -5,9 +5,109 @@ The reader, `config show | set`, the commented sample, the JSON schema for edito
 
 from __future__ import annotations
 
+import os
+from collections.abc import Callable, Collection
+
 from ..lazy_dataclass import dataclass
-from . import values
+from ..text import parse_duration, parse_size
 from .process_rows import KINDS
+
+
+def flag(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise ValueError("must be true or false")
+    return value
+
+
+def age(value: object) -> int:
+    if not isinstance(value, str):
+        raise ValueError('must be an age in quotes, such as "1h30m"')
+    return parse_duration(value)
+
+
+def wait(value: object) -> int:
+    seconds = age(value)
+    if seconds < 60:
+        raise ValueError("must be at least 60s")
+    return seconds
+
+
+def max_age(value: object) -> int:
+    seconds = age(value)
+    if seconds < 3600:
+        raise ValueError("must be at least 1h")
+    return seconds
+
+
+def percent(value: object) -> int:
+    digits = value.removesuffix("%") if isinstance(value, str) else ""
+    if not (digits.isascii() and digits.isdigit() and 1 <= int(digits) <= 100):
+        raise ValueError('must be a share in quotes, such as "50%"')
+    return int(digits)
+
+
+def _texts(value: object, otherwise: str) -> tuple[str, ...]:
+    if not isinstance(value, list) or not all(isinstance(item, str) for item in value):
+        raise ValueError(otherwise)
+    return tuple(value)
+
+
+def patterns(value: object) -> tuple[str, ...]:
+    found = _texts(value, sentence := 'must be a list of patterns for names, such as ["*.pdf"]')
+    if not all(item and "/" not in item for item in found):
+        raise ValueError(sentence)
+    return found
+
+
+def argv(value: object) -> tuple[str, ...]:
+    found = _texts(value, sentence := 'must be a program and its arguments, such as ["notify-send", "{message}"]')
+    if not found or any("\0" in item for item in found):
+        raise ValueError(sentence)
+    return found
+
+
+def paths(value: object) -> tuple[str, ...]:
+    value = _texts(value, "must be a list of paths")
+    found = tuple(os.path.normpath(os.path.expanduser(item)) for item in value)
+    if not all(os.path.isabs(path) and "\0" not in path for path in found):
+        raise ValueError("must be absolute paths, or start with ~/")
+    return found
+
+
+def size(value: object) -> int:
+    if not isinstance(value, str):
+        raise ValueError('must be a size in quotes, such as "20G"')
+    return parse_size(value)
+
+
+def word_of(known: Collection[str]) -> Callable[[object], str]:
+    """A decoder for one of these words."""
+
+    def decode(value: object) -> str:
+        if not isinstance(value, str) or value not in known:
+            raise ValueError(f"must be one of {', '.join(known)}")
+        return value
+
+    return decode
+
+
+def each_of(known: Collection[str]) -> Callable[[object], tuple[str, ...]]:
+    """A decoder for a list of these words."""
+    one = word_of(known)
+
+    def decode(value: object) -> tuple[str, ...]:
+        if not isinstance(value, list):
+            raise ValueError(f"must be a list of {', '.join(known)}")
+        return tuple(one(item) for item in value)
+
+    return decode
+
+
+def is_auto(value: object) -> bool:
+    if value not in ("ask", "auto"):
+        raise ValueError('must be "ask" or "auto"')
+    return value == "auto"
+
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -46,68 +146,66 @@ _ACTIONS = ("warn", "stop", "end")
 
 KEYS: dict[str, Key] = {
     "keep.paths": Key(
-        "keep_paths", values.paths, "paths", "Absolute paths, or ~/...", example='["~/keep-this", "/tmp/thesis-data"]'
+        "keep_paths", paths, "paths", "Absolute paths, or ~/...", example='["~/keep-this", "/tmp/thesis-data"]'
     ),
     "periodic.enabled": Key(
         "periodic_enabled",
-        values.flag,
+        flag,
         "flag",
         "Clear by the clock at all: hooks, the timer, servers, `clean --if-due`.",
     ),
-    "periodic.every": Key("periodic_every_s", values.wait, "age", "How often, at most."),
+    "periodic.every": Key("periodic_every_s", wait, "age", "How often, at most."),
     "periodic.max_age": Key(
         "periodic_max_age_s",
-        values.max_age,
+        max_age,
         "age",
         "The general age limit of items without a known owner, for every clean; see below.",
     ),
-    "teardown.enabled": Key("teardown_enabled", values.flag, "flag", "Take what the session left, at once."),
+    "teardown.enabled": Key("teardown_enabled", flag, "flag", "Take what the session left, at once."),
     "automatic.max": Key(
-        "automatic_max_percent", values.percent, "share", "Of a temp directory, at most this share in one run."
+        "automatic_max_percent", percent, "share", "Of a temp directory, at most this share in one run."
     ),
-    "pressure.high": Key("pressure_high_percent", values.percent, "share", "From here on it is in a hurry."),
-    "pressure.low": Key("pressure_low_percent", values.percent, "share", "Down to here."),
-    "quarantine.keep": Key("quarantine_s", values.age, "age", "For how long `undo` can bring it back."),
+    "pressure.high": Key("pressure_high_percent", percent, "share", "From here on it is in a hurry."),
+    "pressure.low": Key("pressure_low_percent", percent, "share", "Down to here."),
+    "quarantine.keep": Key("quarantine_s", age, "age", "For how long `undo` can bring it back."),
     "births.tier": Key(
         "births_auto",
-        values.is_auto,
+        is_auto,
         "word",
         '"auto": they go 72 h after their session was found dead; "ask": only with `clean --all`.',
         words=("ask", "auto"),
     ),
     "orphans.end": Key(
-        "orphans_end", values.each_of(KINDS), "words", "Kinds that an unattended run may end.", words=tuple(KINDS)
+        "orphans_end", each_of(KINDS), "words", "Kinds that an unattended run may end.", words=tuple(KINDS)
     ),
-    "orphans.after": Key("orphans_after_s", values.age, "age", "When their session has been dead for this long."),
-    "orphans.at_end": Key("orphans_at_end", values.flag, "flag", "End them as soon as their session ends."),
-    "brake.max_file": Key("brake_max_file_bytes", values.size, "size", "No file may be bigger.", example='"20G"'),
+    "orphans.after": Key("orphans_after_s", age, "age", "When their session has been dead for this long."),
+    "orphans.at_end": Key("orphans_at_end", flag, "flag", "End them as soon as their session ends."),
+    "brake.max_file": Key("brake_max_file_bytes", size, "size", "No file may be bigger.", example='"20G"'),
     "brake.max_session": Key(
-        "brake_max_session_bytes", values.size, "size", "No session may hold more in all.", example='"50G"'
+        "brake_max_session_bytes", size, "size", "No session may hold more in all.", example='"50G"'
     ),
     "brake.min_free": Key(
-        "brake_min_free_percent", values.percent, "share", "This much of the disk stays free.", example='"5%"'
+        "brake_min_free_percent", percent, "share", "This much of the disk stays free.", example='"5%"'
     ),
-    "brake.action": Key(
-        "brake_action", values.word_of(_ACTIONS), "word", "What is done to the writer then.", words=_ACTIONS
-    ),
+    "brake.action": Key("brake_action", word_of(_ACTIONS), "word", "What is done to the writer then.", words=_ACTIONS),
     "run.max_file": Key(
-        "run_max_file_bytes", values.size, "size", "No file that the command writes is bigger.", example='"10G"'
+        "run_max_file_bytes", size, "size", "No file that the command writes is bigger.", example='"10G"'
     ),
-    "run.max_bytes": Key("run_max_bytes", values.size, "size", "Of its whole temp directory.", example='"20G"'),
+    "run.max_bytes": Key("run_max_bytes", size, "size", "Of its whole temp directory.", example='"20G"'),
     "notify.command": Key(
         "notify_command",
-        values.argv,
+        argv,
         "argv",
         "Program and arguments, no shell; {root}, {percent} and {message} are filled in.",
         example='["notify-send", "tmpwarden", "{message}"]',
     ),
-    "notify.at": Key("notify_at_percent", values.percent, "share", "How full it must be; told once, then once a day."),
-    "rescue.git": Key("rescue_git", values.flag, "flag", "Let a dead session with git work go, saved first."),
-    "rescue.files": Key("rescue_files", values.flag, "flag", "Save documents of sessions that end."),
-    "rescue.keep": Key("rescue_keep_s", values.max_age, "age", "For how long what was saved stays."),
-    "rescue.max": Key("rescue_max_bytes", values.size, "size", "All rescues together."),
-    "rescue.max_file": Key("rescue_max_file_bytes", values.size, "size", "The biggest file that is saved."),
+    "notify.at": Key("notify_at_percent", percent, "share", "How full it must be; told once, then once a day."),
+    "rescue.git": Key("rescue_git", flag, "flag", "Let a dead session with git work go, saved first."),
+    "rescue.files": Key("rescue_files", flag, "flag", "Save documents of sessions that end."),
+    "rescue.keep": Key("rescue_keep_s", max_age, "age", "For how long what was saved stays."),
+    "rescue.max": Key("rescue_max_bytes", size, "size", "All rescues together."),
+    "rescue.max_file": Key("rescue_max_file_bytes", size, "size", "The biggest file that is saved."),
     "rescue.patterns": Key(
-        "rescue_patterns", values.patterns, "patterns", "Names to save beside the built-in ones.", example='["*.ipynb"]'
+        "rescue_patterns", patterns, "patterns", "Names to save beside the built-in ones.", example='["*.ipynb"]'
     ),
 }

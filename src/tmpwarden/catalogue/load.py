@@ -8,8 +8,7 @@ from functools import cache
 
 from ..errors import UnknownAgent
 from ..lazy_dataclass import dataclass, replace
-from ..model.agent import Agent
-from ..model.sweep import Litter
+from ..model.sweep import Agent, Litter
 from ..model.terms import Kind, OwnerRule, Tier, Worth
 from ..oskit.files.opening import entry_names
 from ..text import nearest, shown

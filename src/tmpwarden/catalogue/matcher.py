@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from ..lazy_dataclass import dataclass
 from ..model.sweep import Litter
 from ..model.terms import Kind, Tier
-from .known_hints import hint_of
+from .compiled import hint_of
 from .patterns import BASES, FLAGS, Component, Hint, component, name_pattern, split_place
 
 _FOUND_KINDS = (Kind.FILE, Kind.DIR, Kind.SOCKET, Kind.OTHER)

@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from ..lazy_dataclass import dataclass, replace
-from ..model.agent import Agent
 from ..model.request import LEAST_RESUMABLE_S
-from ..model.sweep import Litter
+from ..model.sweep import Agent, Litter
 from ..model.terms import Tier
 from ..text import duration
 from .fields import DEFAULT_AGES

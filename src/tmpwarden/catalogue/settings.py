@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import re
 from collections.abc import Mapping
@@ -12,7 +13,7 @@ from ..lazy_dataclass import dataclass, field
 from ..oskit.files import places
 from ..text import nearest, shown
 from ..toml_lines import line_of, lines_of
-from . import keep_list, policy, values
+from . import keys, policy
 from .files import dangling, read_text
 from .keys import KEYS
 from .overrides import Override
@@ -86,7 +87,7 @@ def load_settings(config_file: str | None = None) -> Settings:
     for path in config_files() if config_file is None else (policy.SYSTEM, config_file):
         _read_file(path, reading)
     keep_file = os.path.join(places.config_dir(), "keep")
-    listed = keep_list.read(keep_file)
+    listed = read_keep_list(keep_file)
     kept = listed.paths
     reading.warnings += listed.warnings
     reading.unread += listed.unread
@@ -219,8 +220,8 @@ def _read_row(key: str, table: object, reading: _Reading) -> None:
     if not isinstance(table, dict) or "." not in key:
         return reading.refuse(where, f'rows: write [rows."agent.row"] with enabled, tier or an age, not {shown(key)}')
     try:
-        ages = tuple((age, values.age(table[age])) for age in _ROW_AGES if age in table)
-        enabled = values.flag(table.get("enabled", True))
+        ages = tuple((age, keys.age(table[age])) for age in _ROW_AGES if age in table)
+        enabled = keys.flag(table.get("enabled", True))
         if table.get("tier", "ask") != "ask":
             raise ValueError('tier can only be made stricter: tier = "ask"')
     except ValueError as wrong:
@@ -239,3 +240,33 @@ def _law_of_pressure(said: dict[str, Any], reading: _Reading) -> None:
         reading.refuse(origin, f"pressure.low ({low}%) must be below pressure.high ({high}%); 80% and 60% are used")
         said.pop("pressure_high_percent", None)
         said.pop("pressure_low_percent", None)
+
+
+@dataclass(slots=True)
+class KeepList:
+    paths: tuple[str, ...] = ()
+    warnings: list[str] = field(default_factory=list)
+    unread: list[str] = field(default_factory=list)  # "file:line" of what may protect something and is not understood
+
+
+def read_keep_list(path: str) -> KeepList:
+    """The file `keep` beside config.toml: one JSON string a line, as `tmpwarden keep PATH` writes them. A broken
+    line does not stop the others from counting."""
+    listed = KeepList()
+    try:
+        with open(path, "rb") as file:
+            lines = file.read().splitlines()
+    except FileNotFoundError:
+        if link := dangling(path):
+            return KeepList((), [f"{path}: cannot be read: {link} is a link that leads nowhere"], [path])
+        return listed
+    except OSError as wrong:
+        return KeepList((), [f"{path}: cannot be read: {wrong.strerror}"], [path])
+    for number, line in enumerate(lines, 1):
+        try:
+            said = json.loads(line) if line.strip() else None
+            listed.paths += () if said is None else keys.paths([said])
+        except ValueError:
+            listed.warnings.append(f"{path}:{number}: is not a JSON string with an absolute path; it is ignored")
+            listed.unread.append(f"{path}:{number}")
+    return listed

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 
-from ..model.agent import Agent
-from ..model.sweep import Litter
+from ..model.sweep import Agent, Litter
 from ..model.terms import Tier
 
 _VERSION = re.compile(r"[0-9]+(?:\.[0-9]+)+")

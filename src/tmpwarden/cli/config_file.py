@@ -9,9 +9,8 @@ from collections.abc import Iterator
 
 from ..catalogue.files import text_if_there
 from ..catalogue.keys import KEYS, Key
-from ..catalogue.sample import SCHEMA_FILE, sample, schema, spelled
+from ..catalogue.sample import SCHEMA_FILE, CannotEdit, sample, schema, spelled, with_key, without_key
 from ..catalogue.settings import Settings, load_settings
-from ..catalogue.toml_edit import CannotEdit, with_key, without_key
 from ..errors import AlreadyThere, BadArgument, BadConfig, SystemRefused
 from ..guard.rules.config import load as load_guard
 from ..oskit.files import atomic, own_dirs, own_files, places

@@ -14,8 +14,8 @@ from ..catalogue.load import read
 from ..catalogue.planting import Planted, plant, root_for
 from ..errors import BadConfig
 from ..lazy_dataclass import dataclass
-from ..model.agent import Agent
 from ..model.request import Request, Thresholds
+from ..model.sweep import Agent
 from ..model.terms import Tier
 from ..session import session
 from ..sweep import compose

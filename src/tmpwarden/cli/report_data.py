@@ -13,7 +13,7 @@ from ..catalogue.settings import load_settings
 from ..errors import TmpwardenError
 from ..lifecycle.living import living
 from ..oskit.files import places
-from ..processes.survey import look as look_at_processes
+from ..processes.find import look as look_at_processes
 from ..repos.rescue import store
 from ..repos.worktrees.compose import TreesWanted, looking
 from ..setup import apply, timer

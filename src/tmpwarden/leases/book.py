@@ -5,9 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable
 
-from ..model.agent import Agent
 from ..model.belongings import Lease
-from ..model.sweep import Finding, Owner, Witness
+from ..model.sweep import Agent, Finding, Owner, Witness
 from ..model.terms import OwnerRule, OwnerState, WitnessKind
 from ..oskit.proc.holders import Holders
 from ..oskit.proc.identity import identity_state

@@ -7,16 +7,14 @@ import time
 
 from ..catalogue.settings import Settings
 from ..lazy_dataclass import dataclass, field
-from ..model.processes import Ended, Fate, Orphan
-from ..model.runaway import Breach, GrowingFile, Limits, Writer
+from ..model.processes import Breach, Ended, Fate, GrowingFile, Limits, Orphan, Writer
 from ..oskit.files import places, space, state_file
 from ..oskit.proc import namespaces, procs
 from ..oskit.proc.grip import take_hold
 from ..processes import end as ending
-from ..processes import runaway, stopped_list
-from ..processes.find import observe
-from ..processes.stopped_list import Stopped
-from ..processes.survey import question
+from ..processes import runaway
+from ..processes.end import Stopped, remember_stopped, stopped
+from ..processes.find import observe, question
 from ..sweep.store.journal import Journal
 
 KIND = "brake"  # of a journal line
@@ -92,7 +90,7 @@ def apply(breach: Breach, action: str) -> list[tuple[Writer, str]]:
     """What became of each writer: "stopped", "ended", "killed", "gone". Only those bound to a session come here; one
     that waits already is not told again."""
     done = []
-    waiting = {(one.pid, one.start) for one in stopped_list.stopped()}
+    waiting = {(one.pid, one.start) for one in stopped()}
     for writer in breach.writers:
         if action == "stop":
             if (writer.pid, writer.start) in waiting:
@@ -106,7 +104,7 @@ def apply(breach: Breach, action: str) -> list[tuple[Writer, str]]:
 
 def stop(pid: int, start: int, command: str, path: str = "") -> bool:
     """SIGSTOP, and remember it. False if it has ended."""
-    waiting = stopped_list.stopped()
+    waiting = stopped()
     if any((one.pid, one.start) == (pid, start) for one in waiting):
         return True
     grip = take_hold(pid, start)
@@ -116,7 +114,7 @@ def stop(pid: int, start: int, command: str, path: str = "") -> bool:
         if not grip.send(signal.SIGSTOP):
             return False
     _note(pid=pid, outcome="stopped", command=command[:200], path=path)
-    stopped_list.remember([*waiting, Stopped(pid, start, namespaces.boot_id(), command[:200], path)])
+    remember_stopped([*waiting, Stopped(pid, start, namespaces.boot_id(), command[:200], path)])
     return True
 
 
@@ -129,7 +127,7 @@ def resume(pid: int) -> bool:
     with grip:
         went_on = grip.send(signal.SIGCONT)
     _note(pid=pid, outcome="resumed")
-    stopped_list.remember([one for one in stopped_list.stopped() if one.pid != pid])
+    remember_stopped([one for one in stopped() if one.pid != pid])
     return went_on
 
 

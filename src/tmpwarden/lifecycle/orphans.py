@@ -8,7 +8,7 @@ from ..catalogue.settings import Settings
 from ..model.processes import Ended, Fate, Orphan
 from ..oskit.files import places
 from ..processes import end as ending
-from ..processes.survey import look
+from ..processes.find import look
 from ..sweep.store.journal import Journal
 
 KIND = "process"  # of a journal line

@@ -18,7 +18,7 @@ from ..lifecycle.living import living
 from ..model.sweep import Remove, Verdict
 from ..model.terms import Reason
 from ..oskit.files import places
-from ..processes.survey import look
+from ..processes.find import look
 from ..repos.worktrees.compose import TreesWanted, looking
 from ..sweep.store import clean_counts, history, journal, saved, trend
 from ..sweep.store.present import lying

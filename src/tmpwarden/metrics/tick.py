@@ -17,13 +17,13 @@ def main(arguments: list[str]) -> int:
 def _write(directory: str, is_of_all: bool) -> int:
     from tmpwarden.errors import TmpwardenError
     from tmpwarden.lifecycle import textfile
-    from tmpwarden.metrics import exposition, series
+    from tmpwarden.metrics import families, series
     from tmpwarden.model.request import Request
 
     look = series.of_all_users if is_of_all else series.of_this_user
     try:
         textfile.check(directory)
-        textfile.write(directory, exposition.text(look(Request())))
+        textfile.write(directory, families.text(look(Request())))
     except (TmpwardenError, OSError) as problem:
         print(f"tmpwarden: metrics: {problem}", file=sys.stderr, flush=True)
         return 1

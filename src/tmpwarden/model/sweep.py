@@ -260,3 +260,16 @@ class Diagnosis:
     summary: str
     detail: str = ""
     remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Agent:
+    """A producer of litter: an agent, an orchestrator or a tool."""
+
+    id: str
+    name: str
+    session_env: tuple[str, ...] = ()  # variables whose value names a live session
+    registry: str | None = None  # a reader in leases/, by format
+    rows: tuple[Litter, ...] = ()
+    source: str = ""
+    has_facts: bool = False  # its file says more than rows; only built-in files are heard (tools/facts.py)

@@ -1,4 +1,5 @@
-"""End processes that were judged: each by a grip of its own, topmost first, TERM before KILL, no group signalled."""
+"""End processes that were judged: each by a grip of its own, topmost first, TERM before KILL, no group signalled. And
+the list of those that the brake has stopped, in a small file of the state directory."""
 
 from __future__ import annotations
 
@@ -6,8 +7,12 @@ import signal
 import time
 from collections.abc import Callable, Sequence
 
+from ..lazy_dataclass import dataclass
 from ..model.processes import Ended, Orphan
+from ..oskit.files import state_file
+from ..oskit.proc import namespaces, procs
 from ..oskit.proc.grip import Grip, take_hold
+from ..small_files import stat_fields
 from .census import Census
 
 PATIENCE_S = 5.0
@@ -59,3 +64,35 @@ def _wait(held: dict[int, Grip], patience_s: float) -> None:
     until = time.monotonic() + patience_s
     for grip in held.values():
         grip.has_ended(within_s=max(0.0, until - time.monotonic()))
+
+
+_NAME, _MOST_REMEMBERED = "stopped.json", 256
+
+
+@dataclass(frozen=True, slots=True)
+class Stopped:
+    """A process that we stopped: it waits, and holds everything it had, until it goes on or ends."""
+
+    pid: int
+    start: int
+    boot: str | None
+    command: str
+    path: str
+
+
+def stopped() -> list[Stopped]:
+    """Those we stopped that are still there, and still stopped."""
+    try:
+        entries = [Stopped(**entry) for entry in state_file.read(state_file.path(_NAME))]
+    except TypeError:
+        return []
+    return [one for one in entries if one.boot == namespaces.boot_id() and _is_stopped(one)]
+
+
+def _is_stopped(one: Stopped) -> bool:
+    return procs.start_ticks(one.pid) == one.start and stat_fields(one.pid)[:1] in ([b"T"], [b"t"])
+
+
+def remember_stopped(entries: list[Stopped]) -> None:
+    fields = [{name: getattr(one, name) for name in Stopped.__slots__} for one in entries[-_MOST_REMEMBERED:]]
+    state_file.write(state_file.path(_NAME), fields)

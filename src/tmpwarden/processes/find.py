@@ -4,23 +4,26 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from ..catalogue import process_rows
+from ..catalogue.load import load
+from ..catalogue.settings import load_settings
 from ..lazy_dataclass import dataclass, field, replace
+from ..leases import kept_processes, scratch
 from ..leases.kept_processes import KeptProcesses
-from ..model.agent import Agent
 from ..model.belongings import Lease
 from ..model.processes import Binding, Fate, Orphan
+from ..model.sweep import Agent
 from ..model.terms import OwnerState
+from ..oskit.files import places
 from ..oskit.proc import namespaces, procs, vitals
 from ..oskit.proc.connections import Connections
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.open_files import open_files, written_by
 from ..text import is_within
-from .census import Census
+from .census import Census, Sessions
 from .exclusions import ProcessWorld, Suspect, reason_to_spare
-from .sessions import Sessions
 
 # Who adopts orphans: the user's systemd, or a reaper of a container. That alone says nothing.
 _MANAGERS = ("systemd", "tini", "dumb-init", "catatonit", "docker-init")
@@ -171,3 +174,35 @@ def _is_its_own(path: str, roots: Sequence[str]) -> bool:
     if path.endswith(".log") or is_queue or any(is_within(path, root) for root in roots):
         return True
     return not _CACHES.isdisjoint(path.split("/")[:-1])
+
+
+def look(
+    roots: tuple[str, ...] = (),
+    *,
+    named: Iterable[int] = (),
+    sessions: Iterable[str] = (),
+    config_file: str | None = None,
+) -> tuple[Orphan, ...]:
+    """Every process that carries a session which is not alive, and those that are named."""
+    return find(question(roots, named=named, sessions=sessions, config_file=config_file))
+
+
+def question(
+    roots: tuple[str, ...] = (),
+    *,
+    named: Iterable[int] = (),
+    sessions: Iterable[str] = (),
+    config_file: str | None = None,
+) -> Inquiry:
+    """What the catalogue, the leases and the keep list say."""
+    found = tuple(places.temp_roots(roots))
+    catalogue = load(overrides=load_settings(config_file).rows)
+    return Inquiry(
+        agents=catalogue.agents,
+        leases=scratch.read_all(found),
+        roots=found,
+        home=places.home(),
+        kept=kept_processes.read(),
+        named=frozenset(named),
+        sessions=frozenset(sessions),
+    )

@@ -15,7 +15,7 @@ from collections.abc import Sequence
 from ..errors import BadArgument, NotFound, PermissionDenied
 from ..lazy_dataclass import dataclass
 from ..model.answers import Held, Nobody, NotMeasured, Users
-from ..model.runaway import Hole
+from ..model.processes import Hole
 from ..oskit.files import kernel_word, punch
 from ..oskit.files.doomed import judged
 from ..oskit.files.opening import closing

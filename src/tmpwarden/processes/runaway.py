@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 
-from ..model.runaway import Breach, GrowingFile, Limits, Sampled, Writer
+from ..model.processes import Breach, GrowingFile, Limits, Sampled, Writer
 from ..model.sweep import Space
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.open_files import OpenFile, open_files

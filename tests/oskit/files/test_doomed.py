@@ -11,7 +11,7 @@ from support.mounts import needs_root
 from support.trees import opened
 from tmpwarden.lazy_dataclass import replace
 from tmpwarden.model.answers import Held, Nobody, NotMeasured, Users
-from tmpwarden.model.runaway import Hole
+from tmpwarden.model.processes import Hole
 from tmpwarden.model.sweep import Evidence, Finding, Owner, Remove, Witness
 from tmpwarden.model.terms import Kind, OwnerState, Reason, WitnessKind
 from tmpwarden.oskit.files import doomed as mod

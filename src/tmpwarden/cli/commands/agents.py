@@ -13,8 +13,7 @@ from ...catalogue import wording
 from ...catalogue.load import Catalogue, load
 from ...catalogue.settings import load_settings
 from ...errors import BadConfig
-from ...model.agent import Agent
-from ...model.sweep import Litter
+from ...model.sweep import Agent, Litter
 from ...model.terms import Tier
 from ...text import plural, shown
 from .. import completing

@@ -11,11 +11,10 @@ import click
 from ...catalogue.settings import load_settings
 from ...errors import BadArgument, NotFound, PermissionDenied, WouldAsk
 from ...lifecycle import braking
-from ...model.processes import Fate
-from ...model.runaway import GrowingFile
+from ...model.processes import Fate, GrowingFile
 from ...oskit.files import places
-from ...processes import punching, runaway, stopped_list
-from ...processes.survey import look
+from ...processes import end, punching, runaway
+from ...processes.find import look
 from ...text import shown, size
 from .. import ask
 from ..call import Answer, Call
@@ -160,7 +159,7 @@ def document(one: GrowingFile) -> dict[str, object]:
 def _lines(found: tuple[GrowingFile, ...]) -> Iterator[str]:
     for one in found:
         yield shown(runaway.sentence(one))
-    for waiting in stopped_list.stopped():
+    for waiting in end.stopped():
         yield f"stopped: {waiting.pid} {shown(waiting.command)}; `tmpwarden brake --resume {waiting.pid}` lets it go on"
     if not found:
         yield f"Nobody writes a file of {size(runaway.WORTH_A_LOOK)} or more in the temp roots."

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 import click
 
-from ...metrics import exposition, series
+from ...metrics import families, series
 from ...metrics.families import FAMILIES, PREFIX, Sample
 from ...model.request import Request
 from ..call import Answer, Call
@@ -28,7 +28,7 @@ def command(call: Call, output: str | None, all_users: bool) -> Answer:
     request = Request(roots=call.roots, config_file=call.config_file)
     look = series.of_all_users if all_users else series.of_this_user
     samples = look(request, now_ns=call.now_ns)
-    text = exposition.text(samples)
+    text = families.text(samples)
     if output is not None:
         from .. import named_output
 

@@ -9,7 +9,7 @@ import click
 from ...errors import NotFound, Partial, PermissionDenied, TmpwardenError, WouldAsk
 from ...lifecycle import orphans
 from ...model.processes import Ended, Fate, Orphan
-from ...processes.survey import look
+from ...processes.find import look
 from ...text import duration, plural, shown, size
 from .. import ask, documents
 from ..call import Answer, Call

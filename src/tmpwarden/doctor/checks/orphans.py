@@ -4,7 +4,7 @@ from collections.abc import Iterator
 
 from ...model.processes import Fate, Orphan
 from ...model.sweep import Diagnosis
-from ...processes.survey import look
+from ...processes.find import look
 from ...text import plural, shown, size
 from ..patient import Patient
 

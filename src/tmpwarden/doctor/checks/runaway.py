@@ -3,12 +3,11 @@
 import time
 from collections.abc import Iterator
 
-from ...model.runaway import GrowingFile
+from ...model.processes import GrowingFile
 from ...model.sweep import Diagnosis
 from ...oskit.files import space
-from ...processes import runaway, stopped_list
-from ...processes.find import observe
-from ...processes.survey import question
+from ...processes import end, runaway
+from ...processes.find import observe, question
 from ...text import plural, shown
 from ..patient import Patient
 
@@ -30,7 +29,7 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
     for one in told:
         remedy = f"tmpwarden brake --stop {one.file.writers[0].pid}" if one.file.writers else "tmpwarden brake"
         yield Diagnosis("runaway", "fail", shown(runaway.sentence(one)) + ".", "", remedy)
-    if waiting := stopped_list.stopped():
+    if waiting := end.stopped():
         words = plural(len(waiting), "process is stopped by the brake", "processes are stopped by the brake")
         detail = "; ".join(f"{one.pid} {shown(one.command)}" for one in waiting[:3])
         yield Diagnosis("runaway", "warn", f"{words} and waits.", detail, f"tmpwarden brake --resume {waiting[0].pid}")

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 from typing import Any
 
-from ...catalogue.regex_cost import REPEATS, is_word, op, sre, takes
+from ...catalogue.names import REPEATS, is_word, op, sre, takes
 
 MOST_STATES = 2000
 _MOST_NODES = 20_000

@@ -3,7 +3,7 @@
 import json
 import re
 
-from ...catalogue.regex_cost import power, sre, why_costly
+from ...catalogue.names import power, sre, why_costly
 from .regex_match import BY_TABLE
 from .regex_table import NoTable, table_of
 

@@ -21,7 +21,7 @@ import stat
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.answers import Users
-    from ...model.runaway import Hole
+    from ...model.processes import Hole
     from ...model.sweep import Remove
 
 _O_PATH = getattr(os, "O_PATH", 0)
@@ -105,7 +105,7 @@ def judged(
     """The unit of that verdict, wherever it lies by now, or a member of a swarm; or the blocks of an open file, which
     needs no name. `users`: who uses it, by the last look. `born_ns`: its birth when it was taken. Raises OSError where
     that does not prove it."""
-    from ...model.runaway import Hole  # hooks, which use `own` alone, start without
+    from ...model.processes import Hole  # hooks, which use `own` alone, start without
 
     bound = Bound(dir_fd, name, opened=verdict.fd if isinstance(verdict, Hole) else None)
     try:

@@ -43,6 +43,7 @@ class Named:
     finder: Finder
     roots: tuple[str, ...]
     warnings: list[str] = field(default_factory=list)
+    _mappings: checks.Mappings = field(default_factory=checks.Mappings)
     _sessions: dict[str, IsMarked] = field(default_factory=dict)  # by root: one answer for all that is named there
 
     def findings(self, words: Iterable[str]) -> tuple[Finding, ...]:
@@ -98,7 +99,7 @@ class Named:
             hint = f"name the whole: {shown(unit)}"
             raise BadArgument(f"{shown(word)} is a part of {shown(unit)}, which goes whole or stays whole", hint=hint)
         _refuse_others(path, word)
-        if _has_shape(finding):
+        if _has_shape(finding, self._mappings):
             yield finding
         else:
             yield from self._stranger(path, word)  # its name alone is that of litter
@@ -118,7 +119,7 @@ class Named:
         below = place.child(name) if place and kind_of(status.st_mode) is Kind.DIR else None
         if below is not None:
             found = replace(self.finder, starts=(below,), stranger=None).find()
-            units = tuple(unit for each in found for unit in singles(each) if _has_shape(unit))
+            units = tuple(unit for each in found for unit in singles(each) if _has_shape(unit, self._mappings))
             if not units:
                 raise NotFound(f"nothing in {shown(word)} is litter of a known kind")
             yield from units
@@ -205,12 +206,12 @@ def singles(finding: Finding) -> Iterator[Finding]:
         yield replace(finding, name=name, members=(), device=status.st_dev, inode=status.st_ino)
 
 
-def _has_shape(finding: Finding) -> bool:
+def _has_shape(finding: Finding, mappings: checks.Mappings) -> bool:
     """Whether the entry is inside what its row says; what cannot be looked at is for the judge to say."""
     try:
         with closing(open_below(finding.root, finding.parent)) as fd:
             status = os.lstat(finding.name, dir_fd=fd)
-            return checks.has_shape(finding.litter, fd, finding.name, status) is not False
+            return checks.has_shape(finding.litter, fd, finding.name, status, mappings) is not False
     except OSError:
         return True
 

@@ -57,7 +57,7 @@ class NamedTake:
             dir_fd = scan.open_below(finding.root, finding.parent)
         except OSError:
             return refused(verdict, Taken.VANISHED)
-        shape = has_shape(finding.litter, dir_fd, finding.name)
+        shape = has_shape(finding, self.prepared.weigher.world, dir_fd)
         if not shape:  # it only has the name of litter, may be a person's, and is not even moved
             os.close(dir_fd)
             detail = "its shape could not be checked"

@@ -7,7 +7,7 @@ import os
 from ...catalogue import checks
 from ...lazy_dataclass import replace
 from ...model.answers import Held, Nobody, NotMeasured, Users
-from ...model.sweep import Evidence, Finding, GitUnclear, Litter, Measure, Witness
+from ...model.sweep import Evidence, Finding, GitUnclear, Measure, Witness
 from ...model.terms import WitnessKind
 from ...oskit.files import walk
 from ...oskit.files.opening import closing, descend
@@ -29,7 +29,7 @@ def gather(finding: Finding, world: World, dir_fd: int, measure: Measure | None 
         measure = _as_we_found_it(finding, measure, world)
     owner, claims = world.owner_of(finding, measure)
     users = with_claims(claims, _users(finding, measure, world, dir_fd))
-    return Evidence(owner, users, measure, has_shape(finding.litter, dir_fd, finding.name))
+    return Evidence(owner, users, measure, has_shape(finding, world, dir_fd))
 
 
 def _mounted_into(finding: Finding, world: World, point: str) -> Evidence:
@@ -46,7 +46,7 @@ def measured(finding: Finding, world: World, dir_fd: int) -> Measure | None:
 
 
 def _walked(finding: Finding, world: World, dir_fd: int) -> Measure | None:
-    if has_shape(finding.litter, dir_fd, finding.name) is False:
+    if has_shape(finding, world, dir_fd) is False:
         return None  # before the walk: a row for empty directories matches the roots of the biggest trees
     measure = _measured(finding, world, dir_fd, count_atime=world.counts_atime(finding.parent))
     if measure is not None and measure.git:  # git has no O_NOATIME: our own look at a clone must not make it younger
@@ -93,15 +93,16 @@ def inspect_git(finding: Finding, evidence: Evidence, dir_fd: int, name: str | N
     return replace(evidence, git_losses=tuple(losses), git_entries=tuple(dict.fromkeys(entries)))
 
 
-def has_shape(litter: Litter, dir_fd: int, name: str) -> bool | None:
-    """Whether the entry is inside what its row says: None if that could not be looked at."""
+def has_shape(finding: Finding, world: World, dir_fd: int, member: str = "") -> bool | None:
+    """Whether the entry, or a member of a swarm, is inside what its row says; None: that could not be looked at."""
+    litter, name = finding.litter, member or finding.name
     if not litter.checks and litter.max_bytes is None:
         return True
     try:
         status = os.lstat(name, dir_fd=dir_fd)
     except OSError:
         return None
-    return checks.has_shape(litter, dir_fd, name, status)
+    return checks.has_shape(litter, dir_fd, name, status, world.mappings)
 
 
 def _as_we_found_it(finding: Finding, measure: Measure, world: World) -> Measure:

@@ -38,7 +38,7 @@ def _member_evidence(finding: Finding, name: str, world: World, dir_fd: int) -> 
         owner=Owner(OwnerState.NONE),
         users=_users(f"{finding.parent}/{name}", status, world),
         measure=_measure(status, world),
-        has_shape=has_shape(finding.litter, dir_fd, name),
+        has_shape=has_shape(finding, world, dir_fd, name),
     )
 
 

@@ -6,6 +6,7 @@ import gc
 import os
 from collections.abc import Callable
 
+from ...catalogue.checks import Mappings
 from ...lazy_dataclass import dataclass, field
 from ...model.answers import Nobody, NotMeasured, Users
 from ...model.sweep import Finding, Measure, Owner, Witness
@@ -52,6 +53,7 @@ class World:
     newly_locked: locks.Inodes = frozenset()  # between the last two looks
     keeps_rolls: bool = False  # what is judged goes at once: the names that its walk saw are wanted again
     last_roll: tuple[str, Roll] = ("", [])
+    mappings: Mappings = field(default_factory=Mappings)
     newly_bound: bool = False  # some socket, somewhere: its owner may have bound it by any name
     # the last look at all of these; the first one waits until there is something to ask
     _seen: tuple[Holders, OwnerOf] | None = None

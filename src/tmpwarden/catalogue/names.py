@@ -1,12 +1,19 @@
-"""Can a regular expression take forever? One answer for names in the catalogue and for checks of the guard. Pure.
+"""What Python's parser of regular expressions says of a row's name: whether a row may write it (nothing that takes
+anything, or forever), and how every name that matches begins and ends. Pure.
 
-What it passes is matched by `re` in at most the third power of the text's length: no repeat holds another one of open
+What passes is matched by `re` in at most the third power of the text's length: no repeat holds another one of open
 length, alternatives in a repeat begin differently, and one way through it meets at most three open repeats.
+
+Most names in a temp root belong to no row, and a glance at their ends says so: no regular expression is compiled for
+them, and `re` is not even imported. A hint says "surely not" or nothing.
 """
 
 from __future__ import annotations
 
 import re
+import warnings
+
+from .patterns import FLAGS, Hint, name_pattern
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -147,3 +154,86 @@ _CATEGORIES: dict[Any, Callable[[str], bool]] = {
     op.CATEGORY_SPACE: lambda letter: letter.isspace(),
     op.CATEGORY_NOT_SPACE: lambda letter: not letter.isspace(),
 }
+
+
+_MOST_EDGES = 64
+_LONGEST_NAME = 1 << 12
+_NO_WIDTH = (op.ASSERT, op.ASSERT_NOT, op.AT)
+
+
+def hint(pattern: str) -> Hint:
+    """For a row's `name`, in which `{uid}` stands for any number."""
+    tree = sre.parse(pattern.replace("{uid}", "[0-9]+"), FLAGS)
+    least, most = tree.getwidth()
+    if tree.state.flags & re.IGNORECASE:
+        return Hint(("",), ("",), 0, _LONGEST_NAME)
+    starts, _ = _edges(tree, backwards=False)
+    ends, _ = _edges(tree, backwards=True)
+    return Hint(_told(starts), _told(ends), int(least), min(int(most), _LONGEST_NAME))
+
+
+def _told(edges: set[str]) -> tuple[str, ...]:
+    return ("",) if "" in edges else tuple(sorted(edges))
+
+
+def _edges(tree: Any, *, backwards: bool) -> tuple[set[str], bool]:
+    """Every text that a match can begin (or end) with, as far as letters are certain; and whether that is all of it."""
+    found = {""}
+    for operation, argument in reversed(list(tree)) if backwards else tree:
+        if operation in _NO_WIDTH:
+            continue
+        parts, is_whole = _part(operation, argument, backwards=backwards)
+        if len(found) * len(parts) > _MOST_EDGES:
+            return found, False
+        found = {part + known if backwards else known + part for known in found for part in parts}
+        if not is_whole:
+            return found, False
+    return found, True
+
+
+def _part(operation: Any, argument: Any, *, backwards: bool) -> tuple[set[str], bool]:
+    if operation is op.LITERAL:
+        return {chr(argument)}, True
+    if operation is op.BRANCH:
+        ways = [_edges(way, backwards=backwards) for way in argument[1]]
+        return {edge for edges, _ in ways for edge in edges}, all(is_whole for _, is_whole in ways)
+    if operation is op.ATOMIC_GROUP:
+        return _edges(argument, backwards=backwards)
+    if operation is op.SUBPATTERN and not argument[1] and not argument[2]:  # no flags of its own
+        return _edges(argument[3], backwards=backwards)
+    if operation in REPEATS and argument[0]:
+        return _edges(argument[2], backwards=backwards)[0], False
+    return {""}, False
+
+
+_LONGEST_PATTERN = 1000
+_OWNER_GROUPS = {"session", "pid"}
+# In a directory that everybody shares a row must name its producer: a pattern that takes one of these takes anything.
+_BLAND = ("a", "x1", "notes.txt", "backup.tar.gz", "My Documents", ".bashrc", "tmp.s41nKzCasd", "k" * 80)
+
+
+def complaint_about_name(pattern: str, *, shared: bool) -> str | None:
+    """Why `pattern` cannot be a row's `name`, or None. `shared`: the place is a temp root or a home itself."""
+    if not 0 < len(pattern) <= _LONGEST_PATTERN:
+        return f"needs 1 to {_LONGEST_PATTERN} characters"
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")  # what Python only wonders about ("possible nested set") is a mistake here
+            tree = sre.parse(name_pattern(pattern, 0), FLAGS)
+            compiled = re.compile(name_pattern(pattern, 0), FLAGS)
+    except (re.error, OverflowError, RecursionError, Warning) as broken:
+        return f"is not a regular expression: {broken}"
+    if strange := set(compiled.groupindex) - _OWNER_GROUPS:
+        return f"has a group called {min(strange)!r}; only `session` and `pid` mean something"
+    if compiled.fullmatch(""):
+        return "matches the empty name"
+    if shared and any(compiled.fullmatch(name) for name in _BLAND):
+        return "is too wide for a directory that everybody shares"
+    return _complaint_about_cost(tree)
+
+
+def _complaint_about_cost(tree: Any) -> str | None:
+    for operation, argument, _ in operations(tree):
+        if operation is op.AT and argument not in (op.AT_END, op.AT_END_STRING):
+            return "has an anchor; a name is matched in full anyway"
+    return why_costly(tree) or None
