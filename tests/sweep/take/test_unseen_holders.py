@@ -9,7 +9,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import pytest
-from tmpwarden.oskit.files.descriptors import closing
 
 from support import hiding
 from support.holding import process
@@ -21,6 +20,7 @@ from tmpwarden.model.answers import Nobody
 from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import kernel_word
 from tmpwarden.oskit.files import purge as purging
+from tmpwarden.oskit.files.opening import closing
 from tmpwarden.sweep.compose import clean
 
 # io_uring_setup and io_uring_register(IORING_REGISTER_FILES): the ring holds the file, in nobody's table.
