@@ -16,6 +16,7 @@ from support.mounts import needs_root
 from support.own_machine import REPOSITORY
 from support.user import OrdinaryUser
 from support.users import OPEN
+from support.wrapped import in_quarantine
 
 PAGE = (REPOSITORY / "docs" / "containers.md").read_text()
 KUBERNETES = REPOSITORY / "deploy" / "kubernetes"
@@ -70,8 +71,7 @@ def test_the_daemonset_takes_what_the_kernel_says_nobody_has_open_and_nothing_el
         done = ran([*CONTAINER, *words, *shlex.split(loop)[1:]], env=env, cwd="/")
         assert done.returncode == 0, done.stderr
         assert (held.exists(), free.exists()) == (True, False)
-    waiting = ordinary_user.tmp / f"tmpwarden-{uid}" / "q"
-    assert [path.suffix for path in waiting.iterdir()] == [".k"]
+    assert [path.suffix for path in in_quarantine(ordinary_user.tmp)] == [".k"]
 
 
 def test_the_pod_has_a_limit_a_first_process_of_ours_and_a_teardown() -> None:

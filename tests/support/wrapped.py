@@ -38,12 +38,13 @@ def started(form: Sequence[str], script: str) -> Iterator[tuple["subprocess.Pope
 
 
 def left_behind(root: Path, *, uid: int | None = None) -> list[str]:
-    """What lies below a temp root, also in quarantine, our own empty directories aside."""
+    """What lies below a temp root, also in quarantine, our own empty directories and labels aside."""
     ours = f"tmpwarden-{os.geteuid() if uid is None else uid}"
     names = [name for name in os.listdir(root) if name != ours]
     for directory in (ours, f"{ours}/q"):
         if (root / directory).exists():
-            names += [f"{directory}/{name}" for name in os.listdir(root / directory) if name != "q"]
+            inside = [name for name in os.listdir(root / directory) if name != "q" and not is_label(name)]
+            names += [f"{directory}/{name}" for name in inside]
     return sorted(names)
 
 

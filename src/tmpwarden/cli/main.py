@@ -120,6 +120,8 @@ def _closed() -> Iterator[str]:
     """Directories of ours that others could write to, such as those of a setup under umask 002, are closed and told."""
     from ..oskit.files import places
 
+    if not hasattr(os, "geteuid"):
+        return  # no users, no modes
     for path in (places.state_dir(), places.config_dir(), places.data_dir()):
         if mode := own_dirs.close_to_others(path):
             yield f"{shown(path)} was writable for other users (mode {mode:04o}); it is private now"
