@@ -173,11 +173,16 @@ ALIEN = ["", "{", "[]", "null", "{}", '{"sessionId": 5}', '{"sessionId": "x", "p
 
 
 @pytest.mark.parametrize("text", ALIEN, ids=range(len(ALIEN)))
-def test_an_alien_registry_entry_is_passed_over(root: Path, home: Path, text: str) -> None:
+def test_an_alien_registry_entry_is_passed_over_unless_its_process_lives(root: Path, home: Path, text: str) -> None:
+    """Claude Code writes it in place: a look may come in the middle. And a later version may call things otherwise."""
     unit = users.session_directory(root)
-    users.register(home, ME, session="x").write_text(text)
+    with process("") as agent:
+        entry = users.register(home, agent.pid, session="x")
+        entry.write_text(text)
+        assert owner_of(unit).state is OwnerState.UNKNOWN
+        assert str(entry) in owner_of(unit).detail
     (home / ".claude/sessions/not-a-pid.json").write_text('{"sessionId": "x"}')
-    (home / ".claude/sessions/1.json").mkdir()
+    (home / ".claude/sessions/4000000.json").mkdir()
     assert owner_of(unit).state is OwnerState.ABSENT
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+from ..oskit.proc import procs
 from .record import whole_number
 from .registry_entry import RegistryEntry, names_in, read_object
 
@@ -24,11 +25,11 @@ def read(config_homes: Iterable[str], unread: list[str]) -> tuple[RegistryEntry,
 
 def _read_one(pid: int, path: str, unread: list[str]) -> RegistryEntry | None:
     found = read_object(path, unread)
-    if found is None:
-        return None
-    fields, written_s = found
+    fields, written_s = found or ({}, 0.0)
     session = fields.get("sessionId")
     if fields.get("pid", pid) != pid or not isinstance(session, str) or not session:
+        if procs.living(pid) is not None and procs.may_be_ours(pid):  # half written just now, or of a version to come
+            unread.append(f"{path} does not say which session process {pid} runs")
         return None
     machine, pidns = _domain(fields.get("pidDomain"))
     return RegistryEntry(session, pid, _start(fields.get("procStart")), machine, pidns, written_s, path)
