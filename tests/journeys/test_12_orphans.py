@@ -62,9 +62,6 @@ def test_the_dead_sessions_server_ends_and_nothing_else(start: Start, tell: Call
     tell("of three MCP servers the dead session's was ended; the living session's and Ann's own run on")
 
 
-@pytest.mark.xfail(
-    strict=True, raises=AssertionError, reason="issue 27, B.11: a server with a file of the home is ended"
-)
 def test_a_server_that_writes_in_the_home_is_kept_and_named(start: Start, tell: Callable[[str], None]) -> None:
     machine, ann = begun(start)
     ann.types("mkdir ~/books && echo 12 > ~/books/ledger.db").must()
