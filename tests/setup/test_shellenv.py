@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from tmpwarden.setup.programs import AGENT_OF
-from tmpwarden.setup.shellenv import functions, shell_of
+from tmpwarden.cli.commands.run import AGENT_OF
+from tmpwarden.setup.shells import functions, shell_of
 from tmpwarden.setup.targets import TARGETS
 
 

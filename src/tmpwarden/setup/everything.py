@@ -15,7 +15,7 @@ from ..oskit.files import own_files, places
 from ..sweep.store import quarantine
 from ..sweep.store.present import lying, restorable
 from ..text import plural
-from . import apply, bus, marks, rc_files, record, shellenv, temp, timer
+from . import apply, bus, marks, record, shells, temp, timer
 from .apply import remove_unused_runtimes as remove_unused_runtimes
 from .edits import Edit, read, resolved
 from .targets import TARGETS, Target, find
@@ -205,9 +205,9 @@ def _tmpfiles(directories: Sequence[str]) -> Iterator[Edit]:
 
 def _shell(ways: Sequence[temp.Way], wanted: Wanted, remaining: list[str]) -> list[Change]:
     needed = {way.agent for way in ways if way.by == "shell"}
-    programs = tuple((program, agent) for program, agent in shellenv.programs_here() if agent in needed)
+    programs = tuple((program, agent) for program, agent in shells.programs_here() if agent in needed)
     try:
-        edit = rc_files.with_functions(wanted.shell, wanted.tmpwarden, programs)
+        edit = shells.with_functions(wanted.shell, wanted.tmpwarden, programs)
     except BrokenSettings as error:
         remaining.append(str(error))
         return []
@@ -227,7 +227,7 @@ def _timer(wanted: Wanted) -> tuple[tuple[Edit, ...], str]:
 
 
 def _completion(wanted: Wanted) -> Iterator[Edit]:
-    path = rc_files.completion_file(wanted.shell)
+    path = shells.completion_file(wanted.shell)
     if path and wanted.completion:
         before = read(path)
         is_theirs = before is not None and b"tmpwarden" not in before

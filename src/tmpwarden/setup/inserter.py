@@ -10,6 +10,7 @@ import difflib
 import json
 import re
 
+from ..lazy_dataclass import dataclass
 from .jsonc import JsonValue, Member, parse
 
 _Change = tuple[int, int, str]  # from, to, what stands there then
@@ -71,7 +72,8 @@ def _in_container(
         has_successor = any(behind == len(kept) - 1 for behind, _ in added)
         changes += _removals(text, node, gone, has_successor)
     if added:
-        changes += _insertions(text, node, kept, added, new, values, style, depth)
+        wanted = _Insertion(text, node, tuple(kept), tuple(added), names=new, values=values, style=style, depth=depth)
+        changes += wanted.changes()
     return changes
 
 
@@ -94,46 +96,56 @@ def _removals(text: str, node: JsonValue, gone: list[Member], has_successor: boo
     return changes
 
 
-def _insertions(
-    text: str,
-    node: JsonValue,
-    kept: list[Member],
-    added: list[tuple[int, int]],
-    names: list[str],
-    values: list[object],
-    style: _Style,
-    depth: int,
-) -> list[_Change]:
-    inner = style.newline + style.indent * (depth + 1)
-    is_flat = bool(kept) and "\n" not in text[node.start : node.end]
-    lead = " " if is_flat else inner
+@dataclass(frozen=True, slots=True)
+class _Insertion:
+    """New members of one object or list."""
 
-    def spelled(number: int) -> str:
-        key = json.dumps(names[number], ensure_ascii=False) + ": " if node.kind == "object" else ""
-        value = json.dumps(values[number], ensure_ascii=False) if is_flat else style.spelled(values[number], depth + 1)
-        return lead + key + value
+    text: str
+    node: JsonValue
+    kept: tuple[Member, ...]
+    added: tuple[tuple[int, int], ...]  # behind which kept member, which of `values`
+    names: list[str]  # the keys, in an object
+    values: list[object]
+    style: _Style
+    depth: int
 
-    if not kept:
-        words = ",".join(spelled(number) for _, number in added)
-        at = _end_of_words(text, node.start + 1, node.end - 1)
-        return [(at, node.end - 1, words + style.newline + style.indent * depth)]
-    changes: list[_Change] = []
-    for behind in sorted({behind for behind, _ in added}):
-        new = [spelled(number) for other, number in added if other == behind]
+    @property
+    def is_flat(self) -> bool:
+        """Everything stands on one line."""
+        return bool(self.kept) and "\n" not in self.text[self.node.start : self.node.end]
+
+    def changes(self) -> list[_Change]:
+        if not self.kept:
+            words = ",".join(self._spelled(number) for _, number in self.added)
+            at = _end_of_words(self.text, self.node.start + 1, self.node.end - 1)
+            return [(at, self.node.end - 1, words + self.style.newline + self.style.indent * self.depth)]
+        return [change for behind in sorted({behind for behind, _ in self.added}) for change in self._behind(behind)]
+
+    def _behind(self, behind: int) -> list[_Change]:
+        """The members that follow one that stays; -1: in front of all of them."""
+        new = [self._spelled(number) for other, number in self.added if other == behind]
         if behind < 0:
-            changes.append((kept[0].start, kept[0].start, ",".join(new).lstrip() + "," + lead))
-            continue
-        member = kept[behind]
+            start = self.kept[0].start
+            return [(start, start, ",".join(new).lstrip() + "," + self._lead())]
+        member = self.kept[behind]
         if member.comma >= 0:
-            at = _end_of_line_comment(text, member.comma + 1)
-            is_followed = behind < len(kept) - 1 or node.members[-1].comma >= 0
-            changes.append((at, at, ",".join(new) + ("," if is_followed else "")))
-        else:
-            at = _end_of_words(text, member.node.end, node.end - 1)
-            separate = [(member.node.end, member.node.end, ",")] if at != member.node.end else []
-            comma = "" if separate else ","
-            changes += [*separate, (at, at, comma + ",".join(new))]
-    return changes
+            at = _end_of_line_comment(self.text, member.comma + 1)
+            is_followed = behind < len(self.kept) - 1 or self.node.members[-1].comma >= 0
+            return [(at, at, ",".join(new) + ("," if is_followed else ""))]
+        at = _end_of_words(self.text, member.node.end, self.node.end - 1)
+        if at == member.node.end:
+            return [(at, at, "," + ",".join(new))]
+        return [(member.node.end, member.node.end, ","), (at, at, ",".join(new))]  # a comment stands in between
+
+    def _spelled(self, number: int) -> str:
+        key = json.dumps(self.names[number], ensure_ascii=False) + ": " if self.node.kind == "object" else ""
+        value = self.values[number]
+        if self.is_flat:
+            return self._lead() + key + json.dumps(value, ensure_ascii=False)
+        return self._lead() + key + self.style.spelled(value, self.depth + 1)
+
+    def _lead(self) -> str:
+        return " " if self.is_flat else self.style.newline + self.style.indent * (self.depth + 1)
 
 
 def _blank_before(text: str, at: int) -> int:

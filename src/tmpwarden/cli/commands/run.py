@@ -8,14 +8,15 @@ import sys
 
 import click
 
+from ...agent_facts import FACTS
 from ...errors import BadArgument
 from ...oskit.files import places
-from ...setup.programs import AGENT_OF
 from ...text import size as size_told
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import byte_size
 
+AGENT_OF = {program: name for name, facts in FACTS.items() for program in facts["programs"]}
 _SYSTEM = "/etc/tmpwarden"
 _TOO_BIG = 128 + getattr(signal, "SIGXFSZ", 25)
 

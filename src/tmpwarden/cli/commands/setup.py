@@ -44,7 +44,7 @@ def command(
 ) -> Answer:
     """Hooks, temp directories, timer and completion for the agents found here: one diff, one question."""
     from ...setup import everything
-    from ...setup.shellenv import shell_of
+    from ...setup.shells import shell_of
 
     if with_state and not remove:
         raise BadArgument("--all goes with --remove")

@@ -20,7 +20,7 @@ def command(call: Call, shell: str | None) -> Answer:
 
     In ~/.bashrc or ~/.zshrc: eval "$(tmpwarden shellenv)"; in config.fish: tmpwarden shellenv fish | source
     """
-    from ...setup.shellenv import functions, programs_here, shell_of
+    from ...setup.shells import functions, programs_here, shell_of
 
     chosen = shell or shell_of(os.environ.get("SHELL", ""))
     programs = programs_here()

@@ -4,11 +4,7 @@ from __future__ import annotations
 
 from ...agent_facts import FACTS
 from ...errors import UnknownAgent
-from .claude import Claude
-from .codex import Codex
-from .copilot import Copilot
-from .gemini import Gemini
-from .opencode import OpenCode
+from .others import Claude, Codex, Copilot, Gemini, OpenCode
 from .target import Target, Wish
 
 _OTHERS: dict[str, type[Target]] = {
