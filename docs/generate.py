@@ -23,8 +23,8 @@ from tmpwarden.catalogue.load import load
 from tmpwarden.catalogue.sample import spelled
 from tmpwarden.catalogue.settings import Settings
 from tmpwarden.cli.call import Call
-from tmpwarden.cli.clicked import tmpwarden
 from tmpwarden.cli.commands import TABLE
+from tmpwarden.cli.group import tmpwarden
 from tmpwarden.cli.wording import SENTENCES
 from tmpwarden.metrics.families import FAMILIES, PREFIX
 from tmpwarden.model.sweep import Litter

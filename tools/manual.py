@@ -9,10 +9,8 @@ import click
 
 from tmpwarden import __version__
 from tmpwarden.cli.call import Call
-from tmpwarden.cli.clicked import tmpwarden
 from tmpwarden.cli.commands import TABLE
-from tmpwarden.cli.examples import examples
-from tmpwarden.cli.group import common_options
+from tmpwarden.cli.group import common_options, examples, tmpwarden
 
 _COMMON = {word for option in common_options() for word in option.opts} | {"--help"}
 _EXITS = (

@@ -16,9 +16,8 @@ import tmpwarden as tmpwarden_package
 from support import forked
 from support.command import data
 from tmpwarden.cli.call import Call
-from tmpwarden.cli.clicked import tmpwarden
 from tmpwarden.cli.commands import TABLE, brake
-from tmpwarden.cli.examples import examples
+from tmpwarden.cli.group import examples, tmpwarden
 from tmpwarden.cli.main import main
 
 _JARGON = re.compile(

@@ -12,9 +12,8 @@ from support.examples import examples
 from support.litter import claude_session
 from tmpwarden.cli import seen
 from tmpwarden.cli.call import Call
-from tmpwarden.cli.envelope import chunks
+from tmpwarden.cli.envelope import Spool, chunks
 from tmpwarden.cli.main import main
-from tmpwarden.cli.spool import Spool
 from tmpwarden.model.request import Request
 
 values = st.recursive(

@@ -15,8 +15,8 @@ from ..lifecycle.users import User, has_agents, has_own_home, users_of
 from ..oskit.files import places
 from ..text import shown
 from .call import Answer, Call
+from .envelope import plain
 from .progress import Progress
-from .spool import plain
 from .stopping import Stop, stopping
 
 LIMIT_S = 600.0  # for one user; clean stops by itself before, between two units

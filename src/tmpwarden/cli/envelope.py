@@ -1,15 +1,21 @@
-"""The one JSON object that programs read: the same five keys on success and on failure."""
+"""The one JSON object that programs read: the same five keys on success and on failure, and lists of any length."""
 
 from __future__ import annotations
 
+import json
 import time
-from collections.abc import Iterator, Mapping, Sequence
+import zlib
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from .. import __version__
 from ..errors import Partial, TmpwardenError
 from ..small_json import dumps
-from .spool import Spool
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from .documents import Document
+
+_BATCH = 512
 SCHEMA = 2  # 1 had `error.hint`, which the published schema does not allow
 
 
@@ -47,3 +53,41 @@ def _described(error: TmpwardenError | None, exit_code: int) -> dict[str, str] |
     if error is None and exit_code:
         error = Partial("not all is in order", hint="data tells what is not")
     return None if error is None else error.described()
+
+
+class Spool:
+    """Documents on their way to a program, as compressed text: a hundred thousand dicts would fill the memory.
+
+    Add them, then iterate over their JSON texts in the same order, as often as wanted.
+    """
+
+    __slots__ = ("_count", "_last", "_packed")
+
+    def __init__(self, documents: Iterable[Document] = ()) -> None:
+        self._packed: list[bytes] = []
+        self._last: list[str] = []
+        self._count = 0
+        for document in documents:
+            self.add(document)
+
+    def __len__(self) -> int:
+        return self._count
+
+    def add(self, document: Document) -> None:
+        self._last.append(dumps(document))  # one line: JSON in ASCII holds no newline
+        self._count += 1
+        if len(self._last) == _BATCH:
+            self._packed.append(zlib.compress("\n".join(self._last).encode("ascii"), 1))
+            self._last = []
+
+    def __iter__(self) -> Iterator[str]:
+        for packed in self._packed:
+            yield from zlib.decompress(packed).decode("ascii").split("\n")
+        yield from self._last
+
+
+def plain(value: object) -> list[object]:
+    """`default` of json.dumps, for whoever sends a document through a pipe in one piece."""
+    if isinstance(value, Spool):
+        return [json.loads(text) for text in value]
+    raise TypeError(f"{type(value).__name__} is no JSON")

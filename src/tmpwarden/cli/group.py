@@ -1,21 +1,25 @@
-"""The command group: loads one module per command when it is called, and takes the common options anywhere."""
+"""The command line as click reads it: a module per command, common options anywhere, examples in --help."""
 
 from __future__ import annotations
 
 import importlib
 import os
+import re
 from collections.abc import Callable
-from functools import update_wrapper
+from functools import cache, update_wrapper
 from typing import Any
 
 import click
 
 from .. import __version__
-from ..text import did_you_mean
+from ..errors import BadArgument
+from ..text import did_you_mean, nearest
 from .call import Answer, Call, Done
 from .commands import TABLE
-from .examples import attach
 
+Example = tuple[str, str]  # what to type after `tmpwarden`, what it does
+_WIDEST = 76  # columns of the 80 that click writes, behind its indent
+_FILE = os.path.join(os.path.dirname(__file__), "examples.txt")
 COMPLETION_VARIABLE = "_TMPWARDEN_COMPLETE"
 _COMMANDS_DIR = os.path.join(os.path.dirname(__file__), "commands")
 
@@ -79,6 +83,39 @@ def with_common_options(command: click.Command, path: str = "") -> click.Command
     return command
 
 
+@cache
+def examples() -> dict[str, list[Example]]:
+    """What people really type, by command (`worktrees proof`; "" is `tmpwarden` alone). A test runs each of them."""
+    found: dict[str, list[Example]] = {}
+    path = ""
+    with open(_FILE, encoding="utf-8") as lines:
+        for line in lines:
+            typed, _, does = line.rstrip("\n").partition("  # ")
+            words = typed.strip().removeprefix("tmpwarden").strip()
+            if does:
+                found[path].append((words, does))
+            elif words.endswith(":"):
+                path = words.removesuffix(":")
+                found[path] = []
+    return found
+
+
+def attach(command: click.Command, path: str) -> None:
+    """Put the examples of `tmpwarden PATH` below its options."""
+    lines = examples().get(path)
+    if lines and not command.epilog:
+        command.epilog = "\b\nExamples:\n" + "\n".join(_aligned(lines))
+
+
+def _aligned(lines: list[Example]) -> list[str]:
+    """One line each where that fits, else what it does on the line below."""
+    typed = [f"  tmpwarden {words}".rstrip() for words, _ in lines]
+    column = max(map(len, typed)) + 2
+    if all(column + len(does) <= _WIDEST for _, does in lines):
+        return [f"{words:<{column}}{does}" for words, (_, does) in zip(typed, lines, strict=True)]
+    return [line for words, (_, does) in zip(typed, lines, strict=True) for line in (words, f"      {does}")]
+
+
 class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
         there = set(os.listdir(_COMMANDS_DIR))
@@ -107,3 +144,63 @@ class LazyGroup(click.Group):
             if rows:
                 with formatter.section(section):
                     formatter.write_dl(rows)
+
+
+@click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
+@click.pass_context
+def tmpwarden(context: click.Context) -> object:
+    """Clears what coding agents leave in temp directories, and says why each thing stays or goes.
+
+    Without a command: `tmpwarden status`.
+    """
+    if context.invoked_subcommand is not None:
+        return None
+    status = tmpwarden.get_command(context, "status")
+    assert status is not None
+    return context.invoke(status)
+
+
+with_common_options(tmpwarden)
+
+
+def called(call: Call, argv: list[str]) -> Answer:
+    """The command's answer; what click has to say about the line becomes an error of ours."""
+    try:
+        with tmpwarden.make_context("tmpwarden", argv, obj=call) as context:
+            result = tmpwarden.invoke(context)
+            return result if isinstance(result, Answer) else Answer()
+    except click.exceptions.Exit as done:
+        return Answer(exit_code=done.exit_code)
+    except click.ClickException as error:
+        raise BadArgument(_sentence(error), hint=_help_for(error)) from None
+    except click.Abort:
+        raise KeyboardInterrupt from None
+
+
+def complete(instruction: str) -> int:
+    """A shell asks what could come next (`tmpwarden completion` set that up)."""
+    from click.shell_completion import shell_complete
+
+    return shell_complete(tmpwarden, {"obj": Call()}, "tmpwarden", COMPLETION_VARIABLE, instruction)
+
+
+def _sentence(error: click.ClickException) -> str:
+    if isinstance(error, click.NoSuchOption):  # click takes the dashes for likeness: --nope, did you mean --force?
+        words = [name.lstrip("-") for name in _options(error.ctx)]
+        return f"no such option: {error.option_name}{did_you_mean(error.option_name.lstrip('-'), words, '--{0}')}"
+    text = error.format_message().rstrip(".")
+    return text[:1].lower() + text[1:] if text[1:2].islower() else text
+
+
+def _options(context: click.Context | None) -> list[str]:
+    known = context.command.get_params(context) if context else []
+    return [name for each in known if isinstance(each, click.Option) for name in each.opts if name.startswith("--")]
+
+
+def _help_for(error: click.ClickException) -> str:
+    context, parameter = getattr(error, "ctx", None), getattr(error, "param", None)
+    if isinstance(parameter, click.Parameter) and isinstance(parameter.type, click.Choice):
+        written = re.search(r"'([^']*)' is not one of", error.format_message())
+        if written and (near := nearest(written[1], map(str, parameter.type.choices))):
+            return f"did you mean {near}?"
+    return f"`{context.command_path if context else 'tmpwarden'} --help` shows how it is called"

@@ -35,7 +35,7 @@ def run() -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
     if asked := os.environ.get("_TMPWARDEN_COMPLETE"):
-        from .clicked import complete
+        from .group import complete
 
         raise SystemExit(complete(asked))
     status = main(sys.argv[1:])
@@ -128,7 +128,7 @@ def _closed() -> Iterator[str]:
 
 
 def _by_click(call: Call, argv: list[str]) -> Answer:
-    from .clicked import called  # it costs half of what a small scan costs
+    from .group import called  # it costs half of what a small scan costs
 
     return called(call, argv)
 

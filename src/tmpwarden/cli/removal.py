@@ -12,7 +12,7 @@ from ..sweep.prepared import CleanResult
 from ..sweep.store.saved import Saved
 from ..text import duration, plural, shown, size
 from . import documents, render
-from .spool import Spool
+from .envelope import Spool
 from .table import Row, draw
 from .wording import sentence, with_detail
 

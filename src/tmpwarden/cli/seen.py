@@ -46,7 +46,7 @@ def look(call: Call, request: Request, *, in_full: bool) -> Seen:
 
 def spooled(call: Call, request: Request, *, in_full: bool) -> documents.Document:
     """The same document for a program, which gets all of it: nothing of a verdict is kept but its text."""
-    from .spool import Spool
+    from .envelope import Spool
 
     survey, findings, totals = scan(request, now_ns=call.now_ns), Spool(), documents.Totals()
     for verdict in survey:

@@ -154,8 +154,8 @@ def _former_edits() -> list[Edit]:
     known = record.files_of(TARGET)
     edits = [_former(changed) for changed in known.values()]
     shared = [os.path.join(target.home(), target.facts["temp_file"]) for target in TARGETS if target.facts["temp_file"]]
-    shared += map(rc_files.start_file, shellenv.SHELLS)
-    own = [*map(rc_files.completion_file, shellenv.SHELLS), f"{os.path.dirname(places.config_dir())}/{_TMPFILES}"]
+    shared += map(shells.start_file, shells.SHELLS)
+    own = [*map(shells.completion_file, shells.SHELLS), f"{os.path.dirname(places.config_dir())}/{_TMPFILES}"]
     for path in dict.fromkeys(resolved(path) for path in (*shared, *own) if path):
         before = None if path in known else read(path)
         if before is not None and (path in own or marks.FIRST.encode() in before):

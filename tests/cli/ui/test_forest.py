@@ -8,8 +8,8 @@ from pathlib import Path
 
 from support import planted
 from support.command import data
+from tmpwarden.cli.ui.app import Snapshot, look
 from tmpwarden.cli.ui.forest import MarkCounts, TreeLine, grown
-from tmpwarden.cli.ui.look import Snapshot, look
 from tmpwarden.cli.ui.pins import Pin, pinned, still_marked
 from tmpwarden.model.request import Request
 from tmpwarden.model.sweep import Remove

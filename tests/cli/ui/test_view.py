@@ -21,10 +21,9 @@ from textual.widgets import Input, Static
 
 from tmpwarden.cli.ui import app as app_module
 from tmpwarden.cli.ui import units as units_module
-from tmpwarden.cli.ui.app import View
+from tmpwarden.cli.ui.app import Snapshot, View
 from tmpwarden.cli.ui.forest import Forest, TreeLine
-from tmpwarden.cli.ui.look import Snapshot
-from tmpwarden.cli.ui.screens import Question, TextScreen
+from tmpwarden.cli.ui.keys import Question, TextScreen
 from tmpwarden.cli.ui.units import Units
 
 _LIMIT_S = 60

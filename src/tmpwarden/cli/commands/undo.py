@@ -15,8 +15,8 @@ from ...sweep.store.undo import Restored
 from ...text import plural, shown, size
 from .. import completing, documents
 from ..call import Answer, Call
+from ..envelope import Spool
 from ..group import pass_call
-from ..spool import Spool
 
 
 @click.command()

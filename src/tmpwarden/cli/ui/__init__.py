@@ -1,1 +1,1 @@
-"""The interactive view. Only `app` and `screens` know Textual; nothing else of tmpwarden imports them."""
+"""The interactive view. Only `app` and `keys` know Textual; nothing else of tmpwarden imports them."""

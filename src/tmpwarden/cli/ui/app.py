@@ -5,7 +5,9 @@ from __future__ import annotations
 import asyncio
 import signal
 import sys
+import time
 from collections.abc import Callable, Container, Iterable
+from itertools import takewhile
 from typing import ClassVar
 
 from rich.text import Text
@@ -16,12 +18,21 @@ from textual.timer import Timer
 from textual.widgets import Footer, Input, Static, Tree
 from textual.worker import get_current_worker
 
+from ...catalogue.load import load
+from ...catalogue.settings import load_settings
 from ...errors import TmpwardenError
+from ...lazy_dataclass import dataclass
+from ...lifecycle.living import living
 from ...model.request import Request
+from ...model.sweep import Space, Verdict
+from ...oskit.files import places
+from ...oskit.files.space import percent_used
+from ...sweep.compose import prepare
+from ...sweep.store import present
+from ...text import plural, shown
 from ..call import Call
-from . import bars, keys
+from . import keys
 from .forest import MANY, Forest, Key, MarkCounts, TreeLine
-from .look import Snapshot, look
 from .pins import Pin
 from .units import Units
 
@@ -29,6 +40,31 @@ _SOONEST_S = 3.0  # between two looks
 _REST = 5  # and this many times as long as one takes
 _TYPING_S = 0.15  # a filter is looked up when nobody has typed for so long
 _TURN_S = 0.0005  # how long a look at 100,000 things may hold the interpreter while a key waits
+
+
+@dataclass(frozen=True, slots=True)
+class Snapshot:
+    verdicts: tuple[Verdict, ...]
+    spaces: tuple[Space, ...]
+    sessions: int  # alive
+    undoable: int  # units that can come back
+    warnings: tuple[str, ...]
+    took_s: float
+
+
+def look(request: Request, now_ns: Callable[[], int], is_unwanted: Callable[[], bool] = lambda: False) -> Snapshot:
+    """What `scan` sees, and who lives. It runs in a thread, so it forks nothing.
+
+    It ends between two units once its answer is not wanted any more: quitting does not wait for 100,000 of them.
+    """
+    began_s = time.monotonic()
+    prepared = prepare(request, now_ns=now_ns)
+    verdicts = tuple(takewhile(lambda _: not is_unwanted(), prepared.verdicts()))
+    overrides = load_settings(request.config_file).rows
+    sessions = living(load(overrides=overrides), prepared.roots)
+    waiting = present.restorable(places.state_dir())
+    took_s = time.monotonic() - began_s
+    return Snapshot(verdicts, prepared.spaces(), len(sessions), len(waiting), tuple(prepared.warnings), took_s)
 
 
 class View(App[int]):
@@ -152,7 +188,7 @@ class View(App[int]):
             self.opened.discard(event.node.data.key)
 
     def on_tree_node_highlighted(self, _: Tree.NodeHighlighted[TreeLine]) -> None:
-        self.put("#detail", Text(bars.details(self)))
+        self.put("#detail", Text(details(self)))
 
     def say(self, sentence: str) -> None:
         self.said = sentence
@@ -179,9 +215,9 @@ class View(App[int]):
         if not self.units.is_attached:
             return  # the view is closing
         self.units.redraw()
-        self.put("#full", Text(bars.summary(self), no_wrap=True, overflow="ellipsis"))
+        self.put("#full", Text(summary(self), no_wrap=True, overflow="ellipsis"))
         self.put("#columns", Text(self.units.titles))
-        self.put("#detail", Text(bars.details(self)))
+        self.put("#detail", Text(details(self)))
         self.put("#said", Text(self.said, no_wrap=True, overflow="ellipsis"))
 
     def put(self, place: str, text: Text) -> None:
@@ -246,3 +282,24 @@ class View(App[int]):
     def action_going(self) -> None:
         self.only_going = not self.only_going
         self.draw()
+
+
+def summary(view: View) -> str:
+    """The line above the tree: how full, who lives, what is marked."""
+    if view.seen is None:
+        return view.said
+    rooms = [f"{shown(each.path)} {percent_used(each)}%" for each in view.seen.spaces]
+    parts = [" ".join(rooms), plural(view.seen.sessions, "live session")]
+    parts += [f"undo: {view.seen.undoable}"] * (view.seen.undoable > 0)
+    parts += [f"filter: {view.words}"] * bool(view.words) + ["only what may go"] * view.only_going
+    parts += [view.mark_counts.told] * bool(view.mark_counts.told)
+    return "  |  ".join(parts)
+
+
+def details(view: View) -> str:
+    """The lines below it: where the cursor is, and why that stays or goes."""
+    node = view.here()
+    if node is None:
+        return "No agent left anything here." if view.forest and not view.forest.units else ""
+    where = shown(node.path) if node.path else node.title
+    return f"{where}\n{node.why}"

@@ -18,7 +18,7 @@ from ...model.sweep import Receipt
 from ...sweep.compose import clean
 from ...sweep.prepared import Plan
 from .. import removal, render
-from ..spool import plain
+from ..envelope import plain
 from .pins import of_document, still_marked
 
 
