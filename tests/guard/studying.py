@@ -3,8 +3,7 @@
 from collections.abc import Callable, Mapping
 
 from tmpwarden.guard.context import Context
-from tmpwarden.guard.nouns.analysis import Analysis
-from tmpwarden.guard.nouns.budget import Budget
+from tmpwarden.guard.nouns.analysis import Analysis, Budget
 from tmpwarden.guard.simulate.study import study
 
 

@@ -12,8 +12,8 @@ from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.first_look import is_nothing
 from tmpwarden.guard.programs.known import NAMES as KNOWN
+from tmpwarden.guard.rules.compiling import first_table
 from tmpwarden.guard.rules.config import load
-from tmpwarden.guard.rules.first_table import first_table
 from tmpwarden.guard.rules.rule import Rules
 from tmpwarden.guard.rules.verify import verify
 from tmpwarden.model.hot import ToolCall

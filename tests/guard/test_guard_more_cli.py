@@ -19,8 +19,7 @@ from tmpwarden.doctor.patient import Patient
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.log import audit
-from tmpwarden.guard.rules.choosing import preset_names
-from tmpwarden.guard.rules.config import load
+from tmpwarden.guard.rules.config import load, preset_names
 from tmpwarden.model.hot import Decision, ToolCall
 from tmpwarden.model.request import Request
 from tmpwarden.setup import apply, health, runtime

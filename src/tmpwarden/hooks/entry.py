@@ -18,9 +18,7 @@ _FIRST = b'{"session_id":"'
 _MARKS = (">", "$", "tmp", "=", "`", "<", "(", "~", "rm ", "cd ")
 _FIRST_LOOK = "-first"
 # rooms of the guard that are imported when a line needs them, and that many lines need
-_OFTEN = tuple(
-    f"tmpwarden.guard.simulate.{room}" for room in ("builtins", "git", "interpreters", "repeaters", "variables")
-)
+_OFTEN = tuple(f"tmpwarden.guard.simulate.{room}" for room in ("builtins", "interpreters", "tools", "wrappers"))
 _FOR_THE_FIRST_LOOK = ("tmpwarden.agent_facts", "tmpwarden.guard.first_look", "tmpwarden.guard.log.audit")
 _COMPILER = "tmpwarden.guard.rules.compiling"
 

@@ -6,7 +6,7 @@ from support.empty_disk import look
 from support.work import calls_of
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
-from tmpwarden.guard.nouns.budget import MAX_STEPS, Budget
+from tmpwarden.guard.nouns.analysis import MAX_STEPS, Budget
 from tmpwarden.guard.rules.config import load
 from tmpwarden.guard.shell.syntax import Unreadable
 from tmpwarden.model.hot import Decision, ToolCall

@@ -13,9 +13,8 @@ from support.repos import git
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.first_look import is_nothing
-from tmpwarden.guard.rules.choosing import PRESETS_DIR, preset_names
-from tmpwarden.guard.rules.config import load
-from tmpwarden.guard.rules.first_table import first_table
+from tmpwarden.guard.rules.compiling import first_table
+from tmpwarden.guard.rules.config import PRESETS_DIR, load, preset_names
 from tmpwarden.guard.rules.rule import Rules
 from tmpwarden.model.hot import Decision, ToolCall
 from tmpwarden.oskit.files.disk import Disk, pushed_branch

@@ -6,8 +6,7 @@ from pathlib import Path
 import pytest
 
 from tmpwarden.guard.rules.compiled import cache_path, config_files, rules_in_force
-from tmpwarden.guard.rules.config import load
-from tmpwarden.guard.rules.source import Mistake
+from tmpwarden.guard.rules.config import Mistake, load
 from tmpwarden.guard.rules.verify import verify
 from tmpwarden.toml_lines import lines_of
 

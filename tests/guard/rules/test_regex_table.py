@@ -8,9 +8,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tmpwarden.catalogue.names import why_costly
-from tmpwarden.guard.rules.regex_match import BY_TABLE, is_match, matches_table
+from tmpwarden.guard.rules.decode import prepared
+from tmpwarden.guard.rules.patterns import BY_TABLE, is_match, matches_table
 from tmpwarden.guard.rules.regex_table import MOST_STATES, NoTable, table_of
-from tmpwarden.guard.rules.regexes import prepared
 from tmpwarden.guard.rules.rule import Rule
 
 ATOMS = st.sampled_from(

@@ -11,7 +11,7 @@ from support.empty_disk import look
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
-from tmpwarden.guard.rules.glob import matches
+from tmpwarden.guard.rules.patterns import matches
 from tmpwarden.model.hot import Decision, ToolCall
 
 

@@ -24,9 +24,9 @@ def test_reading_and_rewriting_import_nothing_heavy() -> None:
     code = (
         f"import sys; sys.path.insert(0, {str(SRC)!r}); before = set(sys.modules)\n"
         "from tmpwarden.guard.decide.leading import led\n"
-        "from tmpwarden.guard.decide.temproot import TempRoot\n"
+        "from tmpwarden.guard.decide.rewriting import TempRoot\n"
         "from tmpwarden.guard.simulate.study import study\n"
-        "from tmpwarden.guard.nouns.budget import Budget\n"
+        "from tmpwarden.guard.nouns.analysis import Budget\n"
         "look = lambda p: ('/', False)\n"
         "from tmpwarden.guard.context import Context\n"
         "here = Context(scratch=None, project=None, cwd='/', home='/h', uid=0, look=look)\n"
@@ -38,6 +38,6 @@ def test_reading_and_rewriting_import_nothing_heavy() -> None:
     loaded = set(out.split())
     assert not loaded & HEAVY
     assert not loaded & (
-        {"tmpwarden.guard.simulate.braces", "tmpwarden.guard.shell.escapes"}
+        {"tmpwarden.guard.simulate.braces", "tmpwarden.guard.shell.words"}
         | {f"tmpwarden.guard.programs.{name}" for name in ("inline", "rare", "git")}
     )

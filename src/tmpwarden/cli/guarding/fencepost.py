@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from ...guard.rules.regexes import prepared
+from ...guard.rules.decode import prepared
 from .toml_text import comment, entry, line, listed
 
 Yaml = dict[str, object]

@@ -6,9 +6,8 @@ import os
 import sys
 
 from ...errors import BadArgument, BadConfig
-from ...guard.rules.choosing import NO_PRESET, preset_names
 from ...guard.rules.compiled import config_files
-from ...guard.rules.config import Loaded, load
+from ...guard.rules.config import NO_PRESET, Loaded, load, preset_names
 from ...oskit.files import places
 from ...text import shown
 from ..call import Call

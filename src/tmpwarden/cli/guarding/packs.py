@@ -7,9 +7,7 @@ from collections.abc import Iterator
 import click
 
 from ...errors import BadArgument
-from ...guard.rules.choosing import preset_names, preset_sources
-from ...guard.rules.config import load
-from ...guard.rules.source import Source
+from ...guard.rules.config import Source, load, preset_names, preset_sources
 from ...text import plural, shown
 from ..call import Answer, Call
 from ..group import pass_call

@@ -8,8 +8,7 @@ from collections.abc import Iterable, Iterator
 
 import click
 
-from ...guard.log.history import Entry, entries, folded, is_wanted
-from ...guard.log.stats import Spoken, counted
+from ...guard.log.history import Entry, Spoken, counted, entries, folded, is_wanted
 from ...oskit.files import places
 from ...text import shown
 from .. import documents

@@ -1,4 +1,4 @@
-"""`[[guard.commands]]` against one simple command: which rows speak about it. Loaded only where a program has rows.
+"""`[[guard.commands]]` against one simple command: which rows speak about it. Loaded where a program has rows.
 
 Words that cannot be told before the line runs count as text: no option, no subcommand. Options in front of a subcommand
 may or may not take the next word, so both readings are tried: a row is never passed over because of one that we do not
@@ -8,16 +8,139 @@ know.
 from __future__ import annotations
 
 from ..nouns.analysis import Simple
-from ..rules.glob import matches
-from .command_text import holds
+from ..rules.patterns import matches
 from .command_words import Given, tails
 from .scope import Judged, Scope
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Container, Iterator
+    from collections.abc import Callable, Container, Iterable, Iterator
+
+    from .scope import Scope
 
     Row = dict[str, object]
+
+_MARKS = str.maketrans(dict.fromkeys("()[]{},\"'`\t\n\r", " ") | {";": " ; "})
+_SPEAKERS = ("echo", "printf", "cat")
+MAX_TEXT = 50_000
+
+
+def holds(wanted: list[str], simple: Simple, line: tuple[Simple, ...], unfiltered: bool) -> bool:
+    """Is one of these sequences of words in what the command is told, by argument, here-document or pipe?"""
+    sequences = [text.split() for text in wanted]
+    return any(_has(_words(text), sequences, unfiltered) for text in _told(simple, line))
+
+
+def _told(simple: Simple, line: tuple[Simple, ...]) -> Iterator[str]:
+    """Its own words and its input; what others in the line say may be piped to it."""
+    for word in simple.argv[1:]:
+        if word is not None:
+            yield word
+            if word[:2] == "--" and "=" in word:
+                yield word.partition("=")[2]
+            elif word[:1] == "-" and len(word) > 2:
+                yield word[2:]
+    yield " ".join([word for word in simple.argv[1:] if word is not None])
+    yield simple.input
+    for other in line:
+        if other.name in _SPEAKERS:
+            yield " ".join([word for word in other.argv[1:] if word is not None])
+            yield other.input
+
+
+def _words(text: str) -> list[str]:
+    """In small letters, without comments and marks."""
+    text = text[:MAX_TEXT]
+    while "/*" in text:
+        before, _, rest = text.partition("/*")
+        text = f"{before} {rest.partition('*/')[2]}"
+    lines = [line.partition("-- ")[0] for line in text.split("\n")]
+    return "\n".join(lines).replace("\\n", " ").translate(_MARKS).lower().split()
+
+
+def _has(words: list[str], sequences: Iterable[list[str]], unfiltered: bool) -> bool:
+    for sequence in sequences:
+        for at in range(len(words) - len(sequence) + 1):
+            is_there = all(_has_word(globs, word) for globs, word in zip(sequence, words[at:], strict=False))
+            end = words.index(";", at) if ";" in words[at:] else len(words)
+            if is_there and not (unfiltered and "where" in words[at:end]):
+                return True
+    return False
+
+
+def _has_word(globs: str, word: str) -> bool:
+    return any(matches(glob, word) for glob in globs.split("|"))
+
+
+_WITH_LEASE = ("--force-with-lease", "--force-if-includes")
+_OUTRIGHT = ("--force", "--mirror", "--all", "--branches", "--tags", "--prune", "--delete")
+
+
+def _lease(given: Given, simple: Simple, scope: Scope) -> bool:
+    """True unless it is a push with a lease to branches that are named and not protected."""
+    if given.has_unknown or "f" in given.letters or "d" in given.letters or "o" in given.letters:
+        return True
+    names = [name for name, _, _ in given.longs if name[:2] == "--" and name not in _WITH_LEASE]
+    if any(one.startswith(name) for name in names for one in _OUTRIGHT):
+        return True
+    targets = [_target(word) for word in given.plain[1:]]
+    if not targets:
+        targets = [scope.pushed_branch(simple.cwd) if simple.cwd is not None and not _names_a_repository(given) else ""]
+    return any(_is_protected(target, scope) for target in targets)
+
+
+def _target(refspec: str) -> str:
+    """The branch that a refspec changes; "" where the words do not say."""
+    source, colon, branch = refspec.rpartition(":")
+    if refspec[:1] == "+" or (colon and not source):
+        return ""  # a lease does not hold for it; nothing is pushed there: it is deleted
+    return branch.removeprefix("refs/heads/")
+
+
+def _is_protected(branch: str, scope: Scope) -> bool:
+    if not branch or branch in ("HEAD", "@") or "*" in branch or branch.startswith("refs/"):
+        return True
+    return any(matches(glob, branch) for glob in scope.protected)
+
+
+def _names_a_repository(given: Given) -> bool:
+    """Another repository than the one around the working directory."""
+    return any(name in ("--git-dir", "--work-tree", "-C") or name[:2] == "-C" for name, _, _ in given.longs)
+
+
+def _everything(given: Given, simple: Simple, scope: Scope) -> bool:
+    """A pattern for all that is here, not a letter of a name in it."""
+    return any("*" in word and not word.strip("*?./") and word[0] != "/" for word in given.plain)
+
+
+def _many(given: Given, simple: Simple, scope: Scope) -> bool:
+    """killall, pkill: whoever has the name. kill: all that we may signal (-1), or the first process."""
+    if simple.name != "kill":
+        return bool(given.plain) or given.has_unknown or any(name in ("-u", "--user") for name, _, _ in given.longs)
+    words = [word for word in simple.argv[1:] if word is not None]
+    return "1" in words or "-1" in words[1:] or words[:1] == ["-1"]
+
+
+def without_aliases(argv: tuple[str | None, ...]) -> tuple[str | None, ...] | None:
+    """`git -c alias.x='push --force' x`: with the alias spelled out; None where there is none."""
+    if not any((word or "")[:2] == "-c" for word in argv):
+        return None
+    aliases = {}
+    for at, word in enumerate(argv):
+        before = argv[at - 1] if at else None
+        setting = word if before == "-c" else (word or "")[2:] if (word or "")[:2] == "-c" else None
+        key, equals, value = (setting or "").partition("=")
+        if equals and key.lower().startswith("alias.") and value[:1] != "!":
+            aliases[key[6:].lower()] = value
+    for name, value in aliases.items():
+        for at in tails(tuple(word and word.lower() for word in argv), [name]):
+            if at > 0:
+                return ("git", *value.split(), *argv[at:])
+    return None
+
+
+CHECKS: dict[str, Callable[[Given, Simple, Scope], bool]] = {"lease": _lease, "everything": _everything, "many": _many}
+
 
 UNKNOWN_WORD = "which command of it runs cannot be told before it runs"
 
@@ -83,7 +206,6 @@ def _spellings(simple: Simple) -> list[tuple[str | None, ...]]:
     """As it was written; for git also with an alias of the same line spelled out."""
     if simple.name != "git":
         return [simple.argv]
-    from .command_checks import without_aliases
 
     other = without_aliases(simple.argv)
     return [simple.argv] if other is None else [simple.argv, other]
@@ -111,7 +233,6 @@ def _fits(row: Row, argv: tuple[str | None, ...], at: int, simple: Simple, scope
 
 
 def _checked(check: str, given: Given, simple: Simple, scope: Scope) -> bool:
-    from .command_checks import CHECKS
 
     return CHECKS[check](given, simple, scope) if check in CHECKS else True
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..rules.glob import matches
+from ..rules.patterns import matches
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

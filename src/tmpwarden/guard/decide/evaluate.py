@@ -5,8 +5,7 @@ Pure: the disk is seen only through `context.look`. Errors never become a deny; 
 
 from ...model.hot import ALLOW, ASK, DENY, PASS, Decision, ToolCall
 from ..context import Context
-from ..nouns.analysis import Simple
-from ..nouns.budget import Budget
+from ..nouns.analysis import Budget, Simple
 from ..rules.rule import Rules
 from ..shell.syntax import Unreadable
 from ..simulate.study import Study, study
@@ -16,7 +15,7 @@ from .scope import Judged, Scope
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .leading import Led
-    from .temproot import TempRoot
+    from .rewriting import TempRoot
 
 _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
 
@@ -24,8 +23,7 @@ _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
 def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
     """allow, ask, deny or pass; `rewritten` and `paths` are what will really run, None where nothing changes."""
     if call.command is None:
-        from .filetools import judge_file_tool
-        from .tools import with_tool_rules
+        from .filetools import judge_file_tool, with_tool_rules
 
         return with_tool_rules(judge_file_tool(call, rules, context), call, rules, context)
     budget = Budget()
@@ -55,7 +53,7 @@ def _leading(command: str, rules: Rules, context: Context) -> "TempRoot | None":
     if scratch is None:
         return None
     from .leading import may_name  # off by default
-    from .temproot import TempRoot
+    from .rewriting import TempRoot
 
     if not may_name(command, context.tmp_roots):
         return None

@@ -1,14 +1,13 @@
-"""The agents' own file tools: Read, Write, Edit, NotebookEdit, apply_patch and their kin, judged by path.
+"""Tools other than the shell: the agents' file tools, judged by path, and any other tool by its name.
 
 Their paths are never led elsewhere: an agent checks an edit against the file it knows before any hook is asked.
 """
 
 from ...model.hot import ALLOW, ASK, DENY, PASS, Decision, ToolCall
 from ..context import Context
-from ..nouns.analysis import ANY, READ, WRITE, PathUse
-from ..nouns.budget import Budget
+from ..nouns.analysis import ANY, READ, WRITE, Budget, PathUse
 from ..nouns.paths import normalised, resolved
-from ..rules.rule import Rules
+from ..rules.rule import Rule, Rules
 from .judge import judge_file
 from .scope import Scope
 
@@ -47,3 +46,30 @@ def judge_file_tool(call: ToolCall, rules: Rules, context: Context) -> Decision:
 def _use(path: str, mode: str, context: Context) -> PathUse:
     whole = context.home + path[1:] if path[:2] in ("~", "~/") else path if path[:1] == "/" else f"{context.cwd}/{path}"
     return PathUse(path, normalised(whole), mode, resolved=resolved(whole, True, context.look))
+
+
+def with_tool_rules(decision: Decision, call: ToolCall, rules: Rules, context: Context) -> Decision:
+    """What was said about the paths of a call, and what a rule says about its tool: the stricter word wins."""
+    rule = _speaking(call, rules)
+    if rule is None or decision.verdict == DENY or (decision.verdict == ASK and rule.decision != DENY):
+        return decision
+    if rule.decision == ALLOW:
+        if decision.verdict != PASS:
+            return decision
+        return Decision(ALLOW, rule.description, rule=rule.label, fresh=decision.fresh)
+    reason = rule.description or f"{rule.decision} rule {rule.label}: {call.name}"
+    if rule.alternative:
+        reason = f"{reason} Instead: {rule.alternative}."
+    verdict = rule.decision
+    if verdict == ASK and not context.has_ask:
+        verdict, reason = DENY, f"{reason} (this agent cannot ask; the user may do it by hand)"
+    return Decision(verdict, reason, rule=rule.label, fresh=decision.fresh)
+
+
+def has_rule(call: ToolCall, rules: Rules) -> bool:
+    return _speaking(call, rules) is not None
+
+
+def _speaking(call: ToolCall, rules: Rules) -> Rule | None:
+    speaking = (rule for decision in (DENY, ASK, ALLOW) for rule in rules.of("tools", decision))
+    return next((rule for rule in speaking if rule.names(call.name)), None)

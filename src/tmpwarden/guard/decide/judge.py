@@ -3,12 +3,11 @@
 from ...model.hot import ALLOW, ASK, DENY, PASS
 from ...text import is_within
 from ..nouns.analysis import ANY, READ, PathUse, Simple
-from ..nouns.landing import is_sink, landing
+from ..nouns.paths import is_sink, landing
 from ..programs.table import has
-from ..rules.prefixes import MAYBE, YES, is_prefix
+from ..rules.patterns import MAYBE, YES, is_prefix
 from ..rules.rule import Rule, Rules
-from .matching import is_named, match_hit
-from .outside import is_of_mode, outside
+from .outside import is_named, is_of_mode, match_hit, outside
 from .scope import Judged, Scope
 
 

@@ -9,8 +9,7 @@ from __future__ import annotations
 from ..nouns.analysis import APPEND, CREATE, WRITE, Simple
 from ..nouns.names import names
 from ..programs.table import has
-from .rewriting import Edit, edit_of, edited, retold, shown
-from .temproot import HIDDEN, TempRoot
+from .rewriting import HIDDEN, Edit, TempRoot, edit_of, edited, retold, shown
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

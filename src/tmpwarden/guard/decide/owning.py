@@ -7,7 +7,7 @@ said so; a name that exists is the session's only if it is what was noted, and n
 from ...agent_facts import NAMES_IN_TEMP
 from ...text import is_within
 from ..nouns.analysis import DELETE, READ, PathUse, Simple
-from ..nouns.landing import landing, real
+from ..nouns.paths import landing, real
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ copies into the way cannot. What is not proven here is not denied, it only gets 
 
 from ...text import is_within
 from ..nouns.analysis import DELETE, READ, PathUse, Simple
-from ..nouns.landing import real
+from ..nouns.paths import real
 from ..programs.table import has, program
 
 TYPE_CHECKING = False

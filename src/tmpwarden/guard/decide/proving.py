@@ -7,10 +7,9 @@ from collections.abc import Iterator
 
 from ...model.hot import ASK, DENY, ToolCall
 from ..context import Context
-from ..rules.command_rule import by_program, wild_of
-from ..rules.config import Loaded
+from ..rules.config import Loaded, Mistake, Source
+from ..rules.decode import by_program, wild_of
 from ..rules.rule import Rules
-from ..rules.source import Mistake, Source
 from .evaluate import evaluate
 
 _KINDS = ("commands", "arguments", "redirects")

@@ -2,12 +2,10 @@
 
 from ...model.hot import ALLOW
 from ...text import is_within
-from ..nouns.analysis import Simple
-from ..nouns.budget import Budget
-from ..nouns.landing import expand
+from ..nouns.analysis import Budget, Simple
+from ..nouns.paths import expand
 from ..programs.table import has
-from ..rules.glob import Globs
-from ..rules.prefixes import MAYBE, YES
+from ..rules.patterns import MAYBE, YES, Globs
 from .owning import Names
 from .proof import stays_inside
 
@@ -82,7 +80,7 @@ class Scope:
 
     def check(self, rule: "Rule", simple: Simple) -> str | None:
         """The regex against the whole command, words joined by blanks: YES, MAYBE (not proven, or too long) or None."""
-        from ..rules.regex_match import is_match
+        from ..rules.patterns import is_match
 
         text = " ".join("$?" if word is None else word for word in simple.argv)
         self.budget.spend(len(text) // 10)

@@ -4,8 +4,7 @@ Asked only when everything else says allow. What cannot be told costs the allow,
 """
 
 from ..nouns.analysis import Simple
-from ..nouns.names import names
-from ..nouns.special import INHERITED, is_special_inherited
+from ..nouns.names import INHERITED, is_special_inherited, names
 from ..programs.table import program
 
 TYPE_CHECKING = False
@@ -13,7 +12,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping
 
     from ..context import Context
-    from ..shell.compound_syntax import Function
+    from ..shell.syntax import Function
 
 # options of shells with which cd goes elsewhere, or a word becomes something else: {.}{.} is .. by brace_ccl
 _OPTIONS = ("alias -g", "alias -s", "set -o physical", "set -P")
@@ -185,8 +184,7 @@ def _without_functions(text: str) -> "tuple[str, list[tuple[str, str]]]":
 
 def _functions(node: object) -> "Iterator[Function]":
     """Those that are defined when the text is read, in its order; not those that another function would define."""
-    from ..shell.compound_syntax import Function
-    from ..shell.syntax import Node
+    from ..shell.syntax import Function, Node
 
     if isinstance(node, Function):
         yield node

@@ -1,4 +1,6 @@
-"""What a command line would do, as far as it can be proven: the nouns that the rules judge."""
+"""What a command line would do, as far as it can be proven: the nouns that rules judge, and what work that may cost."""
+
+from ..shell.syntax import Unreadable
 
 READ, WRITE, APPEND, DELETE, CREATE, ANY = "read", "write", "append", "delete", "create", "any"
 RUN = "run"  # the program itself
@@ -73,3 +75,20 @@ class Analysis:
     def __init__(self, commands: tuple[Simple, ...], opaque: str | None = None) -> None:
         self.commands = commands
         self.opaque = opaque
+
+
+MAX_STEPS = 70_000  # some 0.2 s; a line that people write takes less than 2,000
+
+
+class Budget:
+    """Lives for one decision and goes through all of it."""
+
+    __slots__ = ("left",)
+
+    def __init__(self, steps: int = MAX_STEPS) -> None:
+        self.left = steps
+
+    def spend(self, steps: int) -> None:
+        self.left -= steps
+        if self.left < 0:
+            raise Unreadable("too much to follow")

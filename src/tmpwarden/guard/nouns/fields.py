@@ -1,8 +1,9 @@
-"""One argument of a program, and how it is put together from the pieces of a word."""
+"""One argument of a program, put together from the pieces of a word, and the command that is given them."""
 
 from __future__ import annotations
 
-from ..shell.syntax import PARAMETER, Part, Word
+from ..shell.syntax import PARAMETER, Node, Part, Redirect, Word
+from .analysis import PathUse
 from .state import Site, Value
 
 MAX_TEXT = 20_000
@@ -105,3 +106,39 @@ def is_other_in_zsh(before: Part | None, part: Part) -> bool:
     if before is None or before.kind != PARAMETER or before.end - before.start != len(before.text) + 1:
         return False
     return part.text[0:1] == "[" or (part.text[0:1] == ":" and part.text[1:2].isalpha())
+
+
+class Invocation:
+    """A simple command on its way through its wrappers."""
+
+    __slots__ = ("body", "doubts", "fields", "is_remote", "node", "redirects", "skips_functions", "wrappers")
+
+    def __init__(self, node: Node, fields: list[Field], redirects: list[PathUse], body: Redirect | None) -> None:
+        self.node = node
+        self.fields = fields
+        self.redirects = redirects
+        self.body = body  # the here-document or here-string on its input
+        self.wrappers: tuple[str, ...] = ()
+        self.doubts: tuple[str, ...] = ()
+        self.is_remote = False
+        self.skips_functions = False  # only a name that the shell itself looks up can be a function
+
+    @property
+    def name(self) -> str:
+        """The last component of the first word, "" if that is not known."""
+        return (self.fields[0].text or "").rpartition("/")[2]
+
+    def inside(self, wrapper: str, fields: list[Field]) -> Invocation:
+        """What the wrapper runs, with the files that the shell opens for it."""
+        inner = Invocation(self.node, fields, self.redirects, self.body)
+        inner.wrappers = (*self.wrappers, wrapper)
+        inner.doubts = self.doubts
+        inner.is_remote = self.is_remote
+        inner.skips_functions = True
+        return inner
+
+    def quiet(self) -> Invocation:
+        """Without the redirects: they were told with the command around it."""
+        self.redirects = []
+        self.body = None
+        return self

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from ..shell.syntax import Word
-from .special import SHELLS_TO_SET, is_special
+from .names import SHELLS_TO_SET, is_special
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-    from ..shell.compound_syntax import Function
+    from ..shell.syntax import Function
 
 MAX_CWDS = 4
 MAX_SITES = 16

@@ -9,7 +9,7 @@ from __future__ import annotations
 import re
 
 from ..nouns.names import names
-from .tokens import closing
+from .inline import closing
 
 # of globals and modules: they neither write, nor run anything, nor reach something that does
 NODE = names(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from ..nouns.analysis import ANY, CODE, CREATE, DELETE, READ, WRITE
 from ..nouns.fields import Field
-from ..nouns.landing import is_sink
+from ..nouns.paths import is_sink
 from .table import TEXT_OPTIONS, Program
 
 # what becomes of a path: by what an option's value is, and by what the plain arguments are

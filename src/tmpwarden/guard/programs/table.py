@@ -24,7 +24,7 @@ and what else is true of it:
   links           may leave links where it writes; with letters: only with one of these options
   linkless        leaves none
   safe            the letters that do not widen what is touched; safe_valued: those with a value; safe_long: names
-  reads           a function of arguments.py or rare.py reads its arguments
+  reads           a function of arguments.py reads its arguments
   in_place        a single argument is changed where it is
   writes          what it reads it writes with one of these options; writes_commands: with one of these first words
   spares          the other way round: with one of these options it only reads

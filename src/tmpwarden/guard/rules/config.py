@@ -1,18 +1,115 @@
-"""`[guard]` and `[redirect]` of the TOML files, decoded and merged into Rules; each mistake with file, line, key."""
+"""`[guard]` and `[redirect]` of the TOML files: chosen, read, merged into Rules; each mistake with file, line, key."""
 
 import json
 import os
+import tomllib
 from collections.abc import Callable, Iterator
 
 from ...catalogue import policy
 from ...lazy_dataclass import dataclass, replace
 from ...model.hot import ALLOW, ASK, DENY, PASS
-from .choosing import chosen, preset_sources
-from .command_rule import Row, by_program, command_row, wild_of
-from .decode import Table, prefix_rule, regex_rule, structured_rule, tool_rule
-from .glob import matches
+from ...oskit.files.atomic import at_once
+from ...toml_lines import line_of, lines_of
+from .decode import Row, Table, by_program, command_row, prefix_rule, regex_rule, structured_rule, tool_rule, wild_of
+from .patterns import matches
 from .rule import PROTECTED, SESSION, Rule, Rules
-from .source import Mistake, Source, read
+
+
+@dataclass(frozen=True, slots=True)
+class Mistake:
+    """Something wrong in a config file. `fatal` ones keep the file from coming into force."""
+
+    file: str
+    line: int
+    key: str
+    message: str
+    fatal: bool = True
+
+    def __str__(self) -> str:
+        return f"{self.file}:{self.line}: {self.key}{': ' if self.key else ''}{self.message}"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """One TOML file that was read, or could not be."""
+
+    path: str
+    name: str  # in the labels of its rules
+    document: dict[str, object]
+    lines: dict[str, int]
+    mistakes: tuple[Mistake, ...] = ()
+
+    def mistake(self, key: str, message: str, *, fatal: bool = True) -> Mistake:
+        return Mistake(self.path, line_of(key, self.lines), key, message, fatal)
+
+
+def read(path: str, name: str) -> Source:
+    try:
+        with open(path, "rb", opener=at_once) as file:
+            text = file.read().decode()
+        return Source(path, name, tomllib.loads(text), lines_of(text))
+    except tomllib.TOMLDecodeError as error:
+        line, message = _place_of(error, text)
+        return Source(path, name, {}, {}, (Mistake(path, line, "", f"not TOML: {message}"),))
+    except (OSError, UnicodeDecodeError) as error:
+        return Source(path, name, {}, {}, (Mistake(path, 1, "", f"cannot be read: {error}"),))
+
+
+def _place_of(error: tomllib.TOMLDecodeError, text: str) -> tuple[int, str]:
+    message, _, place = str(error).rpartition(" (at ")
+    digits = "".join(c for c in place.partition(",")[0] if c.isdigit())
+    return (int(digits) if digits else text.count("\n") + 1), message or str(error)
+
+
+PRESETS_DIR = os.path.join(os.path.dirname(__file__), "presets")
+DEFAULT_PRESET = "sandbox"
+NO_PRESET = "none"
+
+
+def preset_names() -> tuple[str, ...]:
+    return tuple(sorted(name[:-5] for name in os.listdir(PRESETS_DIR) if name.endswith(".toml")))
+
+
+def preset_sources(names: tuple[str, ...]) -> list[Source]:
+    """The files behind these names, each once, behind those that it extends: `destructive` is all of its packs."""
+    found: dict[str, Source] = {}
+    for name in names:
+        _add(name, found)
+    return list(found.values())
+
+
+def _add(name: str, found: dict[str, Source]) -> None:
+    if name == NO_PRESET or name in found:
+        return
+    source = read(os.path.join(PRESETS_DIR, f"{name}.toml"), name)
+    base = source.document.get("extends", [])
+    for below in base if isinstance(base, list) else [base]:
+        _add(str(below), found)
+    found[name] = source
+
+
+def chosen(files: list[Source]) -> tuple[tuple[str, ...], list[Mistake]]:
+    """The last file that sets `guard.presets` (or `preset`) wins; nobody set it: the sandbox."""
+    names, mistakes = (DEFAULT_PRESET,), []
+    for source in files:
+        guard = source.document.get("guard")
+        keys = [key for key in ("presets", "preset") if isinstance(guard, dict) and key in guard]
+        if not keys or not isinstance(guard, dict):
+            continue
+        value = guard[keys[0]]
+        wanted = tuple(value) if isinstance(value, list) else (value,)
+        known = (*preset_names(), NO_PRESET)
+        wrong = [name for name in wanted if name not in known]
+        where = f"guard.{keys[0]}"
+        if len(keys) > 1:
+            mistakes.append(source.mistake(where, "preset and presets mean the same; keep one of them"))
+        elif wrong:
+            choice = ", ".join(known)
+            mistakes.append(source.mistake(where, f"there is no preset {wrong[0]!r}; there are {choice}"))
+        else:
+            names = wanted
+    return names, mistakes
+
 
 _LISTS = ("deny", "ask", "allow", "checks", "allow_checks", "arguments", "redirects", "files", "commands", "tools")
 _NAMES = ("trusted", "protected", "off")  # lists of globs; of several files they are put together

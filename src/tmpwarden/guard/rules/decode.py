@@ -1,12 +1,69 @@
-"""One entry of a `[guard]` list -> one Rule, or the sentences that say what is wrong with it."""
+"""One entry of a `[guard]` list -> one Rule or row, or the sentences that say what is wrong with it."""
 
+import json
+import re
 import shlex
 
+from ...agent_facts import FACTS
+from ...catalogue.names import power, sre, why_costly
 from ...model.hot import ALLOW, ASK, DENY
+from ...oskit.files import places
 from ..programs.table import has
-from .own_places import spelled
-from .regexes import first_words, prepared
+from .patterns import BY_TABLE
+from .regex_table import NoTable, table_of
 from .rule import Rule
+
+_LONG, _SHORT = 4096, 1024  # characters: quadratic and cubic then stay below a third of a second
+_SHORT_FROM = 3  # open repeats
+
+
+def prepared(regex: str) -> tuple[str, ...]:
+    """The operands of a check: for `re` with the longest text that it may see, or with its table. Raises ValueError."""
+    try:
+        tree = sre.parse(regex, re.DOTALL)
+    except (re.error, RecursionError, OverflowError) as error:
+        raise ValueError(f"not a regex: {error}") from error
+    costly = why_costly(tree)
+    if not costly:
+        return regex, str(_LONG if power(tree) < _SHORT_FROM else _SHORT)
+    try:
+        return regex, BY_TABLE, json.dumps(table_of(regex))
+    except NoTable as why:
+        raise ValueError(f"can blow up: it {costly.partition(',')[0]}, and it {why}") from why
+
+
+def first_words(regex: str) -> tuple[str, ...]:
+    """Every plain word in a regex: `(cp|mv) .*` speaks of cp and mv."""
+    return tuple(re.findall(r"(?<![\w/.-])[a-z][a-z0-9_]*(?![\w-])", regex.replace("\\b", " ").replace("\\s", " ")))
+
+
+_OURS = ("~/.config/tmpwarden", "~/.local/state/tmpwarden", "/etc/tmpwarden")
+
+
+def spelled(operands: tuple[str, ...]) -> tuple[str, ...]:
+    """The operands with both words replaced by the globs of every agent that we know."""
+    found: list[str] = []
+    for operand in operands:
+        found += _WORDS[operand]() if operand in _WORDS else [operand]
+    return tuple(dict.fromkeys(found))
+
+
+def _settings() -> list[str]:
+    ours = [*_OURS, places.config_dir(), places.state_dir()]
+    return [*(glob for facts in FACTS.values() for glob in facts["guarded"]), *_with_below(ours)]
+
+
+def _agents() -> list[str]:
+    homes = [path for facts in FACTS.values() for path in facts["own"] if path[0] == "~"]
+    return [*_settings(), *_with_below(homes)]
+
+
+def _with_below(paths: list[str]) -> list[str]:
+    return [glob for path in paths for glob in (path, f"{path}/*")]
+
+
+_WORDS = {"@settings": _settings, "@agents": _agents}
+
 
 _TESTS = {
     "arguments": ("all_inside", "any_outside", "all_match", "any_match", "any_named"),
@@ -176,3 +233,80 @@ def _check_roots(table: Table, key: str, roots: tuple[str, ...]) -> None:
             table.fail(f"{key}[{index}]", f"{root!r} must be absolute, or start with one of {' '.join(TOKENS)}")
         elif root.startswith("/") and not root.strip("/"):
             table.fail(f"{key}[{index}]", "everything is inside /")
+
+
+Row = dict[str, object]
+CHECKS = ("lease", "unfiltered", "everything", "many")  # decide/command_rules.py
+_LISTS = ("options", "unless", "words", "spared", "text", "written", "context", "spoiled_by")
+_TEXTS = ("description", "alternative")
+_PROOFS = ("matches", "spares")
+_KNOWN = ("id", "command", "decision", "check", "valued", "here", "there", *_LISTS, *_TEXTS, *_PROOFS)
+
+
+def command_row(table: Table) -> Row | None:
+    """`commands` holds one list of words for each spelling; keys that say nothing are left out."""
+    fields = table.fields(_KNOWN)
+    if not fields:
+        return None
+    row: Row = {
+        "label": table.label,
+        "commands": _commands(table, fields),
+        "decision": _ask_or_deny(table, fields),
+    }
+    for key in _LISTS:
+        if key in fields:
+            row[key] = list(table.texts(fields, key))
+    for key in ("valued", "check", *_TEXTS):
+        if key in fields:
+            row[key] = table.text(fields, key)
+    for key in _PROOFS:
+        if key in fields:
+            table.texts(fields, key)
+    if row.get("check", "") not in ("", *CHECKS):
+        table.fail("check", f"there is no check {row['check']!r}; there are {', '.join(CHECKS)}")
+    for key in ("here", "there"):
+        if fields.get(key, False) not in (True, False):
+            table.fail(key, "must be true or false")
+        elif fields.get(key):
+            row[key] = True
+    return row
+
+
+def programs_of(row: Row) -> tuple[str, ...]:
+    """The names (or globs of names) that a row is about."""
+    commands = row["commands"]
+    assert isinstance(commands, list)
+    return tuple(dict.fromkeys(name for words in commands for name in words[0].split("|")))
+
+
+def by_program(rows: list[Row]) -> dict[str, list[int]]:
+    """Which rows are about which program."""
+    found: dict[str, list[int]] = {}
+    for at, row in enumerate(rows):
+        for name in programs_of(row):
+            found.setdefault(name, []).append(at)
+    return found
+
+
+def wild_of(rows: list[Row]) -> tuple[str, ...]:
+    """The globs among the names."""
+    return tuple(name for name in by_program(rows) if "*" in name or "?" in name)
+
+
+def _commands(table: Table, fields: dict[str, object]) -> list[list[str]]:
+    """`docker|podman volume rm|prune`: words, each with its spellings; a list where the words differ in number."""
+    found = [text.split() for text in table.texts(fields, "command")] if "command" in fields else []
+    if not found:
+        table.fail("", "needs a command")
+    for words in found:
+        if any(name in ("", "*") or "/" in name for name in words[0].split("|")):
+            table.fail("command", f"{words[0]!r} must name programs, without a directory")
+    return found
+
+
+def _ask_or_deny(table: Table, fields: dict[str, object]) -> str:
+    value = fields.get("decision", ASK)
+    if value in (ASK, DENY):
+        return str(value)
+    table.fail("decision", f"must be {ASK} or {DENY}; what runs freely is said by [[guard.arguments]]")
+    return ASK

@@ -1,4 +1,4 @@
-"""A regular expression as a table that answers in one step a character, whatever the text. Made when rules compile.
+"""A regular expression as a table that answers in one step a character, and whether it can ever match.
 
 The pattern becomes an automaton (Thompson), that one a table of states by classes of characters. A state knows what
 kind of character came last, so that \\b and the anchors can be told. Back references and look-around have no table.
@@ -7,6 +7,7 @@ kind of character came last, so that \\b and the anchors can be told. Back refer
 from __future__ import annotations
 
 import re
+import string
 from typing import Any
 
 from ...catalogue.names import REPEATS, is_word, op, sre, takes
@@ -170,7 +171,7 @@ def _codes(operation: Any, argument: Any) -> list[int]:
 
 
 def table_of(regex: str) -> dict[str, object]:
-    """What `regex_match` goes by. Raises NoTable, whose text says why there is none."""
+    """What `patterns.matches_table` goes by. Raises NoTable, whose text says why there is none."""
     tree = sre.parse(regex, re.DOTALL)
     flags = tree.state.flags
     if flags & ~(re.DOTALL | re.UNICODE | re.IGNORECASE | re.VERBOSE):
@@ -211,3 +212,42 @@ def _rows(automaton: _Automaton, classes: _Classes, first: int, last: int) -> tu
         rows.append(row)
         ends += "01"[last in automaton.closure(nodes, before, END)]
     return rows, ends
+
+
+_STARTS = string.ascii_letters + string.digits + "._/~[:$?@+%{"  # what a program is called by
+_OPERATORS = "|;&<>\n"
+_ALL = "".join(map(chr, range(128)))
+
+
+def why_never(regex: str) -> str:
+    """A sentence, or "" if some command may match, or if that cannot be told."""
+    try:
+        table = table_of(regex)
+    except NoTable:
+        return ""
+    if not _reaches(table, _ALL, _ALL):
+        return "can never match: no text does"
+    if not _reaches(table, _STARTS, _ALL):
+        return "can never match: it must match the whole command, and none starts like that; begin it with .*"
+    plain = "".join(letter for letter in _ALL if letter not in _OPERATORS)
+    if not _reaches(table, _STARTS, plain):
+        return "can never match: each command is judged alone, without the | ; & < > around it (unless they are quoted)"
+    return ""
+
+
+def _reaches(table: dict[str, object], starts: str, letters: str) -> bool:
+    """Is there an end that these characters lead to, behind one of `starts`?"""
+    rows, ends, kinds = table["rows"], table["ends"], table["letters"]
+    assert isinstance(rows, list) and isinstance(ends, str) and isinstance(kinds, str)
+    beyond = [ord(kind) for kind in str(table["beyond"])]
+    steps = {*(ord(kinds[ord(letter)]) for letter in letters), *beyond}
+    todo = [ord(rows[1][ord(kinds[ord(letter)])]) for letter in starts]
+    seen = set(todo)
+    while todo:
+        state = todo.pop()
+        if ends[state] == "1":
+            return True
+        ahead = {ord(rows[state][step]) for step in steps} - seen if state else set()
+        seen |= ahead
+        todo += ahead
+    return False

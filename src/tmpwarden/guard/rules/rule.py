@@ -1,7 +1,7 @@
 """The rules in force, as the hot path holds them: plain tuples, read from one compiled file."""
 
 from ...small_json import decode_object
-from .glob import matches
+from .patterns import matches
 
 SESSION = "session"
 _ROW = ("kind", "decision", "label", "patterns", "test", "operands", "mode", "description", "alternative")

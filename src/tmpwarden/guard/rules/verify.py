@@ -5,13 +5,11 @@ from collections.abc import Iterator
 from ...agent_facts import FACTS
 from ...model.hot import ALLOW, ASK, DENY
 from ..nouns.analysis import Simple
-from .config import Loaded, load
-from .first_table import is_about_all
-from .prefixes import YES, is_prefix
-from .reachable import why_never
-from .regex_match import is_match
+from .compiling import is_about_all
+from .config import Loaded, Mistake, Source, load
+from .patterns import YES, is_match, is_prefix
+from .regex_table import why_never
 from .rule import Rule
-from .source import Mistake, Source
 
 _SHELLS = {name for facts in FACTS.values() for name, kind in facts["tools"].items() if kind == "shell"}
 _SAMPLES = ("{0} {1}/x", "{0} -r {1}/x", "{0} -rf {1}/x", "{0} -f {1}/x", "{0} {1}/x {1}/y")

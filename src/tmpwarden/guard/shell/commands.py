@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from .arithmetic import read_arithmetic
-from .cursor import MAX_HERE_DOCUMENTS, NAME, NAME_START, Cursor
-from .lines import skip_lines
+from .cursor import MAX_HERE_DOCUMENTS, NAME, NAME_START, Cursor, skip_lines
+from .substitutions import read_arithmetic
 from .syntax import LITERAL, Assignment, Node, Part, Redirect, SimpleCommand, Unreadable, Word
 from .words import read_word
 

@@ -2,11 +2,163 @@
 
 from __future__ import annotations
 
-from .arithmetic import is_ambiguous, read_arithmetic
 from .cursor import NAME, NAME_START, Cursor
-from .parameters import SPECIAL_NAMES, braces
-from .quotes import ansi, double
-from .syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, Part, Sequence, Unreadable
+from .syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, TILDE, Part, Sequence, Unreadable
+from .words import ENDS_TILDE, ansi, double
+
+# what bash writes otherwise when it reads a substitution within arithmetic a second time
+REWRITTEN = ("esac", "$'", "\\\n")
+
+
+def read_arithmetic(cursor: Cursor, closing: str) -> list[Part]:
+    """The substitutions up to `closing`; raises where the text is no arithmetic."""
+    text, end = cursor.text, cursor.end
+    opener = "[" if closing == "]" else "("
+    parts: list[Part] = []
+    nested = 0
+    cursor.deeper()
+    while cursor.pos < end:
+        c = text[cursor.pos]
+        if c in "'\"\\$`":
+            cursor.quoted(parts, "")
+            continue
+        if c == closing[0]:
+            if nested == 0:
+                if not text.startswith(closing, cursor.pos, end):
+                    break
+                cursor.pos += len(closing)
+                cursor.depth -= 1
+                return [part for part in parts if part.kind != LITERAL]
+            nested -= 1
+        elif c == opener:
+            nested += 1
+        cursor.pos += 1
+    raise Unreadable("arithmetic does not end")
+
+
+def is_ambiguous(inside: str) -> bool:
+    """bash counts the parentheses between $(( and )) again; if they do not match, it runs all of it as commands."""
+    if not _is_balanced(inside) or (("'" in inside or '"' in inside) and not _is_balanced(_without_quoted(inside))):
+        return True
+    if "$(" not in inside and "`" not in inside:
+        return False
+    comments = [line.partition(" #")[2] for line in inside.replace("\t", " ").replace(";", " ").split("\n")]
+    return any(mark in inside for mark in REWRITTEN) or any(c in comment for comment in comments for c in "()'\"`")
+
+
+def _is_balanced(text: str) -> bool:
+    depth = 0
+    for c in text:
+        depth += (c == "(") - (c == ")")
+        if depth < 0:
+            return False
+    return depth == 0
+
+
+def _without_quoted(text: str) -> str:
+    bare, at = [], 0
+    while at < len(text):
+        c = text[at]
+        at += 1
+        if c == "\\":
+            at += 1
+        elif c in "'\"":
+            while at < len(text) and text[at] != c:
+                at += 2 if c == '"' and text[at] == "\\" else 1
+            at += 1
+        else:
+            bare.append(c)
+    return "".join(bare)
+
+
+SPECIAL_NAMES = frozenset("@*#?$!-0123456789")
+TESTS = (":-", ":=", ":?", ":+", "-", "=", "?", "+")
+
+
+def braces(cursor: Cursor, parts: list[Part], around: str) -> None:
+    text, start = cursor.text, cursor.pos
+    part = Part(PARAMETER, "", start, start, around)
+    pos = start + 2
+    if text[pos : pos + 1] in ("!", "#") and text[pos + 1 : pos + 2] not in tuple("}:-+=?#%/"):
+        part.op = text[pos]
+        pos += 1
+    stop = pos
+    while stop < cursor.end and text[stop] in NAME:
+        stop += 1
+    if stop == pos and text[pos : pos + 1] in SPECIAL_NAMES:
+        stop += 1
+    if stop == pos:
+        raise Unreadable("a parameter expansion that is not understood")
+    part.text = text[pos:stop]
+    cursor.pos = stop
+    _operator(cursor, part, around)
+    part.end = cursor.pos
+    parts.append(part)
+
+
+def _operator(cursor: Cursor, part: Part, around: str) -> None:
+    text = cursor.text
+    cursor.deeper()
+    if text.startswith("[", cursor.pos):
+        cursor.pos += 1
+        _index(cursor, part)
+    if text.startswith("}", cursor.pos):
+        cursor.pos += 1
+    else:
+        test = next((op for op in TESTS if text.startswith(op, cursor.pos)), "")
+        part.op = "other" if part.op else test or "other"
+        cursor.pos += len(test)
+        cursor.operands += 1
+        _operand(cursor, part, around if test else "")
+        cursor.operands -= 1
+    cursor.depth -= 1
+
+
+def _index(cursor: Cursor, part: Part) -> None:
+    """NAME[index]: one element or all of an array; its value is never known to us."""
+    part.parts = read_arithmetic(cursor, "]")
+    part.op = "other"
+
+
+def _operand(cursor: Cursor, part: Part, around: str) -> None:
+    """Up to the first free closing brace. Between double quotes single ones mean nothing, except in patterns."""
+    text, end, parts = cursor.text, cursor.end, part.parts
+    start = cursor.pos
+    while cursor.pos < end:
+        pos = cursor.pos
+        c = text[pos]
+        if c == "}":
+            cursor.pos += 1
+            return
+        if c == "~" and pos == start and not around:
+            _operand_tilde(cursor, parts)
+        elif c in '"\\$`' or (c == "'" and not around):
+            _operand_quote(cursor, parts, c, around)
+        elif c in "<>" and not around and text.startswith("(", pos + 1):
+            cursor.quoted(parts, "")
+        else:
+            cursor.pos = pos + 1
+            while cursor.pos < end and text[cursor.pos] not in "}'\"\\$`<>":
+                cursor.pos += 1
+            parts.append(Part(LITERAL, text[pos : cursor.pos], pos, cursor.pos, around))
+    raise Unreadable("a parameter expansion does not end")
+
+
+def _operand_quote(cursor: Cursor, parts: list[Part], c: str, around: str) -> None:
+    pos = cursor.pos
+    if c == "\\" and around and cursor.text[pos + 1 : pos + 2] not in ("}", '"', "\\", "$", "`", "\n"):
+        parts.append(Part(LITERAL, cursor.text[pos : pos + 2], pos, pos + 2, around))
+        cursor.pos += 2
+    else:
+        cursor.quoted(parts, around)
+
+
+def _operand_tilde(cursor: Cursor, parts: list[Part]) -> None:
+    stop = cursor.pos + 1
+    while stop < cursor.end and cursor.text[stop] not in ENDS_TILDE:
+        stop += 1
+    parts.append(Part(TILDE, cursor.text[cursor.pos + 1 : stop], cursor.pos, stop))
+    cursor.pos = stop
 
 
 def dollar(cursor: Cursor, parts: list[Part], around: str) -> None:

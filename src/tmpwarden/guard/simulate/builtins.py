@@ -1,11 +1,14 @@
-"""Builtins that leave the shell or change what its names mean."""
+"""Builtins: where the shell is, what its variables hold, what its names mean."""
 
 from __future__ import annotations
 
-from ..nouns.invocation import Invocation
+from ..nouns.fields import Field, Invocation
 from ..nouns.names import names
-from ..nouns.state import State
-from .plain import tell
+from ..nouns.paths import joined, normalised, resolved
+from ..nouns.state import UNKNOWN, State, Value
+from ..shell.cursor import NAME, NAME_START
+from .expand import DASH, refuse_text
+from .plain import plain, tell
 from .shell import Shell, Ways
 
 SHOPT_NAMES = names(
@@ -70,3 +73,213 @@ def change_names(shell: Shell, call: Invocation, state: State) -> Ways:
     tell(shell, call, state)
     after = state.doubting("names may mean something else")
     return after, after
+
+
+# options that leave the meaning of the line as it is
+SET_LETTERS = frozenset("abefhmnotuvxCET")
+SET_NAMES = names(
+    "allexport errexit errtrace functrace hashall ignoreeof interactive-comments monitor noclobber noexec noglob "
+    "notify nounset pipefail verbose xtrace"
+)
+EXPORTING = frozenset("xrgaA")  # options of declare that leave the value as it is
+
+
+def declare(shell: Shell, call: Invocation, state: State) -> Ways:
+    """export, declare, local, readonly, typeset."""
+    shell.emit(call, [], state)
+    refuse_subscripts(shell, call)
+    name = call.fields[0].text
+    options = ""
+    values: dict[str, Value] = {}
+    exported = []
+    for field in call.fields[1:]:
+        declared = field.declares or _declared(field)
+        if declared is None and field.text is not None and field.text.startswith(("-", "+")):
+            options += field.text[1:]
+        elif declared is None and field.text is None:
+            shell.refuse("what is declared is not known")
+            state = state.forgetting()
+        elif declared is None:
+            exported.append(field.text or "")
+            if name == "local":
+                values[field.text or ""] = UNKNOWN
+        else:
+            values[declared[0]] = declared[1]
+            exported.append(declared[0])
+    if "n" in options and name != "export":
+        shell.refuse("a variable is made another name for a variable")
+    if name in ("declare", "typeset"):
+        state = state.doubting(DASH)  # it does not know them
+    is_plain = EXPORTING.issuperset(options)
+    after = state.assigning(values if is_plain else dict.fromkeys(values, UNKNOWN))
+    if name == "readonly" or "r" in options or not is_plain:
+        after = after.freezing(exported)
+    if shell.locals and name not in ("export", "readonly"):
+        shell.locals[-1].update(exported)
+    if name == "export" or "x" in options:
+        after = after.exporting(exported)
+    return after, after
+
+
+def read_names(shell: Shell, call: Invocation, state: State) -> Ways:
+    """read, mapfile, getopts, let, wait: every name among the arguments may be set."""
+    tell(shell, call, state)
+    refuse_subscripts(shell, call)
+    if any(field.text in ("-C", None) for field in call.fields) and call.fields[0].text in ("mapfile", "readarray"):
+        shell.refuse("mapfile runs code")
+    if any(field.text is None for field in call.fields):
+        return state.forgetting(), state.forgetting()
+    values = {"REPLY": UNKNOWN, "MAPFILE": UNKNOWN, "OPTARG": UNKNOWN}
+    for field in call.fields[1:]:
+        for name in _names(field.text or ""):
+            values[name] = UNKNOWN
+    after = state.assigning(values)
+    return after, after
+
+
+def print_formatted(shell: Shell, call: Invocation, state: State) -> Ways:
+    tell(shell, call, state)
+    first = call.fields[1].text if len(call.fields) > 1 else ""
+    if first is None:
+        return state.forgetting(), state.forgetting()
+    if not first.startswith("-v"):
+        return state, state
+    refuse_subscripts(shell, call)
+    name = first[2:] or (call.fields[2].text if len(call.fields) > 2 else "")
+    after = state.forgetting() if name is None else state.assigning(dict.fromkeys(_names(name)[:1], UNKNOWN))
+    return after, after
+
+
+def refuse_subscripts(shell: Shell, call: Invocation) -> None:
+    """read 'a[$(code)]': the subscript is expanded when the name is used."""
+    for field in call.fields:
+        refuse_text(shell, field.text)
+
+
+def unset_names(shell: Shell, call: Invocation, state: State) -> Ways:
+    """What is unset in a function may show the variable of that name around it."""
+    tell(shell, call, state)
+    refuse_subscripts(shell, call)
+    texts = [field.text for field in call.fields[1:]]
+    if None in texts:
+        return state.forgetting(), state.forgetting()
+    after = state.copy()
+    if "-f" not in texts:
+        gone = UNKNOWN if shell.locals or state.frozen else Value("")
+        values = {name: gone if name == text else UNKNOWN for text in texts for name in _names(text or "")[:1]}
+        after = state.assigning(values).copy()
+    if "-v" not in texts:
+        after.functions = {name: body for name, body in state.functions.items() if name not in texts}
+    return after, after
+
+
+def simulate_test(shell: Shell, call: Invocation, state: State) -> Ways:
+    """test -v 'a[$(code)]'."""
+    if any(field.text in ("-v", "-R", None) for field in call.fields):
+        refuse_subscripts(shell, call)
+    return tell(shell, call, state)
+
+
+def set_options(shell: Shell, call: Invocation, state: State) -> Ways:
+    tell(shell, call, state)
+    texts = [field.text for field in call.fields[1:]]
+    after = state.copy()
+    at = 0
+    while at < len(texts):
+        text = texts[at]
+        if text is None or text == "--" or not text.startswith(("-", "+")):
+            after.positional = None if text is None else tuple(texts[at + 1 :] if text == "--" else texts[at:])
+            break
+        name = texts[at + 1] if text.endswith("o") and at + 1 < len(texts) else "noglob"
+        if not SET_LETTERS.issuperset(text[1:]) or name not in SET_NAMES:
+            shell.refuse("an option changes how the line is read")
+        at += 2 if text.endswith("o") else 1
+    return after, after
+
+
+def shift_arguments(shell: Shell, call: Invocation, state: State) -> Ways:
+    tell(shell, call, state)
+    after = state.copy()
+    is_one = len(call.fields) == 1
+    after.positional = state.positional[1:] if state.positional is not None and is_one else None
+    return after, after
+
+
+def _declared(field: Field) -> tuple[str, Value] | None:
+    """NAME=value that was quoted as a whole."""
+    name, equals, value = (field.text or "").partition("=")
+    if not equals or not name or name[0] not in NAME_START:
+        return None
+    return name.rstrip("+"), Value(value) if not name.endswith("+") else UNKNOWN
+
+
+def _names(text: str) -> list[str]:
+    names, name = [], ""
+    for c in text + " ":
+        if c in NAME:
+            name += c
+        elif name:
+            names.append(name)
+            name = ""
+    return names
+
+
+def change_directory(shell: Shell, call: Invocation, state: State) -> Ways:
+    plain(shell, call, state, "cd")
+    return moved(shell, call.fields[1:], state), state
+
+
+def moved(shell: Shell, values: list[Field], state: State) -> State:
+    """Where cd leads; afterwards every directory is unknown if it cannot be told."""
+    is_physical = False
+    while values and values[0].text in ("-L", "-P", "-e", "-@", "--", "-LP", "-PL"):
+        is_physical = is_physical or "P" in (values[0].text or "")
+        values = values[1:]
+    if not values:
+        target = shell.variable("HOME", state).text
+    elif len(values) > 1:
+        return state.at((None,))
+    else:
+        target = values[0].stem if values[0].pattern_at < 0 else None  # a fresh name has no text
+    if target is None or target[0:1] in ("-", "+"):  # +1 is a place on the stack of zsh
+        return state.at((None,))
+    if _searches(shell, target, state):
+        return state.at((None,)).doubting("CDPATH says where cd goes")
+    if not target:
+        return state
+    full = [joined(cwd, target) for cwd in state.cwds]
+    if is_physical:
+        return state.at(tuple([None if path is None else resolved(path, True, shell.look) for path in full]))
+    return state.at(tuple([None if path is None else _logical(shell, path) for path in full]))
+
+
+def _logical(shell: Shell, path: str) -> str | None:
+    """By the letters; where that is no directory, bash goes through the links after all."""
+    plain = normalised(path)
+    if ".." in path and resolved(path, True, shell.look) != resolved(plain, True, shell.look):
+        return None
+    return plain
+
+
+def _searches(shell: Shell, target: str, state: State) -> bool:
+    if target.startswith(("/", "./", "../")) or target in (".", ".."):
+        return False
+    return "CDPATH" in state.variables or "CDPATH" in shell.environment
+
+
+def push_directory(shell: Shell, call: Invocation, state: State) -> Ways:
+    plain(shell, call, state, "cd")
+    if len(call.fields) == 1 or (call.fields[1].text or "+").startswith(("+", "-")):
+        return state.at((None,)), state
+    after = moved(shell, call.fields[1:], state).copy()
+    after.stack = (*state.stack, state.cwds)
+    return after, state
+
+
+def pop_directory(shell: Shell, call: Invocation, state: State) -> Ways:
+    tell(shell, call, state)
+    if not state.stack or len(call.fields) > 1:
+        return state.at((None,)), state
+    after = state.at(state.stack[-1])
+    after.stack = state.stack[:-1]
+    return after, state

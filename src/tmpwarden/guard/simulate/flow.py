@@ -1,17 +1,69 @@
-"""Which command comes after which: sequences, && and ||, pipelines, if, case, conditions."""
+"""Which command comes after which: simple commands with their files, functions, loops, branches, pipelines."""
 
 from __future__ import annotations
 
-from ..nouns.state import UNKNOWN, State, join
-from ..shell.syntax import AndOr, Pipeline, Sequence
-from .expand import DASH, discard, expand
-from .files import look_at_files
-from .formulas import calculate, refuse_code
+from ..nouns.analysis import APPEND, READ, WRITE, PathUse
+from ..nouns.fields import Field, Invocation
+from ..nouns.names import names
+from ..nouns.paths import is_descriptor
+from ..nouns.state import UNKNOWN, State, join, same
+from ..programs.options import Argument
+from ..shell.syntax import AndOr, Assignment, Node, Pipeline, Redirect, Sequence, SimpleCommand, Unreadable, Word
+from .expand import DASH, ZSH, as_value, assign, calculate, declared, discard, expand, expand_single, noted, refuse_code
 from .shell import Shell, Ways
+
+REDIRECT_MODES = {
+    ">": WRITE, ">|": WRITE, "&>": WRITE, ">&": WRITE, ">>": APPEND, "&>>": APPEND, "<": READ, "<>": WRITE,
+}  # fmt: skip
+
+
+def open_files(shell: Shell, node: Node, state: State) -> State:
+    """The redirects behind a compound command."""
+    redirects = opened(shell, node.redirects, state)
+    if redirects:
+        shell.emit(Invocation(node, [], redirects, None), [], state)
+    return shell.take_assigned(state)
+
+
+def opened(shell: Shell, redirects: list[Redirect], state: State) -> list[PathUse]:
+    found: list[PathUse] = []
+    for redirect in redirects:
+        op, target = redirect.op, redirect.target
+        if op in ("&>", "&>>") or redirect.fd.startswith("{"):
+            shell.doubt(DASH)  # which starts it in the background, or takes {fd} for an argument
+        elif shell.source[target.start : target.start + 1] == "!":
+            shell.doubt(ZSH)  # >! goes to the word behind it
+        if redirect.fd.startswith("{"):
+            shell.assigned[redirect.fd[1:-1]] = UNKNOWN  # the number of the descriptor
+        if op.startswith("<<"):
+            if redirect.parts:
+                discard(shell, redirect.parts, state)
+            elif op == "<<<":
+                discard(shell, target.parts, state)
+            continue
+        fields = expand(shell, target, state)
+        field = fields[0] if len(fields) == 1 else Field(None, target)
+        if op in (">&", "<&") and _is_number(field.text):
+            continue
+        mode = READ if op == "<&" else REDIRECT_MODES[op]
+        if not is_descriptor(field.text or ""):
+            found += shell.touch(Argument(field, 0, mode), state, "")
+    return found
+
+
+def look_at_files(shell: Shell, files: list[Word], state: State) -> None:
+    for word in files:
+        shell.touch(Argument(expand_single(shell, word.parts, word, state), 0, READ), state, "[[")
+
+
+def _is_number(text: str | None) -> bool:
+    """Of a descriptor, with a dash behind it if that one is closed."""
+    return text is not None and (text == "-" or (text.removesuffix("-").isdigit() and text.isascii()))
+
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from ..shell.compound_syntax import Block, Case, Expression, If
+    from ..shell.syntax import Block, Case, Expression, For, Function, If, Loop
 
 COMPARING = ("-eq", "-ne", "-lt", "-le", "-gt", "-ge", "-v", "-R")  # of [[: numbers are calculated, subscripts too
 
@@ -111,3 +163,180 @@ def simulate_expression(shell: Shell, node: Expression, state: State) -> Ways:
         refuse_code(shell, node.parts)
     state = shell.after_calculating(node, state)
     return state, state
+
+
+MAX_CALLS = 8
+
+
+def define_function(shell: Shell, node: Function, state: State) -> Ways:
+    shell.in_order = False
+    shell.defined.append(node)
+    if shell.source.startswith("function", node.start):
+        shell.doubt(DASH)  # which runs the lines of its body then and there
+    state = shell.after_calculating(node, state).copy()
+    state.functions = {**state.functions, node.name: (node,)}
+    return state, state
+
+
+def call_by_name(shell: Shell, name: str, call: Invocation, state: State) -> Ways:
+    if call.redirects:
+        shell.emit(Invocation(call.node, [], call.redirects, None), [], state)
+    ok, failed = call_function(shell, name, call.fields[1:], state)
+    if None not in state.functions[name]:
+        return ok, failed
+    call.skips_functions = True  # on some way here it was not defined
+    other_ok, other_failed = shell.call(call, state)
+    return join(ok, other_ok), join(failed, other_failed)
+
+
+def call_function(shell: Shell, name: str, values: list[Field], state: State) -> Ways:
+    """The body with its arguments. What it assigns stays; what it made local is not known afterwards."""
+    if len(shell.returns) >= MAX_CALLS:
+        raise Unreadable("functions call each other too deep")
+    inner = state.copy()
+    inner.positional = tuple([value.text for value in values]) if all(v.text is not None for v in values) else None
+    after: State | None = None
+    for function in state.functions[name]:
+        if function is None:
+            continue
+        shell.called.add(function)
+        shell.returns.append([])
+        shell.locals.append(set())
+        escapes, shell.escapes = shell.escapes, []
+        after = join(after, join(*shell.simulate(function.body, inner)))
+        shell.escapes = escapes
+        for returned in shell.returns.pop():
+            after = join(after, returned)
+        own = shell.locals.pop()
+        if after is not None and own:
+            after = after.assigning(dict.fromkeys(own, UNKNOWN))
+    if after is None:
+        return None, None
+    outer = after.copy()
+    outer.positional = state.positional
+    return outer, outer
+
+
+def simulate_uncalled(shell: Shell, state: State) -> None:
+    """A function that nobody calls by name may still be called: by a trap, by xargs, by a variable."""
+    for function in shell.defined:
+        if function not in shell.called:
+            shell.called.add(function)
+            shell.returns.append([])
+            shell.simulate(function.body, state.at((None,)))
+            shell.returns.pop()
+
+
+MAX_ROUNDS = 16  # of a loop over words that are known
+
+
+def simulate_loop(shell: Shell, node: Loop, state: State) -> Ways:
+    shell.in_order = False
+    discard(shell, node.parts, state)
+    if node.parts or node.condition is None:
+        calculate(shell, node.start, node.body.start, state)
+    return _rounds(shell, node.condition, node.body, shell.after_calculating(node, state))
+
+
+def _rounds(shell: Shell, condition: Sequence | None, body: Sequence, state: State) -> Ways:
+    """Until nothing new is learned: variables that a round changes become unknown, directories add up."""
+    known, before = state, len(shell.commands)
+    for _ in range(6):
+        del shell.commands[before:]  # the next round knows less, so it says more
+        shell.escapes.append([])
+        start = known
+        if condition is not None:
+            start = join(*shell.simulate(condition, known)) or known
+        after = join(*shell.simulate(body, start))
+        for escaped in shell.escapes.pop():
+            after = join(after, escaped)
+        merged = join(join(known, start), after) or known
+        if same(merged, known):
+            return merged, merged
+        known = merged
+    known = known.at((None,)).forgetting()
+    shell.simulate(body, known)
+    return known, known
+
+
+def simulate_for(shell: Shell, node: For, state: State) -> Ways:
+    shell.in_order = False
+    values: list[Field] = []
+    for word in node.words or ():
+        values += [noted(shell, field, state) for field in expand(shell, word, state)]
+    state = shell.after_calculating(node, state)
+    if node.words is None and state.positional is not None:
+        values = [Field(text, None) for text in state.positional]
+    is_choice = shell.source.startswith("select", node.start)  # a wrong answer leaves the variable empty
+    if is_choice or not values or len(values) > MAX_ROUNDS or any(value.stem is None for value in values):
+        return _rounds(shell, None, node.body, state.assigning({node.name: UNKNOWN}))
+    reached: State | None = state
+    for value in values:
+        shell.escapes.append([])
+        state = state.assigning({node.name: as_value(value)})
+        after = join(*shell.simulate(node.body, state))
+        for escaped in shell.escapes.pop():
+            after = join(after, escaped)
+        if after is None:
+            break
+        state = after
+        reached = join(reached, after) if value.pattern_at >= 0 else after
+    return reached, reached
+
+
+# special builtins: to a shell that keeps to POSIX, what is assigned in front of them stays
+KEEPING = names("break : . continue eval exec exit export readonly return set shift source times trap unset")
+
+
+def simulate_simple(shell: Shell, node: SimpleCommand, state: State) -> Ways:
+    redirects = opened(shell, node.redirects, state) if node.redirects else []
+    fields: list[Field] = []
+    shell.processes = 0
+    for word in node.words:
+        if isinstance(word, Word):
+            fields += expand(shell, word, state)
+        else:
+            fields.append(declared(shell, word, state))
+    before = changed = shell.take_assigned(state)
+    for assignment in node.assignments:  # bash, too, expands the words first
+        changed = assign(shell, assignment, changed)
+    if node.assignments and fields:
+        changed = changed.exporting([assignment.name for assignment in node.assignments])
+        _mark_exported(shell, node.assignments)
+    if not fields:
+        if redirects or node.words or changed.doubts is not state.doubts:
+            shell.emit(Invocation(node, [], redirects, None), [], changed)
+        return changed, changed
+    body = next((r for r in reversed(node.redirects) if r.op.startswith("<<")), None)
+    ok, failed = shell.call(Invocation(node, fields, redirects, body), changed)
+    if not node.assignments:
+        return ok, failed
+    stays = fields[0].text in KEEPING or fields[0].text in state.functions
+    return _without(ok, node.assignments, before, stays), _without(failed, node.assignments, before, stays)
+
+
+def _mark_exported(shell: Shell, assignments: list[Assignment]) -> None:
+    for assignment in assignments:
+        site = shell.sites.get((assignment.value.start, 0)) if assignment.value is not None else None
+        if site is not None:
+            site.is_exported = True
+
+
+def _without(after: State | None, assignments: list[Assignment], before: State, stays: bool) -> State | None:
+    """Assignments in front of a command end with it; `stays`: or not, by the shell."""
+    if after is None:
+        return None
+    result = after.copy()
+    result.variables = dict(after.variables)
+    for assignment in assignments:
+        name = assignment.name
+        if stays:
+            result.variables[name] = UNKNOWN
+        elif name in before.variables:
+            result.variables[name] = before.variables[name]
+        else:
+            result.variables.pop(name, None)
+        doubt = f"{name} is changed"
+        if doubt not in before.doubts and not stays:
+            result.doubts = tuple([known for known in result.doubts if known != doubt])
+    return result

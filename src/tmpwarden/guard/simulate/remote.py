@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from ..nouns.analysis import PathUse
-from ..nouns.fields import Field
-from ..nouns.invocation import Invocation
+from ..nouns.fields import Field, Invocation
 from ..nouns.names import names
 from ..nouns.state import State
 from ..programs.options import Argument, by_row, is_on_a_host
 from ..programs.table import has, is_known, program
 from ..shell.syntax import Unreadable
-from .code import simulate_code
+from .plain import simulate_code
 from .shell import Shell, Ways
 from .tools import simulate_settings
 

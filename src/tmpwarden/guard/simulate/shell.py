@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from ...text import is_within
-from ..nouns.analysis import CREATE, DELETE, PathUse, Simple
-from ..nouns.budget import Budget
-from ..nouns.invocation import Invocation
+from ..nouns.analysis import CREATE, DELETE, Budget, PathUse, Simple
+from ..nouns.fields import Invocation
 from ..nouns.paths import uses
 from ..nouns.state import UNKNOWN, Site, State, Value
 from ..programs.table import TRUSTED_DIRECTORIES
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
 
     from ..nouns.paths import Look
     from ..programs.options import Argument
-    from ..shell.compound_syntax import Function
+    from ..shell.syntax import Function
 
 SHELLS_OWN = frozenset(("-", "_", "OLDPWD", "BASH", "REPLY", "IFS", "FUNCNAME", "BASH_SOURCE", "PIPESTATUS"))
 

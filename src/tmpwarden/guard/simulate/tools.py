@@ -1,14 +1,15 @@
-"""Programs with a language of commands of their own: sqlite3 and its dots, cmake -E, make, the settings of ssh."""
+"""Programs with a language of commands of their own: git, tmux, sqlite3, cmake -E, make, the settings of ssh."""
 
 from __future__ import annotations
 
-from ..nouns.fields import Field
-from ..nouns.invocation import Invocation
-from ..nouns.names import names
-from ..nouns.special import LISTS
+from ..nouns.analysis import READ, WRITE, PathUse
+from ..nouns.fields import Field, Invocation
+from ..nouns.names import LISTS, names
 from ..nouns.state import State
-from .code import child_state, simulate_code
-from .plain import plain, tell
+from ..programs.options import Argument, parse
+from ..programs.table import Program, is_known, program
+from .builtins import moved
+from .plain import child_state, joined, note_links, plain, simulate_code, tell
 from .shell import Shell, Ways
 from .wrappers import is_name
 
@@ -93,3 +94,87 @@ def simulate_settings(shell: Shell, call: Invocation, state: State) -> None:
         key, _, value = setting.replace(" ", "=", 1).partition("=") if "=" not in setting else setting.partition("=")
         if key.strip().lower() in SSH_RUNS and value.strip().lower() != "none":
             simulate_code(shell, Field(value.strip(), None), child_state(shell, state, []), *call.wrappers, call.name)
+
+
+def simulate_git(shell: Shell, call: Invocation, state: State) -> Ways:
+    from ..programs.git import SOFT, VARIABLES, GitInvocation  # as above
+
+    told = GitInvocation(call.fields)
+    where = state
+    for field in told.moves:
+        shell.touch(Argument(field, 0, READ), where, "git")
+        where = moved(shell, [field], where)
+    paths = []
+    for argument in told.arguments:
+        if argument.field.word is None and argument.field.text == ".":
+            paths += _tree(shell, told.command in SOFT, where)
+        else:
+            paths += shell.touch(argument, where, "git")
+    if told.is_global:
+        paths.append(PathUse("~/.gitconfig", f"{shell.home}/.gitconfig", WRITE, resolved=f"{shell.home}/.gitconfig"))
+    shell.emit(call, paths, state)
+    if any(name.startswith("GIT_CONFIG") or name == "GIT_EXEC_PATH" for name in state.variables):
+        shell.refuse("git is given settings by variables")
+    if told.command == "clone":
+        note_links(shell, "git", call, paths)
+    code = told.code + [Field(state.variables[name].text, None) for name in VARIABLES if name in state.variables]
+    for field in code:
+        simulate_code(shell, field, child_state(shell, where, []), "git")
+    return state, state
+
+
+def _tree(shell: Shell, is_soft: bool, where: State) -> list[PathUse]:
+    """The tree that git changes: where it stands, unless a variable says otherwise."""
+    for name in ("GIT_WORK_TREE", "GIT_DIR"):
+        value = where.variables.get(name)
+        if value is not None or name in shell.environment:
+            text = value.text if value is not None else shell.environment[name]
+            return shell.touch(Argument(Field(text, None), 0, WRITE), where, "git")
+    if is_soft and None in where.cwds:
+        return []
+    return shell.touch(Argument(Field(".", None), 0, WRITE), where, "git")
+
+
+TMUX_TYPES = ("send", "send-keys")
+
+
+def simulate_tmux(shell: Shell, call: Invocation, state: State) -> Ways:
+    shell.emit(call, [], state)
+    rest = parse(program("tmux"), call.fields)
+    at = call.fields.index(rest.plain[0]) if rest.plain else len(call.fields)
+    name = call.fields[at].text if at < len(call.fields) else ""
+    row = f"tmux:{name}"
+    if name in TMUX_TYPES:
+        typed = parse(program(row), call.fields[at:]).plain
+        _typed(shell, [field for field in typed if " " in (field.text or " ")], call, state.at((None,)))
+    elif is_known(row):  # it starts a shell
+        words = _behind_options(program(row), call.fields[at:])
+        if words:
+            _typed(shell, [joined(words)], call, state)
+    return state, state
+
+
+def simulate_screen(shell: Shell, call: Invocation, state: State) -> Ways:
+    told = parse(program("screen"), call.fields).found
+    shell.emit(call, [use for one in told for use in shell.touch(one, state, "screen")], state)
+    words = _behind_options(program("screen"), call.fields)
+    if any(field.text == "-X" for field in call.fields):
+        typed = [field for field in words if " " in (field.text or " ")]
+        _typed(shell, typed, call, state.at((None,)))
+    elif words:
+        shell.call(call.inside("screen", words).quiet(), state)
+    return state, state
+
+
+def _typed(shell: Shell, code: list[Field], call: Invocation, state: State) -> None:
+    for field in code:
+        text = field.text
+        if text is not None and "\\" in text:  # \n is its Enter
+            field = Field(text.replace("\\n", "\n").replace("\\r", "\n").replace("^M", "\n"), None)
+        simulate_code(shell, field, child_state(shell, state, []), *call.wrappers, call.fields[0].text or "")
+
+
+def _behind_options(known: Program, fields: list[Field]) -> list[Field]:
+    """All from the first plain argument on: what is started has options of its own."""
+    plain = parse(known, fields).plain
+    return fields[fields.index(plain[0]) :] if plain else []

@@ -4,7 +4,7 @@ import posix
 
 from ...guard.context import Context, context_of
 from ...guard.decide.evaluate import evaluate
-from ...guard.decide.tools import has_rule
+from ...guard.decide.filetools import has_rule
 from ...guard.rules.rule import SESSION, Rules
 from ...model.hot import DENY, Decision, ToolCall
 from ...oskit.files.disk import Disk

@@ -1,8 +1,13 @@
-"""Globs without `fnmatch`, which imports `re` and with it more than a whole hook costs."""
+"""How the words of a rule are compared with those of a command: globs, regular expressions, prefixes. Hot path."""
+
+from ..nouns.analysis import Simple
+from ..programs.table import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
+
+    from .rule import Rule
 
 
 def matches(pattern: str, text: str) -> bool:
@@ -85,3 +90,92 @@ def _matches_slowly(pattern: str, text: str) -> bool:
         else:
             return False
     return pattern[at:].strip("*") == ""
+
+
+BY_TABLE = "table"
+
+
+def is_match(rule: "Rule", text: str) -> "bool | None":
+    """None: not looked, because the text is too long or holds what the table does not know."""
+    regex, limit, *table = rule.operands
+    if limit == BY_TABLE:
+        return _by_table(table[0], text)
+    if len(text) > int(limit):
+        return None
+    import re  # only a config with such checks pays for it
+
+    return re.fullmatch(regex, text, re.DOTALL) is not None
+
+
+def _by_table(written: str, text: str) -> "bool | None":
+    from ...small_json import decode_object
+
+    table = decode_object(written)
+    return None if table is None else matches_table(table, text)
+
+
+def matches_table(table: "dict[str, object]", text: str) -> "bool | None":
+    """One step a character."""
+    letters, rows, ends = table["letters"], table["rows"], table["ends"]
+    state, last = 1, len(text) - 1
+    for at, letter in enumerate(text):
+        code = ord(letter)
+        kind = ord(letters[code]) if code < 128 else _beyond(table, letter)  # type: ignore[index]
+        if kind < 0:
+            return None
+        row = rows[state]  # type: ignore[index]
+        state = ord(row[-1] if at == last and letter == "\n" else row[kind])
+        if not state:
+            return False
+    return bool(ends[state] == "1")  # type: ignore[index]
+
+
+def _beyond(table: "dict[str, object]", letter: str) -> int:
+    """The class of a character past ASCII, by its kind; -1 where the pattern or case tells such ones apart."""
+    kinds: str = table["beyond"]  # type: ignore[assignment]
+    if not kinds or (table["folds"] and (letter.lower().isascii() or letter.upper().isascii())):
+        return -1
+    if letter.isdecimal():
+        return ord(kinds[0])
+    if letter.isalnum():
+        return ord(kinds[1])
+    return ord(kinds[2] if letter.isspace() else kinds[3])
+
+
+YES, MAYBE = "yes", "maybe"
+
+
+def is_prefix(words: "tuple[str, ...]", simple: Simple) -> str | None:
+    """YES, MAYBE (a word that is not proven stands where it matters), or None."""
+    if not simple.argv:
+        return None
+    if simple.name is None:
+        return MAYBE
+    if not matches(words[0], simple.name) and words[0] != simple.argv[0]:
+        return None
+    valued = program(simple.name).values("valued")  # `git -C dir push` is a push
+    at = 1
+    for word in words[1:]:
+        at = _next(simple.argv, at, word, valued)
+        if at >= len(simple.argv):
+            return None
+        found = simple.argv[at]
+        if found is None:
+            return MAYBE
+        if not matches(word, found):
+            return None
+        at += 1
+    return YES
+
+
+def _next(argv: "tuple[str | None, ...]", at: int, word: str, valued: "tuple[str, ...]") -> int:
+    """Where the next word that counts stands; a rule that names an option itself sees it wherever it is."""
+    if word.startswith("-"):
+        there = [i for i in range(at, len(argv)) if argv[i] is None or matches(word, argv[i] or "")]
+        return there[0] if there else len(argv)
+    while at < len(argv):
+        found = argv[at]
+        if found is None or not found.startswith("-"):
+            return at
+        at += 2 if found in valued else 1
+    return at
