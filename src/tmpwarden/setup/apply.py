@@ -69,8 +69,8 @@ def _guarded(dry_run: bool) -> tuple[tuple[str, ...], str]:
     It is compiled now: a mistake in a first configuration is told here, and by the first session.
     """
     from ..guard.rules.compiled import cache_path, config_files, rules_in_force  # who only looks pays for none of it
-    from ..guard.rules.compiling import complaint_now
     from ..guard.rules.config import load
+    from ..guard.rules.verify import complaint_now
 
     files = config_files(places.config_dir())
     complaint = complaint_now(places.config_dir(), places.state_dir())

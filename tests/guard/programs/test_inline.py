@@ -2,7 +2,8 @@
 
 import pytest
 
-from tmpwarden.guard.programs.inline import is_harmless, sed_writes
+from tmpwarden.guard.programs.inline import sed_writes
+from tmpwarden.guard.simulate.interpreters import is_harmless
 
 HARMLESS = {
     "perl": [

@@ -101,7 +101,7 @@ def _warn_of_guard(call: Call) -> None:
     """Rules that are broken are not in force; without a file there is nothing to read, and nothing to load for it."""
     config = places.config_dir()
     if os.path.isdir(config) or os.path.exists(policy.SYSTEM):
-        from ...guard.rules.compiling import complaint_now
+        from ...guard.rules.verify import complaint_now
 
         if broken := complaint_now(config, places.state_dir()):
             call.warn(broken)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 
-from ...guard.rules.compiling import complaint_now
+from ...guard.rules.verify import complaint_now
 from ...model.sweep import Diagnosis
 from ...oskit.files import places
 from ..patient import Patient

@@ -118,7 +118,6 @@ def closing(code: str, at: int, quote: str) -> int:
     return at if at < len(code) else -1
 
 
-MAX_LENGTH = 2000
 RUBY = names(
     "puts print p pp require json JSON parse generate pretty_generate File read readlines exist basename dirname "
     "extname size Dir glob each each_with_index map select reject reduce inject first last join split strip to_s to_i "
@@ -129,21 +128,8 @@ RUBY = names(
 )
 
 
-def is_harmless(language: str, code: str) -> bool:
-    """Only for small code: what is long is not harmless to us."""
-    if language == "python":
-        from .python_code import is_harmless_python
-
-        return is_harmless_python(code)
-    if len(code) > MAX_LENGTH:
-        return False
-    if language == "node":
-        from .node import is_harmless_node
-
-        return is_harmless_node(code)
-    if language == "perl":
-        return is_harmless_perl(code)
-    if language != "ruby" or "#{" in code or "`" in code or "%" in code:
+def is_harmless_ruby(code: str) -> bool:
+    if "#{" in code or "`" in code or "%" in code:
         return False
     bare = _without_strings(code)
     return bare is not None and "\\" not in bare and only_known(RUBY, bare)

@@ -14,10 +14,9 @@ from ..programs.arguments import OUTPUTS
 from ..programs.known import NAMES
 from ..programs.table import Program, program
 from ..simulate.study import HANDLERS
-from .compiled import InForce, cache_path, config_files, document_of, rules_of
 from .config import PRESETS_DIR, Loaded, hosts_alone, load
 from .patterns import matches
-from .rule import Rule, Rules
+from .rule import InForce, Rule, Rules, document_of, rules_of
 
 _WRITING = ("path_written", "path_into", "path", "code", "path_entered")
 _CHANGING_MODES = ("write", "append", "delete")
@@ -172,11 +171,3 @@ def complaint_about(loaded: Loaded, *, has_last_good: bool) -> str:
     more = f" (and {len(fatal) - 1} more)" if len(fatal) > 1 else ""
     instead = _HOSTS if hosts_alone(loaded) else "the last good one stays in force" if has_last_good else _ALONE
     return f"the guard's config is broken, {instead}: {fatal[0]}{more} (`tmpwarden guard verify`)"
-
-
-def complaint_now(config_dir: str, state_dir: str) -> str:
-    """One sentence about what is broken in the files, "" if nothing is, or if there are none."""
-    files = tuple(path for path in config_files(config_dir) if os.path.exists(path))
-    if not files:
-        return ""
-    return complaint_about(load(files), has_last_good=os.path.exists(cache_path(state_dir)))

@@ -3,8 +3,16 @@
 from ...small_json import decode_object
 from .patterns import matches
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
+
 SESSION = "session"
 _ROW = ("kind", "decision", "label", "patterns", "test", "operands", "mode", "description", "alternative")
+_KEPT = (
+    *("owns", "redirect_tmp", "target", "on_error", "default", "rows", "commands", "wild", "trusted", "protected"),
+)
+SCHEMA = 5  # raise it when a row means something else: what was compiled before is compiled anew
 PROTECTED = ("main", "master", "trunk", "develop", "production", "prod", "staging", "release*", "gh-pages")
 
 
@@ -108,3 +116,28 @@ class Rules:
 
     def of(self, kind: str, decision: str) -> "list[Rule]":
         return [rule for rule in self.rules if rule.kind == kind and rule.decision == decision]
+
+
+class InForce:
+    """The rules to go by, and what is wrong with the config, if anything."""
+
+    __slots__ = ("complaint", "rules")
+
+    def __init__(self, rules: Rules, complaint: str = "") -> None:
+        self.rules = rules
+        self.complaint = complaint
+
+
+def document_of(rules: Rules, *, stamp: object, presets: "tuple[str, ...]", complaint: str) -> "dict[str, object]":
+    return {
+        "schema": SCHEMA,
+        "stamp": stamp,
+        "presets": list(presets),
+        "complaint": complaint,
+        "rules": [rule.row() for rule in rules.rules],
+        **{name: getattr(rules, name) for name in _KEPT},
+    }
+
+
+def rules_of(document: "dict[str, Any]") -> Rules:
+    return Rules(tuple([Rule(*row) for row in document["rules"]]), **{name: document[name] for name in _KEPT})

@@ -1,11 +1,13 @@
 """What is wrong, or surely not meant, in the guard's config: rules that never speak, denies that silence an allow."""
 
+import os
 from collections.abc import Iterator
 
 from ...agent_facts import FACTS
 from ...model.hot import ALLOW, ASK, DENY
 from ..nouns.analysis import Simple
-from .compiling import is_about_all
+from .compiled import cache_path, config_files
+from .compiling import complaint_about, is_about_all
 from .config import Loaded, Mistake, Source, load
 from .patterns import YES, is_match, is_prefix
 from .regex_table import why_never
@@ -88,3 +90,11 @@ def _shadows(deny: Rule, allow: Rule) -> bool:
     if deny.test == "any_outside":
         return not set(allow.operands) <= set(deny.operands)
     return deny.test == "all_inside" and bool(set(allow.operands) & set(deny.operands))
+
+
+def complaint_now(config_dir: str, state_dir: str) -> str:
+    """One sentence about what is broken in the files, "" if nothing is, or if there are none."""
+    files = tuple(path for path in config_files(config_dir) if os.path.exists(path))
+    if not files:
+        return ""
+    return complaint_about(load(files), has_last_good=os.path.exists(cache_path(state_dir)))

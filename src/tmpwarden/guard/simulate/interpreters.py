@@ -15,6 +15,7 @@ from .shell import Shell, Ways
 from .wrappers import is_name, simulate_wrapped, unwrap
 
 SHOWING = ("-v", "-V", "-h", "-i", "--version", "--help")
+MAX_LENGTH = 2000
 _RUNS_FILES = ("--test",)  # node: those that it finds, as any script
 
 
@@ -28,8 +29,6 @@ def simulate_interpreter(shell: Shell, call: Invocation, state: State) -> Ways:
         return _run_module(shell, *module, call, state)
     code = _code(call, known)
     if code is not None:
-        from ..programs.inline import is_harmless
-
         if code.text is None or not is_harmless(name, code.text) or _is_opened_oddly(name, call.fields):
             shell.refuse(f"{name} is given code")
     return tell(shell, call, state)
@@ -165,6 +164,23 @@ def _begins(text: str, tells: tuple[str, ...]) -> bool:
     return any(
         text.startswith(word + "=") or ((word[-1] in "+:" or word == "-K") and text.startswith(word)) for word in tells
     )
+
+
+def is_harmless(language: str, code: str) -> bool:
+    """Only for small code: what is long is not harmless to us. Rare, and every hook pays for each module."""
+    if language == "python":
+        from ..programs.python_code import is_harmless_python
+
+        return is_harmless_python(code)
+    if len(code) > MAX_LENGTH:
+        return False
+    if language == "node":
+        from ..programs.node import is_harmless_node
+
+        return is_harmless_node(code)
+    from ..programs.inline import is_harmless_perl, is_harmless_ruby
+
+    return is_harmless_perl(code) if language == "perl" else language == "ruby" and is_harmless_ruby(code)
 
 
 def _is_opened_oddly(language: str, fields: list[Field]) -> bool:

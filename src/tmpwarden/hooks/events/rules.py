@@ -1,7 +1,7 @@
 """The guard's rules as this user's files say them, compiled. Hot path."""
 
-from ...guard.rules.compiled import InForce, cache_path, config_files, rules_in_force
-from ...guard.rules.rule import SESSION
+from ...guard.rules.compiled import cache_path, config_files, rules_in_force
+from ...guard.rules.rule import SESSION, InForce
 from ...small_files import read
 from ..notebook import config_directory
 from .hook_call import HookCall
