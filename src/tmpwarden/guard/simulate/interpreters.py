@@ -28,9 +28,10 @@ def simulate_interpreter(shell: Shell, call: Invocation, state: State) -> Ways:
     if module is not None:
         return _run_module(shell, *module, call, state)
     code = _code(call, known)
-    if code is not None:
-        if code.text is None or not is_harmless(name, code.text) or _is_opened_oddly(name, call.fields):
-            shell.refuse(f"{name} is given code")
+    if code is not None and (
+        code.text is None or not is_harmless(name, code.text) or _is_opened_oddly(name, call.fields)
+    ):
+        shell.refuse(f"{name} is given code")
     return tell(shell, call, state)
 
 
