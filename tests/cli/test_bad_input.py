@@ -98,7 +98,14 @@ def test_a_group_without_its_command_is_one_sentence() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ['[keep]\npaths = ["{0}"\n', '[keep]\npaths = "{0}"\n', '[rows."claude.session"]\nenabled = "no"\n']
+    "text",
+    [
+        '[keep]\npaths = ["{0}"\n',
+        '[keep]\npaths = "{0}"\n',
+        '[keep]\npaths = ["{0}*"]\n',
+        '[rows."claude.session"]\nenabled = "no"\n',
+        '[rows."claude.sesion"]\nenabled = false\n',
+    ],
 )
 def test_a_broken_config_that_may_protect_something_keeps_everything(text: str, own_world: Path) -> None:
     config = own_world / "config" / "tmpwarden" / "config.toml"

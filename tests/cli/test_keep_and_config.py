@@ -4,6 +4,8 @@ import json
 import os
 from pathlib import Path
 
+import pytest
+
 from support.command import answer, data, tmpwarden
 from support.litter import claude_session
 
@@ -39,6 +41,23 @@ def test_who_keeps_a_link_keeps_what_it_leads_to(own_world: Path) -> None:
     data("clean", "--yes", later_s=100 * 3600)
     assert unit.is_dir()
     assert data("keep", "--forget", str(second))["paths"] == []
+
+
+@pytest.mark.parametrize("named", ["the link", "what lies behind it"])
+def test_a_config_that_names_a_link_keeps_what_it_leads_to(own_world: Path, named: str) -> None:
+    """Units are called as the kernel calls them: /private/tmp on a Mac, whatever a person writes."""
+    unit = claude_session(own_world / "tmp")
+    link = own_world / "home" / "runs"
+    link.symlink_to(unit if named == "the link" else unit.parent)
+    config = own_world / "config" / "tmpwarden" / "config.toml"
+    config.parent.mkdir()
+    path = link if named == "the link" else link / unit.name
+    config.write_text(f'[keep]\npaths = ["{path}"]\n')
+    data("clean", "--yes", later_s=100 * 3600)
+    assert unit.is_dir()
+    config.unlink()
+    data("clean", "--yes", later_s=100 * 3600)
+    assert not unit.exists()
 
 
 def test_a_link_that_leads_in_a_circle_is_kept(own_world: Path) -> None:

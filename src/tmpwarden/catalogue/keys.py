@@ -9,8 +9,10 @@ import os
 from collections.abc import Callable, Collection
 
 from ..lazy_dataclass import dataclass
-from ..text import parse_duration, parse_size
+from ..text import parse_duration, parse_size, shown
 from .process_rows import KINDS
+
+_GLOB = frozenset("*?")
 
 
 def flag(value: object) -> bool:
@@ -71,6 +73,14 @@ def paths(value: object) -> tuple[str, ...]:
     found = tuple(os.path.normpath(os.path.expanduser(item)) for item in value)
     if not all(os.path.isabs(path) and "\0" not in path for path in found):
         raise ValueError("must be absolute paths, or start with ~/")
+    return found
+
+
+def kept_paths(value: object) -> tuple[str, ...]:
+    """Of a config file, where somebody may take them for patterns."""
+    found = paths(value)
+    if pattern := next((path for path in found if not _GLOB.isdisjoint(path) and not os.path.lexists(path)), None):
+        raise ValueError(f"there is no {shown(pattern)}, and no patterns are understood: name the directory")
     return found
 
 
@@ -146,7 +156,7 @@ _ACTIONS = ("warn", "stop", "end")
 
 KEYS: dict[str, Key] = {
     "keep.paths": Key(
-        "keep_paths", paths, "paths", "Absolute paths, or ~/...", example='["~/keep-this", "/tmp/thesis-data"]'
+        "keep_paths", kept_paths, "paths", "Absolute paths, or ~/...", example='["~/keep-this", "/tmp/thesis-data"]'
     ),
     "periodic.enabled": Key(
         "periodic_enabled",

@@ -14,7 +14,7 @@ from ..oskit.files.opening import entry_names
 from ..text import nearest, shown
 from . import compiled, matcher, policy
 from .files import BUILT_IN, SYSTEM, default_dirs, mac_folders, read_text, xdg
-from .overrides import Override, apply
+from .overrides import Override, apply, misspelt
 
 _OURS = "tmpwarden"
 
@@ -23,6 +23,7 @@ _OURS = "tmpwarden"
 class Catalogue:
     agents: tuple[Agent, ...]
     warnings: tuple[str, ...] = ()  # sentences that name file, line, row and key
+    misspelt: tuple[str, ...] = ()  # "file:line" of a user's word on a row that there is not
 
     @property
     def rows(self) -> tuple[Litter, ...]:
@@ -96,8 +97,10 @@ def load(dirs: Iterable[str] | None = None, overrides: Mapping[str, Override] | 
             warnings += _drop_in(agents, name, os.path.join(directory, name))
     # Where two rows want the same name and neither beats the other, the first one wins: let that be the built-in one.
     names = sorted(agents, key=lambda name: (name not in ours, name))
-    listed, unfit = apply(tuple(agents[name] for name in names), overrides or {})
-    catalogue = Catalogue(listed, (*warnings, *unfit))
+    named = tuple(agents[name] for name in names)
+    listed, unfit = apply(named, overrides or {})
+    unknown = tuple(misspelt((row.key for agent in named for row in agent.rows), overrides or {}))
+    catalogue = Catalogue(listed, (*warnings, *unfit), unknown)
     has_drop_ins = any(agent is not built_in.get(name) for name, agent in agents.items())
     return _without_circles(catalogue) if has_drop_ins else catalogue  # of the built-in rows a test says it
 
@@ -187,7 +190,8 @@ def _without_circles(catalogue: Catalogue) -> Catalogue:
         agents = tuple(
             replace(agent, rows=tuple(replace(row, beats=()) for row in agent.rows)) for agent in catalogue.agents
         )
-        return Catalogue(agents, (*catalogue.warnings, f"key beats: {names}; `beats` is ignored everywhere"))
+        warnings = (*catalogue.warnings, f"key beats: {names}; `beats` is ignored everywhere")
+        return replace(catalogue, agents=agents, warnings=warnings)
     return catalogue
 
 

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 
 from ..lazy_dataclass import dataclass, replace
 from ..model.request import LEAST_RESUMABLE_S
 from ..model.sweep import Agent, Litter
 from ..model.terms import Tier
-from ..text import duration
+from ..text import duration, nearest
 from .fields import DEFAULT_AGES
 
 
@@ -18,6 +18,12 @@ class Override:
     enabled: bool = True
     ask: bool = False  # tier = "ask": only when told
     ages_s: tuple[tuple[str, int], ...] = ()  # ("max_age", seconds)
+
+
+def misspelt(rows: Iterable[str], overrides: Mapping[str, Override]) -> Iterator[str]:
+    """Where a user speaks of a row that there is not, and perhaps of one that there is: it was meant to keep it."""
+    known = tuple(rows)
+    return (override.origin for key, override in overrides.items() if key not in known and nearest(key, known))
 
 
 def apply(agents: tuple[Agent, ...], overrides: Mapping[str, Override]) -> tuple[tuple[Agent, ...], tuple[str, ...]]:

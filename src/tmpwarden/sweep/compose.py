@@ -131,6 +131,9 @@ def _noting_failure(is_unattended: bool) -> Iterator[None]:
 def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     settings = load_settings(request.config_file)
     catalogue = load(overrides=settings.rows).sharing(static_temp.shared(places.state_dir()))
+    if catalogue.misspelt:
+        unread = (*settings.unread, *catalogue.misspelt)
+        settings = replace(settings, unread=unread, unread_limits=(*settings.unread_limits, *catalogue.misspelt))
     for agent in request.agents:
         catalogue.agent(agent)
     roots = places.temp_roots(request.roots, extra=known_roots.remembered())
@@ -225,7 +228,7 @@ def _owners(book: OwnerBook) -> OwnerOf:
 def _standing(
     request: Request, settings: Settings, consent: Consent, now_ns: Clock
 ) -> Callable[[Finding, Evidence], Standing]:
-    listed = tuple(os.path.abspath(os.path.expanduser(path)) for path in settings.keep_paths)
+    listed = tuple(dict.fromkeys(name for path in settings.keep_paths for name in _names_of(path)))
     protected = places.protected()  # once: asking for homes costs as much as all the rest of a small unit
     not_understood = settings.unread_limits if request.unattended else settings.unread
     unread = shown(not_understood[0]) if not_understood else None
@@ -245,6 +248,16 @@ def _standing(
         )
 
     return standing_of
+
+
+def _names_of(path: str) -> Iterator[str]:
+    """A kept path as it was written, and as the kernel calls what it leads to: so are units called. Below a mount that
+    does not answer nothing is touched."""
+    full = os.path.abspath(os.path.expanduser(path))
+    yield full
+    if not Reach.now().frozen(full):
+        yield os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full))
+        yield os.path.realpath(full)
 
 
 def _gone_since_ns(finding: Finding, evidence: Evidence, now_ns: int) -> int:
