@@ -17,6 +17,7 @@ import manual
 import measured
 import tmpwarden as public
 from tmpwarden import errors
+from tmpwarden.agent_facts import FACTS
 from tmpwarden.catalogue import wording
 from tmpwarden.catalogue.keys import KEYS, TABLES
 from tmpwarden.catalogue.load import load
@@ -158,7 +159,7 @@ def catalogue() -> str:
     rows = sum(len(agent.rows) for agent in agents)
     lines = [_NOTE, f"# The catalogue\n\nWhat {len(agents)} agents and tools leave behind, {rows} rows. "]
     lines.append("[Add an agent](add-an-agent.md) tells what the words mean and how to add a row; ")
-    lines.append("[what the six agents leave](measured-agents.md) was measured with the real programs.\n")
+    lines.append("[what agents leave](measured-agents.md) was measured with the real programs.\n")
     for agent in agents:
         lines.append(f"\n## {agent.id}\n\n{agent.name}, verified with: {wording.measured_with(agent)}.\n\n")
         lines += ["| row | where | tier | worth | owner | waits | what and why |\n|---|---|---|---|---|---|---|\n"]
@@ -306,7 +307,30 @@ def _member(node: ast.FunctionDef) -> tuple[str, str, str]:
     return node.name if is_property else f"{node.name}({', '.join(takes)})", gives, about
 
 
+_AGENTS_FROM, _AGENTS_TO = "<!-- made by `make docs` from catalogue/agents -->\n", "<!-- as far as here -->\n"
+_TEMP_WAYS = {
+    "env-file": "by its hooks, one for each session",
+    "answer": "by its hooks, one for each session",
+    "toml-set": "by `setup`, in `{0}`",
+    "dotenv": "by `setup`, in `{0}`",
+    "shell": "by `setup`, with a shell function",
+}
+
+
+def agents_page() -> str:
+    """The page as people write it, with the table of agents between two marks."""
+    before, _, rest = (HERE / "agents.md").read_text().partition(_AGENTS_FROM)
+    rows = ["| agent | name for `--agent` | settings | TMPDIR of its commands |\n|---|---|---|---|\n"]
+    for name, facts in FACTS.items():
+        directory = facts["directory"].format(home="~", xdg_config="~/.config")
+        settings = " or ".join(f"`{directory}/{each}`" for each in facts["settings"])
+        way = _TEMP_WAYS[facts["temp_by"]].format(f"{directory}/{facts['temp_file']}")
+        rows.append(f"| {facts['name']} | `{name}` | {settings} | {way} |\n")
+    return before + _AGENTS_FROM + "".join(rows) + _AGENTS_TO + rest.partition(_AGENTS_TO)[2]
+
+
 PAGES: dict[str, Callable[[], str]] = {
+    "agents.md": agents_page,
     "api.md": api,
     "commands.md": commands,
     "modules.md": modules,

@@ -1,4 +1,4 @@
-"""The page about six real agents, drawn from what `make measure-agents` wrote: docs/measured-agents.jsonl."""
+"""The page about real agents, drawn from what `make measure-agents` wrote: docs/measured-agents.jsonl."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ _WAYS = {
     "shell": "a scratch for each session, by a shell function",
 }
 _HEAD = """\
-# What the six agents leave
+# What agents leave
 
 Measured with the real programs under a scripted model, offline, as an ordinary user, after `tmpwarden setup` had
-found all six (`make measure-agents`; tests/clients/cells.py). In each session a command made a file and a directory by
-`mktemp`. The columns are ways to end: by itself, after a large output, by a signal while a command runs, and by one
+found all of them (`make measure-agents`; tests/clients/cells.py). In each session a command made a file and a directory
+by `mktemp`. The columns are ways to end: by itself, after a large output, by a signal while a command runs, and by one
 while the model thinks (idle).
 """
 _BEFORE = """
@@ -58,9 +58,14 @@ def _cells() -> dict[tuple[str, str], dict[str, Any]]:
     return {(cell["agent"], cell["end"]): cell for cell in lines}
 
 
+def _measured(cells: dict[tuple[str, str], dict[str, Any]]) -> list[tuple[str, Any]]:
+    """The agents that were measured: one that has just been added was not yet."""
+    return [(agent, facts) for agent, facts in FACTS.items() if any(name == agent for name, _ in cells)]
+
+
 def _ways(cells: dict[tuple[str, str], dict[str, Any]]) -> Iterator[str]:
     yield "\n| agent | version | temp files of its commands | went to |\n|---|---|---|---|\n"
-    for agent, facts in FACTS.items():
+    for agent, facts in _measured(cells):
         measured = [cell for (name, _), cell in cells.items() if name == agent]
         versions = ", ".join(sorted({cell["version"] for cell in measured}))
         places = {re.sub(r"r?[0-9a-f]{8}", "*", path.rpartition("/")[0]) for cell in measured for path in cell["made"]}
@@ -70,7 +75,7 @@ def _ways(cells: dict[tuple[str, str], dict[str, Any]]) -> Iterator[str]:
 
 def _table(cells: dict[tuple[str, str], dict[str, Any]], when: str) -> Iterator[str]:
     yield f"\n| agent | {' | '.join(_ENDS)} |\n|{'---|' * (len(_ENDS) + 1)}\n"
-    for agent, facts in FACTS.items():
+    for agent, facts in _measured(cells):
         words = [_left(cells[agent, end], when) for end in _ENDS]
         yield f"| {facts['name']} | {' | '.join(words)} |\n"
 

@@ -38,7 +38,7 @@ ODD = {
 
 @pytest.fixture(autouse=True)
 def world(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A home with all six agents, a crontab of its own, no systemd."""
+    """A home with every agent that has hooks, a crontab of its own, no systemd."""
     monkeypatch.setattr(runtime, "_compile", lambda *_: None)
     monkeypatch.setattr(bus, "runtime_dir", lambda: "")
     bin_ = own_world / "bin"
@@ -46,6 +46,8 @@ def world(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     for name in FACTS:
         (bin_ / name).write_text("#!/bin/sh\n")
         (bin_ / name).chmod(0o755)
+        directory = FACTS[name]["directory"].format(home=own_world / "home", xdg_config=own_world / "config")
+        Path(directory).mkdir(parents=True)
     monkeypatch.setenv("PATH", f"{bin_}:{os.environ['PATH']}")
     monkeypatch.chdir(own_world)
     for name, content in ODD.items():
@@ -188,10 +190,10 @@ def test_a_second_setup_keeps_the_guard_that_an_install_was_asked_for(world: Pat
 
 def test_each_agent_gets_its_temp_the_best_way_it_has(world: Path) -> None:
     ways = {way.agent: way.by for way in everything.plan(WANTED).ways}
-    assert ways == {
-        "claude": "hook", "opencode": "hook", "gemini": "settings", "qwen": "settings", "copilot": "shell",
-        "codex": "shell",  # its hooks need consent, so nothing would make its directory again after a reboot
-    }  # fmt: skip
+    by_facts = {"env-file": "hook", "answer": "hook", "dotenv": "settings", "toml-set": "settings", "shell": "shell"}
+    best = {name: by_facts[facts["temp_by"]] for name, facts in FACTS.items()}
+    # its hooks need consent, so nothing would make its directory again after a reboot
+    assert ways == best | {"codex": "shell"}
 
 
 def test_with_a_timer_codex_is_sent_to_a_static_directory(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -278,7 +280,9 @@ def test_after_a_reboot_the_first_hook_makes_the_directory_again_and_tells_the_m
 def test_a_timer_makes_them_again_too(world: Path) -> None:
     everything.carry_out(everything.plan(WANTED), WANTED)
     directories = [Path(path) for path in static_temp.directories(str(world / "state" / "tmpwarden"))]
-    assert len(directories) == 2
+    assert {directory.name for directory in directories} == {
+        name for name, facts in FACTS.items() if facts["temp_by"] == "dotenv"
+    }
     for directory in directories:
         directory.rmdir()
     tick = Path(static_temp.__file__).parents[1] / "lifecycle" / "tick.py"
