@@ -54,7 +54,7 @@ class Cleaning:
         quarantines = Quarantines(self.prepared.state, self.prepared.home_roots)
         rescuer = Rescuer(self.prepared.settings, self.prepared.now_ns)
         actor = Actor(weigher, journal, quarantines, Purger(), request.quarantine, rescuer=rescuer, group=GROUP)
-        giving_up = GivingUp(journal, weigher.world)
+        giving_up = GivingUp(journal, weigher.world, self.prepared.kept_paths)
         weigher.world.keeps_rolls = confirm is None and not request.quarantine
         journal.open()
         try:

@@ -19,7 +19,7 @@ from ..model.terms import Kind, OwnerState, Reason, Tier
 from ..oskit.files import places
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.reach import Reach
-from ..text import is_within, shown
+from ..text import shown
 from .find import known_roots
 from .find.births import ID as BIRTH
 from .find.scan import Finder
@@ -27,7 +27,7 @@ from .packed import Packed
 from .prepared import CleanResult, Plan, Prepared
 from .survey import Survey
 from .weigh.consent import Consent, note_first_run
-from .weigh.judge import Standing
+from .weigh.judge import Standing, keeping
 from .weigh.pressure import Pressure
 from .weigh.weigher import Weigher
 from .weigh.world import OwnerOf, World
@@ -151,13 +151,16 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     limits = _limits(request.thresholds, settings)
     if found:
         limits = replace(limits, named=frozenset(each.path for each in found), named_reason=Reason.NAMED)
-    weigher = Weigher(world, limits, _standing(request, settings, consent, now_ns), now_ns, pressure.roots)
+    kept_paths = tuple(dict.fromkeys(name for path in settings.keep_paths for name in _names_of(path)))
+    standing_of = _standing(request, settings, consent, now_ns, kept_paths)
+    weigher = Weigher(world, limits, standing_of, now_ns, pressure.roots)
     warnings = [*settings.warnings, *catalogue.warnings, *roots.warnings, *about_words]
     home_roots = frozenset(start.root for start in starts if start.is_home)
     return Prepared(
         *(request, settings, tuple(roots), home_roots, finder, weigher, state, now_ns, consent, pressure, warnings),
         named=found,
         leased_roots=leased,
+        kept_paths=kept_paths,
     )
 
 
@@ -226,9 +229,8 @@ def _owners(book: OwnerBook) -> OwnerOf:
 
 
 def _standing(
-    request: Request, settings: Settings, consent: Consent, now_ns: Clock
+    request: Request, settings: Settings, consent: Consent, now_ns: Clock, listed: tuple[str, ...]
 ) -> Callable[[Finding, Evidence], Standing]:
-    listed = tuple(dict.fromkeys(name for path in settings.keep_paths for name in _names_of(path)))
     protected = places.protected()  # once: asking for homes costs as much as all the rest of a small unit
     not_understood = settings.unread_limits if request.unattended else settings.unread
     unread = shown(not_understood[0]) if not_understood else None
@@ -243,7 +245,7 @@ def _standing(
             ordinary,
             gone_since_ns=_gone_since_ns(finding, evidence, now_ns()) if is_waiting else None,
             is_protected=is_protected,
-            keep_listed=_listed(finding.path, listed),
+            keep_listed=keeping(finding.path, listed),
             is_backlog=request.unattended and consent.is_backlog(finding, evidence),
         )
 
@@ -264,8 +266,3 @@ def _gone_since_ns(finding: Finding, evidence: Evidence, now_ns: int) -> int:
     """A birth that goes by itself waits from the end of its session on, which nobody can date but whoever looks."""
     is_gone = evidence.owner.state in (OwnerState.DEAD, OwnerState.ABSENT)
     return claims.gone_since_ns(places.state_dir(), finding.session or "", is_gone, now_ns)
-
-
-def _listed(path: str, listed: tuple[str, ...]) -> str | None:
-    """The [keep] entry at, above or inside `path`: a unit goes whole or stays whole."""
-    return next((kept for kept in listed if is_within(path, kept) or is_within(kept, path)), None)

@@ -40,6 +40,7 @@ class Prepared:
     pressure: Pressure
     warnings: list[str]
     named: tuple[Finding, ...] = ()  # a person's words: look at these alone
+    kept_paths: tuple[str, ...] = ()  # the keep list, each by all its names
     leased_roots: tuple[str, ...] = ()  # below them only our own and leased units are looked for
     _parents: Parents = field(default_factory=Parents)  # the one that the last unit lay in
 

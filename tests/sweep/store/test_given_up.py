@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 from support import users
+from support.command import tmpwarden
 from support.litter import claude_session, in_quarantine, later, snapshot
 from support.mounts import fill_bytes, needs_root, tmpfs
 from tmpwarden.lazy_dataclass import replace
@@ -136,6 +137,17 @@ def test_pressure_takes_nothing_out_of_quarantine_while_that_may_have_been_promi
         config.unlink()
         clean(Request(roots=(str(root),), unattended=True), now_ns=later(100.1))
         assert not waiting.exists()
+
+
+@pytest.mark.parametrize("what", ["itself", "what it lay in", "something in it"])
+def test_what_its_user_keeps_since_goes_back(root: Path, what: str) -> None:
+    unit, waiting = put_aside(root)
+    before = snapshot(waiting)
+    kept = {"itself": unit, "what it lay in": unit.parent, "something in it": unit / "tasks"}[what]
+    assert tmpwarden("keep", str(kept)).returncode == 0
+    result = clean(PURGE, now_ns=later(101))
+    assert snapshot(unit) == before
+    assert any(f"{unit} was in quarantine, and it is on your keep list" in warning for warning in result.warnings)
 
 
 def test_a_person_who_says_purge_needs_no_config(root: Path) -> None:

@@ -20,6 +20,7 @@ from ...oskit.files.purge import Purged
 from ...oskit.race import race_window as _race_window
 from ...text import plural, shown
 from ..take.recheck import change
+from ..weigh.judge import keeping
 from ..weigh.world import World
 from . import labels, quarantine, way_back
 from .journal import Journal, entries
@@ -63,6 +64,7 @@ class GivingUp:
 
     journal: Journal
     world: World
+    kept_paths: tuple[str, ...] = ()  # what was kept since it was taken goes back
     back: list[Back] = field(default_factory=list)
     waiting: dict[str, str] = field(default_factory=dict)  # what may be in use unseen, and why that is not known
     _labels: dict[str, dict[str, tuple[str, ...]]] = field(default_factory=dict)  # by quarantine, as it was listed
@@ -114,7 +116,7 @@ class GivingUp:
         self._learn_from_label(entry, fd)
         inside = walk.measure(fd, entry.name, uid=self.world.uid, count_atime=False, was_moved=walk.LONG_AGO)
         users = self.world.users_in(entry.path)
-        if why := _used(users) or (inside and _change(self._known.get(entry.name), entry, inside)):
+        if why := self._kept(entry) or _used(users) or (inside and _change(self._known.get(entry.name), entry, inside)):
             self.back.append(self._put_back(entry, why))
             return self.back[-1]
         users = kernel_word.confirmed(users, fd, entry.name)  # of every file, before the first of them goes
@@ -126,6 +128,10 @@ class GivingUp:
             return None
         _race_window("walked, not yet given up")
         return self._noted(entry, quarantine.destroy(entry, bound, users, inside))
+
+    def _kept(self, entry: Stored) -> str | None:
+        word = self._known.get(entry.name)
+        return "it is on your keep list now" if word and keeping(word.path, self.kept_paths) else None
 
     def _noted(self, entry: Stored, purged: Purged) -> Purged:
         if purged.entries or purged.left:

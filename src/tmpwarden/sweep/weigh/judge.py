@@ -7,6 +7,7 @@ from ...model.answers import Held, Nobody, NotMeasured
 from ...model.request import LEAST_RESUMABLE_S, Thresholds
 from ...model.sweep import Evidence, Finding, GitUnclear, Keep, Litter, Measure, Remove, Verdict
 from ...model.terms import OwnerState, Reason, Tier, Worth
+from ...text import is_within
 
 DEFAULT_MAX_AGE_S = 72 * 3600
 HURRIED_S = 60
@@ -167,6 +168,11 @@ def _kept_by_consent(finding: Finding, thresholds: Thresholds, standing: Standin
     if standing.is_backlog:
         return Reason.BACKLOG, "tmpwarden clean"
     return None
+
+
+def keeping(path: str, listed: tuple[str, ...]) -> str | None:
+    """The [keep] entry at, above or inside `path`: a unit goes whole or stays whole."""
+    return next((kept for kept in listed if is_within(path, kept) or is_within(kept, path)), None)
 
 
 def age_ns(measure: Measure, now_ns: int) -> int:
