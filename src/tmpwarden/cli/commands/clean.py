@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from functools import partial
 
 import click
 
 from ...catalogue.settings import load_settings
 from ...errors import BadArgument, LockHeld, WouldAsk
+from ...lazy_dataclass import dataclass
 from ...model.request import Request, Thresholds
 from ...model.sweep import Receipt
 from ...oskit.files import places
@@ -24,6 +25,10 @@ from ..group import pass_call
 from ..kinds import UntouchedPath, age, agent_option, all_users_option, budget, project_option, project_rows
 from ..progress import COUNTING_S, Progress
 from ..stopping import Stop, stopping
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Any
 
 _MOST_FOR_ONE_S = 600  # of all users: the others wait
 _MOST_LISTED = 40  # lines a person reads before a question
@@ -53,26 +58,7 @@ _MOST_LISTED = 40  # lines a person reads before a question
 @all_users_option
 @click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
 @pass_call
-def command(
-    call: Call,
-    paths: tuple[str, ...],
-    dry_run: bool,
-    yes: bool,
-    min_age: int | None,
-    max_age: int | None,
-    wanted: tuple[str, ...],
-    tier: str,
-    take_ask: bool,
-    limit: tuple[int | None, int | None] | None,
-    no_quarantine: bool,
-    purge: bool,
-    pick: bool,
-    if_due: int | None,
-    time_limit: int | None,
-    projects: tuple[str, ...],
-    all_users: bool,
-    quiet: bool,
-) -> Answer:
+def command(call: Call, **typed: Any) -> Answer:
     """Remove what is left by owners that are gone.
 
     Shows the list, says what cannot be undone, and asks. What is in use, too young, another user's, or holds git work
@@ -82,57 +68,83 @@ def command(
     replaces its age limit and nothing else, so what somebody still uses stays. It goes into quarantine, and can be
     undone, whether the catalogue knows it or not.
     """
-    _refuse_beside_paths(
-        paths,
-        {"--max-age": max_age, "--agent": wanted, "--budget": limit, "--if-due": if_due, "--all-users": all_users}
-        | {"--project": projects},
-    )
-    if min_age is not None and max_age is not None and max_age < min_age:
-        raise BadArgument("--max-age is below --min-age", hint="--min-age is a floor for everything")
-    if all_users and time_limit is None:
-        time_limit = _MOST_FOR_ONE_S
-    request = Request(
-        roots=call.roots,
-        projects=projects,
-        agents=wanted,
-        rows=project_rows(projects),
-        thresholds=Thresholds(min_age_s=min_age, max_age_s=max_age, take_ask=take_ask or tier == "ask"),
-        config_file=call.config_file,
-        unattended=if_due is not None,
-        quarantine=not (no_quarantine or purge),
-        budget_bytes=limit[0] if limit else None,
-        budget_percent=limit[1] if limit else None,
-        empty_quarantine=purge,
-        time_limit_s=time_limit,
-        words=paths,
-    )
-    if pick:
+    options = _Options(**typed)
+    options.refuse_contradictions()
+    limit_s = options.time_limit if options.time_limit is not None else _MOST_FOR_ONE_S if options.all_users else None
+    request = _request(call, options, limit_s)
+    if options.pick:
         from .ui import picked
 
-        return picked(call, request, yes or dry_run or all_users or if_due is not None)
-    clean_of_one = _CleanOfOneUser(call, request, dry_run=dry_run, yes=yes, quiet=quiet, if_due_s=if_due)
-    if all_users:
+        return picked(call, request, any((options.yes, options.dry_run, options.all_users, options.if_due is not None)))
+    clean_of_one = _CleanOfOneUser(call, request, options)
+    if options.all_users:
         from ..all_users import for_each_user
 
-        return for_each_user(call, clean_of_one.answer, yes=yes or dry_run, limit_s=time_limit or _MOST_FOR_ONE_S)
+        is_sure = options.yes or options.dry_run
+        return for_each_user(call, clean_of_one.answer, yes=is_sure, limit_s=limit_s or _MOST_FOR_ONE_S)
     return clean_of_one.answer()
 
 
-def _refuse_beside_paths(paths: tuple[str, ...], options: Mapping[str, object]) -> None:
-    """What chooses units by something else than their name."""
-    for option, value in options.items():
-        if paths and value:
-            raise BadArgument(f"{option} does not go together with PATH", hint="a path that you name is chosen by you")
+@dataclass(frozen=True, slots=True)
+class _Options:
+    """What was typed: one field for each option, under click's name for it."""
+
+    paths: tuple[str, ...]
+    dry_run: bool
+    yes: bool
+    min_age: int | None
+    max_age: int | None
+    wanted: tuple[str, ...]
+    tier: str
+    take_ask: bool
+    limit: tuple[int | None, int | None] | None
+    no_quarantine: bool
+    purge: bool
+    pick: bool
+    if_due: int | None
+    time_limit: int | None
+    projects: tuple[str, ...]
+    all_users: bool
+    quiet: bool
+
+    def refuse_contradictions(self) -> None:
+        """Raises BadArgument. Beside PATH, nothing may choose items by something else than their name."""
+        choosing = {"--max-age": self.max_age, "--agent": self.wanted, "--budget": self.limit}
+        choosing |= {"--if-due": self.if_due, "--all-users": self.all_users, "--project": self.projects}
+        for option, value in choosing.items():
+            if self.paths and value:
+                hint = "a path that you name is chosen by you"
+                raise BadArgument(f"{option} does not go together with PATH", hint=hint)
+        if self.min_age is not None and self.max_age is not None and self.max_age < self.min_age:
+            raise BadArgument("--max-age is below --min-age", hint="--min-age is a floor for everything")
+
+
+def _request(call: Call, options: _Options, limit_s: int | None) -> Request:
+    take_ask = options.take_ask or options.tier == "ask"
+    limits = Thresholds(min_age_s=options.min_age, max_age_s=options.max_age, take_ask=take_ask)
+    return Request(
+        roots=call.roots,
+        projects=options.projects,
+        agents=options.wanted,
+        rows=project_rows(options.projects),
+        thresholds=limits,
+        config_file=call.config_file,
+        unattended=options.if_due is not None,
+        quarantine=not (options.no_quarantine or options.purge),
+        budget_bytes=options.limit[0] if options.limit else None,
+        budget_percent=options.limit[1] if options.limit else None,
+        empty_quarantine=options.purge,
+        time_limit_s=limit_s,
+        words=options.paths,
+    )
 
 
 class _CleanOfOneUser:
     """One clean of one user, from the question to the summary."""
 
-    def __init__(
-        self, call: Call, request: Request, *, dry_run: bool, yes: bool, quiet: bool, if_due_s: int | None
-    ) -> None:
-        self.call, self.request, self.if_due_s = call, request, if_due_s
-        self.dry_run, self.yes, self.quiet = dry_run, yes, quiet
+    def __init__(self, call: Call, request: Request, options: _Options) -> None:
+        self.call, self.request, self.if_due_s = call, request, options.if_due
+        self.dry_run, self.yes, self.quiet = options.dry_run, options.yes, options.quiet
 
     def answer(self) -> Answer:
         if self.if_due_s is not None and not load_settings(self.call.config_file).periodic_enabled:
