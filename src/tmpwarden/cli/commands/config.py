@@ -2,26 +2,33 @@
 
 from __future__ import annotations
 
+import os
+import shlex
+import subprocess
+from collections.abc import Iterator
 from dataclasses import asdict, is_dataclass
 
 import click
 
-from ...catalogue.keys import KEYS
+from ...catalogue.files import text_if_there
+from ...catalogue.keys import KEYS, Key
 from ...catalogue.policy import is_locked
-from ...catalogue.sample import sample, spelled
+from ...catalogue.sample import SCHEMA_FILE, CannotEdit, sample, spelled, with_key, without_key
 from ...catalogue.sample import schema as schema_text
 from ...catalogue.settings import Settings, load_settings
-from ...errors import BadArgument, BadConfig, WouldAsk
+from ...errors import AlreadyThere, BadArgument, BadConfig, SystemRefused, WouldAsk
 from ...guard.rules.compiled import config_files
 from ...guard.rules.config import Loaded, load
-from ...oskit.files import places
-from ...text import shown
-from .. import ask, completing, config_file
+from ...oskit.files import atomic, own_dirs, own_files, places
+from ...text import did_you_mean, shown
+from .. import ask, completing
 from ..call import Answer, Call
 from ..group import pass_call
 from ..table import Row, draw
 
 _COLUMNS = ("KEY", "VALUE", "FROM")
+_FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "off": False}
+_LISTS = ("words", "paths", "patterns", "argv")
 
 
 @click.group()
@@ -111,8 +118,8 @@ def init(call: Call, is_printed: bool) -> Answer:
     if is_printed:
         text = sample(Settings())
         return Answer({"sample": text}, lambda: [text.rstrip("\n")])
-    path = config_file.path_of(call)
-    config_file.initialise(path)
+    path = _path_of(call)
+    _initialise(path)
     return Answer({"path": path}, lambda: [f"Wrote {shown(path)}. `tmpwarden config edit` opens it."])
 
 
@@ -127,10 +134,10 @@ def set_key(call: Call, key: str, values: tuple[str, ...], unset: bool) -> Answe
     A value that cannot be meant is refused before anything is written. Lists take several values.
     """
     if bool(values) is unset:
-        raise BadArgument("say a value, or --unset", hint=f"{key}: {config_file.key_called(key).about}")
-    path = config_file.path_of(call)
-    value = config_file.change(path, key, None if unset else values)
-    call.warn(*config_file.mistakes(path))
+        raise BadArgument("say a value, or --unset", hint=f"{key}: {_key_called(key).about}")
+    path = _path_of(call)
+    value = _change(path, key, None if unset else values)
+    call.warn(*_mistakes(path))
     told = f"{key} has its default again" if unset else f"{key} = {value}"
     data = {"key": key, "value": value or None, "path": path}
     return Answer(data, lambda: [f"{shown(told)} ({shown(path)})"])
@@ -145,10 +152,10 @@ def edit(call: Call) -> Answer:
     """
     if not call.can_ask:
         raise WouldAsk(hint="it needs a terminal; `tmpwarden config set KEY VALUE` does not")
-    path = config_file.path_of(call)
-    with config_file.Draft(path) as draft:
+    path = _path_of(call)
+    with _Draft(path) as draft:
         while True:
-            draft.open(config_file.editor())
+            draft.open(_editor())
             if not draft.is_changed:
                 return Answer({"path": path, "changed": False}, lambda: ["Nothing was changed."])
             wrong = draft.mistakes()
@@ -165,3 +172,122 @@ def schema() -> Answer:
     """The JSON schema of config.toml: for editors that complete and check TOML, and for CI."""
     text = schema_text()
     return Answer({"schema": text}, lambda: [text.rstrip("\n")])
+
+
+def _path_of(call: Call) -> str:
+    """Where it lies; behind a link (dotfiles in a repository) the file itself."""
+    return os.path.realpath(call.config_file or os.path.join(places.config_dir(), "config.toml"))
+
+
+def _write(path: str, text: str) -> None:
+    if os.path.dirname(path) == os.path.realpath(places.config_dir()):
+        own_dirs.make_private_dir(places.config_dir())
+    is_there = os.path.exists(path)
+    mode = os.stat(path).st_mode & 0o777 if is_there else 0o600
+    atomic.write(path, text, mode, durable=True, like=path if is_there else "")
+
+
+def _initialise(path: str) -> None:
+    """The commented sample, and beside it the schema that its first line names."""
+    if os.path.lexists(path):
+        raise AlreadyThere(shown(path), hint="`tmpwarden config edit` opens it, `config init --print` shows the sample")
+    _write(path, sample(Settings()))
+    _write(os.path.join(os.path.dirname(path), SCHEMA_FILE), schema_text())
+
+
+def _key_called(name: str) -> Key:
+    if name.partition(".")[0] in ("guard", "redirect", "rows"):
+        raise BadArgument(f"{shown(name)} is no single value", hint="`tmpwarden config edit` opens the file")
+    if name not in KEYS:
+        near = did_you_mean(name, KEYS)
+        raise BadArgument(f"there is no key {shown(name)}{near}", hint="`tmpwarden config show` lists them")
+    return KEYS[name]
+
+
+def _value_of(name: str, key: Key, words: tuple[str, ...]) -> object:
+    """What was typed, as the file would have it."""
+    if key.shape in _LISTS:
+        is_relative = [key.shape == "paths" and not word.startswith("~") for word in words]
+        return [os.path.abspath(word) if it_is else word for word, it_is in zip(words, is_relative, strict=True)]
+    if len(words) != 1:
+        raise BadArgument(f"{name} takes one value", hint=f"{key.about}")
+    if key.shape == "flag":
+        if words[0].lower() not in _FLAGS:
+            raise BadArgument(f"{name}: must be true or false")
+        return _FLAGS[words[0].lower()]
+    return words[0] + "%" if key.shape == "share" and words[0].isdigit() else words[0]
+
+
+def _change(path: str, name: str, words: tuple[str, ...] | None) -> str:
+    """Set a key, or with None let it have its default; the value as TOML."""
+    key = _key_called(name)
+    table, _, word = name.partition(".")
+    text = text_if_there(path)
+    try:
+        value = "" if words is None else _valid(name, key, words)
+        new = without_key(text, table, word) if words is None else with_key(text, table, word, value)
+    except CannotEdit:
+        line = f"{word} = {value}" if words is not None else f"no {word}"
+        hint = f"`tmpwarden config edit` opens it; below [{table}] write: {line}"
+        raise BadConfig(shown(path), f"{name} is written in a way that only you should change", hint=hint) from None
+    except ValueError as wrong:  # not TOML as it stands
+        raise BadConfig(shown(path), str(wrong), hint="`tmpwarden config edit` opens it") from None
+    if new != text:
+        _write(path, new)
+    return value
+
+
+def _valid(name: str, key: Key, words: tuple[str, ...]) -> str:
+    value = _value_of(name, key, words)
+    try:
+        key.decode(value)
+    except ValueError as wrong:
+        raise BadArgument(f"{name}: {wrong}") from None
+    return spelled(key, value)
+
+
+def _mistakes(path: str) -> Iterator[str]:
+    """What is wrong in the file, one sentence each: ours and the guard's."""
+    try:
+        yield from load_settings(path).warnings
+    except BadConfig as wrong:
+        yield str(wrong)
+    yield from map(str, load((path,)).mistakes)
+
+
+class _Draft:
+    """A copy to edit: the file itself changes only when the copy is right, or when its user insists."""
+
+    def __init__(self, path: str) -> None:
+        self.path = path
+        self.copy = f"{os.path.splitext(path)[0]}.draft-{os.getpid()}.toml"
+
+    def __enter__(self) -> _Draft:
+        _write(self.copy, text_if_there(self.path) or sample(Settings()))
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        own_files.remove_file(self.copy)
+
+    def open(self, editor: str) -> None:
+        try:
+            status = subprocess.run([*shlex.split(editor), self.copy], check=False).returncode
+        except (OSError, ValueError) as wrong:
+            raise SystemRefused(shown(editor), str(wrong), hint="set $EDITOR to one that is there") from None
+        if status:
+            raise SystemRefused(shown(editor), f"it ended with {status}", hint="nothing was changed")
+
+    @property
+    def is_changed(self) -> bool:
+        return text_if_there(self.copy) != text_if_there(self.path)
+
+    def mistakes(self) -> list[str]:
+        return [line.replace(self.copy, self.path) for line in _mistakes(self.copy)]
+
+    def keep(self) -> None:
+        _write(self.path, text_if_there(self.copy))
+
+
+def _editor() -> str:
+    """As every program finds it: $VISUAL, $EDITOR, vi."""
+    return os.environ.get("VISUAL") or os.environ.get("EDITOR") or "vi"

@@ -7,13 +7,14 @@ import time
 
 import click
 
+from ...catalogue.load import load
 from ...errors import NotForAgents
+from ...hooks.notebook import OFF
 from ...oskit.files import atomic, own_dirs, places
 from ...text import duration, shown
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import age
-from ..switch import agent_around, path
 
 
 @click.command()
@@ -24,7 +25,7 @@ def command(call: Call, for_s: int | None) -> Answer:
 
     Each new session is told. Commands and timers work as before. `tmpwarden on` switches the hooks on again.
     """
-    if variable := agent_around():
+    if variable := _agent_around():
         raise NotForAgents(variable)
     own_dirs.make_private_dir(places.config_dir())
     atomic.write(path(), "" if for_s is None else "until the date of this file\n")
@@ -34,3 +35,24 @@ def command(call: Call, for_s: int | None) -> Answer:
     when = "" if for_s is None else f" for {duration(for_s)}, until {time.strftime('%H:%M', time.localtime(until))}"
     data = {"off": True, "until": until, "file": path()}
     return Answer(data, lambda: [f"Hooks are off{when} ({shown(path())}). On again: tmpwarden on"])
+
+
+def path() -> str:
+    return os.path.join(places.config_dir(), OFF)
+
+
+def off_until() -> float | None:
+    """When the hooks are on again by themselves: 0 for never, None where they are on."""
+    try:
+        status = os.stat(path())
+    except OSError:
+        return None
+    if status.st_size == 0:
+        return 0
+    return status.st_mtime if status.st_mtime > time.time() else None
+
+
+def _agent_around() -> str:
+    """A variable that an agent sets for what it runs; "" where none does."""
+    known = {variable for agent in load(dirs=()).agents for variable in agent.session_env}
+    return next((variable for variable in sorted(known) if os.environ.get(variable)), "")

@@ -7,7 +7,7 @@ import click
 from ...oskit.files import own_files
 from ..call import Answer, Call
 from ..group import pass_call
-from ..switch import path
+from .off import path
 
 
 @click.command()

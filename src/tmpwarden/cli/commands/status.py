@@ -27,10 +27,11 @@ from ...sweep.store.trend import Trend
 from ...sweep.survey import Glance, glance
 from ...sweep.weigh import consent
 from ...text import duration, plural, shown, size
-from .. import documents, forecasts, render, switch
+from .. import documents, forecasts, render
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import all_users_option, for_whom
+from .off import off_until
 
 _FULL_PERCENT = 80
 _GLANCE_S = 0.5
@@ -74,7 +75,7 @@ def _answer(call: Call) -> Answer:
     roots = places.temp_roots(call.roots)
     call.warn(*settings.warnings, *catalogue.warnings, *roots.warnings)
     _warn_of_guard(call)
-    if (until := switch.off_until()) is not None:
+    if (until := off_until()) is not None:
         when = time.strftime(" until %H:%M", time.localtime(until)) if until else ""
         call.warn(f"all hooks are switched off{when}; on again: tmpwarden on")
     state = places.state_dir()
