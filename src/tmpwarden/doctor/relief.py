@@ -18,7 +18,7 @@ from ..model.sweep import Keep, Measure, Remove, Space, Unmatched, Verdict, Witn
 from ..model.terms import OwnerState, Reason
 from ..oskit.files import places
 from ..sweep.find.strangers import measure_below
-from ..sweep.store import quarantine
+from ..sweep.store import expiry, quarantine
 from ..sweep.take.doubt import Unchecked, better_place, frees_nothing
 from ..text import duration, plural, quoted, shown, size
 from .patient import Patient
@@ -152,7 +152,8 @@ class _Root:
         if not amount:
             return
         is_hurried = not self.patient.prepared.pressure.roots.isdisjoint(roots)
-        purge = " --purge" if waiting and not is_hurried else ""  # else a clean empties it by itself
+        is_emptied = is_hurried and not any(map(self._has_promised, roots))  # by any clean, under pressure
+        purge = " --purge" if waiting and not is_emptied else ""
         budget = f" --budget {self._budget_bytes() >> 10}K" if self.is_unseen else ""
         words = f"{self._told(amount)} may go now" + (" (part of it waits in quarantine)" if waiting else "")
         yield Remedy(amount, words, f"tmpwarden clean --yes{purge}{budget}{_common_options(self.patient)}", 0)
@@ -170,6 +171,10 @@ class _Root:
         found = (measure_below(root, f"{below}/{each.name}", places.uid()) for each in over)
         may_go = sum(_of(each.bytes, each.entries, self.counts) for each in found if each)
         return may_go, max(0, all_ - may_go)
+
+    def _has_promised(self, root: str) -> bool:
+        """Something there has a day for undo that no pressure shortens: only `--purge` does."""
+        return bool(expiry.promised_a_day(self.patient.prepared.state, expiry.waiting(root)))
 
     def _doubt(self, root: str) -> str:
         """Why what lies in quarantine may be in use unseen."""
