@@ -96,6 +96,7 @@ processes are real, and so is the limit.
 - The load is a model: how much is written per day was set so that the limit is reached about day ten, and the session
   that stays open for six days writes little. Hooks are replayed as the cleans they ask for, not as hook processes.
 - The day in quarantine and the 72 hours in which a session can be resumed are part of the usage.
+- Each item in quarantine takes one more inode: an empty file beside it, whose name says what it is and where it was.
 
 ## One session that leaves more than all others together
 

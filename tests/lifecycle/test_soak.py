@@ -48,8 +48,8 @@ def test_the_promise_about_a_dominant_session_can_be_broken(gone_hour: int | Non
 @pytest.mark.parametrize(
     ("mode", "percent", "lost", "is_kept"),
     [
-        ("hourly", 49.9, [], True),
-        ("hourly", 50.0, [], False),
+        ("hourly", 59.9, [], True),
+        ("hourly", 60.0, [], False),
         ("hooks", 80.0, [], False),
         ("hooks", 20.0, ["x"], False),
     ],
