@@ -11,6 +11,10 @@ from pathlib import Path
 
 import pytest
 
+from support.told import NOT_PROVEN
+
+# Debian's kernel saves fewer registers than processors with AMX have, and ends its first process at once there.
+_UNFIT = "ptrace set fp regs failed"
 _FIRST = Path(__file__).with_suffix(".sh")
 _MODULES = "drivers/block/loop.ko fs/quota/quota_tree.ko fs/quota/quota_v2.ko"
 _LOAD = """
@@ -48,6 +52,8 @@ def said(share: Path, script: str, *, megabytes: int = 64) -> str:
         timeout=180,
         check=False,
     )
+    if _UNFIT in done.stdout + done.stderr:
+        pytest.skip(f"{NOT_PROVEN}quotas and one full disk: user-mode Linux does not start on this processor")
     status, told = share / "status", share / "said"
     text = told.read_text() if told.exists() else ""
     assert status.exists() and status.read_text() == "0\n", (text, done.stdout[-3000:], done.stderr[-500:])
