@@ -75,5 +75,5 @@ def test_without_a_journal_nothing_of_worth_goes_and_that_is_told(
     assert status == 2
     assert envelope["error"]["code"] == "partial"
     assert [entry["path"] for entry in envelope["data"]["failed"]] == [str(unit)]
-    assert "could not be written down" in envelope["data"]["failed"][0]["error"]
+    assert "the removal could not be recorded" in envelope["data"]["failed"][0]["error"]
     assert len(list(unit.rglob("*.output"))) == 5

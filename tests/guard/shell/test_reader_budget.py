@@ -38,6 +38,5 @@ def test_reading_and_rewriting_import_nothing_heavy() -> None:
     loaded = set(out.split())
     assert not loaded & HEAVY
     assert not loaded & (
-        {"tmpwarden.guard.simulate.braces", "tmpwarden.guard.shell.words"}
-        | {f"tmpwarden.guard.programs.{name}" for name in ("inline", "rare", "git")}
+        {"tmpwarden.guard.simulate.braces"} | {f"tmpwarden.guard.programs.{name}" for name in ("inline", "git")}
     )

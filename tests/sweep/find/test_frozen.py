@@ -181,7 +181,7 @@ def test_two_threads_ask_one_after_the_other(own_world: Path, monkeypatch: pytes
             inside.release()
         return False
 
-    monkeypatch.setattr(reach._Watched, "has_changed", asked)
+    monkeypatch.setattr(reach.Watched, "has_changed", asked)
     with ThreadPoolExecutor(2) as threads:
         for _ in range(2):
             threads.submit(reach.Reach.now)
