@@ -3,6 +3,7 @@
 import json
 import os
 import subprocess
+import time
 from pathlib import Path
 
 from support import interpreters
@@ -50,6 +51,22 @@ def said(result: "subprocess.CompletedProcess[bytes]") -> dict[str, object]:
     answer = json.loads(result.stdout or b"{}")
     assert isinstance(answer, dict)
     return answer
+
+
+def wait_for_jobs(world: Path) -> None:
+    """Until no process of ours is left in this world. The job exists before the hook that started it returns."""
+    deadline = time.monotonic() + 90
+    while any(_is_job(process, world) for process in Path("/proc").glob("[0-9]*")):
+        assert time.monotonic() < deadline, "the background job did not end"
+        time.sleep(0.02)
+
+
+def _is_job(process: Path, world: Path) -> bool:
+    try:
+        is_ours = os.fsencode(RUN) in (process / "cmdline").read_bytes()
+        return is_ours and os.fsencode(world / "state") in (process / "environ").read_bytes()
+    except OSError:
+        return False
 
 
 def complaints(agent: str, event: str, answer: bytes) -> list[str]:

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from hooks.calling import wait_for_jobs
 from hooks.talking import Session
 from support.command import data, tmpwarden
 from support.holding import process
@@ -22,11 +23,13 @@ HOUR = 3600
 
 @contextmanager
 def running(world: Path, root: Path | None = None) -> Iterator[Session]:
-    """A session whose agent ends with the block."""
+    """A session whose agent ends with the block, after its background jobs: a job that looked after the agent had ended
+    would note now, instead of `later_s`, as the first moment at which the session was gone."""
     with process("") as agent:
         session = Session(world, agent.pid, root)
         session.say("SessionStart", source="startup")
         yield session
+        wait_for_jobs(world)
 
 
 def clean(*args: str, later_s: float = DAYS) -> list[str]:

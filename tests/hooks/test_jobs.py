@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 
-from hooks.calling import PYTHON, RUN, said
+from hooks.calling import PYTHON, RUN, said, wait_for_jobs
 from hooks.test_session import OTHER, SESSION, mktemp, payload, put_off, scratches, start
 from support.command import AHEAD, answer
 from support.mounts import needs_root
@@ -35,22 +35,6 @@ def later(event: str, *, session: str = SESSION, seconds: int = LATER_S, **env: 
     argv = [PYTHON, "-I", "-S", AHEAD, str(seconds), str(RUN), "claude", event]
     raw = json.dumps(payload(event, session)).encode()
     return said(subprocess.run(argv, input=raw, env=os.environ | env, capture_output=True, timeout=60, check=False))
-
-
-def wait_for_jobs(world: Path) -> None:
-    """Until no process of ours is left in this world. The job exists before the hook that started it returns."""
-    deadline = time.monotonic() + 90
-    while any(_is_job(process, world) for process in Path("/proc").glob("[0-9]*")):
-        assert time.monotonic() < deadline, "the background job did not end"
-        time.sleep(0.02)
-
-
-def _is_job(process: Path, world: Path) -> bool:
-    try:
-        is_ours = os.fsencode(RUN) in (process / "cmdline").read_bytes()
-        return is_ours and os.fsencode(world / "state") in (process / "environ").read_bytes()
-    except OSError:
-        return False
 
 
 def marker(world: Path, number: int, *, is_fresh: bool = False) -> Path:

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from hooks.calling import hook, said
+from hooks.calling import hook, said, wait_for_jobs
 from hooks.talking import Session as Talker
-from hooks.test_jobs import later, wait_for_jobs
+from hooks.test_jobs import later
 from hooks.test_session import payload, put_off, scratches
 from support.command import tmpwarden
 from support.holding import process
