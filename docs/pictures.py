@@ -158,7 +158,7 @@ def _date(path: Path, age_s: int) -> None:
 def _history(random: Random) -> None:
     """Eight days in which agents filled it and cleans emptied it; and the last hours, in which nobody cleaned."""
     from tmpwarden.oskit.files import places, space
-    from tmpwarden.sweep.store import history, saved
+    from tmpwarden.sweep.store import books, history
     from tmpwarden.sweep.weigh import consent
 
     now = space.space_of(str(TMP))
@@ -168,7 +168,7 @@ def _history(random: Random) -> None:
     for hour in range(1, hours):
         is_cleaned = hour % 31 == 0
         if is_cleaned:
-            saved.add(places.state_dir(), int(levels[-1] * 0.55 * whole), random.randrange(4000, 12000))
+            books.add_saved(places.state_dir(), int(levels[-1] * 0.55 * whole), random.randrange(4000, 12000))
         levels.append(levels[-1] * 0.45 if is_cleaned else min(0.8, levels[-1] + random.random() * 0.022))
     end = now.bytes_used / whole
     levels[-8:] = [end - 0.043 * (8 - at) for at in range(8)]

@@ -29,7 +29,7 @@ MAKERS = {
 OWN = {
     "purge_own": {
         "repos/rescue/store.py", "repos/worktrees/compose.py", "session/directory.py", "setup/record.py",
-        "sweep/store/staging.py",
+        "sweep/store/way_back.py",
     },
     "remove_file": {
         "cli/commands/on.py", "cli/commands/config.py", "doctor/checks/probe.py", "hooks/events/jobs.py",

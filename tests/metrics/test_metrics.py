@@ -20,7 +20,7 @@ from tmpwarden.metrics.families import FAMILIES, Sample
 from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import own_dirs, places, space
 from tmpwarden.sweep.compose import clean
-from tmpwarden.sweep.store import clean_counts, history
+from tmpwarden.sweep.store import books, history
 
 pytestmark = pytest.mark.disk
 
@@ -137,9 +137,9 @@ def test_a_broken_tally_begins_again_at_zero(own_world: Path, content: str) -> N
     state = own_world / "state" / "tmpwarden"
     state.mkdir(mode=0o700)
     (state / "tally").write_text(content)
-    assert clean_counts.read(str(state)) == clean_counts.CleanCounts()
-    clean_counts.note_failure(str(state), "no-space")
-    assert clean_counts.read(str(state)).failures == {"no-space": 1}
+    assert books.counts_so_far(str(state)) == books.CleanCounts()
+    books.note_failure(str(state), "no-space")
+    assert books.counts_so_far(str(state)).failures == {"no-space": 1}
 
 
 def test_no_label_tells_a_path_a_session_or_a_name_of_the_users_own(

@@ -13,7 +13,7 @@ from tmpwarden.model.terms import Kind, Outcome, OwnerRule, Reason, Tier, Worth
 from tmpwarden.oskit.files import places
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.packed import Packed
-from tmpwarden.sweep.receipts import Receipts
+from tmpwarden.sweep.prepared import Receipts
 from tmpwarden.sweep.store import undo as undoing
 from tmpwarden.sweep.store.journal import restorable
 from tmpwarden.sweep.store.undo import undo

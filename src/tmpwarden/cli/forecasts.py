@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..sweep.store.trend import Growing, Steady, TooFew, Trend
+from ..sweep.store.history import Growing, Steady, TooFew, Trend
 from .documents import Document
 
 

@@ -9,7 +9,7 @@ from ..errors import Interrupted, Partial, TimeLimit, TmpwardenError
 from ..model.sweep import Keep, Receipt, Remove, Verdict
 from ..model.terms import Worth
 from ..sweep.prepared import CleanResult
-from ..sweep.store.saved import Saved
+from ..sweep.store.books import Saved
 from ..text import duration, plural, shown, size
 from . import documents, render
 from .envelope import Spool

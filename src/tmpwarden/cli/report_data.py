@@ -17,9 +17,9 @@ from ..processes.find import look as look_at_processes
 from ..repos.rescue import store
 from ..repos.worktrees.compose import TreesWanted, looking
 from ..setup import apply, timer
-from ..sweep.store import history, journal, saved, trend
+from ..sweep.store import books, history, journal
 from ..sweep.store.history import Moment
-from ..sweep.store.present import lying
+from ..sweep.store.labels import lying
 from ..text import plural, shown
 from . import documents, forecasts, worktrees_told
 from .call import Call
@@ -42,7 +42,7 @@ def besides(call: Call, seen: Seen) -> Document:
         return {
             "host": shown(socket.gethostname()),
             "user": shown(places.own_name()),
-            "trends": [forecasts.document(each) for each in trend.trends(moments, seen.roots, seen.now_ns)],
+            "trends": [forecasts.document(each) for each in history.trends(moments, seen.roots, seen.now_ns)],
             "history": history_document(moments, [root.path for root in seen.roots]),
             "saved": _saved(),
             "sessions": _tried(call, "sessions", lambda: _sessions(seen)),
@@ -89,7 +89,7 @@ def _thinned(moments: Sequence[Moment]) -> Sequence[Moment]:
 
 
 def _saved() -> Document:
-    return documents.of(saved.read(places.state_dir()), "bytes", "entries", "runs")
+    return documents.of(books.saved_so_far(places.state_dir()), "bytes", "entries", "runs")
 
 
 def _sessions(seen: Seen) -> list[Document]:

@@ -20,8 +20,8 @@ from ..model.terms import Reason
 from ..oskit.files import places
 from ..processes.find import look
 from ..repos.worktrees.compose import TreesWanted, looking
-from ..sweep.store import clean_counts, history, journal, saved, trend
-from ..sweep.store.present import lying
+from ..sweep.store import books, history, journal
+from ..sweep.store.labels import lying
 from ..sweep.weigh import consent
 from .families import Sample
 
@@ -73,16 +73,16 @@ def _forecast(subject: Observed) -> Iterator[Sample]:
     """What status says in words. A quota is one user's, and does not fill a root."""
     patient = subject.patient
     known = history.read(places.state_dir(), lately=True)
-    for room, heading in zip(patient.spaces, trend.trends(known, patient.spaces, patient.now_ns()), strict=True):
+    for room, heading in zip(patient.spaces, history.trends(known, patient.spaces, patient.now_ns()), strict=True):
         match heading:
-            case trend.Growing(("bytes" | "inodes") as what, per_hour, full_in_s):
+            case history.Growing(("bytes" | "inodes") as what, per_hour, full_in_s):
                 if what == "bytes":
                     yield Sample("root_growth_bytes_per_second", round(per_hour / 3600, 3), (room.path,))
                 if full_in_s is not None:
                     yield Sample("root_full_seconds", round(full_in_s), (room.path,))
-            case trend.Steady():
+            case history.Steady():
                 yield Sample("root_growth_bytes_per_second", 0, (room.path,))
-            case trend.Growing() | trend.TooFew():
+            case history.Growing() | history.TooFew():
                 pass
 
 
@@ -128,11 +128,11 @@ def _quarantine(subject: Observed) -> Iterator[Sample]:
 
 def _totals(subject: Observed) -> Iterator[Sample]:
     state = places.state_dir()
-    freed, told = saved.read(state), clean_counts.read(state)
+    freed, told = books.saved_so_far(state), books.counts_so_far(state)
     yield Sample("removed_units_total", told.removed_units)
     yield Sample("freed_bytes_total", freed.bytes)
     yield Sample("freed_inodes_total", freed.entries)
-    for result in clean_counts.RESULTS:
+    for result in books.RESULTS:
         yield Sample("cleans_total", told.cleans.get(result, 0), (result,))
     for code, count in told.failures.items():
         yield Sample("failures_total", count, (code,))

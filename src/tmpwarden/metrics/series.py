@@ -27,7 +27,7 @@ from ..lifecycle.users import User, has_agents, has_own_home, users_of
 from ..model.request import Request
 from ..oskit.files import places
 from ..setup import health
-from ..sweep.store import clean_counts
+from ..sweep.store import books
 from . import collectors
 from .collectors import HOME, OTHER, Observed
 from .families import FAMILIES, Sample
@@ -124,7 +124,7 @@ def _label_values(known: frozenset[str]) -> dict[str, frozenset[str]]:
     return {
         "agent": known | {OTHER},
         "verdict": frozenset((*collectors.VERDICTS, *collectors.FATES)),
-        "result": frozenset(clean_counts.RESULTS),
+        "result": frozenset(books.RESULTS),
         "code": frozenset(_codes(TmpwardenError)),
         "kind": frozenset(collectors.STATE_KINDS),
         "check": frozenset(name for name, _ in checks.ALL),

@@ -13,7 +13,7 @@ from ..lazy_dataclass import dataclass
 from ..leases import static_temp
 from ..oskit.files import own_files, places
 from ..sweep.store import quarantine
-from ..sweep.store.present import lying, restorable
+from ..sweep.store.labels import lying, restorable
 from ..text import plural
 from . import apply, bus, marks, record, shells, temp, timer
 from .apply import remove_unused_runtimes as remove_unused_runtimes

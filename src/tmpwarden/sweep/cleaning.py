@@ -10,18 +10,28 @@ from ..model.sweep import Receipt, Remove, Verdict
 from ..model.terms import Outcome, Reason, Tier, Worth
 from ..oskit.files.purge import Purged
 from .explain import left_to_know
-from .find import births
-from .plan import make_plan, makes_room
-from .prepared import CleanResult, Plan, Prepared
+from .find import scan
+from .prepared import CleanResult, Plan, Prepared, make_plan, makes_room
 from .store import books, settle
-from .store.expiry import complaints, expire, expired_rescues, promised_a_day, purge_all, unused, waiting
-from .store.giving_up import Back, GivingUp, ending_of, instead
+from .store.expiry import (
+    Back,
+    GivingUp,
+    complaints,
+    ending_of,
+    expire,
+    expired_rescues,
+    instead,
+    promised_a_day,
+    purge_all,
+    unused,
+    waiting,
+)
 from .store.journal import Journal
 from .store.quarantine import Quarantines
 from .take import doubt
 from .take.act import GROUP, Actor
+from .take.ending import Rescuer
 from .take.purger import Purger
-from .take.rescuing import Rescuer
 from .take.without_room import may_go_for_good
 from .weigh import consent
 
@@ -320,4 +330,4 @@ class Cleaning:
 def _is_left(receipt: Receipt) -> bool:
     litter = receipt.finding.litter
     is_proven = receipt.reason in (Reason.OWNER_DEAD, Reason.OWNER_ABSENT, Reason.PRESSURE)
-    return is_proven and litter.tier is Tier.AUTO and litter.id != births.ID
+    return is_proven and litter.tier is Tier.AUTO and litter.id != scan.ID

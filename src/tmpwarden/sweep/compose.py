@@ -21,16 +21,16 @@ from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.reach import Reach
 from ..text import shown
 from .find import known_roots
-from .find.births import ID as BIRTH
+from .find.scan import ID as BIRTH
 from .find.scan import Finder
 from .packed import Packed
 from .prepared import CleanResult, Plan, Prepared
 from .survey import Survey
 from .weigh.consent import Consent, note_first_run
+from .weigh.evidence import OwnerOf, World
 from .weigh.judge import Standing, keeping
 from .weigh.pressure import Pressure
 from .weigh.weigher import Weigher
-from .weigh.world import OwnerOf, World
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -92,8 +92,8 @@ def clean(
 
     make_room()
     from .lock import clean_lock
-    from .plan import make_plan
-    from .store import clean_counts
+    from .prepared import make_plan
+    from .store import books
 
     request = request or Request()
     with _noting_failure(request.unattended and not dry_run):
@@ -108,7 +108,7 @@ def clean(
         began_s = time.monotonic()
         with clean_lock(prepared.state, 0.0 if request.unattended else _A_PERSON_WAITS_S):
             result = Cleaning(prepared, on_receipt, should_stop).clean(confirm)
-            clean_counts.note(prepared.state, result, time.monotonic() - began_s, is_of_all=not request.is_of_a_part)
+            books.note_clean(prepared.state, result, time.monotonic() - began_s, is_of_all=not request.is_of_a_part)
             for path in result.receipts.sums.leased:
                 scratch.forget(path)  # its lease goes with it, not an hour later
         result.warnings[:0] = Survey(prepared).warnings
@@ -122,9 +122,9 @@ def _noting_failure(is_unattended: bool) -> Iterator[None]:
         yield
     except TmpwardenError as error:
         if is_unattended:
-            from .store import clean_counts
+            from .store import books
 
-            clean_counts.note_failure(places.state_dir(), error.code)
+            books.note_failure(places.state_dir(), error.code)
         raise
 
 

@@ -14,10 +14,10 @@ from ..oskit.files import places
 from ..oskit.proc.reach import as_named
 from ..text import is_within, plural, quoted, shown
 from ..text import size as size_told
-from .find.kinds import kind_of
 from .find.named import Named
+from .find.scan import kind_of
 from .prepared import Explained, Prepared
-from .store import present
+from .store import labels
 from .store.expiry import directories
 
 TYPE_CHECKING = False
@@ -49,7 +49,7 @@ def explain(path: str, prepared: Prepared) -> Explained:
 
 def _stored(path: str, prepared: Prepared) -> dict[str, Any] | None:
     """The receipt of what lies in quarantine: asked for there, or by the name that it had."""
-    waiting = present.restorable(prepared.state)
+    waiting = labels.restorable(prepared.state)
     for directory, _ in directories(prepared):
         if path.startswith(f"{directory}/"):
             return waiting.get(path[len(directory) + 1 :].partition("/")[0])

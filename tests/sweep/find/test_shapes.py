@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tmpwarden.sweep.find.shapes import literal, matcher, merged, shape
+from tmpwarden.sweep.find.strangers import literal, matcher, merged, shape
 
 names = st.text(st.characters(blacklist_characters="/\0"), min_size=1, max_size=60)
 words = st.from_regex(re.compile(r"[a-z]{2,8}"), fullmatch=True)

@@ -24,7 +24,7 @@ from tmpwarden.oskit.proc import holders
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store import quarantine
 from tmpwarden.sweep.store.journal import open_intents, restorable
-from tmpwarden.sweep.store.present import lying
+from tmpwarden.sweep.store.labels import lying
 from tmpwarden.sweep.store.undo import undo
 
 

@@ -14,7 +14,7 @@ from support.mounts import fill_bytes, needs_root, tmpfs
 from tmpwarden.lazy_dataclass import replace
 from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
-from tmpwarden.sweep.store import giving_up
+from tmpwarden.sweep.store import expiry
 from tmpwarden.sweep.store.journal import NAME, restorable
 from tmpwarden.sweep.store.quarantine import is_label
 from tmpwarden.sweep.store.undo import undo
@@ -226,7 +226,7 @@ def test_what_came_back_can_be_taken_and_brought_back_again(root: Path) -> None:
 @pytest.mark.parametrize("how", ["a mount in it", "nothing can be looked at"])
 def test_what_cannot_be_looked_at_whole_is_not_given_up(root: Path, monkeypatch: pytest.MonkeyPatch, how: str) -> None:
     unit, waiting = put_aside(root)
-    measure = giving_up.walk.measure
+    measure = expiry.walk.measure
 
     def struck(*words: object, **more: object) -> object:
         if how == "nothing can be looked at":
@@ -234,7 +234,7 @@ def test_what_cannot_be_looked_at_whole_is_not_given_up(root: Path, monkeypatch:
         seen = measure(*words, **more)  # type: ignore[arg-type]
         return seen and replace(seen, crosses_device=True)
 
-    monkeypatch.setattr(giving_up.walk, "measure", struck)
+    monkeypatch.setattr(expiry.walk, "measure", struck)
     result = clean(PURGE, now_ns=later(101))
     assert unit.exists() or waiting.exists()
     assert result.undeleted or result.warnings

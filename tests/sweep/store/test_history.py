@@ -19,9 +19,8 @@ from tmpwarden.lifecycle import release, tick
 from tmpwarden.lifecycle.teardown import teardown
 from tmpwarden.oskit.files import places, space
 from tmpwarden.sweep.compose import clean
-from tmpwarden.sweep.store import history, saved, trend
-from tmpwarden.sweep.store.history import Level, Moment, Usage
-from tmpwarden.sweep.store.trend import Growing, Steady, TooFew
+from tmpwarden.sweep.store import books, history
+from tmpwarden.sweep.store.history import Growing, Level, Moment, Steady, TooFew, Usage
 from tmpwarden.text import about
 
 GB = 1 << 30
@@ -49,8 +48,8 @@ def moments(*used: int, until_ns: int = NOW_NS) -> list[Moment]:
     ]
 
 
-def heading(*used: int, now: int) -> trend.Trend:
-    return trend.trend(moments(*used), "/tmp", full(now), NOW_NS)
+def heading(*used: int, now: int) -> history.Trend:
+    return history.trend(moments(*used), "/tmp", full(now), NOW_NS)
 
 
 def test_a_clean_a_tick_and_the_end_of_a_session_each_leave_a_line(root: Path, state: str) -> None:
@@ -104,7 +103,7 @@ def test_many_sessions_that_end_at_once_leave_one_line_and_every_byte_is_counted
     for each in ends:
         assert each.wait(timeout=60) == 0
         each.communicate()
-    assert saved.read(state).bytes == 6000
+    assert books.saved_so_far(state).bytes == 6000
     assert len(history.read(state)) == 1
 
 
@@ -176,7 +175,7 @@ def test_what_a_teardown_frees_counts_once_among_what_was_freed_so_far(root: Pat
     result = teardown("s", wait=True)
     gone = [each for each in result.removed if not each.undoable]
     assert sum(each.entries for each in gone) >= 1, result
-    told = saved.read(state)
+    told = books.saved_so_far(state)
     assert (told.bytes, told.entries) == (result.freed_bytes, sum(each.entries for each in gone))
     assert history.read(state)[-1].freed_entries == told.entries
 
@@ -184,16 +183,16 @@ def test_what_a_teardown_frees_counts_once_among_what_was_freed_so_far(root: Pat
 def test_what_waits_in_quarantine_is_not_freed_until_it_goes(root: Path, state: str) -> None:
     unit = claude_session(root)
     assert teardown(unit.name, wait=True).removed
-    assert saved.read(state).entries == 0
+    assert books.saved_so_far(state).entries == 0
     clean(now_ns=later(30))
-    assert saved.read(state).entries >= 5
+    assert books.saved_so_far(state).entries >= 5
 
 
 def test_a_root_that_grows_by_five_of_its_last_25_gb_an_hour_is_full_in_five_hours() -> None:
     found = heading(*(GB * n for n in (50, 55, 60, 65, 70)), now=75 * GB)
     assert isinstance(found, Growing)
     assert (found.what, found.full_in_s) == ("bytes", pytest.approx(5 * 3600))
-    assert trend.sentence(found) == "grows by 5.0 GB an hour, full in about 5 h"
+    assert history.sentence(found) == "grows by 5.0 GB an hour, full in about 5 h"
 
 
 @pytest.mark.parametrize(
@@ -219,14 +218,14 @@ def test_what_began_two_hours_ago_is_seen_after_a_quiet_day() -> None:
 
 def test_inodes_run_out_before_bytes() -> None:
     seen = [Moment(NOW_NS - (3 - n) * HOUR_NS, "tick", {"/tmp": full(GB, inodes=300_000 * n)}, 0, 0) for n in range(3)]
-    found = trend.trend(seen, "/tmp", full(GB, inodes=900_000), NOW_NS)
+    found = history.trend(seen, "/tmp", full(GB, inodes=900_000), NOW_NS)
     assert isinstance(found, Growing) and found.what == "inodes"
-    assert trend.sentence(found) == "grows by 300,000 inodes an hour, out of inodes in about 20 min"
+    assert history.sentence(found) == "grows by 300,000 inodes an hour, out of inodes in about 20 min"
 
 
 @given(st.lists(st.integers(0, 1 << 50), max_size=30), st.integers(0, 1 << 50), st.integers(0, 1 << 50))
 def test_a_forecast_never_lies_in_the_past_or_beyond_a_week(used: list[int], now: int, free: int) -> None:
-    found = trend.trend(moments(*used), "/tmp", Usage(Level(now, free), Level(0, 0)), NOW_NS)
+    found = history.trend(moments(*used), "/tmp", Usage(Level(now, free), Level(0, 0)), NOW_NS)
     if isinstance(found, Growing) and found.full_in_s is not None:
         assert 0 <= found.full_in_s <= 7 * 86400
 

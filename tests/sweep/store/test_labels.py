@@ -15,7 +15,7 @@ from tmpwarden.errors import NotFound
 from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store import journal, labels, quarantine
-from tmpwarden.sweep.store.journal_lines import Intent
+from tmpwarden.sweep.store.journal import Intent
 from tmpwarden.sweep.store.undo import undo
 
 LABEL = labels.Label(

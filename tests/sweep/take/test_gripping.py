@@ -16,9 +16,9 @@ from tmpwarden.oskit.files import atomic
 from tmpwarden.oskit.files import take as rename
 from tmpwarden.oskit.proc import locks
 from tmpwarden.sweep.compose import clean
-from tmpwarden.sweep.find.parents import Parents
+from tmpwarden.sweep.find.scan import Parents
 from tmpwarden.sweep.store.journal import Journal, entries, open_intents, restorable
-from tmpwarden.sweep.take import gripping
+from tmpwarden.sweep.take import taking
 
 SLUGS = ("-a", "-a", "-b", "-c")
 
@@ -88,7 +88,7 @@ def test_another_directory_in_the_place_of_one_of_a_group_is_left_alone(
         litter[1].mkdir()
         (litter[1] / "precious").write_text("mine")
 
-    strike(monkeypatch, gripping, "gripped, not yet written down", swap)
+    strike(monkeypatch, taking, "gripped, not yet written down", swap)
     clean(Request(quarantine=False), now_ns=later(100))
     assert (litter[1] / "precious").read_text() == "mine"
     assert [unit.exists() for unit in litter] == [False, True, False, False]
@@ -134,7 +134,7 @@ def test_the_lock_that_counts_is_that_of_the_pinned_directory(own_world: Path, m
             os.rename(unit, decoy)
             os.rename(aside, unit)
 
-    monkeypatch.setattr(gripping, "_race_window", swap)
+    monkeypatch.setattr(taking, "_race_window", swap)
     result = clean(now_ns=later(100))
     os.close(held[0])
     assert [receipt.reason for receipt in result.spared] == [Reason.LOCK]

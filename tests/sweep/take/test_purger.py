@@ -15,7 +15,7 @@ from tmpwarden.oskit.files import purge
 from tmpwarden.sweep import cleaning
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.take import purger
-from tmpwarden.sweep.weigh.world import World
+from tmpwarden.sweep.weigh.evidence import World
 
 
 def test_the_worker_is_not_taken_for_a_user_of_what_it_inherited(

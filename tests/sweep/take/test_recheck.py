@@ -17,12 +17,12 @@ from tmpwarden.oskit.files import take as rename
 from tmpwarden.oskit.files import walk
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.prepared import Plan
-from tmpwarden.sweep.take import act, ending, gripping
+from tmpwarden.sweep.take import act, ending, taking
 
 FOR_GOOD = Request(quarantine=False)
 WINDOWS = [
     (act, "walked, not yet taken"),
-    (gripping, "judged, not yet pinned"),
+    (taking, "judged, not yet pinned"),
     (rename, "judged, not yet taken"),
     (act, "taken, holders not yet looked for"),
     (ending, "taken, not yet walked again"),
@@ -113,7 +113,7 @@ def test_part_of_it_that_somebody_took_away_sends_the_rest_back(
         os.rename(unit / "tasks", own_world / "tasks")
         os.utime(unit, ns=dates)
 
-    struck = strike(monkeypatch, gripping, "judged, not yet pinned", take_away)
+    struck = strike(monkeypatch, taking, "judged, not yet pinned", take_away)
     clean(FOR_GOOD, now_ns=later(100))
     assert struck and (unit / "notes").exists()
 

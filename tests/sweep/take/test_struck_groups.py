@@ -21,7 +21,7 @@ from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store import journal
 from tmpwarden.sweep.store.journal import entries, open_intents, restorable
 from tmpwarden.sweep.store.undo import undo
-from tmpwarden.sweep.take import act, ending, gripping
+from tmpwarden.sweep.take import act, ending, taking
 
 SLUGS = ("-a", "-a", "-b", "-c")
 
@@ -91,7 +91,7 @@ def test_the_last_of_a_group_is_spared_though_the_others_moved_before_it(
 
 
 MOMENTS = [
-    (gripping, "gripped, not yet written down", 1),
+    (taking, "gripped, not yet written down", 1),
     (rename, "judged, not yet taken", 1),  # all intents, and no rename
     (rename, "judged, not yet taken", len(SLUGS)),
     (rename, "taken, not yet verified", len(SLUGS)),

@@ -15,8 +15,8 @@ from ...model.sweep import Receipt
 from ...oskit.files import places
 from ...sweep.compose import clean, scan
 from ...sweep.prepared import CleanResult, Plan
-from ...sweep.store import saved
-from ...sweep.store.present import lying, restorable
+from ...sweep.store import books
+from ...sweep.store.labels import lying, restorable
 from ...sweep.weigh import consent
 from ...text import duration, plural, size
 from .. import advice, ask, removal, render
@@ -244,7 +244,7 @@ class _CleanOfOneUser:
         yield from removal.outcome(
             result, quarantine_s=quarantine_s, purge=advice.command(self.call, "clean", "--purge")
         )
-        yield from removal.saved_so_far(result, saved.read(places.state_dir()))
+        yield from removal.saved_so_far(result, books.saved_so_far(places.state_dir()))
 
     def _preview(self, result: CleanResult, person: bool, most: int | None) -> Iterator[str]:
         if result.planned:

@@ -16,7 +16,7 @@ from ...model.terms import Reason
 from ...oskit.files import places
 from ...sweep.store import journal
 from ...sweep.store import observed as observations
-from ...sweep.store.present import lying, restorable
+from ...sweep.store.labels import lying, restorable
 from ...text import plural, shown, size
 from ..call import Answer, Call
 from ..group import pass_call

@@ -20,10 +20,10 @@ from ...model.sweep import Space
 from ...oskit.files import places, space
 from ...setup import apply, timer
 from ...sweep.find.scan import Finder
-from ...sweep.store import history, saved, trend
-from ...sweep.store.present import lying, restorable
-from ...sweep.store.saved import Saved
-from ...sweep.store.trend import Trend
+from ...sweep.store import books, history
+from ...sweep.store.books import Saved
+from ...sweep.store.history import Trend
+from ...sweep.store.labels import lying, restorable
 from ...sweep.survey import Glance, glance
 from ...sweep.weigh import consent
 from ...text import duration, plural, shown, size
@@ -92,8 +92,8 @@ def _answer(call: Call) -> Answer:
         waiting=len(waiting),
         waiting_bytes=sum(waiting),
         glances=glance(Finder(catalogue.places(roots)), tuple(roots), within_s=_GLANCE_S),
-        saved=saved.read(state),
-        trends=trend.trends(history.read(state, lately=True), spaces, call.now_ns()),
+        saved=books.saved_so_far(state),
+        trends=history.trends(history.read(state, lately=True), spaces, call.now_ns()),
     )
     return Answer(lambda: _document(status), lambda: _lines(status))
 
@@ -159,7 +159,7 @@ def _lines(status: Status) -> Iterator[str]:
     glances = {each.root: each for each in status.glances}
     for each, heading in zip(status.spaces, status.trends, strict=True):
         yield _fact("temp", render.used(each))
-        if words := trend.sentence(heading):
+        if words := history.sentence(heading):
             yield _fact("", words)
         if words := _seen(glances[each.path]):
             yield _fact("", words)

@@ -28,7 +28,7 @@ from ...model.sweep import Space, Verdict
 from ...oskit.files import places
 from ...oskit.files.space import percent_used
 from ...sweep.compose import prepare
-from ...sweep.store import present
+from ...sweep.store import labels
 from ...text import plural, shown
 from ..call import Call
 from . import keys
@@ -62,7 +62,7 @@ def look(request: Request, now_ns: Callable[[], int], is_unwanted: Callable[[], 
     verdicts = tuple(takewhile(lambda _: not is_unwanted(), prepared.verdicts()))
     overrides = load_settings(request.config_file).rows
     sessions = living(load(overrides=overrides), prepared.roots)
-    waiting = present.restorable(places.state_dir())
+    waiting = labels.restorable(places.state_dir())
     took_s = time.monotonic() - began_s
     return Snapshot(verdicts, prepared.spaces(), len(sessions), len(waiting), tuple(prepared.warnings), took_s)
 

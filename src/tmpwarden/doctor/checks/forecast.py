@@ -3,8 +3,8 @@
 from collections.abc import Iterator
 
 from ...model.sweep import Diagnosis, Space
-from ...sweep.store import history, saved, trend
-from ...sweep.store.trend import Growing, Steady, TooFew, Trend
+from ...sweep.store import books, history
+from ...sweep.store.history import Growing, Steady, TooFew, Trend
 from ...text import about, plural, shown, size
 from .. import relief
 from ..patient import Patient
@@ -15,9 +15,9 @@ _SOON_S = 24 * 3600.0
 def check(patient: Patient) -> Iterator[Diagnosis]:
     state = patient.prepared.state
     known = history.read(state, lately=True)
-    for room, heading in zip(patient.spaces, trend.trends(known, patient.spaces, patient.now_ns()), strict=True):
+    for room, heading in zip(patient.spaces, history.trends(known, patient.spaces, patient.now_ns()), strict=True):
         yield _told(patient, room, heading)
-    if (so_far := saved.read(state)).entries:
+    if (so_far := books.saved_so_far(state)).entries:
         freed = f"{size(so_far.bytes)}, {plural(so_far.entries, 'entry', 'entries')}"
         yield Diagnosis("forecast", "ok", f"tmpwarden gave back {freed} so far.")
 
@@ -25,7 +25,7 @@ def check(patient: Patient) -> Iterator[Diagnosis]:
 def _told(patient: Patient, room: Space, heading: Trend) -> Diagnosis:
     match heading:
         case Growing(what, _, full_in_s, over_s):
-            summary = f"{shown(room.path)} {trend.sentence(heading)}."
+            summary = f"{shown(room.path)} {history.sentence(heading)}."
             pace = f"by the pace of the last {about(over_s)}"
             if full_in_s is None or full_in_s > _SOON_S:
                 return Diagnosis("forecast", "ok", summary, pace)

@@ -12,7 +12,7 @@ from ...model.sweep import Evidence, Finding, Litter, Owner, Receipt, Remove
 from ...model.terms import Outcome, OwnerState, Reason
 from ...oskit.files import same_mount
 from ...sweep.find import known_roots
-from ...sweep.find.kinds import kind_of
+from ...sweep.find.scan import kind_of
 from ...sweep.prepared import Prepared
 from ...sweep.store import books, settle
 from ...sweep.store.journal import Journal

@@ -15,7 +15,7 @@ from ...model.sweep import Evidence, Finding, Keep, Litter, Remove
 from ...model.terms import Kind, OwnerRule, Reason, Tier, WitnessKind, Worth
 from ...oskit.files import kernel_word, places, walk
 from ...oskit.files.opening import closing, entry_names
-from ...sweep.find.kinds import kind_of
+from ...sweep.find.scan import kind_of
 from ...sweep.prepared import Prepared
 from ...sweep.weigh.evidence import gather
 from ...text import duration

@@ -18,9 +18,8 @@ from ...oskit.files import places
 from ...oskit.files.opening import closing
 from ...oskit.proc.reach import as_named
 from ...text import plural, shown
-from .kinds import kind_of
-from .scan import Finder, IsMarked, open_below
-from .shapes import matcher
+from .scan import Finder, IsMarked, kind_of, open_below
+from .strangers import matcher
 
 LITTER = Litter(
     agent="named",

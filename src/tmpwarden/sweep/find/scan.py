@@ -9,12 +9,69 @@ from ...catalogue.matcher import Match, Place
 from ...lazy_dataclass import dataclass, field
 from ...model.belongings import Birth
 from ...model.sweep import Finding, Litter
-from ...model.terms import Kind, OwnerRule, Worth
-from ...oskit.files import places, walk
+from ...model.terms import Kind, OwnerRule, Tier, Worth
+from ...oskit.files import opening, places, walk
 from ...oskit.files.opening import closing, descend
 from ...oskit.proc.reach import Reach
-from . import births
-from .kinds import kind_at, kind_in, kind_of
+
+# What an entry is: by its mode, its path, or the listing that it stands in.
+
+
+def kind_of(mode: int) -> Kind:
+    return {0o100000: Kind.FILE, 0o040000: Kind.DIR, 0o140000: Kind.SOCKET}.get(mode & 0o170000, Kind.OTHER)
+
+
+def kind_at(path: str) -> Kind:
+    try:
+        return kind_of(os.lstat(path).st_mode)
+    except OSError:
+        return Kind.OTHER
+
+
+def kind_in(entry: os.DirEntry[str]) -> Kind:
+    if entry.is_file(follow_symlinks=False):
+        return Kind.FILE
+    if entry.is_dir(follow_symlinks=False):
+        return Kind.DIR
+    if entry.is_symlink():
+        return Kind.OTHER
+    try:
+        return kind_of(entry.stat(follow_symlinks=False).st_mode)
+    except OSError:
+        return Kind.OTHER
+
+
+# Owned births as units: what a session's own words named, no row knows, and nobody else has touched.
+#
+# Never unattended unless the user's settings say so, always quarantined, never hurried.
+
+ID = "birth"
+_WAITS_S = 72 * 3600
+_NEVER_BY_AGE_S = 100 * 365 * 86400  # without a session that is provably gone nobody can say whose it is
+
+
+def litter(agent: str, *, is_auto: bool) -> Litter:
+    return Litter(
+        agent=agent,
+        id=ID,
+        place="{tmp}",
+        name=".+",
+        kind=Kind.ANY,
+        tier=Tier.AUTO if is_auto else Tier.ASK,
+        worth=Worth.SOME,
+        owner=OwnerRule.SESSION,
+        grace_s=_WAITS_S,
+        min_age_s=_WAITS_S,
+        max_age_s=_NEVER_BY_AGE_S,
+        why="appeared while a command of this session ran that names it",
+    )
+
+
+def finding(birth: Birth, root: str, kind: Kind, *, is_auto: bool) -> Finding:
+    parent, name = os.path.split(birth.path)
+    row = litter(birth.agent, is_auto=is_auto)
+    return Finding(row, root, parent, name, kind, birth.device, birth.inode, session=birth.session)
+
 
 SWARM = 1000  # members of one swarm: one finding, one receipt
 IsMarked = Callable[[str, str], bool]
@@ -78,7 +135,7 @@ class Finder:
         if birth is None or not birth.is_claimed:
             return None
         root = next((start.root for start in self.starts if start.path == os.path.dirname(path)), None)
-        return births.finding(birth, root, kind, is_auto=self.takes_births) if root else None
+        return finding(birth, root, kind, is_auto=self.takes_births) if root else None
 
     def turned_down(self, finding: Finding) -> None:
         """It has the name of litter and not its shape, so no row knows it. What rows lead into is told of by itself."""
@@ -233,3 +290,41 @@ def _swarm(place: Place, fd: int, match: Match, names: list[str]) -> Finding:
 def _finding(place: Place, name: str, kind: Kind, match: Match, status: os.stat_result) -> Finding:
     device, inode = status.st_dev, status.st_ino
     return Finding(match.litter, place.root, place.path, name, kind, device, inode, match.session, match.pid)
+
+
+# The directories that units lie in, each opened once: what is found together lies together.
+
+
+class Parents:
+    """Opens a unit's parent, component by component, unless it still is open. `most`: that many stay open."""
+
+    __slots__ = ("_fds", "_newest", "most")
+
+    def __init__(self, most: int = 1) -> None:
+        self.most = most
+        self._fds: dict[tuple[str, str], int] = {}
+        self._newest = -1
+
+    def __contains__(self, place: tuple[str, str]) -> bool:
+        return place in self._fds
+
+    @property
+    def are_many(self) -> bool:
+        return len(self._fds) >= self.most or (bool(self._fds) and opening.are_few_after(self._newest))
+
+    def open(self, root: str, path: str) -> int:
+        """The descriptor belongs to us, and lives at least until another directory is asked for. Raises OSError."""
+        fd = self._fds.get((root, path), -1)
+        if fd < 0:
+            if self.are_many:
+                self.close()
+            fd = self._newest = self._fds[root, path] = open_below(root, path)
+        return fd
+
+    def close(self) -> None:
+        for fd in self._fds.values():
+            os.close(fd)
+        self._fds.clear()
+
+    def __del__(self) -> None:
+        self.close()

@@ -4,18 +4,51 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, suppress
 
 from ...errors import TmpwardenError
+from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Receipt
 from ...model.terms import Outcome
-from ...oskit.files import own_dirs, places, space
+from ...oskit.files import own_dirs, places, space, state_file
 from ...oskit.files.opening import closing
 from ...oskit.proc import locks
 from ..find import known_roots
-from ..prepared import Prepared
-from . import history, saved
+from ..prepared import CleanResult, Prepared
+from . import history
+
+# What was given back to the file system so far, in all: one small file, for the journal forgets.
+
+_SAVED = "saved"
+
+
+@dataclass(frozen=True, slots=True)
+class Saved:
+    bytes: int = 0
+    entries: int = 0
+    runs: int = 0  # that freed something
+
+
+def saved_so_far(state: str) -> Saved:
+    """Nothing, where nothing was written down or it cannot be read."""
+    try:
+        told = state_file.read(f"{state}/{_SAVED}")
+        numbers = [told[name] for name in ("bytes", "entries", "runs")]
+    except (KeyError, TypeError):
+        return Saved()
+    are_counts = all(isinstance(number, int) and number >= 0 for number in numbers)
+    return Saved(*numbers) if are_counts else Saved()
+
+
+def add_saved(state: str, freed_bytes: int, freed_entries: int) -> None:
+    """Called by `books`, one run at a time. A full disk forgets, and harms nothing."""
+    if not freed_entries:
+        return
+    before = saved_so_far(state)
+    sums = {"bytes": before.bytes + freed_bytes, "entries": before.entries + freed_entries, "runs": before.runs + 1}
+    state_file.write(f"{state}/{_SAVED}", sums)
+
 
 _LOCK = "books.lock"
 _WAIT_S, _POLL_S = 2.0, 0.01
@@ -42,9 +75,9 @@ def _write(state: str, by: str, roots: Iterable[str], now_ns: int, freed_bytes: 
     try:
         with alone(state) as is_alone:
             if is_alone:
-                saved.add(state, freed_bytes, freed_entries)
+                add_saved(state, freed_bytes, freed_entries)
                 if untold := history.without_a_line(state, roots, now_ns):  # most runs find one, and measure nothing
-                    so_far, seen = saved.read(state), _measured(untold)
+                    so_far, seen = saved_so_far(state), _measured(untold)
                     history.note(state, history.Moment(now_ns, by, seen, so_far.bytes, so_far.entries))
     except (OSError, TmpwardenError):
         return  # a full disk forgets, and harms nothing; who squats our state is told by others
@@ -67,3 +100,81 @@ def alone(state: str) -> Iterator[bool]:
         while not (is_alone := locks.try_flock(fd)) and time.monotonic() < until:
             time.sleep(_POLL_S)
         yield is_alone
+
+
+# How often, with what result and for how long we cleaned: counters that only grow, for whoever watches many hosts.
+
+RESULTS = ("ok", "partial", "stopped")
+_COUNTS = "tally"
+
+
+@dataclass(slots=True)
+class CleanCounts:
+    """A file that is lost or broken begins at zero again, as any counter may."""
+
+    removed_units: int = 0
+    cleans: dict[str, int] = field(default_factory=dict)  # by result
+    failures: dict[str, int] = field(default_factory=dict)  # by the code of an error
+    last_result: str = ""  # of the last clean of everything; "" before the first one
+    last_duration_s: float = 0.0
+
+
+def counts_so_far(state: str) -> CleanCounts:
+    told = state_file.read(f"{state}/{_COUNTS}")
+    try:
+        return CleanCounts(
+            _count(told["removed_units"]),
+            {str(result): _count(number) for result, number in told["cleans"].items() if result in RESULTS},
+            {str(code): _count(number) for code, number in told["failures"].items()},
+            told["last_result"] if told["last_result"] in RESULTS else "",
+            max(0.0, float(told["last_duration_s"])),
+        )
+    except (ValueError, KeyError, TypeError, AttributeError, OverflowError):
+        return CleanCounts()
+
+
+def note_clean(state: str, result: CleanResult, duration_s: float, *, is_of_all: bool) -> None:
+    """One clean that came to its end. What was not confirmed is none."""
+    if not result.confirmed:
+        return
+    said = "stopped" if result.stopped else "partial" if result.failed else "ok"
+    units = result.receipts.sums.units
+
+    def add(counts: CleanCounts) -> None:
+        counts.removed_units += units
+        if result.failed:
+            counts.failures["partial"] = counts.failures.get("partial", 0) + 1
+        if is_of_all:
+            counts.cleans[said] = counts.cleans.get(said, 0) + 1
+            counts.last_result, counts.last_duration_s = said, round(duration_s, 3)
+
+    if units or result.failed or is_of_all:
+        _change(state, add)
+
+
+def note_failure(state: str, code: str) -> None:
+    """A clean that could not be done at all."""
+
+    def add(counts: CleanCounts) -> None:
+        counts.failures[code] = counts.failures.get(code, 0) + 1
+
+    _change(state, add)
+
+
+def _change(state: str, add: Callable[[CleanCounts], None]) -> None:
+    """A full disk forgets, and harms nothing."""
+    try:
+        with alone(state) as is_alone:  # whoever failed has no clean's lock
+            if is_alone:
+                counts = counts_so_far(state)
+                add(counts)
+                told = {name: getattr(counts, name) for name in CleanCounts.__slots__}
+                state_file.write(f"{state}/{_COUNTS}", told)
+    except (OSError, TmpwardenError):
+        return  # who squats our state is told by others
+
+
+def _count(number: object) -> int:
+    if isinstance(number, bool) or not isinstance(number, int) or number < 0:
+        raise ValueError
+    return number

@@ -2,30 +2,196 @@
 
 from __future__ import annotations
 
+import json
 import os
+import re
 import time
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 
 from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Receipt
+from ...model.terms import Outcome
 from ...oskit.files import atomic, own_dirs, own_files
 from ...small_json import dumps
-from .journal_lines import (
-    COMEBACK,
-    Comeback,
-    Intent,
-    decoded,
-    decoded_intent,
-    intent_fields,
-    is_whole,
-    receipt_fields,
-)
-from .waiting import Waiting, lines_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Any
+    from typing import Any, BinaryIO
+
+
+# The lines of the journal: what stands in one, and whether one that was read is whole.
+
+
+@dataclass(frozen=True, slots=True)
+class Intent:
+    """A take that was begun. Without a receipt, the next run settles it."""
+
+    id: str  # the token in quarantine; for work in place, a token that names nothing there
+    path: str
+    root: str
+    row: str
+    quarantine: str  # directory; "" for work in place
+    worth: str
+    mode: int  # of the unit's root before we touched it
+    device: int
+    inode: int
+    count: int = 1  # members of a swarm
+    newest_ns: int = 0  # the unit's newest date when it was judged: what is younger came later; 0: not judged yet
+    entries: int = 0  # of the unit when it was judged
+    links: str = ""  # of work in place: what the files with several names in it were (oskit/files/link_marks)
+    born_ns: int = 0  # of work in place: the unit's birth; 0: not known
+
+
+@dataclass(frozen=True, slots=True)
+class Comeback:
+    """An undo that had to change a mode for its move, and was begun."""
+
+    id: str
+    path: str  # where it goes
+    quarantine: str
+    mode: int
+    device: int
+    inode: int
+
+
+_NUMBERS = ("mode", "device", "inode", "count", "newest_ns", "entries", "born_ns")
+_INTENT = {name: int if name in _NUMBERS else str for name in Intent.__slots__}
+COMEBACK = {name: _INTENT[name] for name in Comeback.__slots__}
+RESTORABLE = {"id": str, "run": str, "path": str, "root": str, "bytes": int, "entries": int}
+
+
+def intent_fields(intent: Intent) -> dict[str, object]:
+    fields = {name: getattr(intent, name) for name in Intent.__slots__}
+    return {name: value for name, value in fields.items() if value or name not in ("links", "born_ns")}
+
+
+def receipt_fields(receipt: Receipt) -> dict[str, object]:
+    finding = receipt.finding
+    return {
+        "id": receipt.id,
+        "path": finding.path,
+        "row": finding.litter.key,
+        "agent": finding.litter.agent,
+        "root": finding.root,
+        "outcome": receipt.outcome.value,
+        "reason": receipt.reason.value,
+        "bytes": receipt.bytes,
+        "entries": receipt.entries,
+        "freed": receipt.freed_bytes,
+        "count": len(finding.members) or 1,
+        "undoable": receipt.undoable,
+        **({"detail": receipt.detail} if receipt.detail else {}),
+    }
+
+
+def decoded(line: str) -> dict[str, Any] | None:
+    try:
+        entry = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return entry if isinstance(entry, dict) else None
+
+
+def decoded_intent(entry: dict[str, Any]) -> Intent | None:
+    fields = {name: entry[name] for name in Intent.__slots__ if name in entry}
+    return (
+        Intent(**fields)
+        if is_whole({"count": 1, "newest_ns": 0, "entries": 0, "links": "", "born_ns": 0} | fields, _INTENT)
+        else None
+    )
+
+
+def is_whole(entry: dict[str, Any], kinds: Mapping[str, type]) -> bool:
+    """Every field is there and what it should be: a line that somebody edited must stop no later run."""
+    return all(isinstance(entry.get(name), kind) for name, kind in kinds.items())
+
+
+# What waits in quarantine and can come back: ids in memory, the rest where the journal has it.
+
+_ENDED = ("undone", "expired", "pinned", "receipt")
+_KIND = re.compile(rb'\{"time":"[^"\\]*","run":"[^"\\]*","t":"([a-z-]+)"')  # as we write it: no need to decode
+_BITS = 40  # of a place: the offset in its file
+
+
+def lines_of(file: BinaryIO, *kinds: str) -> Iterator[tuple[int, dict[str, Any]]]:
+    """Where each readable line begins, and the line. `kinds`: those that plainly are of others are passed over unread,
+    the rest is for who asks."""
+    offset, wanted = 0, {kind.encode() for kind in kinds}
+    for raw in file:
+        here, offset = offset, offset + len(raw)
+        plain = _KIND.match(raw) if wanted else None
+        if plain is not None and plain[1] not in wanted:
+            continue
+        entry = decoded(raw.decode("utf-8", "surrogateescape"))
+        if entry is not None:
+            yield here, entry
+
+
+class Waiting(Mapping[str, "dict[str, Any]"]):
+    """Receipts of what went into quarantine and was neither brought back nor purged, by id, in their order."""
+
+    def __init__(self, paths: Iterable[str], *, must_read: bool = False) -> None:
+        self._files: list[BinaryIO] = []
+        self._places: dict[str, int] = {}
+        self._found: list[dict[str, Any]] = []  # what no journal tells of
+        for path in paths:
+            try:
+                self._read(open(path, "rb", opener=atomic.at_once))  # noqa: SIM115
+            except FileNotFoundError:
+                continue
+            except OSError:
+                if must_read:
+                    raise
+
+    def _read(self, file: BinaryIO) -> None:
+        number = len(self._files)
+        self._files.append(file)  # open as long as we live: it may be rotated away meanwhile
+        for offset, entry in lines_of(file, *_ENDED):
+            token = str(entry.get("id", ""))
+            if entry.get("t") == "receipt" and entry.get("outcome") == Outcome.QUARANTINED.value:
+                if is_whole(entry, RESTORABLE):
+                    self._places[token] = number << _BITS | offset
+            elif entry.get("t") in _ENDED:
+                self._places.pop(token, None)
+
+    def add(self, receipts: Iterable[dict[str, Any]]) -> None:
+        """What lies in quarantine although the journals do not tell of it."""
+        for each in receipts:
+            self._found.append(each)
+            self._places[str(each["id"])] = -len(self._found)
+
+    def __getitem__(self, token: str) -> dict[str, Any]:
+        return self._at(self._places[token])
+
+    def _at(self, place: int) -> dict[str, Any]:
+        if place < 0:
+            return self._found[-place - 1]
+        file = self._files[place >> _BITS]
+        offset = place & (1 << _BITS) - 1
+        if file.tell() != offset:
+            file.seek(offset)
+        return decoded(file.readline().decode("utf-8", "surrogateescape")) or {}
+
+    def __iter__(self) -> Iterator[str]:
+        return iter(self._places)
+
+    def __reversed__(self) -> Iterator[str]:
+        return reversed(self._places)
+
+    def __contains__(self, token: object) -> bool:
+        return token in self._places
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def newest_first(self) -> Iterator[dict[str, Any]]:
+        return map(self._at, reversed(self._places.values()))
+
+    def __del__(self) -> None:
+        for file in self._files:
+            file.close()
+
 
 _ROTATE_BYTES, _GENERATIONS = 10 << 20, 5
 __all__ = ["NAME", "Comeback", "Intent", "Journal", "entries", "open_comebacks", "open_intents", "restorable"]

@@ -20,12 +20,12 @@ from ..find import scan
 from ..prepared import Prepared
 from ..take import recheck
 from ..take.doubt import may_only_wait
-from ..take.lastlook import users_of
+from ..take.recheck import users_of
 from ..weigh.evidence import inspect_git
-from . import labels, quarantine, undoing, way_back
+from . import labels, quarantine, way_back
 from .expiry import directories
 from .journal import Intent, Journal, ended_well, entries, open_intents
-from .staging import remove_left
+from .way_back import remove_left
 
 _TAKEN, _FINISHED, _UNDER_WAY = "taken", "finished", "under way"
 _JUDGING_NS = 120 * 10**9  # how long a teardown may take to judge what it took, before it counts as killed
@@ -37,7 +37,7 @@ def settle(journal: Journal, prepared: Prepared) -> Iterator[str]:
     untold = list(_untold(journal, prepared))
     if ended_well(journal.state) and not untold:
         return
-    undoing.mend(journal)
+    way_back.mend(journal)
     yield from remove_left(journal)
     for intent in (*open_intents(journal.state), *untold):
         measure = None
@@ -255,7 +255,7 @@ def _has_changed(intent: Intent, now: Measure) -> bool:
 def _restore_mode(fd: int, name: str, intent: Intent) -> None:
     """The run may have died between making a read-only directory movable and giving its mode back."""
     if intent.count == 1:
-        undoing.restore_mode(fd, name, intent.mode, (intent.device, intent.inode))
+        way_back.restore_mode(fd, name, intent.mode, (intent.device, intent.inode))
 
 
 def _restore_mode_in_place(intent: Intent) -> None:

@@ -16,12 +16,10 @@ from ...oskit.proc.holders import Holders
 from ...oskit.race import race_window as _race_window
 from ...text import plural, shown
 from ..packed import Packed
-from . import labels, quarantine, undoing
-from .journal import Journal
-from .present import quarantined, restorable
-from .staging import remove_left, staging
-from .waiting import Waiting
-from .way_back import open_parent
+from . import labels, quarantine, way_back
+from .journal import Journal, Waiting
+from .labels import quarantined, restorable
+from .way_back import open_parent, remove_left, staging
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -43,7 +41,7 @@ class Restored:
 def undo(token: str | None = None, to: str | None = None) -> Packed[Restored]:
     """Bring back one unit by its id (a unique beginning will do), or all that the last run took."""
     journal = Journal(places.state_dir())
-    undoing.mend(journal)
+    way_back.mend(journal)
     for _ in remove_left(journal):
         pass  # the next clean says so
     known = restorable(journal.state, must_read=True)
@@ -172,7 +170,7 @@ def _bring_back(
         raise NotFound(f"{shown(path)} is not in quarantine any more")
     directory, fd = place
     target = os.path.join(to, os.path.basename(path)) if to else path
-    undoing.begin(journal, fd, token, directory, target)
+    way_back.begin(journal, fd, token, directory, target)
     if to:
         _move(journal, fd, directory, token, target)
     else:

@@ -16,17 +16,15 @@ from ...model.sweep import Finding, Keep, Receipt, Remove, Verdict
 from ...model.terms import Outcome, Reason, Worth
 from ...oskit.files.take import Taken
 from ...oskit.race import race_window as _race_window
-from ..find.parents import Parents
+from ..find.scan import Parents
 from ..store import quarantine
 from ..store.journal import Journal
 from ..store.quarantine import Quarantines
 from ..weigh.weigher import Weigher
 from . import doubt
-from .ending import Ending, told
-from .gripping import GrippedUnit, grip, take_all
+from .ending import Ending, Rescuer, must_be_saved, told
 from .purger import Job, Purger
-from .rescuing import Rescuer, must_be_saved
-from .taking import Deed, MayGo, is_empty_directory, refused, remove_in_place, take_members
+from .taking import Deed, GrippedUnit, MayGo, grip, is_empty_directory, refused, remove_in_place, take_all, take_members
 from .without_room import WithoutRoom, is_certain, may_go_for_good, no_room
 
 _NO_WAY = (errno.ENOENT, errno.ENOTDIR, errno.ELOOP)  # what led to the unit is not there any more

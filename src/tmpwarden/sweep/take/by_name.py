@@ -25,11 +25,10 @@ from ..store.journal import Journal
 from ..store.quarantine import Quarantines
 from ..weigh.evidence import has_shape, inspect_git, socket_users, with_claims
 from .doubt import may_only_wait
-from .gripping import take_unit
-from .lastlook import users_of
+from .ending import Rescuer
 from .purger import carried_out, job_of
-from .rescuing import Rescuer
-from .taking import Deed, decide, given_back, is_empty_directory, refused
+from .recheck import users_of
+from .taking import Deed, decide, given_back, is_empty_directory, refused, take_unit
 
 
 @dataclass(slots=True)
@@ -82,7 +81,7 @@ class NamedTake:
         in place until a quarantine can be made again."""
         if not self.stranded:
             return
-        from ..plan import makes_room
+        from ..prepared import makes_room
         from .act import Actor  # only here: a teardown with room starts without
         from .purger import Purger
 

@@ -21,23 +21,21 @@ from ...oskit.files.opening import closing
 from ...oskit.files.take import Taken
 from ...oskit.race import race_window as _race_window
 from ...text import shown
-from ..find import births
+from ..find import scan
 from ..store import labels, quarantine
 from ..store.journal import Journal
-from ..weigh.world import World
+from ..weigh.evidence import World
 from . import doubt
-from .ending import Ending
-from .gripping import GrippedUnit, grip, label_of
+from .ending import Ending, Rescuer, must_be_saved
 from .purger import Job
-from .rescuing import Rescuer, must_be_saved
-from .taking import Deed, pin_for_good, refused, unwritten
+from .taking import Deed, GrippedUnit, grip, label_of, pin_for_good, refused, unwritten
 
 
 def may_go_for_good(verdict: Remove) -> bool:
     """Without a person's word: only what provably nobody owns any more. Never git work, a birth, or a doubt."""
     is_left = verdict.evidence.owner.state in (OwnerState.DEAD, OwnerState.ABSENT)
     litter = verdict.finding.litter
-    return is_left and litter.tier is Tier.AUTO and litter.id != births.ID and is_certain(verdict)
+    return is_left and litter.tier is Tier.AUTO and litter.id != scan.ID and is_certain(verdict)
 
 
 def is_certain(verdict: Remove) -> bool:
