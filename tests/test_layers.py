@@ -22,7 +22,7 @@ LAYERS = [
     {"catalogue", "leases", "repos"},
     {"oskit"},
     {"agent_facts", "agent_events"},
-    {"model", "errors", "text", "small_files", "small_json", "stamped", "toml_lines"},
+    {"model", "errors", "text", "small_files", "small_json", "redaction", "stamped", "toml_lines"},
     {"bundle", "lazy_dataclass"},
 ]
 # One room has doors at three heights: `repos.rescue` and `repos.worktrees` are named with their package.

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from ..oskit.files.dated import Dated
 
 FILE = "births.jsonl"
+_FORGOTTEN_AFTER_S, _FORGOTTEN = 90 * 86400, "(a command of long ago)"
 _MOST_BYTES = 1 << 20  # then it is written anew, with what is still there
 _FIELDS = ("path", "device", "inode", "born_ns", "agent", "session", "command")
 _NUMBERS = ("device", "inode", "born_ns")
@@ -37,7 +38,7 @@ def is_same(birth: Birth | None, seen: "Dated | None") -> bool:
 def note(state: str, births: "list[Birth]") -> None:
     """After a call."""
     if births:
-        _append(state, [{name: getattr(birth, name) for name in (*_FIELDS, "owned")} for birth in births])
+        _append(state, [_fields(birth) for birth in births])
 
 
 def note_owner(state: str, lease: Lease) -> None:
@@ -119,14 +120,30 @@ def _append(state: str, lines: "list[dict[str, object]]") -> None:
     write(path, "".join(f"{encode(line)}\n" for line in lines).encode("utf-8", "surrogateescape"), APPENDED)
 
 
-def _compact(path: str) -> None:
-    """Forget what is gone; of what is left the newer half, if that is still too much."""
+def forget_old(state: str, now_s: float) -> None:
+    """What was noted long ago and is no longer there, and the words of the commands whose work still is."""
+    path, before_ns = f"{state}/{FILE}", int((now_s - _FORGOTTEN_AFTER_S) * 10**9)
+    if any(birth and birth.born_ns < before_ns and birth.command != _FORGOTTEN for birth in map(_birth, _lines(path))):
+        _compact(path, before_ns)
+
+
+def _fields(birth: Birth) -> "dict[str, object]":
+    return {name: getattr(birth, name) for name in (*_FIELDS, "owned")}
+
+
+def _compact(path: str, before_ns: int = 0) -> None:
+    """Forget what is gone; of what is left the newer half, if that is still too much; and the words of calls before
+    that time."""
     from ..oskit.files import atomic
 
     kept = ""
     for line in _lines(path):
         birth = _birth(line)
-        if line and (is_there(birth) if birth is not None else line.startswith('{"owner"')):
+        if birth is not None and birth.born_ns < before_ns:
+            birth.command = _FORGOTTEN
+        if birth is not None and is_there(birth):
+            kept += f"{encode(_fields(birth))}\n"
+        elif birth is None and line.startswith('{"owner"'):
             kept += f"{line}\n"
     if len(kept) > _MOST_BYTES // 2:
         kept = kept[-_MOST_BYTES // 2 :].partition("\n")[2]

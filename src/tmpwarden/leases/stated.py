@@ -8,6 +8,7 @@ hooks read and write this.
 import posix
 import time
 
+from ..redaction import first_words
 from ..small_json import decode_object, encode
 
 TYPE_CHECKING = False
@@ -17,7 +18,6 @@ if TYPE_CHECKING:
 SUFFIX = ".stated"
 _FORGOTTEN_AFTER_NS = 3 * 86400 * 10**9
 _MOST_BYTES = 1 << 18
-_FIRST_WORDS = 80
 
 
 class Statement:
@@ -46,7 +46,7 @@ class Statement:
     ) -> None:
         self.agent, self.session = agent, session
         self.call = call  # as the agent names it, before and after
-        self.command = " ".join(command.split())[:_FIRST_WORDS]
+        self.command = first_words(command)
         self.paths = paths
         self.others = others  # names that it mentions and that somebody else has
         self.pid, self.start = pid, start  # of the agent

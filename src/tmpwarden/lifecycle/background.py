@@ -184,6 +184,7 @@ def clear_the_dead(*, observe: bool = False, only_if_short: bool = False) -> "Cl
     from . import pressure
     from .cleared import Cleared, held_back
 
+    _forget_old_notes(state_dir(), time.time())
     settings = load_settings()
     every_s = float(settings.periodic_every_s)
     if not settings.periodic_enabled:
@@ -211,6 +212,18 @@ def clear_the_dead(*, observe: bool = False, only_if_short: bool = False) -> "Cl
     growing = look_since_last_time(settings, may_act=not observe)
     relief = "" if observe else pressure.sentence(short, result, held_back(result), settings)
     return Cleared.of(result, every_s, growing, relief)
+
+
+def _forget_old_notes(state: str, now_s: float) -> None:
+    """What commands were, as the guard and the births wrote it down: no longer than 90 days."""
+    from ..guard.log import audit
+    from ..leases import births
+
+    try:
+        audit.forget_old(state, now_s)
+        births.forget_old(state, now_s)
+    except OSError:  # read-only, or full: the next job tries again
+        pass
 
 
 def _clean(request: "Request", observe: bool) -> "CleanResult":

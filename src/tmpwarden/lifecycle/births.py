@@ -10,8 +10,8 @@ from ..model.belongings import Birth
 from ..oskit.files import places, walk
 from ..oskit.files.dated import dated
 from ..oskit.files.opening import closing
+from ..redaction import first_words
 
-_FIRST_WORDS = 80
 _SHORTEST = 3  # a shorter name stands in every text: only its whole path counts
 
 
@@ -36,7 +36,7 @@ def note(
         fd = walk.open_dir(root)
     except OSError:
         return []
-    first = " ".join(command.split())[:_FIRST_WORDS]
+    first = first_words(command)
     known = births.read(state)
     found = []
     with closing(fd):

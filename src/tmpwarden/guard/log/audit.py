@@ -8,11 +8,16 @@ import posix
 import time
 
 from ...model.hot import Decision, ToolCall
+from ...redaction import hide
+from ...small_files import read_text
 from ...small_json import encode, quoted
 
 MAX_BYTES = 10_000_000
 KEEP = 5  # generations beside the current one: audit.jsonl.1 ... .5
 MAX_TOLD_BYTES = 1 << 18
+FORGOTTEN_AFTER_S = 90 * 86400
+_ONE_FILE_S = 30 * 86400  # then a new file is begun: whole files are forgotten
+_LINE_BEGINS = '{"time": "'
 _ASKED = "asked"  # no JSON string: no input can look like it
 MAX_INPUT = 100_000  # characters of one input: a command of megabytes is told by its head
 _FLAGS = posix.O_WRONLY | posix.O_APPEND | posix.O_CREAT | posix.O_NOFOLLOW | posix.O_CLOEXEC
@@ -45,9 +50,20 @@ def check_ran(state_dir: str, call: ToolCall, *, now_s: float | None = None) -> 
     return False
 
 
+def forget_old(state_dir: str, now_s: float) -> None:
+    """No decision is kept longer than FORGOTTEN_AFTER_S. Not for hooks: background jobs and timers call it."""
+    from ...oskit.files.own_files import forget_older, rotate
+
+    path = log_path(state_dir)
+    begins = read_text(path, len(_LINE_BEGINS) + 19)
+    if begins.startswith(_LINE_BEGINS) and begins[len(_LINE_BEGINS) :] < _date(now_s - _ONE_FILE_S):
+        rotate(path, keep=KEEP)
+    forget_older(path, now_s - (FORGOTTEN_AFTER_S - _ONE_FILE_S), keep=KEEP)
+
+
 def _write(state_dir: str, call: ToolCall, after: str | None, decision: Decision, now_s: float | None) -> None:
     now_s = time.time() if now_s is None else now_s
-    stamp = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(now_s)) + f".{int(now_s % 1 * 1000):03d}Z"
+    stamp = f"{_date(now_s)}.{int(now_s % 1 * 1000):03d}Z"
     fields = [
         ("time", quoted(stamp)),
         ("session", _text(call.session)),
@@ -63,6 +79,11 @@ def _write(state_dir: str, call: ToolCall, after: str | None, decision: Decision
     _append(log_path(state_dir), fields)
 
 
+def _date(at_s: float) -> str:
+    """Dates of this form sort by age."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at_s))
+
+
 def _before(call: ToolCall) -> str:
     if call.tool == "other":
         return encode(call.tool_input)
@@ -72,7 +93,7 @@ def _before(call: ToolCall) -> str:
 def _text(value: str | None) -> str:
     if value is None:
         return "null"
-    return quoted(value if len(value) <= MAX_INPUT else value[:MAX_INPUT] + "...")
+    return quoted(hide(value if len(value) <= MAX_INPUT else value[:MAX_INPUT] + "..."))
 
 
 def _append(path: str, fields: "list[tuple[str, str]]") -> None:

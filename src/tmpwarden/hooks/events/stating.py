@@ -1,6 +1,7 @@
 """Before a tool call: what it says it will make in a temp root, and what its session owns there. Hot path."""
 
 from ...model.hot import ToolCall
+from ...redaction import hide
 from ...small_files import stat_fields
 from .. import notebook
 from ..payload import text_field
@@ -54,7 +55,7 @@ def key_of(call: HookCall, told: ToolCall) -> str:
     """The call's own name, the same before and after it."""
     given = call.payload.get("input")
     named = text_field(given, "callID") if isinstance(given, dict) else ""
-    return text_field(call.payload, "tool_use_id", "tool_call_id") or named or words_of(call, told)[:200]
+    return text_field(call.payload, "tool_use_id", "tool_call_id") or named or hide(words_of(call, told)[:200])
 
 
 def _start_ticks(pid: int) -> int | None:

@@ -107,6 +107,16 @@ def rotate_from(path: str, size_bytes: int, *, keep: int) -> None:
         pass  # not there yet
 
 
+def forget_older(path: str, than_s: float, *, keep: int) -> None:
+    """Remove the rotated generations that were last written before then."""
+    for generation in range(1, keep + 1):
+        try:
+            if os.lstat(f"{path}.{generation}").st_mtime < than_s:
+                remove_file(f"{path}.{generation}")
+        except FileNotFoundError:
+            pass  # not there yet
+
+
 def _move(old: str, new: str) -> None:
     try:
         os.rename(old, new)

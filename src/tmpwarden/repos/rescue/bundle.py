@@ -16,6 +16,7 @@ from contextlib import contextmanager
 
 from ...lazy_dataclass import dataclass, field
 from ...oskit.files.opening import closing
+from ...redaction import without_password
 from ...text import shown, size
 from .. import work
 from ..git_program import NOBODY, Git
@@ -338,7 +339,11 @@ def _verify(shop: Workshop, path: str, needs: list[str], proof: str, object_form
 
 def _remotes(repository: Repository) -> tuple[tuple[str, str], ...]:
     settings = repository.config.settings
-    return tuple((each.subsection, each.value) for each in settings if each.section == "remote" and each.key == "url")
+    return tuple(
+        (each.subsection, without_password(each.value))
+        for each in settings
+        if each.section == "remote" and each.key == "url"
+    )
 
 
 def _upstreams(repository: Repository) -> tuple[tuple[str, str], ...]:
