@@ -71,6 +71,23 @@ def test_an_agent_cannot_switch_it_off(own_world: Path) -> None:
     assert b"ask" in judged(own_world)
 
 
+def test_an_agent_cannot_take_its_guard_out(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(runtime, "_compile", lambda *_: None)
+    (own_world / "home" / ".claude").mkdir(exist_ok=True)
+    apply.install("claude", guard=True)
+    settings = own_world / "home" / ".claude" / "settings.json"
+    before = settings.read_bytes()
+    for words in (["uninstall", "claude"], ["setup", "--remove", "--yes"], ["install", "claude", "--yes"]):
+        said = tmpwarden(*words, CLAUDE_CODE_SESSION_ID=SESSION)
+        assert said.returncode == 4
+        assert "CLAUDE_CODE_SESSION_ID is set, so an agent runs this" in said.stderr
+        assert settings.read_bytes() == before
+        assert tmpwarden(*words, "--dry-run", CLAUDE_CODE_SESSION_ID=SESSION).returncode == 0
+    assert tmpwarden("install", "claude", "--guard", "--yes", CLAUDE_CODE_SESSION_ID=SESSION).returncode == 0
+    assert tmpwarden("uninstall", "claude").returncode == 0
+    assert not settings.exists() or b"tmpwarden" not in settings.read_bytes()
+
+
 @pytest.mark.parametrize("agent", ["claude", "gemini", "qwen", "copilot"])
 def test_variables_that_a_project_sets_do_not_switch_off_an_installed_guard(
     own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str

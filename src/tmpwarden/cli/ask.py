@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Callable, Iterable
+
+from ..errors import NotForAgents
 
 
 def say(lines: Iterable[str]) -> None:
@@ -36,6 +39,16 @@ def yes_or(question: str, other: str) -> str:
     print(f"{question} [y/N/{other}] ", end="", file=sys.stderr, flush=True)
     answer = _line()
     return answer[0] if answer in ("y", "yes", other) else ""
+
+
+def refuse_agents() -> None:
+    """What guards an agent is switched off or taken out by people alone: raises NotForAgents where an agent runs us."""
+    from ..catalogue.load import load  # most questions are asked without it
+
+    known = {variable for agent in load(dirs=()).agents for variable in agent.session_env}
+    variable = next((variable for variable in sorted(known) if os.environ.get(variable)), "")
+    if variable:
+        raise NotForAgents(variable)
 
 
 def _line() -> str:

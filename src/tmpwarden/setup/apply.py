@@ -104,10 +104,13 @@ def _seen(target: Target, current: runtime.Runtime) -> AgentLine:
         state = target.state(current)
     except BrokenSettings:
         state = "broken settings"
-    known = record.load(target.id)
-    return AgentLine(
-        target.id, target.name, state, target.settings(), bool(known and known.guard and state != "absent")
-    )
+    return AgentLine(target.id, target.name, state, target.settings(), is_guarded(target.id) and state != "absent")
+
+
+def is_guarded(name: str) -> bool:
+    """Whether its hooks, as we wrote them, have a guard."""
+    known = record.load(name)
+    return bool(known and known.guard)
 
 
 def _write(target: Target, edits: list[Edit], guard: bool, observe: bool) -> None:

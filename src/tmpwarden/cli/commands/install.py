@@ -52,8 +52,10 @@ def command(
     is_asked = call.can_ask and not yes and not dry_run
     if what == "timer":
         return _timer(system, metrics or "", dry_run, is_asked)
-    from ...setup.apply import install
+    from ...setup.apply import install, is_guarded
 
+    if not (guard or dry_run) and is_guarded(what):
+        ask.refuse_agents()
     if is_asked and not _agreed(install(what, guard=guard, observe=observe, dry_run=True).changed):
         return Answer({"agent": what, "changed": [], "dry_run": False}, lambda: [_NOTHING])
     done = install(what, guard=guard, observe=observe, dry_run=dry_run)

@@ -7,11 +7,10 @@ import time
 
 import click
 
-from ...catalogue.load import load
-from ...errors import NotForAgents
 from ...hooks.notebook import OFF
 from ...oskit.files import atomic, own_dirs, places
 from ...text import duration, shown
+from .. import ask
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import age
@@ -25,8 +24,7 @@ def command(call: Call, for_s: int | None) -> Answer:
 
     Each new session is told. Commands and timers work as before. `tmpwarden on` switches the hooks on again.
     """
-    if variable := _agent_around():
-        raise NotForAgents(variable)
+    ask.refuse_agents()
     own_dirs.make_private_dir(places.config_dir())
     atomic.write(path(), "" if for_s is None else "until the date of this file\n")
     until = None if for_s is None else int(call.now_ns() / 10**9) + for_s
@@ -50,9 +48,3 @@ def off_until() -> float | None:
     if status.st_size == 0:
         return 0
     return status.st_mtime if status.st_mtime > time.time() else None
-
-
-def _agent_around() -> str:
-    """A variable that an agent sets for what it runs; "" where none does."""
-    known = {variable for agent in load(dirs=()).agents for variable in agent.session_env}
-    return next((variable for variable in sorted(known) if os.environ.get(variable)), "")

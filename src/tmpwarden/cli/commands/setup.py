@@ -48,6 +48,8 @@ def command(
 
     if with_state and not remove:
         raise BadArgument("--all goes with --remove")
+    if remove and not dry_run:
+        ask.refuse_agents()
     state = places.state_dir() if with_state and os.path.isdir(places.state_dir()) else ""
     if state:
         everything.refuse_to_lose_what_waits()

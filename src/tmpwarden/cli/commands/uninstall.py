@@ -7,6 +7,7 @@ from collections.abc import Iterator
 import click
 
 from ...text import shown
+from .. import ask
 from ..call import Answer, Call
 from ..group import pass_call
 from .install import _NAMES, _diffs
@@ -20,6 +21,8 @@ def command(call: Call, what: str, dry_run: bool) -> Answer:
     """Take tmpwarden out of an agent's settings; a file nobody else changed gets its old bytes back."""
     from ...setup import apply, timer
 
+    if not dry_run:
+        ask.refuse_agents()
     done = timer.uninstall(dry_run=dry_run) if what == "timer" else apply.uninstall(what, dry_run=dry_run)
     paths = [edit.path for edit in done.changed]
     data = {"agent": what, "changed": paths, "dry_run": dry_run}
