@@ -84,6 +84,11 @@ class AlreadyThere(TmpwardenError):
     code, exit_code = "already-there", 6
 
 
+class NotTheOwner(TmpwardenError):
+    wording = "the lease of session {0} does not name process {1}; nothing was touched"
+    code, exit_code, hint = "not-the-owner", 6, "`tmpwarden lease list` shows its owners"
+
+
 class MissingExtra(TmpwardenError):
     wording = "{0} needs Textual, which is not installed"
     code, exit_code, hint = "missing-extra", 4, "`pipx inject tmpwarden textual`, or in a clone: pip install '.[ui]'"

@@ -62,7 +62,6 @@ def test_a_crash_of_the_orchestrator_costs_its_agent_nothing_and_nothing_is_left
     tell("the orchestrator crashed: its agent went on, the next clean took what was over, and a restart left nothing")
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="issue 34: there is no `tmpwarden lease` yet")
 def test_a_script_in_any_language_opens_and_tears_down(start: Start, tell: Callable[[str], None]) -> None:
     machine = start("ext4", 48, "ann")
     ann = machine.person("ann")

@@ -120,10 +120,16 @@ def teardown(
 
 
 def torn_down(
-    wanted: TeardownWish, *, roots: tuple[str, ...], config_file: str | None, wait: bool, now_ns: Clock = time.time_ns
+    wanted: TeardownWish,
+    *,
+    roots: tuple[str, ...],
+    config_file: str | None,
+    wait: bool,
+    givers: frozenset[int] | None = None,
+    now_ns: Clock = time.time_ns,
 ) -> TeardownResult:
     """The same for the command, which tells by its own exit status what the caller got wrong: raises TmpwardenError
-    before anything is touched."""
+    before anything is touched. `givers`: the processes whose word this is, if not ours."""
     result, prepared = TeardownResult(wanted.session), None
     request = Request(
         roots=roots, config_file=config_file, agents=() if wanted.agent is None else (wanted.agent, "tmpwarden")
@@ -131,7 +137,7 @@ def torn_down(
     try:
         with _standard_descriptors():
             prepared = prepare(request, now_ns=now_ns)
-            _tear_down(result, wanted, prepared, wait)
+            _tear_down(result, wanted, prepared, wait, _givers() if givers is None else givers)
     except Exception as error:  # an orchestrator's shutdown must go on whatever we run into
         if prepared is None and isinstance(error, TmpwardenError):
             raise
@@ -174,11 +180,14 @@ class TeardownWish:
         return same_agent and (by_session or (self.pid is not None and lease.pid == self.pid))
 
 
-def _tear_down(result: TeardownResult, wanted: TeardownWish, prepared: Prepared, wait: bool) -> None:
+def _tear_down(
+    result: TeardownResult, wanted: TeardownWish, prepared: Prepared, wait: bool, givers: frozenset[int]
+) -> None:
     if not prepared.settings.teardown_enabled:
         result.error = "teardown is switched off in the configuration"
         return None
-    leases = [lease for lease in scratch.read_all(prepared.roots) if wanted.means(lease)]
+    everywhere = (*prepared.roots, *prepared.leased_roots)
+    leases = [lease for lease in scratch.read_all(everywhere) if wanted.means(lease)]
     if wanted.names_no_session:
         leases = [lease for lease in leases if state_of(lease) is OwnerState.DEAD]
     result.session = result.session or (leases[0].session if leases else None)
@@ -188,7 +197,7 @@ def _tear_down(result: TeardownResult, wanted: TeardownWish, prepared: Prepared,
     from .release import Release
 
     release = Release.of(prepared, named, leases)
-    release.take(named, givers=_givers())
+    release.take(named, givers=givers)
     result.receipts += release.receipts
     if result.removed and not release.taking.journal.open():
         result.warnings.append("the journal could not be written: what was removed is told here only")

@@ -21,6 +21,7 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("Clear", "orphans", "Processes that outlived their agent: see them, end them."),
     ("Clear", "brake", "Files that grow without end: who writes them; stop, end or punch."),
     ("Clear", "teardown", "What an orchestrator calls when an agent ends."),
+    ("Clear", "lease", "A temp directory for an agent that you start, from any language."),
     ("Prevent", "run", "Run any command with a private scratch directory."),
     ("Prevent", "shellenv", "Shell functions that start the agents found here under `tmpwarden run`."),
     ("Prevent", "setup", "Hooks, temp, timer and completion for every agent found here. Asks once."),

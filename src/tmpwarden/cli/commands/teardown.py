@@ -50,7 +50,12 @@ def command(
         return _with_worktree(call, worktree, result)
     if worktree is not None:
         call.warn(f"nothing is at {shown(worktree)}: gone already, or another path is meant.")
-    return Answer(_data(result), lambda: _lines(result), error=_error(result))
+    return answered(call, result)
+
+
+def answered(call: Call, result: TeardownResult, **more: object) -> Answer:
+    """What became of a session's things; `lease close` says it in the same words."""
+    return Answer(_data(result) | more, lambda: _lines(result), error=_error(result))
 
 
 def _with_worktree(call: Call, path: str, result: TeardownResult) -> Answer:
