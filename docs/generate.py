@@ -53,7 +53,7 @@ How old an item without a known owner must be (`tmpwarden why PATH` tells it for
    24h). It never shortens the longer limit that some kinds have of their own ([catalogue.md](catalogue.md)).
 2. `[rows."claude.session"] max_age = "10d"` is your word on one kind: no limit for all kinds replaces it. It may not go
    below 72h (24h where a session may be resumed), or below the kind's own limit where that is shorter.
-3. `clean --max-age 1h` counts for one run: it replaces the 72h, and goes below shorter limits, but never below a
+3. `clean --older-than 1h` counts for one run: it replaces the 72h, and goes below shorter limits, but never below a
    kind's own longer one or your word on that kind.
 """
 

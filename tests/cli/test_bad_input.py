@@ -20,8 +20,8 @@ def refused(*args: str) -> tuple[int, str, str]:
 @pytest.mark.parametrize(
     "words",
     [
-        ("--min-age", "-5m"), ("--min-age=-1h",), ("--max-age", "soon"), ("--max-age", "99999999d"), ("--min-age", ""),
-        ("--min-age", "1h1h"), ("--min-age", "٣h"), ("--budget", "200%"), ("--budget", "much"),
+        ("--min-age", "-5m"), ("--min-age=-1h",), ("--older-than", "soon"), ("--min-age", ""),
+        ("--min-age", "1h1h"), ("--min-age", "٣h"), ("--budget", "200%"), ("--budget", "much"), ("--max-age", "99999999d"),
         ("--time-limit", "1.5h"), ("--tier", "never"),
         ("--max-age", "1h", "--min-age", "2h"), ("--nope",),
     ],

@@ -2,6 +2,7 @@
 
 import os
 import re
+import subprocess
 import sys
 from pathlib import Path
 
@@ -64,13 +65,36 @@ def test_a_long_list_is_grouped_before_the_question_and_l_lists_all(root: Path) 
     ("options", "command"),
     [
         (["--all"], "tmpwarden clean --all"),
-        (["--max-age", "1d"], "tmpwarden clean --max-age 1d"),
+        (["--older-than", "1d"], "tmpwarden clean --older-than 1d"),
+        (["--max-age", "1d"], "tmpwarden clean --older-than 1d"),
         (["--min-age", "1h30m15s", "--agent", "claude"], "tmpwarden clean --min-age 5415s --agent claude"),
     ],
 )
 def test_a_scan_ends_with_the_clean_that_takes_what_it_showed(root: Path, options: list[str], command: str) -> None:
     planted.session(root)
     assert f"Next: {command}\n" in tmpwarden("scan", *options, later_s=planted.DAYS).stdout
+
+
+@pytest.mark.parametrize("owner", ["a dead session", "a session that lives", "git work"])
+def test_a_scan_that_keeps_all_for_its_age_names_the_clean_that_takes_it(root: Path, owner: str) -> None:
+    from tmpwarden.leases.scratch import open_scratch
+
+    unit = planted.session(root)
+    if owner == "a session that lives":
+        open_scratch(str(root), "claude", unit.name, pid=os.getpid())
+    if owner == "git work":
+        subprocess.run(["git", "init", "-q", unit / "scratchpad" / "work"], check=True)
+        (unit / "scratchpad" / "work" / "novel.txt").write_text("words")
+    said = tmpwarden("scan", later_s=5 * 3600).stdout
+    hint = "1 item of an ended session was last used 5h ago: tmpwarden clean --older-than 1h\n"
+    assert said.endswith(hint) == (owner == "a dead session"), said
+    assert said.endswith("Nothing to do.\n") == (owner != "a dead session"), said
+    assert "Nothing to do." in tmpwarden("scan", later_s=1800).stdout, "too young for that, too"
+    assert "--older-than" not in tmpwarden("scan", later_s=planted.DAYS).stdout, "it goes anyway"
+    if owner == "a dead session":
+        command = said.splitlines()[-1].partition(": tmpwarden ")[2].split()
+        assert tmpwarden(*command, "--yes", later_s=5 * 3600).returncode == 0
+        assert not unit.exists()
 
 
 def test_status_counts_what_no_row_knows(root: Path) -> None:

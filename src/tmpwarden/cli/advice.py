@@ -5,11 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from ..lazy_dataclass import replace
-from ..model.request import Request
+from ..model.request import Request, Thresholds
 from ..model.sweep import Verdict
-from ..model.terms import Reason
+from ..model.terms import OwnerState, Reason
+from ..sweep.weigh.judge import threshold_s
 from ..text import duration, parse_duration, plural, quoted
 from .call import Call
+
+_SHORTEST_S = 3600  # what no session uses that ended is safe to take after an hour
 
 
 def command(call: Call, *words: str) -> str:
@@ -23,7 +26,7 @@ def clean(call: Call, request: Request) -> str:
     """The clean that takes what a scan with these options has shown."""
     limits = request.thresholds
     words = ["--all"] if limits.take_ask else []
-    for option, seconds in (("--min-age", limits.min_age_s), ("--max-age", limits.max_age_s)):
+    for option, seconds in (("--min-age", limits.min_age_s), ("--older-than", limits.max_age_s)):
         words += [option, _exact(seconds)] if seconds is not None else []
     for agent in request.agents:
         words += ["--agent", agent]
@@ -44,6 +47,31 @@ def lower_limit(call: Call, request: Request, kept: Iterable[Verdict]) -> str | 
         return None
     wanted = clean(call, replace(request, thresholds=replace(request.thresholds, max_age_s=max(floor_s, 3600))))
     return f"--min-age only keeps what is younger; to take {plural(len(older), 'unit')} older than that: {wanted}"
+
+
+def older_than(call: Call, request: Request, kept: Iterable[Verdict]) -> str | None:
+    """Where only their age keeps items of ended sessions: the clean that takes those unused for an hour."""
+    asked_s = request.thresholds.max_age_s
+    if asked_s is not None and asked_s <= _SHORTEST_S:
+        return None
+    shorter = replace(request.thresholds, max_age_s=_SHORTEST_S)
+    ages_s = [age_s for each in kept if (age_s := _age_if_it_could_go(each, shorter, call.now_ns())) is not None]
+    if not ages_s:
+        return None
+    what = "item of an ended session was" if len(ages_s) == 1 else "items of ended sessions were"
+    since = duration(min(ages_s)) if len(ages_s) == 1 else f"{duration(min(ages_s))} or longer"
+    return f"{len(ages_s):,} {what} last used {since} ago: {clean(call, replace(request, thresholds=shorter))}"
+
+
+def _age_if_it_could_go(verdict: Verdict, thresholds: Thresholds, now_ns: int) -> int | None:
+    """In seconds, if nothing but its age keeps it, and these ages would not. Git work is looked at later than ages."""
+    evidence, litter = verdict.evidence, verdict.finding.litter
+    if verdict.reason not in (Reason.TOO_YOUNG, Reason.RESUMABLE) or evidence.measure is None or evidence.measure.git:
+        return None
+    if evidence.owner.state not in (OwnerState.DEAD, OwnerState.ABSENT):
+        return None
+    age_s = (now_ns - evidence.measure.newest_ns) // 10**9
+    return age_s if age_s >= threshold_s(litter, evidence.owner.state, thresholds) else None
 
 
 def _exact(seconds: int) -> str:

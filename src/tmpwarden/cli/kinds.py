@@ -96,6 +96,22 @@ def agent_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return add(function)
 
 
+def older_than_option(words: str) -> Callable[..., Any]:
+    """`--older-than AGE` as `max_age`; `--max-age`, as it was called first, is still understood."""
+    return click.option("--older-than", "--max-age", "max_age", type=age, cls=_Renamed, help=words)
+
+
+class _Renamed(click.Option):
+    """Told of by its first name alone."""
+
+    def get_help_record(self, ctx: click.Context) -> tuple[str, str] | None:
+        names, self.opts = self.opts, self.opts[:1]
+        try:
+            return super().get_help_record(ctx)
+        finally:
+            self.opts = names
+
+
 def all_users_option(function: Callable[..., Any]) -> Callable[..., Any]:
     return click.option("--all-users", is_flag=True, help="Root only: for each user, as that user.")(function)
 

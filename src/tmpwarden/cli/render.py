@@ -120,10 +120,10 @@ def scan_units(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool) 
     return draw(_UNITS, rows, for_a_person=for_a_person)
 
 
-def scan_end(verdicts: Sequence[Verdict], command: str) -> str:
+def scan_end(verdicts: Sequence[Verdict], command: str, older: str | None) -> str:
     each_kind = Packed(verdicts, type)
     going, kept = each_kind.where(Remove), each_kind.where(Keep)
-    end = f"Next: {command}" if going else "Nothing to do."
+    end = f"Next: {command}" if going else older or "Nothing to do."
     return f"Can go now: {counted(going)}. Kept: {counted(kept)}. {end}"
 
 

@@ -21,7 +21,7 @@ class Thresholds:
     """
 
     min_age_s: int | None = None  # every item must be at least this old (--min-age)
-    max_age_s: int | None = None  # age limit for items without a known owner (--max-age)
+    max_age_s: int | None = None  # age limit for items without a known owner (--older-than)
     general_s: int | None = None  # replaces the 72 h of items that have no limit of their own ([periodic] max_age)
     hurried: bool = False  # the disk is nearly full: what ended sessions left goes after 60 s
     take_ask: bool = False  # also what is removed only when asked for (--all)

@@ -22,7 +22,16 @@ from ...text import duration, plural, size
 from .. import advice, ask, removal, render
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import UntouchedPath, age, agent_option, all_users_option, budget, project_option, project_rows
+from ..kinds import (
+    UntouchedPath,
+    age,
+    agent_option,
+    all_users_option,
+    budget,
+    older_than_option,
+    project_option,
+    project_rows,
+)
 from ..progress import COUNTING_S, Progress
 from ..stopping import Stop, stopping
 
@@ -39,7 +48,7 @@ _MOST_LISTED = 40  # lines a person reads before a question
 @click.option("-n", "--dry-run", is_flag=True, help="Show what would go and touch nothing.")
 @click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask. What is in use still stays.")
 @click.option("--min-age", type=age, help="Nothing younger than this goes, whoever owned it.")
-@click.option("--max-age", type=age, help="Age limit for items without a known owner, for this run (default: 72h).")
+@older_than_option("Age limit for items without a known owner, for this run (default: 72h).")
 @agent_option
 @click.option(
     "--tier",
@@ -109,14 +118,14 @@ class _Options:
 
     def refuse_contradictions(self) -> None:
         """Raises BadArgument. Beside PATH, nothing may choose items by something else than their name."""
-        choosing = {"--max-age": self.max_age, "--agent": self.wanted, "--budget": self.limit}
+        choosing = {"--older-than": self.max_age, "--agent": self.wanted, "--budget": self.limit}
         choosing |= {"--if-due": self.if_due, "--all-users": self.all_users, "--project": self.projects}
         for option, value in choosing.items():
             if self.paths and value:
                 hint = "a path that you name is chosen by you"
                 raise BadArgument(f"{option} does not go together with PATH", hint=hint)
         if self.min_age is not None and self.max_age is not None and self.max_age < self.min_age:
-            raise BadArgument("--max-age is below --min-age", hint="--min-age is a floor for everything")
+            raise BadArgument("--older-than is below --min-age", hint="--min-age is a floor for everything")
 
 
 def _request(call: Call, options: _Options, limit_s: int | None) -> Request:

@@ -11,7 +11,7 @@ from ...text import shown
 from .. import advice
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import age, agent_option, all_users_option, for_whom, project_option, project_rows
+from ..kinds import age, agent_option, all_users_option, for_whom, older_than_option, project_option, project_rows
 from ..seen import Seen, look, spooled
 
 
@@ -19,7 +19,7 @@ from ..seen import Seen, look, spooled
 @click.option("--each", is_flag=True, help="Every unit with its owner, verdict and reason.")
 @agent_option
 @click.option("--min-age", type=age, help="Judge as if nothing younger than this could go.")
-@click.option("--max-age", type=age, help="Judge with this age limit instead of each kind's own.")
+@older_than_option("Judge with this age limit instead of each kind's own.")
 @click.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
 @click.option("--full", is_flag=True, help="Measure what the catalogue does not know too, however long that takes.")
 @project_option
@@ -84,6 +84,7 @@ def _lines(call: Call, request: Request, seen: Seen, each: bool) -> Iterable[str
         yield render.used(root)
     yield from whole_roots.accounts(seen.accounts)
     if seen.verdicts:
-        yield render.scan_end(seen.verdicts, advice.clean(call, request))
+        older = advice.older_than(call, request, seen.verdicts)
+        yield render.scan_end(seen.verdicts, advice.clean(call, request), older)
     if seen.unmatched:
         yield f"Of no known kind: to judge the biggest by name, {whole_roots.naming(call, seen.unmatched)}"
