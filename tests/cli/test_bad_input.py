@@ -21,8 +21,8 @@ def refused(*args: str) -> tuple[int, str, str]:
     "words",
     [
         ("--min-age", "-5m"), ("--min-age=-1h",), ("--older-than", "soon"), ("--min-age", ""),
-        ("--min-age", "1h1h"), ("--min-age", "٣h"), ("--budget", "200%"), ("--budget", "much"), ("--max-age", "99999999d"),
-        ("--time-limit", "1.5h"), ("--tier", "never"),
+        ("--min-age", "1h1h"), ("--min-age", "٣h"), ("--budget", "200%"), ("--budget", "much"),
+        ("--time-limit", "1.5h"), ("--tier", "never"), ("--max-age", "99999999d"),
         ("--max-age", "1h", "--min-age", "2h"), ("--nope",),
     ],
     ids=" ".join,
