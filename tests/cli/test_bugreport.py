@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from support import planted
 from support.command import data, tmpwarden
-from tmpwarden.cli.discreet import Discreet
+from tmpwarden.cli.commands.bugreport import Discreet
 
 _SECRET = "acme-merger-2027"
 

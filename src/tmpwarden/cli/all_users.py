@@ -16,8 +16,7 @@ from ..oskit.files import places
 from ..text import shown
 from .call import Answer, Call
 from .envelope import plain
-from .progress import Progress
-from .stopping import Stop, stopping
+from .progress import Progress, Stop, stopping
 
 LIMIT_S = 600.0  # for one user; clean stops by itself before, between two units
 _LAST_WORDS_S = 30.0

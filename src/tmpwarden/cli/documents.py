@@ -12,6 +12,7 @@ from ..model.terms import Worth
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..lifecycle.living import LivingSession
+    from ..sweep.store.history import Trend
 
 Document = dict[str, object]
 
@@ -134,3 +135,18 @@ def session(value: LivingSession) -> Document:
 def receipt(value: Receipt) -> Document:
     told = {"receipt": value.id or None, "undoable": value.undoable, "reason": value.reason.value}
     return identity(value.finding) | of(value, "bytes", "entries") | told
+
+
+def trend(value: Trend) -> Document:
+    """`full_in_seconds` is null where that is more than a week away; `state` unknown: the history is too short."""
+    from ..sweep.store.history import Growing, Steady, TooFew  # most documents have none
+
+    match value:
+        case Growing(what, per_hour, full_in_s, over_s):
+            full_in = None if full_in_s is None else round(full_in_s)
+            grows = {"what": what, "per_hour": round(per_hour), "full_in_seconds": full_in}
+            return {"state": "growing", **grows, "over_seconds": round(over_s)}
+        case Steady():
+            return {"state": "steady"}
+        case TooFew():
+            return {"state": "unknown"}

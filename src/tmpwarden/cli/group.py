@@ -15,13 +15,12 @@ from .. import __version__
 from ..errors import BadArgument
 from ..text import did_you_mean, nearest
 from .call import Answer, Call, Done
-from .commands import TABLE
+from .commands import TABLE, WITH
 
 Example = tuple[str, str]  # what to type after `tmpwarden`, what it does
 _WIDEST = 76  # columns of the 80 that click writes, behind its indent
 _FILE = os.path.join(os.path.dirname(__file__), "examples.txt")
 COMPLETION_VARIABLE = "_TMPWARDEN_COMPLETE"
-_COMMANDS_DIR = os.path.join(os.path.dirname(__file__), "commands")
 
 
 def pass_call(function: Callable[..., Any]) -> Callable[..., Any]:
@@ -118,15 +117,15 @@ def _aligned(lines: list[Example]) -> list[str]:
 
 class LazyGroup(click.Group):
     def list_commands(self, ctx: click.Context) -> list[str]:
-        there = set(os.listdir(_COMMANDS_DIR))
-        return [name for _, name, _ in TABLE if f"{name}.py" in there]
+        return [name for _, name, _ in TABLE]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.commands:
             if cmd_name not in self.list_commands(ctx):
                 return None
-            module = importlib.import_module(f"{__package__}.commands.{cmd_name}")
-            self.commands[cmd_name] = with_common_options(module.command, cmd_name)
+            module = importlib.import_module(f"{__package__}.commands.{WITH.get(cmd_name, cmd_name)}")
+            command = getattr(module, cmd_name if cmd_name in WITH else "command")
+            self.commands[cmd_name] = with_common_options(command, cmd_name)
         return self.commands[cmd_name]
 
     def resolve_command(
@@ -138,12 +137,10 @@ class LazyGroup(click.Group):
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        there = set(self.list_commands(ctx))
         for section in dict.fromkeys(section for section, _, _ in TABLE):
-            rows = [(name, summary) for of, name, summary in TABLE if of == section and name in there]
-            if rows:
-                with formatter.section(section):
-                    formatter.write_dl(rows)
+            rows = [(name, summary) for of, name, summary in TABLE if of == section]
+            with formatter.section(section):
+                formatter.write_dl(rows)
 
 
 @click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})

@@ -127,3 +127,22 @@ class UntouchedPath(click.Path):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return os.fsdecode(value)
+
+
+def write_output(path: str, content: bytes | str, mode: int) -> None:
+    """Replace a file or a link to one, or make it. Root's `-o /dev/stdout` would else put a file there."""
+    from ..errors import BadArgument
+    from ..oskit.files import atomic
+
+    if os.path.isdir(path):
+        raise BadArgument(f"{shown(path)} is a directory", hint="name a file in it")
+    if not _may_be_replaced(path):
+        raise BadArgument(f"{shown(path)} is not a file", hint="`-o -` or no -o writes to stdout")
+    atomic.write(path, content, mode)
+
+
+def _may_be_replaced(path: str) -> bool:
+    """A file, a link to one, or nothing; not a device, and not /dev/stdout, whatever it leads to now."""
+    if os.path.islink(path) and os.readlink(path).startswith("/proc/"):
+        return False
+    return os.path.isfile(path) or not os.path.exists(path)

@@ -1,10 +1,16 @@
-"""One line on stderr that tells how far long work is. Only on a terminal, only after a moment, gone at the end."""
+"""Long work: the line on stderr that tells how far it is, and how Ctrl-C and SIGTERM stop it."""
 
 from __future__ import annotations
 
+import contextlib
 import os
+import signal
 import sys
 import time
+from collections.abc import Iterator
+from types import FrameType
+
+from .call import Terminated
 
 COUNTING_S = 1.0  # what a person who watches waits for a total
 _QUIET_S = 0.5  # quick work shows nothing
@@ -12,6 +18,8 @@ _EVERY_S = 0.1
 
 
 class Progress:
+    """Only on a terminal, only after a moment, gone at the end."""
+
     def __init__(self, *, wanted: bool = True) -> None:
         self.is_shown = wanted and sys.stderr is not None and sys.stderr.isatty()
         self._next = time.monotonic() + _QUIET_S
@@ -45,3 +53,38 @@ def _fitted(words: str, room: int) -> str:
     while len(words) > room > 0 and ", " in words:
         words = f"{words.rpartition(', ')[0]} ..."
     return words[:room] if room > 0 else words
+
+
+class Stop:
+    """Which signal came first, if any. `wanted` is asked between two units.
+
+    While nothing is under way (a preview, a list, a question) the first Ctrl-C ends it at once.
+    """
+
+    def __init__(self, *, is_removing: bool = False) -> None:
+        self.signal_number: int | None = None
+        self.is_removing = is_removing
+
+    def wanted(self) -> bool:
+        return self.signal_number is not None
+
+    def number(self) -> int:
+        """The signal to pass on to a child, 0 for none."""
+        return self.signal_number or 0
+
+    def note(self, number: int, _: FrameType | None) -> None:
+        is_second, self.signal_number = self.signal_number is not None, self.signal_number or number
+        if is_second or not self.is_removing:
+            raise Terminated if number == signal.SIGTERM else KeyboardInterrupt
+
+
+@contextlib.contextmanager
+def stopping(*, is_removing: bool) -> Iterator[Stop]:
+    """While something is being removed the first signal stops between two units, the second at once."""
+    stop = Stop(is_removing=is_removing)
+    before = {number: signal.signal(number, stop.note) for number in (signal.SIGINT, signal.SIGTERM)}
+    try:
+        yield stop
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)

@@ -11,9 +11,11 @@ from ..oskit.files import places
 from ..sweep.compose import scan
 from ..sweep.packed import Packed
 from ..sweep.store.quarantine import squatted
-from . import documents, whole_roots
+from ..text import duration, plural, shown, size
+from . import advice, documents
 from .call import Call
 from .progress import COUNTING_S, Progress
+from .table import Row, draw
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,7 @@ class Seen:
             "findings": [documents.verdict(each, self.now_ns) for each in self.verdicts],
             "roots": [documents.space(root) for root in self.roots],
             "totals": documents.totals(self.verdicts),
-        } | whole_roots.document(self.unmatched, self.accounts, self.now_ns)
+        } | whole_roots(self.unmatched, self.accounts, self.now_ns)
 
 
 def look(call: Call, request: Request, *, in_full: bool) -> Seen:
@@ -58,7 +60,7 @@ def spooled(call: Call, request: Request, *, in_full: bool) -> documents.Documen
         "findings": findings,
         "roots": [documents.space(root) for root in survey.roots],
         "totals": totals.document(),
-    } | whole_roots.document(unmatched, survey.accounts(unmatched), call.now_ns())
+    } | whole_roots(unmatched, survey.accounts(unmatched), call.now_ns())
 
 
 def _told(survey: Iterable[Verdict], progress: Progress, total: int | None) -> Iterator[Verdict]:
@@ -67,3 +69,73 @@ def _told(survey: Iterable[Verdict], progress: Progress, total: int | None) -> I
         count += len(verdict.finding.members) or 1
         progress.tell(f"Looking: {count:,}{of_how_many} items ...")
         yield verdict
+
+
+_COLUMNS = (">ITEMS", ">SIZE", "NEWEST", "NAMES")
+MOST_GROUPS = 8  # that a person reads below the table of litter
+
+
+def whole_roots(unmatched: Sequence[Unmatched], found: Sequence[Account], now_ns: int) -> documents.Document:
+    return {
+        "unmatched": [_group(each, now_ns) for each in unmatched],
+        "accounts": [_account(each) for each in found],
+    }
+
+
+def _group(value: Unmatched, now_ns: int) -> documents.Document:
+    examples = [f"{value.root.rstrip('/')}/{name}" for name in value.examples]
+    told = documents.of(value, "root", "shape", "count", "bytes", "entries")
+    told |= {"newest_seconds": _age_s(value, now_ns), "examples": examples}
+    return told | ({"at_least": True} if value.at_least else {})
+
+
+def _account(value: Account) -> documents.Document:
+    sizes = ("matched_bytes", "unmatched_bytes", "others_bytes", "quarantined_bytes", "other_bytes")
+    told = documents.of(value, "root", *sizes, "unmatched_count", "others_count")
+    return told | ({"at_least": True} if value.at_least else {})
+
+
+def groups(unmatched: Sequence[Unmatched], *, now_ns: int, for_a_person: bool, most: int | None) -> Iterator[str]:
+    """The table of what is the user's own and no row knows."""
+    if not unmatched:
+        return
+    yield ""
+    yield "Yours, and of no kind that tmpwarden knows, so it stays unless you name it:"
+    shown_groups = unmatched[:most]
+    rows = [
+        Row((f"{each.count:,}", amount(each), duration(_age_s(each, now_ns)), shown(each.glob)))
+        for each in shown_groups
+    ]
+    yield from draw(_COLUMNS, rows, for_a_person=for_a_person)
+    if rest := unmatched[len(rows) :]:
+        count, least = sum(each.count for each in rest), "at least " if any(each.at_least for each in rest) else ""
+        yield f"... and {plural(count, 'item')} more, {least}{size(sum(each.bytes for each in rest))}; --each lists all"
+
+
+def amount(value: Unmatched) -> str:
+    return f"at least {size(value.bytes)}" if value.at_least else size(value.bytes)
+
+
+def accounts(found: Iterable[Account]) -> Iterator[str]:
+    """One line for each root that holds more than agents' litter."""
+    for each in found:
+        least = "at least " if each.at_least else ""
+        parts = [
+            (each.matched_bytes, "agents' litter"),
+            (each.unmatched_bytes, f"yours, of no known kind ({each.unmatched_count:,})"),
+            (each.others_bytes, f"other users', as far as it shows ({each.others_count:,})"),
+            (each.quarantined_bytes, "in quarantine"),
+            (each.other_bytes or 0, "deleted but open, or not readable"),
+        ]
+        if any(amount for amount, _ in parts[1:]):
+            words = ", ".join(f"{size(amount)} {what}" for amount, what in parts if amount)
+            yield f"  {shown(each.root)} holds {least}{words}."
+
+
+def naming(call: Call, unmatched: Sequence[Unmatched]) -> str:
+    """The command that judges the biggest group by name."""
+    return advice.command(call, "clean", unmatched[0].glob)
+
+
+def _age_s(value: Unmatched, now_ns: int) -> int:
+    return max(0, (now_ns - value.newest_ns) // 10**9)

@@ -9,10 +9,6 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from ..lazy_dataclass import dataclass
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    from .paint import Painter
-
 _NARROWEST = 16  # the last column is folded, but never to less than this: then cells stand below each other
 _INDENT = "    "
 _MOST_PAINTED = 5000  # nobody reads more; and painting costs
@@ -41,8 +37,6 @@ def _plain(columns: Sequence[str], rows: Sequence[Row], path_title: str) -> Iter
 
 def _painted(columns: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
     import textwrap
-
-    from .paint import Painter
 
     paint = Painter()
     titles = _titles(columns)
@@ -93,3 +87,24 @@ def _aligned(columns: Sequence[str], cells: Sequence[str], widths: Sequence[int]
         cell.rjust(width) if column.startswith(">") else cell.ljust(width)
         for cell, width, column in zip(cells, widths, columns, strict=False)
     ]
+
+
+class Painter:
+    """Text in, text with escape codes out; NO_COLOR and TERM=dumb are rich's to honour. Nothing else imports rich."""
+
+    def __init__(self) -> None:
+        from rich.console import Console  # only to draw for a person: it costs more than a small scan
+        from rich.text import Text
+
+        self._console, self._text = Console(highlight=False, soft_wrap=True), Text
+
+    @property
+    def width(self) -> int:
+        return self._console.width
+
+    def __call__(self, text: str, style: str) -> str:
+        if not style:
+            return text
+        with self._console.capture() as captured:
+            self._console.print(self._text(text, style=style), end="")
+        return captured.get()

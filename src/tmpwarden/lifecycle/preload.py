@@ -14,7 +14,7 @@ from collections.abc import Iterator
 
 import tmpwarden
 
-_LEFT_OUT = ("hooks", "guard", "__main__", "lifecycle.tick", "cli.paint", "cli.ui")  # they draw, or are not for a child
+_LEFT_OUT = ("hooks", "guard", "__main__", "lifecycle.tick", "cli.ui")  # they draw, or are not for a child
 _NOT_NEEDED = tuple(f"tmpwarden.{name}" for name in _LEFT_OUT)
 _LATE = re.compile(r"^[ \t]+(?:import ([\w.]+)|from ([\w.]+) import )", re.MULTILINE)
 _OF_THE_LIBRARY = ("encodings.ascii", "encodings.latin_1", "encodings.utf_8", "traceback")  # what it loads late itself

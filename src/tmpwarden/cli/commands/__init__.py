@@ -1,7 +1,7 @@
-"""One module per command, each with `command: click.Command`; imported only when that command is called.
+"""One module per command, each with `command: click.Command`, imported only when that command is called. Two ways of
+one switch share a module: `WITH` says where, and the command has its own name there.
 
-The table below is what `tmpwarden --help` prints, in its order: (section, name, summary). A row whose module does not
-exist is left out; a module without a row is a failing test.
+The table below is what `tmpwarden --help` prints, in its order: (section, name, summary).
 """
 
 TABLE: tuple[tuple[str, str, str], ...] = (
@@ -37,3 +37,5 @@ TABLE: tuple[tuple[str, str, str], ...] = (
     ("Set up", "help", "How a command is called, with examples."),
     ("Set up", "completion", "Completion for bash, zsh or fish."),
 )
+
+WITH = {"on": "off", "uninstall": "install"}

@@ -32,8 +32,7 @@ from ..kinds import (
     project_option,
     project_rows,
 )
-from ..progress import COUNTING_S, Progress
-from ..stopping import Stop, stopping
+from ..progress import COUNTING_S, Progress, Stop, stopping
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from ...metrics.families import FAMILIES, PREFIX, Sample
 from ...model.request import Request
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import all_users_option
+from ..kinds import all_users_option, write_output
 
 
 @click.command()
@@ -30,9 +30,7 @@ def command(call: Call, output: str | None, all_users: bool) -> Answer:
     samples = look(request, now_ns=call.now_ns)
     text = families.text(samples)
     if output is not None:
-        from .. import named_output
-
-        named_output.write(os.path.abspath(output), text, 0o644)
+        write_output(os.path.abspath(output), text, 0o644)
         return Answer({"file": os.path.abspath(output), "series": len(samples)})
     return Answer(lambda: _document(samples), text.splitlines)
 

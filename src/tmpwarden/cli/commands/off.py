@@ -1,4 +1,4 @@
-"""`tmpwarden off`: every hook passes at once, until `tmpwarden on`. For people: an agent cannot do this for itself."""
+"""`tmpwarden off` and `on`: every hook passes at once, until `on`. For people: an agent cannot do this for itself."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import time
 import click
 
 from ...hooks.notebook import OFF
-from ...oskit.files import atomic, own_dirs, places
+from ...oskit.files import atomic, own_dirs, own_files, places
 from ...text import duration, shown
 from .. import ask
 from ..call import Answer, Call
@@ -48,3 +48,11 @@ def off_until() -> float | None:
     if status.st_size == 0:
         return 0
     return status.st_mtime if status.st_mtime > time.time() else None
+
+
+@click.command()
+@pass_call
+def on(call: Call) -> Answer:
+    """Switch the hooks on again that `tmpwarden off` has switched off."""
+    own_files.remove_file(path())
+    return Answer({"off": False}, lambda: ["Hooks are on."])

@@ -12,7 +12,7 @@ from .. import advice
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import age, agent_option, all_users_option, for_whom, older_than_option, project_option, project_rows
-from ..seen import Seen, look, spooled
+from ..seen import MOST_GROUPS, Seen, accounts, groups, look, naming, spooled
 
 
 @click.command()
@@ -67,7 +67,7 @@ def _answer(call: Call, request: Request, each: bool, full: bool, *, is_alone: b
 
 
 def _lines(call: Call, request: Request, seen: Seen, each: bool) -> Iterable[str]:
-    from .. import render, whole_roots  # what draws tables is for people
+    from .. import render  # it is for people
 
     if seen.verdicts:
         show = render.scan_units if each else render.scan_groups
@@ -75,16 +75,16 @@ def _lines(call: Call, request: Request, seen: Seen, each: bool) -> Iterable[str
     else:
         where = request.projects or [root.path for root in seen.roots]
         yield "No agent left anything in " + ", ".join(shown(path) for path in where) + "."
-    most = None if each else whole_roots.MOST_GROUPS
-    yield from whole_roots.groups(seen.unmatched, now_ns=seen.now_ns, for_a_person=call.for_a_person, most=most)
+    most = None if each else MOST_GROUPS
+    yield from groups(seen.unmatched, now_ns=seen.now_ns, for_a_person=call.for_a_person, most=most)
     if not seen.verdicts and not seen.unmatched:
         return
     yield ""
     for root in seen.roots:
         yield render.used(root)
-    yield from whole_roots.accounts(seen.accounts)
+    yield from accounts(seen.accounts)
     if seen.verdicts:
         older = advice.older_than(call, request, seen.verdicts)
         yield render.scan_end(seen.verdicts, advice.clean(call, request), older)
     if seen.unmatched:
-        yield f"Of no known kind: to judge the biggest by name, {whole_roots.naming(call, seen.unmatched)}"
+        yield f"Of no known kind: to judge the biggest by name, {naming(call, seen.unmatched)}"

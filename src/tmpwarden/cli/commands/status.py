@@ -27,7 +27,7 @@ from ...sweep.store.labels import lying, restorable
 from ...sweep.survey import Glance, glance
 from ...sweep.weigh import consent
 from ...text import duration, plural, shown, size
-from .. import documents, forecasts, render
+from .. import documents, render
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import all_users_option, for_whom
@@ -119,7 +119,7 @@ def _hooks(call: Call) -> tuple[tuple[str, str], ...]:
 def _document(status: Status) -> documents.Document:
     return {
         "roots": [
-            documents.space(each) | {"percent_used": space.percent_used(each), "trend": forecasts.document(heading)}
+            documents.space(each) | {"percent_used": space.percent_used(each), "trend": documents.trend(heading)}
             for each, heading in zip(status.spaces, status.trends, strict=True)
         ],
         "sessions": [documents.session(each) for each in status.sessions],

@@ -61,7 +61,7 @@ def answered(call: Call, result: TeardownResult, **more: object) -> Answer:
 def _with_worktree(call: Call, path: str, result: TeardownResult) -> Answer:
     """The proof, and the deed if it holds."""
     from ...repos.worktrees.compose import TreesWanted, proven, remove
-    from .. import worktrees_told  # only here: an orchestrator's usual teardown is to be over soon
+    from .worktrees import document as tree_document  # only here: an orchestrator's usual teardown is to be over soon
 
     wish = TreesWanted((path,), call.roots, call.config_file, 0)
     tree = proven(path, wish, now_ns=call.now_ns)
@@ -70,8 +70,8 @@ def _with_worktree(call: Call, path: str, result: TeardownResult) -> Answer:
     result.receipts += [each.receipt for each in gone]
     detail = next((each.receipt.detail for each in gone), tree.failing.detail if tree.failing else "")
     error = None if any(each.is_gone for each in gone) else NotProven(shown(tree.path), shown(detail))
-    document = _data(result) | {"worktree": worktrees_told.document(tree)}
-    return Answer(document, lambda: _lines(result), error=_error(result) or error)
+    told = _data(result) | {"worktree": tree_document(tree)}
+    return Answer(told, lambda: _lines(result), error=_error(result) or error)
 
 
 def _error(result: TeardownResult) -> TmpwardenError | None:

@@ -2,20 +2,24 @@
 
 from __future__ import annotations
 
+import os
+import time
+from collections.abc import Iterator, Sequence
+
 import click
 
 from ...errors import BadArgument, NotProven, Partial, WouldAsk
 from ...model.terms import Outcome
 from ...repos.history import Merged
 from ...repos.worktrees.compose import TreesWanted, proven, remove, survey
-from ...repos.worktrees.proof import Holds, Tree
+from ...repos.worktrees.proof import ITEMS, Holds, Tree
 from ...repos.worktrees.removal import Gone
-from ...text import plural, shown, size
-from .. import ask, kinds
-from .. import worktrees_told as told
+from ...text import duration, plural, shown, size
+from .. import ask, documents, kinds
 from ..call import Answer, Call
 from ..group import pass_call
 from ..progress import Progress
+from ..table import Row, draw
 
 
 @click.group(invoke_without_command=True)
@@ -27,7 +31,7 @@ def command(call: Call, min_age: int | None) -> Answer:
     Found in the places that the catalogue knows, and in the list of worktrees of every repository met there or here.
     """
     trees = _looked_at(TreesWanted((), call.roots, call.config_file, min_age), call)
-    return Answer({"worktrees": [told.document(tree) for tree in trees]}, lambda: told.table(trees, call))
+    return Answer({"worktrees": [document(tree) for tree in trees]}, lambda: table(trees, call))
 
 
 @command.command("proof")
@@ -37,7 +41,7 @@ def proof(call: Call, path: str) -> Answer:
     """Every item of the proof that nothing would be lost with PATH. Exit 0: provably nothing; 2: not proven."""
     tree = proven(path, TreesWanted((), call.roots, call.config_file), now_ns=call.now_ns)
     error = None if tree.is_proven else NotProven(shown(tree.path), shown(tree.failing.detail if tree.failing else ""))
-    return Answer(told.document(tree), lambda: told.proof(tree), error=error)
+    return Answer(document(tree), lambda: proof_lines(tree), error=error)
 
 
 @command.command("clean")
@@ -80,9 +84,9 @@ def clean(
         chosen = [tree for tree in chosen if tree.merged in (Merged.REACHABLE, Merged.SAME_PATCH)]
     kept = [tree for tree in trees if tree not in chosen]
     if dry_run or not chosen:
-        return Answer(told.summary([], kept, chosen), lambda: told.plan(chosen, kept, derived_only, call))
+        return Answer(summary([], kept, chosen), lambda: plan(chosen, kept, derived_only, call))
     if not yes and not _agreed(chosen, kept, derived_only, call):
-        return Answer(told.summary([], kept, []), lambda: ["Nothing was removed."])
+        return Answer(summary([], kept, []), lambda: ["Nothing was removed."])
     gone = remove(chosen, wish, only_derived=derived_only, branches=branches, purge=purge, now_ns=call.now_ns)
     return outcome(call, gone, kept)
 
@@ -100,7 +104,7 @@ def outcome(call: Call, gone: list[Gone], kept: list[Tree]) -> Answer:
     call.warn(*(each.warning for each in gone if each.warning))
     failed = [each for each in gone if each.receipt.outcome is Outcome.FAILED]
     error = Partial(f"{plural(len(failed), 'item')} could not be removed") if failed else None
-    return Answer(told.summary(gone, kept, []), lambda: told.done(gone), error=error)
+    return Answer(summary(gone, kept, []), lambda: done(gone), error=error)
 
 
 def _may_go(tree: Tree, *, derived_only: bool) -> bool:
@@ -113,6 +117,157 @@ def _may_go(tree: Tree, *, derived_only: bool) -> bool:
 def _agreed(chosen: list[Tree], kept: list[Tree], derived_only: bool, call: Call) -> bool:
     if not call.can_ask:
         raise WouldAsk()
-    ask.say(told.plan(chosen, kept, derived_only, call))
+    ask.say(plan(chosen, kept, derived_only, call))
     what = "what can be made again in " if derived_only else ""
-    return ask.yes(f"Remove {what}{plural(len(chosen), 'worktree')}, {size(told.amount(chosen, derived_only))}?")
+    return ask.yes(f"Remove {what}{plural(len(chosen), 'worktree')}, {size(amount(chosen, derived_only))}?")
+
+
+_COLUMNS = (
+    ">SIZE", ">DERIVED", "REPOSITORY", "BRANCH", ">COMMIT", ">UNPUSHED", "MERGED", "DIRTY", "HELD BY", "VERDICT",
+)  # fmt: skip
+_HOLDS = {Holds.YES: True, Holds.NO: False, Holds.NOT_MEASURED: None}
+
+
+def document(tree: Tree) -> documents.Document:
+    merged = tree.merged
+    return {
+        "path": tree.path,
+        "made_by": tree.maker,
+        "repository": tree.repository,
+        "linked": tree.is_linked,
+        "branch": tree.branch or None,
+        "head": tree.head or None,
+        "committed": _moment(tree.committed_s),
+        "dirty": tree.is_dirty,
+        "unpushed": tree.unpushed,
+        "merged": None if merged is None else merged is not Merged.NO,
+        "merged_how": merged.value if merged in (Merged.REACHABLE, Merged.SAME_PATCH) else None,
+        "held_by": [documents.witness(each) for each in tree.held_by],
+        "bytes": tree.measure.bytes if tree.measure else None,
+        "derived_bytes": tree.derived_bytes,
+        "verdict": "remove" if tree.is_proven else "keep",
+        "reason": tree.reason,
+        "detail": tree.failing.detail if tree.failing else "",
+        "items": [{"item": each.name, "holds": _HOLDS[each.holds], "detail": each.detail} for each in tree.items],
+    }
+
+
+def summary(gone: list[Gone], kept: list[Tree], planned: list[Tree]) -> documents.Document:
+    removed = [each for each in gone if each.is_gone]
+    return {
+        "effect": "would_delete" if planned else "deleted",
+        "removed": [documents.receipt(each.receipt) | _followers(each) for each in removed]
+        or [document(tree) for tree in planned],
+        "kept": [{"path": tree.path, "reason": tree.reason} for tree in kept]
+        + [_spared(each) for each in gone if each.receipt.outcome is Outcome.KEPT],
+        "failed": [_spared(each) for each in gone if each.receipt.outcome is Outcome.FAILED],
+        "freed_bytes": sum(each.receipt.freed_bytes for each in removed),
+        "quarantined_bytes": sum(e.receipt.bytes for e in removed if e.receipt.outcome is Outcome.QUARANTINED),
+    }
+
+
+def _followers(gone: Gone) -> documents.Document:
+    return {"reference": gone.reference or None, "branch_deleted": gone.branch or None}
+
+
+def _spared(gone: Gone) -> documents.Document:
+    return {"path": gone.receipt.finding.path, "reason": gone.receipt.reason.value, "detail": gone.receipt.detail}
+
+
+def table(trees: list[Tree], call: Call) -> Iterator[str]:
+    if not trees:
+        yield "No worktree of an agent was found. `tmpwarden worktrees proof PATH` looks at any."
+        return
+    yield from draw(_COLUMNS, [_row(tree, call) for tree in trees], for_a_person=call.for_a_person)
+    done = [tree for tree in trees if tree.is_proven]
+    derived = sum(tree.derived_bytes for tree in trees)
+    yield f"{plural(len(trees), 'worktree')}, {size(amount(trees, False))}, of that {size(derived)} can be made again."
+    if done:
+        yield f"With {len(done)} of them nothing would be lost: tmpwarden worktrees clean"
+
+
+def _row(tree: Tree, call: Call) -> Row:
+    age = "" if tree.committed_s is None else _age(call.now_ns() // 10**9 - tree.committed_s)
+    words = "nothing to lose" if tree.is_proven else f"kept: {_why(tree)}"
+    if tree.lacks_only_a_name:  # `clean` takes it, so the list does not call it kept
+        words = f"removable once clean has given a ref to: {_why(tree)}"
+    cells = (
+        size(tree.measure.bytes) if tree.measure else "?",
+        size(tree.derived_bytes),
+        shown(os.path.basename(tree.repository)) if tree.repository else "?",
+        shown(tree.branch) if tree.branch else "(detached)" if tree.head else "?",
+        age,
+        "?" if tree.unpushed is None else str(tree.unpushed),
+        tree.merged.value if tree.merged else "?",
+        "?" if tree.is_dirty is None else "yes" if tree.is_dirty else "no",
+        _holder(tree),
+        words,
+    )
+    return Row(cells, shown(tree.path), style="" if not tree.is_proven else "green")
+
+
+def _holder(tree: Tree) -> str:
+    if not tree.held_by:
+        return "-"
+    first = tree.held_by[0]
+    return shown(first.command or first.kind.value) + (f" ({first.pid})" if first.pid else "")
+
+
+def _why(tree: Tree) -> str:
+    failing = tree.failing
+    return "" if failing is None else shown(failing.detail or tree.reason)
+
+
+def proof_lines(tree: Tree) -> Iterator[str]:
+    yield shown(tree.path)
+    if tree.repository:
+        yield f"  {'of':<12}  {shown(tree.repository)}, {shown(tree.branch) or 'detached HEAD'}"
+    for item in tree.items:
+        word = {Holds.YES: "yes", Holds.NO: "no", Holds.NOT_MEASURED: "not measured"}[item.holds]
+        yield f"  {word:<12}  {ITEMS[item.name][0]}" + (f": {shown(item.detail)}" if item.detail else "")
+    yield "Nothing would be lost." if tree.is_proven else "Not proven."
+
+
+def plan(chosen: list[Tree], kept: list[Tree], derived_only: bool, call: Call) -> Iterator[str]:
+    if chosen:
+        yield from draw(_COLUMNS, [_row(tree, call) for tree in chosen], for_a_person=call.for_a_person)
+    for tree in kept[:20]:
+        if not tree.is_proven:
+            yield f"Kept {shown(tree.path)}: {_why(tree)}"
+    if not chosen:
+        yield "Nothing to remove."
+    elif derived_only:
+        yield f"{size(amount(chosen, True))} in them can be made again."
+
+
+def done(gone: list[Gone]) -> Iterator[str]:
+    removed = [each for each in gone if each.is_gone]
+    for each in gone:
+        if not each.is_gone:
+            yield f"Kept {shown(each.receipt.finding.path)}: {shown(each.receipt.detail or each.receipt.reason.value)}"
+        elif each.reference:
+            yield f"Its commits are kept as {each.reference} in {shown(each.tree.repository or '')}"
+        elif each.branch:
+            yield f"Branch {shown(each.branch)} was deleted with {shown(each.receipt.finding.path)}"
+    if not removed:
+        yield "Nothing was removed."
+        return
+    waiting = [each for each in removed if each.receipt.outcome is Outcome.QUARANTINED]
+    yield f"Removed {plural(len(removed), 'item')}, {size(sum(each.receipt.bytes for each in removed))}."
+    if freed := sum(each.receipt.freed_bytes for each in removed):
+        yield f"Freed {size(freed)}."
+    if waiting:
+        yield "They wait in quarantine and fill the disk until it expires: tmpwarden undo brings them back."
+
+
+def amount(trees: Sequence[Tree], derived_only: bool) -> int:
+    return sum(tree.derived_bytes if derived_only else tree.measure.bytes if tree.measure else 0 for tree in trees)
+
+
+def _age(seconds: int) -> str:
+    """In one unit: days are enough to tell an old branch from a young one."""
+    return f"{seconds // 86400}d" if seconds >= 86400 else duration(max(0, seconds) // 60 * 60 or 1)
+
+
+def _moment(seconds: int | None) -> str | None:
+    return None if seconds is None else time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(seconds))
