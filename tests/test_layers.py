@@ -111,9 +111,13 @@ def test_only_oskit_unlinks_renames_and_removes() -> None:
 
 
 # Where code may name an agent. What is true of one stands in catalogue/agents/<id>.toml.
-NAMES_AGENTS = ("agent_facts.py", "hooks/dialects/", "setup/", "leases/registries.py", "leases/claude_sessions.py",
-                "leases/copilot_locks.py", "leases/opencode_locks.py",
-                "cli/guarding/fencepost.py")  # the words of another program's files  # fmt: skip
+NAMES_AGENTS = (
+    "agent_facts.py",
+    "hooks/dialects/",
+    "setup/",
+    "leases/registries.py",
+    "cli/guarding/fencepost.py",  # the words of another program's files
+)
 AN_AGENT = re.compile(rf"(?<![a-z])({'|'.join(FACTS)})(?![a-z])", re.IGNORECASE)
 
 

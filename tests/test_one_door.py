@@ -26,7 +26,7 @@ BY_PATH = {
     ("sweep/store/way_back.py", "_mend_at"): "where an undo that was killed brought something: a temp root, or --to",
     ("sweep/store/observed.py", "_newest"): "the directory of litter that an observing hook saw",
     ("sweep/lock.py", "_open"): "what exists of the way to a state directory that cannot be made, for flock only",
-    ("leases/registry_entry.py", "names_in"): "an agent's registry",
+    ("leases/registries.py", "names_in"): "an agent's registry",
 }
 OPENERS = {"open_dir", "listdir", "scandir", "entry_names"}
 FLAGS = ("O_DIRECTORY", "O_PATH", "_DIRECTORY", "_PINNED", "_LOOK")

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from support import planted
-from tmpwarden.leases import leased_roots
+from tmpwarden.leases import scratch
 from tmpwarden.oskit.files import places
 from tmpwarden.sweep.compose import clean, scan
 
@@ -86,14 +86,14 @@ def test_a_run_that_is_confined_does_not_look_there(elsewhere: Path, monkeypatch
 
 @pytest.mark.parametrize("root", ["/tmp", "/var/tmp", "/dev/shm"])
 def test_common_roots_and_odd_names_are_not_written_down(own_world: Path, root: str) -> None:
-    leased_roots.note(root)
-    leased_roots.note("/with\na newline")
-    assert leased_roots.remembered() == ()
+    scratch.note_root(root)
+    scratch.note_root("/with\na newline")
+    assert scratch.leased_roots() == ()
 
 
 def test_a_root_that_is_gone_or_no_longer_safe_is_passed_over(elsewhere: Path) -> None:
     link = elsewhere / "link"
     link.symlink_to("/")
     for root in (elsewhere / "gone", link, Path("/")):
-        leased_roots.note(str(root))
+        scratch.note_root(str(root))
     assert clean(now_ns=later_ns).removed == []

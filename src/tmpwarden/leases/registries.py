@@ -8,11 +8,147 @@ from collections.abc import Callable, Collection, Iterable
 from ..lazy_dataclass import dataclass
 from ..model.belongings import Lease
 from ..model.terms import OwnerState
+from ..oskit.files.own_files import note_unread, read_small
+from ..oskit.proc import procs
 from ..oskit.proc.holders import Holders
+from ..oskit.proc.identity import identity_state
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.reach import Reach
-from . import claude_sessions, copilot_locks, opencode_locks
-from .registry_entry import RegistryEntry
+from ..small_json import decode_object
+from . import record
+from .record import is_pid, whole_number
+
+
+@dataclass(frozen=True, slots=True)
+class RegistryEntry:
+    """What an agent's own registry says: this process runs that session."""
+
+    session: str
+    pid: int
+    start: int | None = None
+    machine: str | None = None
+    pidns: str | None = None
+    recorded_s: float | None = None
+    source: str = ""  # the file that says so
+
+    def state(self) -> OwnerState:
+        return identity_state(self.pid, self.start, None, self.machine, self.pidns, self.recorded_s)
+
+
+def read_object(path: str, unread: list[str]) -> tuple[dict[str, object], float] | None:
+    """(JSON object, mtime) of a small file of ours. What may be one and cannot be read is added to `unread`."""
+    found = read_small(path, record.LONGEST, unread=unread)
+    fields = decode_object(found[0].decode("utf-8", "surrogateescape")) if found else None
+    return None if found is None or fields is None else (fields, found[1])
+
+
+def names_in(directory: str, unread: list[str]) -> list[str]:
+    """What a directory holds; nothing where there is none. One that cannot be read is added to `unread`."""
+    try:
+        return sorted(os.listdir(directory))
+    except ValueError:
+        return []
+    except OSError as error:
+        note_unread(directory, error, unread)
+        return []
+
+
+# OpenCode's lock directories: `<state>/locks/<hash>.lock/meta.json` names the process that holds it, no session.
+
+
+def _read_opencode(config_homes: Iterable[str], unread: list[str]) -> tuple[RegistryEntry, ...]:
+    folders = [f"{home}{below}/locks" for home in config_homes for below in ("", "/opencode")]
+    return tuple(
+        entry
+        for folder in folders
+        for name in names_in(folder, unread)
+        if name.endswith(".lock") and (entry := _opencode_entry(f"{folder}/{name}/meta.json", unread))
+    )
+
+
+def _opencode_entry(path: str, unread: list[str]) -> RegistryEntry | None:
+    found = read_object(path, unread)
+    if found is None:
+        return None
+    fields, written_s = found
+    pid, host = fields.get("pid"), fields.get("hostname")
+    if not is_pid(pid) or not isinstance(pid, int):
+        return None
+    machine = None if host in (None, os.uname().nodename) else f"host {host}"
+    return RegistryEntry("", pid, machine=machine, recorded_s=written_s, source=path)
+
+
+# GitHub Copilot's marks of live sessions: `<config home>/session-state/<session>/inuse.<pid>.lock`.
+
+
+def _read_copilot(config_homes: Iterable[str], unread: list[str]) -> tuple[RegistryEntry, ...]:
+    found = []
+    for home in config_homes:
+        for session in names_in(f"{home}/session-state", unread):
+            folder = f"{home}/session-state/{session}"
+            found += [
+                entry for name in names_in(folder, unread) if (entry := _copilot_entry(session, folder, name, unread))
+            ]
+    return tuple(found)
+
+
+def _copilot_entry(session: str, folder: str, name: str, unread: list[str]) -> RegistryEntry | None:
+    """The lock of SIGKILLed processes stays behind: its date tells a recycled number from a live one."""
+    words = name.split(".")
+    if len(words) != 3 or (words[0], words[2]) != ("inuse", "lock") or not words[1].isdecimal():
+        return None
+    try:
+        status = os.lstat(f"{folder}/{name}")
+    except OSError as error:
+        note_unread(f"{folder}/{name}", error, unread)
+        return None
+    if status.st_uid != os.geteuid() or not 0 < int(words[1]) < 1 << 22:
+        return None
+    return RegistryEntry(session, int(words[1]), recorded_s=status.st_mtime, source=f"{folder}/{name}")
+
+
+# Claude Code's registry of live sessions: `<config home>/sessions/<pid>.json`, there while the process lives.
+
+
+def _read_claude(config_homes: Iterable[str], unread: list[str]) -> tuple[RegistryEntry, ...]:
+    """Every entry that can be understood."""
+    paths = [
+        (name.removesuffix(".json"), f"{home}/sessions/{name}")
+        for home in config_homes
+        for name in names_in(f"{home}/sessions", unread)
+        if name.endswith(".json")
+    ]
+    return tuple(entry for pid, path in paths if pid.isdecimal() and (entry := _claude_entry(int(pid), path, unread)))
+
+
+def _claude_entry(pid: int, path: str, unread: list[str]) -> RegistryEntry | None:
+    found = read_object(path, unread)
+    fields, written_s = found or ({}, 0.0)
+    session = fields.get("sessionId")
+    if fields.get("pid", pid) != pid or not isinstance(session, str) or not session:
+        if procs.living(pid) is not None and procs.may_be_ours(pid):  # half written just now, or of a version to come
+            unread.append(f"{path} does not say which session process {pid} runs")
+        return None
+    machine, pidns = _domain(fields.get("pidDomain"))
+    return RegistryEntry(session, pid, _start(fields.get("procStart")), machine, pidns, written_s, path)
+
+
+def _start(value: object) -> int | None:
+    """Start ticks; the CLI writes them as text."""
+    if isinstance(value, str) and value.isascii() and value.isdecimal():
+        value = int(value)
+    return whole_number(value)
+
+
+def _domain(value: object) -> tuple[str | None, str | None]:
+    """(machine id, pid namespace) of `linux:<machine-id>:pid:[4026531836]`; another system is another machine."""
+    if not isinstance(value, str):
+        return None, None
+    system, _, rest = value.partition(":")
+    machine, _, pidns = rest.partition(":")
+    if system != "linux":
+        return value, None
+    return machine or None, pidns or None
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,9 +161,11 @@ class Format:
 
 
 FORMATS = {
-    "claude-sessions": Format(claude_sessions.read, claude_sessions.DIRECTORY, claude_sessions.VARIABLES),
-    "copilot-locks": Format(copilot_locks.read, copilot_locks.DIRECTORY, copilot_locks.VARIABLES),
-    "opencode-locks": Format(opencode_locks.read, opencode_locks.DIRECTORY, opencode_locks.VARIABLES),
+    "claude-sessions": Format(_read_claude, ".claude", ("CLAUDE_CONFIG_DIR",)),
+    "copilot-locks": Format(_read_copilot, ".copilot", ("COPILOT_HOME",)),
+    "opencode-locks": Format(
+        _read_opencode, ".local/state/opencode", ("XDG_STATE_HOME",)
+    ),  # the variable names the directory that holds `opencode`,
 }
 
 

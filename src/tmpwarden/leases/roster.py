@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import os
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 
 from ..lazy_dataclass import dataclass
@@ -10,12 +11,14 @@ from ..model.answers import Held, Nobody, NotMeasured
 from ..model.belongings import Lease
 from ..model.sweep import Owner, Witness
 from ..model.terms import OwnerState, WitnessKind
-from ..oskit.proc import procs
+from ..oskit.proc import proc_links, procs
 from ..oskit.proc.holders import Holders
 from ..oskit.proc.identity import CLOCK_SLACK_S
-from . import agent_processes, registries
-from .lease_state import live_pids, state_of
-from .registry_entry import RegistryEntry
+from ..oskit.proc.namespaces import MountTable
+from ..text import is_within
+from . import registries
+from .lease_files import live_pids, state_of
+from .registries import RegistryEntry
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +75,7 @@ class Roster:
 
     @cached_property
     def _running(self) -> tuple[int, ...]:
-        return agent_processes.running(self.agent, self.holders.arguments)
+        return running(self.agent, self.holders.arguments)
 
     @cached_property
     def strangers(self) -> tuple[int, ...]:
@@ -80,7 +83,7 @@ class Roster:
         known = self.holders.processes
         owners = [entry.pid for entry, state in self.entries if state is OwnerState.ALIVE]
         owners += [pid for lease in self.leases for pid in live_pids(lease)]
-        return agent_processes.unaccounted(self._running, owners, known)
+        return unaccounted(self._running, owners, known)
 
     @cached_property
     def known(self) -> tuple[Living, ...]:
@@ -204,7 +207,7 @@ class Roster:
             self._near[root] = [
                 Living(None, pid, self._since_ns(OwnerState.ALIVE, pid, None), f"process {pid}")
                 for pid in self.strangers
-                if agent_processes.may_write_below(pid, root)
+                if may_write_below(pid, root)
             ]
         return self._near[root]
 
@@ -214,3 +217,57 @@ class Roster:
         if state is not OwnerState.ALIVE or started_s is None:
             return None
         return int((min(started_s, recorded_s or started_s) - CLOCK_SLACK_S) * 1e9)
+
+
+# Which running processes are an agent, told by the program they run. Used only to doubt: a name proves nothing, but
+# as long as such a process lives we do not say that nobody carries its session.
+
+_INTERPRETERS = (b"node", b"bun", b"deno", b"npx", b"bunx", b"python", b"uv", b"uvx")
+
+
+def running(agent: str, commands: Mapping[int, tuple[bytes, ...]]) -> tuple[int, ...]:
+    """Processes of this user whose program is called like the agent. `commands`: every process's command line."""
+    word = os.fsencode(agent)
+    alike = (pid for pid, arguments in commands.items() if is_program_of(word, arguments))
+    return tuple(pid for pid in alike if procs.may_be_ours(pid))
+
+
+def is_program_of(word: bytes, arguments: tuple[bytes, ...]) -> bool:
+    """`codex`, `/opt/bin/codex`, `node .../@google/gemini-cli/index.js`: the program, or an interpreter's script."""
+    if not arguments:
+        return False
+    program = arguments[0].rsplit(b"/", 1)[-1]
+    if _is_called(word, program):
+        return True
+    if not program.startswith(_INTERPRETERS):
+        return False
+    script = next((argument for argument in arguments[1:] if not argument.startswith(b"-")), b"")
+    *directories, file = script.split(b"/")[-5:]
+    scratch = b"%b-%d" % (word, os.geteuid())  # claude-1000 holds every script that Claude writes for itself
+    return _is_called(word, file) or any(_is_called(word, part) for part in directories if part != scratch)
+
+
+def _is_called(word: bytes, name: bytes) -> bool:
+    """`codex`, `codex.js`, `codex-cli`; not `codexology`."""
+    return name == word or (name.startswith(word) and name[len(word) : len(word) + 1] in (b"-", b".", b"_", b" "))
+
+
+def may_write_below(pid: int, root: str) -> bool:
+    """Whether this agent's temporary files or its home lie at or below `root`, by the environment it started with."""
+    try:
+        environ = procs.environment(pid)
+    except procs.ENDED:
+        return bool(procs.other_threads(pid))  # its first thread may have ended while others go on
+    except OSError:
+        return True  # it hides, or is just being loaded
+    places = ["/tmp", *(value for _, value in proc_links.temp_directories(environ))]
+    places += [home for home in [proc_links.variable_in(environ, b"HOME")] if home]
+    table = MountTable.of()
+    return table is None or any(is_within(table.resolve(place).rstrip("/"), root) for place in places)
+
+
+def unaccounted(found: Iterable[int], owners: Iterable[int], known: dict[int, procs.Process]) -> tuple[int, ...]:
+    """Those that are neither a known owner nor its launcher nor its helper."""
+    accounted = set(owners)
+    family = accounted.union(*(procs.ancestors(pid, known) for pid in accounted)) if accounted else set()
+    return tuple(pid for pid in found if pid not in family and accounted.isdisjoint(procs.ancestors(pid, known)))

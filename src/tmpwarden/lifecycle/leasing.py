@@ -14,7 +14,7 @@ from contextlib import contextmanager
 
 from ..errors import BadArgument, NotFound, NotTheOwner, UnsafeRoot
 from ..lazy_dataclass import dataclass, field
-from ..leases import lease_files, leased_roots, scratch
+from ..leases import lease_files, scratch
 from ..model.belongings import Lease, ScratchDirectory
 from ..model.terms import OwnerState
 from ..oskit.files import places
@@ -101,7 +101,7 @@ def give_back(
 
 def known(roots: tuple[str, ...] = (), unread: list[str] | None = None) -> tuple[Lease, ...]:
     """Every lease below these roots, or below all that a clean looks at."""
-    return scratch.read_all(tuple(places.temp_roots(roots, extra=leased_roots.remembered())), unread)
+    return scratch.read_all(tuple(places.temp_roots(roots, extra=scratch.leased_roots())), unread)
 
 
 def holdings(lease: Lease) -> list[Holding]:

@@ -9,8 +9,8 @@ import os
 from collections.abc import Callable, Mapping
 
 from ..lazy_dataclass import dataclass
-from ..leases.agent_processes import is_program_of
 from ..leases.kept_processes import KeptProcesses
+from ..leases.roster import is_program_of
 from ..model.processes import Binding, ProcessRow
 from ..model.terms import OwnerState
 from ..oskit.proc.connections import Connections

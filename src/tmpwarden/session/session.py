@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import time
 
-from ..leases import leased_roots
+from ..leases import scratch
 from . import signals
 from .children import Children, communicate
 from .directory import SessionDirectory
@@ -179,7 +179,7 @@ class Session:
                 signals.on_leaving_at_once(id(self), self._children.kill)
             signals.deliver_pending()
             if self._tmp is not None:  # no run of tmpwarden would look there by itself
-                leased_roots.note(temp_dir(self._tmp))
+                scratch.note_root(temp_dir(self._tmp))
         except BaseException as error:
             self._leave(error)
             raise

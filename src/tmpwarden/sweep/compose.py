@@ -11,7 +11,7 @@ from ..catalogue.load import Catalogue, load
 from ..catalogue.settings import Settings, load_settings
 from ..errors import TmpwardenError, UnsafeRoot
 from ..lazy_dataclass import replace
-from ..leases import births, claims, leased_roots, made_names, scratch, static_temp
+from ..leases import births, claims, made_names, scratch, static_temp
 from ..model.belongings import Birth
 from ..model.request import Request, Thresholds
 from ..model.sweep import Evidence, Finding, Litter, Measure, Owner, Receipt, Witness
@@ -183,7 +183,7 @@ def _leased(roots: places.Roots) -> tuple[str, ...]:
     """Other roots of ours, below which only what was leased is looked for: nobody called them temp roots."""
     found: list[str] = []
     reach = Reach.now()
-    for path in leased_roots.remembered():
+    for path in scratch.leased_roots():
         with suppress(UnsafeRoot):
             found += [] if reach.frozen(path) else places.temp_roots((path,))
     return tuple(path for path in dict.fromkeys(found) if path not in roots)

@@ -14,7 +14,7 @@ from support.answers import witnesses
 from support.holding import process
 from support.mounts import needs_root
 from support.users import dead_process
-from tmpwarden.leases.agent_processes import is_program_of
+from tmpwarden.leases.roster import is_program_of
 from tmpwarden.model.terms import OwnerState
 from tmpwarden.oskit.proc import identity, namespaces, procs, visibility
 from tmpwarden.oskit.proc.holders import Holders
