@@ -1,6 +1,7 @@
 """The built wheel works by itself: installed without the repository it scans, cleans and knows its agents."""
 
 import email
+import importlib.util
 import json
 import os
 import re
@@ -18,14 +19,13 @@ from support.told import NOT_PROVEN
 from support.user import _DEPENDENCIES
 
 ROOT = Path(__file__).parents[1]
-COMMANDS = ROOT / "src" / "tmpwarden" / "cli" / "commands"
 
 
 @pytest.fixture(scope="module")
 def wheel(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """Built from a copy of what is in the repository, so that nothing untracked helps."""
     source, out = tmp_path_factory.mktemp("source"), tmp_path_factory.mktemp("wheel")
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
         shutil.copy(ROOT / name, source)
     shutil.copytree(ROOT / "src", source / "src", ignore=shutil.ignore_patterns("__pycache__"))
     shutil.copytree(ROOT / "docs" / "man", source / "docs" / "man")
@@ -50,8 +50,7 @@ def test_the_wheel_holds_every_file_of_the_package(wheel: Path) -> None:
 def test_the_wheel_installs_a_man_page_for_every_command(wheel: Path) -> None:
     (shared,) = {name.partition("/")[0] for name in zipfile.ZipFile(wheel).namelist() if "/share/man/man1/" in name}
     inside = {name for name in zipfile.ZipFile(wheel).namelist() if name.startswith(f"{shared}/data/share/man/man1/")}
-    wanted = {"tmpwarden", *(f"tmpwarden-{path.stem}" for path in COMMANDS.glob("[a-z]*.py"))}
-    assert {Path(name).stem for name in inside} == wanted
+    assert {Path(name).name for name in inside} == {path.name for path in (ROOT / "docs" / "man").iterdir()}
 
 
 def test_the_wheel_says_what_it_is_for_whom_and_what_it_needs(wheel: Path) -> None:
@@ -211,3 +210,18 @@ def test_the_program_uses_every_public_name_and_runs(project: Path, own_world: P
     assert (ran.returncode, ran.stderr) == (0, "")
     assert '"ok": true' in ran.stdout
     assert "NoSuchRoot" in ran.stdout, "the last error of Periodic"
+
+
+def test_an_address_fills_in_the_links_of_the_package_and_of_its_readme() -> None:
+    spec = importlib.util.spec_from_file_location("hatch_build", ROOT / "hatch_build.py")
+    assert spec and spec.loader
+    build = importlib.util.module_from_spec(spec)
+    spec.loader.exec_module(build)
+    assert build.urls("") == {}
+    assert build.urls("https://x/o/r")["Issues"] == "https://x/o/r/issues"
+    readme = (ROOT / "README.md").read_text()
+    assert build.with_absolute_links(readme, "") == readme
+    absolute = build.with_absolute_links(readme, "https://x/o/r")
+    assert "](https://x/o/r/blob/main/docs/threat-model.md)" in absolute
+    assert "](https://x/o/r/raw/main/docs/pictures/" in absolute
+    assert re.findall(r"\]\((?!https?:|#)", absolute) == []

@@ -204,7 +204,7 @@ def test_another_file_system_below_the_root_is_refused(root: Path, tmp_path: Pat
 
 
 @pytest.mark.parametrize(
-    "option", [("--max-age", "1h"), ("--agent", "claude"), ("--budget", "1G"), ("--if-due", "1h"), ("--all-users",)]
+    "option", [("--older-than", "1h"), ("--agent", "claude"), ("--budget", "1G"), ("--if-due", "1h"), ("--all-users",)]
 )
 def test_options_that_choose_otherwise_do_not_go_with_a_path(root: Path, option: tuple[str, ...]) -> None:
     status, message = refused(*option, str(root / "x"))
