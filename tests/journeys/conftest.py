@@ -28,7 +28,7 @@ def opt() -> Iterator[Path]:
     base.chmod(0o755)
     source = base / "source"
     source.mkdir()
-    for name in ("pyproject.toml", "README.md", "LICENSE"):
+    for name in ("pyproject.toml", "hatch_build.py", "README.md", "LICENSE"):
         shutil.copy(REPOSITORY / name, source)
     for name in ("src", "docs/man"):
         shutil.copytree(REPOSITORY / name, source / name, ignore=shutil.ignore_patterns("__pycache__"))

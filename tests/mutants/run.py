@@ -20,7 +20,7 @@ from mutants.listed import REPOSITORY, Mutant, mutants
 AT_ONCE = 2
 _RED = 1  # pytest: tests ran, and some failed
 _LIMIT_S = 600
-_COPIED = ("src", "tests", "bench", "docs", "examples", "hooks", "pyproject.toml", "README.md", "CHANGELOG.md")
+_COPIED = ("src", "tests", "bench", "docs", "examples", "pyproject.toml", "hatch_build.py", "README.md", "CHANGELOG.md")
 
 
 def main(words: list[str]) -> int:
