@@ -15,8 +15,8 @@ from support.holding import process
 from support.litter import claude_session, record_dead_session
 from support.mounts import mounted, needs_root
 from support.user import UID, OrdinaryUser
-from tmpwarden.doctor import checks, patient
-from tmpwarden.doctor.checks import consumers, ghosts, hooks, inherited, journal, memory, mounts, rivals, silent, stuck
+from tmpwarden.doctor import patient
+from tmpwarden.doctor.checks import Check, installation, processes, space, temp_directories
 from tmpwarden.doctor.patient import HookState, Patient
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.model.request import Request
@@ -31,13 +31,13 @@ def root(own_world: Path) -> Path:
     return own_world / "tmp"
 
 
-def told(check: object, root: Path, **words: object) -> list[Diagnosis]:
+def told(check: Check, root: Path, **words: object) -> list[Diagnosis]:
     environ = words.pop("environ", {})
     someone = Patient(Request(roots=(str(root),)), environ, **words)  # type: ignore[arg-type]
-    return list(check.check(someone))  # type: ignore[attr-defined]
+    return list(check(someone))
 
 
-def statuses(check: object, root: Path, **words: object) -> list[str]:
+def statuses(check: Check, root: Path, **words: object) -> list[str]:
     return [diagnosis.status for diagnosis in told(check, root, **words)]
 
 
@@ -49,9 +49,9 @@ def reserve(path: Path, size: int) -> None:
 def test_a_child_that_inherited_the_tmpdir_of_a_dead_session_and_keeps_it_is_named(root: Path) -> None:
     scratch = open_scratch(str(root), "claude", "dead", pid=4_000_000, start=1)
     reserve(Path(scratch.path) / "big", BIG)
-    assert statuses(inherited, root) == ["ok"]
+    assert statuses(processes.check_inherited, root) == ["ok"]
     with process("", env={"PATH": "/bin", "TMPDIR": scratch.path}) as child:
-        (found,) = told(inherited, root)
+        (found,) = told(processes.check_inherited, root)
         assert (found.status, found.remedy) == ("warn", f"kill {child.pid}; tmpwarden clean")
         assert scratch.path in found.summary
 
@@ -61,7 +61,7 @@ def test_a_live_agent_is_not_told_to_be_killed_for_its_own_files(root: Path) -> 
         scratch = open_scratch(str(root), "claude", "live", pid=agent.pid)
         reserve(Path(scratch.path) / "big", BIG)
         with process("", env={"PATH": "/bin", "TMPDIR": scratch.path}):
-            assert statuses(inherited, root) == ["ok"]
+            assert statuses(processes.check_inherited, root) == ["ok"]
 
 
 def test_a_live_session_that_only_its_environment_names_is_not_told_to_be_killed(root: Path) -> None:
@@ -69,14 +69,14 @@ def test_a_live_session_that_only_its_environment_names_is_not_told_to_be_killed
     unit = claude_session(root, recorded=False)
     reserve(unit / "big", BIG)
     with process("", env={"PATH": "/bin", "CLAUDE_CODE_SESSION_ID": unit.name}):
-        assert statuses(inherited, root) == ["ok"]
+        assert statuses(processes.check_inherited, root) == ["ok"]
 
 
 @needs_root
 def test_a_root_without_access_times_is_said_so_and_is_no_failure(tmp_path: Path) -> None:
     for options, words in (("noatime", "is mounted noatime"), ("relatime", "is noticed")):
         with mounted(tmp_path / options, "-t", "tmpfs", "-o", f"mode=1777,{options}", "tmpfs") as point:
-            (found,) = told(mounts, point)
+            (found,) = told(temp_directories.check_mounts, point)
             assert (found.status, words in found.summary) == ("ok", True)
 
 
@@ -85,22 +85,22 @@ def test_a_root_in_memory_is_measured_against_all_of_it(tmp_path: Path, monkeypa
     total = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
     with mounted(tmp_path / "t", "-t", "tmpfs", "-o", "mode=1777,size=90%", "tmpfs") as point:
         reserve(point / "big", total // 50)
-        assert statuses(memory, point) == ["ok"]
-        monkeypatch.setattr(memory, "_MUCH_PERCENT", 2)
-        (found,) = told(memory, point)
+        assert statuses(temp_directories.check_memory, point) == ["ok"]
+        monkeypatch.setattr(temp_directories, "_MUCH_PERCENT", 2)
+        (found,) = told(temp_directories.check_memory, point)
         assert (found.status, "2 % of it" in found.summary) == ("warn", True)
 
 
 def test_an_interrupted_run_is_named_until_the_next_one_settles_it(root: Path, own_world: Path) -> None:
-    assert statuses(journal, root) == ["ok"]
+    assert statuses(installation.check_journal, root) == ["ok"]
     written = Journal(str(own_world / "state" / "tmpwarden"))
     assert written.open()
     intent = Intent("0123456789abcdef.k", f"{root}/x", str(root), "claude.session", f"{root}/q", "some", 0o700, 1, 2)
     assert written.intend(intent)
-    (found,) = told(journal, root)
+    (found,) = told(installation.check_journal, root)
     assert (found.status, found.remedy) == ("warn", "tmpwarden clean")
     assert tmpwarden("clean", "--yes").returncode == 0
-    assert statuses(journal, root) == ["ok"]
+    assert statuses(installation.check_journal, root) == ["ok"]
 
 
 def test_several_that_could_not_be_put_back_are_named_and_the_remedy_saves_one(root: Path, own_world: Path) -> None:
@@ -109,7 +109,7 @@ def test_several_that_could_not_be_put_back_are_named_and_the_remedy_saves_one(r
     names = {"0123456789abcdef.p", "1123456789abcdef.p"}
     for name in names:
         (quarantine / name).mkdir()
-    (found,) = told(stuck, root)
+    (found,) = told(space.check_stuck, root)
     assert found.status == "fail"
     assert "2 units" in found.summary
     subprocess.run(["sh", "-c", found.remedy], check=True)
@@ -117,11 +117,11 @@ def test_several_that_could_not_be_put_back_are_named_and_the_remedy_saves_one(r
     assert [path.name for path in (own_world / "home").glob("*.p")] == list(names - {left})
 
 
-@pytest.mark.parametrize("state", list(hooks._WORDS))
+@pytest.mark.parametrize("state", list(installation._WORDS))
 def test_each_way_in_which_hooks_do_not_work_is_named(root: Path, state: str) -> None:
-    (found,) = told(hooks, root, hooks=(HookState("codex", state),))
+    (found,) = told(installation.check_hooks, root, hooks=(HookState("codex", state),))
     assert (found.status, "codex" in found.summary, bool(found.remedy)) == ("warn", True, True)
-    assert statuses(hooks, root, hooks=(HookState("codex", "installed"),)) == ["ok"]
+    assert statuses(installation.check_hooks, root, hooks=(HookState("codex", "installed"),)) == ["ok"]
 
 
 def doctor_says(check: str) -> tuple[str, str]:
@@ -186,7 +186,7 @@ def test_a_version_of_the_native_installer_is_read_from_its_name(
     program.chmod(0o755)
     (own_world / "bin").mkdir()
     (own_world / "bin" / "claude").symlink_to(program)
-    (found,) = told(silent, root, environ={"PATH": str(own_world / "bin")})
+    (found,) = told(installation.check_silent, root, environ={"PATH": str(own_world / "bin")})
     assert found.status == status
     assert version in found.summary
 
@@ -208,9 +208,9 @@ def test_a_line_is_a_rival_if_it_takes_agents_files(
     root: Path, own_world: Path, line: str, is_rival: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (own_world / "cron").write_text(f"0 * * * * root {line}\n")
-    monkeypatch.setattr(rivals, "_SYSTEM", (str(own_world / "cron"),))
-    monkeypatch.setattr(rivals, "_SPOOLS", (str(own_world / "home"),))
-    assert statuses(rivals, root) == ["warn" if is_rival else "ok"]
+    monkeypatch.setattr(installation, "_SYSTEM", (str(own_world / "cron"),))
+    monkeypatch.setattr(installation, "_SPOOLS", (str(own_world / "home"),))
+    assert statuses(installation.check_rivals, root) == ["warn" if is_rival else "ok"]
 
 
 def test_a_rival_in_the_users_own_crontab_is_found_and_its_remedy_stops_it(
@@ -226,20 +226,20 @@ def test_a_rival_in_the_users_own_crontab_is_found_and_its_remedy_stops_it(
     )
     (tools / "crontab").chmod(0o755)
     monkeypatch.setenv("PATH", f"{tools}:{os.environ['PATH']}")
-    monkeypatch.setattr(rivals, "_SYSTEM", ())
-    monkeypatch.setattr(rivals, "_SPOOLS", (str(own_world / "unreadable"),))
-    (found,) = told(rivals, root)
+    monkeypatch.setattr(installation, "_SYSTEM", ())
+    monkeypatch.setattr(installation, "_SPOOLS", (str(own_world / "unreadable"),))
+    (found,) = told(installation.check_rivals, root)
     assert "crontab -l:2 " in found.summary
     subprocess.run(["sh", "-c", found.remedy], check=True)
     assert tab.read_text() == "MAILTO=me\n# 0 * * * * rm -rf /tmp/claude-1000\n5 * * * * true\n"
-    assert statuses(rivals, root) == ["ok"]
+    assert statuses(installation.check_rivals, root) == ["ok"]
 
 
 def test_who_fills_it_is_told_by_agent_session_and_owner(root: Path) -> None:
     unit = claude_session(root)
     reserve(unit / "big", 3 << 20)
     record_dead_session(unit.name)
-    (found,) = told(consumers, root)
+    (found,) = told(space.check_consumers, root)
     assert "claude (dead) 3.0 MB" in found.detail
     assert f"session {unit.name} of claude (dead) 3.0 MB" in found.detail
 
@@ -250,8 +250,8 @@ def test_deleted_data_where_there_is_room_is_told_and_fails_nothing(root: Path) 
         "import os, sys; f = open(sys.argv[1], 'wb'); os.posix_fallocate(f.fileno(), 0, 20 << 20); os.unlink(f.name)"
     )
     with process(source, str(root / "ghost")):
-        assert statuses(ghosts, root) == ["warn"]
-    assert statuses(ghosts, root) == ["ok"]
+        assert statuses(space.check_ghosts, root) == ["warn"]
+    assert statuses(space.check_ghosts, root) == ["ok"]
 
 
 def test_more_units_than_can_be_looked_at_in_time_are_told_as_at_least(
@@ -260,7 +260,7 @@ def test_more_units_than_can_be_looked_at_in_time_are_told_as_at_least(
     for _ in range(3):
         claude_session(root)
     monkeypatch.setattr(patient, "_LOOK_S", 0.0)
-    (found,) = told(consumers, root)
+    (found,) = told(space.check_consumers, root)
     assert "at least" in found.summary
 
 
@@ -294,11 +294,6 @@ def test_no_probe_writes_nothing_at_all(own_world: Path, words: list[str], is_si
     assert len(lines) > 100
     writing = [line for line in lines if WRITES.search(line) and "/dev/null" not in line and "/dev/tty" not in line]
     assert (writing == []) == is_silent, writing
-
-
-def test_every_check_is_described_by_a_file_of_its_own() -> None:
-    names = {name.removesuffix(".py") for name in os.listdir(os.path.dirname(checks.__file__)) if name.endswith(".py")}
-    assert {name for name, _ in checks.ALL} == names - {"__init__"}
 
 
 @pytest.mark.parametrize("options", [(), ("--json",)])

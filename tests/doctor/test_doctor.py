@@ -17,6 +17,7 @@ from support.litter import claude_session, later
 from support.mounts import fill_bytes, fill_inodes, mounted, needs_root, tmpfs
 from support.user import UID
 from tmpwarden.doctor import checks
+from tmpwarden.doctor.checks import installation
 from tmpwarden.doctor.examine import examine
 from tmpwarden.doctor.patient import HookState, Patient
 from tmpwarden.model.request import Request
@@ -27,7 +28,7 @@ from tmpwarden.model.sweep import Diagnosis
 def no_rivals(monkeypatch: pytest.MonkeyPatch) -> None:
     """Whatever cron jobs the machine has that runs the tests."""
     for name in ("_SYSTEM", "_SPOOLS"):
-        monkeypatch.setattr(checks.rivals, name, ())
+        monkeypatch.setattr(installation, name, ())
 
 
 def first(root: Path, **words: object) -> Diagnosis:
@@ -175,11 +176,11 @@ def test_the_remedy_for_a_rival_cleaner_stops_it(own_world: Path, place: str, mo
     line = "D /tmp/claude-0 - - - 1d" if "tmpfiles" in place else "tmpreaper 7d /tmp"
     file.write_text(f"if ! [ -x /usr/sbin/tmpreaper ]; then\n  exit 0\nfi; . /etc/tmpreaper.conf\n{line}\n")
     file.chmod(0o755)
-    monkeypatch.setattr(checks.rivals, "_SYSTEM", (str(file.parent),))
-    (rival,) = checks.rivals.check(Patient(Request(), {}))
+    monkeypatch.setattr(installation, "_SYSTEM", (str(file.parent),))
+    (rival,) = installation.check_rivals(Patient(Request(), {}))
     assert f"{file}:4 " in rival.summary
     subprocess.run(["sh", "-c", rival.remedy], check=True)
-    assert [d.status for d in checks.rivals.check(Patient(Request(), {}))] == ["ok"]
+    assert [d.status for d in installation.check_rivals(Patient(Request(), {}))] == ["ok"]
 
 
 @pytest.mark.parametrize(
@@ -192,7 +193,7 @@ def test_the_remedy_for_a_rival_cleaner_stops_it(own_world: Path, place: str, mo
 )
 def test_a_rival_cleaner_is_named(own_world: Path, line: str, monkeypatch: pytest.MonkeyPatch) -> None:
     (own_world / "cron").write_text(f"# a comment about find /tmp -name 'claude-*' -delete\n{line}\n")
-    monkeypatch.setattr(checks.rivals, "_SYSTEM", (str(own_world / "cron"),))
+    monkeypatch.setattr(installation, "_SYSTEM", (str(own_world / "cron"),))
     worst = first(own_world / "tmp")
     assert worst.check == "rivals"
     assert f"{own_world / 'cron'}:2" in worst.summary

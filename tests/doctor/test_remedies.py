@@ -15,7 +15,7 @@ import pytest
 from support.command import AHEAD
 from support.mounts import ext4, fill_bytes, fill_inodes, mounted, needs_root, tmpfs
 from support.user import AS_HIM, UID, OrdinaryUser
-from tmpwarden.doctor.checks import probe, rivals, squatted, tmpdir
+from tmpwarden.doctor.checks import installation, space, temp_directories
 from tmpwarden.doctor.patient import Patient
 from tmpwarden.model.request import Request
 
@@ -292,10 +292,10 @@ def test_a_read_only_root_with_blanks_in_its_name(own_world: Path) -> None:
     root.mkdir()
     with mounted(root, "-t", "tmpfs", "-o", "ro", "tmpfs"):
         someone = Patient(Request(roots=(str(root),)), {})
-        (found,) = probe.check(someone)
+        (found,) = space.check_probe(someone)
         assert "read-only" in found.summary
         subprocess.run(["sh", "-c", found.remedy], check=True)
-        assert [d.status for d in probe.check(someone)] == ["ok"]
+        assert [d.status for d in space.check_probe(someone)] == ["ok"]
 
 
 def test_what_was_moved_aside_the_last_time_stays(own_world: Path) -> None:
@@ -305,7 +305,7 @@ def test_what_was_moved_aside_the_last_time_stays(own_world: Path) -> None:
         squat.mkdir()
         (squat / f"{number}").write_text("")
         os.chown(squat, UID, UID)
-        (found,) = squatted.check(Patient(Request(roots=(str(squat.parent),)), {}))
+        (found,) = temp_directories.check_squatted(Patient(Request(roots=(str(squat.parent),)), {}))
         subprocess.run(["sh", "-c", found.remedy], check=True)
         assert not squat.exists()
     assert sorted(path.name for path in squat.parent.rglob("?")) == ["0", "1", "2"]
@@ -316,7 +316,7 @@ def test_a_missing_tmpdir_of_any_name_is_made(own_world: Path, name: bytes, monk
     monkeypatch.chdir(own_world)
     missing = f"{own_world}/{os.fsdecode(name)}"
     someone = Patient(Request(roots=(str(own_world / "tmp"),)), {"TMPDIR": missing})
-    (found,) = tmpdir.check(someone)
+    (found,) = temp_directories.check_tmpdir(someone)
     assert found.remedy.replace("\n", "").isprintable(), "it may be shown on a terminal"
     subprocess.run(["bash", "-c", found.remedy], check=True)
     assert os.path.isdir(missing)
@@ -396,8 +396,8 @@ def test_the_line_of_a_rival_is_counted_as_sed_counts(own_world: Path, monkeypat
     lines = ["# one page\x0c", "# old\rMac", "0 1 * * * backup", "0 * * * * find /tmp -delete", ""]
     with table.open("w", newline="") as file:
         file.write("\n".join(lines))
-    monkeypatch.setattr(rivals, "_SYSTEM", (str(table),))
-    monkeypatch.setattr(rivals, "_SPOOLS", (str(own_world / "home"),))
-    (found,) = rivals.check(Patient(Request(), {}))
+    monkeypatch.setattr(installation, "_SYSTEM", (str(table),))
+    monkeypatch.setattr(installation, "_SPOOLS", (str(own_world / "home"),))
+    (found,) = installation.check_rivals(Patient(Request(), {}))
     subprocess.run(["sh", "-c", found.remedy], check=True)
     assert table.read_bytes() == "\n".join((*lines[:3], f"# {lines[3]}", "")).encode()

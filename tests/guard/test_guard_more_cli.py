@@ -14,7 +14,7 @@ import pytest
 from support import forked
 from support.empty_disk import look
 from tmpwarden.cli.guarding.fencepost import converted, whole
-from tmpwarden.doctor.checks import hooks
+from tmpwarden.doctor.checks import installation
 from tmpwarden.doctor.patient import Patient
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
@@ -69,7 +69,7 @@ def test_a_rule_about_a_tool_is_told_as_long_as_the_agent_does_not_call_the_guar
     assert data("verify")["unreached"] == ["claude"]
     (found,) = (state for state in health.of_hooks() if state.agent == "claude")
     assert (found.state, found.guard) == ("unreached", True)
-    (told,) = hooks.check(Patient(Request(), {}, hooks=(found,)))
+    (told,) = installation.check_hooks(Patient(Request(), {}, hooks=(found,)))
     assert told.remedy == "tmpwarden install claude --guard"
     apply.install("claude", guard=True)
     assert "WebFetch|mcp__.*" in (own_world / "home" / ".claude" / "settings.json").read_text()

@@ -26,7 +26,7 @@ class HookState:
     """How one agent is set up, as setup/ sees it."""
 
     agent: str
-    state: str  # "absent", "installed", or one of the words of doctor/checks/hooks.py
+    state: str  # "absent", "installed", or one of the words of doctor/checks/installation.py
     detail: str = ""
     guard: bool = False
 
