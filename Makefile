@@ -6,7 +6,7 @@ BIN := .venv/bin
 NEEDED := tmpwarden needs Python 3.11 or newer with its venv module (on Debian and Ubuntu: apt install python3-venv)
 PYTEST := $(BIN)/python -m pytest
 
-.PHONY: scan venv dev test journeys journeys-all release-check test-browser test-long test-clients measure-agents test-hosts test-fleet mutants lint bench bench-scale bench-save docs generate soak
+.PHONY: scan venv dev test journeys journeys-all release-check test-browser test-long test-clients measure-agents test-hosts test-fleet mutants lint bench bench-scale bench-save docs generate soak zipapp
 scan: venv
 	$(BIN)/tmpwarden scan
 
@@ -92,3 +92,6 @@ generate: dev  # what is made from the TOML files of the agents; a test finds it
 docs: dev  # reference pages; as root also the pictures, those of the report with Chromium and playwright
 	$(BIN)/python docs/generate.py
 	$(BIN)/python docs/pictures.py
+
+zipapp: venv  # dist/tmpwarden.pyz: one file for machines where nothing may be installed
+	$(BIN)/python tools/pack_zipapp.py dist/tmpwarden.pyz
