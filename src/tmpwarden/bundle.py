@@ -27,7 +27,9 @@ HERE = __file__.rpartition("/")[0]
 FOR_ALL = "all"  # the bundle with what every hook needs
 _MAX_BYTES = 1 << 23
 _US = "tmpwarden"
+_LONGER_BY_LINKS = 8  # the root is its own parent
 _Module = type(sys)
+_ways: "dict[str, bool]" = {}
 
 
 def prepare() -> None:
@@ -50,15 +52,18 @@ def path_for(state: str, name: str) -> str:
 
 def use(path: str) -> bool:
     """Load every module in the bundle at `path`. False if there is none that fits."""
-    data = read_private(path, _MAX_BYTES)
+    directory = path.rpartition("/")[0]
+    if directory not in _ways:
+        _ways[directory] = is_way_ours(directory)
+    data = read_private(path, _MAX_BYTES) if _ways[directory] else None
     if data is None:
         return False
     try:
         kind, modules = loads(data)
+        stamps = [stamp for name, is_package, stamp, _ in modules if _is_of(name, is_package, stamp)]
     except (ValueError, EOFError, TypeError):
         return False
-    stamps = [stamp for _, _, stamp, _ in modules]
-    if kind != interpreter() or not all(stamp[0].startswith(HERE) for stamp in stamps) or not are_unchanged(stamps):
+    if kind != interpreter() or len(stamps) != len(modules) or not are_unchanged(stamps):
         return False
     ready = sys.modules
     fresh = {name: code for name, _, _, code in modules if name not in ready}
@@ -80,6 +85,35 @@ def use(path: str) -> bool:
             del ready[name]
         return False
     return True
+
+
+def _is_of(name: str, is_package: bool, stamp: "Stamp") -> bool:
+    """Whether this is the stamp of that module's own file in our package, and of one that is there."""
+    place = HERE + name[len(_US) :].replace(".", "/")
+    is_ours = name == _US or name.startswith(f"{_US}.")
+    return is_ours and stamp[0] == (f"{place}/__init__.py" if is_package else f"{place}.py") and stamp[1] != 0
+
+
+def is_way_ours(directory: str) -> bool:
+    """Whether nobody but we and root can put another thing in the place of what lies there: who owns the directories
+    on the way, as they are named and (behind a link) as they are, and who may write to them."""
+    names = directory.split("/")
+    named = ["/".join(names[:end]) or "/" for end in range(1, len(names) + 1)]
+    real = [directory + "/.." * above for above in range(1, len(names) + _LONGER_BY_LINKS)]
+    return all(map(_is_closed, named + real))
+
+
+def _is_closed(path: str) -> bool:
+    """A sticky directory of root's, such as /tmp, lets nobody move what is another's; a group whose number is ours
+    (Ubuntu, Fedora) is ours alone."""
+    try:
+        seen = posix.stat(path)
+    except OSError:
+        return False
+    if seen.st_uid not in (0, posix.geteuid()):
+        return False
+    is_group_ours = seen.st_gid == posix.geteuid()
+    return bool(seen.st_mode & 0o1000) or not seen.st_mode & (0o002 if is_group_ours else 0o022)
 
 
 def is_bundled(name: str) -> bool:

@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from hooks.calling import PYTHON, RUN, hook
+from support.mounts import needs_root
 
 SOURCE = Path(__file__).parents[2] / "src"
 USE = """
@@ -132,6 +133,54 @@ def test_a_bundle_that_names_a_source_outside_the_package_is_not_used(sample: Pa
         for name, is_package, stamp, code in modules
     ]
     path.write_bytes(marshal.dumps((kind, crafted)))
+    assert run(sample) == "False first file"
+
+
+def test_a_bundle_with_a_module_more_than_has_a_file_is_not_used(sample: Path) -> None:
+    """The stamp of a file that is not there would fit for ever."""
+    run(sample, "make")
+    path = sample.parents[1] / "state" / "code"
+    kind, modules = marshal.loads(path.read_bytes())
+    gone = [str(sample / "sample" / "gone.py"), 0, 0, 0]
+    more = ("tmpwarden.sample.gone", False, gone, compile("raise SystemExit", "", "exec"))
+    path.write_bytes(marshal.dumps((kind, [*modules, more])))
+    assert run(sample) == "False first file"
+
+
+def test_a_bundle_with_the_stamp_of_another_module_is_not_used(sample: Path) -> None:
+    run(sample, "make")
+    path = sample.parents[1] / "state" / "code"
+    kind, modules = marshal.loads(path.read_bytes())
+    stamps = {name: stamp for name, _, stamp, _ in modules}
+    code = compile("WORD = 'crafted'", "", "exec")
+    other, inner = "tmpwarden.sample.other", "tmpwarden.sample.inner"
+    crafted = [row if row[0] != other else (other, False, stamps[inner], code) for row in modules]
+    path.write_bytes(marshal.dumps((kind, crafted)))
+    assert run(sample) == "False first file"
+
+
+@pytest.mark.parametrize("above", ["state", "."])
+def test_a_bundle_below_a_directory_where_others_write_is_not_used(sample: Path, above: str) -> None:
+    run(sample, "make")
+    (sample.parents[1] / above).chmod(0o777)
+    assert run(sample) == "False first file"
+
+
+@needs_root
+def test_a_bundle_below_another_users_directory_is_not_used(sample: Path) -> None:
+    run(sample, "make")
+    os.chown(sample.parents[1], 12345, 12345)
+    assert run(sample) == "False first file"
+
+
+def test_a_bundle_behind_a_link_is_judged_where_it_lies(sample: Path, tmp_path: Path) -> None:
+    run(sample, "make")
+    state, open_one = sample.parents[1] / "state", tmp_path / "open"
+    open_one.mkdir()
+    state.rename(open_one / "state")
+    state.symlink_to(open_one / "state")
+    assert run(sample) == "True first bundle"
+    open_one.chmod(0o777)
     assert run(sample) == "False first file"
 
 

@@ -31,7 +31,7 @@ def test_every_hook_has_a_timeout_of_ten_seconds_and_a_quoted_root() -> None:
     for event, hook in commands():
         assert hook["timeout"] == 10
         assert hook["command"] == command_of(event)
-        assert f'event={event} root="${{CLAUDE_PLUGIN_ROOT}}";' in command_of(event)
+        assert f'event={event} root="$CLAUDE_PLUGIN_ROOT";' in command_of(event)
 
 
 def test_cleaning_follows_calls_that_worked_and_commands_that_failed_and_every_stop() -> None:
@@ -67,11 +67,16 @@ def checkout(target: Path) -> Path:
     return Path(shutil.copytree(PLUGIN, target, ignore=shutil.ignore_patterns("__pycache__")))
 
 
+def as_claude_spells(command: str, root: Path) -> str:
+    """Before any shell sees it, Claude Code puts the plugin's directory in the place of these words."""
+    return command.replace("${CLAUDE_PLUGIN_ROOT}", str(root))
+
+
 def launch(
     root: Path, event: str = "SessionStart", shell: str = "sh", **env: str
 ) -> "subprocess.CompletedProcess[str]":
     return subprocess.run(
-        [*shell.split(), "-c", command_of(event)],
+        [*shell.split(), "-c", as_claude_spells(command_of(event), root)],
         input=json.dumps(PAYLOAD, separators=(",", ":")),
         env={**os.environ, "CLAUDE_PLUGIN_ROOT": str(root), **env},
         capture_output=True,
@@ -85,6 +90,50 @@ def test_it_works_from_a_path_with_spaces_and_quotes(tmp_path: Path, own_world: 
     result = launch(root, CLAUDE_ENV_FILE=str(tmp_path / "env"))
     assert (result.returncode, result.stderr) == (0, "")
     assert "Temp files" in result.stdout
+
+
+@pytest.mark.parametrize("shell", ["sh", "bash", "bash --posix"])
+@pytest.mark.parametrize(
+    "name",
+    [
+        "a b",
+        "it's",
+        'say "so"',
+        "$(touch ran)",
+        "`touch ran`",
+        "$HOME",
+        "back\\slash",
+        "a;touch ran;",
+        "two\nlines",
+        "*",
+    ],
+)
+def test_no_directory_of_the_plugin_is_anything_but_a_directory(
+    tmp_path: Path, own_world: Path, monkeypatch: pytest.MonkeyPatch, name: str, shell: str
+) -> None:
+    monkeypatch.chdir(own_world)
+    root = tmp_path / name
+    root.symlink_to(PLUGIN)
+    result = launch(root, shell=shell, CLAUDE_ENV_FILE=str(tmp_path / "env"))
+    assert "Temp files" in result.stdout
+    assert not list(tmp_path.rglob("ran")) + list(own_world.rglob("ran"))
+
+
+def test_what_lies_in_the_project_is_not_believed(tmp_path: Path, own_world: Path) -> None:
+    """A project's settings can set XDG_STATE_HOME, where we remember which Python to run."""
+    project = tmp_path / "project"
+    memory = project / "state" / "tmpwarden" / "hooks" / "python"
+    memory.parent.mkdir(parents=True)
+    trap = project / "trap"
+    trap.write_text(f"#!/bin/sh\ntouch {tmp_path}/ran\n")
+    trap.chmod(0o755)
+    memory.write_text(f"{trap}\n\n")
+    (project / "config" / "tmpwarden").mkdir(parents=True)
+    (project / "config" / "tmpwarden" / "off").touch()
+    of_project = {"XDG_STATE_HOME": f"{project}/state", "XDG_CONFIG_HOME": f"{project}/config"}
+    result = launch(PLUGIN, **of_project, CLAUDE_PROJECT_DIR=str(project), CLAUDE_ENV_FILE=str(tmp_path / "env"))
+    assert "Temp files" in result.stdout
+    assert not (tmp_path / "ran").exists()
 
 
 def test_the_interpreter_is_remembered(tmp_path: Path, own_world: Path) -> None:

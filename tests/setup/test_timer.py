@@ -18,6 +18,7 @@ from support.user import OrdinaryUser
 from tmpwarden import __version__
 from tmpwarden.errors import SetupFailed
 from tmpwarden.lifecycle import per_user, tick, timers
+from tmpwarden.oskit.files import places
 from tmpwarden.setup import bus, runtime, schedulers, timer
 
 COMMAND = ["/usr/bin/python3", "-I", "-S", "/home/a b/50%/$x/tick.py"]
@@ -324,3 +325,20 @@ def test_the_runtime_goes_with_the_timer_that_alone_needed_it(own_world: Path) -
     timer.uninstall(call=machine)
     assert not (own_world / "data" / "tmpwarden").exists()
     assert machine.crontab == ""
+
+
+def test_crontab_is_no_program_of_the_directory_that_one_works_in(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """It says and writes what runs every hour."""
+    (tmp_path / "bin").mkdir()
+    for directory in (tmp_path, tmp_path / "bin"):
+        (directory / "crontab").write_text("#!/bin/sh\n")
+        (directory / "crontab").chmod(0o755)
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("PATH", "bin::.")
+    assert (places.crontab_program() or "/").startswith(
+        ("/usr/", "/bin/", "/sbin/")
+    ) or places.crontab_program() is None
+    monkeypatch.setenv("PATH", f".:{tmp_path}/bin")
+    assert os.path.isabs(places.crontab_program() or "")

@@ -11,6 +11,7 @@ from ..lazy_dataclass import dataclass, replace
 from ..model.sweep import Agent, Litter
 from ..model.terms import Kind, OwnerRule, Tier, Worth
 from ..oskit.files.opening import entry_names
+from ..oskit.files.own_files import stranger
 from ..text import nearest, shown
 from . import compiled, matcher, policy
 from .files import BUILT_IN, SYSTEM, default_dirs, mac_folders, read_text, xdg
@@ -133,6 +134,8 @@ def _built_in() -> tuple[Mapping[str, Agent], tuple[str, ...]]:
 
 
 def read(path: str, *, builtin: bool = False, trusted: bool = False) -> tuple[Agent | None, tuple[str, ...]]:
+    if not builtin and (whose := stranger(path)):
+        return None, (f"{path}:1: {whose}",)
     try:
         text = read_text(path)
     except OSError as wrong:

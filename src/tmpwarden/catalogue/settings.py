@@ -11,6 +11,7 @@ from types import MappingProxyType
 from ..errors import BadConfig
 from ..lazy_dataclass import dataclass, field
 from ..oskit.files import places
+from ..oskit.files.own_files import stranger
 from ..text import nearest, shown
 from ..toml_lines import line_of, lines_of
 from . import keys, policy
@@ -140,6 +141,8 @@ class _Reading:
 def _read_file(path: str, reading: _Reading) -> None:
     reading.path, reading.lines = path, {}
     text = ""
+    if others := stranger(path):
+        return reading.refuse(path, others, may_protect=True)
     try:
         text = read_text(path)
         data = _parsed(text)
@@ -253,6 +256,8 @@ def read_keep_list(path: str) -> KeepList:
     """The file `keep` beside config.toml: one JSON string a line, as `tmpwarden keep PATH` writes them. A broken
     line does not stop the others from counting."""
     listed = KeepList()
+    if others := stranger(path):
+        return KeepList((), [f"{path}: {others}"], [path])
     try:
         with open(path, "rb") as file:
             lines = file.read().splitlines()

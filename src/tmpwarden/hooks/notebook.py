@@ -40,7 +40,8 @@ def config_directory(environ: dict[bytes, bytes]) -> str:
 def is_off(environ: dict[bytes, bytes]) -> bool:
     """Whether the user has switched every hook off: by a file of theirs, which is empty or dated when that ends."""
     off = status(f"{config_directory(environ)}/{OFF}")
-    return off is not None and off.st_uid == posix.geteuid() and (off.st_size == 0 or off.st_mtime > time.time())
+    is_ours = off is not None and off.st_uid == posix.geteuid() and not off.st_mode & 0o002
+    return is_ours and off is not None and (off.st_size == 0 or off.st_mtime > time.time())
 
 
 def status(path: str) -> "posix.stat_result | None":

@@ -6,7 +6,7 @@ import json
 import os
 
 from ..lazy_dataclass import dataclass
-from ..oskit.files import atomic, own_dirs, places
+from ..oskit.files import atomic, own_dirs, own_files, places
 from ..oskit.proc import namespaces, procs
 
 PREFIXES = ("pid:", "process:")
@@ -26,6 +26,8 @@ class KeptProcesses:
 
 def read() -> KeptProcesses:
     file = path()
+    if wrong := own_files.stranger(file):
+        return KeptProcesses((), f"{file}: {wrong}")
     try:
         with open(file, "rb", opener=atomic.at_once) as lines:
             found = [(number, _decoded(line)) for number, line in enumerate(lines, 1) if line.strip()]

@@ -29,9 +29,12 @@ def call(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """What the scheduler says, to the byte. `--user` is led to this user's systemd, or to its files if it is not up."""
     try:
         environ = _environ() if "--user" in argv else None
-        done = subprocess.run(list(argv), capture_output=True, timeout=60, check=False, env=environ)
+        program = places.crontab_program() if argv[0] == "crontab" else argv[0]
+        done = subprocess.run(
+            [program or argv[0], *argv[1:]], capture_output=True, timeout=60, check=False, env=environ
+        )
         said = [part.decode("utf-8", "surrogateescape") for part in (done.stdout, done.stderr)]
-        return subprocess.CompletedProcess(done.args, done.returncode, *said)
+        return subprocess.CompletedProcess(list(argv), done.returncode, *said)
     except (OSError, subprocess.TimeoutExpired) as error:
         return subprocess.CompletedProcess(list(argv), 1, "", str(error))
 

@@ -29,7 +29,7 @@ def best(*, system: bool) -> str:
         return SYSTEMD
     if sys.platform == "darwin" and shutil.which("launchctl"):
         return LAUNCHD
-    if shutil.which("crontab"):
+    if places.crontab_program():
         return CRON
     if has_systemd:
         hint = f"as root: `loginctl enable-linger {places.own_name()}`, then run this again"

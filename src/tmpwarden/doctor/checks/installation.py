@@ -189,8 +189,11 @@ def _own_crontab() -> str:
     """Only crontab itself may read the spool for an ordinary user."""
     import subprocess
 
+    program = places.crontab_program()
+    if program is None:
+        return ""
     try:
-        done = subprocess.run(["crontab", "-l"], capture_output=True, timeout=5, check=False, stdin=subprocess.DEVNULL)
+        done = subprocess.run([program, "-l"], capture_output=True, timeout=5, check=False, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired):
         return ""
     return done.stdout.decode("utf-8", "replace")[:_LARGEST] if done.returncode == 0 else ""

@@ -9,6 +9,7 @@ from ...catalogue import policy
 from ...lazy_dataclass import dataclass, replace
 from ...model.hot import ALLOW, ASK, DENY, PASS
 from ...oskit.files.atomic import at_once
+from ...oskit.files.own_files import stranger
 from ...toml_lines import line_of, lines_of
 from .decode import Row, Table, by_program, command_row, prefix_rule, regex_rule, structured_rule, tool_rule, wild_of
 from .patterns import matches
@@ -44,6 +45,8 @@ class Source:
 
 
 def read(path: str, name: str) -> Source:
+    if not path.startswith(PRESETS_DIR) and (wrong := stranger(path)):
+        return Source(path, name, {}, {}, (Mistake(path, 1, "", wrong),))
     try:
         with open(path, "rb", opener=at_once) as file:
             text = file.read().decode()

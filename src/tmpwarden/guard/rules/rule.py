@@ -12,7 +12,7 @@ _ROW = ("kind", "decision", "label", "patterns", "test", "operands", "mode", "de
 _KEPT = (
     *("owns", "redirect_tmp", "target", "on_error", "default", "rows", "commands", "wild", "trusted", "protected"),
 )
-SCHEMA = 5  # raise it when a row means something else: what was compiled before is compiled anew
+SCHEMA = 6  # raise it when a row means something else: what was compiled before is compiled anew
 PROTECTED = ("main", "master", "trunk", "develop", "production", "prod", "staging", "release*", "gh-pages")
 
 

@@ -3,6 +3,8 @@
 import errno
 import os
 
+from ...bundle import is_way_ours
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from .doomed import Doomed
@@ -32,6 +34,35 @@ def read_small(
         return None
     finally:
         os.close(fd)
+
+
+def stranger(path: str) -> str:
+    """Whose word a file may be that is obeyed, where it is not only ours or root's, in one sentence; else ""."""
+    try:
+        seen = os.stat(path)
+    except (OSError, ValueError):
+        return ""  # whoever reads it says so
+    if not hasattr(os, "geteuid") or seen.st_mode & 0o170000 != 0o100000:  # /dev/null masks a file
+        return ""
+    if seen.st_uid not in (0, os.geteuid()):
+        return f"it belongs to another user (uid {seen.st_uid}), so it is not used"
+    if seen.st_mode & (0o002 if _is_group_ours(seen.st_gid) else 0o022):
+        return f"other users can write to it (mode {seen.st_mode & 0o777:04o}), so it is not used until `chmod go-w`"
+    if not is_way_ours(os.path.dirname(os.path.abspath(path))):
+        return "other users can write to a directory above it (`namei -l` shows which), so it is not used"
+    return ""
+
+
+def _is_group_ours(group: int) -> bool:
+    """Ubuntu and Fedora give each user a group of that number."""
+    if group != os.geteuid():
+        return False
+    import grp
+
+    try:
+        return not set(grp.getgrgid(group).gr_mem) - {grp.getgrgid(group).gr_name}
+    except KeyError:
+        return True  # it has no name, and so no members
 
 
 def note_unread(path: str, error: OSError, unread: list[str] | None) -> None:

@@ -8,6 +8,7 @@ from ...agent_facts import TEMP_VARIABLES
 
 _MOST_LINKS = 40
 _ROOT_VARIABLES = ("TMPDIR", *TEMP_VARIABLES, "TEMP", "TMP")
+_SYSTEM_PROGRAMS = "/usr/bin:/bin:/usr/sbin:/sbin"
 _COMMON_ROOTS = ("/tmp", "/var/tmp", "/dev/shm")
 
 
@@ -240,6 +241,14 @@ def _passwd_home() -> str:
         return os.path.normpath(pwd.getpwuid(uid()).pw_dir or "/")
     except (KeyError, OSError):
         return ""
+
+
+def crontab_program() -> str | None:
+    """crontab by its absolute path: what it says and writes is the user's. Only where the system has none, PATH's."""
+    import shutil
+
+    on_path = ":".join(filter(os.path.isabs, os.environ.get("PATH", "").split(":")))
+    return shutil.which("crontab", path=_SYSTEM_PROGRAMS) or shutil.which("crontab", path=on_path)
 
 
 def own_name() -> str:
