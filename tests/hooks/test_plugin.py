@@ -149,7 +149,7 @@ def test_a_read_only_checkout_keeps_its_compiled_modules_with_our_state(ordinary
     """Without them every hook would compile everything: three times as slow."""
     root = checkout(ordinary_user.base / "checkout")
     result = ordinary_user.run(
-        ["sh", "-c", command_of("SessionStart").replace("${CLAUDE_PLUGIN_ROOT}", str(root))], stdin=json.dumps(PAYLOAD)
+        ["sh", "-c", command_of("SessionStart")], stdin=json.dumps(PAYLOAD), env={"CLAUDE_PLUGIN_ROOT": str(root)}
     )
     assert (result.returncode, result.stderr) == (0, "")
     compiled = list(ordinary_user.home.rglob("pyc/**/entry.cpython-*.pyc"))
