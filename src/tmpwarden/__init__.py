@@ -35,9 +35,9 @@ if TYPE_CHECKING:  # for type checkers and editors: the same names as in _PUBLIC
     from .model.sweep import Remove as Remove
     from .model.terms import Outcome as Outcome
     from .model.terms import Reason as Reason
-    from .session.decorator import in_session as in_session
     from .session.session import Session as Session
     from .session.session import Session as session  # noqa: N813  what authors call
+    from .session.session import in_session as in_session
     from .sweep.compose import clean as clean
     from .sweep.compose import scan as scan
     from .sweep.prepared import CleanResult as CleanResult
@@ -51,7 +51,7 @@ _PUBLIC = {  # name: the module that has it. In this order docs/api.md tells of 
     "scan": "sweep.compose",
     "clean": "sweep.compose",
     "session": "session",
-    "in_session": "session.decorator",
+    "in_session": "session.session",
     "Scratch": "lifecycle.spawn",
     "TeardownResult": "lifecycle.teardown",
     "Survey": "sweep.survey",

@@ -14,7 +14,7 @@ from support.reports import HOSTILE, scan_document
 from tmpwarden.cli.call import Call
 from tmpwarden.cli.commands import report as command
 from tmpwarden.cli.wording import explained_in
-from tmpwarden.report import headline, page, sent
+from tmpwarden.report import page, sent
 from tmpwarden.text import shown
 
 pytestmark = pytest.mark.browser
@@ -63,9 +63,9 @@ def drawn(place: Path, document: dict[str, Any], **more: Any) -> Path:
     for each in findings:
         each["why"] = explained_in(each)
     told |= more
-    told["headline"] = headline.sentence(told["roots"], told["totals"], "tmpwarden clean")
+    told["headline"] = page.sentence(told["roots"], told["totals"], "tmpwarden clean")
     file = place / "report.html"
-    file.write_bytes(page.page(told | command._frame(Call(), told), findings))
+    file.write_bytes(page.written(told | command._frame(Call(), told), findings))
     return file
 
 

@@ -21,7 +21,7 @@ from tmpwarden.cli import seen as seen_module
 from tmpwarden.cli.wording import explained, explained_in
 from tmpwarden.model.terms import Reason
 from tmpwarden.oskit.files import places, space
-from tmpwarden.report import headline, page, sent
+from tmpwarden.report import page, sent
 from tmpwarden.sweep.store import history
 from tmpwarden.text import shown
 
@@ -96,7 +96,7 @@ def test_the_sentence(used: int, free: int, trend: dict[str, Any], removable: in
     room = {"path": "/tmp", "bytes_total": 120, "bytes_free": free, "bytes_used": used, "trend": trend}
     room |= {"inodes_total": 0, "inodes_free": 0, "inodes_used": 0}
     totals = {"removable_bytes": removable, "removable_entries": 7}
-    assert headline.sentence([room], totals, "tmpwarden clean") == (expected, "tmpwarden clean")
+    assert page.sentence([room], totals, "tmpwarden clean") == (expected, "tmpwarden clean")
 
 
 def test_only_its_owner_reads_it_whatever_the_umask_and_whatever_was_there(root: Path) -> None:
@@ -174,7 +174,7 @@ def test_a_name_from_disk_changes_nothing_but_its_own_text(own_world: Path, root
 @examples(60)
 def test_no_text_leaves_the_place_where_it_stands(name: str) -> None:
     frame = {"headline": (name, name), "roots": [], "warnings": [name]}
-    made = page.page(frame, []).decode()
+    made = page.written(frame, []).decode()
     assert made.count("</script") == 2 and made.count("<script") == 2
     read = Page(made)
     assert read.hashes_hold() and read.data["warnings"] == [name]
@@ -189,7 +189,7 @@ def test_more_names_than_fit_are_summed_up_and_nothing_is_lost_from_the_sums() -
         for number in range(8_000)
     ]  # fmt: skip
     assert page.MOST_BYTES == 15 << 20
-    made = page.page({"headline": ("x", ""), "roots": [{"path": "/tmp"}]}, found, most_bytes=1 << 20)
+    made = page.written({"headline": ("x", ""), "roots": [{"path": "/tmp"}]}, found, most_bytes=1 << 20)
     told = Page(made.decode()).data
     assert len(made) <= 1 << 20
     listed = rows(told)
@@ -282,8 +282,8 @@ def test_whatever_was_sent_is_drawn_or_refused(draws: st.DataObject) -> None:
         return
     for each in findings:
         each["why"] = explained_in(each)
-    words = headline.sentence(told["roots"], told["totals"], "tmpwarden clean")
-    assert page.page(told | {"headline": words}, findings)
+    words = page.sentence(told["roots"], told["totals"], "tmpwarden clean")
+    assert page.written(told | {"headline": words}, findings)
 
 
 def test_history_forecast_and_what_was_saved_are_in_it(root: Path) -> None:

@@ -14,7 +14,7 @@ from support.repos import commit, git, inspected, lost
 from support.users import session_directory
 from tmpwarden.model.sweep import Keep
 from tmpwarden.model.terms import Reason
-from tmpwarden.repos.config import parse
+from tmpwarden.repos.repository import parse
 from tmpwarden.repos.work import Found
 from tmpwarden.sweep.compose import clean
 

@@ -20,7 +20,7 @@ from support.repos import commit, git, lost
 from support.users import session_directory
 from tmpwarden.model.sweep import Keep
 from tmpwarden.model.terms import Reason
-from tmpwarden.repos import config, git_program
+from tmpwarden.repos import git_program, repository
 from tmpwarden.sweep.compose import clean, scan
 
 GIT = shutil.which("git")
@@ -345,7 +345,7 @@ WORDS = [
 @given(st.lists(st.sampled_from(WORDS), max_size=14).map("".join))
 def test_git_never_reads_a_key_in_a_configuration_that_we_read_as_harmless(tmp_path: Path, text: str) -> None:
     """git itself is the oracle: whatever it finds in a text that we accept is on our list."""
-    read = config.parse(text)
+    read = repository.parse(text)
     if read.objection:
         return
     (tmp_path / "config").write_text(text, newline="")

@@ -14,7 +14,7 @@ import tmpwarden
 from support.examples import examples
 from support.program import Programs
 from tmpwarden.errors import BadArgument
-from tmpwarden.session.handover import expiry_s
+from tmpwarden.session.envelope import expiry_s
 
 ODD_NAMES = [
     "two words.txt",

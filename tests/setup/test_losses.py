@@ -12,7 +12,7 @@ import pytest
 from support.mounts import needs_root
 from tmpwarden.errors import PermissionDenied, SetupFailed
 from tmpwarden.lifecycle import timers
-from tmpwarden.setup import apply, bus, runtime, timer
+from tmpwarden.setup import apply, runtime, schedulers, timer
 
 TICK = ["/usr/bin/python3", "/x/tmpwarden/lifecycle/tick.py"]
 
@@ -23,7 +23,7 @@ def small_runtime(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(runtime, "_sources", lambda: iter([("hooks/run.py", b"")]))  # of 500 files; nobody runs them
 
 
-def answering(code: int, out: str, err: str, calls: list[list[str]]) -> bus.AskScheduler:
+def answering(code: int, out: str, err: str, calls: list[list[str]]) -> schedulers.AskScheduler:
     def call(argv: Sequence[str]) -> "subprocess.CompletedProcess[str]":
         calls.append(list(argv))
         return subprocess.CompletedProcess(argv, code, out, err)
@@ -130,7 +130,7 @@ def test_every_line_of_the_users_crontab_stays_to_the_byte(line: str) -> None:
 
 
 def test_the_scheduler_is_heard_to_the_byte() -> None:
-    said = bus.call(["printf", r"caf\351\r\n"])
+    said = schedulers.ask_systemd(["printf", r"caf\351\r\n"])
     assert said.stdout.encode("utf-8", "surrogateescape") == b"caf\xe9\r\n"
 
 

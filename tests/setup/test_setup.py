@@ -20,7 +20,7 @@ from support.mounts import needs_root
 from support.terminal import on_a_terminal
 from tmpwarden.agent_facts import FACTS
 from tmpwarden.leases import static_temp
-from tmpwarden.setup import bus, everything, marks, record, runtime, temp, timer
+from tmpwarden.setup import everything, record, runtime, schedulers, shells, temp, timer
 from tmpwarden.setup.targets import find
 
 ODD = {
@@ -40,7 +40,7 @@ ODD = {
 def world(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """A home with every agent that has hooks, a crontab of its own, no systemd."""
     monkeypatch.setattr(runtime, "_compile", lambda *_: None)
-    monkeypatch.setattr(bus, "runtime_dir", lambda: "")
+    monkeypatch.setattr(schedulers, "runtime_dir", lambda: "")
     bin_ = own_world / "bin"
     bin_.mkdir()
     for name in FACTS:
@@ -230,7 +230,7 @@ def test_toml_gets_two_lines_between_marks_and_nothing_else(form: str) -> None:
     after = temp.in_toml(text, "/tmp/x y")
     assert tomllib.loads(after)["shell_environment_policy"]["set"]["TMPDIR"] == "/tmp/x y"
     assert temp.in_toml(after, "/tmp/x y") == after
-    assert marks.without_block(after).rstrip("\r\n") == text.rstrip("\r\n")
+    assert shells.without_block(after).rstrip("\r\n") == text.rstrip("\r\n")
     assert "\n" not in after.replace("\r\n", "") if form == "CRLF" else "\r" not in after
 
 

@@ -19,7 +19,7 @@ from tmpwarden import __version__
 from tmpwarden.errors import SetupFailed
 from tmpwarden.lifecycle import per_user, tick, timers
 from tmpwarden.oskit.files import places
-from tmpwarden.setup import bus, runtime, schedulers, timer
+from tmpwarden.setup import runtime, schedulers, timer
 
 COMMAND = ["/usr/bin/python3", "-I", "-S", "/home/a b/50%/$x/tick.py"]
 ENVIRON = {"TMPDIR": "/scratch dir", "CLAUDE_CONFIG_DIR": '/home/a\'b/"c"'}
@@ -246,7 +246,7 @@ def no_session(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     monkeypatch.setenv("PATH", str(tmp_path / "bin"))
     program(tmp_path, "systemctl")
     monkeypatch.delenv("XDG_RUNTIME_DIR", raising=False)
-    monkeypatch.setattr(bus, "_RUNTIME_DIRS", str(tmp_path / "user"))
+    monkeypatch.setattr(schedulers, "_RUNTIME_DIRS", str(tmp_path / "user"))
     monkeypatch.setattr(schedulers, "_BOOTED", str(tmp_path))
     return tmp_path
 
@@ -269,7 +269,7 @@ def test_the_users_systemd_is_found_where_the_environment_does_not_name_it(no_se
     directory = session_of(no_session, os.geteuid())
     program(no_session, "systemctl", 'printf %s "$XDG_RUNTIME_DIR"')
     assert schedulers.best(system=False) == "systemd"
-    assert bus.call(["systemctl", "--user"]).stdout == str(directory)
+    assert schedulers.ask_systemd(["systemctl", "--user"]).stdout == str(directory)
 
 
 @needs_root
@@ -278,7 +278,7 @@ def test_a_runtime_directory_that_su_left_in_the_environment_is_not_ours(
 ) -> None:
     theirs, ours = session_of(no_session, 65534), session_of(no_session, 0)
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(theirs))
-    assert bus.runtime_dir() == str(ours)
+    assert schedulers.runtime_dir() == str(ours)
 
 
 def test_without_a_systemd_of_the_users_cron_does_it_and_the_way_to_one_is_told(no_session: Path) -> None:

@@ -10,8 +10,7 @@ from functools import partial
 from ..errors import Interrupted, NeedsRoot, Partial, TmpwardenError, WouldAsk
 from ..lazy_dataclass import dataclass
 from ..lifecycle.per_user import as_user
-from ..lifecycle.preload import preload
-from ..lifecycle.users import User, has_agents, has_own_home, users_of
+from ..lifecycle.users import User, has_agents, has_own_home, preload, users_of
 from ..oskit.files import places
 from ..text import shown
 from .call import Answer, Call

@@ -239,12 +239,12 @@ def _clean(request: "Request", observe: bool) -> "CleanResult":
         return CleanResult(stopped="lock-held")  # somebody cleans right now: the next job is soon enough
     if observe and result.planned:
         from ..oskit.files.places import state_dir
-        from ..sweep.store import observed
+        from ..sweep.store import history
 
         journal = Journal(state_dir())
         journal.open()
         for verdict in result.planned:
-            journal.note(observed.KIND, **observed.fields(verdict))
+            journal.note(history.KIND, **history.fields(verdict))
     return result
 
 

@@ -22,8 +22,7 @@ from ..errors import NeedsRoot, TmpwardenError
 from ..lazy_dataclass import dataclass, replace
 from ..lifecycle import last_tick
 from ..lifecycle.per_user import as_user
-from ..lifecycle.preload import preload
-from ..lifecycle.users import User, has_agents, has_own_home, users_of
+from ..lifecycle.users import User, has_agents, has_own_home, preload, users_of
 from ..model.request import Request
 from ..oskit.files import places
 from ..setup import health

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from .answer import answers as answers
     from .answer import run_argparse as run_argparse
     from .answer import run_click as run_click
-    from .decorator import in_session as in_session
+    from .session import in_session as in_session
 
 __all__ = ["Session", "answers", "in_session", "run_argparse", "run_click", "session"]
 
@@ -41,7 +41,7 @@ class _CallableModule(type(sys)):  # type: ignore[misc]
 
 def __getattr__(name: str) -> object:
     if name == "in_session":
-        from .decorator import in_session
+        from .session import in_session
 
         return in_session
     if name not in ("answers", "run_argparse", "run_click"):

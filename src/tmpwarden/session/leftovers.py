@@ -11,7 +11,7 @@ from ..oskit.files.opening import closing
 from ..oskit.proc import locks, namespaces
 from ..oskit.race import race_window as _race_window
 from .directory import is_session_name, lease_name, remove, remove_lease
-from .handover import OUT, expiry_s, session_of
+from .envelope import OUT, expiry_s, session_of
 from .private import Folder, open_folder
 
 _READ = os.O_RDONLY | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)

@@ -2,24 +2,41 @@
 
 from __future__ import annotations
 
+import functools
 import os
 import time
 
 from ..leases import scratch
-from . import signals
+from . import leftovers, signals
 from .children import Children, communicate
-from .directory import SessionDirectory
-from .handover import HandOver, make_hand_over
-from .living import LIVE
-from .opening import open_directory
+from .directory import SessionDirectory, check_app, forget_root, make_directory, open_root, temp_dir
+from .envelope import HandOver, make_hand_over
 from .private import Folder, check_name, explained, make_file, make_folder
-from .root import check_app, temp_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     import subprocess
     from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Any
+    from typing import Any, Concatenate, ParamSpec, TypeVar
+
+    P = ParamSpec("P")
+    R = TypeVar("R")
+
+
+# The sessions that are open in this process, and what a forked child forgets of them.
+
+LIVE: dict[int, Session] = {}  # by id()
+
+
+def _forget_after_fork() -> None:
+    for one in list(LIVE.values()):
+        one.disown()
+    LIVE.clear()
+    signals.forget_after_fork()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forget_after_fork)
 
 
 class Session:
@@ -259,3 +276,81 @@ class Session:
         self._is_watched = False
         if held is not None:
             held.let_go()
+
+
+# From the name of an app to a directory of its own: the root, what the dead left in it, the directory.
+
+_TRIES = 10  # a run that failed to enter may remove the root it made while we stand in it
+
+
+def open_directory(app: str, tmp: str) -> SessionDirectory:
+    """First clear what the dead left: on a full disk that may be the room we need."""
+    for _ in range(_TRIES):
+        root, is_new = open_root(app, tmp)
+        try:
+            if not is_new:
+                leftovers.clear(root, now_s=time.time())
+            return make_directory(root, app)
+        except BaseException as error:
+            root.close()
+            if is_new:
+                forget_root(app, tmp)
+            if not isinstance(error, FileNotFoundError):
+                raise
+    raise explained(FileNotFoundError(2, "it is removed again and again while we make it"), os.path.join(tmp, app))
+
+
+# `@tmpwarden.in_session("mycli")`: a function, async or not, that runs in a session of its own.
+
+_GENERATOR, _COROUTINE, _ASYNC_GENERATOR = 0x20, 0x80, 0x200  # co_flags; inspect has names for them and costs 10 ms
+
+
+def in_session(
+    app: str,
+    *,
+    tmp: str | os.PathLike[str] | None = None,
+    grace: float = 5.0,
+    on_cancel: Callable[[str], object] | None = None,
+) -> Callable[[Callable[Concatenate[Session, P], R]], Callable[P, R]]:
+    """Decorate a function, async or not, so that it is called with a new session as its first argument.
+
+    The options are those of `session`.
+
+    Example:
+
+        import tmpwarden
+
+
+        @tmpwarden.in_session("mycli")
+        def count(s: tmpwarden.Session, lines: int) -> str:
+            return s.envelope({"lines": lines})
+
+
+        print(count(3))
+    """
+    options = {"tmp": tmp, "grace": grace, "on_cancel": on_cancel}
+
+    def decorate(function: Callable[Concatenate[Session, P], R]) -> Callable[P, R]:
+        flags = getattr(getattr(function, "__code__", None), "co_flags", 0)
+        if flags & (_GENERATOR | _ASYNC_GENERATOR):
+            raise TypeError("a generator may never be finished: open the session inside it, with `with`")
+        wrapped = _asynchronous(function, app, options) if flags & _COROUTINE else _plain(function, app, options)
+        return functools.update_wrapper(wrapped, function)
+
+    return decorate
+
+
+def _plain(function: Callable[..., R], app: str, options: dict[str, Any]) -> Callable[..., R]:
+    def run(*args: Any, **kwargs: Any) -> R:
+        with Session(app, **options) as opened:
+            return function(opened, *args, **kwargs)
+
+    return run
+
+
+def _asynchronous(function: Callable[..., Any], app: str, options: dict[str, Any]) -> Callable[..., Any]:
+    async def run(*args: Any, **kwargs: Any) -> Any:
+        async with Session(app, **options) as opened:
+            return await function(opened, *args, **kwargs)
+
+    return run

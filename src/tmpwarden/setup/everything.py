@@ -15,7 +15,7 @@ from ..oskit.files import own_files, places
 from ..sweep.store import quarantine
 from ..sweep.store.labels import lying, restorable
 from ..text import plural
-from . import apply, bus, marks, record, shells, temp, timer
+from . import apply, record, schedulers, shells, temp, timer
 from .apply import remove_unused_runtimes as remove_unused_runtimes
 from .edits import Edit, read, resolved
 from .targets import TARGETS, Target, find
@@ -158,7 +158,7 @@ def _former_edits() -> list[Edit]:
     own = [*map(shells.completion_file, shells.SHELLS), f"{os.path.dirname(places.config_dir())}/{_TMPFILES}"]
     for path in dict.fromkeys(resolved(path) for path in (*shared, *own) if path):
         before = None if path in known else read(path)
-        if before is not None and (path in own or marks.FIRST.encode() in before):
+        if before is not None and (path in own or shells.FIRST.encode() in before):
             edits.append(Edit(path, before, _without(before) or None, is_former=False))
     return edits
 
@@ -190,7 +190,7 @@ def _ways(targets: Sequence[Target], *, has_timer: bool) -> tuple[temp.Way, ...]
 
 
 def _has_user_tmpfiles() -> bool:
-    return bool(shutil.which("systemd-tmpfiles") and bus.runtime_dir())
+    return bool(shutil.which("systemd-tmpfiles") and schedulers.runtime_dir())
 
 
 def _tmpfiles(directories: Sequence[str]) -> Iterator[Edit]:
@@ -264,6 +264,6 @@ def _without(content: bytes | None) -> bytes | None:
     if content is None:
         return None
     text = content.decode("utf-8", "surrogateescape")
-    if marks.FIRST not in text:
+    if shells.FIRST not in text:
         return None if "tmpwarden" in text.partition("\n")[0] or "_tmpwarden" in text else content
-    return marks.without_block(text).encode("utf-8", "surrogateescape")
+    return shells.without_block(text).encode("utf-8", "surrogateescape")

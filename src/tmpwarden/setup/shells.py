@@ -9,7 +9,6 @@ import shutil
 from ..errors import BrokenSettings
 from ..oskit.files import places
 from ..text import shown
-from . import marks
 from .edits import Edit, read, resolved
 from .targets import TARGETS
 
@@ -68,11 +67,11 @@ def with_functions(shell: str, tmpwarden: str, programs: tuple[tuple[str, str], 
         text = (before or b"").decode()
     except UnicodeDecodeError:
         raise BrokenSettings(shown(path), "it is not UTF-8") from None
-    base = marks.without_block(text)
+    base = without_block(text)
     if not programs:
         return Edit(path, before, before if base == text else base.encode())
     lines = functions(shell, tmpwarden, programs).splitlines()
-    return Edit(path, before, marks.with_block(base, lines).encode())
+    return Edit(path, before, with_block(base, lines).encode())
 
 
 def completion_file(shell: str) -> str:
@@ -82,3 +81,33 @@ def completion_file(shell: str) -> str:
     if shell == "fish":
         return os.path.join(os.path.dirname(places.config_dir()), "fish", "completions", "tmpwarden.fish")
     return ""
+
+
+# Our lines in a text file of the user's whose comments start with #: between two marks, shown, and taken out whole.
+
+FIRST, LAST = "# >>> tmpwarden >>>", "# <<< tmpwarden <<<"
+
+
+def with_block(text: str, lines: list[str], at: int | None = None) -> str:
+    """`text` with our lines in it: at an offset that starts a line, or at the end."""
+    newline = "\r\n" if "\r\n" in text else "\n"
+    block = newline.join([FIRST, *lines, LAST]) + newline
+    if at is not None:
+        return text[:at] + block + text[at:]
+    gap = "" if not text or text.endswith("\n") else newline
+    return text + gap + block
+
+
+def without_block(text: str) -> str:
+    """As it was, but for a newline that had to end its last line. A first mark without a last one is not cut."""
+    while (start := _line_start(text, FIRST, 0)) >= 0 and (last := _line_start(text, LAST, start)) >= 0:
+        end = text.find("\n", last)
+        text = text[:start] + (text[end + 1 :] if end >= 0 else "")
+    return text
+
+
+def _line_start(text: str, line: str, since: int) -> int:
+    at = text.find(line, since)
+    while at > 0 and text[at - 1] != "\n":
+        at = text.find(line, at + 1)
+    return at

@@ -16,7 +16,7 @@ from ..errors import BrokenSettings
 from ..lazy_dataclass import dataclass, field
 from ..oskit.files import places
 from ..text import shown
-from . import marks
+from . import shells
 from .edits import Edit, read, resolved
 from .targets import Target
 
@@ -63,7 +63,7 @@ def way_of(target: Target) -> Way:
 
 def in_toml(text: str, directory: str) -> str:
     """Codex's config.toml with `[shell_environment_policy.set] TMPDIR`. Raises NotHere with the lines to paste."""
-    base = marks.without_block(text)
+    base = shells.without_block(text)
     line = f"TMPDIR = {json.dumps(directory)}"
     paste = f"add to it: [shell_environment_policy.set] {line}"
     try:
@@ -78,7 +78,7 @@ def in_toml(text: str, directory: str) -> str:
         return text
     header = _SET_HEADER.search(base)
     lines, at = ([line], header.end()) if header else (["[shell_environment_policy.set]", line], None)
-    after = marks.with_block(base, lines, at)
+    after = shells.with_block(base, lines, at)
     wanted = before | {"shell_environment_policy": {**policy, "set": {**variables, "TMPDIR": directory}}}
     try:
         is_right = tomllib.loads(after) == wanted
@@ -100,7 +100,7 @@ def _filtered(text: str) -> tuple[str, ...]:
 
 def _in_dotenv(text: str, directory: str, path: str, is_new: bool) -> str:
     """The agent takes the first .env that it finds, and no other."""
-    base = marks.without_block(text)
+    base = shells.without_block(text)
     if _TMPDIR_LINE.search(base):
         raise NotHere("TMPDIR is set there already")
     above = os.path.join(places.home(), ".env")
@@ -109,7 +109,7 @@ def _in_dotenv(text: str, directory: str, path: str, is_new: bool) -> str:
     hiding = next(_hiding(os.path.basename(os.path.dirname(path))), None)
     if hiding is not None:
         raise NotHere(f"{shown(hiding)} hides it")
-    return marks.with_block(base, [f"TMPDIR={directory}"])
+    return shells.with_block(base, [f"TMPDIR={directory}"])
 
 
 def _hiding(own_name: str) -> Iterator[str]:

@@ -27,7 +27,7 @@ from ...model.terms import Tier
 from ...session import session
 from ...sweep import compose
 from ...text import plural, shown
-from .. import completing
+from .. import kinds
 from ..call import Answer, Call
 from ..group import pass_call
 from ..table import Row, draw
@@ -60,7 +60,7 @@ def command(call: Call) -> Answer:
 
 
 @command.command()
-@click.argument("agent", shell_complete=completing.agents)
+@click.argument("agent", shell_complete=kinds.agents)
 @pass_call
 def show(call: Call, agent: str) -> Answer:
     """All that AGENT leaves: where it lies, when it goes and why."""

@@ -21,7 +21,7 @@ from ...guard.rules.compiled import config_files
 from ...guard.rules.config import Loaded, load
 from ...oskit.files import atomic, own_dirs, own_files, places
 from ...text import did_you_mean, shown
-from .. import ask, completing
+from .. import ask, kinds
 from ..call import Answer, Call
 from ..group import pass_call
 from ..table import Row, draw
@@ -124,7 +124,7 @@ def init(call: Call, is_printed: bool) -> Answer:
 
 
 @command.command("set")
-@click.argument("key", shell_complete=completing.keys)
+@click.argument("key", shell_complete=kinds.keys)
 @click.argument("values", metavar="[VALUE]...", nargs=-1)
 @click.option("--unset", is_flag=True, help="Take the key out: its default counts again.")
 @pass_call

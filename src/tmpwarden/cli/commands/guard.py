@@ -22,8 +22,8 @@ from ...oskit.proc.agent_version import numbers, program_on_path, version_of
 from ...text import shown
 from ..call import Answer, Call
 from ..group import pass_call
-from ..guarding import importing, packs, told, verifying
-from ..guarding.files import loaded, temp_roots
+from ..guarding import fencepost, packs, told
+from ..guarding.packs import loaded, temp_roots
 from ..table import Row, draw
 
 _EXITS = {"ask": 20, "deny": 21}
@@ -161,5 +161,5 @@ def _lines(call: Call, decision: Decision) -> Iterable[str]:
         yield from draw(_EACH, rows, for_a_person=call.for_a_person)
 
 
-for _below in (verifying.verify, packs.packs, told.log, told.stats, importing.take_over):
+for _below in (packs.verify, packs.packs, told.log, told.stats, fencepost.take_over):
     command.add_command(_below)

@@ -5,12 +5,12 @@ from __future__ import annotations
 import click
 
 from ...text import did_you_mean
-from .. import completing
+from .. import kinds
 from ..call import Answer
 
 
 @click.command()
-@click.argument("words", metavar="[COMMAND]...", nargs=-1, shell_complete=completing.commands)
+@click.argument("words", metavar="[COMMAND]...", nargs=-1, shell_complete=kinds.commands)
 @click.pass_context
 def command(context: click.Context, words: tuple[str, ...]) -> Answer:
     """How a command is called, what it does, and examples. The same as `tmpwarden COMMAND --help`."""

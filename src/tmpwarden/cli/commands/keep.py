@@ -14,7 +14,7 @@ from ...leases import kept_processes
 from ...oskit.files import atomic, own_dirs, places
 from ...oskit.proc.reach import as_named
 from ...text import shown
-from .. import completing
+from .. import kinds
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import UntouchedPath
@@ -23,7 +23,7 @@ _MOST_LINKS = 40  # as many as the kernel follows
 
 
 @click.command()
-@click.argument("paths", metavar="PATH...", nargs=-1, type=UntouchedPath(), shell_complete=completing.kept_paths)
+@click.argument("paths", metavar="PATH...", nargs=-1, type=UntouchedPath(), shell_complete=kinds.kept_paths)
 @click.option("--forget", is_flag=True, help="Take PATH off the list again.")
 @pass_call
 def command(call: Call, paths: tuple[str, ...], forget: bool) -> Answer:

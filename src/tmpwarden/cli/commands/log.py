@@ -14,8 +14,8 @@ from ...catalogue.load import load
 from ...lazy_dataclass import dataclass
 from ...model.terms import Reason
 from ...oskit.files import places
+from ...sweep.store import history as observations
 from ...sweep.store import journal
-from ...sweep.store import observed as observations
 from ...sweep.store.labels import lying, restorable
 from ...text import plural, shown, size
 from ..call import Answer, Call

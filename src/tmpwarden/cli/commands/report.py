@@ -21,8 +21,7 @@ from ...model.request import Request
 from ...model.terms import Reason
 from ...oskit.files import atomic, places
 from ...processes.find import look as look_at_processes
-from ...report import headline, sent
-from ...report.page import page
+from ...report import page, sent
 from ...repos.rescue import store
 from ...repos.worktrees.compose import TreesWanted, looking
 from ...setup import apply, timer
@@ -73,8 +72,8 @@ def command(call: Call, output: str, opens: bool, source: str | None, full: bool
     for each in findings:
         each["why"] = explained_in(each)
     roots, command = document["roots"], advice.command(call, "clean")
-    document["headline"] = headline.sentence(roots, document["totals"], command)
-    made = page(document | _frame(call, document), findings)
+    document["headline"] = page.sentence(roots, document["totals"], command)
+    made = page.written(document | _frame(call, document), findings)
     if output == "-":
         return Answer(_told(output, made, document), lambda: [made.decode()])
     path = os.path.abspath(output)
@@ -120,8 +119,8 @@ def _frame(call: Call, document: Document) -> Document:
         "made": time.strftime("%Y-%m-%d %H:%M", time.localtime(call.now_ns() / 1e9)),
         "roots": [
             root
-            | {"name": shown(root["path"]), "percent": headline.percent_of_bytes(root)}
-            | {"percent_inodes": headline.percent_of_inodes(root)}
+            | {"name": shown(root["path"]), "percent": page.percent_of_bytes(root)}
+            | {"percent_inodes": page.percent_of_inodes(root)}
             for root in document["roots"]
         ],
         "accounts": [each | {"root": shown(each["root"])} for each in document["accounts"]],
@@ -131,7 +130,7 @@ def _frame(call: Call, document: Document) -> Document:
             for each in groups
         ],
         "reasons": {reason.value: sentence(reason, "a process") for reason in Reason},
-        "fullest": shown(fullest["path"]) if (fullest := headline.fullest(document["roots"])) else "",
+        "fullest": shown(fullest["path"]) if (fullest := page.fullest(document["roots"])) else "",
         "unmatched_left_out": len(document["unmatched"]) - len(groups),
         "warnings": [shown(each) for each in call.warnings],
     }

@@ -16,12 +16,12 @@ from ...oskit.files import places, walk
 from ...oskit.files.opening import closing
 from ...oskit.proc.reach import as_named
 from ...repos.rescue import store
-from ...repos.rescue.nouns import Refused, Rescued, SavedRepository
 from ...repos.rescue.restore import restore
 from ...repos.rescue.save import Endangered, save
+from ...repos.rescue.store import Refused, Rescued, SavedRepository
 from ...sweep.compose import prepare
 from ...text import duration, plural, shown, size
-from .. import completing, documents
+from .. import documents, kinds
 from ..call import Answer, Call
 from ..group import pass_call
 from ..table import Row, draw
@@ -80,7 +80,7 @@ def list_command(call: Call) -> Answer:
 
 
 @command.command("show")
-@click.argument("word", metavar="ID", shell_complete=completing.rescue_ids)
+@click.argument("word", metavar="ID", shell_complete=kinds.rescue_ids)
 def show_command(word: str) -> Answer:
     """What one rescue holds, and how to get at it."""
     rescued = store.find(word)
@@ -88,7 +88,7 @@ def show_command(word: str) -> Answer:
 
 
 @command.command("restore")
-@click.argument("word", metavar="ID", shell_complete=completing.rescue_ids)
+@click.argument("word", metavar="ID", shell_complete=kinds.rescue_ids)
 @click.option("--to", "directory", metavar="DIR", help="A new directory; without it, where it was.")
 @pass_call
 def restore_command(call: Call, word: str, directory: str | None) -> Answer:

@@ -13,14 +13,14 @@ from ...repos.worktrees.changes import undo_with_entries
 from ...sweep.store.quarantine import squatted
 from ...sweep.store.undo import Restored
 from ...text import plural, shown, size
-from .. import completing, documents
+from .. import documents, kinds
 from ..call import Answer, Call
 from ..envelope import Spool
 from ..group import pass_call
 
 
 @click.command()
-@click.argument("token", metavar="[ID]", required=False, shell_complete=completing.undo_ids)
+@click.argument("token", metavar="[ID]", required=False, shell_complete=kinds.undo_ids)
 @click.option("--to", "directory", metavar="DIR", type=click.Path(file_okay=False, exists=True), help="Put it there.")
 @pass_call
 def command(call: Call, token: str | None, directory: str | None) -> Answer:

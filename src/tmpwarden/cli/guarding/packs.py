@@ -2,17 +2,23 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import os
+import sys
+from collections.abc import Iterable, Iterator
 
 import click
 
-from ...errors import BadArgument
-from ...guard.rules.config import Source, load, preset_names, preset_sources
+from ...errors import BadArgument, BadConfig
+from ...guard.decide.proving import unproven
+from ...guard.rules.compiled import config_files
+from ...guard.rules.config import NO_PRESET, Loaded, Source, load, preset_names, preset_sources
+from ...guard.rules.verify import verify as verified
+from ...oskit.files import places
 from ...text import plural, shown
+from .. import documents
 from ..call import Answer, Call
 from ..group import pass_call
 from ..table import Row, draw
-from .files import files
 
 _PACKS = ("PACK", ">RULES", "IN FORCE", "WHAT IT IS ABOUT")
 _KINDS = ("commands", "arguments", "redirects", "files")
@@ -86,3 +92,74 @@ def _explained(sources: list[Source]) -> Iterator[str]:
             yield ""
     total = sum("id" in rule for source in sources for rule in _rules(source))
     yield f'{plural(total, "rule")}. One that you do not want: [guard] off = ["NAME"] in config.toml.'
+
+
+# Which files hold the guard's rules for this call, and what they say together.
+
+
+def loaded(call: Call, preset: str | None) -> Loaded:
+    for name in preset.split(",") if preset is not None else ():
+        if name not in (*preset_names(), NO_PRESET):
+            raise BadArgument(f"there is no preset {shown(name)}", hint=f"there are {', '.join(preset_names())}")
+    found = load(() if preset else files(call), preset=preset, temp_roots=temp_roots())
+    call.warn(*map(str, found.mistakes))
+    return found
+
+
+def files(call: Call) -> tuple[str, ...]:
+    if call.config_file is None:
+        return config_files(places.config_dir())
+    if not os.path.exists(call.config_file):
+        raise BadConfig(shown(call.config_file), "there is no such file")
+    return (call.config_file,)
+
+
+def temp_roots() -> tuple[str, ...]:
+    """/tmp, by both of its names where it has two (macOS)."""
+    return ("/tmp", "/private/tmp") if sys.platform == "darwin" else ("/tmp",)
+
+
+# `tmpwarden guard verify`: every mistake in the rules, and rules that do not do what they say.
+
+_REMEDY = "{0} does not call the guard for every tool that these rules name: `tmpwarden install {0} --guard` adds them."
+
+
+@click.command()
+@click.option("--preset", metavar="NAME", help="Verify this preset alone, without your config.")
+@pass_call
+def verify(call: Call, preset: str | None) -> Answer:
+    """Every mistake in the guard's config, with file, line and key, and rules that cannot be meant so."""
+    found = verified(() if preset else files(call), preset=preset, temp_roots=temp_roots())
+    loaded = Loaded(found.rules, (*found.mistakes, *unproven(found)), found.sources)
+    fatal = [mistake for mistake in loaded.mistakes if mistake.fatal]
+    unreached = _unreached(loaded) if preset is None and not fatal else ()
+    data = {
+        "files": [source.path for source in loaded.sources],
+        "rules": _count(loaded),
+        "mistakes": [documents.of(one, "file", "line", "key", "message", "fatal") for one in loaded.mistakes],
+        "unreached": list(unreached),
+    }
+    if not fatal:
+        return Answer(data, lambda: [*_told(loaded), *map(_REMEDY.format, unreached)])
+    error = BadConfig(fatal[0].file, f"{len(fatal)} mistake{'s' if len(fatal) > 1 else ''}", hint="it is not in force")
+    return Answer(data, lambda: _told(loaded), error=error)
+
+
+def _unreached(loaded: Loaded) -> tuple[str, ...]:
+    """Agents with the guard that do not call it for a tool which a rule names."""
+    if not loaded.rules.rules_about_tools():
+        return ()
+    from tmpwarden.setup.health import of_hooks  # only who has such rules pays for a look into all settings
+
+    return tuple(state.agent for state in of_hooks() if state.state == "unreached")
+
+
+def _told(loaded: Loaded) -> Iterable[str]:
+    for mistake in loaded.mistakes:
+        yield shown(f"{mistake}" if mistake.fatal else f"{mistake} (a remark)")
+    if not loaded.mistakes:
+        yield f"No mistake: {_count(loaded)} rules from {', '.join(source.path for source in loaded.sources)}."
+
+
+def _count(loaded: Loaded) -> int:
+    return len(loaded.rules.rules) + len(loaded.rules.rows)

@@ -25,8 +25,7 @@ from ..history import forgotten
 from ..makers import unique
 from ..repository import Repository, Shape
 from ..status import TreeStatus, is_what_lfs_points_to, status_of
-from .nouns import SavedRepository, SavedStash
-from .store import digest_of
+from .store import SavedRepository, SavedStash, digest_of
 
 PATTERNS = (
     "*.pdf", "*.doc", "*.docx", "*.odt", "*.rtf", "*.md", "*.txt", "*.tex", "*.html", "*.epub",

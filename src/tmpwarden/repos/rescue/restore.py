@@ -14,8 +14,7 @@ from ..git_program import NOBODY, Git
 from ..gitdir import Unclear
 from . import store
 from .bundle import RAW, STANDALONE, TIME_LIMIT_S, joined, make_repository
-from .nouns import Rescued, SavedRepository
-from .store import copy, is_intact
+from .store import Rescued, SavedRepository, copy, is_intact
 
 
 def restore(word: str, to: str | None = None) -> tuple[Rescued, str, list[str]]:

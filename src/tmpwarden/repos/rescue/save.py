@@ -17,8 +17,7 @@ from ..gitdir import Directory, Unclear
 from ..repository import Repository, Shape, Unit
 from . import bundle, store
 from .bundle import PATTERNS, SaveLimits
-from .nouns import Refused, Rescued, SavedFile, SavedRepository
-from .store import copy
+from .store import Refused, Rescued, SavedFile, SavedRepository, copy
 
 # Full of other people's READMEs. No proof that a maker is behind it is needed: what is not saved is not removed for it.
 _NOT_ENTERED = frozenset(("node_modules", "site-packages", "__pycache__", ".venv", "venv", ".tox", ".nox", "target"))

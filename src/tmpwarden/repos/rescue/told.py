@@ -6,7 +6,7 @@ import os
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .nouns import Rescued
+    from .store import Rescued
 
 _NAME = ".untold"
 _LONGEST = 400

@@ -8,14 +8,16 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations
 
 from ...lazy_dataclass import dataclass
-from ...model.sweep import Space
-from ...oskit.files import atomic, own_files
+from ...model.sweep import Remove, Space
+from ...oskit.files import atomic, own_files, places, walk
+from ...oskit.files.opening import closing
 from ...small_json import dumps
 from ...text import about, size
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
+
 
 NAME = "usage.jsonl"
 _ROTATE_BYTES, _GENERATIONS = 512 << 10, 2  # half a year of one root, and never more than 1.5 MB
@@ -240,3 +242,48 @@ def _of(what: str, points: Sequence[tuple[int, Level]]) -> Growing | Steady:
     full_in_s = now.free / per_hour * 3600
     over_s = (points[-1][0] - points[0][0]) / 1e9
     return Growing(what, per_hour, full_in_s if full_in_s <= _FARTHEST_S else None, over_s)
+
+
+# What an observing hook would have removed, and whether anybody has used it since: would it have been wrong?
+
+KIND = "observed"  # in the journal
+_NAMED = 50  # of a swarm: hooks may see the same one every minute
+
+
+def fields(verdict: Remove) -> dict[str, object]:
+    """One line for `Journal.note`."""
+    finding, measure = verdict.finding, verdict.evidence.measure
+    said: dict[str, object] = {"path": finding.path, "row": finding.litter.key, "reason": verdict.reason.value}
+    if finding.members:
+        said |= {"count": len(finding.members), "names": list(finding.members[:_NAMED])}
+    return said | ({"newest_ns": measure.newest_ns} if measure is not None else {})
+
+
+def distinct(entries: Iterable[dict[str, Any]]) -> list[dict[str, Any]]:
+    """Each thing as it was first seen; hooks see it again until it is gone."""
+    found: dict[tuple[object, ...], dict[str, Any]] = {}
+    for entry in entries:
+        if entry.get("t") == KIND:
+            found.setdefault((entry.get("path"), entry.get("row"), *(entry.get("names") or ())), entry)
+    return list(found.values())
+
+
+def was_used_since(entry: dict[str, Any]) -> bool | None:
+    """Whether anything of it has been written or read since; None: not measured. What is gone is not in use."""
+    then_ns = entry.get("newest_ns")
+    if not isinstance(then_ns, int):
+        return None
+    return any(newest_ns > then_ns for newest_ns in _newest(str(entry.get("path")), entry.get("names") or ()))
+
+
+def _newest(path: str, names: Iterable[object]) -> Iterator[int]:
+    parent, named = (path, [str(name) for name in names]) if names else os.path.split(path.rstrip("/"))
+    try:
+        directory = walk.open_dir(parent)
+    except OSError:
+        return
+    with closing(directory):
+        for name in [named] if isinstance(named, str) else named:
+            measured = walk.measure(directory, name, uid=places.uid(), count_atime=True)
+            if measured is not None:
+                yield measured.newest_ns

@@ -17,7 +17,7 @@ from ...model.terms import Outcome, OwnerState, Reason, Worth
 from ...oskit.files import kernel_word, walk
 from ...oskit.files.take import Taken
 from ...oskit.race import race_window as _race_window
-from ...repos.rescue.nouns import Rescued
+from ...repos.rescue.store import Rescued
 from ..find import scan
 from ..prepared import Prepared
 from ..store import labels, quarantine

@@ -10,7 +10,7 @@ from ...lazy_dataclass import dataclass, replace
 from ...model.sweep import Measure, Receipt, Remove
 from ...model.terms import Kind, Outcome, OwnerRule, Reason, Worth
 from ...oskit.race import race_window as _race_window
-from ...repos.rescue.nouns import Refused, Rescued
+from ...repos.rescue.store import Refused, Rescued
 from ..find.second_walker import WORTH_A_FORK, SecondWalker
 from ..store import quarantine
 from ..store.journal import Journal
