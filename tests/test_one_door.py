@@ -24,7 +24,7 @@ BY_PATH = {
     ("sweep/find/named.py", "_below"): "what a person's pattern may mean",
     ("sweep/store/undo.py", "_move"): "the directory that the user named with --to",
     ("sweep/store/way_back.py", "_mend_at"): "where an undo that was killed brought something: a temp root, or --to",
-    ("sweep/store/observed.py", "_newest"): "the directory of litter that an observing hook saw",
+    ("sweep/store/history.py", "_newest"): "the directory of litter that an observing hook saw",
     ("sweep/lock.py", "_open"): "what exists of the way to a state directory that cannot be made, for flock only",
     ("leases/registries.py", "names_in"): "an agent's registry",
 }
