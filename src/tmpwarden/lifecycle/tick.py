@@ -59,10 +59,8 @@ def _for_everybody() -> dict[str, str]:
     """The same as each user: root itself never sweeps what belongs to another uid."""
     from tmpwarden.lifecycle.background import CLEAN_LIMIT_S
     from tmpwarden.lifecycle.per_user import as_user
-    from tmpwarden.lifecycle.users import users_of
+    from tmpwarden.lifecycle.users import preload, users_of
     from tmpwarden.oskit.files.places import temp_roots
-
-    from .users import preload
 
     preload()
     failed: dict[str, str] = {}
