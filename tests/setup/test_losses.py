@@ -130,7 +130,7 @@ def test_every_line_of_the_users_crontab_stays_to_the_byte(line: str) -> None:
 
 
 def test_the_scheduler_is_heard_to_the_byte() -> None:
-    said = schedulers.ask_systemd(["printf", r"caf\351\r\n"])
+    said = schedulers.ask_scheduler(["printf", r"caf\351\r\n"])
     assert said.stdout.encode("utf-8", "surrogateescape") == b"caf\xe9\r\n"
 
 

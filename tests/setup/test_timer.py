@@ -269,7 +269,7 @@ def test_the_users_systemd_is_found_where_the_environment_does_not_name_it(no_se
     directory = session_of(no_session, os.geteuid())
     program(no_session, "systemctl", 'printf %s "$XDG_RUNTIME_DIR"')
     assert schedulers.best(system=False) == "systemd"
-    assert schedulers.ask_systemd(["systemctl", "--user"]).stdout == str(directory)
+    assert schedulers.ask_scheduler(["systemctl", "--user"]).stdout == str(directory)
 
 
 @needs_root

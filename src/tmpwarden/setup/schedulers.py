@@ -165,7 +165,7 @@ def lingers() -> bool:
     return os.path.exists(os.path.join(_LINGER, places.own_name()))
 
 
-def ask_systemd(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
+def ask_scheduler(argv: Sequence[str]) -> subprocess.CompletedProcess[str]:
     """What the scheduler says, to the byte. `--user` is led to this user's systemd, or to its files if it is not up."""
     try:
         environ = _environ() if "--user" in argv else None

@@ -40,7 +40,7 @@ def install(
     """`metrics`: a directory, checked by the caller, into which each run of the machine's timer writes its series."""
     if system and os.geteuid() != 0:
         raise NeedsRoot("install timer --system")
-    kind, call = kind or schedulers.best(system=system), call or schedulers.ask_systemd
+    kind, call = kind or schedulers.best(system=system), call or schedulers.ask_scheduler
     wanted = runtime.planned(for_all=system)
     edits = _edits(kind, _command(wanted, system, metrics), system, call)
     if not dry_run:
@@ -58,7 +58,7 @@ def install(
 
 
 def uninstall(*, dry_run: bool = False, call: AskScheduler | None = None) -> Scheduled:
-    call = call or schedulers.ask_systemd
+    call = call or schedulers.ask_scheduler
     edits = [_former(changed) for changed in _files()]
     kind = schedulers.kind_of([edit.path for edit in edits])
     edits += [schedulers.crontab_edit(None, {}, call)] if kind == CRON else schedulers.former_line(call)
@@ -77,7 +77,7 @@ def uninstall(*, dry_run: bool = False, call: AskScheduler | None = None) -> Sch
 
 def is_there() -> bool:
     """A timer that this user has installed, whether or not our records remember it."""
-    return record.load(TARGET) is not None or bool(_files()) or bool(schedulers.former_line(schedulers.ask_systemd))
+    return record.load(TARGET) is not None or bool(_files()) or bool(schedulers.former_line(schedulers.ask_scheduler))
 
 
 def _files() -> list[record.Changed]:
@@ -97,7 +97,7 @@ def state() -> str:
 
 def activity(call: AskScheduler | None = None) -> str:
     """As `state`, but the scheduler itself is asked: "installed" only if it will really call us."""
-    known, call = record.load(TARGET), call or schedulers.ask_systemd
+    known, call = record.load(TARGET), call or schedulers.ask_scheduler
     if known is None:
         theirs = _of_the_machine()
         if theirs is None:
