@@ -18,7 +18,7 @@ from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import braking
 from tmpwarden.model.processes import GrowingFile, Limits, Sampled, Writer
 from tmpwarden.model.sweep import Space
-from tmpwarden.oskit.proc.procs import read_whole
+from tmpwarden.oskit.system.linux.reading import read_whole
 from tmpwarden.processes import runaway
 
 MB = 1 << 20

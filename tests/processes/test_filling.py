@@ -21,7 +21,7 @@ from processes.test_punch import asked
 from support.command import data, tmpwarden
 from support.mounts import tmpfs
 from tmpwarden.leases.scratch import open_scratch
-from tmpwarden.oskit.proc.procs import read_whole
+from tmpwarden.oskit.system.linux.reading import read_whole
 
 MB = 1 << 20
 # Writes megabytes: `rate` a second, and says at once who it is. With a rate of 0: as fast as it can up to 25 %, says

@@ -20,7 +20,7 @@ from tmpwarden.catalogue import process_rows
 from tmpwarden.leases.scratch import open_scratch
 from tmpwarden.lifecycle import orphans
 from tmpwarden.model.processes import Fate, Orphan
-from tmpwarden.oskit.proc import procs
+from tmpwarden.oskit.system.linux import open_files
 from tmpwarden.processes.find import look
 
 MCP = ["node", "node_modules/.bin/playwright-mcp", "--headless"]
@@ -268,8 +268,8 @@ def test_one_whose_files_cannot_be_checked_is_kept(tmp_path: Path, root: Path, m
 
     scratch_of_the_dead(root)
     with program(tmp_path, SERVER, carrying()) as server:
-        real = procs.read
-        monkeypatch.setattr(procs, "read", refused)
+        real = open_files.read
+        monkeypatch.setattr(open_files, "read", refused)
         one = seen(server.pid)
         assert (one.fate, one.reason) == (Fate.KEEP, "which files it writes could not be checked")
 

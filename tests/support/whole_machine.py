@@ -10,9 +10,9 @@ import sys
 
 import ahead
 
-from tmpwarden.oskit.proc import namespaces
+from tmpwarden.oskit.system.linux import machine
 
 if __name__ == "__main__":
-    namespaces.INITIAL_PID_NAMESPACE = os.readlink("/proc/self/ns/pid")
+    machine.INITIAL_PID_NAMESPACE = os.readlink("/proc/self/ns/pid")
     ahead.move(float(sys.argv[1]))
     ahead.run(sys.argv[2:])

@@ -6,7 +6,7 @@ import os
 
 from ..lazy_dataclass import dataclass
 from ..oskit.files import space
-from ..oskit.proc import procs
+from ..small_files import read
 from ..text import plural, quoted, shown
 
 
@@ -42,5 +42,5 @@ def _errors(filesystem: str, device: int) -> int:
     """How many ext4 has met on this disk: then it was the kernel that made it read-only."""
     link = f"/sys/dev/block/{os.major(device)}:{os.minor(device)}"
     name = os.path.basename(os.path.realpath(link))
-    text = (procs.read_whole(f"/sys/fs/{filesystem}/{name}/errors_count") or b"").strip()
+    text = (read(f"/sys/fs/{filesystem}/{name}/errors_count", 64) or b"").strip()
     return int(text) if text.isdigit() else 0

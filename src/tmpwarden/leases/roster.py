@@ -11,7 +11,7 @@ from ..model.answers import Held, Nobody, NotMeasured
 from ..model.belongings import Lease
 from ..model.sweep import Owner, Witness
 from ..model.terms import OwnerState, WitnessKind
-from ..oskit.proc import proc_links, procs
+from ..oskit.proc import environs, procs
 from ..oskit.proc.holders import Holders
 from ..oskit.proc.identity import CLOCK_SLACK_S
 from ..oskit.proc.namespaces import MountTable
@@ -213,7 +213,7 @@ class Roster:
 
     def _since_ns(self, state: OwnerState, pid: int, recorded_s: float | None) -> int | None:
         process = self.holders.processes.get(pid)
-        started_s = procs.start_time_s(process.start) if process else None
+        started_s = procs.started_s(process.pid, process.start) if process else None
         if state is not OwnerState.ALIVE or started_s is None:
             return None
         return int((min(started_s, recorded_s or started_s) - CLOCK_SLACK_S) * 1e9)
@@ -260,8 +260,8 @@ def may_write_below(pid: int, root: str) -> bool:
         return bool(procs.other_threads(pid))  # its first thread may have ended while others go on
     except OSError:
         return True  # it hides, or is just being loaded
-    places = ["/tmp", *(value for _, value in proc_links.temp_directories(environ))]
-    places += [home for home in [proc_links.variable_in(environ, b"HOME")] if home]
+    places = ["/tmp", *(value for _, value in environs.temp_directories(environ))]
+    places += [home for home in [environs.variable_in(environ, b"HOME")] if home]
     table = MountTable.of()
     return table is None or any(is_within(table.resolve(place).rstrip("/"), root) for place in places)
 

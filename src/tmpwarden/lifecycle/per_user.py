@@ -14,8 +14,8 @@ import time
 from collections.abc import Callable
 
 from ..lazy_dataclass import dataclass, field
+from ..oskit import system
 from ..oskit.proc.forked import forked
-from ..small_files import stat_fields
 from ..text import duration
 from .users import User, become
 
@@ -125,7 +125,7 @@ def _listen(child: _Child, seconds: float) -> None:
 
 def _is_stopped_for_long(child: _Child) -> bool:
     """Its user may send SIGSTOP, and would hold up everybody who comes after."""
-    if stat_fields(child.pid)[:1] not in ([b"T"], [b"t"]):
+    if not system.ending.progress(child.pid)[0]:
         child.stopped_since = None
         return False
     child.stopped_since = child.stopped_since or time.monotonic()

@@ -60,7 +60,7 @@ def _end(child: int, scratch: str) -> None:
     """The command, what descends from it, and what else has the scratch as its TMPDIR: a shell that ends alone leaves
     the one that writes."""
     from ..model.processes import Fate, Orphan  # few commands come here
-    from ..oskit.proc.proc_links import temp_directories
+    from ..oskit.proc.environs import temp_directories
     from ..processes import census, end
 
     seen = census.Census.take()

@@ -15,7 +15,7 @@ from ..model.processes import Binding
 from ..model.sweep import Agent
 from ..model.terms import OwnerState
 from ..oskit.proc import procs, vitals
-from ..oskit.proc.proc_links import temp_directories, variable_in
+from ..oskit.proc.environs import temp_directories, variable_in
 from ..oskit.proc.vitals import PartlyUnread, Vitals
 from ..text import is_within
 

@@ -9,10 +9,10 @@ from collections.abc import Callable, Sequence
 
 from ..lazy_dataclass import dataclass
 from ..model.processes import Ended, Orphan
+from ..oskit import system
 from ..oskit.files import state_file
 from ..oskit.proc import namespaces, procs
 from ..oskit.proc.grip import Grip, take_hold
-from ..small_files import stat_fields
 from .census import Census
 
 PATIENCE_S = 5.0
@@ -90,7 +90,7 @@ def stopped() -> list[Stopped]:
 
 
 def _is_stopped(one: Stopped) -> bool:
-    return procs.start_ticks(one.pid) == one.start and stat_fields(one.pid)[:1] in ([b"T"], [b"t"])
+    return procs.start_ticks(one.pid) == one.start and system.ending.progress(one.pid)[0]
 
 
 def remember_stopped(entries: list[Stopped]) -> None:

@@ -99,7 +99,7 @@ def _is_worth_telling(suspect: Suspect, question: Inquiry) -> bool:
 def _orphan(suspect: Suspect, world: ProcessWorld, roots: Sequence[str], table: MountTable | None) -> Orphan:
     one = suspect.vitals
     fate, reason = _fate(suspect, world, roots, table)
-    started_s = procs.start_time_s(one.start)
+    started_s = procs.started_s(one.pid, one.start)
     held = {file.identity: file.allocated_bytes for file in open_files(one.pid, roots, table)}
     return Orphan(
         one.pid,

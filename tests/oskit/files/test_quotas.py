@@ -150,7 +150,8 @@ def test_the_memory_of_a_cgroup_is_a_limit_of_its_tmpfs(tmp_path: Path) -> None:
 
 def test_what_a_newer_kernel_tells_of_a_group(tmp_path: Path) -> None:
     """The files of cgroup v2, which not every machine has: caches can be given back, memory of programs cannot."""
-    from tmpwarden.oskit.files.space import _V2, MemoryLimit, _of_group
+    from tmpwarden.oskit.files.space import MemoryLimit
+    from tmpwarden.oskit.system.linux.room import _V2, _of_group
 
     def group(**files: str) -> Path:
         for name, text in files.items():

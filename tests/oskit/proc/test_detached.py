@@ -17,9 +17,9 @@ from support.users import LIBC, MAP, OPEN
 from tmpwarden.model.answers import Held, NotMeasured
 from tmpwarden.model.request import Request
 from tmpwarden.model.terms import WitnessKind
-from tmpwarden.oskit.proc import detached
 from tmpwarden.oskit.proc.holders import Holders
-from tmpwarden.oskit.proc.proc_links import look_at
+from tmpwarden.oskit.system.linux import detached
+from tmpwarden.oskit.system.linux.links import look_at
 from tmpwarden.sweep.compose import clean
 
 pytestmark = [needs_root, pytest.mark.disk]

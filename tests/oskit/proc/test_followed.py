@@ -11,6 +11,7 @@ import pytest
 from tmpwarden.oskit.proc import grip as following
 from tmpwarden.oskit.proc.forked import forked
 from tmpwarden.oskit.proc.grip import Followed
+from tmpwarden.oskit.system.linux import ending
 
 
 @contextmanager
@@ -81,7 +82,7 @@ def test_one_that_works_or_wakes_gets_on(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_what_cannot_be_measured_ends_nobody(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(following, "_counted", lambda pid: (b"", ()))
+    monkeypatch.setattr(ending, "progress", lambda pid: (False, ()))
     with child(stop_oneself) as (followed, _):
         assert not any(followed.is_stuck(0.5) for _ in range(1000))
 

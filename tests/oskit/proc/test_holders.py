@@ -232,7 +232,7 @@ PATHS = st.lists(st.sampled_from(("a", "ab", "b", "a b", "..a")), max_size=4).ma
 def test_the_first_questions_and_the_many_after_them_have_one_answer(
     held: list[tuple[str, str]], place: tuple[str, str]
 ) -> None:
-    holders = Holders(None)
+    holders = Holders()
     for number, key in enumerate(held):
         holders.add(key, (WitnessKind.OPEN_FILE, None, f"{number}"))
     answers = {holders._witnesses(place) for _ in range(20)}

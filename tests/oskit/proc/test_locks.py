@@ -19,6 +19,7 @@ from support.users import LISTEN
 from tmpwarden.model.answers import Held, Nobody, NotMeasured
 from tmpwarden.oskit.files import kernel_word
 from tmpwarden.oskit.proc import locks
+from tmpwarden.oskit.system.linux.locks import parse_locks
 
 FLOCK = "import fcntl, os, sys; fd = os.open(sys.argv[1], os.O_RDWR); fcntl.flock(fd, fcntl.LOCK_{kind})"
 POSIX = "import fcntl, os, sys; fd = os.open(sys.argv[1], os.O_RDWR); fcntl.lockf(fd, fcntl.LOCK_EX, 10, 5)"
@@ -86,18 +87,18 @@ def test_every_kind_of_line_is_read_and_waiters_count() -> None:
         "4: LEASE  ACTIVE    READ 5 08:01:15 0 EOF\n"
         "nonsense\n5: x\n"
     )
-    assert locks.parse_locks(text) == {
+    assert parse_locks(text) == {
         (os.makedev(0xFE, 0), 12),
         (os.makedev(0, 0x1B), 13),
         (os.makedev(8, 1), 14),
         (os.makedev(8, 1), 15),
     }
-    assert (os.makedev(0xFE, 0), 12) in locks.parse_locks(text, except_pids=(3548,)), "somebody else waits for it"
+    assert (os.makedev(0xFE, 0), 12) in parse_locks(text, except_pids=(3548,)), "somebody else waits for it"
 
 
 @given(st.text())
 def test_no_text_is_too_strange(text: str) -> None:
-    locks.parse_locks(text)
+    parse_locks(text)
 
 
 def test_where_the_kernel_names_another_device_than_stat_the_number_alone_counts() -> None:

@@ -8,7 +8,8 @@ from hypothesis import strategies as st
 
 from support.mounts import bind, needs_root, tmpfs
 from tmpwarden.oskit.proc import namespaces
-from tmpwarden.oskit.proc.namespaces import MountTable, unescape
+from tmpwarden.oskit.proc.namespaces import MountTable
+from tmpwarden.oskit.system.linux.mounting import parse_mounts, unescape
 
 TABLE = """\
 22 1 254:0 / / rw,relatime shared:1 - ext4 /dev/vda rw
@@ -24,7 +25,7 @@ TABLE = """\
 
 
 def test_the_longest_mount_point_decides_and_a_bind_leads_to_its_source() -> None:
-    table = MountTable.parse(TABLE)
+    table = MountTable(parse_mounts(TABLE))
     assert table.locate("/") == ("254:0", "/")
     assert table.locate("/home/me") == ("254:0", "/home/me")
     assert table.locate("/tmp") == ("0:27", "/")
@@ -38,13 +39,13 @@ def test_the_longest_mount_point_decides_and_a_bind_leads_to_its_source() -> Non
 
 
 def test_the_last_of_stacked_mounts_wins_and_hides_what_was_mounted_below_the_first() -> None:
-    table = MountTable.parse(TABLE)
+    table = MountTable(parse_mounts(TABLE))
     assert table.locate("/hidden/x") == ("0:52", "/x")
     assert table.locate("/hidden/inner/x") == ("0:52", "/inner/x")
 
 
 def test_what_a_mount_says_about_itself_can_be_asked() -> None:
-    table = MountTable.parse(TABLE)
+    table = MountTable(parse_mounts(TABLE))
     assert table.filesystem("/tmp/x") == "tmpfs"
     assert "noatime" in table.options("/mnt/far away/x")
     assert "hidepid=2" in table.options("/proc")
@@ -54,7 +55,7 @@ def test_what_a_mount_says_about_itself_can_be_asked() -> None:
 
 def test_an_empty_or_strange_table_knows_nothing_and_does_not_fail() -> None:
     for text in ("", "\n\n", "1 2 3", "x y 0:1 / / rw - a b c", "1 1 0:1 / / rw - tmpfs"):
-        table = MountTable.parse(text)
+        table = MountTable(parse_mounts(text))
         assert table.is_network("/nowhere") in (None, False)
 
 
@@ -66,12 +67,12 @@ def test_any_name_survives_the_kernels_escapes(name: str) -> None:
 
 @given(st.text())
 def test_no_text_is_too_strange_to_parse(text: str) -> None:
-    MountTable.parse(text).locate("/x")
+    MountTable(parse_mounts(text)).locate("/x")
 
 
 @given(st.lists(st.sampled_from(["a", "b", "c", "..", "."]), max_size=6))
 def test_a_place_never_leaves_the_file_system(parts: list[str]) -> None:
-    located = MountTable.parse(TABLE).locate("/tmp/" + "/".join(parts))
+    located = MountTable(parse_mounts(TABLE)).locate("/tmp/" + "/".join(parts))
     assert located is not None
     assert located[1].startswith("/")
     assert ".." not in located[1].split("/")

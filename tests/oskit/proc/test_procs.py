@@ -16,9 +16,10 @@ from support.mounts import needs_root
 from support.users import dead_process
 from tmpwarden.leases.roster import is_program_of
 from tmpwarden.model.terms import OwnerState
-from tmpwarden.oskit.proc import identity, namespaces, procs, visibility
+from tmpwarden.oskit.proc import identity, namespaces, procs
 from tmpwarden.oskit.proc.holders import Holders
 from tmpwarden.oskit.proc.identity import identity_state
+from tmpwarden.oskit.system.linux import processes, visibility
 
 ME = os.getpid()
 RENAME = "import ctypes, sys; ctypes.CDLL(None).prctl(15, sys.argv[1].encode(), 0, 0, 0)"
@@ -37,14 +38,14 @@ def test_a_command_with_spaces_and_parentheses_does_not_move_the_start(name: str
 @given(st.binary(max_size=15).filter(lambda name: b"\0" not in name), st.integers(0, 2**40))
 def test_any_command_can_be_read_past(name: bytes, start: int) -> None:
     fields = [b"S", b"7", *(b"0" for _ in range(17)), str(start).encode(), b"0"]
-    found = procs.parse_stat(5, b"5 (" + name + b") " + b" ".join(fields))
+    found = processes.parse_stat(5, b"5 (" + name + b") " + b" ".join(fields))
     assert found is not None
     assert (found.parent, found.start, os.fsencode(found.command)) == (7, start, name)
 
 
 @given(st.binary())
 def test_no_line_is_too_strange(line: bytes) -> None:
-    procs.parse_stat(1, line)
+    processes.parse_stat(1, line)
 
 
 def test_a_zombie_is_no_process_any_more() -> None:
@@ -94,7 +95,7 @@ def test_a_process_is_alive_by_number_and_start() -> None:
 
 def test_a_number_without_a_start_is_judged_by_dates_and_doubt_keeps() -> None:
     """Clocks are corrected: only a record from before this boot is proof, one from before the process is a doubt."""
-    started = procs.start_time_s(procs.start_ticks(ME) or 0)
+    started = procs.started_s(ME, procs.start_ticks(ME) or 0)
     booted = procs.boot_time_s()
     assert started
     assert booted
@@ -250,7 +251,7 @@ def test_whoever_exits_runs_no_program_any_more(
     state: bytes, flags: int, threads: int, is_over: bool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     line = b"5 (x) %b 7 0 0 0 0 %d 0 0 0 0 0 0 0 0 0 0 %d 0 99 0" % (state, flags, threads)
-    monkeypatch.setattr(procs, "read", lambda path: line)
+    monkeypatch.setattr(processes, "read", lambda path: line)
     assert procs.is_ending(5) is is_over
 
 

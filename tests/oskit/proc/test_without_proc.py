@@ -42,7 +42,7 @@ def test_with_psutil_users_are_seen_but_absence_is_never_known(tmp_path: Path) -
 
 MODULES = [
     *("oskit.proc." + name for name in ("namespaces", "procs", "identity", "holders", "locks")),
-    *("oskit.proc.visibility", "leases.scratch", "leases.book", "leases.registries", "repos.work"),
+    *("oskit.system.linux.visibility", "leases.scratch", "leases.book", "leases.registries", "repos.work"),
 ]
 MISSING = [
     "O_PATH",

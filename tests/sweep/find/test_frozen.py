@@ -23,6 +23,7 @@ from support.user import AS_HIM, UID, OrdinaryUser
 from tmpwarden.model.request import Request
 from tmpwarden.oskit.files import walk
 from tmpwarden.oskit.proc import reach
+from tmpwarden.oskit.system.linux import mounting
 from tmpwarden.sweep.compose import clean, prepare
 from tmpwarden.sweep.weigh import evidence
 
@@ -181,7 +182,7 @@ def test_two_threads_ask_one_after_the_other(own_world: Path, monkeypatch: pytes
             inside.release()
         return False
 
-    monkeypatch.setattr(reach.Watched, "has_changed", asked)
+    monkeypatch.setattr(mounting.Watched, "has_changed", asked)
     with ThreadPoolExecutor(2) as threads:
         for _ in range(2):
             threads.submit(reach.Reach.now)

@@ -11,7 +11,7 @@ import errno
 import os
 import sys
 
-from ..proc.namespaces import parse_mounts
+from .. import system
 from .opening import closing, open_dir
 
 TYPE_CHECKING = False
@@ -64,8 +64,7 @@ def mounts_below(dir_fd: int, name: str) -> frozenset[str] | None:
     of the same file system, which only Linux has."""
     try:
         top = os.path.join(os.readlink(f"/proc/self/fd/{dir_fd}"), name)
-        with open("/proc/self/mountinfo", "rb") as file:  # anew each time: a rename moves mounts, and nobody is told
-            mounts = parse_mounts(os.fsdecode(file.read()))
+        mounts = system.mounting.mounts()  # anew each time: a rename moves mounts, and nobody is told
     except OSError:
         return None if sys.platform == "linux" else frozenset()
     points = (mount.point for mount in mounts)

@@ -1,15 +1,14 @@
-"""Which ports processes listen on, and who is connected to them: /proc/net/tcp of their network namespaces."""
+"""Which ports processes listen on, and who is connected to them."""
 
 from __future__ import annotations
 
-import os
 from collections.abc import Iterable
 
 from ...lazy_dataclass import dataclass
+from .. import system
+from .procs import ENDED
 
-_LISTENING, _ESTABLISHED = b"0A", b"01"
-
-Address = tuple[bytes, int]  # as the kernel writes it: hexadecimal address, port
+Address = tuple[bytes, int]  # as the kernel writes it: address, port
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,18 +44,15 @@ class Connections:
 
     def _look(self, pid: int) -> None:
         try:
-            namespace = os.readlink(f"/proc/{pid}/ns/net")
-            folder = f"/proc/{pid}/fd"
-            targets = [_target(f"{folder}/{name}") for name in os.listdir(folder)]
+            namespace, numbers = system.connections.sockets_of(pid)
             if namespace not in self._tables:
-                self._tables[namespace] = _table(pid)
-        except (FileNotFoundError, ProcessLookupError):
+                self._tables[namespace] = system.connections.table(pid)
+        except ENDED:
             return
         except OSError:
             self.unreadable.add(pid)
             return
-        inodes = {int(target[8:-1]) for target in targets if target.startswith("socket:[")}
-        self._owned[pid] = (namespace, inodes)
+        self._owned[pid] = (namespace, numbers)
 
     def _sockets(self, pid: int) -> list[Socket]:
         namespace, inodes = self._owned.get(pid, ("", set()))
@@ -68,30 +64,3 @@ class Connections:
         ends = {other.inode for other in self._tables[namespace] if (other.local, other.remote) == mirrored}
         near = ((pid, inodes) for pid, (where, inodes) in self._owned.items() if where == namespace)
         return next((pid for pid, inodes in near if not inodes.isdisjoint(ends)), None)
-
-
-def _target(link: str) -> str:
-    try:
-        return os.readlink(link)
-    except (FileNotFoundError, ProcessLookupError):
-        return ""  # closed meanwhile
-
-
-def _table(pid: int) -> list[Socket]:
-    found = []
-    for name in ("tcp", "tcp6"):
-        try:
-            with open(f"/proc/{pid}/net/{name}", "rb") as lines:
-                next(lines, None)
-                rows = [line.split() for line in lines]
-        except FileNotFoundError:
-            continue  # a kernel without IPv6
-        for row in rows:
-            if row[3] in (_LISTENING, _ESTABLISHED):
-                found.append(Socket(int(row[9]), _address(row[1]), _address(row[2]), row[3] == _LISTENING))
-    return found
-
-
-def _address(text: bytes) -> Address:
-    address, _, port = text.partition(b":")
-    return address, int(port, 16)

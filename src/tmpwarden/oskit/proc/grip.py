@@ -1,4 +1,4 @@
-"""A hold on one process that no reused number can loosen: a pidfd, opened first and compared with its start then.
+"""A hold on one process that no reused number can loosen: taken first, and compared with its start then.
 
 The only module that sends signals to processes that are not our own children."""
 
@@ -9,7 +9,7 @@ import select
 import signal
 import time
 
-from ...small_files import stat_fields
+from .. import system
 from ..race import race_window as _race_window
 from . import procs
 
@@ -17,7 +17,11 @@ STOPPED_S = 5.0  # somebody may stop a process for a moment
 STILL_S = 60.0  # one sleep for one answer of a disk
 _LOOK_S = 0.25
 _END_S = 2.0
-CAN_FOLLOW = hasattr(os, "pidfd_open")  # a number alone may name another process by the time we end it
+
+
+def can_follow() -> bool:
+    """Whether this system lets us hold on to a process at all."""
+    return system.ending.CAN_FOLLOW
 
 
 class Grip:
@@ -32,13 +36,13 @@ class Grip:
     def send(self, number: int) -> bool:
         """False if it has ended, or is no longer ours to signal."""
         try:
-            signal.pidfd_send_signal(self._fd, number)
+            system.ending.send(self._fd, self.pid, number)
         except (ProcessLookupError, PermissionError):
             return False
         return True
 
     def has_ended(self, *, within_s: float = 0.0) -> bool:
-        """A pidfd becomes readable when its process ends, and stays so."""
+        """What holds it becomes readable when its process ends, and stays so."""
         return bool(select.select([self._fd], [], [], within_s)[0])
 
     def close(self) -> None:
@@ -54,11 +58,11 @@ class Grip:
 def take_hold(pid: int, start: int) -> Grip | None:
     """A grip on the process that had this number and this start; None if it has ended.
 
-    The order decides: while the pidfd says that its process lives, nobody else can have the number, so the start that
-    is read in between is that process's."""
+    The order decides: while what we hold says that its process lives, nobody else can have the number, so the start
+    that is read in between is that process's."""
     _race_window("judged, not yet gripped")
     try:
-        grip = Grip(pid, os.pidfd_open(pid))
+        grip = Grip(pid, system.ending.hold(pid))
     except (ProcessLookupError, PermissionError):
         return None
     _race_window("gripped, not yet compared")
@@ -81,7 +85,7 @@ class Followed:
     def __init__(self, pid: int) -> None:
         self.pid = pid
         self.is_stopped = False  # at the last look
-        self._fd = os.pidfd_open(pid)
+        self._fd = system.ending.hold(pid)
         self._counted: tuple[bytes, ...] = ()
         self._still_s = 0.0
 
@@ -99,8 +103,7 @@ class Followed:
 
     def is_stuck(self, waited_s: float) -> bool:
         """After another look, `waited_s` since the last one."""
-        state, counted = _counted(self.pid)
-        self.is_stopped = state in (b"T", b"t")
+        self.is_stopped, counted = system.ending.progress(self.pid)
         if counted != self._counted or not counted:  # not measured: nobody is ended for that
             self._counted, self._still_s = counted, 0.0
             return False
@@ -110,26 +113,15 @@ class Followed:
     def end(self) -> bool:
         """Kill and reap it. False where it cannot be killed: the kernel keeps one waiting that asked a dead disk."""
         try:
-            signal.pidfd_send_signal(self._fd, signal.SIGKILL)
+            system.ending.send(self._fd, self.pid, signal.SIGKILL)
             poll = select.poll()
             poll.register(self._fd, select.POLLIN)
             if not poll.poll(_END_S * 1000):
                 return False
-            os.waitid(os.P_PIDFD, self._fd, os.WEXITED)
+            system.ending.reap(self._fd, self.pid)
         except (ProcessLookupError, ChildProcessError):
             pass  # a host may reap everybody's children
         return True
 
     def close(self) -> None:
         os.close(self._fd)
-
-
-def _counted(pid: int) -> tuple[bytes, tuple[bytes, ...]]:
-    """Its state, and what grows while it gets on; nothing where that cannot be read."""
-    fields = stat_fields(pid)
-    try:
-        with open(f"/proc/{pid}/status", "rb", buffering=0) as file:
-            switches = tuple(line for line in file.read().splitlines() if b"ctxt_switches" in line)
-    except OSError:
-        return b"", ()
-    return (fields[0], (*fields[11:13], *switches)) if len(fields) > 12 and switches else (b"", ())

@@ -1,27 +1,31 @@
-"""Who uses which path right now: one pass over /proc, then thousands of questions."""
+"""Who uses which path right now: one look at all processes, then thousands of questions."""
 
 from __future__ import annotations
 
 import importlib
 import os
-import sys
 from collections.abc import Callable, Collection, Iterable, Iterator
 
 from ...model.answers import Held, Nobody, NotMeasured, Users
 from ...model.sweep import Witness
 from ...model.terms import WitnessKind
-from . import namespaces, proc_links, procs
-from .proc_pass import MOST_PER_PATH, Key, Pass, Use
+from .. import system
+from . import procs
+from .environs import TEMP_VARIABLES
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+MOST_PER_PATH = 16  # a library that a thousand processes map needs no thousand names
 _FEW_QUESTIONS = 8  # an index of all paths costs as much as twenty looks through them
+
+Key = tuple[str, str]  # where it is: (device, path within the file system), or what stands for that path
+Use = tuple[WitnessKind, int | None, str]  # how, by whom, the path or variable as seen
 
 
 class Holders:
-    """What one look over /proc saw. Paths are compared as (device, path within it), so names in other mount
+    """What one look at all processes saw. Paths are compared as (device, path within it), so names in other mount
     namespaces count too. Never seen: this process's own environment, and what it opened only to look at."""
 
     __slots__ = (
@@ -29,8 +33,8 @@ class Holders:
         "processes", "sessions",
     )  # fmt: skip
 
-    def __init__(self, table: namespaces.MountTable | None) -> None:
-        self._locate: Callable[[str], Key | None] | None = table.locate if table else None
+    def __init__(self) -> None:
+        self._locate: Callable[[str], Key | None] | None = None
         self._held: dict[Key, list[Use]] = {}
         self._asked = 0
         self._below: dict[Key, list[Key]] = {}
@@ -57,14 +61,10 @@ class Holders:
         this pid namespace matter too. `closely`: threads with tables of their own are looked for. Without `uses` only
         who is there and what sessions they carry: nobody can be asked then who uses a path."""
         variables = tuple(session_variables)
-        table, namespace = namespaces.MountTable.of(), namespaces.mount_namespace()
-        holders = cls(table if namespace else None)
-        if table is not None and namespace is not None:
-            found = Pass(holders, table, namespace, variables, frozenset(exclude), closely=closely, uses=uses)
-            found.look(outside)
+        holders = cls()
+        if system.looking.look(holders, variables, frozenset(exclude), outside=outside, closely=closely, uses=uses):
             return holders
-        reason = "this system has no /proc that tells of every process"
-        holders._blind = NotMeasured(reason, lasting=not sys.platform.startswith("linux"))
+        holders._blind = NotMeasured(system.looking.BLIND, lasting=system.looking.IS_LASTING)
         if look_by_psutil(holders, variables):
             holders._locate = locate
         return holders
@@ -111,12 +111,16 @@ class Holders:
         if len(everyone) < MOST_PER_PATH and use not in everyone:
             everyone.append(use)
 
+    def located_by(self, locate: Callable[[str], Key | None]) -> None:
+        """How a path of ours becomes a place."""
+        self._locate = locate
+
     def doubt(self, why: str) -> None:
         self.doubts = (*self.doubts, why)
 
     def ended_well(self, trouble: OSError | None = None) -> None:
-        """/proc could be listed, and only `doubts` say who may have been missed; or why it could not."""
-        self._blind = NotMeasured(f"/proc cannot be listed: {trouble.strerror}") if trouble else None
+        """All could be listed, and only `doubts` say who may have been missed; or why it could not."""
+        self._blind = NotMeasured(f"the processes cannot be listed: {trouble.strerror}") if trouble else None
 
     def _argument(self, pid: int) -> tuple[bytes, ...]:
         try:
@@ -207,7 +211,7 @@ def _note_environment(holders: Holders, process: Any, variables: tuple[str, ...]
         environ: dict[str, str] = process.environ()
     except (failure, OSError):
         return
-    for name in map(os.fsdecode, proc_links.TEMP_VARIABLES):
+    for name in map(os.fsdecode, TEMP_VARIABLES):
         if (value := environ.get(name, "")).startswith("/"):
             holders.add(locate(value), (WitnessKind.TMPDIR, process.pid, f"{name}={value}"))
     for name in variables:

@@ -56,7 +56,7 @@ def _is_this_pid_namespace(pidns: str | None) -> bool:
 
 def _without_start(found: procs.Process, recorded_s: float | None) -> OwnerState:
     """The number is in use, and the record does not say by whom: only dates are left."""
-    booted, started = procs.boot_time_s(), procs.start_time_s(found.start)
+    booted, started = procs.boot_time_s(), procs.started_s(found.pid, found.start)
     if recorded_s is None or booted is None or started is None:
         return OwnerState.ALIVE
     if recorded_s < booted - CLOCK_SLACK_S:

@@ -1,11 +1,10 @@
-"""Which machine, boot, pid namespace and mount namespace this is, and what is mounted where. Read as text from /proc:
-nothing here can hang."""
+"""Which machine, boot, pid namespace and mount namespace this is, and what is mounted where. Nothing here can hang."""
 
 from __future__ import annotations
 
 import os
 
-from . import procs
+from .. import system
 from .slow_mounts import NETWORK_FILESYSTEMS
 from .slow_mounts import waits_for_others as waits_for_others
 
@@ -13,56 +12,40 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-INITIAL_PID_NAMESPACE = "pid:[4026531836]"  # a constant of the kernel: PROC_PID_INIT_INO
-
 _MOST_LINKS = 40  # as the kernel
 
 _boot_id: str | None = None
 _machine_id: str | None = None
 
 
-def _first_line(path: str) -> str | None:
-    return (procs.read_whole(path) or b"").split(b"\n", 1)[0].decode("ascii", "replace").strip() or None
-
-
 def boot_id() -> str | None:
     """Changes with every boot of the kernel; containers share their host's."""
     global _boot_id
     if _boot_id is None:
-        _boot_id = _first_line("/proc/sys/kernel/random/boot_id")
+        _boot_id = system.machine.boot_id()
     return _boot_id
 
 
 def machine_id() -> str | None:
     global _machine_id
     if _machine_id is None:
-        _machine_id = _first_line("/etc/machine-id") or _first_line("/var/lib/dbus/machine-id")
+        _machine_id = system.machine.machine_id()
     return _machine_id
 
 
 def pid_namespace() -> str | None:
-    """`pid:[4026531836]`, or None where it cannot be read."""
-    return _namespace("self/ns/pid")
+    """`pid:[4026531836]`, or None where there is none."""
+    return system.machine.pid_namespace()
 
 
 def mount_namespace(pid: int | str = "self") -> str | None:
-    """`mnt:[4026531841]`, or None where it cannot be read."""
-    return _namespace(f"{pid}/ns/mnt")
-
-
-def _namespace(link: str) -> str | None:
-    try:
-        return os.readlink(f"/proc/{link}")
-    except (OSError, ValueError):
-        return None
+    """`mnt:[4026531841]`, or None where there is none."""
+    return system.machine.mount_namespace(pid)
 
 
 def in_initial_pid_namespace() -> bool:
-    """Whether every process of this kernel has a number here, and /proc shows them under that number."""
-    try:
-        return pid_namespace() == INITIAL_PID_NAMESPACE and os.readlink("/proc/self") == str(os.getpid())
-    except OSError:
-        return False
+    """Whether every process of this kernel can be seen here under its own number."""
+    return system.machine.sees_all_processes()
 
 
 class MountTable:
@@ -74,10 +57,6 @@ class MountTable:
         self.mounts = tuple(mounts)
         self.visible = visible_mounts(mounts)  # by mount point
         self._last: tuple[str, Mount | None] = ("", None)  # a directory, and the mount that it lies in
-
-    @classmethod
-    def parse(cls, text: str) -> MountTable:
-        return cls(parse_mounts(text))
 
     def below(self, root: str) -> MountTable:
         """The same table as everybody else names its points: it was read from a process that has `root` as its root."""
@@ -96,8 +75,7 @@ class MountTable:
     @classmethod
     def read(cls, pid: int | str = "self") -> MountTable:
         """The same; raises OSError where it cannot be read."""
-        with open(f"/proc/{pid}/mountinfo", "rb", buffering=0) as file:
-            return cls.parse(os.fsdecode(file.readall() or b""))
+        return cls(system.mounting.mounts(pid))
 
     def mount_of(self, path: str) -> Mount | None:
         """The mount that a walk along `path` ends in."""
@@ -190,7 +168,7 @@ def follow(path: str, is_end: Callable[[str], bool]) -> tuple[str, tuple[str, ..
 
 
 class Mount:
-    """One line of mountinfo."""
+    """One mount, as Linux tells it in one line of mountinfo."""
 
     __slots__ = ("_known", "_options", "device", "filesystem", "id", "parent", "point", "root", "source")
 
@@ -218,41 +196,6 @@ class Mount:
     def base(self) -> str:
         """The root without the mark that its directory was deleted."""
         return self.root.removesuffix("//deleted")
-
-
-def unescape(text: str) -> str:
-    r"""Undo the kernel's \040 for a space, \011, \012 and \134."""
-    if "\\" not in text:
-        return text
-    head, *parts = text.split("\\")
-    words = [head]
-    for part in parts:
-        if len(part) >= 3 and part[0] in "0123" and part[1] in "01234567" and part[2] in "01234567":
-            words.append(os.fsdecode(bytes([int(part[:3], 8)])) + part[3:])
-        else:
-            words.append("\\" + part)
-    # an escaped byte may be part of a longer UTF-8 sequence: decode the whole again
-    return os.fsdecode(os.fsencode("".join(words)))
-
-
-def parse_mount(line: str) -> Mount | None:
-    """One line of mountinfo, or None if it is no such line."""
-    fields = line.split(" ")
-    try:
-        dash = fields.index("-", 6)
-        number, parent, device, root, point, options = fields[:6]
-        filesystem, super_options = fields[dash + 1], fields[-1]
-        source, both_options = unescape(fields[dash + 2]), f"{options},{super_options}"
-        return Mount(
-            int(number), int(parent), device, unescape(root), unescape(point), both_options, filesystem, source
-        )
-    except (ValueError, IndexError):
-        return None
-
-
-def parse_mounts(text: str) -> list[Mount]:
-    """All of mountinfo; what is no such line is passed over."""
-    return [mount for line in text.split("\n") if (mount := parse_mount(line))]
 
 
 def visible_mounts(mounts: list[Mount]) -> dict[str, Mount]:

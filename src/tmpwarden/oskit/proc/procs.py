@@ -1,18 +1,16 @@
-"""Processes as /proc shows them. Light enough for the hot path: hooks ask here who their agent is."""
+"""Processes, one by one. Light enough for the hot path: hooks ask here who their agent is."""
 
 from __future__ import annotations
 
-import errno
 import os
+
+from .. import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
     from .vitals import Vitals
-
-_READ_SIZE = 1 << 12  # what the kernel gives at once of a long file; more to read into costs more
-_EXITING, _KERNEL_THREAD = 0x00000004, 0x00200000  # PF_EXITING, PF_KTHREAD
 
 
 class Process:
@@ -33,7 +31,8 @@ class Process:
     ) -> None:
         self.pid = pid
         self.parent = parent
-        self.start = start  # clock ticks after boot: with the pid, the identity of a process within one boot
+        # with the pid, the identity of a process within one boot: clock ticks after boot on Linux, macOS' unique id
+        self.start = start
         self.command = command  # the kernel's 15 bytes; anything may be in there
         self.is_kernel_thread = is_kernel_thread
         self.is_exiting = is_exiting  # its first thread
@@ -43,59 +42,9 @@ class Process:
 ENDED = (FileNotFoundError, ProcessLookupError)  # of all errors only these mean that a process is no more
 
 
-def read(path: str) -> bytes:
-    """A file of /proc. Raises one of ENDED when its process is gone, else what kept us from reading it."""
-    fd = os.open(path, os.O_RDONLY | getattr(os, "O_CLOEXEC", 0))
-    try:
-        parts = []
-        while part := os.read(fd, _READ_SIZE):
-            parts.append(part)
-        return b"".join(parts)
-    finally:
-        os.close(fd)
-
-
-def read_whole(path: str) -> bytes | None:
-    """The same for what is only told to people or guessed by: None where it is gone or not for us."""
-    try:
-        return read(path)
-    except (OSError, ValueError):
-        return None
-
-
-def parse_stat(pid: int, line: bytes) -> Process | None:
-    """/proc/PID/stat. The command stands in parentheses and may itself contain spaces and parentheses."""
-    opening, closing = line.find(b"("), line.rfind(b")")
-    fields = line[closing + 2 :].split(None, 20)
-    try:
-        flags = int(fields[6])
-        return Process(
-            pid,
-            int(fields[1]),
-            int(fields[19]),
-            os.fsdecode(line[opening + 1 : closing]),
-            is_kernel_thread=bool(flags & _KERNEL_THREAD),
-            is_exiting=bool(flags & _EXITING),
-            threads=int(fields[17]),
-        )
-    except (IndexError, ValueError):
-        return None
-
-
 def living(pid: int) -> Process | None:
     """That process now, or None if it has ended (as a zombie has: it holds nothing). Raises OSError: not measured."""
-    try:
-        line = read(f"/proc/{pid}/stat")
-    except ENDED:
-        if _is_hidden(pid):
-            raise PermissionError(errno.EACCES, "it is hidden", f"/proc/{pid}") from None
-        return None
-    if _is_over(line):
-        return None
-    found = parse_stat(pid, line)
-    if found is None:
-        raise OSError(errno.EBADMSG, os.strerror(errno.EBADMSG), f"/proc/{pid}/stat")
-    return found
+    return system.processes.living(pid)
 
 
 def is_ending(pid: int) -> bool:
@@ -115,25 +64,22 @@ def process(pid: int) -> Process | None:
 
 def other_threads(pid: int) -> list[int]:
     """All threads of a process but its first; none if it has ended. Raises OSError: not measured."""
-    try:
-        return [int(name) for name in os.listdir(f"/proc/{pid}/task") if name != str(pid)]
-    except ENDED:
-        return []
+    return system.processes.other_threads(pid)
 
 
 def start_ticks(pid: int) -> int | None:
-    """Field 22 of /proc/PID/stat, or None if there is no such process."""
+    """What tells it from others with this number (Process.start), or None if there is no such process."""
     found = process(pid)
     return found.start if found else None
 
 
 def pids() -> list[int]:
-    """Every process number in /proc. Raises OSError: not measured."""
-    return [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    """Every process number. Raises OSError: not measured."""
+    return system.processes.pids()
 
 
 def processes() -> dict[int, Process] | None:
-    """Every process by number, or None on a machine without /proc. One that ends meanwhile is left out."""
+    """Every process by number, or None where they cannot be listed. One that ends meanwhile is left out."""
     try:
         numbers = pids()
     except OSError:
@@ -142,17 +88,8 @@ def processes() -> dict[int, Process] | None:
 
 
 def owner_of(pid: int) -> int | None:
-    """The effective uid, None if it has ended. Raises OSError: not measured. From status: /proc/PID itself belongs to
-    root when a process is not dumpable."""
-    try:
-        text = read(f"/proc/{pid}/status")
-    except ENDED:
-        return None
-    start = text.find(b"\nUid:")
-    try:
-        return int(text[start + 5 :].split(None, 2)[1])
-    except (IndexError, ValueError):
-        raise OSError(errno.EBADMSG, os.strerror(errno.EBADMSG), f"/proc/{pid}/status") from None
+    """The effective uid, None if it has ended. Raises OSError: not measured."""
+    return system.processes.owner_of(pid)
 
 
 def may_be_ours(pid: int) -> bool:
@@ -165,28 +102,21 @@ def may_be_ours(pid: int) -> bool:
 
 def arguments(pid: int) -> tuple[bytes, ...]:
     """Its command line; empty for kernel threads. Raises OSError."""
-    line = read(f"/proc/{pid}/cmdline")
-    return tuple(line.rstrip(b"\0").split(b"\0")) if line else ()
+    return system.processes.arguments(pid)
 
 
 def environment(thread: int) -> bytes:
-    """What it was started with. The kernel shows neither this nor its arguments while it loads a program, as long as a
-    file system likes. Raises one of ENDED where the thread has none any more; OSError: not measured."""
-    trouble = OSError(errno.EAGAIN, "its program is just being loaded")
-    try:
-        text = read(f"/proc/{thread}/environ")
-        if text or read(f"/proc/{thread}/cmdline"):
-            return text
-    except PermissionError as refused:  # as every user but root is without its memory
-        trouble = refused
-    found = living(thread)
-    raise ProcessLookupError(errno.ESRCH, "it ends") if found is None or found.is_exiting else trouble
+    """What it was started with. Raises one of ENDED where the thread has none any more; OSError: not measured."""
+    return system.processes.environment(thread)
 
 
 def described(pid: int, found: Process | None = None) -> str | None:
     """What to call it before people: the program it runs, else the kernel's name for it. Not escaped."""
-    words = (read_whole(f"/proc/{pid}/cmdline") or b"").split(b"\0")
-    if name := words[0].rsplit(b"/", 1)[-1]:
+    try:
+        words = arguments(pid)
+    except (OSError, ValueError):
+        words = ()
+    if words and (name := words[0].rsplit(b"/", 1)[-1]):
         return os.fsdecode(name)
     found = found or process(pid)
     return found.command if found else None
@@ -203,48 +133,14 @@ def ancestors(pid: int, known: Mapping[int, Process | Vitals]) -> list[int]:
 
 def cgroup(pid: int) -> str | None:
     """Where the process is accounted for, or None where that cannot be read."""
-    text = read_whole(f"/proc/{pid}/cgroup")
-    return None if text is None else cgroup_in(text) or None
-
-
-def cgroup_in(text: bytes) -> str:
-    """The path in the one hierarchy of cgroup 2; with cgroup 1, the one that systemd names processes by."""
-    for line in text.splitlines():
-        number, _, rest = line.partition(b":")
-        controller, _, path = rest.partition(b":")
-        if (number == b"0" and not controller) or controller == b"name=systemd":
-            return os.fsdecode(path)
-    return ""
+    return system.processes.cgroup(pid)
 
 
 def boot_time_s() -> float | None:
     """When this kernel started, by the clock of now."""
-    for line in (read_whole("/proc/stat") or b"").split(b"\n"):
-        if line.startswith(b"btime "):
-            return float(line[6:])
-    return None
+    return system.processes.boot_time_s()
 
 
-def start_time_s(start: int) -> float | None:
-    """When a process with these start ticks started, by the clock of now."""
-    booted = boot_time_s()
-    return None if booted is None else booted + start / os.sysconf("SC_CLK_TCK")
-
-
-def _is_hidden(pid: int) -> bool:
-    """hidepid makes other users' processes look as if they had ended; a signal's address cannot be hidden."""
-    if os.name != "posix":  # there, signal 0 is no question
-        return False
-    try:
-        os.kill(pid, 0)
-    except ProcessLookupError:
-        return False
-    except (OSError, OverflowError):
-        return True
-    return True
-
-
-def _is_over(line: bytes) -> bool:
-    """A zombie (Z) or a dead one (X) has let go of everything, unless only its first thread has ended."""
-    fields = line[line.rfind(b")") + 2 :].split(None, 18)
-    return fields[:1] in ([b"Z"], [b"X"]) and len(fields) > 17 and fields[17] in (b"0", b"1")
+def started_s(pid: int, start: int) -> float | None:
+    """When it started, by the clock of now."""
+    return system.processes.started_s(pid, start)

@@ -1,7 +1,7 @@
 """Whether a path can be touched without waiting for ever: a mount that may hang is asked by a child with a deadline.
 
-mountinfo is read first, and reading it cannot hang. Only what lies on a file system that waits for somebody else (a
-server, a FUSE daemon) is asked at all; on most machines that is nothing, and then nothing here costs anything.
+The mount table is read first, and reading it cannot hang. Only what lies on a file system that waits for somebody else
+(a server, a FUSE daemon) is asked at all; on most machines that is nothing, and then nothing here costs anything.
 """
 
 from __future__ import annotations
@@ -15,14 +15,13 @@ import time
 
 from ...errors import FrozenMount
 from ...text import is_within, shown
+from .. import system
 from .namespaces import Mount, MountTable, follow, waits_for_others
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    import select
     from collections.abc import Iterator
 
-_TABLE = "/proc/self/mountinfo"
 DEADLINE_S = 2.0  # from when the child is there
 _START_S = 20.0  # for an interpreter on a starved machine: how long that takes says nothing about a mount
 _MOST_AT_ONCE = 16  # a process each
@@ -43,33 +42,6 @@ os.write(1, b"1")
 _known: dict[tuple[int, str, str], tuple[bool, float]] = {}  # one mount -> did it answer, and when was it asked
 
 
-class Watched:
-    """The mount table, open all the time: the kernel tells who polls it of each change, once. Those who
-    share it ask one after the other, and keep what they read last in `seen`."""
-
-    __slots__ = ("fd", "poll", "seen")
-
-    def __init__(self, fd: int, poll: select.poll) -> None:
-        self.fd, self.poll = fd, poll
-        self.seen: object = None
-
-    @classmethod
-    def open(cls) -> Watched | None:
-        import select
-
-        try:
-            fd = os.open(_TABLE, os.O_RDONLY | os.O_CLOEXEC)
-        except OSError:
-            return None
-        poll = select.poll()
-        poll.register(fd, select.POLLPRI)
-        poll.poll(0)
-        return cls(fd, poll)
-
-    def has_changed(self) -> bool:
-        return len(self.poll.poll(0)) > 0
-
-
 class Reach:
     """The mounts of this moment that may hang."""
 
@@ -86,7 +58,7 @@ class Reach:
         """Read anew only when something was mounted or unmounted since: asked before every step into the unknown."""
         global _watched
         with _turn:
-            _watched = _watched or Watched.open()
+            _watched = _watched or system.mounting.Watched.open()
             if _watched is None:
                 return cls(MountTable.of())
             if not isinstance(_watched.seen, cls) or _watched.has_changed():
@@ -152,7 +124,7 @@ def as_named(path: str) -> str:
     return os.path.join(os.path.realpath(os.path.dirname(full)), os.path.basename(full)) if full != "/" else full
 
 
-_watched: Watched | None = None
+_watched: system.mounting.Watched | None = None
 _turn = _thread.allocate_lock()  # a change is told once: whoever polls second must wait for the new table
 
 

@@ -15,7 +15,7 @@ from operator import attrgetter
 
 from ...model.sweep import Measure
 from ...oskit.proc.forked import forked, reap
-from ...oskit.proc.grip import CAN_FOLLOW, Followed
+from ...oskit.proc.grip import Followed, can_follow
 
 BATCH = 4096  # units that are known before the walking starts; the rest has not even been looked for
 _SELDOM = 16  # units between two looks into the pipe
@@ -60,7 +60,7 @@ class SecondWalker:
         self._order = [other for other in self._order if other > number]
         import threading  # most scans see too little for two
 
-        if len(self._order) < 2 or threading.active_count() > 1 or not CAN_FOLLOW or _cores() < 2:
+        if len(self._order) < 2 or threading.active_count() > 1 or not can_follow() or _cores() < 2:
             return
         try:
             self._pipe, writing = os.pipe()

@@ -19,7 +19,7 @@ from ...oskit.files.doomed import judged
 from ...oskit.files.opening import closing
 from ...oskit.files.roll import Roll
 from ...oskit.proc.forked import forked, reap
-from ...oskit.proc.grip import CAN_FOLLOW, Followed
+from ...oskit.proc.grip import Followed, can_follow
 from ..store import quarantine
 from .taking import Deed
 
@@ -148,7 +148,7 @@ class Purger:
 def _follow(child: int) -> Followed | None:
     """None where it cannot be followed: then it is waited for as any child."""
     try:
-        return Followed(child) if CAN_FOLLOW else None
+        return Followed(child) if can_follow() else None
     except OSError:
         return None
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
-from . import namespaces, procs
+from ...proc import namespaces, procs
+from .reading import read_whole
 
 # Processes of a user's own that hide from that user (not dumpable, or in a namespace of their own), and that start no
 # agent's command in a way we would miss: docs/liveness.md tells why each is here.
@@ -95,5 +96,5 @@ def _doubt_behind(process: procs.Process) -> str | None:
 def _is_shy(process: procs.Process) -> bool:
     if process.command in SHY_COMMANDS:
         return True
-    words = (procs.read_whole(f"/proc/{process.pid}/cmdline") or b"").split(b"\0")
+    words = (read_whole(f"/proc/{process.pid}/cmdline") or b"").split(b"\0")
     return any(word.startswith(_SANDBOXED_BROWSER) for word in words[1:])

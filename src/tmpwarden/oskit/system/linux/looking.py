@@ -7,23 +7,37 @@ import os
 import time
 from collections.abc import Iterator
 
-from ...model.terms import WitnessKind
-from . import detached, namespaces, proc_links, procs, visibility
-from .namespaces import Mount, MountTable, unescape
+from ....model.terms import WitnessKind
+from ...proc import namespaces, procs
+from ...proc.environs import temp_directories, variable_in
+from ...proc.holders import MOST_PER_PATH, Key, Use
+from ...proc.namespaces import Mount, MountTable
+from . import detached, links, visibility
+from .mounting import unescape
+from .reading import read
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from .holders import Holders
+    from ...proc.holders import Holders
 
 _ROUNDS = 4  # a process may fork and end while we look at another: look again for new numbers, this often
 _PAUSES_S = 0.002, 0.02, 0.1, 0.0  # between tries, for one whose program is being loaded
-MOST_PER_PATH = 16  # a library that a thousand processes map needs no thousand names
 
 _LAYERS = ("lowerdir=", "lowerdir+=", "upperdir=", "workdir=")
 _LOOPS = "/sys/block"
+BLIND, IS_LASTING = "this system has no /proc that tells of every process", False  # it may come back
 
-Key = tuple[str, str]  # (device, path within the file system)
-Use = tuple[WitnessKind, int | None, str]  # how, by whom, the path or variable as seen
+
+def look(
+    holders: Holders, variables: tuple[str, ...], exclude: frozenset[int], *, outside: bool, closely: bool, uses: bool
+) -> bool:
+    """Fill it; False where nothing can be seen."""
+    table, namespace = MountTable.of(), namespaces.mount_namespace()
+    if table is None or namespace is None:
+        return False
+    holders.located_by(table.locate)
+    Pass(holders, table, namespace, variables, exclude, closely=closely, uses=uses).look(outside)
+    return True
 
 
 class Pass:
@@ -126,23 +140,23 @@ class Pass:
                     continue
 
     def look_into_threads(self, pid: int) -> None:
-        for thread in proc_links.apart(pid):
+        for thread in links.apart(pid):
             try:
-                namespace = proc_links.mount_namespace(thread)
+                namespace = links.mount_namespace(thread)
                 if namespace not in self.tables:
                     self.read_mounts(namespace, thread)
-                self.note_all(namespace, pid, proc_links.look_at_tables(thread))
+                self.note_all(namespace, pid, links.look_at_tables(thread))
             except procs.ENDED:
                 continue
 
-    def note_all(self, namespace: str, pid: int, look: proc_links.Look) -> None:
+    def note_all(self, namespace: str, pid: int, look: links.Look) -> None:
         crowded = self.crowded.setdefault(namespace, set())
         for kind, paths in look.held:
             for raw in [raw for raw in paths if raw not in crowded]:
-                if raw == proc_links.TOO_DEEP:
+                if raw == links.TOO_DEEP:
                     self.holders.in_the_deep = f"process {pid} uses something whose path is too long to be told"
                     continue
-                known = [self.note(namespace, path, (kind, pid, path)) for path in proc_links.spellings(raw)]
+                known = [self.note(namespace, path, (kind, pid, path)) for path in links.spellings(raw)]
                 if all(known):
                     crowded.add(raw)
 
@@ -150,25 +164,25 @@ class Pass:
         """`thread`: the one to ask; the first of a process may have ended while others go on."""
         if not self.uses:
             return None if pid == self.own_pid else self.note_sessions(pid, procs.environment(thread))
-        namespace = proc_links.mount_namespace(thread)
+        namespace = links.mount_namespace(thread)
         if namespace not in self.tables:
             self.read_mounts(namespace, thread)
         ours = pid == self.own_pid
-        look = proc_links.look_at(thread, ours=ours)
+        look = links.look_at(thread, ours=ours)
         self.note_all(namespace, pid, look)
         if ours:
             return None
         if self.suspects and (table := self.tables.get(namespace)):
             self.suspects.look_at(thread, look, table, has_our_root=namespace == self.own_namespace)
         environ = procs.environment(thread)
-        for variable, value in proc_links.temp_directories(environ):
+        for variable, value in temp_directories(environ):
             for path in self.readings(namespace, value):
                 self.note(namespace, path, (WitnessKind.TMPDIR, pid, f"{variable}={value}"))
         return self.note_sessions(pid, environ)
 
     def note_sessions(self, pid: int, environ: bytes) -> None:
         for name, needle in self.variables:
-            if needle in environ and (found := proc_links.variable_in(environ, needle)):
+            if needle in environ and (found := variable_in(environ, needle)):
                 self.sessions[name].setdefault(found, []).append(pid)
 
     def read_mounts(self, namespace: str, thread: int) -> None:
@@ -260,7 +274,7 @@ def _layers(mount: Mount) -> Iterator[str]:
 def swap_files() -> Iterator[str]:
     """Files that the kernel swaps to: no process has them open. Raises OSError: not measured."""
     try:
-        lines = procs.read("/proc/swaps").split(b"\n")[1:]
+        lines = read("/proc/swaps").split(b"\n")[1:]
     except FileNotFoundError:  # a kernel without swap
         return
     for line in lines:

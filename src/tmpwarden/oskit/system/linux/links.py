@@ -5,15 +5,12 @@ from __future__ import annotations
 import errno
 import os
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable
 from functools import cache
 
-from ... import agent_facts
-from ...model.terms import WitnessKind
-from . import procs
-
-_OF_AGENTS = (*agent_facts.TEMP_VARIABLES, *agent_facts.TEMP_WITNESSES)
-TEMP_VARIABLES = (b"TMPDIR", b"TMP", b"TEMP", *(name.encode() for name in _OF_AGENTS))
+from ....model.terms import WitnessKind
+from ...proc import procs
+from .reading import read
 
 TOO_DEEP = b"/\0"  # a path that is too long to be told
 
@@ -62,7 +59,7 @@ def look_at(pid: int, *, ours: bool = False) -> Look:
     look = Look()
     _read_links(look, pid, _LINKS)
     look.descriptors = _descriptors(pid, ours=ours)
-    look.maps = procs.read(f"/proc/{pid}/maps")
+    look.maps = read(f"/proc/{pid}/maps")
     return look
 
 
@@ -77,25 +74,6 @@ def look_at_tables(thread: int) -> Look:
 def mapped(maps: bytes) -> dict[bytes, None]:
     """The files in the text of maps, each once."""
     return dict.fromkeys(_MAPPED.findall(maps))
-
-
-def temp_directories(environ: bytes) -> Iterator[tuple[str, str]]:
-    """(variable, value) of every absolute temp directory in an environment."""
-    for variable in TEMP_VARIABLES:
-        value = variable_in(environ, variable)
-        if value is not None and value.startswith("/"):
-            yield os.fsdecode(variable), value
-
-
-def variable_in(environ: bytes, name: bytes) -> str | None:
-    """The value of one variable in a NUL separated environment."""
-    needle = name + b"="
-    at = 0 if environ.startswith(needle) else environ.find(b"\0" + needle) + 1
-    if at == 0 and not environ.startswith(needle):
-        return None
-    at += len(needle)
-    end = environ.find(b"\0", at)
-    return os.fsdecode(environ[at : end if end >= 0 else len(environ)])
 
 
 def _read_links(look: Look, pid: int, links: Iterable[tuple[bytes, WitnessKind]]) -> None:

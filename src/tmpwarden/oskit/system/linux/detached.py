@@ -13,11 +13,12 @@ import os
 import time
 from collections.abc import Iterable, Iterator
 
-from ..files.opening import closing
-from . import procs
-from .namespaces import MountTable
-from .proc_links import NO_FILES, TOO_DEEP, Look, mapped
-from .reach import answer_of
+from ...files.opening import closing
+from ...proc import procs
+from ...proc.namespaces import MountTable
+from ...proc.reach import answer_of
+from .links import NO_FILES, TOO_DEEP, Look, mapped
+from .reading import read
 
 _NO_FILES = tuple(map(str.encode, NO_FILES))
 _ELSEWHERE = (b"/dev/", b"/proc/", b"/sys/", *_NO_FILES)
@@ -112,7 +113,7 @@ def _numbers_behind(links: list[str]) -> dict[str, int]:
 
 def _number_behind(link: str) -> int:
     with closing(os.open(link, os.O_PATH | os.O_CLOEXEC)) as fd:
-        return _number_in(procs.read(f"/proc/self/fdinfo/{fd}"))
+        return _number_in(read(f"/proc/self/fdinfo/{fd}"))
 
 
 def _number_in(said: bytes) -> int:
@@ -128,7 +129,7 @@ def _descriptors(thread: int, look: Look, known: frozenset[int]) -> Iterator[tup
             continue
         name = os.fsdecode(raw)
         try:
-            said = procs.read(f"/proc/{thread}/fdinfo/{name}")
+            said = read(f"/proc/{thread}/fdinfo/{name}")
         except procs.ENDED:
             continue
         if (number := _number_in(said)) not in known and number >= 0:

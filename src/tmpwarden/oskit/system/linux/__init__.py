@@ -1,0 +1,1 @@
+"""Linux: everything is read from /proc, or asked of a system call that only this kernel has."""
