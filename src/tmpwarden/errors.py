@@ -124,7 +124,7 @@ class StillInQuarantine(TmpwardenError):
 
 
 class NotForAgents(TmpwardenError):
-    wording = "{0} is set, so an agent runs this, and it must not switch off what guards it"
+    wording = "{0} is set, so an agent runs this, and it must not change what guards it"
     code, exit_code, hint = "not-for-agents", 4, "run it in a terminal of your own"
 
 

@@ -2,6 +2,7 @@
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import time
@@ -83,12 +84,16 @@ def test_an_agent_cannot_take_its_guard_out(own_world: Path, monkeypatch: pytest
         assert "CLAUDE_CODE_SESSION_ID is set, so an agent runs this" in said.stderr
         assert settings.read_bytes() == before
         assert tmpwarden(*words, "--dry-run", CLAUDE_CODE_SESSION_ID=SESSION).returncode == 0
+    kept = ["keep", str(own_world / "kept")]
+    assert tmpwarden(*kept, CLAUDE_CODE_SESSION_ID=SESSION).returncode == 0
+    for words in (["config", "set", "keep.paths", "--unset"], [*kept, "--forget"]):
+        assert tmpwarden(*words, CLAUDE_CODE_SESSION_ID=SESSION).returncode == 4
     assert tmpwarden("install", "claude", "--guard", "--yes", CLAUDE_CODE_SESSION_ID=SESSION).returncode == 0
     assert tmpwarden("uninstall", "claude").returncode == 0
     assert not settings.exists() or b"tmpwarden" not in settings.read_bytes()
 
 
-@pytest.mark.parametrize("agent", ["claude", "gemini", "qwen", "copilot"])
+@pytest.mark.parametrize("agent", ["claude", "codex", "gemini", "qwen", "copilot"])
 def test_variables_that_a_project_sets_do_not_switch_off_an_installed_guard(
     own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, agent: str
 ) -> None:
@@ -104,7 +109,13 @@ def test_variables_that_a_project_sets_do_not_switch_off_an_installed_guard(
     (elsewhere / "tmpwarden" / "off").touch()
     (elsewhere / "tmpwarden" / "config.toml").write_text('[guard]\npresets = ["none"]\n')
     of_project = {"TMPWARDEN_DISABLE": "1", "XDG_CONFIG_HOME": str(elsewhere), "XDG_STATE_HOME": str(elsewhere)}
-    tools = {"claude": "Bash", "gemini": "run_shell_command", "qwen": "run_shell_command", "copilot": "bash"}
+    tools = {
+        "claude": "Bash",
+        "gemini": "run_shell_command",
+        "qwen": "run_shell_command",
+        "copilot": "bash",
+        "codex": "Bash",
+    }
     call = payload(event, tool_name=tools[agent], tool_use_id="t", tool_input={"command": FORBIDDEN})
     done = subprocess.run(
         ["sh", "-c", line],
@@ -115,3 +126,28 @@ def test_variables_that_a_project_sets_do_not_switch_off_an_installed_guard(
         env=os.environ | of_project,
     )
     assert "ask" in done.stdout or "deny" in done.stdout or "block" in done.stdout, done
+
+
+@pytest.mark.skipif(shutil.which("node") is None, reason="needs the program node")
+def test_variables_that_a_project_sets_do_not_switch_off_the_guard_of_opencode(
+    own_world: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(runtime, "_compile", lambda *_: None)
+    (own_world / "home" / ".config" / "opencode").mkdir(parents=True, exist_ok=True)
+    apply.install("opencode", guard=True)
+    [path] = own_world.rglob("tmpwarden-opencode.js")
+    (tmp_path / "tmpwarden").mkdir()
+    (tmp_path / "tmpwarden" / "off").touch()
+    call = {"tool": "bash", "sessionID": "s-1", "callID": "c"}
+    program = tmp_path / "program.mjs"
+    program.write_text(
+        f"import {{ Tmpwarden }} from {json.dumps(str(path))}\n"
+        "const hooks = await Tmpwarden({ directory: '/' })\n"
+        f"await hooks['tool.execute.before']({json.dumps(call)}, {{ args: {{ command: {json.dumps(FORBIDDEN)} }} }})\n"
+        "  .then(() => console.log('passed'), (error) => console.log('refused', error.message))\n"
+    )
+    of_project = {"TMPWARDEN_DISABLE": "1", "XDG_CONFIG_HOME": str(tmp_path), "XDG_STATE_HOME": str(tmp_path)}
+    done = subprocess.run(
+        ["node", str(program)], capture_output=True, text=True, check=True, env=os.environ | of_project
+    )
+    assert done.stdout.startswith("refused"), done

@@ -41,13 +41,18 @@ class Runtime:
         `if_killed`: the answer for a hook that a signal or a crash ends, or that cannot start. The line names our
         directories, and takes the off switch away from what guards: a project's settings can set variables, too."""
         python, script = shlex.quote(self.interpreter), shlex.quote(self.script)
-        places_of_ours = {"XDG_STATE_HOME": places.state_dir(), "XDG_CONFIG_HOME": places.config_dir()}
-        named = [f"{name}={shlex.quote(os.path.dirname(path))}" for name, path in places_of_ours.items()]
+        named = [f"{name}={shlex.quote(path)}" for name, path in places_of_ours().items()]
         own = " ".join([*named, *["TMPWARDEN_DISABLE="] * is_guard])
         run = f"{own} {python} -I -S {script} {agent} {event}" + (" --observe" if observe else "")
         if if_killed:
             run = f"{{ {run} || echo {shlex.quote(if_killed)}; }}"
         return f"[ -x {python} ] && [ -f {script} ] && {run}; exit 0"
+
+
+def places_of_ours() -> dict[str, str]:
+    """What a hook goes by, whatever the environment of its agent says."""
+    paths = {"XDG_STATE_HOME": places.state_dir(), "XDG_CONFIG_HOME": places.config_dir()}
+    return {name: os.path.dirname(path) for name, path in paths.items()}
 
 
 def planned(*, for_all: bool = False) -> Runtime:

@@ -49,7 +49,11 @@ def lines(name: str) -> list[str]:
 def test_every_rule_says_why_what_instead_what_it_means_and_what_it_spares(pack: str) -> None:
     for rule in rules_of(pack):
         assert rule["id"] and rule["description"] and rule["alternative"], rule
-        assert bool(rule.get("matches") and rule.get("spares")) or rule["id"] in ("file", "read-file"), rule
+        assert bool(rule.get("matches") and rule.get("spares")) or rule["id"] in (
+            "file",
+            "read-file",
+            "variable-file",
+        ), rule
 
 
 @pytest.mark.parametrize("pack", PACKS)
@@ -218,6 +222,27 @@ def test_what_steers_the_agent_is_asked_about_by_shell_and_by_file_tool_and_read
     shell = [f"echo x > {path}", f"sed -i s/a/b/ {path}", f"rm {path}", f"cat {path}"]
     calls = [ToolCall("claude", "shell", command=line, cwd="/home/u/proj") for line in shell]
     assert [evaluate(call, rules, context).verdict for call in calls] == ["ask", "ask", "ask", "pass"]
+
+
+@pytest.mark.parametrize(
+    ("tool", "given"),
+    [
+        ("write", {"content": "PORT=1\nTMPWARDEN_DISABLE=1\n"}),
+        ("edit", {"edits": [{"old_string": "a", "new_string": "XDG_STATE_HOME=/x"}]}),
+        ("patch", {"command": "*** Update File: .env\n+XDG_CONFIG_HOME=/x\n"}),
+    ],
+)
+def test_a_variable_of_ours_in_a_projects_env_file_is_asked_about(tool: str, given: dict[str, object]) -> None:
+    rules = load((), preset="sandbox").rules
+    context = context_at("/home/u/proj")
+
+    def verdict(said: dict[str, object], path: str = "/home/u/proj/.env") -> str:
+        call = ToolCall("claude", tool, paths=(path,), cwd="/home/u/proj", tool_input=said)
+        return evaluate(call, rules, context).verdict
+
+    assert verdict(given) == "ask"
+    assert verdict({"content": "PORT=1\n"}) == "pass"
+    assert verdict(given, "/home/u/proj/notes") == "pass"
 
 
 def test_packs_ship_with_the_package() -> None:

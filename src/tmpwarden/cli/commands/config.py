@@ -135,6 +135,8 @@ def set_key(call: Call, key: str, values: tuple[str, ...], unset: bool) -> Answe
     """
     if bool(values) is unset:
         raise BadArgument("say a value, or --unset", hint=f"{key}: {_key_called(key).about}")
+    if call.config_file is None:
+        ask.refuse_agents()
     path = _path_of(call)
     value = _change(path, key, None if unset else values)
     call.warn(*_mistakes(path))

@@ -14,7 +14,7 @@ from ...leases import kept_processes
 from ...oskit.files import atomic, own_dirs, places
 from ...oskit.proc.reach import as_named
 from ...text import shown
-from .. import kinds
+from .. import ask, kinds
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import UntouchedPath
@@ -32,6 +32,8 @@ def command(call: Call, paths: tuple[str, ...], forget: bool) -> Answer:
     Kept in the file `keep` beside config.toml; the key `paths` of [keep] in config.toml counts as well. `pid:1234`
     keeps `tmpwarden orphans` from ending that process, `process:GLOB` from ending any whose command line matches.
     """
+    if forget:
+        ask.refuse_agents()
     programs = [path for path in paths if path.startswith(kept_processes.PREFIXES)]
     _keep_processes(programs, forget)
     wanted = [as_named(os.path.expanduser(path)) for path in paths if path not in programs]

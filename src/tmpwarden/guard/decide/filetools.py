@@ -29,7 +29,7 @@ def judge_file_tool(call: ToolCall, rules: Rules, context: Context) -> Decision:
     if not call.paths:
         return Decision(PASS)
     uses = [_use(path, _MODES.get(call.tool, ANY), context) for path in call.paths]
-    scope = Scope(rules, context, Budget())
+    scope = Scope(rules, context, Budget(), said=_said(call.tool_input))
     for use in uses if rules.owns and call.tool != "read" else ():
         scope.names.take_path(use.resolved)
     worst = max([judge_file(use, rules, scope) for use in uses], key=lambda judged: _RANK[judged.verdict])
@@ -41,6 +41,15 @@ def judge_file_tool(call: ToolCall, rules: Rules, context: Context) -> Decision:
             remedy = " Instead: a file in the project" + (f" or in {context.temp()}." if context.temp() else ".")
         decision.reason = f"{decision.reason}{remedy} (this agent cannot ask; the user may do it by hand)"
     return decision
+
+
+def _said(value: object) -> str:
+    """All texts in what the tool is given."""
+    if isinstance(value, dict):
+        value = list(value.values())
+    if isinstance(value, list):
+        return "\n".join([_said(each) for each in value])
+    return value if isinstance(value, str) else ""
 
 
 def _use(path: str, mode: str, context: Context) -> PathUse:

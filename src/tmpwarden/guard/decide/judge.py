@@ -83,6 +83,8 @@ def _hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:
         return is_prefix(rule.operands, simple)
     if rule.kind == "check":
         return scope.check(rule, simple) if simple.argv else None
+    if rule.mentions and not scope.mentions(rule):
+        return None
     if rule.kind == "arguments":
         return _argument_hit(rule, simple, scope)
     if rule.kind == "redirects":
@@ -183,7 +185,7 @@ def judge_file(use: PathUse, rules: Rules, scope: Scope) -> Judged:
     """One path of a file tool against `[[guard.files]]`, in the same tiers."""
     for decision in (DENY, ALLOW, ASK):
         for rule in rules.of("files", decision):
-            hit = outside(rule, use, scope)
+            hit = outside(rule, use, scope) if scope.mentions(rule) else None
             if hit == YES or (hit == MAYBE and decision == ASK):
                 reason = rule.description or f"{decision} rule {rule.label}: {use.raw}"
                 return Judged(decision, rule.label, _with_alternative(reason, rule, scope))

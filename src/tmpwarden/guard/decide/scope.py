@@ -30,12 +30,15 @@ class Scope:
     """Lives for one decision. Roots and regexes are worked out once."""
 
     __slots__ = (
-        "_globs", "_mounted", "_roots", "budget", "commands", "holds_mount", "is_plain", "look", "names", "protected",
-        "pushes", "redirect_allows", "temp", "tokens", "trusted",
+        "_globs", "_mounted", "_roots", "_said", "budget", "commands", "holds_mount", "is_plain", "look", "names",
+        "protected", "pushes", "redirect_allows", "temp", "tokens", "trusted",
     )  # fmt: skip
 
-    def __init__(self, rules: "Rules", context: "Context", budget: Budget, commands: "tuple[Simple, ...]" = ()) -> None:
+    def __init__(
+        self, rules: "Rules", context: "Context", budget: Budget, commands: "tuple[Simple, ...]" = (), said: str = ""
+    ) -> None:
         self.budget = budget
+        self._said = said  # what a file tool writes
         self.look = context.look
         self.is_plain = context.is_plain
         self.holds_mount = context.holds_mount
@@ -54,6 +57,15 @@ class Scope:
         self.pushes = context.pushes
         self._roots: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._globs: dict[tuple[str, ...], Globs] = {}
+
+    def mentions(self, rule: "Rule") -> bool:
+        """Does the call say one of the words that the rule is about: in an argument, a here-document, a new text?"""
+        if not rule.mentions:
+            return True
+        if not self._said:
+            words = [word for simple in self.commands for word in (*simple.argv, simple.input) if word]
+            self._said = "\n".join(words)
+        return any(word in self._said for word in rule.mentions)
 
     def roots(self, operands: "tuple[str, ...]") -> "tuple[str, ...]":
         """What an allow may rest on: a name in a temp root only while its inode is the one noted."""

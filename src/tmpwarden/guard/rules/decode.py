@@ -37,7 +37,11 @@ def first_words(regex: str) -> tuple[str, ...]:
     return tuple(re.findall(r"(?<![\w/.-])[a-z][a-z0-9_]*(?![\w-])", regex.replace("\\b", " ").replace("\\s", " ")))
 
 
-_OURS = ("~/.config/tmpwarden", "~/.local/state/tmpwarden", "/etc/tmpwarden")
+_OURS = (
+    *("~/.config/tmpwarden", "~/.local/state/tmpwarden", "~/.local/share/tmpwarden"),
+    *("/etc/tmpwarden", "/usr/local/lib/tmpwarden"),
+)
+_ABOVE_OURS = ("~/.config", "~/.local", "~/.local/state", "~/.local/share")
 
 
 def spelled(operands: tuple[str, ...]) -> tuple[str, ...]:
@@ -49,13 +53,13 @@ def spelled(operands: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _settings() -> list[str]:
-    ours = [*_OURS, places.config_dir(), places.state_dir()]
+    ours = [*_OURS, places.config_dir(), places.state_dir(), places.data_dir()]
     return [*(glob for facts in FACTS.values() for glob in facts["guarded"]), *_with_below(ours)]
 
 
 def _agents() -> list[str]:
     homes = [path for facts in FACTS.values() for path in facts["own"] if path[0] == "~"]
-    return [*_settings(), *_with_below(homes)]
+    return [*_settings(), *_ABOVE_OURS, *_with_below(homes)]
 
 
 def _with_below(paths: list[str]) -> list[str]:
@@ -154,7 +158,7 @@ def regex_rule(table: Table, decision: str) -> Rule | None:
 def structured_rule(table: Table, kind: str) -> Rule | None:
     tests = _TESTS[kind]
     own = ("command",) if kind == "arguments" else ()
-    fields = table.fields((*own, *tests, "mode", "decision", "description", "alternative", *PROOF))
+    fields = table.fields((*own, *tests, "mode", "decision", "description", "alternative", "mentions", *PROOF))
     if table.wrong and not fields:
         return None
     given = [test for test in tests if test in fields]
@@ -173,7 +177,10 @@ def structured_rule(table: Table, kind: str) -> Rule | None:
         test=given[0],
         operands=operands,
         mode=_mode(table, fields),
+        mentions=table.texts(fields, "mentions") if "mentions" in fields else (),
     )
+    if rule.mentions and rule.decision == ALLOW:
+        table.fail("mentions", "an allow says what may be done, not what must be mentioned")
     return _worded(table, fields, rule)
 
 

@@ -8,7 +8,7 @@ if TYPE_CHECKING:
     from typing import Any
 
 SESSION = "session"
-_ROW = ("kind", "decision", "label", "patterns", "test", "operands", "mode", "description", "alternative")
+_ROW = ("kind", "decision", "label", "patterns", "test", "operands", "mode", "description", "alternative", "mentions")
 _KEPT = (
     *("owns", "redirect_tmp", "target", "on_error", "default", "rows", "commands", "wild", "trusted", "protected"),
 )
@@ -19,7 +19,18 @@ PROTECTED = ("main", "master", "trunk", "develop", "production", "prod", "stagin
 class Rule:
     """One rule of `[guard]`. `kind` is the list it stands in; `operands` are words, roots, globs or one regex."""
 
-    __slots__ = ("alternative", "decision", "description", "kind", "label", "mode", "operands", "patterns", "test")
+    __slots__ = (
+        "alternative",
+        "decision",
+        "description",
+        "kind",
+        "label",
+        "mentions",
+        "mode",
+        "operands",
+        "patterns",
+        "test",
+    )
 
     def __init__(
         self,
@@ -32,6 +43,7 @@ class Rule:
         mode: str = "any",
         description: str = "",
         alternative: str = "",
+        mentions: "tuple[str, ...]" = (),
     ) -> None:
         self.kind = kind  # "prefix", "check", "arguments", "redirects", "files" or "tools"
         self.decision = decision
@@ -42,6 +54,7 @@ class Rule:
         self.mode = mode
         self.description = description
         self.alternative = alternative
+        self.mentions = mentions  # only where one of these words stands in what the call says
 
     def names(self, name: str) -> bool:
         """Is this rule about the command of that name?"""

@@ -3,10 +3,13 @@
 import { spawn } from "node:child_process"
 import { existsSync } from "node:fs"
 const PYTHON = __PYTHON__, SCRIPT = __SCRIPT__, FLAGS = __FLAGS__
+// What a project sets in the environment does not tell where our settings lie, nor switch the guard off.
+const PLACES = __PLACES__, JUDGING = { TMPWARDEN_DISABLE: "" }
 const UNJUDGED = { message: "tmpwarden was killed or could not start before it could judge this call" }
 const ask = (event, payload) => new Promise((done) => {
   if (!existsSync(PYTHON) || !existsSync(SCRIPT)) return done({})
-  const child = spawn(PYTHON, ["-I", "-S", SCRIPT, "opencode", event, ...FLAGS], { stdio: ["pipe", "pipe", "ignore"] })
+  const env = { ...process.env, ...PLACES, ...(event === "tool.execute.before" ? JUDGING : {}) }
+  const child = spawn(PYTHON, ["-I", "-S", SCRIPT, "opencode", event, ...FLAGS], { stdio: ["pipe", "pipe", "ignore"], env })
   let said = ""
   const end = (status) => { try { done(JSON.parse(said)) } catch { done(status === 0 ? {} : UNJUDGED) } }
   const late = setTimeout(() => { child.kill(); done(UNJUDGED) }, 10000)

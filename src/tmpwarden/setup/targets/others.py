@@ -11,7 +11,7 @@ import tomllib
 from ...errors import BrokenSettings, SetupFailed
 from ...text import shown
 from ..edits import Document, Edit, line_of, parse, read, resolved, spell
-from ..runtime import Runtime
+from ..runtime import Runtime, places_of_ours
 from .target import MARK, Target, Wish
 
 _DISABLE = "claude plugin disable tmpwarden@tmpwarden"
@@ -172,7 +172,13 @@ def _plugin(wish: Wish) -> str:
         text = file.read()
     if not wish.guard:
         text = text[: text.index(_GUARDING)] + text[text.index(_BEHIND_IT) :]
-    known = {"PYTHON": wish.runtime.interpreter, "SCRIPT": wish.runtime.script, "FLAGS": ["--observe"] * wish.observe}
+    runtime = wish.runtime
+    known: dict[str, object] = {
+        "PYTHON": runtime.interpreter,
+        "SCRIPT": runtime.script,
+        "FLAGS": ["--observe"] * wish.observe,
+    }
+    known["PLACES"] = places_of_ours()
     for name, value in known.items():
         text = text.replace(f"__{name}__", json.dumps(value))
     return text.replace("__MARK__", MARK)
