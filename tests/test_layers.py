@@ -210,6 +210,46 @@ def test_no_module_needs_itself_by_way_of_others() -> None:
         pytest.fail(" needs ".join(reversed(circle.args[1])))
 
 
+# A small module lives with the only module of its package that imports it, unless it is a thought of its own.
+SMALL_AND_APART = {
+    "catalogue.process_rows": "a format: processes.toml, which processes.find reads too",
+    "cli.commands.completion": "one file per command",
+    "cli.commands.doctor": "one file per command",
+    "cli.commands.off": "one file per command",
+    "cli.commands.ui": "one file per command",
+    "guard.decide.filetools": "read by hooks before the guard is loaded",
+    "guard.rules.compiled": "the cache that hooks read; what compiles is loaded when a rule has changed",
+    "hooks.bundling": "writes what bundle.py reads: loaded once after a change, never before an ordinary call",
+    "lifecycle.cleared": "words; background is on the way of every hook and never needs them itself",
+    "lifecycle.last_tick": "a format: what a timer writes and `status` reads without the timer's code",
+    "model.answers": "a law: yes, no, or not measured",
+    "oskit.proc.environs": "a format: what a process was started with, the same for every system",
+    "sweep.lock": "a law: one clean at a time",
+}
+_SMALL_LINES = 80
+
+
+def _package(name: str, path: Path) -> str:
+    return name if path.name == "__init__.py" else name.rpartition(".")[0]
+
+
+def test_a_small_module_that_one_sibling_imports_lives_with_it() -> None:
+    known = _modules_by_name()
+    importers: dict[str, list[str]] = {name: [] for name in known}
+    for name, path in known.items():
+        for needed in _needed_by(name, path, known):
+            importers[needed].append(name)
+    apart = set()
+    for name, path in known.items():
+        siblings = [each for each in importers[name] if _package(each, known[each]) == _package(name, path)]
+        is_small = len(path.read_text().splitlines()) < _SMALL_LINES
+        if path.name != "__init__.py" and is_small and len(siblings) == 1:
+            apart.add(name.removeprefix("tmpwarden."))
+    assert len(SMALL_AND_APART) <= 20
+    assert sorted(apart - SMALL_AND_APART.keys()) == []
+    assert sorted(SMALL_AND_APART.keys() - {name.removeprefix("tmpwarden.") for name in known}) == []
+
+
 def test_nobody_uses_the_standard_dataclass_decorator() -> None:
     """It imports inspect and compiles while a command starts; `asdict` and friends, which few need, are welcome."""
     for path, _, parts in modules():
