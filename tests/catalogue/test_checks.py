@@ -69,7 +69,7 @@ def test_a_symlink_is_never_followed(base: tuple[Path, int], check: str) -> None
     assert not ask(check, base, "link")
 
 
-@pytest.mark.parametrize("check", ["elf", "one-line-path"])
+@pytest.mark.parametrize("check", ["elf", "one-line-path", "finder-store"])
 def test_a_fifo_neither_hangs_nor_passes(base: tuple[Path, int], check: str) -> None:
     os.mkfifo(base[0] / "fifo")
     assert ask(check, base, "fifo") is None

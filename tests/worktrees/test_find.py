@@ -2,14 +2,16 @@
 
 import json
 import os
+import time
 from pathlib import Path
 
 import pytest
 
-from support.command import data
+from support.command import answer, data
 from support.repos import git
 from tmpwarden.catalogue import worktrees as catalogue
 from tmpwarden.catalogue.fields import Reading
+from tmpwarden.cli.main import main as main_command
 from worktrees import shapes
 
 
@@ -115,3 +117,85 @@ def test_every_built_in_row_is_read() -> None:
     assert {row.agent for row in catalogue.rows()} >= {"claude", "codex", "cline", "quadwork", "opencode"}
     names = {row.id for row in catalogue.rows() if row.agent == "orchestrators"}
     assert names >= {"vibe-kanban", "claude-squad", "conductor", "t3", "grok", "gastown"}
+
+
+def tree_at(main: Path, path: Path) -> str:
+    git(main, "worktree", "add", "-q", "-b", f"b{len(git(main, 'worktree', 'list'))}", str(path))
+    return str(path)
+
+
+@pytest.mark.parametrize(
+    ("place", "row"),
+    [
+        ("{main}/.claude/worktrees/a", "claude.project-worktrees"),
+        ("{main}/.worktrees/a", "orchestrators.in-repository"),
+        ("{main}/.loom/worktrees/a", "orchestrators.in-repository"),
+        ("{main}/.afk-worktrees/a", "orchestrators.in-repository"),
+        ("{main}.worktrees/a", "orchestrators.beside-repository"),
+        ("{home}/.claude/worktrees/a", "claude.home-worktrees"),
+        ("{home}/.code/working/project/branches/a", "orchestrators.code"),
+        ("{home}/.openclaw/worktrees/1e59/a", "openclaw.worktrees"),
+    ],
+)
+def test_a_place_of_an_agent_is_known_though_no_settings_name_the_project(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, place: str, row: str
+) -> None:
+    main = shapes.project(tmp_path)
+    monkeypatch.chdir(main)
+    tree = tree_at(main, Path(place.format(main=main, home=home)))
+    assert listed() == {tree: row}
+    told = data("worktrees", "clean", "-y", later_s=3700)
+    assert [each["path"] for each in told["removed"]] == [tree]
+
+
+def test_what_the_list_calls_nothing_to_lose_clean_offers(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    main = shapes.project(tmp_path)
+    monkeypatch.chdir(main)
+    paths = [tree_at(main, tmp_path / "mine"), tree_at(main, main / ".worktrees" / "a"), tree_at(main, main / "b")]
+    (tmp_path / "mine" / "new").write_text("work")
+    for later_s in (10, 3700, 73 * 3600):
+        trees = data("worktrees", later_s=later_s)["worktrees"]
+        assert len(trees) == len(paths)
+        offered = data("worktrees", "clean", "--dry-run", later_s=later_s)["removed"]
+        nothing_to_lose = {each["path"] for each in trees if each["reason"] == "nothing-to-lose"}
+        assert {each["path"] for each in offered} == nothing_to_lose
+    assert nothing_to_lose == set(paths[1:])
+
+
+def test_who_cleans_without_a_question_is_told_what_stayed_and_why(
+    home: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    main = shapes.project(tmp_path)
+    monkeypatch.chdir(main)
+    kept, _ = (tree_at(main, main / ".worktrees" / name) for name in ("a", "b"))
+    (Path(kept) / "new").write_text("work")
+    assert main_command(["worktrees", "clean", "-y"], now_ns=lambda: time.time_ns() + 3700 * 10**9) == 0
+    assert f"Kept {kept}: 1 untracked file: new" in capsys.readouterr().out
+
+
+def test_repositories_below_the_roots_of_the_settings_are_found(home: Path, tmp_path: Path, own_world: Path) -> None:
+    main = shapes.project(tmp_path / "code" / "client")
+    tree = tree_at(main, main / ".worktrees" / "a")
+    shapes.project(tmp_path / "code" / "node_modules" / "package")
+    (tmp_path / "code" / "link").symlink_to(tmp_path)
+    assert listed() == {}
+    config = own_world / "config" / "tmpwarden"
+    config.mkdir(exist_ok=True)
+    (config / "config.toml").write_text(f'[worktrees]\nroots = ["{tmp_path}/code"]\n')
+    assert listed() == {tree: "orchestrators.in-repository"}
+    told = data("worktrees", "clean", "-y", later_s=3700)
+    assert [each["path"] for each in told["removed"]] == [tree]
+
+
+def test_a_search_for_repositories_is_bounded_and_says_so(
+    home: Path, tmp_path: Path, own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "code" / "a" / "b").mkdir(parents=True)
+    config = own_world / "config" / "tmpwarden"
+    config.mkdir(exist_ok=True)
+    (config / "config.toml").write_text(f'[worktrees]\nroots = ["{tmp_path}/code"]\n')
+    monkeypatch.setattr("tmpwarden.repos.worktrees.survey._MOST_DIRECTORIES", 2)
+    _, envelope = answer("worktrees")
+    assert any("only 2 directories" in warning for warning in envelope["warnings"])

@@ -23,6 +23,7 @@ _MACH_O = frozenset(bytes.fromhex(magic) for magic in ("cffaedfe", "cefaedfe", "
 _CARGO = {"registry", "git", "bin", ".crates.toml", ".crates2.json"}
 _CARGO |= {".package-cache", ".package-cache-mutate", ".global-cache"}
 _CACHEDIR_SIGNATURE = b"Signature: 8a477f597d28d172789f06886806bc55"  # bford.info/cachedir
+_FINDER = b"\0\0\0\1Bud1"
 _MOST_NAMES = 64
 _LARGEST = 256 << 20
 _NAMES_IN_FULL = (2, 3)  # version 4 leaves out what a name shares with the one before
@@ -50,6 +51,12 @@ def is_mach_o(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
     """A library or program of macOS, thin or universal."""
     head = _head(dir_fd, name, 4)
     return None if head is None else head in _MACH_O
+
+
+def is_finder_store(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+    """How macOS' Finder shows a directory: where its icons stand, and nothing that somebody wrote."""
+    head = _head(dir_fd, name, len(_FINDER))
+    return None if head is None else head == _FINDER
 
 
 def is_one_line_path(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
@@ -282,6 +289,7 @@ CHECKS: dict[str, Check] = {
     "elf": is_elf,
     "mach-o": is_mach_o,
     "one-line-path": is_one_line_path,
+    "finder-store": is_finder_store,
     "empty-dir": is_empty_dir,
     "cachedir-tag": is_tagged_cache,
     "cargo-home": is_cargo_home,

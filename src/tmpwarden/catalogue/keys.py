@@ -41,6 +41,13 @@ def max_age(value: object) -> int:
     return seconds
 
 
+def day_or_more(value: object) -> int:
+    seconds = age(value)
+    if seconds < 86400:
+        raise ValueError("must be at least 24h")
+    return seconds
+
+
 def percent(value: object) -> int:
     digits = value.removesuffix("%") if isinstance(value, str) else ""
     if not (digits.isascii() and digits.isdigit() and 1 <= int(digits) <= 100):
@@ -149,6 +156,7 @@ TABLES: dict[str, str] = {
     "brake": "Files that grow without end (`tmpwarden brake`).",
     "run": "Limits of every `tmpwarden run`, and so of the shell functions; an option wins.",
     "notify": "A program of yours that is told when a temp directory stays full after an unattended clean.",
+    "worktrees": "Where `tmpwarden worktrees` looks beside the places that agents use, and what the timer takes there.",
     "rescue": "Saving what exists nowhere else before its place goes (`tmpwarden rescue`).",
 }
 
@@ -210,6 +218,16 @@ KEYS: dict[str, Key] = {
         example='["notify-send", "tmpwarden", "{message}"]',
     ),
     "notify.at": Key("notify_at_percent", percent, "share", "How full it must be; told once, then once a day."),
+    "worktrees.roots": Key(
+        "worktree_roots", paths, "paths", "Directories to search for repositories.", example='["~/code"]'
+    ),
+    "worktrees.derived_only": Key(
+        "worktrees_derived_only_s",
+        day_or_more,
+        "age",
+        "What npm, pnpm, python or cargo makes again goes into quarantine, in agents' worktrees unused for so long.",
+        example='"14d"',
+    ),
     "rescue.git": Key("rescue_git", flag, "flag", "Let a dead session with git work go, saved first."),
     "rescue.files": Key("rescue_files", flag, "flag", "Save documents of sessions that end."),
     "rescue.keep": Key("rescue_keep_s", max_age, "age", "For how long what was saved stays."),

@@ -119,6 +119,8 @@ def _content(row: Litter) -> bytes:
         return b"\x7fELF\x02\x01\x01"
     if "mach-o" in row.checks:
         return b"\xcf\xfa\xed\xfe\x0c"
+    if "finder-store" in row.checks:
+        return b"\0\0\0\1Bud1\0"
     return b"/home/me/project\n"
 
 

@@ -52,6 +52,8 @@ class Settings:
     run_max_bytes: int | None = None
     notify_command: tuple[str, ...] = ()
     notify_at_percent: int = 90
+    worktree_roots: tuple[str, ...] = ()  # directories whose repositories are looked for
+    worktrees_derived_only_s: int | None = None  # what can be made again in worktrees unused for so long goes by itself
     rescue_git: bool = False
     rescue_files: bool = False
     rescue_keep_s: int = 30 * 86400

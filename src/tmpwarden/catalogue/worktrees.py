@@ -1,9 +1,11 @@
-"""Where agents and orchestrators put worktrees and clones: the `[[worktree]]` tables of the catalogue's files.
+r"""Where agents and orchestrators put worktrees and clones: the `[[worktree]]` tables of the catalogue's files.
 
     [[worktree]]
     id = "project-worktrees"
-    in = ["{project}/.claude/worktrees"]        # {home} {tmp} {xdg_data} {xdg_cache} {project}; * is one component
+    in = ["{project}/.claude/worktrees"]        # {home} {tmp} {xdg_data} {xdg_cache} {project} {repository};
+                                                # * is one component; {repository}: each checkout that was met
     projects = ["{home}/.claude.json"]          # files that name projects: every absolute path in them, key or value
+    lock = 'agent \S+ \(pid (?P<pid>[0-9]+) start (?P<start>[0-9]+)\)'  # the reason of a lock
     why = "worktrees that the agent made beside the project"
     seen = ["anthropics/claude-code#55435"]
 
@@ -14,6 +16,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import tomllib
 from collections.abc import Iterable, Iterator, Mapping
 
@@ -28,8 +31,10 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
-_KEYS = {"id", "in", "projects", "why", "seen"}
-_PLACEHOLDERS = ("{home}", "{tmp}", "{xdg_data}", "{xdg_cache}", "{project}")
+_KEYS = {"id", "in", "projects", "lock", "why", "seen"}
+_PLACEHOLDERS = ("{home}", "{tmp}", "{xdg_data}", "{xdg_cache}", "{project}", "{repository}")
+REPOSITORY = "{repository}"
+_BESIDE = re.compile(r"\{repository\}(\.[\w.-]*\w)")  # `<repo>.worktrees`
 _LARGEST = 64 << 20
 _MOST_PROJECTS = 5000
 
@@ -44,6 +49,7 @@ class WorktreeRow:
     projects: tuple[str, ...]
     why: str
     seen: tuple[str, ...]
+    lock: str | None = None  # what it says in a lock of an agent's: a regular expression with groups pid and start
 
     @property
     def key(self) -> str:
@@ -57,7 +63,15 @@ class WorktreeRow:
         """Directories that exist now and in which each entry may be a worktree."""
         known = {**bases, "project": self.known_projects(bases)}
         for place in self.places:
-            yield from _expanded(place, known)
+            if not place.startswith(REPOSITORY):
+                yield from _expanded(place, known)
+
+    def beside(self, checkouts: Iterable[str]) -> Iterator[str]:
+        """The same in and beside the directories where repositories are checked out."""
+        known = {"repository": tuple(checkouts)}
+        for place in self.places:
+            if place.startswith(REPOSITORY):
+                yield from _expanded(place, known)
 
 
 def bases(roots: Iterable[str], home: str | None) -> dict[str, tuple[str, ...]]:
@@ -102,23 +116,36 @@ def _row(table: dict[str, Any], agent: str, reading: Reading) -> WorktreeRow:
         fields.texts(table, "projects", reading),
         fields.text(table, "why", reading),
         fields.texts(table, "seen", reading),
+        fields.optional(table, "lock", reading),
     )
+    if row.lock is not None and not _names_a_process(row.lock):
+        reading.complain("lock", "must be a regular expression with the groups pid and start")
     if not (row.places or row.projects) or not row.seen:
         reading.complain("seen" if row.places or row.projects else "in", "needs at least one")
     for place in (*row.places, *row.projects):
         start, _, rest = place.partition("/")
-        if start not in _PLACEHOLDERS or not rest or {"..", ".", ""} & set(rest.split("/")):
+        is_beside = _BESIDE.fullmatch(start) is not None
+        if not (is_beside or (start in _PLACEHOLDERS and rest)) or (rest and {"..", ".", ""} & set(rest.split("/"))):
             reading.complain("in", f"{place!r} must be a path below one of {' '.join(_PLACEHOLDERS)}")
     if any(place.startswith("{project}") for place in row.places) and not row.projects:
         reading.complain("projects", "names the files that {project} comes from")
     return row
 
 
+def _names_a_process(pattern: str) -> bool:
+    try:
+        return re.compile(pattern).groupindex.keys() >= {"pid", "start"}
+    except (re.error, RecursionError, OverflowError):
+        return False
+
+
 def _expanded(place: str, bases: Bases) -> list[str]:
     """Paths that exist; links are not followed below the base."""
     start, _, rest = place.partition("/")
-    found = list(bases.get(start.strip("{}"), ()))
-    for component in rest.split("/"):
+    base, _, suffix = start.strip("{").partition("}")
+    found = [f"{path}{suffix}" for path in bases.get(base, ())]
+    found = [path for path in found if not (suffix and os.path.islink(path))]
+    for component in filter(None, rest.split("/")):
         names = ((path, name) for path in found for name in (entry_names(path) if component == "*" else [component]))
         found = [f"{path}/{name}" for path, name in names if not os.path.islink(f"{path}/{name}")]
     return [path for path in found if os.path.exists(path)]

@@ -251,6 +251,12 @@ def common_directory(path: str) -> str | None:
         return None
 
 
+def checkout_of(common: str) -> str | None:
+    """Where a repository has its own checkout, by its place alone; None for a bare one."""
+    main, name = os.path.split(common)
+    return main if name == ".git" and os.path.isdir(common) else None
+
+
 def linked_worktrees(common: str) -> list[str]:
     """Paths that a repository has entries for and where something is checked out now."""
     found, reach = [], Reach.now()

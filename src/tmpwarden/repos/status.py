@@ -9,8 +9,10 @@ import hashlib
 import os
 import re
 import stat
+from collections.abc import Callable
 
 from ..lazy_dataclass import dataclass
+from ..text import is_within
 from . import makers
 from .git_program import Git
 from .gitdir import Directory, Unclear, branch_in, head_in
@@ -77,17 +79,29 @@ class TreeStatus:
     ignored: tuple[str, ...]  # those that cannot be made again: the first such in each that git names
     others: tuple[str, ...] = ()  # all that is untracked or ignored, as git names it
     has_conflicts: bool = False
+    hidden: tuple[str, ...] = ()  # all that git ignores, as it names it
+
+    def is_hidden(self, name: str) -> bool:
+        return any(is_within(name, each.rstrip("/")) for each in self.hidden)
 
 
-def status_of(repository: Repository, also: frozenset[str] = makers.NO_NAMES) -> TreeStatus:
+IsHarmless = Callable[[str, bool], bool]  # (name relative to the tree, whether git ignores it)
+
+
+def status_of(
+    repository: Repository,
+    also: frozenset[str] = makers.NO_NAMES,
+    is_harmless: IsHarmless = lambda name, is_ignored: False,
+) -> TreeStatus:
     """Raises Unclear as every question to git. Files that a private exclude file hides count as ignored.
-    `also`: names of directories that a person calls derived."""
+    `also`: names of directories that a person calls derived. `is_harmless`: nothing is lost with that file."""
     repository.own.check_index()
     head, branch = "-", "-"
     changed: list[str] = []
     untracked: list[str] = []
     ignored: list[str] = []
     others: list[str] = []
+    hidden: list[str] = []
     has_conflicts = False
     *lines, unfinished = os.fsdecode(repository.git.output(*_WORDS)).split("\0")
     for line in lines:
@@ -101,18 +115,25 @@ def status_of(repository: Repository, also: frozenset[str] = makers.NO_NAMES) ->
             has_conflicts |= kind == "u"
         elif kind in ("?", "!"):
             others.append(rest)
-            unique = makers.first_unique(_path(repository, rest), also)
+            hidden += [rest] if kind == "!" else []
+            names = (
+                os.path.relpath(path, _path(repository, ""))
+                for path in makers.unique(_path(repository, rest), also, with_repositories=True)
+            )
+            unique = next((name for name in names if not is_harmless(name, kind == "!")), None)
             if unique is not None and kind == "?":
                 untracked.append(rest)
             elif unique is not None:
-                ignored.append(os.path.relpath(unique, _path(repository, "")))
+                ignored.append(unique)
     if (
         unfinished
         or head != head_in(repository.own.fd)
         or branch != branch_in(repository.own).removeprefix("refs/heads/")
     ):
         raise Unclear("git does not say of HEAD what lies on the disk")
-    return TreeStatus(head, branch, tuple(changed), tuple(untracked), tuple(ignored), tuple(others), has_conflicts)
+    return TreeStatus(
+        head, branch, tuple(changed), tuple(untracked), tuple(ignored), tuple(others), has_conflicts, tuple(hidden)
+    )
 
 
 def _is_checked_out_by_lfs(repository: Repository, kind: str, rest: str) -> bool:

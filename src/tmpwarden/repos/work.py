@@ -3,16 +3,16 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 from ..lazy_dataclass import dataclass
 from ..oskit.files.opening import closing, descend
 from ..text import is_within
 from . import history
 from .gitdir import OF_A_WORKTREE, Directory, Unclear, branch_in, head_in, refs_in
-from .makers import first_unique
+from .makers import unique
 from .repository import Repository, Shape, Unit, module, opened
-from .status import lfs_objects_may_be_only_here, status_of
+from .status import TreeStatus, lfs_objects_may_be_only_here, status_of
 
 _MOST_BRANCHES_TOLD = 5
 _MOST_MODULES = 200
@@ -35,11 +35,32 @@ class Found:
     worktree_of: str | None = None  # a repository elsewhere that keeps an administrative entry of what goes
 
 
-def inspect(dir_fd: int, name: str, inside: str = "", *, was: str | None = None) -> Found:
+class Excuse:
+    """What does not keep a repository although it looks like something to lose. This one excuses nothing."""
+
+    __slots__ = ()
+
+    def is_harmless(self, name: str, is_ignored: bool) -> bool:
+        """Of a file that git does not track, relative to the tree."""
+        return False
+
+    def objection(self, reason: str) -> str:
+        """To the lock of a worktree: "" if it does not count any more."""
+        return f"locked: {reason}".removesuffix(": ")
+
+
+Excuses = Callable[[Repository], Excuse]
+
+
+def no_excuse(repository: Repository) -> Excuse:
+    return Excuse()
+
+
+def inspect(dir_fd: int, name: str, inside: str = "", *, was: str | None = None, excuses: Excuses = no_excuse) -> Found:
     """What exists only in the repository `inside` the unit `name` of an open directory; raises Unclear, which keeps it.
 
     `was`: the path that the unit had, if it was moved. Files that git ignores count too, unless their maker's evidence
-    says that they can be made again: the same test as in a worktree's proof.
+    says that they can be made again: the same test as in a worktree's proof. `excuses`: what such a proof has excused.
     """
     unit = Unit(dir_fd, name, was or f"{os.readlink(f'/proc/self/fd/{dir_fd}')}/{name}")
     try:
@@ -47,7 +68,7 @@ def inspect(dir_fd: int, name: str, inside: str = "", *, was: str | None = None)
             if repository is None:
                 return Found()
             entry = repository.main if repository.shape is Shape.WORKTREE and _lies_outside(repository) else None
-            return Found(tuple(_losses(repository)), entry)
+            return Found(tuple(_losses(repository, excuses(repository))), entry)
     except (OSError, ValueError) as error:
         raise Unclear(str(error)) from None
 
@@ -57,12 +78,12 @@ def _lies_outside(repository: Repository) -> bool:
     return not f"{repository.common.path}/".startswith(f"{now}/")
 
 
-def _losses(repository: Repository) -> Iterator[str]:
+def _losses(repository: Repository, excuse: Excuse) -> Iterator[str]:
     yield from unfinished(repository)
     if repository.shape is not Shape.BARE:
-        yield from uncommitted(repository)
+        yield from uncommitted(repository, excuse)
     if repository.shape is Shape.WORKTREE:
-        yield from _only_of_this_worktree(repository)
+        yield from _only_of_this_worktree(repository, excuse)
     else:
         yield from needed_elsewhere(repository)
         yield from stashes(repository)
@@ -75,15 +96,21 @@ def unfinished(repository: Repository) -> Iterator[str]:
         yield f"an unfinished {name}"
 
 
-def uncommitted(repository: Repository) -> Iterator[str]:
-    status = status_of(repository)
+def uncommitted(repository: Repository, excuse: Excuse) -> Iterator[str]:
+    status = status_of(repository, is_harmless=excuse.is_harmless)
     if changed := len(status.changed):
         yield counted(changed, "modified file")
     names = check_flags(repository)
-    if count := sum(first_unique(f"/proc/self/fd/{repository.tree.fd}/{name}") is not None for name in names):
+    top = f"/proc/self/fd/{repository.tree.fd}"
+    if count := sum(_has_unique(top, name, status, excuse) for name in names):
         yield counted(count, "untracked file")
     if hidden := [path for path in status.ignored if not any(is_within(path, name) for name in names)]:
         yield f"{counted(len(hidden), 'ignored file')} that cannot be made again: {hidden[0]}"
+
+
+def _has_unique(top: str, name: str, status: TreeStatus, excuse: Excuse) -> bool:
+    found = (os.path.relpath(path, top) for path in unique(f"{top}/{name}", with_repositories=True))
+    return any(not excuse.is_harmless(each, status.is_hidden(each)) for each in found)
 
 
 def check_flags(repository: Repository) -> list[str]:
@@ -105,9 +132,9 @@ def check_flags(repository: Repository) -> list[str]:
     return others
 
 
-def _only_of_this_worktree(repository: Repository) -> Iterator[str]:
+def _only_of_this_worktree(repository: Repository, excuse: Excuse) -> Iterator[str]:
     """Its branch and stashes are the main repository's, and stay there."""
-    if repository.own.has("locked"):
+    if repository.own.has("locked") and excuse.objection(repository.own.line("locked")):
         yield f"a worktree that {repository.main} has locked"
     if is_detached(repository) and (count := commits(repository, "HEAD", "--not", *STAYS)):
         yield f"detached HEAD with {counted(count, 'commit')} that no branch has"

@@ -23,7 +23,7 @@ from ..table import Row, draw
 
 
 @click.group(invoke_without_command=True)
-@click.option("--min-age", type=kinds.age, metavar="D", help="How long nothing may have changed (1h).")
+@click.option("--min-age", type=kinds.age, metavar="D", help="Unchanged for so long (1h; elsewhere 72h).")
 @pass_call
 def command(call: Call, min_age: int | None) -> Answer:
     """Worktrees and clones that agents made, and which of them could go without losing anything.
@@ -51,7 +51,7 @@ def proof(call: Call, path: str) -> Answer:
 @click.option("--also", multiple=True, metavar="NAME", help="With --derived-only: NAME can be made again, too.")
 @click.option("--purge", is_flag=True, help="With --derived-only: free the space now; nothing can be undone.")
 @click.option("--branches", is_flag=True, help="Delete the branch too, where it is merged.")
-@click.option("--min-age", type=kinds.age, metavar="D", help="How long nothing may have changed (1h; named: 0).")
+@click.option("--min-age", type=kinds.age, metavar="D", help="Unchanged for so long (1h; elsewhere 72h; named: 0).")
 @click.option("-n", "--dry-run", is_flag=True, help="Show what would go, touch nothing.")
 @click.option("-y", "--yes", "-f", "--force", "yes", is_flag=True, help="Do not ask. What is not proven still stays.")
 @pass_call
@@ -69,7 +69,8 @@ def clean(
 ) -> Answer:
     """Let worktrees go with which nothing would be lost, and their entries in the repository. Asks first.
 
-    They wait in quarantine, and `tmpwarden undo` brings them back whole. Without PATH: those that agents made.
+    They wait in quarantine, and `tmpwarden undo` brings them back whole. Without PATH: all that the list calls
+    "nothing to lose": unused for 1h where agents put them, for 72h elsewhere.
     The branch stays, and a detached HEAD is given a reference under refs/tmpwarden/.
     """
     if (purge or also) and not derived_only:
@@ -79,7 +80,9 @@ def clean(
         raise BadArgument(f"{shown(wrong[0])} is no name of a directory", hint="for example: --also build --also .next")
     wish = TreesWanted(paths, call.roots, call.config_file, min_age, also=also)
     trees = _looked_at(wish, call)
-    chosen = [tree for tree in trees if _may_go(tree, derived_only=derived_only) and (paths or tree.maker)]
+    chosen = [tree for tree in trees if _may_go(tree, derived_only=derived_only)]
+    if derived_only and not paths:  # a person builds in worktrees of their own
+        chosen = [tree for tree in chosen if tree.maker]
     if merged:
         chosen = [tree for tree in chosen if tree.merged in (Merged.REACHABLE, Merged.SAME_PATCH)]
     kept = [tree for tree in trees if tree not in chosen]
@@ -88,23 +91,29 @@ def clean(
     if not yes and not _agreed(chosen, kept, derived_only, call):
         return Answer(summary([], kept, []), lambda: ["Nothing was removed."])
     gone = remove(chosen, wish, only_derived=derived_only, branches=branches, purge=purge, now_ns=call.now_ns)
-    return outcome(call, gone, kept)
+    return outcome(call, gone, kept, told=not yes)
 
 
 def _looked_at(wish: TreesWanted, call: Call) -> list[Tree]:
     with Progress(wanted=not call.json) as progress:
         trees, warnings = survey(
-            wish, on_tree=lambda done, all_: progress.tell(f"Looking: {done} of {all_} ..."), now_ns=call.now_ns
+            wish,
+            on_tree=lambda done, all_: progress.tell(f"Looking: {done} of {all_} ..."),
+            on_search=lambda searched, found: progress.tell(
+                f"Searching: {searched} directories, {plural(found, 'repository', 'repositories')} ..."
+            ),
+            now_ns=call.now_ns,
         )
     call.warn(*warnings)
     return trees
 
 
-def outcome(call: Call, gone: list[Gone], kept: list[Tree]) -> Answer:
+def outcome(call: Call, gone: list[Gone], kept: list[Tree], *, told: bool = False) -> Answer:
+    """`told`: what stays stood in the question."""
     call.warn(*(each.warning for each in gone if each.warning))
     failed = [each for each in gone if each.receipt.outcome is Outcome.FAILED]
     error = Partial(f"{plural(len(failed), 'item')} could not be removed") if failed else None
-    return Answer(summary(gone, kept, []), lambda: done(gone), error=error)
+    return Answer(summary(gone, kept, []), lambda: done(gone, () if told else kept), error=error)
 
 
 def _may_go(tree: Tree, *, derived_only: bool) -> bool:
@@ -231,16 +240,25 @@ def proof_lines(tree: Tree) -> Iterator[str]:
 def plan(chosen: list[Tree], kept: list[Tree], derived_only: bool, call: Call) -> Iterator[str]:
     if chosen:
         yield from draw(_COLUMNS, [_row(tree, call) for tree in chosen], for_a_person=call.for_a_person)
-    for tree in kept[:20]:
-        if not tree.is_proven:
-            yield f"Kept {shown(tree.path)}: {_why(tree)}"
+    yield from _stays(kept)
     if not chosen:
         yield "Nothing to remove."
     elif derived_only:
         yield f"{size(amount(chosen, True))} in them can be made again."
 
 
-def done(gone: list[Gone]) -> Iterator[str]:
+_MOST_KEPT = 20
+
+
+def _stays(kept: Sequence[Tree]) -> Iterator[str]:
+    for tree in kept[:_MOST_KEPT]:
+        yield f"Kept {shown(tree.path)}: {_why(tree) or 'not asked for'}"
+    if len(kept) > _MOST_KEPT:
+        yield f"Kept {plural(len(kept) - _MOST_KEPT, 'more worktree')}: tmpwarden worktrees"
+
+
+def done(gone: list[Gone], kept: Sequence[Tree] = ()) -> Iterator[str]:
+    yield from _stays(kept)
     removed = [each for each in gone if each.is_gone]
     for each in gone:
         if not each.is_gone:

@@ -106,8 +106,16 @@ def mount_id(path: str) -> int | None:
     """The kernel's number for the mount; None where it cannot be told."""
     try:
         with closing(os.open(path, getattr(os, "O_PATH", os.O_RDONLY) | os.O_CLOEXEC)) as fd:
-            with open(f"/proc/self/fdinfo/{fd}", encoding="ascii") as lines:
-                return next((int(line.split()[1]) for line in lines if line.startswith("mnt_id:")), None)
+            return mount_id_of(fd)
+    except OSError:
+        return None
+
+
+def mount_id_of(fd: int) -> int | None:
+    """The same of what is open already."""
+    try:
+        with open(f"/proc/self/fdinfo/{fd}", encoding="ascii") as lines:
+            return next((int(line.split()[1]) for line in lines if line.startswith("mnt_id:")), None)
     except (OSError, ValueError, IndexError):
         return None
 

@@ -100,6 +100,11 @@ def may_be_ours(pid: int) -> bool:
         return True
 
 
+def numbers_below(pid: int) -> tuple[int, ...] | None:
+    """What it is called in pid namespaces below ours; None if it has ended. Raises OSError: not measured."""
+    return system.processes.numbers_below(pid)
+
+
 def arguments(pid: int) -> tuple[bytes, ...]:
     """Its command line; empty for kernel threads. Raises OSError."""
     return system.processes.arguments(pid)

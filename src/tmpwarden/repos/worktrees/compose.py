@@ -8,8 +8,10 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 
 from ...catalogue import worktrees as catalogue
+from ...catalogue.load import load
 from ...errors import FrozenMount, NotFound
 from ...lazy_dataclass import dataclass, replace
+from ...leases import scratch
 from ...model.request import Request, Thresholds
 from ...oskit.files import own_dirs, places, purge
 from ...oskit.files.opening import closing
@@ -18,12 +20,14 @@ from ...sweep.compose import prepare
 from ...sweep.lock import clean_lock
 from ...text import shown
 from .. import gitdir
+from .harmless import Locks, droppings
 from .proof import Tree
 from .removal import Gone, Removal
-from .survey import Candidate, Surveyor, find, maker_of
+from .survey import Candidate, Surveyor, checkouts_below, find, maker_of
 
 _A_PERSON_WAITS_S = 5.0
 IDLE_S = 3600
+UNKNOWN_IDLE_S = 72 * 3600  # of worktrees in no place of an agent's: as everything whose owner nobody knows
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class TreesWanted:
     paths: tuple[str, ...] = ()  # these only; else all that can be found
     roots: tuple[str, ...] = ()
     config_file: str | None = None
-    min_idle_s: int | None = None  # None: an hour for what was found, nothing for what was named
+    min_idle_s: int | None = None  # None: an hour for what agents made, 72 h for the rest, nothing for what was named
     asks_kernel: bool = False  # where somebody cannot be looked at
     also: tuple[str, ...] = ()  # names of directories that the person calls derived
 
@@ -43,28 +47,50 @@ Clock = Callable[[], int]
 
 @contextmanager
 def looking(
-    wish: TreesWanted, *, now_ns: Clock = time.time_ns
+    wish: TreesWanted,
+    *,
+    searches: bool = True,
+    on_search: Callable[[int, int], None] = lambda searched, found: None,
+    now_ns: Clock = time.time_ns,
 ) -> Iterator[tuple[Surveyor, list[Candidate], list[str]]]:
-    """A surveyor, what it should look at, and warnings."""
+    """A surveyor, what it should look at, and warnings. `searches`: below `[worktrees] roots` too."""
     request = Request(roots=wish.roots, config_file=wish.config_file, thresholds=Thresholds(take_ask=True))
     prepared = prepare(request, now_ns=now_ns)
-    idle_s = wish.min_idle_s if wish.min_idle_s is not None else 0 if wish.paths else IDLE_S
+    is_by_default = wish.min_idle_s is None and not wish.paths
+    rows = catalogue.rows()
+    temp_roots = (*prepared.roots, *places.temp_roots())
     with _objects(prepared.state) as objects:
         surveyor = Surveyor(
-            prepared, objects, min_idle_s=idle_s, asks_kernel=wish.asks_kernel, also=frozenset(wish.also)
+            prepared,
+            objects,
+            min_idle_s=IDLE_S if is_by_default else wish.min_idle_s or 0,
+            unknown_idle_s=UNKNOWN_IDLE_S if is_by_default else 0,
+            asks_kernel=wish.asks_kernel,
+            also=frozenset(wish.also),
+            locks=Locks.of((row.lock for row in rows if row.lock), scratch.read_all(temp_roots)),
+            temp_roots=temp_roots,
+            droppings=droppings(load(overrides=prepared.settings.rows).rows),
         )
-        yield surveyor, _candidates(wish, prepared.roots), prepared.warnings
+        beside, left_out = [], ""
+        if not wish.paths and not _is_confined(wish):
+            roots = prepared.settings.worktree_roots if searches else ()
+            below, left_out = checkouts_below(roots, on_search)
+            beside = [os.getcwd(), *below]
+        warnings = [*prepared.warnings, left_out] if left_out else prepared.warnings
+        yield surveyor, _candidates(wish, rows, prepared.roots, beside), warnings
 
 
 def survey(
     wish: TreesWanted,
     *,
     on_tree: Callable[[int, int], None] = lambda done, all_: None,
+    on_search: Callable[[int, int], None] = lambda searched, found: None,
     now_ns: Clock = time.time_ns,
 ) -> tuple[list[Tree], list[str]]:
-    """Every worktree that was named or can be found, biggest first. `on_tree` hears how many of how many are done."""
+    """Every worktree that was named or can be found, biggest first. `on_tree` hears how many of how many are done,
+    `on_search` how many directories were searched and how many repositories found."""
     trees: list[Tree] = []
-    with looking(wish, now_ns=now_ns) as (surveyor, candidates, warnings):
+    with looking(wish, on_search=on_search, now_ns=now_ns) as (surveyor, candidates, warnings):
         for tree in surveyor.look(candidates):
             trees.append(tree)
             on_tree(len(trees), len(candidates))
@@ -87,20 +113,28 @@ def remove(
     now_ns: Clock = time.time_ns,
 ) -> list[Gone]:
     """Take those into quarantine that still are what their proof says. `purge`: nothing of it waits there for undo."""
-    with looking(wish, now_ns=now_ns) as (surveyor, _, _), clean_lock(surveyor.prepared.state, _A_PERSON_WAITS_S):
+    with (
+        looking(wish, searches=False, now_ns=now_ns) as (surveyor, _, _),
+        clean_lock(surveyor.prepared.state, _A_PERSON_WAITS_S),
+    ):
         surveyor.with_branches = branches
         removal = Removal(surveyor.prepared, surveyor, with_branches=branches, keep_for_undo=not purge)
         return removal.take_derived(trees) if only_derived else removal.take(trees)
 
 
-def _candidates(wish: TreesWanted, roots: tuple[str, ...]) -> list[Candidate]:
-    home = None if wish.roots or os.environ.get("TMPWARDEN_ROOTS") else places.home()
-    rows = catalogue.rows()
+def _candidates(
+    wish: TreesWanted, rows: tuple[catalogue.WorktreeRow, ...], roots: tuple[str, ...], beside: list[str]
+) -> list[Candidate]:
+    home = None if _is_confined(wish) else places.home()
     bases = catalogue.bases(roots, home)
     if not wish.paths:
-        return find(rows, bases, beside=(os.getcwd(),) if home else ())
+        return find(rows, bases, beside)
     named = dict.fromkeys(_named(path) for path in wish.paths)
     return [Candidate(path, maker_of(path, rows, bases)) for path in named]
+
+
+def _is_confined(wish: TreesWanted) -> bool:
+    return bool(wish.roots or os.environ.get("TMPWARDEN_ROOTS"))
 
 
 def _named(path: str) -> str:

@@ -7,7 +7,7 @@ import os
 from collections.abc import Callable, Iterable, Iterator
 from enum import Enum
 
-from ...lazy_dataclass import dataclass
+from ...lazy_dataclass import dataclass, field
 from ...model.sweep import Finding, Measure, Witness
 from ...text import plural
 from .. import work
@@ -24,9 +24,9 @@ ITEMS = {  # what people read of each, and the reason to keep a worktree of whic
     "own-refs": ("no refs of its own", "own-refs"),
     "stash": ("no stash of its own", "stash"),
     "unfinished": ("no merge, rebase or bisect going on", "unfinished"),
-    "locked": ("not locked", "locked"),
+    "locked": ("not locked, or by a process that has ended", "locked"),
     "needed": ("no other worktree needs it", "needed-elsewhere"),
-    "ignored": ("ignored files can be made again", "ignored-files"),
+    "ignored": ("ignored files can be made again or are copies", "ignored-files"),
     "submodules": ("nothing unique in submodules", "nested-work"),
     "unused": ("nobody uses it", "in-use"),
     "idle": ("idle", "too-young"),
@@ -58,6 +58,8 @@ class Subject:
     nested: tuple[str, ...]  # directories in it that hold repositories of their own
     stashes: tuple[str, ...]  # what the repository's stashes were made on, as their messages say
     forgotten: tuple[str, ...] = ()  # commits that only the log of its HEAD has
+    differing: tuple[str, ...] = ()  # ignored files that the main checkout has with other contents
+    excuse: work.Excuse = field(default_factory=work.Excuse)
 
 
 Check = Callable[[Subject], str]  # "" if it holds, else why not
@@ -83,7 +85,9 @@ def _is_clean(subject: Subject) -> str:
 
 
 def _has_only_derived_files(subject: Subject) -> str:
-    return _named("ignored file", subject.status.ignored, " that cannot be made again")
+    other = " (the main checkout's differs)"
+    names = [name + other * (name in subject.differing) for name in subject.status.ignored]
+    return _named("ignored file", names, " that cannot be made again")
 
 
 def _is_reached(subject: Subject) -> str:
@@ -123,7 +127,7 @@ def _is_not_locked(subject: Subject) -> str:
     own = subject.repository.own
     if subject.repository.shape is not Shape.WORKTREE or not own.has("locked"):
         return ""
-    return f"locked: {own.line('locked')}".removesuffix(": ")
+    return subject.excuse.objection(own.line("locked"))
 
 
 def _is_needed_by_nobody(subject: Subject) -> str:

@@ -101,6 +101,7 @@ class Removal:
 
     @contextmanager
     def _acting(self, findings: list[Finding]) -> Iterator[_Acting]:
+        self.prepared.weigher.world.excuses = self.surveyor.excuse
         journal, seen = Journal(self.prepared.state), len(self.gone)
         journal.open()
         roots = {finding.path: _root(finding, self.prepared) for finding in findings}

@@ -4,7 +4,8 @@ git says of them, what they weigh. Changes nothing."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+import stat
+from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from threading import Lock
 
@@ -15,6 +16,7 @@ from ...model.sweep import Evidence, Finding, Keep, Litter, Remove
 from ...model.terms import Kind, OwnerRule, Reason, Tier, WitnessKind, Worth
 from ...oskit.files import kernel_word, places, walk
 from ...oskit.files.opening import closing, entry_names
+from ...oskit.proc.reach import Reach
 from ...sweep.find.scan import kind_of
 from ...sweep.prepared import Prepared
 from ...sweep.weigh.evidence import gather
@@ -25,6 +27,7 @@ from ..history import Merged, merged_into, only_in_its_own
 from ..makers import NO_NAMES, derived_directories
 from ..repository import Repository, Shape, Unit, opened
 from ..status import TreeStatus, status_of
+from .harmless import Locks, Spare
 from .proof import Holds, Item, Subject, Tree, items, stash_origins
 
 
@@ -40,11 +43,17 @@ def find(rows: Iterable[WorktreeRow], bases: Bases, beside: Iterable[str] = ()) 
     """All candidates, each once. `beside`: directories whose repositories are looked at as well."""
     found: dict[str, Candidate] = {}
     repositories: dict[str, None] = {}
+    rows = tuple(rows)
     for row in rows:
         for path in _checkouts(row.directories(bases)):
             found.setdefault(path, Candidate(path, row.key))
         repositories |= dict.fromkeys(_repositories(row.known_projects(bases)))
     repositories |= dict.fromkeys(_repositories((*found, *beside)))
+    checkouts = tuple(filter(None, map(gitdir.checkout_of, repositories)))
+    for row in rows:
+        for path in _checkouts(row.beside(checkouts)):
+            if path not in checkouts:
+                found.setdefault(path, Candidate(path, row.key))
     for repository in repositories:
         for path in gitdir.linked_worktrees(repository):
             found.setdefault(path, Candidate(path))
@@ -54,7 +63,10 @@ def find(rows: Iterable[WorktreeRow], bases: Bases, beside: Iterable[str] = ()) 
 def maker_of(path: str, rows: Iterable[WorktreeRow], bases: Bases) -> str | None:
     """The row whose place holds `path`, without looking at anything else there."""
     parent = os.path.dirname(path)
-    places = ((row.key, directory) for row in rows for directory in row.directories(bases))
+    common = gitdir.common_directory(path)
+    checkout = gitdir.checkout_of(common) if common else None
+    of_it = (checkout,) if checkout and checkout != path else ()
+    places = ((row.key, directory) for row in rows for directory in (*row.directories(bases), *row.beside(of_it)))
     return next((key for key, directory in places if os.path.realpath(directory) == parent), None)
 
 
@@ -71,6 +83,49 @@ def _repositories(paths: Iterable[str]) -> Iterator[str]:
         common = gitdir.common_directory(path)
         if common and places.owner_of(common) == places.uid():
             yield common
+
+
+_DEEPEST, _MOST_DIRECTORIES = 8, 50_000
+_NO_CODE = frozenset(("node_modules", "target", "venv", "__pycache__", "vendor", "dist", "build"))
+
+
+def checkouts_below(
+    roots: Iterable[str], on_look: Callable[[int, int], None] = lambda directories, found: None
+) -> tuple[list[str], str]:
+    """Directories of ours below these that hold a `.git`, and "" or what was left out. A checkout is not entered, nor a
+    link, a hidden directory, another file system, or what holds packages and builds by its name."""
+    found: list[str] = []
+    looked, reach = 0, Reach.now()
+    for root in dict.fromkeys(os.path.realpath(path) for path in roots if not reach.frozen(path)):
+        waiting = [(root, 0)]
+        device = _device(root)
+        while waiting:
+            here, depth = waiting.pop()
+            if looked >= _MOST_DIRECTORIES:
+                return found, f"only {_MOST_DIRECTORIES} directories below {root} were searched: name narrower roots"
+            looked += 1
+            on_look(looked, len(found))
+            if gitdir.is_checkout(here):
+                found.append(here)
+            elif depth < _DEEPEST and _device(here) == device:
+                names = (each for each in entry_names(here) if not each.startswith(".") and each not in _NO_CODE)
+                waiting += [(f"{here.rstrip('/')}/{name}", depth + 1) for name in names if _is_own_dir(here, name)]
+    return found, ""
+
+
+def _is_own_dir(parent: str, name: str) -> bool:
+    try:
+        status = os.lstat(f"{parent}/{name}")
+    except OSError:
+        return False
+    return stat.S_ISDIR(status.st_mode) and status.st_uid == places.uid()
+
+
+def _device(path: str) -> int | None:
+    try:
+        return os.lstat(path).st_dev
+    except OSError:
+        return None
 
 
 # No row of the catalogue: its age is judged here, by whoever asks.
@@ -103,6 +158,10 @@ class Surveyor:
     asks_kernel: bool = False  # it takes a lock on every file for a moment
     with_branches: bool = False  # they are to be deleted with it, and their logs with them
     also: frozenset[str] = NO_NAMES  # names of directories that a person calls derived
+    unknown_idle_s: int = 0  # the same as min_idle_s, of what no row's place holds: it may be a person's own
+    locks: Locks = field(default_factory=Locks)
+    temp_roots: tuple[str, ...] = ()
+    droppings: tuple[Litter, ...] = ()
     _known: dict[str, Known] = field(default_factory=dict)
     _lock: Lock = field(default_factory=Lock)
 
@@ -165,19 +224,28 @@ class Surveyor:
                 return Item("unused", Holds.NOT_MEASURED, f"{verdict.doubt}, and {why}")
 
     def _idle(self, tree: Tree) -> Iterator[Item]:
-        if not self.min_idle_s or tree.measure is None:
+        needed_s = self.min_idle_s if tree.maker else max(self.min_idle_s, self.unknown_idle_s)
+        if not needed_s or tree.measure is None:
             return
         age_s = max(0, self.prepared.now_ns() - tree.measure.newest_ns) // 10**9
-        is_idle = age_s >= self.min_idle_s
-        words = "" if is_idle else f"changed {duration(age_s)} ago; left alone for {duration(self.min_idle_s)}"
+        is_idle = age_s >= needed_s
+        words = "" if is_idle else f"changed {duration(age_s)} ago; left alone for {duration(needed_s)}"
         yield Item("idle", Holds.YES if is_idle else Holds.NO, words)
 
+    def excuse(self, repository: Repository) -> Spare:
+        """What of a worktree counts as nothing to lose: at the look, and again at the deed."""
+        mappings = self.prepared.weigher.world.mappings
+        return Spare(repository, self.temp_roots, self.locks, self.droppings, mappings)
+
     def _told_by_git(self, tree: Tree, repository: Repository) -> Tree:
-        status, known = status_of(repository, self.also), self._known_of(repository)
+        spare = self.excuse(repository)
+        status = status_of(repository, self.also, spare.is_harmless)
+        known = self._known_of(repository)
         nested = tuple(inside for inside in (tree.measure.git if tree.measure else ()) if inside)
         deleted = status.branch if self.with_branches else ""
         forgotten = tuple(only_in_its_own(repository, work.STAYS, leaving_out=deleted)) if status.head else ()
-        subject = Subject(repository, status, known.branches, nested, known.stashes, forgotten)
+        subject = Subject(repository, status, known.branches, nested, known.stashes, forgotten,
+                          tuple(spare.differing), spare)  # fmt: skip
         return replace(
             tree,
             repository=repository.main,

@@ -23,6 +23,7 @@ from ...oskit.race import race_window as _race_window
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...oskit.proc.holders import Holders
+    from ...repos.work import Excuses
 
 
 # What is measured once for a run and shared by all its units: processes, owners, locks, mounts.
@@ -61,6 +62,7 @@ class World:
     keeps_rolls: bool = False  # what is judged goes at once: the names that its walk saw are wanted again
     last_roll: tuple[str, Roll] = ("", [])
     mappings: Mappings = field(default_factory=Mappings)
+    excuses: Excuses | None = None  # of worktrees that were proven to go: what their proof excused
     newly_bound: bool = False  # some socket, somewhere: its owner may have bound it by any name
     # the last look at all of these; the first one waits until there is something to ask
     _seen: tuple[Holders, OwnerOf] | None = None
@@ -190,10 +192,12 @@ def _measured(finding: Finding, world: World, dir_fd: int, *, count_atime: bool)
     )
 
 
-def inspect_git(finding: Finding, evidence: Evidence, dir_fd: int, name: str | None = None) -> Evidence:
+def inspect_git(
+    finding: Finding, evidence: Evidence, dir_fd: int, name: str | None = None, excuses: Excuses | None = None
+) -> Evidence:
     """The same evidence with what git work would be lost. Slow, so asked only of what may otherwise go.
 
-    `name`: what the unit is called now, in quarantine."""
+    `name`: what the unit is called now, in quarantine. `excuses`: what does not keep the unit itself."""
     if not evidence.measure or not evidence.measure.git:
         return evidence
     from ...repos import (  # only here: it starts programs, and what that needs is a third of our start-up
@@ -205,7 +209,8 @@ def inspect_git(finding: Finding, evidence: Evidence, dir_fd: int, name: str | N
     entries: list[str] = []
     for relative in evidence.measure.git:
         try:
-            found = work.inspect(dir_fd, name or finding.name, relative, was=finding.path)
+            excused = work.no_excuse if relative or excuses is None else excuses
+            found = work.inspect(dir_fd, name or finding.name, relative, was=finding.path, excuses=excused)
         except gitdir.Unclear as unclear:
             where = f"{relative}: " if relative else ""
             return replace(evidence, git_losses=GitUnclear(f"{where}{unclear}"))

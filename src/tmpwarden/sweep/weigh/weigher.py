@@ -117,7 +117,7 @@ class Weigher:
             return
         verdict = self.judge(finding, evidence)
         if isinstance(verdict, Remove) and evidence.measure and evidence.measure.git:
-            verdict = self.judge(finding, inspect_git(finding, evidence, dir_fd))
+            verdict = self.judge(finding, inspect_git(finding, evidence, dir_fd, excuses=self.world.excuses))
         yield verdict
 
     def judge(self, finding: Finding, evidence: Evidence) -> Verdict:

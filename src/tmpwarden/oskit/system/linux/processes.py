@@ -73,6 +73,18 @@ def owner_of(pid: int) -> int | None:
         raise OSError(errno.EBADMSG, os.strerror(errno.EBADMSG), f"/proc/{pid}/status") from None
 
 
+def numbers_below(pid: int) -> tuple[int, ...] | None:
+    """What it is called in pid namespaces below ours; None if it has ended. Raises OSError: not measured."""
+    try:
+        text = read(f"/proc/{pid}/status")
+    except ENDED:
+        return None
+    line = text.partition(b"\nNSpid:")[2].partition(b"\n")[0]
+    if not line:
+        raise OSError(errno.EBADMSG, os.strerror(errno.EBADMSG), f"/proc/{pid}/status")
+    return tuple(map(int, line.split()[1:]))
+
+
 def arguments(pid: int) -> tuple[bytes, ...]:
     """Its command line; empty for kernel threads. Raises OSError."""
     line = read(f"/proc/{pid}/cmdline")
