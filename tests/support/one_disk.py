@@ -1,4 +1,5 @@
-"""One small file system for the home and /tmp alike, full to the last byte or inode, for whoever runs there."""
+"""One small file system for the home and /tmp alike, or one for each, full to the last byte or inode, for whoever runs
+there."""
 
 import contextlib
 import io
@@ -20,6 +21,7 @@ from tmpwarden.cli.main import main
 
 FILE_SYSTEMS = ("tmpfs", "ext4-1024", "ext4-4096")
 FILLS: dict[str, Callable[[Path], object]] = {"bytes": fill_bytes, "inodes": fill_inodes}
+DISKS = {"one": ("disk",), "two": ("disk", "disk/tmp"), "only /tmp": ("disk/tmp",), "only home": ("disk",)}  # the full
 HOURS = 100
 
 
@@ -32,13 +34,13 @@ Shape = dict[str, tuple[int, int, int, bytes]]
 
 
 @contextlib.contextmanager
-def file_system(kind: str, point: Path, *, few_inodes: bool) -> Iterator[Path]:
+def file_system(kind: str, point: Path, *, few_inodes: bool, image: Path | None = None) -> Iterator[Path]:
     if kind == "tmpfs":
         with tmpfs(point, size="8m", inodes=300 if few_inodes else 0, mode="755") as disk:
             yield disk
         return
     name, _, block = kind.partition("-")
-    image = point.with_suffix(".image")
+    image = image or point.with_suffix(".image")
     size = {"ext4": 16, "btrfs": 128, "xfs": 330}[name]
     with image.open("wb") as file:
         file.truncate(size << 20)
@@ -58,6 +60,7 @@ class OneDisk:
 
     disk: Path
     uid: int
+    disks: str = "one"
     dead: list[Path] = field(default_factory=list)
     markers: list[Path] = field(default_factory=list)
     live: dict[Path, Shape] = field(default_factory=dict)
@@ -111,6 +114,16 @@ class OneDisk:
             os.setgid(self.uid)
             os.setuid(self.uid)
 
+    @property
+    def home_stays_full(self) -> bool:
+        """What fills it is the user's own, and what agents left lies on another disk."""
+        return self.disks in ("two", "only home")
+
+    def find_room_in_the_home(self) -> None:
+        """The user removes what filled it."""
+        for path in self.disk.glob("*filler*"):
+            path.unlink()
+
     def prepare(self, quarantine: str, journal: str) -> None:
         """What an earlier run has left."""
         if quarantine == "there":
@@ -131,8 +144,9 @@ class OneDisk:
     def can_write(self) -> bool:
         def write() -> bool:
             try:
-                (self.home / "a-file").write_text("and what stands in it\n" * 10)
-                (self.home / "a-directory").mkdir()
+                for place in (self.root, *(() if self.home_stays_full else (self.home,))):
+                    (place / "a-file").write_text("and what stands in it\n" * 10)
+                    (place / "a-directory").mkdir()
             except OSError:
                 return False
             return True
@@ -147,6 +161,7 @@ class OneDisk:
     def carried(self) -> list[str]:
         """What a run without room has left in the middle."""
         places = [self.home, self.home / ".local", self.home / ".local" / "state", self.state]
+        places += self.root.glob(f"*-{self.uid}")
         return [name for place in places if place.is_dir() for name in os.listdir(place) if name.startswith(".tmpw")]
 
     def went(self) -> list[Path]:
@@ -179,15 +194,19 @@ def one_disk(
     sessions: int = 4,
     quarantine: str = "absent",
     journal: str = "missing",
+    disks: str = "one",
 ) -> Iterator[OneDisk]:
     """`beside` the dead sessions: markers, live, git, big. `quarantine`: there, or squatted by a file. `journal`: whole
-    or torn, and its reserve is used up."""
+    or torn, and its reserve is used up. `disks`: one of DISKS."""
     with contextlib.ExitStack() as stack:
         point = base / f"disk{len(os.listdir(base))}"  # the last one may not be quite gone
         disk = stack.enter_context(file_system(kind, point, few_inodes=what == "inodes"))
-        made = OneDisk(disk, uid)
+        made = OneDisk(disk, uid, disks)
+        if disks != "one":
+            image = base / f"{point.name}-tmp"
+            stack.enter_context(file_system(kind, made.root, few_inodes=what == "inodes", image=image))
         for path, mode in ((made.home, 0o700), (made.root, 0o1777)):
-            path.mkdir()
+            path.mkdir(exist_ok=True)
             path.chmod(mode)
         if uid:
             os.chown(made.home, uid, uid)
@@ -211,7 +230,8 @@ def one_disk(
             (made.home / "results.csv").write_bytes(b"7" * (1 << 20))
             made.live[made.home / "results.csv"] = snapshot(made.home / "results.csv")
         made.as_owner(lambda: made.prepare(quarantine, journal))
-        FILLS[what](disk)
+        for full in DISKS[disks]:
+            FILLS[what](disk.parent / full.replace("disk", disk.name))
         yield made
 
 

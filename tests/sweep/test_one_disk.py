@@ -15,7 +15,7 @@ from support.bases import base_for_all
 from support.command import LATER
 from support.litter import in_quarantine, later
 from support.mounts import needs_root, tmpfs
-from support.one_disk import FILE_SYSTEMS, FILLS, OneDisk, can_make, command, dead_session, one_disk
+from support.one_disk import DISKS, FILE_SYSTEMS, FILLS, OneDisk, can_make, command, dead_session, one_disk
 from support.strikes import MUTATING, Blow, Call, Sought, record, strike, why_not
 from support.terminal import on_a_terminal
 from support.user import UID
@@ -25,6 +25,7 @@ from tmpwarden.model.sweep import Owner, Remove
 from tmpwarden.model.terms import OwnerState, Tier
 from tmpwarden.sweep.compose import clean, scan
 from tmpwarden.sweep.prepared import Plan
+from tmpwarden.sweep.store.journal import entries
 from tmpwarden.sweep.take.without_room import may_go_for_good
 
 pytestmark = needs_root
@@ -41,6 +42,12 @@ SOME_WORLDS = (  # each word of each column at least once, on two file systems
     ("ext4-1024", "bytes", "squatted", "missing", ()),
     ("ext4-1024", "bytes", "there", "missing", ("markers",)),
     ("tmpfs", "inodes", "there", "torn", ("live",)),
+)
+SOME_PAIRS = (  # of disks; the home of the first two is full of what is the user's own, and stays so
+    ("two", "ext4-4096", "bytes", "absent", "missing", ()),
+    ("two", "tmpfs", "inodes", "there", "missing", ("live",)),
+    ("only home", "ext4-1024", "bytes", "absent", "missing", ("git",)),
+    ("only /tmp", "tmpfs", "bytes", "absent", "missing", ("live",)),
 )
 PARTS = 8
 
@@ -71,6 +78,16 @@ def test_one_clean_is_enough(
         assert_one_clean_is_enough(world, quarantine)
 
 
+@pytest.mark.parametrize(("disks", "kind", "what", "quarantine", "journal", "beside"), SOME_PAIRS)
+def test_one_clean_is_enough_on_two_disks(
+    base: Path, disks: str, kind: str, what: str, quarantine: str, journal: str, beside: tuple[str, ...]
+) -> None:
+    """Where not even our state can be written, what went is told by names on the disk where it lay, and by the journal
+    as soon as somebody has made room for one."""
+    with one_disk(base, kind, what, 0, *beside, quarantine=quarantine, journal=journal, disks=disks) as world:
+        assert_one_clean_is_enough(world, quarantine)
+
+
 def test_what_another_user_holds_goes_back_although_no_line_tells_where_it_was(base: Path) -> None:
     """An ordinary user cannot see root's open file. The kernel can, when quarantine is given up; the label says where
     it lay, as no journal could be written."""
@@ -87,8 +104,11 @@ def test_one_clean_is_enough_in_every_world(base: Path, kind: str, what: str, wh
         pytest.skip(
             f"needs the program mkfs.{kind}" if not can_make(kind) else "needs a file system that counts inodes"
         )
-    for quarantine, journal, beside in itertools.product(QUARANTINES, JOURNALS, BESIDE):
-        with one_disk(base, kind, what, WHO[who], *beside, quarantine=quarantine, journal=journal) as world:
+    worlds = itertools.product(DISKS, QUARANTINES, JOURNALS, BESIDE)
+    for disks, quarantine, journal, beside in worlds:
+        with one_disk(
+            base, kind, what, WHO[who], *beside, quarantine=quarantine, journal=journal, disks=disks
+        ) as world:
             assert_one_clean_is_enough(world, quarantine)
 
 
@@ -138,8 +158,15 @@ def assert_one_clean_is_enough(world: OneDisk, quarantine: str) -> None:
 
 def assert_works(world: OneDisk) -> None:
     assert world.can_write()
-    world.assert_nothing_live_was_touched()
     world.assert_all_that_went_is_told()
+    if world.home_stays_full:
+        world.find_room_in_the_home()
+        status, answer = world.tmpwarden("clean", "--yes", "--json")
+        assert status == 0, answer
+        written = {entry["path"] for entry in entries(str(world.state), "receipt")}
+        assert written >= {str(path) for path in world.dead if path in world.went()}
+        world.assert_all_that_went_is_told()
+    world.assert_nothing_live_was_touched()
     assert world.carried() == [], "nothing is in the middle"
 
 

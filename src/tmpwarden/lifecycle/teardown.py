@@ -18,7 +18,7 @@ from ..model.terms import Outcome, OwnerRule, OwnerState, Tier, Worth
 from ..oskit.proc.procs import process
 from ..sweep.compose import Clock, clean, prepare
 from ..sweep.find.named import singles
-from ..sweep.prepared import Prepared
+from ..sweep.prepared import UNWRITTEN, Prepared
 from ..sweep.store import books
 from ..sweep.weigh.consent import is_due
 from .background import detach
@@ -200,7 +200,7 @@ def _tear_down(
     release.take(named, givers=givers)
     result.receipts += release.receipts
     if result.removed and not release.taking.journal.open():
-        result.warnings.append("the journal could not be written: what was removed is told here only")
+        result.warnings.append(UNWRITTEN)
     result.released = not release.gone.isdisjoint(lease.path for lease in leases)
     if wait or not detach(lambda: _rest(release, prepared.now_ns), keep=release.taking.descriptors):
         result._learn(_rest(release, prepared.now_ns))

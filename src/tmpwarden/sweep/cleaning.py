@@ -11,7 +11,7 @@ from ..model.terms import Outcome, Reason, Tier, Worth
 from ..oskit.files.purge import Purged
 from .explain import left_to_know
 from .find import scan
-from .prepared import CleanResult, Plan, Prepared, make_plan, makes_room
+from .prepared import UNWRITTEN, CleanResult, Plan, Prepared, make_plan, makes_room
 from .store import books, settle
 from .store.expiry import (
     Back,
@@ -151,7 +151,8 @@ class Cleaning:
     def _try_again(self, actor: Actor) -> bool:
         """What stayed for want of room is taken in the same run, once something else has made some."""
         self._collect(actor.finish())
-        if not actor.stranded or not actor.journal.open():
+        roots = {verdict.finding.root for verdict, _ in actor.stranded}
+        if not roots or not (actor.journal.open() or any(actor.quarantines.open(root) is not None for root in roots)):
             return False
         stranded = sorted((verdict for verdict, _ in actor.stranded), key=makes_room)
         actor.stranded.clear()
@@ -324,7 +325,7 @@ class Cleaning:
             if not of_a_part and self.result.confirmed and not self.result.stopped:
                 consent.note_clean(self.prepared.state)
         elif self.result.removed:
-            self.result.warnings.append("the journal could not be written: what was removed is told here only")
+            self.result.warnings.append(UNWRITTEN)
 
 
 def _is_left(receipt: Receipt) -> bool:

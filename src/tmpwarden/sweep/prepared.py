@@ -30,6 +30,10 @@ from .weigh.weigher import Weigher
 
 Change = Callable[[Receipt], Receipt]
 _WENT = (Outcome.REMOVED, Outcome.QUARANTINED)
+UNWRITTEN = (
+    "the journal could not be written: until it can be, names beside the quarantine tell `tmpwarden log` what went, "
+    "and of worthless single files only this run does"
+)
 
 
 @dataclass(slots=True)

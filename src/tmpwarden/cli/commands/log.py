@@ -6,6 +6,7 @@ import calendar
 import time
 from collections import deque
 from collections.abc import Iterable, Iterator, Sequence
+from itertools import chain
 from typing import Any
 
 import click
@@ -16,7 +17,7 @@ from ...model.terms import Reason
 from ...oskit.files import places
 from ...sweep.store import history as observations
 from ...sweep.store import journal
-from ...sweep.store.labels import lying, restorable
+from ...sweep.store.labels import lying, restorable, untold
 from ...text import plural, shown, size
 from ..call import Answer, Call
 from ..group import pass_call
@@ -44,7 +45,8 @@ def command(call: Call, count: int, since: int | None, wanted: tuple[str, ...], 
     wish = _Wish(wanted, None if since is None else call.now_ns() / 1e9 - since)
     if observed:
         return _observed(state, count, wish)
-    told = (entry for each in journal.entries(state) if (entry := _told(each)) and wish.fits(entry))
+    everything = chain(journal.entries(state), untold(state))
+    told = (entry for each in everything if (entry := _told(each)) and wish.fits(entry))
     entries = list(deque(told, maxlen=count))
     came_back = frozenset(str(each.get("id")) for each in entries if each["t"] == "undone")
     waiting = restorable(state)

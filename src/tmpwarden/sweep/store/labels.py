@@ -1,9 +1,10 @@
 """Labels: what the journal says of a taken item, written into names. A name can be made where no byte can be written.
 
 Beside an entry of a quarantine lies an empty file `<16 hex>.n11~<text>` (`.n13`, `.n23`, `.n33` where the text needs
-three names). With it `undo` and the next run know the entry when the journal is lost or could not be written. Where no
-quarantine can be made at all, the item itself carries the text in its name, `.tmpwarden~<text>~<16 hex>.x`, in the
-directory nearest to our state: a rename needs neither a byte nor an inode.
+three names). With it `undo`, `log` and the next run know the entry when the journal is lost or could not be written.
+Where no quarantine can be made at all, the item itself carries the text in its name, `.tmpwarden~<text>~<16 hex>.x`, in
+the directory nearest to our state or, if that lies on another disk, in one of ours below its temp root: a rename needs
+neither a byte nor an inode.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ _WORTHS = {worth.value[:2]: worth.value for worth in Worth}
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=@:")
 _SLASH = "!"
 _FIELDS = 13
+_ENDINGS = ("receipt", "settled", "undone", "expired")  # lines of the journal that tell how it ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,6 +202,34 @@ def nearest(state: str) -> str | None:
     return next(on_the_way(state), None)
 
 
+def places_for(state: str, root: str, path: str) -> Iterator[str]:
+    """Where an item that carries its label may go: as near to our state as can be, or on its own disk."""
+    if (directory := nearest(state)) is not None:
+        yield directory
+    first = path[len(root) :].strip("/").partition("/")[0]
+    yield from (directory for directory in _private_below(root) if directory in (places.ours(root), f"{root}/{first}"))
+
+
+def carriers(state: str, roots: Iterable[str]) -> Iterator[str]:
+    """Wherever one may have been left."""
+    yield from on_the_way(state)
+    for root in roots:
+        yield from _private_below(root)
+
+
+def _private_below(root: str) -> Iterator[str]:
+    """The directories right below a temp root that have our number in their name and are ours alone; our own first."""
+    ending = f"-{places.uid()}"
+    try:
+        names = [name for name in os.listdir(root) if name.endswith(ending)]
+    except OSError:
+        return
+    for path in sorted((os.path.join(root, name) for name in names), key=lambda path: path != places.ours(root)):
+        with suppress(OSError):
+            os.close(opened(path))
+            yield path
+
+
 def is_out_of_room(state: str) -> bool:
     """Whether the journal cannot be written because there is no room, and for no other reason."""
     directory = nearest(state)
@@ -252,6 +282,47 @@ def _by_label(state: str, known: Waiting) -> Iterator[dict[str, Any]]:
             for name in untold:
                 if label := read(fd, directory, state, parts.get(name[:16], ()), name):
                     yield label.as_receipt()
+
+
+def untold(state: str) -> list[dict[str, Any]]:
+    """Receipts of what is gone, or waits in quarantine, and of which no journal tells: by names alone, oldest first."""
+    roots = (*places.temp_roots(extra=known_roots.remembered()), *known_roots.quarantined())
+    found = {label.intent.id[:16]: label for label in (*_beside(state, roots), *_carrying(state, roots))}
+    for entry in journal.entries(state, *_ENDINGS) if found else ():
+        found.pop(str(entry.get("id"))[:16], None)
+    return sorted((label.as_receipt() for label in found.values()), key=lambda receipt: str(receipt["time"]))
+
+
+def _beside(state: str, roots: Iterable[str]) -> Iterator[Label]:
+    for directory in dict.fromkeys((*map(quarantine.beside, roots), quarantine.of_home(state))):
+        try:
+            fd = quarantine.opened(directory)
+        except (OSError, UnsafeScratch):
+            continue
+        with closing(fd):
+            names = os.listdir(fd)
+            lying = {name[:16]: name for name in names if quarantine.is_token(name)}
+            for digits, parts in by_token(names).items():
+                name = lying.get(digits, digits + quarantine.DOOMED)
+                label = None if name.endswith(quarantine.UNDECIDED) else read(fd, directory, state, parts, name)
+                if label and not (digits not in lying and is_back(label.intent)):
+                    yield label
+
+
+def _carrying(state: str, roots: Iterable[str]) -> Iterator[Label]:
+    for directory in carriers(state, roots):
+        with suppress(OSError), closing(opened(directory)) as fd:
+            names = [name for name in os.listdir(fd) if is_carried(name) and name.endswith(quarantine.DOOMED)]
+            yield from filter(None, [read_carried(fd, name, directory) for name in names])
+
+
+def is_back(intent: Intent) -> bool:
+    """Whether it lies where it was taken from, or was never taken."""
+    try:
+        status = os.lstat(intent.path)
+    except OSError:
+        return False
+    return (status.st_dev, status.st_ino) == (intent.device, intent.inode)
 
 
 def quarantined(state: str) -> Iterator[tuple[str, list[str]]]:

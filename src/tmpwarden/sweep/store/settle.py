@@ -33,7 +33,7 @@ _JUDGING_NS = 120 * 10**9  # how long a teardown may take to judge what it took,
 
 def settle(journal: Journal, prepared: Prepared) -> Iterator[str]:
     """Finish the work of a run that was killed; yields a sentence for each thing a person should know."""
-    yield from _carried(journal)
+    yield from _carried(journal, prepared)
     untold = list(_untold(journal, prepared))
     if ended_well(journal.state) and not untold:
         return
@@ -55,9 +55,9 @@ def settle(journal: Journal, prepared: Prepared) -> Iterator[str]:
             yield f"{intent.path} could not be put back; it is safe in {intent.quarantine}"
 
 
-def _carried(journal: Journal) -> Iterator[str]:
+def _carried(journal: Journal, prepared: Prepared) -> Iterator[str]:
     """What a run without room had taken, and its name tells: it goes back, or what was begun is finished."""
-    for directory in labels.on_the_way(journal.state):
+    for directory in labels.carriers(journal.state, prepared.roots):
         with closing(labels.opened(directory)) as fd:
             for name in filter(labels.is_carried, os.listdir(fd)):
                 label, place = labels.read_carried(fd, name, directory), f"{shown(directory)}/{shown(name)}"
@@ -132,20 +132,12 @@ def _by_label(
         return
     if not token and prepared.now_ns() - label.time_s * 10**9 < _JUDGING_NS:
         return  # somebody may be about to take it
-    if not token and (is_told or _is_back(label.intent)):
+    if not token and (is_told or labels.is_back(label.intent)):
         labels.remove(fd, parts)
     elif token or journal.open():
         receipt = label.as_receipt()
         is_told = journal.note(str(receipt.pop("t")), **receipt)
         labels.remove(fd, parts if is_told and not token else ())
-
-
-def _is_back(intent: Intent) -> bool:
-    try:
-        status = os.lstat(intent.path)
-    except OSError:
-        return False
-    return (status.st_dev, status.st_ino) == (intent.device, intent.inode)
 
 
 def _write_receipt(journal: Journal, intent: Intent, measure: Measure | None) -> None:

@@ -1,9 +1,9 @@
 """Destroy an item where neither a quarantine nor a line of journal fits: its own name is the journal.
 
-It is renamed to the directory nearest to our state, by a name that carries its label (sweep/store/labels): that takes
-neither a byte nor an inode. There it is looked at once more, like in any quarantine, and goes back if it is not as it
-was judged. Then it is emptied and keeps its name; the receipt is written into the room that came free; then the name
-goes.
+It is renamed to the directory nearest to our state, or to one of ours on its own disk, by a name that carries its label
+(sweep/store/labels): that takes neither a byte nor an inode. There it is looked at once more, like in any quarantine,
+and goes back if it is not as it was judged. Then it is emptied and keeps its name; the receipt is written into the room
+that came free; then the name goes.
 Whoever is killed anywhere leaves a name that tells the next run what to do.
 """
 
@@ -55,11 +55,14 @@ class WithoutRoom:
 
     def take(self, verdict: Remove, dir_fd: int) -> Receipt | None:
         """None where it cannot be moved without room either: nothing was changed."""
-        directory = labels.nearest(self.journal.state)
-        if directory is None or not labels.is_out_of_room(self.journal.state):
+        finding, state = verdict.finding, self.journal.state
+        if not labels.is_out_of_room(state):
             return None
-        with closing(labels.opened(directory)) as fd:
-            return self._taken(verdict, Deed(verdict, dir_fd, fd, directory))
+        for directory in labels.places_for(state, finding.root, finding.path):
+            with closing(labels.opened(directory)) as fd:
+                if done := self._taken(verdict, Deed(verdict, dir_fd, fd, directory)):
+                    return done
+        return None
 
     def _taken(self, verdict: Remove, deed: Deed) -> Receipt | None:
         gripped = grip(deed, os.urandom(8).hex() + quarantine.DOOMED, "")
