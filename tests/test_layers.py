@@ -250,6 +250,33 @@ def test_a_small_module_that_one_sibling_imports_lives_with_it() -> None:
     assert sorted(SMALL_AND_APART.keys() - {name.removeprefix("tmpwarden.") for name in known}) == []
 
 
+_POSITIONS = 7
+# What takes its words one after the other by nature.
+POSITIONAL = {
+    "make_encoder": "of the standard library, which takes no names",
+    "output": "the words of a git command",
+    "of": "names of fields",
+    "Litter": "a compiled row, in the order of its fields",
+}
+
+
+def test_arguments_travel_by_name() -> None:
+    """A reader should not have to count commas; nor should a tuple be splatted where names are due."""
+    counted = []
+    for path, _, _ in modules():
+        for node in nodes_of(path):
+            if not isinstance(node, ast.Call):
+                continue
+            name = getattr(node.func, "attr", getattr(node.func, "id", ""))
+            splatted = any(
+                isinstance(each, ast.Starred) and isinstance(each.value, ast.Tuple) and len(each.value.elts) > 4
+                for each in node.args
+            )
+            if splatted or (len(node.args) >= _POSITIONS and name not in POSITIONAL):
+                counted.append(f"{path.relative_to(SRC)}:{node.lineno}: {name}")
+    assert counted == []
+
+
 def test_nobody_uses_the_standard_dataclass_decorator() -> None:
     """It imports inspect and compiles while a command starts; `asdict` and friends, which few need, are welcome."""
     for path, _, parts in modules():

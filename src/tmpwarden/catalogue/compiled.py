@@ -81,7 +81,15 @@ def _plain(noun: Agent | Litter) -> tuple[object, ...]:
 
 def _agent(plain: tuple[Any, ...]) -> Agent:
     id_, name, session_env, registry, source, has_facts, rows = plain
-    return Agent(id_, name, session_env, registry, tuple(map(_row, rows)), source, has_facts)
+    return Agent(
+        id=id_,
+        name=name,
+        session_env=session_env,
+        registry=registry,
+        rows=tuple(map(_row, rows)),
+        source=source,
+        has_facts=has_facts,
+    )
 
 
 def _row(plain: tuple[Any, ...]) -> Litter:

@@ -58,13 +58,13 @@ def _agent(data: dict[str, Any], reading: Reading) -> Agent:
 
         worktrees.decode(data["worktree"], agent_id, reading)
     return Agent(
-        agent_id,
-        fields.text(head, "name", reading) or agent_id,
-        fields.texts(head, "session_env", reading),
-        fields.optional(head, "registry", reading),
-        rows,
-        reading.source,
-        "keeps_rewrite" in head or not data.keys().isdisjoint(TABLES),
+        id=agent_id,
+        name=fields.text(head, "name", reading) or agent_id,
+        session_env=fields.texts(head, "session_env", reading),
+        registry=fields.optional(head, "registry", reading),
+        rows=rows,
+        source=reading.source,
+        has_facts="keeps_rewrite" in head or not data.keys().isdisjoint(TABLES),
     )
 
 

@@ -71,6 +71,13 @@ def _row(table: dict[str, Any]) -> ProcessRow:
         raise ValueError(f"part_of {table['part_of']!r} is none of {', '.join(KINDS)}")
     lists = {key: tuple(table.get(key, ())) for key in ("program", "word", "seen", "matches", "spares")}
     return ProcessRow(
-        table["id"], table["kind"], lists["program"], lists["word"], table["why"], lists["seen"], lists["matches"],
-        lists["spares"], table.get("part_of"),
-    )  # fmt: skip
+        id=table["id"],
+        kind=table["kind"],
+        programs=lists["program"],
+        words=lists["word"],
+        why=table["why"],
+        seen=lists["seen"],
+        matches=lists["matches"],
+        spares=lists["spares"],
+        part_of=table.get("part_of"),
+    )

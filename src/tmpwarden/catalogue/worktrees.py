@@ -110,13 +110,13 @@ def _row(table: dict[str, Any], agent: str, reading: Reading) -> WorktreeRow:
     for key in table.keys() - _KEYS:
         reading.complain(key, "is not known in [[worktree]]")
     row = WorktreeRow(
-        agent,
-        fields.identifier(table, reading),
-        fields.texts(table, "in", reading),
-        fields.texts(table, "projects", reading),
-        fields.text(table, "why", reading),
-        fields.texts(table, "seen", reading),
-        fields.optional(table, "lock", reading),
+        agent=agent,
+        id=fields.identifier(table, reading),
+        places=fields.texts(table, "in", reading),
+        projects=fields.texts(table, "projects", reading),
+        why=fields.text(table, "why", reading),
+        seen=fields.texts(table, "seen", reading),
+        lock=fields.optional(table, "lock", reading),
     )
     if row.lock is not None and not _names_a_process(row.lock):
         reading.complain("lock", "must be a regular expression with the groups pid and start")

@@ -72,13 +72,13 @@ class OwnerBook:
         if agent not in self._rosters:
             facts = next((known for known in self.agents if known.id == agent), None)
             self._rosters[agent] = Roster(
-                agent,
-                facts.session_env if facts else (),
-                facts.registry if facts else None,
-                [lease for lease in (*self.leases, *self.owners) if lease.agent == agent],
-                self.holders,
-                self.home,
-                self.unread,
+                agent=agent,
+                session_env=facts.session_env if facts else (),
+                registry=facts.registry if facts else None,
+                leases=[lease for lease in (*self.leases, *self.owners) if lease.agent == agent],
+                holders=self.holders,
+                home=self.home,
+                unread=self.unread,
             )
         return self._rosters[agent]
 

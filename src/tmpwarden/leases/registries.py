@@ -130,7 +130,15 @@ def _claude_entry(pid: int, path: str, unread: list[str]) -> RegistryEntry | Non
             unread.append(f"{path} does not say which session process {pid} runs")
         return None
     machine, pidns = _domain(fields.get("pidDomain"))
-    return RegistryEntry(session, pid, _start(fields.get("procStart")), machine, pidns, written_s, path)
+    return RegistryEntry(
+        session=session,
+        pid=pid,
+        start=_start(fields.get("procStart")),
+        machine=machine,
+        pidns=pidns,
+        recorded_s=written_s,
+        source=path,
+    )
 
 
 def _start(value: object) -> int | None:

@@ -52,7 +52,18 @@ def note(
                 is_in_time = window is not None and window[0] <= seen.born_ns <= window[1]
                 is_free = is_in_time and path not in others and not seen.is_linked
                 owned = is_free and (is_named(root, entry.name, command) or is_named(root, entry.name, output, "whole"))
-                found.append(Birth(path, seen.device, seen.inode, seen.born_ns, agent, session, first, owned))
+                found.append(
+                    Birth(
+                        path=path,
+                        device=seen.device,
+                        inode=seen.inode,
+                        born_ns=seen.born_ns,
+                        agent=agent,
+                        session=session,
+                        command=first,
+                        owned=owned,
+                    )
+                )
     if window is not None and any(birth.owned for birth in found):
         claims.note_call(state, session, window)
     births.note(state, found)

@@ -133,7 +133,20 @@ def resume(pid: int) -> bool:
 
 def end(pid: int, start: int, command: str) -> str:
     told: list[Ended] = []
-    one = Orphan(pid, start, command, 0.0, 0.0, 0, (), 0, None, None, Fate.KEEP, "it filled the disk")
+    one = Orphan(
+        pid=pid,
+        start=start,
+        command=command,
+        age_s=0.0,
+        cpu_s=0.0,
+        memory_bytes=0,
+        ports=(),
+        held_bytes=0,
+        row=None,
+        binding=None,
+        fate=Fate.KEEP,
+        reason="it filled the disk",
+    )
     with_grip = take_hold(pid, start)
     if with_grip is not None:
         with with_grip:

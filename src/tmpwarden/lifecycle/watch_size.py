@@ -67,7 +67,20 @@ def _end(child: int, scratch: str) -> None:
     inside = {one.pid for one in seen.own() if any(value == scratch for _, value in temp_directories(one.environ))}
     pids = {child, *seen.descendants(child), *inside}
     doomed = [
-        Orphan(one.pid, one.start, one.name, 0.0, one.cpu_s, 0, (), 0, None, None, Fate.KEEP, "it is over --max-bytes")
+        Orphan(
+            pid=one.pid,
+            start=one.start,
+            command=one.name,
+            age_s=0.0,
+            cpu_s=one.cpu_s,
+            memory_bytes=0,
+            ports=(),
+            held_bytes=0,
+            row=None,
+            binding=None,
+            fate=Fate.KEEP,
+            reason="it is over --max-bytes",
+        )
         for one in (seen.known[pid] for pid in pids if pid in seen.known)
     ]
     end.end(doomed, tell=lambda ended: None)

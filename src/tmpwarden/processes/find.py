@@ -102,18 +102,18 @@ def _orphan(suspect: Suspect, world: ProcessWorld, roots: Sequence[str], table: 
     started_s = procs.started_s(one.pid, one.start)
     held = {file.identity: file.allocated_bytes for file in open_files(one.pid, roots, table)}
     return Orphan(
-        one.pid,
-        one.start,
-        " ".join(one.arguments) or one.name,
-        max(0.0, time.time() - started_s) if started_s is not None else 0.0,
-        one.cpu_s,
-        vitals.proportional_bytes(one.pid) or one.memory_bytes,
-        world.connections.ports(one.pid),
-        sum(held.values()),
-        suspect.row,
-        suspect.binding,
-        fate,
-        reason,
+        pid=one.pid,
+        start=one.start,
+        command=" ".join(one.arguments) or one.name,
+        age_s=max(0.0, time.time() - started_s) if started_s is not None else 0.0,
+        cpu_s=one.cpu_s,
+        memory_bytes=vitals.proportional_bytes(one.pid) or one.memory_bytes,
+        ports=world.connections.ports(one.pid),
+        held_bytes=sum(held.values()),
+        row=suspect.row,
+        binding=suspect.binding,
+        fate=fate,
+        reason=reason,
     )
 
 

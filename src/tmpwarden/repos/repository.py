@@ -91,14 +91,29 @@ def opened(unit: Unit, inside: str = "") -> Iterator[Repository | None]:
             yield None  # a placeholder, such as sandboxes make
         else:
             own = Directory(_closing(stack, descend(fd, ".git")))
-            yield _checked(Repository(Shape.CLONE, path, unit, tree, own, own, _config(own), Git(fd)))
+            yield _checked(
+                Repository(
+                    shape=Shape.CLONE,
+                    path=path,
+                    unit=unit,
+                    tree=tree,
+                    own=own,
+                    common=own,
+                    config=_config(own),
+                    git=Git(fd),
+                )
+            )
 
 
 def _bare(unit: Unit, path: str, tree: Directory, stack: ExitStack) -> Repository | None:
     if not (tree.has("HEAD") and tree.has_directory("objects") and tree.has_directory("refs")):
         return None
     git = Git(tree.fd, directory=".", work_tree=None)
-    return _checked(Repository(Shape.BARE, path, unit, tree, tree, tree, _config(tree), git))
+    return _checked(
+        Repository(
+            shape=Shape.BARE, path=path, unit=unit, tree=tree, own=tree, common=tree, config=_config(tree), git=git
+        )
+    )
 
 
 def _named_elsewhere(unit: Unit, path: str, tree: Directory, stack: ExitStack) -> Repository:
@@ -117,7 +132,11 @@ def _named_elsewhere(unit: Unit, path: str, tree: Directory, stack: ExitStack) -
     if not _is_same(os.path.join(path, target, own.line("gitdir")), f"{path}/.git"):
         raise Unclear(f"{own.path} is the entry of another worktree")
     settings = _config(common, own if own.has("config.worktree") else None)
-    return _checked(Repository(Shape.WORKTREE, path, unit, tree, own, common, settings, git))
+    return _checked(
+        Repository(
+            shape=Shape.WORKTREE, path=path, unit=unit, tree=tree, own=own, common=common, config=settings, git=git
+        )
+    )
 
 
 def _submodule(unit: Unit, path: str, tree: Directory, own: Directory, git: Git) -> Repository:
@@ -126,14 +145,29 @@ def _submodule(unit: Unit, path: str, tree: Directory, own: Directory, git: Git)
     origin = os.path.normpath(os.path.join(path, tree.line(".git").partition(" ")[2]))
     if back is None or not _is_same(os.path.join(origin, back.strip('"')), path):
         raise Unclear("the repository that its .git names does not name it in turn")
-    return _checked(Repository(Shape.SUBMODULE, path, unit, tree, own, own, settings, git))
+    return _checked(
+        Repository(
+            shape=Shape.SUBMODULE, path=path, unit=unit, tree=tree, own=own, common=own, config=settings, git=git
+        )
+    )
 
 
 def module(unit: Unit, path: str, directory: Directory) -> Repository:
     """The repository of a submodule by itself, whether it is checked out or not: commits only, no work tree."""
     settings = _config(directory, allowed=_OF_A_SUBMODULE)
     git = Git(directory.fd, directory=".", work_tree=".")  # bare and core.worktree would contradict each other
-    return _checked(Repository(Shape.BARE, path, unit, directory, directory, directory, settings, git))
+    return _checked(
+        Repository(
+            shape=Shape.BARE,
+            path=path,
+            unit=unit,
+            tree=directory,
+            own=directory,
+            common=directory,
+            config=settings,
+            git=git,
+        )
+    )
 
 
 def _reached(stack: ExitStack, unit: Unit, path: str, what: str) -> Directory:

@@ -132,7 +132,14 @@ def status_of(
     ):
         raise Unclear("git does not say of HEAD what lies on the disk")
     return TreeStatus(
-        head, branch, tuple(changed), tuple(untracked), tuple(ignored), tuple(others), has_conflicts, tuple(hidden)
+        head=head,
+        branch=branch,
+        changed=tuple(changed),
+        untracked=tuple(untracked),
+        ignored=tuple(ignored),
+        others=tuple(others),
+        has_conflicts=has_conflicts,
+        hidden=tuple(hidden),
     )
 
 

@@ -45,10 +45,12 @@ def _changes(text: str, node: JsonValue, wanted: object, style: _Style, depth: i
         return []
     if node.kind == "object" and isinstance(wanted, dict):
         old = [member.key for member in node.members]
-        return _in_container(text, node, old, list(wanted), list(wanted.values()), style, depth)
+        return _in_container(
+            text=text, node=node, old=old, new=list(wanted), values=list(wanted.values()), style=style, depth=depth
+        )
     if node.kind == "list" and isinstance(wanted, list):
         old, new = [_mark(member.node.plain()) for member in node.members], [_mark(item) for item in wanted]
-        return _in_container(text, node, old, new, wanted, style, depth)
+        return _in_container(text=text, node=node, old=old, new=new, values=wanted, style=style, depth=depth)
     return [(node.start, node.end, style.spelled(wanted, depth))]
 
 

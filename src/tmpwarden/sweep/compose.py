@@ -157,7 +157,17 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     warnings = [*settings.warnings, *catalogue.warnings, *roots.warnings, *about_words]
     home_roots = frozenset(start.root for start in starts if start.is_home)
     return Prepared(
-        *(request, settings, tuple(roots), home_roots, finder, weigher, state, now_ns, consent, pressure, warnings),
+        request=request,
+        settings=settings,
+        roots=tuple(roots),
+        home_roots=home_roots,
+        finder=finder,
+        weigher=weigher,
+        state=state,
+        now_ns=now_ns,
+        consent=consent,
+        pressure=pressure,
+        warnings=warnings,
         named=found,
         leased_roots=leased,
         kept_paths=kept_paths,

@@ -157,7 +157,15 @@ class _Links(Walk):
     """Looks at nothing but files with more than one name. Those whose other names lie outside are left aside."""
 
     def __init__(self, status: os.stat_result) -> None:
-        super().__init__(status, os.geteuid(), False, frozenset(), None, None, False)
+        super().__init__(
+            status=status,
+            uid=os.geteuid(),
+            count_atime=False,
+            locked=frozenset(),
+            is_marked=None,
+            limit=None,
+            was_moved=0,
+        )
         self.marks: set[str] = set()
 
     def add_link(self, status: os.stat_result) -> None:

@@ -29,7 +29,15 @@ def called(
 ) -> Measure | None:
     """What a walk would see at `name`, where the tree of that roll lies now; None if any name, or the date of a
     directory, is not as it was: then only a walk can say what it is."""
-    sums = _Called(os.stat(name, dir_fd=dir_fd, follow_symlinks=False), uid, False, locked, None, None, JUST_NOW)
+    sums = _Called(
+        status=os.stat(name, dir_fd=dir_fd, follow_symlinks=False),
+        uid=uid,
+        count_atime=False,
+        locked=locked,
+        is_marked=None,
+        limit=None,
+        was_moved=JUST_NOW,
+    )
     fds = [dir_fd]
     try:
         is_same = sums.follow(name, roll, fds)

@@ -54,7 +54,15 @@ def measure(
             status = os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
         except FileNotFoundError:
             return None
-    walk = Walk(status, uid, count_atime, locked, is_marked, limit, was_moved)
+    walk = Walk(
+        status=status,
+        uid=uid,
+        count_atime=count_atime,
+        locked=locked,
+        is_marked=is_marked,
+        limit=limit,
+        was_moved=was_moved,
+    )
     walk.roll = roll
     if not stat.S_ISDIR(status.st_mode):
         walk.add_entry(name, status)

@@ -101,13 +101,13 @@ def save(
 def _gathered(place: Endangered, path: str, limits: SaveLimits, now_s: float, *, git: bool, files: bool) -> Rescued:
     left_out: list[str] = []
     return Rescued(
-        store.new_id(place.session or os.path.basename(place.was), now_s),
-        int(now_s),
-        place.was,
-        place.session,
-        tuple(_repositories(place, path, limits)) if git else (),
-        tuple(_files(place, path, limits, left_out)) if files else (),
-        tuple(left_out),
+        id=store.new_id(place.session or os.path.basename(place.was), now_s),
+        created_s=int(now_s),
+        path=place.was,
+        session=place.session,
+        repositories=tuple(_repositories(place, path, limits)) if git else (),
+        files=tuple(_files(place, path, limits, left_out)) if files else (),
+        left_out=tuple(left_out),
     )
 
 

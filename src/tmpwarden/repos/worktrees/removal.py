@@ -204,7 +204,15 @@ def _finding(litter: Litter, path: str) -> Finding | None:
         status = os.lstat(path)
     except OSError:
         return None
-    return Finding(litter, parent, parent, name, kind_of(status.st_mode), status.st_dev, status.st_ino)
+    return Finding(
+        litter=litter,
+        root=parent,
+        parent=parent,
+        name=name,
+        kind=kind_of(status.st_mode),
+        device=status.st_dev,
+        inode=status.st_ino,
+    )
 
 
 def _root(finding: Finding, prepared: Prepared) -> tuple[str, bool]:

@@ -129,7 +129,20 @@ def _device(path: str) -> int | None:
 
 
 # No row of the catalogue: its age is judged here, by whoever asks.
-LITTER = Litter("git", "worktree", "", "", Kind.DIR, Tier.ASK, Worth.SOME, OwnerRule.NONE, 0, 0, 0, why="a worktree")
+LITTER = Litter(
+    agent="git",
+    id="worktree",
+    place="",
+    name="",
+    kind=Kind.DIR,
+    tier=Tier.ASK,
+    worth=Worth.SOME,
+    owner=OwnerRule.NONE,
+    grace_s=0,
+    min_age_s=0,
+    max_age_s=0,
+    why="a worktree",
+)
 _IN_USE = {Reason(kind.value) for kind in WitnessKind} | {Reason.OWNER_ALIVE}
 _WORKERS = 4
 _MOST_DERIVED = 2000  # names on one command line
@@ -184,7 +197,15 @@ class Surveyor:
 
     def _examined(self, candidate: Candidate, dir_fd: int, parent: str, name: str) -> Tree:
         status = os.lstat(name, dir_fd=dir_fd)
-        finding = Finding(LITTER, parent, parent, name, kind_of(status.st_mode), status.st_dev, status.st_ino)
+        finding = Finding(
+            litter=LITTER,
+            root=parent,
+            parent=parent,
+            name=name,
+            kind=kind_of(status.st_mode),
+            device=status.st_dev,
+            inode=status.st_ino,
+        )
         evidence = gather(finding, self.prepared.weigher.world, dir_fd)
         if evidence is None or evidence.measure is None:
             what = Item("inspectable", Holds.NOT_MEASURED, "its contents could not be read")
@@ -244,8 +265,16 @@ class Surveyor:
         nested = tuple(inside for inside in (tree.measure.git if tree.measure else ()) if inside)
         deleted = status.branch if self.with_branches else ""
         forgotten = tuple(only_in_its_own(repository, work.STAYS, leaving_out=deleted)) if status.head else ()
-        subject = Subject(repository, status, known.branches, nested, known.stashes, forgotten,
-                          tuple(spare.differing), spare)  # fmt: skip
+        subject = Subject(
+            repository=repository,
+            status=status,
+            branches=known.branches,
+            nested=nested,
+            stashes=known.stashes,
+            forgotten=forgotten,
+            differing=tuple(spare.differing),
+            excuse=spare,
+        )
         return replace(
             tree,
             repository=repository.main,

@@ -128,7 +128,15 @@ class Named:
             return
         if kind_of(status.st_mode) is Kind.DIR:
             self.finder.mark(path, self._marks(root, place.never_inside(name) if place else None))
-        yield Finding(LITTER, root, parent, name, kind_of(status.st_mode), status.st_dev, status.st_ino)
+        yield Finding(
+            litter=LITTER,
+            root=root,
+            parent=parent,
+            name=name,
+            kind=kind_of(status.st_mode),
+            device=status.st_dev,
+            inode=status.st_ino,
+        )
 
     def _place(self, root: str, parent: str) -> Place | None:
         """What rows say about the directory `parent`, if they speak of it."""

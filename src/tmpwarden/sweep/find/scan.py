@@ -70,7 +70,16 @@ def litter(agent: str, *, is_auto: bool) -> Litter:
 def finding(birth: Birth, root: str, kind: Kind, *, is_auto: bool) -> Finding:
     parent, name = os.path.split(birth.path)
     row = litter(birth.agent, is_auto=is_auto)
-    return Finding(row, root, parent, name, kind, birth.device, birth.inode, session=birth.session)
+    return Finding(
+        litter=row,
+        root=root,
+        parent=parent,
+        name=name,
+        kind=kind,
+        device=birth.device,
+        inode=birth.inode,
+        session=birth.session,
+    )
 
 
 SWARM = 1000  # members of one swarm: one finding, one receipt
@@ -283,13 +292,30 @@ def _swarms_together(litter: Litter) -> bool:
 def _swarm(place: Place, fd: int, match: Match, names: list[str]) -> Finding:
     status = os.fstat(fd)
     return Finding(
-        match.litter, place.root, place.path, "", Kind.FILE, status.st_dev, status.st_ino, members=tuple(names)
+        litter=match.litter,
+        root=place.root,
+        parent=place.path,
+        name="",
+        kind=Kind.FILE,
+        device=status.st_dev,
+        inode=status.st_ino,
+        members=tuple(names),
     )
 
 
 def _finding(place: Place, name: str, kind: Kind, match: Match, status: os.stat_result) -> Finding:
     device, inode = status.st_dev, status.st_ino
-    return Finding(match.litter, place.root, place.path, name, kind, device, inode, match.session, match.pid)
+    return Finding(
+        litter=match.litter,
+        root=place.root,
+        parent=place.path,
+        name=name,
+        kind=kind,
+        device=device,
+        inode=inode,
+        session=match.session,
+        pid=match.pid,
+    )
 
 
 # The directories that units lie in, each opened once: what is found together lies together.

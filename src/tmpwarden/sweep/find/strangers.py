@@ -221,14 +221,14 @@ class Strangers:
         """Biggest first; where sizes are not known, the most numerous."""
         found = [
             Unmatched(
-                root,
-                name,
-                group.count,
-                group.bytes,
-                group.newest_ns,
-                tuple(sorted(group.examples)),
-                group.entries,
-                not group.is_whole or bool(group.waiting),
+                root=root,
+                shape=name,
+                count=group.count,
+                bytes=group.bytes,
+                newest_ns=group.newest_ns,
+                examples=tuple(sorted(group.examples)),
+                entries=group.entries,
+                at_least=not group.is_whole or bool(group.waiting),
             )
             for root, groups in self._groups().items()
             for name, group in groups

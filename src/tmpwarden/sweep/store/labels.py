@@ -178,7 +178,20 @@ def _decoded(text: str, id_: str, directory: str) -> Label | None:
     is_path = os.path.isabs(path) and os.path.normpath(path) == path and "\0" not in path + row
     if not (worth and is_path and below.lstrip("/") and path.startswith(root.rstrip("/") + "/")):
         return None
-    intent = Intent(id_, path, root, row, directory, worth, mode, device, inode, 1, newest_ns, entries)
+    intent = Intent(
+        id=id_,
+        path=path,
+        root=root,
+        row=row,
+        quarantine=directory,
+        worth=worth,
+        mode=mode,
+        device=device,
+        inode=inode,
+        count=1,
+        newest_ns=newest_ns,
+        entries=entries,
+    )
     return Label(intent, run, time_s, size)
 
 

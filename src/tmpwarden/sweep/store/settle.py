@@ -107,7 +107,8 @@ def _untold(journal: Journal, prepared: Prepared) -> Iterator[Intent]:
             ]
             told = _told(journal, {digits for digits, _ in labelled})
             for digits, parts in labelled:
-                yield from _by_label(journal, prepared, fd, directory, parts, lying.get(digits, ""), digits in told)
+                token = lying.get(digits, "")
+                yield from _by_label(journal, prepared, fd, directory, parts=parts, token=token, is_told=digits in told)
 
 
 def _told(journal: Journal, wanted: set[str]) -> frozenset[str]:
@@ -119,7 +120,14 @@ def _told(journal: Journal, wanted: set[str]) -> frozenset[str]:
 
 
 def _by_label(
-    journal: Journal, prepared: Prepared, fd: int, directory: str, parts: tuple[str, ...], token: str, is_told: bool
+    journal: Journal,
+    prepared: Prepared,
+    fd: int,
+    directory: str,
+    *,
+    parts: tuple[str, ...],
+    token: str,
+    is_told: bool,
 ) -> Iterator[Intent]:
     if is_told and token:
         return

@@ -134,10 +134,15 @@ def _receipt_of(deed: Deed) -> Receipt:
         size, entries = deed.member_bytes, len(deed.names)
     token = next(iter(deed.names)) if finding.members else deed.token
     is_kept = token.endswith(quarantine.KEPT)
-    outcome = Outcome.QUARANTINED if is_kept else Outcome.REMOVED
-    git_entries = deed.verdict.evidence.git_entries
     return Receipt(
-        *(finding, outcome, deed.verdict.reason, token, size, entries), undoable=is_kept, git_entries=git_entries
+        finding=finding,
+        outcome=Outcome.QUARANTINED if is_kept else Outcome.REMOVED,
+        reason=deed.verdict.reason,
+        id=token,
+        bytes=size,
+        entries=entries,
+        undoable=is_kept,
+        git_entries=deed.verdict.evidence.git_entries,
     )
 
 

@@ -70,7 +70,14 @@ def parse_mount(line: str) -> Mount | None:
         filesystem, super_options = fields[dash + 1], fields[-1]
         source, both_options = unescape(fields[dash + 2]), f"{options},{super_options}"
         return Mount(
-            int(number), int(parent), device, unescape(root), unescape(point), both_options, filesystem, source
+            number=int(number),
+            parent=int(parent),
+            device=device,
+            root=unescape(root),
+            point=unescape(point),
+            options=both_options,
+            filesystem=filesystem,
+            source=source,
         )
     except (ValueError, IndexError):
         return None

@@ -48,17 +48,17 @@ def _open_file(pid: int, fd: int, roots: Sequence[str], table: MountTable | None
     if not stat.S_ISREG(status.st_mode):
         return None
     return OpenFile(
-        pid,
-        fd,
-        target.removesuffix(_DELETED) if status.st_nlink == 0 else target,
-        status.st_nlink == 0,
-        status.st_dev,
-        status.st_ino,
-        status.st_size,
-        status.st_blocks * _BLOCK,
-        flags & os.O_ACCMODE != os.O_RDONLY,
-        bool(flags & os.O_APPEND),
-        position,
+        pid=pid,
+        fd=fd,
+        path=target.removesuffix(_DELETED) if status.st_nlink == 0 else target,
+        is_deleted=status.st_nlink == 0,
+        device=status.st_dev,
+        inode=status.st_ino,
+        size_bytes=status.st_size,
+        allocated_bytes=status.st_blocks * _BLOCK,
+        is_written=flags & os.O_ACCMODE != os.O_RDONLY,
+        is_appended=bool(flags & os.O_APPEND),
+        position=position,
     )
 
 

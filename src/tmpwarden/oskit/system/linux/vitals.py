@@ -24,19 +24,19 @@ def look_at(pid: int) -> Vitals | ProcessGone | PartlyUnread:
         status = dict(line.split(b":\t", 1) for line in _read(pid, "status").splitlines() if b":\t" in line)
         uid = int(status[b"Uid"].split()[1])
         return Vitals(
-            pid,
-            parent,
-            int(fields[19]),
-            uid,
-            os.fsdecode(stat[stat.find(b"(") + 1 : stat.rfind(b")")]),
-            tuple(os.fsdecode(word) for word in _read(pid, "cmdline").rstrip(b"\0").split(b"\0")),
-            _read(pid, "environ") if uid == os.geteuid() else b"",
-            os.readlink(f"/proc/{pid}/cwd") if uid == os.geteuid() else "",
-            cgroup_in(_read(pid, "cgroup")),
-            int(fields[4]) != 0,
-            bool(int(status[b"SigIgn"], 16) & _HANGUP_BIT),
-            (int(fields[11]) + int(fields[12])) / _TICKS,
-            int(status.get(b"VmRSS", b"0 kB").split()[0]) * 1024,
+            pid=pid,
+            parent=parent,
+            start=int(fields[19]),
+            uid=uid,
+            name=os.fsdecode(stat[stat.find(b"(") + 1 : stat.rfind(b")")]),
+            arguments=tuple(os.fsdecode(word) for word in _read(pid, "cmdline").rstrip(b"\0").split(b"\0")),
+            environ=_read(pid, "environ") if uid == os.geteuid() else b"",
+            cwd=os.readlink(f"/proc/{pid}/cwd") if uid == os.geteuid() else "",
+            cgroup=cgroup_in(_read(pid, "cgroup")),
+            has_terminal=int(fields[4]) != 0,
+            ignores_hangup=bool(int(status[b"SigIgn"], 16) & _HANGUP_BIT),
+            cpu_s=(int(fields[11]) + int(fields[12])) / _TICKS,
+            memory_bytes=int(status.get(b"VmRSS", b"0 kB").split()[0]) * 1024,
         )
     except (FileNotFoundError, ProcessLookupError):
         return ProcessGone(pid)
