@@ -10,7 +10,7 @@ import pytest
 from support.mounts import fill_bytes, needs_root, tmpfs
 from tmpwarden.errors import UnsafeScratch
 from tmpwarden.leases import scratch
-from tmpwarden.leases.lease_files import live_pids, state_of
+from tmpwarden.leases.lease_state import live_pids, state_of
 from tmpwarden.model.terms import OwnerState
 from tmpwarden.oskit.proc import namespaces, procs
 

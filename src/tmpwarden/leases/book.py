@@ -12,7 +12,7 @@ from ..oskit.proc.holders import Holders
 from ..oskit.proc.identity import identity_state
 from ..oskit.proc.namespaces import MountTable
 from . import registries, scratch
-from .lease_files import live_pids, state_of
+from .lease_state import live_pids, state_of
 from .roster import Living, Roster
 
 _LEASE = ".lease"

@@ -6,10 +6,8 @@ import os
 
 from ..errors import UnsafeScratch
 from ..model.belongings import Lease
-from ..model.terms import OwnerState
 from ..oskit.files import atomic, own_dirs, own_files
 from ..oskit.proc import own_mount
-from ..oskit.proc.identity import identity_state
 from . import record
 
 ENDING = ".lease"
@@ -85,24 +83,3 @@ def _opened(base: str, *, make: bool = False) -> int:
         root, above = os.path.split(root)
         return own_dirs.open_ours(root, above, name, make=make)
     return own_dirs.open_ours(root, name, make=make)
-
-
-# Whether a lease's owner lives.
-
-
-def states(lease: Lease) -> tuple[tuple[int, OwnerState], ...]:
-    """Each process that the lease names, and what became of it."""
-    return tuple(
-        (pid, identity_state(pid, start, lease.boot, lease.machine, lease.pidns, lease.created or None))
-        for pid, start in ((lease.pid, lease.start), *lease.others)
-    )
-
-
-def state_of(lease: Lease) -> OwnerState:
-    """Alive while any of its processes is, dead when all are gone."""
-    found = {state for _, state in states(lease)}
-    return next((state for state in (OwnerState.ALIVE, OwnerState.UNKNOWN) if state in found), OwnerState.DEAD)
-
-
-def live_pids(lease: Lease) -> tuple[int, ...]:
-    return tuple(pid for pid, state in states(lease) if state is OwnerState.ALIVE)

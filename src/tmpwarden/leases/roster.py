@@ -17,7 +17,7 @@ from ..oskit.proc.identity import CLOCK_SLACK_S
 from ..oskit.proc.namespaces import MountTable
 from ..text import is_within
 from . import registries
-from .lease_files import live_pids, state_of
+from .lease_state import live_pids, state_of
 from .registries import RegistryEntry
 
 

@@ -10,7 +10,7 @@ from collections.abc import Collection, Sequence
 
 from ..lazy_dataclass import dataclass, field, replace
 from ..leases import scratch
-from ..leases.lease_files import live_pids
+from ..leases.lease_state import live_pids
 from ..model.belongings import Lease
 from ..model.request import Request, Thresholds
 from ..model.sweep import Finding, Receipt

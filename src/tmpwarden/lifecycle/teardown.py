@@ -10,7 +10,7 @@ from contextlib import contextmanager, suppress
 from ..errors import LockHeld, TmpwardenError
 from ..lazy_dataclass import dataclass, field, replace
 from ..leases import scratch
-from ..leases.lease_files import state_of, states
+from ..leases.lease_state import state_of, states
 from ..model.belongings import Lease
 from ..model.request import Request
 from ..model.sweep import Finding, Litter, Receipt

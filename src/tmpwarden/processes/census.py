@@ -9,7 +9,7 @@ from contextlib import suppress
 
 from ..lazy_dataclass import dataclass, field
 from ..leases import registries
-from ..leases.lease_files import state_of
+from ..leases.lease_state import state_of
 from ..model.belongings import Lease
 from ..model.processes import Binding
 from ..model.sweep import Agent

@@ -87,7 +87,7 @@ def _is_over(lease: Lease) -> bool:
     """Whether the owner has ended. On the same boot a free lock proves it for every pid namespace."""
     if namespaces.boot_id() is None:
         return _has_no_such_pid(lease.pid)
-    from ..leases.lease_files import state_of
+    from ..leases.lease_state import state_of
     from ..model.terms import OwnerState
 
     state = state_of(lease)

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Sequence
 import click
 
 from ...errors import BadArgument
-from ...leases.lease_files import state_of
+from ...leases.lease_state import state_of
 from ...lifecycle import leasing
 from ...model.belongings import Lease, ScratchDirectory
 from ...text import duration, shown
