@@ -26,6 +26,7 @@ BY_PATH = {
     ("sweep/store/way_back.py", "_mend_at"): "where an undo that was killed brought something: a temp root, or --to",
     ("sweep/store/history.py", "_newest"): "the directory of litter that an observing hook saw",
     ("sweep/lock.py", "_open"): "what exists of the way to a state directory that cannot be made, for flock only",
+    ("sweep/store/labels.py", "_private_below"): "a temp root, for names; each directory is opened by the door",
     ("leases/registries.py", "names_in"): "an agent's registry",
 }
 OPENERS = {"open_dir", "listdir", "scandir", "entry_names"}

@@ -21,6 +21,7 @@ from ...lazy_dataclass import dataclass
 from ...model.terms import Outcome, Reason, Worth
 from ...oskit.files import own_dirs, own_files, places, space
 from ...oskit.files.opening import closing
+from ...oskit.proc.reach import Reach
 from ..find import known_roots
 from . import journal, quarantine
 from .journal import Intent, Waiting
@@ -262,7 +263,9 @@ def on_the_way(state: str) -> Iterator[str]:
 
 
 def opened(path: str) -> int:
-    """A descriptor of such a directory. Raises OSError where others can write there."""
+    """A descriptor of such a directory. Raises OSError where others can write there, or where it does not answer."""
+    if Reach.now().frozen(path):
+        raise TimeoutError(errno.ETIMEDOUT, "its file system does not answer", path)
     with closing(own_dirs.open_base(path)) as base:
         status = os.fstat(base)
         if status.st_uid != os.geteuid() or status.st_mode & own_dirs.WRITABLE_BY_OTHERS:
