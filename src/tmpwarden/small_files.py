@@ -45,8 +45,3 @@ def write(path: str, data: bytes, how: int) -> bool:
     finally:
         posix.close(fd)
     return True
-
-
-def stat_fields(pid: int) -> "list[bytes]":
-    """/proc/PID/stat behind the name of the program; nothing where there is no such process."""
-    return (read(f"/proc/{pid}/stat", 4096) or b"").rpartition(b")")[2].split()

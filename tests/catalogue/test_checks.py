@@ -10,6 +10,7 @@ import pytest
 from support.holding import ended_pid
 from support.trees import opened
 from tmpwarden.catalogue import checks
+from tmpwarden.oskit import system
 
 
 @pytest.fixture
@@ -124,9 +125,9 @@ def test_a_device_number_that_maps_tells_otherwise_does_not_hide_a_mapping(
     file = base[0] / "a.so"
     file.touch()
     found = file.stat()
-    monkeypatch.setattr(checks, "read_maps", lambda: {found.st_ino: {("ff:ff", "a.so")}})
+    monkeypatch.setattr(system.mapped, "read_maps", lambda: {found.st_ino: {("ff:ff", "a.so")}})
     assert ask("not-mapped", base, "a.so") is False
-    monkeypatch.setattr(checks, "read_maps", lambda: {found.st_ino: {("ff:ff", "another.so")}})
+    monkeypatch.setattr(system.mapped, "read_maps", lambda: {found.st_ino: {("ff:ff", "another.so")}})
     assert ask("not-mapped", base, "a.so") is True
 
 
@@ -134,7 +135,7 @@ def test_where_there_is_no_proc_mappings_are_not_measured(
     base: tuple[Path, int], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     (base[0] / "a.so").touch()
-    monkeypatch.setattr(checks, "read_maps", lambda: None)
+    monkeypatch.setattr(system.mapped, "read_maps", lambda: None)
     assert ask("not-mapped", base, "a.so") is None
 
 

@@ -22,6 +22,7 @@ from support.user import UID, OrdinaryUser
 from support.wrapped import FORMS, eventually, left_behind, outcome
 from tmpwarden.lifecycle import private_tmp
 from tmpwarden.model.sweep import Keep
+from tmpwarden.oskit import system
 from tmpwarden.oskit.files.opening import closing
 from tmpwarden.sweep.compose import scan
 
@@ -382,8 +383,9 @@ def test_what_becomes_a_link_after_it_was_looked_at_is_shown_as_it_was(
     told, tell = os.pipe()
     if os.fork() == 0:
         try:
-            private_tmp._unshare()
-            private_tmp._mount("none", "/", private_tmp._MS_REC | private_tmp._MS_PRIVATE)
+            ours = system.private_mounts
+            ours.unshare()
+            ours.mount("none", "/", ours.RECURSIVE | ours.PRIVATE)
             private_tmp._show(str(offered), private_tmp._is_cwd, str(place), [])
             os.write(tell, " ".join(os.listdir(place / "tmux-1")).encode())
         finally:

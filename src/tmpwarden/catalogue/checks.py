@@ -9,8 +9,9 @@ import time
 from collections.abc import Callable
 
 from ..model.sweep import Litter
+from ..oskit import system
 from ..oskit.files import own_files
-from ..oskit.files.opening import closing, entry_names, open_dir, open_unread
+from ..oskit.files.opening import closing, open_dir, open_unread
 
 Mapped = dict[int, set[tuple[str, str]]]  # inode -> (device, last name)
 Check = Callable[[int, str, os.stat_result], bool | None]  # None: could not look, which never reads as yes
@@ -169,7 +170,7 @@ def is_expired(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
 def is_untracked(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
     """In no repository, or in none that knows this path. None: could not look."""
     try:
-        directory = os.readlink(f"/proc/self/fd/{dir_fd}")
+        directory = system.descriptors.path_of(dir_fd)
         top = _top_of(directory)
         if top is None:
             return True
@@ -232,32 +233,14 @@ class Mappings:
 
     def leave_out(self, name: str, found: os.stat_result) -> bool | None:
         """No process runs code from this file. The same inode with the same name on what looks like another device
-        counts as mapped: overlay and btrfs tell /proc/PID/maps another device number than stat(2)."""
+        counts as mapped: overlay and btrfs tell of a mapping another device number than stat(2)."""
         if time.monotonic() - self._read_at > _MAPS_ARE_FRESH_S:
-            self._read_at, self._found = time.monotonic(), read_maps()
+            self._read_at, self._found = time.monotonic(), system.mapped.read_maps()
         if self._found is None:
             return None
         device = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}"
         seen = self._found.get(found.st_ino, ())
         return not any(dev == device or base.removesuffix(" (deleted)") == name for dev, base in seen)
-
-
-def read_maps() -> Mapped | None:
-    found: Mapped = {}
-    read = 0
-    for pid in filter(str.isdigit, entry_names("/proc")):
-        try:
-            with open(f"/proc/{pid}/maps", "rb") as maps:
-                lines = maps.read().splitlines()
-        except OSError:
-            continue
-        read += 1
-        for line in lines:
-            words = line.split(None, 5)
-            if len(words) == 6 and words[4] != b"0":
-                base = os.fsdecode(words[5].rpartition(b"/")[2])
-                found.setdefault(int(words[4]), set()).add((words[3].decode(), base))
-    return found if read else None
 
 
 def _opened(dir_fd: int, name: str) -> int | None:
@@ -301,5 +284,5 @@ CHECKS: dict[str, Check] = {
     "read-only": is_read_only,
     "untracked": is_untracked,
 }
-NOT_MAPPED = "not-mapped"  # asked of /proc, which is read once for many entries
+NOT_MAPPED = "not-mapped"  # all processes are asked once for many entries
 NAMES = frozenset((*CHECKS, NOT_MAPPED))

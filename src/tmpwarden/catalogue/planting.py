@@ -10,6 +10,7 @@ from collections.abc import Iterator
 from ..lazy_dataclass import dataclass
 from ..model.sweep import Litter
 from ..model.terms import Kind, OwnerRule, Tier
+from ..oskit import system
 from ..oskit.files.opening import closing
 from .files import XDG
 from .patterns import FLAGS, name_pattern, split_place
@@ -128,4 +129,4 @@ def _make_socket(path: str) -> None:
     """A socket that nobody listens on. Its path may be longer than AF_UNIX allows: go through the directory."""
     with closing(os.open(os.path.dirname(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as fd:
         with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as sock:
-            sock.bind(f"/proc/self/fd/{fd}/{os.path.basename(path)}")
+            sock.bind(f"{system.descriptors.way_to(fd)}/{os.path.basename(path)}")

@@ -207,6 +207,8 @@ def write_output(path: str, content: bytes | str, mode: int) -> None:
 
 def _may_be_replaced(path: str) -> bool:
     """A file, a link to one, or nothing; not a device, and not /dev/stdout, whatever it leads to now."""
-    if os.path.islink(path) and os.readlink(path).startswith("/proc/"):
+    from ..oskit import system
+
+    if os.path.islink(path) and os.readlink(path).startswith(system.customs.PSEUDO_FILES):
         return False
     return os.path.isfile(path) or not os.path.exists(path)

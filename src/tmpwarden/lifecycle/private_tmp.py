@@ -6,24 +6,20 @@ import errno
 import fnmatch
 import os
 import stat
-import sys
 from collections.abc import Callable, Iterator
 
 from ..errors import NoNamespace
 from ..model.answers import NotMeasured
+from ..oskit import system
 from ..oskit.files import own_files
-from ..oskit.files.opening import closing, descend, entry_names, open_dir
-from ..oskit.proc import locks
+from ..oskit.files.opening import closing, descend, open_dir
+from ..oskit.proc import locks, procs
 from ..oskit.proc.forked import forked, reap
 from ..oskit.proc.namespaces import MountTable, mount_namespace
 from ..oskit.race import race_window as _race_window
 from ..text import is_within
 
 TMP = "/tmp"
-_CLONE_NEWNS, _CLONE_NEWUSER = 0x00020000, 0x10000000
-_MS_RDONLY, _MS_REMOUNT, _MS_BIND, _MS_REC, _MS_PRIVATE = 1, 32, 4096, 16384, 1 << 18
-_MNT_DETACH = 2
-
 # Sockets of other users and of no variable: a display, a session manager, databases, docker.
 _OFFERED_BY_OTHERS = (".X11-unix", ".ICE-unix", ".XIM-unix", ".font-unix", ".s.PGSQL.*", "mysql*.sock", "docker*.sock")
 # What names a socket (whosever it is), or one small file that its socket is no use without: a cookie, a ticket.
@@ -54,7 +50,7 @@ class Placeholder:
 
 def check() -> None:
     """Raise NoNamespace where this machine does not allow it, before anything is made. Tried out in a child."""
-    if sys.platform != "linux":
+    if not system.private_mounts.IS_THERE:
         raise NoNamespace("only Linux has mount namespaces")
     told, tell = os.pipe()
     child = forked(lambda: os.write(tell, bytes([_tried()])))
@@ -63,23 +59,18 @@ def check() -> None:
     os.close(told)
     reap(child)
     if answer != b"\0":
-        raise NoNamespace(_why(answer[0] if answer else errno.EPERM))
+        raise NoNamespace(system.private_mounts.why_not(answer[0] if answer else errno.EPERM))
 
 
 def _tried() -> int:
     """In a child: 0, or the number of the error that stands in the way."""
+    ours = system.private_mounts
     try:
-        _unshare()
-        _mount("none", "/", _MS_REC | _MS_PRIVATE)  # some systems allow the namespace and then no mount in it
+        ours.unshare()
+        ours.mount("none", "/", ours.RECURSIVE | ours.PRIVATE)  # some systems allow the namespace, and no mount in it
     except OSError as error:
         return error.errno or errno.EPERM
     return 0
-
-
-def _why(code: int) -> str:
-    if code == errno.ENOSPC:  # what unshare(2) says of its own limit
-        return "/proc/sys/user/max_user_namespaces is reached"
-    return os.strerror(code).lower()
 
 
 def enter(scratch: str, program: str, size_bytes: int | None = None) -> list[Placeholder]:
@@ -88,17 +79,18 @@ def enter(scratch: str, program: str, size_bytes: int | None = None) -> list[Pla
     `size_bytes`: it lies in memory and holds no more than that; with the last process in there it is gone."""
     cwd = _cwd()
     places = _places(cwd, program)
-    _unshare()
-    _mount("none", "/", _MS_REC | _MS_PRIVATE)
+    ours = system.private_mounts
+    ours.unshare()
+    ours.mount("none", "/", ours.RECURSIVE | ours.PRIVATE)
     if size_bytes is not None:
-        _mount("tmpfs", scratch, 0, kind="tmpfs", options=f"size={size_bytes},mode=0700")
+        ours.mount("tmpfs", scratch, 0, kind="tmpfs", options=f"size={size_bytes},mode=0700")
     made: list[Placeholder] = []
     shown: list[str] = []
     for path, may_be in [*places, *_files_and_sockets()]:
         covered = any(is_within(path, above) for above in shown)
         if _show(path, may_be, scratch, made if not covered else None):
             shown.append(path)
-    _mount(scratch, TMP, _MS_BIND | _MS_REC)
+    ours.mount(scratch, TMP, ours.BIND | ours.RECURSIVE)
     if is_within(cwd, TMP):
         os.chdir(cwd)
     return made
@@ -138,7 +130,10 @@ def tidy(scratch: str, made: list[Placeholder]) -> None:
 
 def is_inhabited(namespace: str) -> bool:
     """Whether some process that we can see lives in that mount namespace."""
-    return any(mount_namespace(pid) == namespace for pid in entry_names("/proc") if pid.isdecimal())
+    try:
+        return any(mount_namespace(pid) == namespace for pid in procs.pids())
+    except OSError:
+        return True
 
 
 def _places(cwd: str, program: str) -> list[tuple[str, Callable[[os.stat_result], bool]]]:
@@ -243,8 +238,9 @@ def _show(path: str, may_be: Callable[[os.stat_result], bool], scratch: str, mad
             if made is not None:
                 _make(scratch, parts, stat.S_ISDIR(status.st_mode), made)
             with closing(_opened(scratch, parts)) as place:
-                rest = _MS_REC if may_be is _is_cwd else 0
-                _mount(f"/proc/self/fd/{pin}", f"/proc/self/fd/{place}", _MS_BIND | rest)
+                ours = system.private_mounts
+                rest = ours.RECURSIVE if may_be is _is_cwd else 0
+                ours.mount(system.descriptors.way_to(pin), system.descriptors.way_to(place), ours.BIND | rest)
             return may_be is _is_cwd or _is_read_only(scratch, parts, status)
     except OSError:
         return False
@@ -257,10 +253,11 @@ def _is_read_only(scratch: str, parts: list[str], status: os.stat_result) -> boo
         if not os.path.samestat(os.fstat(top), status):
             return False
         kept = os.fstatvfs(top).f_flag & (os.ST_NOSUID | os.ST_NODEV | os.ST_NOEXEC)
+        ours = system.private_mounts
         try:
-            _mount("none", f"/proc/self/fd/{top}", _MS_REMOUNT | _MS_BIND | _MS_RDONLY | kept)
+            ours.mount("none", system.descriptors.way_to(top), ours.CHANGE | ours.BIND | ours.READ_ONLY | kept)
         except OSError:
-            _call("umount2", f"/proc/self/fd/{top}".encode(), _MNT_DETACH)
+            ours.detach(system.descriptors.way_to(top))
             return False
     return True
 
@@ -288,31 +285,3 @@ def _make(scratch: str, parts: list[str], is_directory: bool, made: list[Placeho
                 continue
             status = os.stat(name, dir_fd=at, follow_symlinks=False)
             made.append(Placeholder("/".join(parts[:count]), status.st_dev, status.st_ino))
-
-
-def _unshare() -> None:
-    """A mount namespace; for those who may not, inside a user namespace that maps only themselves."""
-    uid, gid = os.geteuid(), os.getegid()
-    if uid == 0:
-        try:
-            _call("unshare", _CLONE_NEWNS)
-            return
-        except PermissionError:
-            pass  # root of a container
-    _call("unshare", _CLONE_NEWUSER | _CLONE_NEWNS)
-    for name, content in (("setgroups", "deny"), ("uid_map", f"{uid} {uid} 1"), ("gid_map", f"{gid} {gid} 1")):
-        with open(f"/proc/self/{name}", "w") as file:
-            file.write(content)
-
-
-def _mount(source: str, target: str, flags: int, *, kind: str | None = None, options: str | None = None) -> None:
-    words = [None if word is None else os.fsencode(word) for word in (source, target, kind, options)]
-    _call("mount", words[0], words[1], words[2], flags, words[3])
-
-
-def _call(name: str, *args: object) -> None:
-    import ctypes
-
-    libc = ctypes.CDLL(None, use_errno=True)
-    if getattr(libc, name)(*(ctypes.c_ulong(a) if isinstance(a, int) else a for a in args)) != 0:
-        raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))

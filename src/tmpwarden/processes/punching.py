@@ -16,6 +16,7 @@ from ..errors import BadArgument, NotFound, PermissionDenied
 from ..lazy_dataclass import dataclass
 from ..model.answers import Held, Nobody, NotMeasured, Users
 from ..model.processes import Hole
+from ..oskit import system
 from ..oskit.files import kernel_word, punch
 from ..oskit.files.doomed import judged
 from ..oskit.files.opening import closing
@@ -136,7 +137,7 @@ def _kind_refused(fd: int, writer: int) -> _Refusal | None:
             f"it has {status.st_nlink} names (hard links)",
             f"`find / -xdev -inum {status.st_ino}` lists them; remove those that are not needed",
         )
-    with closing(os.open(f"/proc/self/fd/{fd}", _TO_READ)) as opened:
+    with closing(system.descriptors.reopened(fd, _TO_READ)) as opened:
         head = os.pread(opened, _READ_FIRST, 0)
     if head.startswith(_MAGIC) or any(head[at : at + len(word)] == word for at, word in _MAGIC_AT):
         why = "it is a database, an archive, an image or a program, which is read from its beginning again"

@@ -16,6 +16,7 @@ import time
 from contextlib import suppress
 
 from ..lazy_dataclass import dataclass, field
+from ..oskit import system
 from ..oskit.files.opening import closing
 from .gitdir import Unclear, head_in
 
@@ -89,7 +90,7 @@ class Git:
         try:
             with closing(os.open(self.directory, _DIRECTORY, dir_fd=self.fd)) as own:
                 head = head_in(own)
-                ours = (os.readlink(f"/proc/self/fd/{self.fd}"), os.readlink(f"/proc/self/fd/{own}"))
+                ours = (system.descriptors.path_of(self.fd), system.descriptors.path_of(own))
         except OSError as error:
             raise Unclear(f"its HEAD cannot be read: {error}") from None
         place = "".join(f"\n{path}" for path in ours)
@@ -103,7 +104,7 @@ class Git:
         try:
             with _Child(
                 [program(), *words],
-                cwd=f"/proc/self/fd/{self.fd}",
+                cwd=system.descriptors.way_to(self.fd),
                 env=self._environment(),
                 stdin=subprocess.DEVNULL if given is None else subprocess.PIPE,
                 stdout=subprocess.PIPE,

@@ -14,6 +14,7 @@ import stat
 from collections.abc import Iterator
 
 from ..lazy_dataclass import dataclass
+from ..oskit import system
 from ..oskit.files.opening import closing, descend, entry_names, open_dir, open_unread
 from ..oskit.proc.reach import Reach
 
@@ -35,7 +36,7 @@ class Directory:
     @property
     def path(self) -> str:
         """Where it is now."""
-        return os.readlink(f"/proc/self/fd/{self.fd}")
+        return system.descriptors.path_of(self.fd)
 
     def read(self, name: str, longest: int = LONGEST) -> bytes:
         """A whole small file; Unclear if it is none."""

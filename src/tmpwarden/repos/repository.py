@@ -14,6 +14,7 @@ from contextlib import ExitStack, contextmanager
 from enum import Enum
 
 from ..lazy_dataclass import dataclass
+from ..oskit import system
 from ..oskit.files.opening import descend
 from ..oskit.proc.reach import Reach
 from .git_program import Git
@@ -43,7 +44,7 @@ class Unit:
         """Where to find what had this absolute path: the unit may lie in quarantine."""
         if path != self.was and not path.startswith(f"{self.was}/"):
             return path
-        return f"{os.readlink(f'/proc/self/fd/{self.dir_fd}')}/{self.name}{path[len(self.was) :]}"
+        return f"{system.descriptors.path_of(self.dir_fd)}/{self.name}{path[len(self.was) :]}"
 
 
 @dataclass(slots=True)

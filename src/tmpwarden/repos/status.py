@@ -12,6 +12,7 @@ import stat
 from collections.abc import Callable
 
 from ..lazy_dataclass import dataclass
+from ..oskit import system
 from ..text import is_within
 from . import makers
 from .git_program import Git
@@ -151,4 +152,4 @@ def _is_checked_out_by_lfs(repository: Repository, kind: str, rest: str) -> bool
 
 
 def _path(repository: Repository, name: str) -> str:
-    return f"/proc/self/fd/{repository.tree.fd}/{name}".rstrip("/")
+    return f"{system.descriptors.way_to(repository.tree.fd)}/{name}".rstrip("/")

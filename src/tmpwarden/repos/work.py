@@ -6,6 +6,7 @@ import os
 from collections.abc import Callable, Iterator
 
 from ..lazy_dataclass import dataclass
+from ..oskit import system
 from ..oskit.files.opening import closing, descend
 from ..text import is_within
 from . import history
@@ -62,7 +63,7 @@ def inspect(dir_fd: int, name: str, inside: str = "", *, was: str | None = None,
     `was`: the path that the unit had, if it was moved. Files that git ignores count too, unless their maker's evidence
     says that they can be made again: the same test as in a worktree's proof. `excuses`: what such a proof has excused.
     """
-    unit = Unit(dir_fd, name, was or f"{os.readlink(f'/proc/self/fd/{dir_fd}')}/{name}")
+    unit = Unit(dir_fd, name, was or f"{system.descriptors.path_of(dir_fd)}/{name}")
     try:
         with opened(unit, inside) as repository:
             if repository is None:
@@ -101,7 +102,7 @@ def uncommitted(repository: Repository, excuse: Excuse) -> Iterator[str]:
     if changed := len(status.changed):
         yield counted(changed, "modified file")
     names = check_flags(repository)
-    top = f"/proc/self/fd/{repository.tree.fd}"
+    top = system.descriptors.way_to(repository.tree.fd)
     if count := sum(_has_unique(top, name, status, excuse) for name in names):
         yield counted(count, "untracked file")
     if hidden := [path for path in status.ignored if not any(is_within(path, name) for name in names)]:

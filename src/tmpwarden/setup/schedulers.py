@@ -5,11 +5,11 @@ from __future__ import annotations
 import os
 import shutil
 import subprocess
-import sys
 from collections.abc import Callable, Sequence
 
 from ..errors import SetupFailed
 from ..lifecycle import timers
+from ..oskit import system as border
 from ..oskit.files import places
 from . import record
 from .edits import Edit, read
@@ -27,7 +27,7 @@ def best(*, system: bool) -> str:
     has_systemd = os.path.isdir(_BOOTED) and shutil.which("systemctl")
     if has_systemd and (system or runtime_dir()):
         return SYSTEMD
-    if sys.platform == "darwin" and shutil.which("launchctl"):
+    if border.customs.HAS_LAUNCHD and shutil.which("launchctl"):
         return LAUNCHD
     if places.crontab_program():
         return CRON

@@ -12,6 +12,7 @@ import pytest
 from support.mounts import bind, ext4, fill_bytes, fill_inodes, needs_root, tmpfs
 from support.user import OrdinaryUser
 from support.windows import strike
+from tmpwarden.oskit import system
 from tmpwarden.oskit.files import take as mod
 from tmpwarden.oskit.files.take import Taken
 
@@ -238,7 +239,7 @@ def test_without_a_no_replace_flag_nothing_is_overwritten_either(dirs: Dirs, mak
 def test_putting_back_uses_the_flags_of_neither_system_when_there_are_none(
     dirs: Dirs, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(mod, "_libc", object())
+    monkeypatch.setattr(system.entries, "_libc", object())
     make_tree(dirs.ours)
     os.rename(dirs.ours / "x", dirs.ours / TOKEN)
     assert mod.put_back(dirs.ours_fd, TOKEN, dirs.shared_fd, "x")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import sys
 from collections.abc import Iterable, Iterator
 
 import click
@@ -13,6 +12,7 @@ from ...guard.decide.proving import unproven
 from ...guard.rules.compiled import config_files
 from ...guard.rules.config import NO_PRESET, Loaded, Source, load, preset_names, preset_sources
 from ...guard.rules.verify import verify as verified
+from ...oskit import system
 from ...oskit.files import places
 from ...text import plural, shown
 from .. import documents
@@ -116,7 +116,7 @@ def files(call: Call) -> tuple[str, ...]:
 
 def temp_roots() -> tuple[str, ...]:
     """/tmp, by both of its names where it has two (macOS)."""
-    return ("/tmp", "/private/tmp") if sys.platform == "darwin" else ("/tmp",)
+    return system.customs.TMP_NAMES
 
 
 # `tmpwarden guard verify`: every mistake in the rules, and rules that do not do what they say.

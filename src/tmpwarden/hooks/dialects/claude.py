@@ -2,6 +2,7 @@
 
 import posix
 
+from ...oskit import system
 from ...oskit.proc.own_mount import frozen_way
 from ...small_files import read
 from ...small_json import decode_object
@@ -46,8 +47,9 @@ def _settings(path: bytes) -> Answer:
 
 def _settings_argument(pid: bytes) -> Answer:
     """`--settings FILE-OR-JSON` on the agent's own command line."""
-    words = (read(b"/proc/" + pid + b"/cmdline", _LONGEST) or b"").split(b"\0")
-    given = words[words.index(b"--settings") + 1] if b"--settings" in words[:-1] else b""
+    words = system.hot.arguments(int(pid), _LONGEST) if pid.isdigit() else []
+    named = words[words.index("--settings") + 1] if "--settings" in words[:-1] else ""
+    given = named.encode("utf-8", "surrogateescape")
     if given.lstrip().startswith(b"{"):
         return decode_object(given) or {}
     return _settings(given) if given else {}

@@ -4,7 +4,7 @@ import posix
 
 from ...agent_facts import FACTS
 from ...model.hot import ALLOW, ASK, DENY, Decision, ToolCall
-from ...small_files import stat_fields
+from ...oskit import system
 from ..payload import tool_of
 
 TYPE_CHECKING = False
@@ -131,14 +131,8 @@ def told_places(decision: Decision) -> str:
 
 
 def _program(pid: int) -> str:
-    try:
-        return posix.readlink(f"/proc/{pid}/exe").rpartition("/")[2]
-    except OSError:
-        return ""
+    return system.hot.program(pid).rpartition("/")[2]
 
 
 def _parent(pid: int) -> int:
-    try:
-        return int(stat_fields(pid)[1])
-    except (ValueError, IndexError):
-        return 0
+    return system.hot.parent(pid)

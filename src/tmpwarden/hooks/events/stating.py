@@ -1,8 +1,8 @@
 """Before a tool call: what it says it will make in a temp root, and what its session owns there. Hot path."""
 
 from ...model.hot import ToolCall
+from ...oskit import system
 from ...redaction import hide
-from ...small_files import stat_fields
 from .. import notebook
 from ..payload import text_field
 from .hook_call import HookCall
@@ -60,7 +60,4 @@ def key_of(call: HookCall, told: ToolCall) -> str:
 
 def _start_ticks(pid: int) -> int | None:
     """As oskit.proc.procs has it, without what that imports."""
-    try:
-        return int(stat_fields(pid)[19])
-    except (ValueError, IndexError):
-        return None
+    return system.hot.start(pid)

@@ -10,14 +10,13 @@ import os
 import stat
 from collections.abc import Iterator
 
+from .. import system
 from .opening import closing, open_dir, open_unread
 from .same_mount import enter
 
-_PINNED = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW | os.O_CLOEXEC
 _MAKE = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW | os.O_CLOEXEC
 _MOST_LEVELS = 400
 _CHUNK_BYTES = 1 << 20
-_OPTIONAL = ("security.", "trusted.", "system.nfs4")  # labels of a machine, not of a file
 
 
 def copy(from_fd: int, name: str, to_fd: int, new_name: str) -> int:
@@ -104,9 +103,9 @@ def _copy_special(from_fd: int, name: str, to_fd: int, new_name: str, status: os
         os.symlink(os.readlink(name, dir_fd=from_fd), new_name, dir_fd=to_fd)
     elif stat.S_ISFIFO(status.st_mode) or stat.S_ISSOCK(status.st_mode):
         os.mknod(new_name, stat.S_IFMT(status.st_mode) | 0o600, dir_fd=to_fd)
-        with closing(os.open(name, _PINNED, dir_fd=from_fd)) as source:
-            with closing(os.open(new_name, _PINNED, dir_fd=to_fd)) as target:
-                _copy_attributes(f"/proc/self/fd/{source}", f"/proc/self/fd/{target}")
+        with closing(system.descriptors.pin(name, from_fd)) as source:
+            with closing(system.descriptors.pin(new_name, to_fd)) as target:
+                _copy_attributes(system.descriptors.way_to(source), system.descriptors.way_to(target))
     else:
         raise OSError(errno.ENODEV, "a device is not copied", name)
     os.utime(new_name, ns=(status.st_atime_ns, status.st_mtime_ns), dir_fd=to_fd, follow_symlinks=False)
@@ -114,12 +113,7 @@ def _copy_special(from_fd: int, name: str, to_fd: int, new_name: str, status: os
 
 def _copy_attributes(source: int | str, target: int | str) -> None:
     """Extended attributes, ACLs among them, and the mode last: an ACL changes it."""
-    for attribute in os.listxattr(source):
-        try:
-            os.setxattr(target, attribute, os.getxattr(source, attribute))
-        except OSError:
-            if not attribute.startswith(_OPTIONAL):
-                raise
+    system.entries.copy_attributes(source, target)
     status = os.stat(source)
     if os.stat(target).st_gid != status.st_gid:
         try:

@@ -1,22 +1,17 @@
-"""Every date of an entry and whose it is, in one system call: Python's stat does not tell the birth time on Linux."""
+"""Every date of an entry and whose it is, in one question: Python's stat does not tell the birth time on Linux."""
 
 from __future__ import annotations
 
 import os
 import stat
-import struct
-import sys
 
+from .. import system
 from .opening import closing, open_dir
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Iterator
-    from ctypes import CDLL
 
-_NO_FOLLOW, _EVERYTHING, _BTIME = 0x100, 0xFFF, 0x800
-_MASK_AT, _BTIME_AT, _SIZE = 0, 80, 256
-_libc: CDLL | None = None  # loaded once: every unit that is destroyed is asked
 _DEEPEST = 100  # directories within each other: each is open while those below it are looked at
 
 
@@ -54,45 +49,7 @@ class Dated:
 
 def dated(name: str, dir_fd: int) -> Dated | None:
     """What is there now, no link followed; None where nothing is, or it cannot be looked at."""
-    if not sys.platform.startswith("linux"):
-        return _by_stat(name, dir_fd)
-    import ctypes  # 3 ms, which few hooks pay
-
-    global _libc
-    _libc = _libc or ctypes.CDLL(None, use_errno=True)
-    buffer = ctypes.create_string_buffer(_SIZE)
-    if not hasattr(_libc, "statx") or _libc.statx(dir_fd, os.fsencode(name), _NO_FOLLOW, _EVERYTHING, buffer) != 0:
-        return None
-    mask, links, uid, mode, inode = struct.unpack_from("=I12xII4xH2xQ", buffer)
-    (born, changed, modified) = (s * 10**9 + ns for s, ns in struct.iter_unpack("=qI4x", buffer.raw[80:128]))
-    return Dated(
-        os.makedev(*struct.unpack_from("=II", buffer, 136)),
-        inode,
-        born_ns=born if mask & _BTIME else None,
-        modified_ns=modified,
-        changed_ns=changed,
-        links=links,
-        mode=mode,
-        uid=uid,
-    )
-
-
-def _by_stat(name: str, dir_fd: int) -> Dated | None:
-    try:
-        status = os.lstat(name, dir_fd=dir_fd)
-    except OSError:
-        return None
-    seconds = getattr(status, "st_birthtime", None)
-    return Dated(
-        status.st_dev,
-        status.st_ino,
-        born_ns=None if seconds is None else int(seconds * 10**9),
-        modified_ns=status.st_mtime_ns,
-        changed_ns=status.st_ctime_ns,
-        links=status.st_nlink,
-        mode=status.st_mode,
-        uid=status.st_uid,
-    )
+    return system.entries.dated(name, dir_fd)
 
 
 def dated_tree(path: str) -> Iterator[tuple[str, Dated | None]]:
@@ -134,17 +91,4 @@ def _below(name: str, dir_fd: int, path: str, device: int, depth: int) -> Iterat
 
 def born_ns(dir_fd: int, name: str) -> int | None:
     """Nanoseconds since the epoch; None where the file system does not write it down, or the entry is gone."""
-    global _libc
-    if sys.platform != "linux":
-        status = os.lstat(name, dir_fd=dir_fd)
-        seconds = getattr(status, "st_birthtime", None)
-        return None if seconds is None else int(seconds * 10**9)
-    import ctypes  # 3 ms, which no hook pays
-
-    buffer = ctypes.create_string_buffer(_SIZE)
-    _libc = _libc or ctypes.CDLL(None, use_errno=True)
-    if not hasattr(_libc, "statx") or _libc.statx(dir_fd, os.fsencode(name), _NO_FOLLOW, _BTIME, buffer) != 0:
-        return None
-    (mask,) = struct.unpack_from("=I", buffer, _MASK_AT)
-    seconds, nanoseconds = struct.unpack_from("=qI", buffer, _BTIME_AT)
-    return seconds * 10**9 + nanoseconds if mask & _BTIME else None
+    return system.entries.born_ns(dir_fd, name)

@@ -2,10 +2,10 @@
 loads at its start, and which branch a push would change (git itself is not run). Hot path."""
 
 import posix
-import sys
 from posix import lstat, readlink, scandir
 
 from ...small_files import read
+from .. import system
 from ..proc.slow_mounts import mounts, waiting
 
 TYPE_CHECKING = False
@@ -76,7 +76,7 @@ class Disk:
         """Is anything mounted below this directory? What removes a tree goes into it. Only Linux tells."""
         seen = mounts()
         if seen is None:
-            return sys.platform == "linux"  # not measured is never no
+            return system.hot.TELLS_MOUNTS  # not measured is never no
         below = b" " + _escaped(path) + b"/"
         return any(below in line.partition(b" - ")[0] for line in seen.split(b"\n"))
 

@@ -18,14 +18,14 @@ import errno
 import os
 import stat
 
+from .. import system
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...model.answers import Users
     from ...model.processes import Hole
     from ...model.sweep import Remove
 
-_O_PATH = getattr(os, "O_PATH", 0)
-_PIN = _O_PATH | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_CLOEXEC", 0)
 _ENDING = ".x"  # of the names in quarantine that say: the first unlink may have been done
 _HEX = frozenset("0123456789abcdef")
 _KEY = object()  # nobody but the makers below has it
@@ -42,7 +42,7 @@ class Bound:
         if opened is not None:
             self.fd = os.dup(opened)
         else:
-            self.fd = os.open(name, _PIN, dir_fd=dir_fd) if _O_PATH else -1
+            self.fd = _pinned(name, dir_fd)
         status = os.fstat(self.fd) if self.fd >= 0 else os.stat(name, dir_fd=dir_fd, follow_symlinks=False)
         self.device, self.inode, self.uid = status.st_dev, status.st_ino, status.st_uid
         self.is_directory = stat.S_ISDIR(status.st_mode)
@@ -58,6 +58,16 @@ class Bound:
 
     def __exit__(self, *_: object) -> None:
         self.close()
+
+
+def _pinned(name: str, dir_fd: int | None) -> int:
+    """-1: this system cannot hold such a thing, and only its numbers and its birth are compared."""
+    try:
+        return system.descriptors.pin(name, dir_fd)
+    except OSError as error:
+        if error.errno not in (errno.ENOTSUP, errno.EACCES):
+            raise
+        return -1
 
 
 class Doomed:

@@ -7,6 +7,7 @@ import os
 import stat
 from collections.abc import Iterator
 
+from .. import system
 from ..race import race_window as _race_window
 from .doomed import Doomed
 from .same_mount import MOUNTED, enter, is_certain, mounts_below
@@ -14,7 +15,6 @@ from .same_mount import MOUNTED, enter, is_certain, mounts_below
 _MOST_OPEN = 64  # levels that stay open; deeper directories are moved up to the top of their tree
 _MOST_TOLD = 100
 MOVED_UP = "~"  # ends the name of a directory that came up from below
-_PINNED = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW | os.O_DIRECTORY | os.O_CLOEXEC
 
 
 class Purged:
@@ -201,12 +201,14 @@ class Emptier:
 
     def open_shut(self, name: str, dir_fd: int) -> int:
         """Open a directory without u+r. The pin makes sure that the mode changes on this very directory."""
-        pinned = os.open(name, _PINNED, dir_fd=dir_fd)
+        pinned = system.descriptors.pin(name, dir_fd)
         try:
             status = os.fstat(pinned)
+            if not stat.S_ISDIR(status.st_mode):
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR))
             if status.st_uid != os.geteuid() or status.st_dev != self.device:
                 raise PermissionError(errno.EACCES, os.strerror(errno.EACCES))
-            os.chmod(f"/proc/self/fd/{pinned}", stat.S_IMODE(status.st_mode) | 0o700)
+            system.descriptors.set_mode(pinned, stat.S_IMODE(status.st_mode) | 0o700)
             _race_window("made readable, not yet opened")
             fd = enter(name, dir_fd)
             if not os.path.samestat(os.fstat(fd), status):

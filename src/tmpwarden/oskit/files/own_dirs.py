@@ -10,6 +10,7 @@ Hooks run this before every tool call: nothing but os and errno is imported.
 import errno
 import os
 
+from .. import system
 from ..race import race_window as _race_window
 
 _LOOK = getattr(os, "O_PATH", os.O_RDONLY) | getattr(os, "O_DIRECTORY", 0) | getattr(os, "O_NOFOLLOW", 0)
@@ -184,11 +185,10 @@ def _check(path: str, pinned: int, may_mend: bool, forbidden: int) -> None:
 
 
 def _tighten(path: str, pinned: int) -> None:
-    # fchmod refuses an O_PATH descriptor; its name in /proc cannot be swapped by anybody
     try:
-        os.chmod(f"/proc/self/fd/{pinned}" if hasattr(os, "O_PATH") else path, 0o700)
+        system.descriptors.set_mode(pinned, 0o700)
     except FileNotFoundError:
-        os.chmod(path, 0o700)  # no /proc here
+        os.chmod(path, 0o700)  # Linux without /proc
     if os.fstat(pinned).st_mode & 0o777 != 0o700:
         raise _unsafe(path, "its file system does not keep private modes")
 

@@ -8,6 +8,7 @@ import select
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from .. import system
 from .doomed import Doomed
 
 _KEEP_SIZE, _PUNCH_HOLE = 1, 2
@@ -53,7 +54,7 @@ def watched(fd: int) -> Iterator[TouchWatch]:
     if watch < 0:
         raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
     try:
-        if libc.inotify_add_watch(watch, b"/proc/self/fd/%d" % fd, _IN_ACCESS | _IN_OPEN) < 0:
+        if libc.inotify_add_watch(watch, os.fsencode(system.descriptors.way_to(fd)), _IN_ACCESS | _IN_OPEN) < 0:
             raise OSError(ctypes.get_errno(), os.strerror(ctypes.get_errno()))
         yield TouchWatch(watch)
     finally:

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import errno
 import os
-import sys
 
 from .. import system
 from .opening import closing, open_dir
@@ -18,22 +17,15 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    SystemCall = Callable[[bytes, int, bytes], tuple[int, int]]  # (name, directory, how) -> (descriptor, error)
+    SystemCall = Callable[[bytes, int, int], tuple[int, int]]  # (name, directory, flags) -> (descriptor, error)
 
 MOUNTED = "a file system is mounted here"
-_OPENAT2, _NO_XDEV = 437, 1
-_AT_FDCWD = -100
 _FLAGS = 0
 for _flag in ("O_DIRECTORY", "O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK"):
     _FLAGS |= getattr(os, _flag, 0)
 
 
-def _how(flags: int) -> bytes:
-    """A struct open_how: flags, mode, resolve."""
-    return b"".join(number.to_bytes(8, sys.byteorder) for number in (flags, 0, _NO_XDEV))
-
-
-_UNSEEN, _PLAIN = _how(_FLAGS | getattr(os, "O_NOATIME", 0)), _how(_FLAGS)
+_UNSEEN = _FLAGS | getattr(os, "O_NOATIME", 0)
 _call: SystemCall | None = None
 _is_known = False
 
@@ -43,13 +35,13 @@ def enter(name: str, dir_fd: int) -> int:
     call = _call if _is_known else _loaded()
     if call is None:
         return open_dir(name, dir_fd)
-    raw, how = os.fsencode(name), _UNSEEN
+    raw, flags = os.fsencode(name), _UNSEEN
     while True:
-        fd, error = call(raw, dir_fd, how)
+        fd, error = call(raw, dir_fd, flags)
         if not error:
             return fd
-        if error == errno.EPERM and how is _UNSEEN:
-            how = _PLAIN  # O_NOATIME is for the owner only
+        if error == errno.EPERM and flags != _FLAGS:
+            flags = _FLAGS  # O_NOATIME is for the owner only
         elif error != errno.EINTR:
             raise OSError(error, MOUNTED if error == errno.EXDEV else os.strerror(error), name)
 
@@ -63,43 +55,18 @@ def mounts_below(dir_fd: int, name: str) -> frozenset[str] | None:
     """Mount points inside the tree, relative to it; None where that cannot be told. st_dev does not tell a bind mount
     of the same file system, which only Linux has."""
     try:
-        top = os.path.join(os.readlink(f"/proc/self/fd/{dir_fd}"), name)
+        top = os.path.join(system.descriptors.path_of(dir_fd), name)
         mounts = system.mounting.mounts()  # anew each time: a rename moves mounts, and nobody is told
     except OSError:
-        return None if sys.platform == "linux" else frozenset()
+        return None if system.mounting.BINDS else frozenset()
     points = (mount.point for mount in mounts)
     return frozenset(point[len(top) + 1 :] for point in points if f"{point}/".startswith(f"{top}/"))
 
 
 def _loaded() -> SystemCall | None:
     global _call, _is_known
-    _is_known = True
-    try:
-        _call = _system_call() if sys.platform == "linux" else None
-    except (ImportError, AttributeError, OSError, TypeError):
-        _call = None
+    _is_known, _call = True, system.entries.entering()
     return _call
-
-
-def _system_call() -> SystemCall | None:
-    """Through what ctypes is made of: the whole of it costs a command 3 ms to load."""
-    import _ctypes
-
-    load: Callable[[None, int], int] = vars(_ctypes)["dlopen"]  # None: what is loaded already
-    long = type("Long", (_ctypes._SimpleCData,), {"_type_": "l"})
-    flags = _ctypes.FUNCFLAG_CDECL | _ctypes.FUNCFLAG_USE_ERRNO
-    function = type("Function", (_ctypes.CFuncPtr,), {"_flags_": flags, "_restype_": long})
-    syscall, get_errno = function(_ctypes.dlsym(load(None, 0), "syscall")), _ctypes.get_errno
-
-    def call(name: bytes, dir_fd: int, how: bytes) -> tuple[int, int]:
-        fd: int = syscall(_OPENAT2, dir_fd, name, how, len(how))
-        return (fd, 0) if fd >= 0 else (fd, get_errno())
-
-    fd, error = call(b"/", _AT_FDCWD, _PLAIN)
-    if error:
-        return None
-    os.close(fd)
-    return call
 
 
 def mount_id(path: str) -> int | None:
@@ -113,11 +80,7 @@ def mount_id(path: str) -> int | None:
 
 def mount_id_of(fd: int) -> int | None:
     """The same of what is open already."""
-    try:
-        with open(f"/proc/self/fdinfo/{fd}", encoding="ascii") as lines:
-            return next((int(line.split()[1]) for line in lines if line.startswith("mnt_id:")), None)
-    except (OSError, ValueError, IndexError):
-        return None
+    return system.mounting.mount_id_of(fd)
 
 
 def highest_own_directory(path: str) -> str | None:

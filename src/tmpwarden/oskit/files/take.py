@@ -4,18 +4,11 @@ import errno
 import os
 import stat
 
+from .. import system
 from ..race import race_window as _race_window
 from .opening import closing
 
-TYPE_CHECKING = False
-if TYPE_CHECKING:
-    import ctypes
-
 _LITTLE_BYTES = 64 * 1024
-_RENAME_NOREPLACE = 1  # renameat2 on Linux
-_RENAME_EXCL = 4  # renameatx_np on macOS
-_libc: "ctypes.CDLL | None" = None  # loaded once: undo may move a hundred thousand units
-_PINNED = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW | os.O_CLOEXEC
 
 
 class Taken:
@@ -34,7 +27,7 @@ class Taken:
 
 def pin(dir_fd: int, name: str) -> int:
     """Hold the inode behind `name`. While the descriptor lives, no other file can get its inode number."""
-    return os.open(name, _PINNED, dir_fd=dir_fd)
+    return system.descriptors.pin(name, dir_fd)
 
 
 def mode_of(pinned: int) -> int:
@@ -45,7 +38,7 @@ def mode_of(pinned: int) -> int:
 def restore_mode(pinned: int, mode: int) -> bool:
     """Give the pinned directory its mode back, through the pin and never by path."""
     try:
-        os.chmod(f"/proc/self/fd/{pinned}", mode)
+        system.descriptors.set_mode(pinned, mode)
     except OSError:
         return False
     return True
@@ -191,21 +184,9 @@ def _made_movable(dir_fd: int, name: str) -> tuple[int, int] | None:
 
 
 def _rename_noreplace(from_fd: int, token: str, to_fd: int, name: str) -> bool:
-    # Not rename(2): that would overwrite a successor. RENAME_NOREPLACE needs no free inode and works for directories.
-    import ctypes
-
-    global _libc
-    _libc = _libc or ctypes.CDLL(None, use_errno=True)
-    call, flag = getattr(_libc, "renameat2", None), _RENAME_NOREPLACE
-    if call is None:
-        call, flag = getattr(_libc, "renameatx_np", None), _RENAME_EXCL
-    if call is None:
-        return _move_without_flags(from_fd, token, to_fd, name)
-    if call(from_fd, os.fsencode(token), to_fd, os.fsencode(name), flag) == 0:
-        return True
-    if ctypes.get_errno() in (errno.ENOSYS, errno.EINVAL, errno.ENOTSUP):
-        return _move_without_flags(from_fd, token, to_fd, name)
-    return False
+    # Not rename(2): that would overwrite a successor. The system's call needs no free inode and moves directories, too.
+    done = system.entries.rename_new(from_fd, token, to_fd, name)
+    return _move_without_flags(from_fd, token, to_fd, name) if done is None else done
 
 
 def _move_without_flags(from_fd: int, token: str, to_fd: int, name: str) -> bool:

@@ -1,11 +1,10 @@
 """Which version of an agent calls us. Unknown is an empty tuple, and is not new. Hot path."""
 
-import posix
-
 from ... import small_json
 from ...bundle import are_unchanged, read_private
-from ...small_files import read, read_text
+from ...small_files import read
 from ...stamped import stamp
+from .. import system
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -59,13 +58,10 @@ def numbers(text: str) -> Version:
 
 def program_of(pid: int) -> str:
     """The file that a process runs: its program, or an interpreter's script."""
-    try:
-        program = posix.readlink(f"/proc/{pid}/exe")
-        if not program.rpartition("/")[2].startswith(_INTERPRETERS):
-            return program
-    except OSError:
-        return ""
-    words = read_text(f"/proc/{pid}/cmdline", 1 << 16).split("\0")
+    program = system.hot.program(pid)
+    if not program.rpartition("/")[2].startswith(_INTERPRETERS):
+        return program
+    words = system.hot.arguments(pid, 1 << 16)
     return next((word for word in words[1:] if word.startswith("/")), "")
 
 

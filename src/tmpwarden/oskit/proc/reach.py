@@ -219,7 +219,7 @@ def _start(program: str, path: str) -> _Child:
         (os.POSIX_SPAWN_DUP2, writing, 1),
         (os.POSIX_SPAWN_OPEN, 2, "/dev/null", os.O_WRONLY, 0),
     ]
-    python = sys.executable or "/proc/self/exe"
+    python = sys.executable or system.hot.program(os.getpid())
     argv = [python, "-I", "-S", "-c", _ALONE + program, path]
     try:
         return _Child(os.posix_spawn(python, argv, {}, file_actions=actions), reading)

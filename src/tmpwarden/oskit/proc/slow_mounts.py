@@ -1,11 +1,6 @@
-"""Which mounts may keep everybody waiting who touches them. Hot path: one read of mountinfo, and no import."""
+"""Which mounts may keep everybody waiting who touches them. Hot path: one read of mountinfo."""
 
-try:
-    import posix  # what `os` is made of, without what that costs a hook
-except ImportError:  # Windows
-    import os as posix  # type: ignore[no-redef]
-
-_PAGE = 1 << 12  # the kernel writes so much at a time, whatever it is asked for
+from .. import system
 
 # A process on another host can own what lies here, so no record of ours proves that it is gone.
 NETWORK_FILESYSTEMS = frozenset((
@@ -42,17 +37,5 @@ def _unescaped(point: bytes) -> bytes:
 
 
 def mounts() -> bytes | None:
-    """/proc/self/mountinfo; None: not measured, and nowhere but on Linux."""
-    try:
-        fd = posix.open("/proc/self/mountinfo", posix.O_RDONLY | posix.O_CLOEXEC)
-    except (OSError, AttributeError):
-        return None
-    try:
-        parts = []
-        while part := posix.read(fd, _PAGE):
-            parts.append(part)
-        return b"".join(parts)
-    except OSError:
-        return None
-    finally:
-        posix.close(fd)
+    """As Linux writes them in mountinfo; None: not measured."""
+    return system.hot.mounts()

@@ -15,6 +15,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 from ...lazy_dataclass import dataclass, field
+from ...oskit import system
 from ...oskit.files.opening import closing
 from ...redaction import without_password
 from ...text import shown, size
@@ -268,7 +269,7 @@ def _committed(git: Git, status: TreeStatus, message: str, parts: _Parts, ref: s
 
 
 def _files(repository: Repository, status: TreeStatus) -> Iterator[str]:
-    top = f"/proc/self/fd/{repository.tree.fd}"
+    top = system.descriptors.way_to(repository.tree.fd)
     for name in status.others:
         for path in unique(f"{top}/{name}".rstrip("/")):
             yield path[len(top) + 1 :]

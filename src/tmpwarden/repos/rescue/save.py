@@ -8,6 +8,7 @@ from contextlib import contextmanager
 
 from ...catalogue.settings import Settings
 from ...lazy_dataclass import dataclass, replace
+from ...oskit import system
 from ...oskit.files import places, walk
 from ...oskit.files.opening import closing, descend
 from ...text import shown, size
@@ -65,7 +66,7 @@ class Endangered:
 
     @property
     def now(self) -> str:
-        return f"/proc/self/fd/{self.dir_fd}/{self.name}"
+        return f"{system.descriptors.way_to(self.dir_fd)}/{self.name}"
 
 
 def save(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import signal
 
-from ....small_files import stat_fields
+from .hot import stat_fields
 
 CAN_FOLLOW = hasattr(os, "pidfd_open")  # a number alone may name another process by the time we end it
 

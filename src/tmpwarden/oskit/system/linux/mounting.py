@@ -11,6 +11,7 @@ if TYPE_CHECKING:
     import select
 
 _TABLE = "/proc/self/mountinfo"
+BINDS = True  # a directory may be mounted elsewhere, with the device of what lies around it
 
 
 def mounts(pid: int | str = "self") -> list[Mount]:
@@ -86,3 +87,12 @@ def parse_mount(line: str) -> Mount | None:
 def parse_mounts(text: str) -> list[Mount]:
     """All of mountinfo; what is no such line is passed over."""
     return [mount for line in text.split("\n") if (mount := parse_mount(line))]
+
+
+def mount_id_of(fd: int) -> int | None:
+    """The kernel's number for the mount behind an open descriptor; None where it cannot be told."""
+    try:
+        with open(f"/proc/self/fdinfo/{fd}", encoding="ascii") as lines:
+            return next((int(line.split()[1]) for line in lines if line.startswith("mnt_id:")), None)
+    except (OSError, ValueError, IndexError):
+        return None

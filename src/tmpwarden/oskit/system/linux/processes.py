@@ -105,6 +105,11 @@ def environment(thread: int) -> bytes:
     raise ProcessLookupError(errno.ESRCH, "it ends") if found is None or found.is_exiting else trouble
 
 
+def program(pid: int) -> str:
+    """The file that it runs. Raises OSError."""
+    return os.readlink(f"/proc/{pid}/exe")
+
+
 def cgroup(pid: int) -> str | None:
     """Where the process is accounted for, or None where that cannot be read."""
     text = read_whole(f"/proc/{pid}/cgroup")

@@ -1,0 +1,16 @@
+"""One look at all processes: nobody is seen."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from ...proc.holders import Holders
+
+BLIND, IS_LASTING = "on this system tmpwarden cannot see which processes use an item", True
+
+
+def look(
+    holders: Holders, variables: tuple[str, ...], exclude: frozenset[int], *, outside: bool, closely: bool, uses: bool
+) -> bool:
+    """False: nothing can be seen."""
+    return False

@@ -1,0 +1,8 @@
+"""What is customary on this system: names, programs, habits. No question to the kernel."""
+
+TMP_NAMES: tuple[str, ...] = ("/tmp", "/private/tmp")  # by which people and programs call the shared temp directory
+HAS_LAUNCHD = True
+SHELL = "zsh"  # of who has said nothing else
+OPENER: str | None = "/usr/bin/open"  # the program that shows a page
+CATALOGUE = "macos"  # the word for this system in the catalogue's `os`
+PSEUDO_FILES = ("/dev/fd/",)  # a link there is not a file of anybody's

@@ -1,0 +1,8 @@
+"""What is customary on this system: names, programs, habits. No question to the kernel."""
+
+TMP_NAMES: tuple[str, ...] = ("/tmp",)  # by which people and programs call the shared temp directory
+HAS_LAUNCHD = False
+SHELL = "bash"  # of who has said nothing else
+OPENER: str | None = None  # the program that shows a page; None: whatever browser is found
+CATALOGUE = "linux"  # the word for this system in the catalogue's `os`
+PSEUDO_FILES = ("/proc/",)  # a link there is not a file of anybody's
