@@ -10,7 +10,10 @@ BY_DESIGN = {"Spoken"}  # each dialect has one; `dialects/loading.py` takes whic
 
 def test_no_two_classes_of_the_house_have_one_name() -> None:
     found: defaultdict[str, list[str]] = defaultdict(list)
+    same_elsewhere = ("oskit/system/darwin", "oskit/system/blind")  # the names of the linux package, by contract
     for path in SRC.rglob("*.py"):
+        if str(path.parent.relative_to(SRC)) in same_elsewhere:
+            continue
         for node in ast.parse(path.read_text()).body:
             if isinstance(node, ast.ClassDef) and not node.name.startswith("_"):
                 found[node.name].append(str(path.relative_to(SRC)))

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 
-_PINNED = getattr(os, "O_PATH", os.O_RDONLY | os.O_NONBLOCK) | os.O_NOFOLLOW | os.O_CLOEXEC
+_PINNED = getattr(os, "O_PATH", 0)
+for _flag in ("O_NOFOLLOW", "O_CLOEXEC", "O_NONBLOCK"):  # a Windows that is played on Linux lacks them
+    _PINNED |= getattr(os, _flag, 0)
 
 
 def path_of(fd: int) -> str:
