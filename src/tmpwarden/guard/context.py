@@ -16,8 +16,8 @@ class Context:
 
     __slots__ = (
         "agent", "applies_rewrite_without_allow", "cwd", "environ", "has_ask", "holds_mount", "home", "is_plain",
-        "keeps_rewrite", "look", "own", "owns", "project", "pushes", "scratch", "shell", "startup", "temp_roots",
-        "tmp_roots", "uid", "variables",
+        "keeps_rewrite", "look", "own", "owns", "project", "pushes", "scratch", "shell", "shell_home", "startup",
+        "temp_roots", "tmp_roots", "uid", "variables",
     )  # fmt: skip
 
     def __init__(
@@ -44,11 +44,13 @@ class Context:
         startup: "Callable[[], tuple[str | None, ...]] | None" = None,
         pushes: "Callable[[str], str | None] | None" = None,
         shell: "Callable[[], str] | None" = None,
+        shell_home: str = "",
     ) -> None:
         self.scratch = scratch  # None: no scratch, so nothing is redirected and nothing is inside it
         self.project = project
         self.cwd = cwd
-        self.home = home
+        self.home = home  # what `~` means in rules
+        self.shell_home = shell_home or home  # and in the line: a project may set HOME for its commands
         self.uid = uid
         self.look = look
         self.agent = agent
@@ -114,28 +116,30 @@ def context_of(
     tmp_roots: "tuple[str, ...]" = ("/tmp",),
     temp_roots: "tuple[str, ...] | None" = None,
     owns: "Callable[[str], bool] | None" = None,
+    shell_home: str = "",
 ) -> Context:
     """The one place where an agent's facts become what the guard goes by: for a hook and for `guard check` alike.
 
     `answers` are those that the agent understands here. `version` is empty where nobody could tell it: unknown is not
     new. Without `facts` it is somebody who keeps every rewrite.
     """
-    since = facts["keeps_rewrite"] if facts else ()
+    since, lines_home = facts["keeps_rewrite"] if facts else (), shell_home or home
     return Context(
         scratch=scratch,
         project=project,
         cwd=cwd,
         home=home,
+        shell_home=lines_home,
         uid=uid,
         look=disk.look,
         is_plain=disk.is_plain,
         holds_mount=disk.holds_mount,
-        pushes=lambda cwd: _pushed(cwd, home),
+        pushes=lambda cwd: _pushed(cwd, lines_home),
         tmp_roots=tmp_roots,
         temp_roots=temp_roots,
         owns=owns,
         environ=environ,
-        startup=None if environ is None else (lambda: _startup(facts, home, environ)),
+        startup=None if environ is None else (lambda: _startup(facts, lines_home, environ)),
         shell=None if environ is None or facts is None else (lambda: _shell(facts["shell"], uid, environ)),
         variables={"TMPDIR": scratch} if scratch is not None and is_tmpdir else {},
         agent=facts["id"] if facts else "",

@@ -17,6 +17,9 @@ _LONGEST_NOTE = 600
 _TOLD_LATELY_S = 900.0
 _BIRTHS_EVERY_S = 30.0  # for calls that do not speak of the temp root: agents put markers of their own there
 _LONGEST_LOG = 1 << 18
+_COMMON = ("/tmp", "/var/tmp", "/dev/shm", "/private/tmp")
+_BELOW = ("/tmp/", "/var/tmp/", "/dev/shm/", "/private/tmp/", "/var/folders/", "/private/var/folders/")
+_CALLED_TEMPORARY = ("tmp", "temp", ".tmp", "t")
 
 
 def directory(environ: dict[bytes, bytes]) -> str:
@@ -152,6 +155,26 @@ def temp_roots(environ: dict[bytes, bytes]) -> tuple[str, ...]:
     if named:
         return tuple([root.rstrip("/") for root in named.split(":") if root.startswith("/")])
     return tuple(dict.fromkeys((temp_root(environ), "/tmp", "/var/tmp", "/dev/shm")))
+
+
+def shared_roots(environ: dict[bytes, bytes]) -> tuple[str, ...]:
+    """Those of them that are temp directories by what they are, not only by a variable, which a project can set: a
+    fresh name in the user's home is not the session's."""
+    home = environ.get(b"HOME", b"").decode("utf-8", "surrogateescape")
+    return tuple([root for root in temp_roots(environ) if _is_shared(root) and not f"{home}/".startswith(f"{root}/")])
+
+
+def _is_shared(root: str) -> bool:
+    """A directory, no link, that lies where systems keep such, is called so, or is root's and everybody's."""
+    if root in _COMMON:
+        return True
+    try:
+        mode = posix.lstat(root).st_mode
+    except OSError:
+        return False
+    if mode & 0o170000 != 0o040000 or "/.." in root:
+        return False
+    return root.startswith(_BELOW) or root.rpartition("/")[2].lower() in _CALLED_TEMPORARY or mode & 0o1002 == 0o1002
 
 
 def temp_root(environ: dict[bytes, bytes]) -> str:

@@ -19,6 +19,8 @@ from . import record
 
 _PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 _LEFT_OUT = {"__pycache__", "cli"}  # hooks need neither click nor what draws with it
+_LOADING = ("LD_PRELOAD", "LD_LIBRARY_PATH", "LD_AUDIT")  # what the interpreter would load, too
+_EMPTIED = ("TMPWARDEN_DISABLE", *_LOADING)
 FOR_ALL = "/usr/local/lib/tmpwarden"  # root's, and readable by everybody: what the timer of all users runs
 _NAMES = ("python3.14", "python3.13", "python3.12", "python3.11", "python3")
 
@@ -38,11 +40,12 @@ class Runtime:
     ) -> str:
         """One line of sh that always ends with 0: `python3 gone.py` alone would end with 2, which denies a call.
 
-        `if_killed`: the answer for a hook that a signal or a crash ends, or that cannot start. The line names our
-        directories, and takes the off switch away from what guards: a project's settings can set variables, too."""
+        `if_killed`: the answer for a hook that a signal or a crash ends, or that cannot start. The line names the
+        home and our directories, and takes the off switch away from what guards, because a project's settings can set
+        variables, too. What HOME is for the agent's commands it hands on."""
         python, script = shlex.quote(self.interpreter), shlex.quote(self.script)
         named = [f"{name}={shlex.quote(path)}" for name, path in places_of_ours().items()]
-        own = " ".join([*named, *["TMPWARDEN_DISABLE="] * is_guard])
+        own = " ".join(['TMPWARDEN_SHELL_HOME="$HOME"', *named, *[f"{name}=" for name in _EMPTIED] * is_guard])
         run = f"{own} {python} -I -S {script} {agent} {event}" + (" --observe" if observe else "")
         if if_killed:
             run = f"{{ {run} || echo {shlex.quote(if_killed)}; }}"
@@ -52,7 +55,7 @@ class Runtime:
 def places_of_ours() -> dict[str, str]:
     """What a hook goes by, whatever the environment of its agent says."""
     paths = {"XDG_STATE_HOME": places.state_dir(), "XDG_CONFIG_HOME": places.config_dir()}
-    return {name: os.path.dirname(path) for name, path in paths.items()}
+    return {"HOME": places.home()} | {name: os.path.dirname(path) for name, path in paths.items()}
 
 
 def planned(*, for_all: bool = False) -> Runtime:
@@ -163,7 +166,8 @@ def suits(path: str) -> bool:
 @cache  # a setup asks for each agent, several times
 def _is_new_enough(path: str, *_stamp: int) -> bool:
     question = "import sys; sys.exit(sys.version_info < (3, 11))"
-    return subprocess.run([path, "-I", "-S", "-c", question], capture_output=True, timeout=10).returncode == 0
+    env = {name: value for name, value in os.environ.items() if name not in _LOADING}  # as the line starts it
+    return subprocess.run([path, "-I", "-S", "-c", question], capture_output=True, timeout=10, env=env).returncode == 0
 
 
 def _on_path() -> Iterator[str]:

@@ -53,7 +53,10 @@ def _said(value: object) -> str:
 
 
 def _use(path: str, mode: str, context: Context) -> PathUse:
-    whole = context.home + path[1:] if path[:2] in ("~", "~/") else path if path[:1] == "/" else f"{context.cwd}/{path}"
+    if path[:2] in ("~", "~/"):
+        whole = context.shell_home + path[1:]
+    else:
+        whole = path if path[:1] == "/" else f"{context.cwd}/{path}"
     return PathUse(path, normalised(whole), mode, resolved=resolved(whole, True, context.look))
 
 

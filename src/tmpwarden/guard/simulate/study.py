@@ -192,7 +192,7 @@ class Study:
 
 def study(command: str, context: Context, budget: Budget, tree: Sequence | None = None) -> Study:
     """Read the text, unless its tree is known, and follow it. Never raises; what it cannot read makes all opaque."""
-    shell = Shell(command, context.home, context.known(), context.look, MEANING, budget)
+    shell = Shell(command, context.shell_home, context.known(), context.look, MEANING, budget)
     try:
         tree = tree or read(command)
         state = State((context.cwd,))

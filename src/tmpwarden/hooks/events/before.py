@@ -58,10 +58,11 @@ def _context(call: HookCall, asked: ToolCall, rules: Rules) -> Context:
         project=project.decode("utf-8", "surrogateescape") or asked.cwd,
         cwd=asked.cwd,
         home=environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape"),
+        shell_home=environ.get(b"TMPWARDEN_SHELL_HOME", b"").decode("utf-8", "surrogateescape"),
         uid=posix.geteuid(),
         disk=Disk(),
         environ=environ,
-        temp_roots=notebook.temp_roots(environ),
+        temp_roots=notebook.shared_roots(environ),
         owns=lambda path: _owns(call, path),
     )
 

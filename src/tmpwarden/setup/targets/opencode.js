@@ -8,7 +8,7 @@ const PLACES = __PLACES__, JUDGING = { TMPWARDEN_DISABLE: "" }
 const UNJUDGED = { message: "tmpwarden was killed or could not start before it could judge this call" }
 const ask = (event, payload) => new Promise((done) => {
   if (!existsSync(PYTHON) || !existsSync(SCRIPT)) return done({})
-  const env = { ...process.env, ...PLACES, ...(event === "tool.execute.before" ? JUDGING : {}) }
+  const env = { ...process.env, TMPWARDEN_SHELL_HOME: process.env.HOME ?? "", ...PLACES, ...(event === "tool.execute.before" ? JUDGING : {}) }
   const child = spawn(PYTHON, ["-I", "-S", SCRIPT, "opencode", event, ...FLAGS], { stdio: ["pipe", "pipe", "ignore"], env })
   let said = ""
   const end = (status) => { try { done(JSON.parse(said)) } catch { done(status === 0 ? {} : UNJUDGED) } }
