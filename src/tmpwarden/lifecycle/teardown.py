@@ -13,7 +13,7 @@ from ..leases import scratch
 from ..leases.lease_state import state_of, states
 from ..model.belongings import Lease
 from ..model.request import Request
-from ..model.sweep import Finding, Litter, Receipt
+from ..model.sweep import Finding, Keep, Litter, Receipt
 from ..model.terms import Outcome, OwnerRule, OwnerState, Tier, Worth
 from ..oskit.proc.procs import process
 from ..sweep.compose import Clock, clean, prepare
@@ -54,11 +54,18 @@ class TeardownResult:
     receipts: list[Receipt] = field(default_factory=list)  # one for each item, kept ones too
     error: str | None = None  # what went wrong, in one sentence
     warnings: list[str] = field(default_factory=list)  # what you should know beside it, in sentences
+    _unfinished: frozenset[str] = frozenset()  # receipts of what a process of its own goes on with
 
     @property
     def removed(self) -> list[Receipt]:
         """Items that are gone or in quarantine."""
         return [r for r in self.receipts if r.outcome in (Outcome.REMOVED, Outcome.QUARANTINED)]
+
+    @property
+    def pending(self) -> list[Receipt]:
+        """Of the removed ones those that are only out of the way yet: they are looked through and purged while you go
+        on. What turns out to hold work goes back. With `wait` there are none."""
+        return [r for r in self.removed if r.id in self._unfinished]
 
     @property
     def kept(self) -> list[Receipt]:
@@ -99,11 +106,14 @@ def teardown(
 
     session      the session's name, as given to `lease` or as the agent itself calls it
     pid          or the process id of the agent
-    agent        also what other ended sessions of this agent left, by the rules of an automatic clean-up
+    agent        also what other ended sessions of this agent left, by the rules of an automatic clean-up (see below)
     roots        look into these temp roots only
     config_file  instead of ~/.config/tmpwarden/config.toml
     wait         wait for all of it, and learn what became of each item
     now_ns       the clock, for tests
+
+    With `agent` alone, all that belongs to sessions whose process is known to be gone is removed, however much that is;
+    then, before you get the answer, the rest by those rules.
 
     Example:
 
@@ -199,12 +209,33 @@ def _tear_down(
     release = Release.of(prepared, named, leases)
     release.take(named, givers=givers)
     result.receipts += release.receipts
+    alone = prepared.request.agents if wanted.names_no_session else ()
     if result.removed and not release.taking.journal.open():
         result.warnings.append(UNWRITTEN)
     result.released = not release.gone.isdisjoint(lease.path for lease in leases)
-    if wait or not detach(lambda: _rest(release, prepared.now_ns), keep=release.taking.descriptors):
-        result._learn(_rest(release, prepared.now_ns))
+    if wait or not detach(lambda: _rest(release, prepared.now_ns, alone), keep=release.taking.descriptors):
+        result._learn(_rest(release, prepared.now_ns, alone))
+    else:
+        result._unfinished = frozenset(receipt.id for receipt in result.removed if receipt.id)
+    if alone:
+        _clean_rest(result, replace(prepared.request, unattended=True, time_limit_s=_REST_LIMIT_S), prepared.now_ns)
     return None
+
+
+def _clean_rest(result: TeardownResult, request: Request, now_ns: Clock) -> None:
+    """By the rules of an automatic clean-up, before the caller goes on: what stays is told with its reason."""
+    known = {receipt.finding.path for receipt in result.receipts}
+    try:
+        cleaned = clean(request, now_ns=now_ns)
+    except LockHeld:
+        result.warnings.append("another clean-up is running; only what is known to be gone was looked at")
+        return
+    kept = [
+        Receipt(verdict.finding, Outcome.KEPT, verdict.reason, detail=verdict.detail)
+        for verdict in cleaned.kept
+        if verdict.finding.litter.agent in request.agents[:1] and isinstance(verdict, Keep)
+    ]
+    result._learn([each for each in (*cleaned.receipts, *kept) if each.finding.path not in known])
 
 
 def _givers() -> frozenset[int]:
@@ -216,15 +247,17 @@ def _givers() -> frozenset[int]:
     return frozenset(line)
 
 
-def _rest(release: Release, now_ns: Clock) -> list[Receipt]:
+def _rest(release: Release, now_ns: Clock, alone: tuple[str, ...] = ()) -> list[Receipt]:
     """What the caller need not wait for: the judging inside the quarantine, and everything else of that agent by the
-    ordinary laws. Where the root is nearly full, a day in quarantine would help nobody: the laws for that apply too."""
+    ordinary laws, unless the agent was named `alone`: then its caller waits for that. Where the root is nearly full, a
+    day in quarantine would help nobody: the laws for that apply too."""
     receipts, taking = release.finish(), release.taking
     prepared = taking.prepared
     is_short = bool(prepared.pressure.roots) and prepared.settings.periodic_enabled
     is_short = is_short and is_due(prepared.state, _LEAST_PAUSE_S, now_ns())  # many sessions may end at once
-    if prepared.request.agents or is_short:
-        agents = () if is_short else prepared.request.agents
+    others = () if alone else prepared.request.agents
+    if others or is_short:
+        agents = () if is_short else others
         request = replace(prepared.request, agents=agents, unattended=True, time_limit_s=_REST_LIMIT_S)
         with suppress(LockHeld):  # who cleans right now does it for us too
             receipts += clean(request, now_ns=now_ns).receipts
@@ -255,7 +288,8 @@ def _named(prepared: Prepared, wanted: TeardownWish, leases: list[Lease]) -> Ite
     agents = {lease.agent for lease in leases} | ({wanted.agent} if wanted.agent else set())
     unnamed: list[Finding] = []
     for finding in prepared.finder.find():
-        if finding.path in paths or finding.session in sessions or finding.pid in pids:
+        is_named = finding.path in paths or finding.session in sessions or finding.pid in pids
+        if is_named or _is_of_the_dead(finding, wanted, prepared):
             agents.add(finding.litter.agent)
             yield finding
         elif finding.root not in prepared.home_roots and _names_its_agent_only(finding.litter):
@@ -263,6 +297,14 @@ def _named(prepared: Prepared, wanted: TeardownWish, leases: list[Lease]) -> Ite
     for finding in unnamed:
         if finding.litter.agent in agents and _nobody_lives(prepared, finding):
             yield from _each(finding)
+
+
+def _is_of_the_dead(finding: Finding, wanted: TeardownWish, prepared: Prepared) -> bool:
+    """Where the agent alone is named: of a session that the agent's own records or a lease bind to a process that is
+    gone. A name without a record proves nothing."""
+    if not wanted.names_no_session or finding.session is None or finding.litter.agent != wanted.agent:
+        return False
+    return prepared.weigher.world.owner_of(finding, None)[0].state is OwnerState.DEAD
 
 
 def _names_its_agent_only(litter: Litter) -> bool:

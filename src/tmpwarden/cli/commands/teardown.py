@@ -35,7 +35,8 @@ def command(
     """Remove what an ended agent left, at once and whatever its age.
 
     Takes the session's scratch and the agent's own temporary files that name the session or its process. What somebody
-    still uses stays, and so does everything of other sessions. Safe to call twice.
+    still uses stays, and so does everything of other sessions. --agent alone takes what belongs to all sessions of that
+    agent whose process is known to be gone, and then the rest as a timer would. Safe to call twice.
     """
     if session is not None and not session.strip():
         raise BadArgument("--session is empty", hint="a variable that is not set? `tmpwarden status` lists sessions")
@@ -88,10 +89,16 @@ def _data(result: TeardownResult) -> dict[str, object]:
             documents.identity(each.finding) | {"receipt": each.id, "undoable": each.undoable}
             for each in result.removed
         ],
-        "kept": [{"path": r.finding.path, "reason": r.reason.value, "detail": r.detail} for r in result.kept],
+        "pending": [{"path": r.finding.path, "receipt": r.id} for r in result.pending],
+        "kept": [_kept(receipt) for receipt in result.kept],
         "failed": [{"path": r.finding.path, "error": r.detail} for r in result.failed],
         "freed_bytes": result.freed_bytes,
     }
+
+
+def _kept(receipt: Receipt) -> dict[str, object]:
+    told: dict[str, object] = {"path": receipt.finding.path, "reason": receipt.reason.value, "detail": receipt.detail}
+    return told | ({"count": len(receipt.finding.members)} if receipt.finding.members else {})
 
 
 def _reason(receipt: Receipt) -> str:
@@ -118,7 +125,8 @@ def _lines(result: TeardownResult) -> Iterator[str]:
     for alike in _alike(result.removed):
         yield f"taken  {render.place(*alike)}"
     for receipt in result.kept:
-        yield f"kept   {shown(receipt.finding.path)}: {_reason(receipt)}"
+        yield f"kept   {render.place(receipt.finding)}: {_reason(receipt)}"
     for receipt in result.failed:
         yield f"failed {shown(receipt.finding.path)}: {receipt.detail}"
-    yield f"Took {plural(len(result.removed), 'item')}, kept {plural(len(result.kept), 'item')}."
+    kept = sum(len(receipt.finding.members) or 1 for receipt in result.kept)
+    yield f"Took {plural(len(result.removed), 'item')}, kept {plural(kept, 'item')}."
