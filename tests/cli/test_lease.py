@@ -226,7 +226,8 @@ def test_a_root_of_its_own_is_found_again_without_being_named(
     path = opened(keeper, "--root", str(root))["path"]
     assert path.startswith(f"{root}/")
     monkeypatch.delenv("TMPWARDEN_ROOTS")
-    assert [each["path"] for each in data("lease", "list")["leases"]] == [path]
+    here = [each for each in data("lease", "list")["leases"] if each["path"].startswith(str(own_world))]
+    assert [each["path"] for each in here] == [path]  # the machine's own /tmp may hold others
     assert data("lease", "close", "--session", "job-7", "--pid", str(keeper.pid))["released"]
     assert not os.path.exists(path)
 

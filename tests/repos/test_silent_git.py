@@ -114,7 +114,7 @@ def test_an_answer_that_is_cut_at_any_byte_is_unclear(tmp_path: Path, monkeypatc
     clone = a_clone(tmp_path / "one")
     for work in (modified, untracked, unpushed):
         work(clone)
-    whole, real = lost(clone), git_program.Git._said
+    whole, real = lost(clone), git_program.Git._spawn
     lengths: list[int] = []
 
     def heard(self: git_program.Git, words: tuple[str, ...], given: bytes | None) -> tuple[int, bytes, bytes]:
@@ -122,7 +122,7 @@ def test_an_answer_that_is_cut_at_any_byte_is_unclear(tmp_path: Path, monkeypatc
         lengths.append(len(output))
         return status, output, complaint
 
-    monkeypatch.setattr(git_program.Git, "_said", heard)
+    monkeypatch.setattr(git_program.Git, "_spawn", heard)
     assert lost(clone) == whole
     fd = os.open(clone, os.O_RDONLY | os.O_DIRECTORY)
     asked = git_program.Git(fd)
@@ -139,7 +139,7 @@ def test_an_answer_that_is_cut_at_any_byte_is_unclear(tmp_path: Path, monkeypatc
         os.close(fd)
     for at, length in enumerate(lengths):
         for cut in {0, 1, length // 3, length // 2, length - 30, length - 1}:
-            monkeypatch.setattr(git_program.Git, "_said", _cutting(real, at, cut))
+            monkeypatch.setattr(git_program.Git, "_spawn", _cutting(real, at, cut))
             assert lost(clone) is None, (at, cut)
 
 

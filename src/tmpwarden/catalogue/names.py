@@ -169,10 +169,10 @@ def hint(pattern: str) -> Hint:
         return Hint(("",), ("",), 0, _LONGEST_NAME)
     starts, _ = _edges(tree, backwards=False)
     ends, _ = _edges(tree, backwards=True)
-    return Hint(_told(starts), _told(ends), int(least), min(int(most), _LONGEST_NAME))
+    return Hint(_sorted_edges(starts), _sorted_edges(ends), int(least), min(int(most), _LONGEST_NAME))
 
 
-def _told(edges: set[str]) -> tuple[str, ...]:
+def _sorted_edges(edges: set[str]) -> tuple[str, ...]:
     return ("",) if "" in edges else tuple(sorted(edges))
 
 

@@ -120,7 +120,7 @@ class _Root:
         used = self.room.bytes_used if self.counts == "bytes" else self.room.inodes_used
         rest = max(0, used - agents - own - ours)
         told = (("agents", agents), ("tmpwarden", ours), ("your own in temp roots", own), ("all else", rest))
-        return f"of {self._told(used)}: " + ", ".join(f"{who} {self._told(amount)}" for who, amount in told)
+        return f"of {self._as_text(used)}: " + ", ".join(f"{who} {self._as_text(amount)}" for who, amount in told)
 
     def _ours(self) -> Iterator[Measure]:
         """The quarantines and the state."""
@@ -146,7 +146,9 @@ class _Root:
         waiting, stays = (sum(pair[column] for pair in kept.values()) for column in (0, 1))
         if stays:
             why = next(why for root in roots if (why := self._doubt(root)))
-            words = f"{self._told(stays)} wait in quarantine until their time is over: they could not be checked here"
+            words = (
+                f"{self._as_text(stays)} wait in quarantine until their time is over: they could not be checked here"
+            )
             yield Remedy(stays, f"{words} ({why}). Run tmpwarden {better_place()}", rank=0, is_unchecked=True)
         amount = self._sum(going) + waiting
         if not amount:
@@ -155,7 +157,7 @@ class _Root:
         is_emptied = is_hurried and not any(map(self._has_promised, roots))  # by any clean, under pressure
         purge = " --purge" if waiting and not is_emptied else ""
         budget = f" --budget {self._budget_bytes() >> 10}K" if self.is_unseen else ""
-        words = f"{self._told(amount)} may go now" + (" (part of it waits in quarantine)" if waiting else "")
+        words = f"{self._as_text(amount)} may go now" + (" (part of it waits in quarantine)" if waiting else "")
         yield Remedy(amount, words, f"tmpwarden clean --yes{purge}{budget}{_common_options(self.patient)}", 0)
 
     def _waiting(self, root: str) -> tuple[int, int]:
@@ -199,11 +201,11 @@ class _Root:
         going = [each for each in may_go if not frees_nothing(each)]
         yield from self._unchecked([each for each in may_go if frees_nothing(each)])
         if going:
-            words = f"{self._told(self._sum(going))} go only when you say so ({_largest(kept)})"
+            words = f"{self._as_text(self._sum(going))} go only when you say so ({_largest(kept)})"
             yield Remedy(self._sum(going), words, f"tmpwarden clean --all{_common_options(self.patient)}")
         elif not may_go:
             yield Remedy(
-                self._sum(kept), f"{self._told(self._sum(kept))} would stay even if asked for ({_largest(kept)})"
+                self._sum(kept), f"{self._as_text(self._sum(kept))} would stay even if asked for ({_largest(kept)})"
             )
 
     def _young(self, kept: list[Keep]) -> Iterator[Remedy]:
@@ -211,7 +213,7 @@ class _Root:
         if kept:
             largest = max(kept, key=self._amount)
             when = _goes_in(largest, self.patient.prepared.now_ns())
-            words = f"{self._told(self._sum(kept))} are too young ({_largest(kept)}{when})"
+            words = f"{self._as_text(self._sum(kept))} are too young ({_largest(kept)}{when})"
             path = largest.finding.path
             command = self._by_name(path) if self._would_go(path) else ""
             yield Remedy(self._amount(largest) if command else self._sum(kept), words, command)
@@ -219,7 +221,7 @@ class _Root:
     def _git(self, kept: list[Keep]) -> Iterator[Remedy]:
         if kept:
             largest = max(kept, key=self._amount)
-            words = f"{self._told(self._sum(kept))} hold git work that exists nowhere else ({_largest(kept)})"
+            words = f"{self._as_text(self._sum(kept))} hold git work that exists nowhere else ({_largest(kept)})"
             path = quoted(largest.finding.path)
             can_save = self.patient.can_rescue and largest.reason is Reason.GIT_WORK
             # what was saved is the user's to remove: rm asks once, and runs only if everything is in a verified bundle
@@ -236,7 +238,7 @@ class _Root:
             holders = sorted({each.pid for each in _witnesses(largest) if each.pid is not None})
             who = f", by {plural(len(holders), 'process', 'processes')}: {_pids(holders)}" if holders else ""
             end = "whose session is gone" if left_over else "end it to free them"
-            words = f"{self._told(self._sum(group))} are in use ({_largest(group)}{who}; {end})"
+            words = f"{self._as_text(self._sum(group))} are in use ({_largest(group)}{who}; {end})"
             kill = f"kill {_pids(holders)}; tmpwarden clean --yes{_common_options(self.patient)}"
             can_go = not self._doubt(largest.finding.root)
             yield Remedy(self._sum(group), words, kill if left_over and holders and can_go else "")
@@ -247,8 +249,8 @@ class _Root:
         amounts.sort(key=lambda pair: -pair[0])
         if amounts:
             total = sum(amount for amount, _ in amounts)
-            names = ", ".join(f"{shown(each.glob)} ({self._told(amount)})" for amount, each in amounts[:_MOST_TOLD])
-            words = f"{self._told(total)} are yours and not recognised: do you still need {names}?"
+            names = ", ".join(f"{shown(each.glob)} ({self._as_text(amount)})" for amount, each in amounts[:_MOST_TOLD])
+            words = f"{self._as_text(total)} are yours and not recognised: do you still need {names}?"
             yield Remedy(total, words, rank=2)
 
     def _would_go(self, *paths: str) -> bool:
@@ -271,7 +273,7 @@ class _Root:
         measure = verdict.evidence.measure
         return _of(measure.bytes, measure.entries, self.counts) if measure else 0
 
-    def _told(self, amount: int) -> str:
+    def _as_text(self, amount: int) -> str:
         return size(amount) if self.counts == "bytes" else plural(amount, "inode")
 
 

@@ -24,12 +24,12 @@ class Cleared:
 
     @classmethod
     def of(cls, result: CleanResult, every_s: float, growing: Sequence[str] = (), relief: str = "") -> Cleared:
-        said = "; ".join(filter(None, (relief or _said(result), *growing)))
+        said = "; ".join(filter(None, (relief or _sentence(result), *growing)))
         waiting = "" if relief else held_back(result)
         return cls(every_s, said, waiting, _failed(result), tuple(result.warnings), relief)
 
 
-def _said(result: CleanResult) -> str:
+def _sentence(result: CleanResult) -> str:
     if not result.removed:
         return ""
     amount = size(result.freed_bytes + result.quarantined_bytes)

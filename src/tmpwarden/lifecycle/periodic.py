@@ -40,11 +40,11 @@ class Periodic:
         import tmpwarden
 
 
-        def told(result: tmpwarden.CleanResult) -> None:
+        def show(result: tmpwarden.CleanResult) -> None:
             print(f"removed {len(result.removed)} items")
 
 
-        with tmpwarden.Periodic(every="1h", on_result=told) as cleaner:
+        with tmpwarden.Periodic(every="1h", on_result=show) as cleaner:
             ...  # your server's work
             print(cleaner.runs, cleaner.skipped, cleaner.last_error)
     """

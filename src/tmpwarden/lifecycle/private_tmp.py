@@ -96,7 +96,7 @@ def enter(scratch: str, program: str, size_bytes: int | None = None) -> list[Pla
     return made
 
 
-def told(program: str) -> list[str]:
+def warnings(program: str) -> list[str]:
     """What a person should know before: the parts of the shared /tmp that are not private in there."""
     cwd, sentences = _cwd(), []
     for path, _ in _places(cwd, program):

@@ -64,7 +64,7 @@ class Release:
         self.receipts += self.taking.make_room()
 
     @property
-    def gone(self) -> frozenset[str]:
+    def moved_paths(self) -> frozenset[str]:
         """Paths that are no longer where they were."""
         went = (Outcome.REMOVED, Outcome.QUARANTINED)
         return frozenset(receipt.finding.path for receipt in self.receipts if receipt.outcome in went)

@@ -54,7 +54,7 @@ def run(
     """
     if is_private:
         private_tmp.check()
-        for sentence in private_tmp.told(command[0]):
+        for sentence in private_tmp.warnings(command[0]):
             warn(sentence)
     scratch = _scratch(command, agent, roots, is_private, warn)
     is_nested = f"/tmpwarden-{places.uid()}/" in os.environ.get("TMPDIR", "")

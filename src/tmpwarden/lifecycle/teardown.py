@@ -212,7 +212,7 @@ def _tear_down(
     alone = prepared.request.agents if wanted.names_no_session else ()
     if result.removed and not release.taking.journal.open():
         result.warnings.append(UNWRITTEN)
-    result.released = not release.gone.isdisjoint(lease.path for lease in leases)
+    result.released = not release.moved_paths.isdisjoint(lease.path for lease in leases)
     if wait or not detach(lambda: _rest(release, prepared.now_ns, alone), keep=release.taking.descriptors):
         result._learn(_rest(release, prepared.now_ns, alone))
     else:

@@ -21,7 +21,7 @@ from ..oskit.files import places
 from ..processes.find import look
 from ..repos.worktrees.compose import TreesWanted, looking
 from ..sweep.store import books, history, journal
-from ..sweep.store.labels import lying
+from ..sweep.store.labels import still_there
 from ..sweep.weigh import consent
 from .families import Sample
 
@@ -116,7 +116,7 @@ def _quarantine(subject: Observed) -> Iterator[Sample]:
     units: Counter[str] = Counter(dict.fromkeys(subject.patient.roots, 0))
     sizes: Counter[str] = Counter()
     state = places.state_dir()
-    for entry in lying(journal.restorable(state).values(), state):
+    for entry in still_there(journal.restorable(state).values(), state):
         root = str(entry.get("root", ""))
         label = root if root in subject.patient.roots else HOME
         units[label] += 1

@@ -86,11 +86,11 @@ def text(samples: Iterable[Sample]) -> str:
     by_family: dict[str, dict[tuple[str, ...], float]] = {}
     for sample in samples:
         by_family.setdefault(sample.family, {}).setdefault(sample.labels, sample.value)
-    lines = [line for name, family in FAMILIES.items() if name in by_family for line in _told(family, by_family[name])]
+    lines = [line for name, family in FAMILIES.items() if name in by_family for line in _lines(family, by_family[name])]
     return "".join(f"{line}\n" for line in lines)
 
 
-def _told(family: Family, series: dict[tuple[str, ...], float]) -> Iterator[str]:
+def _lines(family: Family, series: dict[tuple[str, ...], float]) -> Iterator[str]:
     name = PREFIX + family.name
     yield f"# HELP {name} {family.help}"
     yield f"# TYPE {name} {family.kind}"

@@ -171,11 +171,11 @@ class Receipt:
         import tmpwarden
 
 
-        def told(receipt: tmpwarden.Receipt) -> None:
+        def show(receipt: tmpwarden.Receipt) -> None:
             print(receipt.finding.path, receipt.outcome.value, receipt.freed_bytes)
 
 
-        tmpwarden.clean(tmpwarden.Request(agents=("claude",)), on_receipt=told)
+        tmpwarden.clean(tmpwarden.Request(agents=("claude",)), on_receipt=show)
     """
 
     finding: Finding  # the item: `path`, `kind`, `session`, `pid`, `litter.agent`

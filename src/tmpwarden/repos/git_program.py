@@ -76,9 +76,9 @@ class Git:
         options = [word for setting in settings for word in ("-c", setting)]
         mark = f"end{os.urandom(8).hex()}"
         words = ("--no-optional-locks", "--no-replace-objects", "--literal-pathspecs", *options, _ALIAS, mark, *words)
-        status, output, complaint = self._said(words, given)
+        status, output, complaint = self._spawn(words, given)
         if complaint := _NO_COMPLAINT.sub(b"", complaint).strip():
-            raise Unclear(f"git says: {_told(complaint)}")
+            raise Unclear(f"git says: {_first_line(complaint)}")
         if status not in (0, 1):
             return status, b""  # no answer, whatever it says
         return status, self._answer(output, f"{mark}.{status} missing\n".encode())
@@ -99,7 +99,7 @@ class Git:
             raise Unclear("git answered for another repository, or for another state of it than lies on the disk")
         return output.removesuffix(expected)
 
-    def _said(self, words: tuple[str, ...], given: bytes | None) -> tuple[int, bytes, bytes]:
+    def _spawn(self, words: tuple[str, ...], given: bytes | None) -> tuple[int, bytes, bytes]:
         """Its status, what it printed, and what it complained about."""
         try:
             with _Child(
@@ -148,7 +148,7 @@ class _Child(subprocess.Popen[bytes]):
                 os.killpg(self.pid, signal.SIGKILL)
 
 
-def _told(complaint: bytes) -> str:
+def _first_line(complaint: bytes) -> str:
     """The first line of what git said: the reason, not the advice after it."""
     line = complaint.split(b"\n")[0].decode("utf-8", "replace")
     return line if len(line) <= _LONGEST_TOLD else f"{line[:_LONGEST_TOLD]}..."

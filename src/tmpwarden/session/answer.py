@@ -143,7 +143,7 @@ def run_click(command: ClickCommand, argv: Sequence[str] | None = None) -> int:
             if isinstance(error.__cause__, KeyboardInterrupt):  # click's Abort
                 raise KeyboardInterrupt from None
             if not hasattr(error, "format_message"):
-                return line.say(_bare(_told(error)), 1)
+                return line.say(_bare(_error_field(error)), 1)
             error.show()  # type: ignore[attr-defined]
             return line.say(_bare(BadArgument(error.format_message(), hint="--help")), BadArgument.exit_code)
         return left if isinstance(left, int) else 0
@@ -249,14 +249,14 @@ def _outcome(opened: Session, work: Callable[[Session], object]) -> tuple[str, i
     except SystemExit as leaving:
         if signals.leaving(leaving) is not None:
             raise
-        return _left(opened, leaving.code)
+        return _answer_of_exit(opened, leaving.code)
     except Exception as error:
         if type(error).__name__ == "Exit" and hasattr(error, "exit_code"):  # click's: ctx.exit(3)
-            return _left(opened, error.exit_code)
-        return opened.envelope(error=_told(error)), _status(error)
+            return _answer_of_exit(opened, error.exit_code)
+        return opened.envelope(error=_error_field(error)), _status(error)
 
 
-def _left(opened: Session, code: object) -> tuple[str, int]:
+def _answer_of_exit(opened: Session, code: object) -> tuple[str, int]:
     """`sys.exit(3)` and `sys.exit("words")` in a command: a status, or words for people and the status 1."""
     if code is None or code == 0:
         return opened.envelope(), 0
@@ -267,7 +267,7 @@ def _left(opened: Session, code: object) -> tuple[str, int]:
     return opened.envelope(error={"code": "exit", "message": message}), status
 
 
-def _told(error: Exception) -> object:
+def _error_field(error: Exception) -> object:
     """A mistake of the user in the words the program chose (click's own errors too); a bug with its traceback."""
     if hasattr(error, "format_message") and hasattr(error, "exit_code"):
         return {"code": "usage" if error.exit_code == 2 else "error", "message": error.format_message()}

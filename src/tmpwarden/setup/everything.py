@@ -13,7 +13,7 @@ from ..lazy_dataclass import dataclass
 from ..leases import static_temp
 from ..oskit.files import own_files, places
 from ..sweep.store import quarantine
-from ..sweep.store.labels import lying, restorable
+from ..sweep.store.labels import restorable, still_there
 from ..text import plural
 from . import apply, record, schedulers, shells, temp, timer
 from .apply import remove_unused_runtimes as remove_unused_runtimes
@@ -133,7 +133,7 @@ def refuse_to_lose_what_waits() -> None:
     """Raises StillInQuarantine: without our state nobody would know where those items were."""
     state = places.state_dir()
     home = quarantine.of_home(state)
-    count = sum(1 for _ in lying(restorable(state).values(), state))
+    count = sum(1 for _ in still_there(restorable(state).values(), state))
     if count or (os.path.isdir(home) and os.listdir(home)):
         raise StillInQuarantine(plural(max(count, 1), "item"))
 

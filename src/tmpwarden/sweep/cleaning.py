@@ -86,7 +86,7 @@ class Cleaning:
         finally:
             self._collect(actor.finish())
             self._collect(actor.remaining())
-            self.result.warnings += giving_up.told()
+            self.result.warnings += giving_up.sentences()
             self._close(journal, quarantines)
         return self.result
 

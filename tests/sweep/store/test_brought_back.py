@@ -24,7 +24,7 @@ from tmpwarden.oskit.proc import holders
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store import quarantine
 from tmpwarden.sweep.store.journal import open_intents, restorable
-from tmpwarden.sweep.store.labels import lying
+from tmpwarden.sweep.store.labels import still_there
 from tmpwarden.sweep.store.undo import undo
 
 
@@ -217,14 +217,14 @@ def test_what_a_killed_undo_brought_back_does_not_wait_any_more(root: Path, stat
     waiting = restorable(state)
     away = sorted(str(unit) for unit in units if not unit.exists())
     assert len(away) == 2
-    assert sorted(entry["path"] for entry in lying(waiting.values(), state)) == away
+    assert sorted(entry["path"] for entry in still_there(waiting.values(), state)) == away
     said = io.StringIO()
     with contextlib.redirect_stdout(said):
         main(["status", "--json"])
     assert json.loads(said.getvalue())["data"]["quarantine"]["units"] == 2
     assert sorted(each.path for each in undo()) == away
     assert [snapshot(unit) for unit in units] == before
-    assert list(lying(restorable(state).values(), state)) == []
+    assert list(still_there(restorable(state).values(), state)) == []
 
 
 def test_what_cannot_be_looked_at_is_not_said_to_be_gone(
@@ -237,4 +237,4 @@ def test_what_cannot_be_looked_at_is_not_said_to_be_gone(
         raise PermissionError(errno.EACCES, os.strerror(errno.EACCES), directory)
 
     monkeypatch.setattr(quarantine, "opened", refuse)
-    assert len(list(lying(restorable(state).values(), state))) == 1
+    assert len(list(still_there(restorable(state).values(), state))) == 1

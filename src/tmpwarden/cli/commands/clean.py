@@ -16,7 +16,7 @@ from ...oskit.files import places
 from ...sweep.compose import clean, scan
 from ...sweep.prepared import CleanResult, Plan
 from ...sweep.store import books
-from ...sweep.store.labels import lying, restorable
+from ...sweep.store.labels import restorable, still_there
 from ...sweep.weigh import consent
 from ...text import duration, plural, size
 from .. import advice, ask, removal, render
@@ -177,7 +177,7 @@ class _CleanOfOneUser:
     def _may_purge(self) -> bool:
         """What waits in quarantine is asked about by itself: the list that follows does not show it."""
         state = places.state_dir()
-        waiting = [int(each.get("bytes", 0)) for each in lying(restorable(state).values(), state)]
+        waiting = [int(each.get("bytes", 0)) for each in still_there(restorable(state).values(), state)]
         if not waiting:
             return True
         if not self.call.can_ask:

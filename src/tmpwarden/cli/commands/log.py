@@ -17,7 +17,7 @@ from ...model.terms import Reason
 from ...oskit.files import places
 from ...sweep.store import history as observations
 from ...sweep.store import journal
-from ...sweep.store.labels import lying, restorable, untold
+from ...sweep.store.labels import restorable, still_there, untold
 from ...text import plural, shown, size
 from ..call import Answer, Call
 from ..group import pass_call
@@ -51,7 +51,9 @@ def command(call: Call, count: int, since: int | None, wanted: tuple[str, ...], 
     came_back = frozenset(str(each.get("id")) for each in entries if each["t"] == "undone")
     waiting = restorable(state)
     shown_ids = dict.fromkeys(str(each.get("id", "")) for each in entries)
-    can_return = frozenset(str(each["id"]) for each in lying((waiting[i] for i in shown_ids if i in waiting), state))
+    can_return = frozenset(
+        str(each["id"]) for each in still_there((waiting[i] for i in shown_ids if i in waiting), state)
+    )
     return Answer(
         {"entries": [_document(each, can_return) for each in entries]},
         lambda: _lines(entries, can_return, came_back, call.for_a_person, wish),

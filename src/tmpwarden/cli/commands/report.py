@@ -27,7 +27,7 @@ from ...repos.worktrees.compose import TreesWanted, looking
 from ...setup import apply, timer
 from ...sweep.store import books, history, journal
 from ...sweep.store.history import Moment
-from ...sweep.store.labels import lying
+from ...sweep.store.labels import still_there
 from ...text import plural, shown, size
 from .. import advice, documents
 from ..call import Answer, Call
@@ -224,7 +224,7 @@ def _quarantine(call: Call) -> Iterator[Document]:
     """What `undo` can bring back, newest first, and until when."""
     keep_s = load_settings(call.config_file).quarantine_s
     state = places.state_dir()
-    for entry in islice(lying(journal.restorable(state).newest_first(), state), _MOST_ROWS):
+    for entry in islice(still_there(journal.restorable(state).newest_first(), state), _MOST_ROWS):
         fields = {name: entry.get(name) for name in ("id", "path", "row", "bytes", "entries", "reason", "time")}
         yield _shown(fields) | {"keep_seconds": keep_s}
 

@@ -23,7 +23,7 @@ from ...sweep.find.scan import Finder
 from ...sweep.store import books, history
 from ...sweep.store.books import Saved
 from ...sweep.store.history import Trend
-from ...sweep.store.labels import lying, restorable
+from ...sweep.store.labels import restorable, still_there
 from ...sweep.survey import Glance, glance
 from ...sweep.weigh import consent
 from ...text import duration, plural, shown, size
@@ -80,7 +80,7 @@ def _answer(call: Call) -> Answer:
         call.warn(f"all hooks are switched off{when}; on again: tmpwarden on")
     state = places.state_dir()
     last_ns = consent.last_clean_ns(state)
-    waiting = [int(each.get("bytes", 0)) for each in lying(restorable(state).values(), state)]
+    waiting = [int(each.get("bytes", 0)) for each in still_there(restorable(state).values(), state)]
     spaces = tuple(space.space_of(root) for root in roots)
     status = Status(
         spaces=spaces,

@@ -48,10 +48,10 @@ def _relieved(call: HookCall) -> str:
 def _work(call: HookCall, jobs: "tuple[Callable[[HookCall], str], ...]") -> None:
     with background.Alone(f"{call.notes}/job.lock") as is_alone:
         for job in jobs if is_alone else ():
-            _told(call, job)
+            _run_logged(call, job)
 
 
-def _told(call: HookCall, work: "Callable[[HookCall], str]") -> None:
+def _run_logged(call: HookCall, work: "Callable[[HookCall], str]") -> None:
     """One job's failure is a line in the log, and no reason to skip the next."""
     try:
         said = work(call)

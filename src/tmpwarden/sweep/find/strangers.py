@@ -158,7 +158,7 @@ class _Root:
             self.many.append((matcher(found), group))
         return group
 
-    def told(self) -> Iterator[tuple[str, _Group]]:
+    def named_groups(self) -> Iterator[tuple[str, _Group]]:
         """The groups under the names that people read: one entry alone is called what it is called."""
         into = merged(each if group.count > 1 else literal(group.examples[0]) for each, group in self.groups.items())
         joined: dict[str, _Group] = {}
@@ -237,7 +237,7 @@ class Strangers:
 
     def _groups(self) -> dict[str, list[tuple[str, _Group]]]:
         if self._told is None:
-            self._told = {path: list(root.told()) for path, root in self._roots.items()}
+            self._told = {path: list(root.named_groups()) for path, root in self._roots.items()}
         return self._told
 
 

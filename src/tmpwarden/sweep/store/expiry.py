@@ -102,7 +102,7 @@ class GivingUp:
             if isinstance(newest_ns, int) and isinstance(count, int):
                 self._known[id_] = JournalWord(path, root, newest_ns, before.entries or count)
 
-    def told(self) -> Iterator[str]:
+    def sentences(self) -> Iterator[str]:
         """What a person should know of those that did not go."""
         yield from (each.sentence for each in self.back)
         if self.waiting:

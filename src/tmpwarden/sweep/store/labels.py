@@ -353,7 +353,7 @@ def quarantined(state: str) -> Iterator[tuple[str, list[str]]]:
             yield directory, names
 
 
-def lying(entries: Iterable[dict[str, Any]], state: str) -> Iterator[dict[str, Any]]:
+def still_there(entries: Iterable[dict[str, Any]], state: str) -> Iterator[dict[str, Any]]:
     """Those of `restorable` that are there. Where a quarantine cannot be looked into, nothing is said to be gone."""
     names: dict[str, frozenset[str] | None] = {}
     for entry in entries:

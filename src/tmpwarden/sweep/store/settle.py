@@ -105,13 +105,13 @@ def _untold(journal: Journal, prepared: Prepared) -> Iterator[Intent]:
                 for digits, parts in labels.by_token(names).items()
                 if not (is_whole and lying.get(digits, "").endswith((quarantine.KEPT, quarantine.PINNED)))
             ]
-            told = _told(journal, {digits for digits, _ in labelled})
+            told = _in_journal(journal, {digits for digits, _ in labelled})
             for digits, parts in labelled:
                 token = lying.get(digits, "")
                 yield from _by_label(journal, prepared, fd, directory, parts=parts, token=token, is_told=digits in told)
 
 
-def _told(journal: Journal, wanted: set[str]) -> frozenset[str]:
+def _in_journal(journal: Journal, wanted: set[str]) -> frozenset[str]:
     """Those of which the journal tells anything: the rest is settled by that."""
     if not wanted:
         return frozenset()

@@ -154,7 +154,7 @@ def staging(journal: Journal, parent_fd: int, parent: str) -> Iterator[int]:
 def remove_left(journal: Journal) -> Iterator[str]:
     """Remove what killed undos left; yields a sentence for each that stays."""
     for place in _open(journal.state):
-        trouble = _left(place)
+        trouble = _why_it_stays(place)
         if trouble is None:
             journal.note("unstaged", id=os.path.basename(place), path=place)
         elif trouble:
@@ -172,7 +172,7 @@ def _open(state: str) -> list[str]:
     return list(begun.values())
 
 
-def _left(place: str) -> str | None:
+def _why_it_stays(place: str) -> str | None:
     """None: it is gone, or is none of ours. "": an undo is at work in it. Else why it stays."""
     parent, name = os.path.split(place)
     if not (name.startswith(_BEGINNING) and len(name) == len(_BEGINNING) + 16 and _HEX.issuperset(name[-16:])):

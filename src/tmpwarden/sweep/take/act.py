@@ -22,7 +22,7 @@ from ..store.journal import Journal
 from ..store.quarantine import Quarantines
 from ..weigh.weigher import Weigher
 from . import doubt
-from .ending import Ending, Rescuer, must_be_saved, told
+from .ending import Ending, Rescuer, must_be_saved, record
 from .purger import Job, Purger
 from .taking import Deed, GrippedUnit, MayGo, grip, is_empty_directory, refused, remove_in_place, take_all, take_members
 from .without_room import WithoutRoom, is_certain, may_go_for_good, no_room
@@ -78,7 +78,7 @@ class Actor:
                 self._grips.append(outcome)
                 self._gripped_entries += outcome.intent.entries
             elif outcome is not None:
-                yield self._told(outcome)
+                yield self._record(outcome)
         if self._is_group_full:
             yield from self._take_gripped()
 
@@ -95,12 +95,12 @@ class Actor:
             elif isinstance(result, Receipt) and result.reason is Reason.NO_JOURNAL:
                 yield from filter(None, (self._without_room(each.deed.verdict, each.deed.dir_fd),))
             else:
-                yield from map(self._told, filter(None, (self._refused(each.deed, result),)))
+                yield from map(self._record, filter(None, (self._refused(each.deed, result),)))
 
     def remaining(self) -> Iterator[Receipt]:
         """Of what stayed for want of room, when the run is over."""
         for _, receipt in self.stranded:
-            yield self._told(receipt)
+            yield self._record(receipt)
         self.stranded.clear()
 
     def last_look(self) -> Iterator[Receipt]:
@@ -247,8 +247,8 @@ class Actor:
         done = remove_in_place(first, dir_fd, self.journal, may_go, doubt.answered(first))
         return self._without_room(first, dir_fd) if done.reason is Reason.NO_JOURNAL else done
 
-    def _told(self, receipt: Receipt) -> Receipt:
-        return told(receipt, self.journal)
+    def _record(self, receipt: Receipt) -> Receipt:
+        return record(receipt, self.journal)
 
     def _purged(self, receipts: Iterator[Receipt]) -> Iterator[Receipt]:
         with self.journal.together():

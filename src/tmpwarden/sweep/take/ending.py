@@ -86,17 +86,17 @@ class Ending:
     def _of(self, deed: Deed, inside: Measure | None) -> Iterator[Receipt | Job]:
         """What has happened to the unit, or to members of a swarm, or what is to be purged now."""
         if deed.unheld:
-            yield told(unheld(deed), self.journal)
+            yield record(unheld(deed), self.journal)
         for token in list(deed.names):
             if back := recheck.why_back(deed, token, self.world, inside):
-                yield told(given_back(deed, token, *back), self.journal)
+                yield record(given_back(deed, token, *back), self.journal)
         if not deed.names:
             return
         saved = self._saved(deed)
         if back := self._last_word(deed, saved):
-            yield told(given_back(deed, next(iter(deed.names)), *back), self.journal)
+            yield record(given_back(deed, next(iter(deed.names)), *back), self.journal)
             return
-        receipt = told(_receipt_of(deed), self.journal)
+        receipt = record(_receipt_of(deed), self.journal)
         if isinstance(saved, Rescued):
             receipt = replace(receipt, rescued=saved.id)
         is_kept = receipt.outcome is Outcome.QUARANTINED
@@ -150,7 +150,7 @@ def _is_undecided(deed: Deed) -> bool:
     return not deed.verdict.finding.members and next(iter(deed.names)).endswith(quarantine.UNDECIDED)
 
 
-def told(receipt: Receipt, journal: Journal) -> Receipt:
+def record(receipt: Receipt, journal: Journal) -> Receipt:
     """Written down, where something was begun or went wrong."""
     if receipt.id or receipt.outcome is Outcome.FAILED:
         journal.record(receipt)
