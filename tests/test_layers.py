@@ -243,9 +243,7 @@ def test_a_small_module_that_one_sibling_imports_lives_with_it() -> None:
     for name, path in known.items():
         siblings = [each for each in importers[name] if _package(each, known[each]) == _package(name, path)]
         is_small = len(path.read_text().splitlines()) < _SMALL_LINES
-        is_of_the_border = name.startswith(
-            "tmpwarden.oskit.system."
-        )  # loaded by name, the same on each system
+        is_of_the_border = name.startswith("tmpwarden.oskit.system.")  # loaded by name, the same on each system
         if path.name != "__init__.py" and is_small and len(siblings) == 1 and not is_of_the_border:
             apart.add(name.removeprefix("tmpwarden."))
     assert len(SMALL_AND_APART) <= 20

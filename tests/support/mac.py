@@ -14,7 +14,8 @@ _MISSING = {
         "setresuid setresgid getresuid getresgid memfd_create copy_file_range splice eventfd eventfd_read "
         "timerfd_create timerfd_settime timerfd_gettime sched_getaffinity sched_setaffinity sched_setscheduler "
         "sched_getscheduler sched_setparam sched_getparam sched_rr_get_interval posix_fadvise posix_fallocate "
-        "eventfd_write fdatasync pipe2 getrandom unshare setns pidfd_getfd ST_NODEV ST_NOEXEC ST_NOATIME RWF_APPEND accept4"
+        "eventfd_write fdatasync pipe2 getrandom unshare setns pidfd_getfd ST_NODEV ST_NOEXEC ST_NOATIME "
+        "RWF_APPEND accept4"
     ),
     "fcntl": "F_SETLEASE F_GETLEASE F_NOTIFY F_OFD_SETLK F_OFD_GETLK F_OFD_SETLKW F_ADD_SEALS F_GET_SEALS F_SETPIPE_SZ "
     "F_GETPIPE_SZ F_SETSIG F_GETSIG",
