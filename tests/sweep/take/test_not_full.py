@@ -68,6 +68,26 @@ def test_a_quarantine_that_could_not_be_made_once_is_tried_again(
 
 
 @pytest.mark.parametrize("refusal", REFUSALS, ids=lambda code: errno.errorcode[code])
+def test_where_there_is_room_nothing_goes_for_good_because_no_quarantine_can_be_made(
+    root: Path, monkeypatch: pytest.MonkeyPatch, refusal: int
+) -> None:
+    unit = claude_session(root)
+    before, mkdir = snapshot(unit), os.mkdir
+
+    def refused(name: str, *words: object, **more: object) -> None:
+        if name == "q":
+            raise OSError(refusal, os.strerror(refusal))
+        mkdir(name, *words, **more)  # type: ignore[arg-type]
+
+    monkeypatch.setattr(own_dirs.os, "mkdir", refused)
+    result = clean(now_ns=later(100))
+    assert snapshot(unit) == before
+    (failed,) = result.failed
+    assert failed.finding.path == str(unit)
+    assert failed.detail.endswith(f"cannot be opened: {os.strerror(refusal)}, although there is room")
+
+
+@pytest.mark.parametrize("refusal", REFUSALS, ids=lambda code: errno.errorcode[code])
 def test_a_run_opens_its_quarantine_though_it_was_refused_once(
     root: Path, monkeypatch: pytest.MonkeyPatch, refusal: int
 ) -> None:

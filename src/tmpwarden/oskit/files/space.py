@@ -11,6 +11,8 @@ from ...model.sweep import Space
 from ...text import is_within, size
 from .. import system
 from ..proc.namespaces import Mount, MountTable
+from .atomic import NO_ROOM
+from .opening import closing
 
 _LITTLE_BYTES, _FEW_INODES = 64 << 10, 8  # less is no room
 _IN_MEMORY = frozenset({"tmpfs", "ramfs"})
@@ -97,6 +99,18 @@ def is_out_of_room(path: str) -> bool:
     return (
         is_full or has_no_inode or any(used is not None and limit and limit - used < few for used, limit, few in pairs)
     )
+
+
+def lets_nothing_in(path: str) -> bool:
+    """Whether a small file is refused there for want of room, as by a quota that cannot be asked. It has no name, so
+    that nothing of it can stay. Where that cannot be tried, no."""
+    try:
+        fd = os.open(path, os.O_WRONLY | os.O_CLOEXEC | getattr(os, "O_TMPFILE", os.O_CREAT), 0o600)
+        with closing(fd):
+            os.write(fd, bytes(4096))
+    except OSError as error:
+        return error.errno in NO_ROOM
+    return False
 
 
 def percent_used(space: Space) -> int:

@@ -15,7 +15,7 @@ import stat
 from ...errors import UnsafeScratch
 from ...lazy_dataclass import dataclass, field
 from ...model.terms import Worth
-from ...oskit.files import atomic, own_dirs, own_files, places, purge, take
+from ...oskit.files import atomic, own_dirs, own_files, places, purge, space, take
 from ...oskit.files.doomed import Bound, expired, resumed
 from ...oskit.files.opening import closing
 from ...oskit.proc.reach import Reach
@@ -112,8 +112,10 @@ class Quarantines:
                 self.refusals[root] = str(squatted)
                 return None
             except OSError as error:
-                if error.errno not in atomic.NO_ROOM:
-                    self.refusals[root] = f"the quarantine {shown(path)} cannot be opened: {error.strerror or error}"
+                is_full = error.errno in atomic.NO_ROOM
+                if not (is_full and _is_out_of_room(path)):
+                    but = ", although there is room" if is_full else ""
+                    self.refusals[root] = f"the quarantine {shown(path)} cannot be opened: {error.strerror}{but}"
                 return None
         return self._fds[path]
 
@@ -131,6 +133,14 @@ def _made(path: str) -> int:
         if error.errno not in atomic.NO_ROOM:
             raise
         return opened(path, make=True)
+
+
+def _is_out_of_room(path: str) -> bool:
+    """A call that is refused for want of room, however often, proves no full disk: its numbers must say so, or it must
+    take no other file either."""
+    while not os.path.isdir(path):
+        path = os.path.dirname(path)
+    return space.is_out_of_room(path) or space.lets_nothing_in(path)
 
 
 def beside(root: str) -> str:
