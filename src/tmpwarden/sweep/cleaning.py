@@ -12,7 +12,7 @@ from ..oskit.files.purge import Purged
 from .explain import left_to_know
 from .find import scan
 from .prepared import UNWRITTEN, CleanResult, Plan, Prepared, make_plan, makes_room
-from .store import books, settle
+from .store import books, labels, settle
 from .store.expiry import (
     Back,
     GivingUp,
@@ -316,6 +316,8 @@ class Cleaning:
             journal.refill()
             for root in self.prepared.roots:  # while there is room: on a full disk none can be made
                 quarantines.open(root)
+        if not journal.open():
+            self._label_swarms(journal, quarantines)
         quarantines.close()
         books.close(self.prepared, "clean", self.result.freed_bytes, self.result.freed_entries)
         if journal.open():
@@ -326,6 +328,13 @@ class Cleaning:
                 consent.note_clean(self.prepared.state)
         elif self.result.removed:
             self.result.warnings.append(UNWRITTEN)
+
+    def _label_swarms(self, journal: Journal, quarantines: Quarantines) -> None:
+        """Their names are gone, so there is room for one, even on a disk that is out of inodes."""
+        for receipt in self.result.receipts.where(Outcome.REMOVED) if labels.is_out_of_room(journal.state) else ():
+            root = receipt.finding.root
+            if receipt.finding.members and (fd := quarantines.open(root)) is not None:
+                labels.tell_swarm(fd, receipt, quarantines.directory(root), journal.run)
 
 
 def _is_left(receipt: Receipt) -> bool:

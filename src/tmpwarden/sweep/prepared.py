@@ -32,7 +32,7 @@ Change = Callable[[Receipt], Receipt]
 _WENT = (Outcome.REMOVED, Outcome.QUARANTINED)
 UNWRITTEN = (
     "the journal could not be written: until it can be, names beside the quarantine tell `tmpwarden log` what went, "
-    "and of worthless single files only this run does"
+    "and where there is no quarantine, of worthless single files only this run does"
 )
 
 

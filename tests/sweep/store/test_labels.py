@@ -12,6 +12,7 @@ from support.mounts import fill_bytes, needs_root
 from support.one_disk import file_system
 from support.user import UID
 from tmpwarden.errors import NotFound
+from tmpwarden.lazy_dataclass import replace
 from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.store import journal, labels, quarantine
@@ -89,6 +90,38 @@ def test_a_label_whose_unit_is_gone_is_told_and_goes(own_world: Path, root: Path
     clean(Request(), now_ns=later(1))
     assert labels_in(root) == []
     assert [entry["path"] for entry in data("log")["entries"]] == [str(unit)]
+
+
+def test_what_an_intent_alone_tells_of_is_told_when_it_is_gone(own_world: Path, root: Path) -> None:
+    """The disk of the home had room for the intents of a run, and not for its receipts."""
+    unit = claude_session(root, files=2)
+    clean(Request(), now_ns=later(100))
+    file = own_world / "state" / "tmpwarden" / journal.NAME
+    lines = file.read_text().splitlines(keepends=True)
+    file.write_text("".join(line for line in lines if '"t":"receipt"' not in line and '"t":"end"' not in line))
+    (waiting,) = in_quarantine(root)
+    shutil.rmtree(waiting)
+    clean(Request(), now_ns=later(1))
+    assert labels_in(root) == []
+    assert [entry["path"] for entry in data("log")["entries"]] == [str(unit)]
+
+
+@pytest.mark.parametrize(
+    ("below", "count", "is_read"), [("", 20, True), ("/mine", 20, True), ("", 1, False), ("/../x", 20, False)]
+)
+def test_a_swarm_is_told_by_its_directory_and_how_many_there_were(
+    own_world: Path, root: Path, below: str, count: int, is_read: bool
+) -> None:
+    clean(Request(), now_ns=later(100))  # makes the quarantine
+    place = str(quarantine_of(root))
+    intent = replace(LABEL.intent, path=f"{root}{below}", root=str(root), quarantine=place, count=count)
+    fd = quarantine.opened(place)
+    try:
+        parts = labels.write(fd, replace(LABEL, intent=intent))
+        read = labels.read(fd, place, str(own_world / "state" / "tmpwarden"), parts, intent.id)
+    finally:
+        os.close(fd)
+    assert (read and (read.intent.path, read.as_receipt()["count"])) == ((intent.path, count) if is_read else None)
 
 
 def test_expiry_takes_the_label_with_the_unit(own_world: Path, root: Path) -> None:

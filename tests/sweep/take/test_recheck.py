@@ -1,5 +1,6 @@
 """What is written into a unit while it is walked, judged or taken is never purged with it: the unit goes back."""
 
+import errno
 import os
 from collections.abc import Callable
 from pathlib import Path
@@ -17,7 +18,7 @@ from tmpwarden.oskit.files import take as rename
 from tmpwarden.oskit.files import walk
 from tmpwarden.sweep.compose import clean
 from tmpwarden.sweep.prepared import Plan
-from tmpwarden.sweep.take import act, ending, taking
+from tmpwarden.sweep.take import act, ending, recheck, taking
 
 FOR_GOOD = Request(quarantine=False)
 WINDOWS = [
@@ -173,6 +174,23 @@ def test_a_marker_that_is_written_after_its_take_goes_back(own_world: Path, monk
     struck = strike(monkeypatch, act, "taken, holders not yet looked for", write)
     clean(now_ns=later(100))
     assert struck and [path.read_text() for path in markers if path.exists()] == ["/home/me/fresh\n"]
+
+
+def test_a_marker_that_cannot_be_looked_at_once_more_goes_back(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A failing disk says nothing of what was written to it."""
+    (marker,) = cwd_markers(own_world / "tmp", 1)
+
+    def look(token: str, **more: object) -> os.stat_result:
+        raise OSError(errno.EIO, os.strerror(errno.EIO), token)
+
+    strike(
+        monkeypatch, act, "taken, holders not yet looked for", lambda: monkeypatch.setattr(recheck.os, "lstat", look)
+    )
+    result = clean(Request(), now_ns=later(1))
+    monkeypatch.undo()
+    assert marker.exists() and result.removed == []
 
 
 @needs_root

@@ -30,6 +30,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Any
 
+    from ...model.sweep import Receipt
+
 _VERSION = "1"
 _MARK, _CARRIED, _GAP = quarantine.LABEL, ".tmpwarden", "~"
 _LONGEST = 250  # bytes of a name
@@ -38,8 +40,8 @@ _MOST_PARTS = 15
 _WORTHS = {worth.value[:2]: worth.value for worth in Worth}
 _PLAIN = frozenset(b"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._-+=@:")
 _SLASH = "!"
-_FIELDS = 13
-_ENDINGS = ("receipt", "settled", "undone", "expired")  # lines of the journal that tell how it ended
+_FIELDS = 13  # and for a swarm one more: how many
+ENDINGS = ("receipt", "settled", "undone", "expired")  # lines of the journal that tell how it ended
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +70,7 @@ class Label:
             "bytes": self.bytes,
             "entries": intent.entries,
             "freed": 0,
-            "count": 1,
+            "count": intent.count,
             "undoable": can_return,
             "detail": "the journal does not tell of it; the names in quarantine do",
         }
@@ -99,6 +101,25 @@ def remove(fd: int, names: Iterable[str]) -> None:
     """What stays is removed by a later run, as its entry is gone."""
     for name in names:
         own_files.remove_file(name, fd)
+
+
+def tell_swarm(fd: int, receipt: Receipt, directory: str, run: str) -> bool:
+    """Of worthless single files that are gone, and of which no journal could tell: how many there were, and where."""
+    finding, count = receipt.finding, len(receipt.finding.members)
+    intent = Intent(
+        id=receipt.id,
+        path=finding.path,
+        root=finding.root,
+        row=finding.litter.key,
+        quarantine=directory,
+        worth=finding.litter.worth.value,
+        mode=0,
+        device=0,
+        inode=0,
+        count=count,
+        entries=count,
+    )
+    return write(fd, Label(intent, run, int(time.time()), receipt.bytes)) != ()
 
 
 def carried(label: Label) -> str | None:
@@ -162,22 +183,25 @@ def _text(label: Label) -> str:
     numbers = (label.time_s, intent.mode, intent.device, intent.inode, intent.newest_ns, intent.entries, label.bytes)
     fields = [_VERSION, label.run, *(f"{number:x}" for number in numbers), intent.worth[:2], _quoted(intent.row)]
     below = intent.path[len(intent.root) :] if intent.path.startswith(intent.root) else ""
-    return ",".join((*fields, _quoted(intent.root), _quoted(below)))
+    swarm = [] if intent.count == 1 else [f"{intent.count:x}"]
+    return ",".join((*fields, _quoted(intent.root), _quoted(below), *swarm))
 
 
 def _decoded(text: str, id_: str, directory: str) -> Label | None:
     fields = text.split(",")
-    if len(fields) != _FIELDS or fields[0] != _VERSION:
+    if len(fields) not in (_FIELDS, _FIELDS + 1) or fields[0] != _VERSION:
         return None
     run, worth, row, root = fields[1], _WORTHS.get(fields[9], ""), _unquoted(fields[10]), _unquoted(fields[11])
     below = _unquoted(fields[12])
     try:
         time_s, mode, device, inode, newest_ns, entries, size = (int(field, 16) for field in fields[2:9])
+        count = int(fields[_FIELDS], 16) if len(fields) > _FIELDS else 1
     except ValueError:
         return None
     path = root + below
     is_path = os.path.isabs(path) and os.path.normpath(path) == path and "\0" not in path + row
-    if not (worth and is_path and below.lstrip("/") and path.startswith(root.rstrip("/") + "/")):
+    is_inside = bool(below.lstrip("/")) and path.startswith(root.rstrip("/") + "/")
+    if not (worth and is_path and count > 0 and (is_inside or (count > 1 and path == root))):
         return None
     intent = Intent(
         id=id_,
@@ -189,7 +213,7 @@ def _decoded(text: str, id_: str, directory: str) -> Label | None:
         mode=mode,
         device=device,
         inode=inode,
-        count=1,
+        count=count,
         newest_ns=newest_ns,
         entries=entries,
     )
@@ -304,7 +328,7 @@ def untold(state: str) -> list[dict[str, Any]]:
     """Receipts of what is gone, or waits in quarantine, and of which no journal tells: by names alone, oldest first."""
     roots = (*places.temp_roots(extra=known_roots.remembered()), *known_roots.quarantined())
     found = {label.intent.id[:16]: label for label in (*_beside(state, roots), *_carrying(state, roots))}
-    for entry in journal.entries(state, *_ENDINGS) if found else ():
+    for entry in journal.entries(state, *ENDINGS) if found else ():
         found.pop(str(entry.get("id"))[:16], None)
     return sorted((label.as_receipt() for label in found.values()), key=lambda receipt: str(receipt["time"]))
 
@@ -333,7 +357,9 @@ def _carrying(state: str, roots: Iterable[str]) -> Iterator[Label]:
 
 
 def is_back(intent: Intent) -> bool:
-    """Whether it lies where it was taken from, or was never taken."""
+    """Whether it lies where it was taken from, or was never taken. Swarms are told of when they are gone."""
+    if intent.count > 1:
+        return False
     try:
         status = os.lstat(intent.path)
     except OSError:

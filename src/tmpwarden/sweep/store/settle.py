@@ -105,17 +105,20 @@ def _untold(journal: Journal, prepared: Prepared) -> Iterator[Intent]:
                 for digits, parts in labels.by_token(names).items()
                 if not (is_whole and lying.get(digits, "").endswith((quarantine.KEPT, quarantine.PINNED)))
             ]
-            told = _in_journal(journal, {digits for digits, _ in labelled})
+            wanted = {digits for digits, _ in labelled}
+            ended = _in_journal(journal, wanted, labels.ENDINGS)
+            told = ended | _in_journal(journal, wanted, ("intent",))
             for digits, parts in labelled:
                 token = lying.get(digits, "")
-                yield from _by_label(journal, prepared, fd, directory, parts=parts, token=token, is_told=digits in told)
+                is_told = digits in (told if token else ended)
+                yield from _by_label(journal, prepared, fd, directory, parts=parts, token=token, is_told=is_told)
 
 
-def _in_journal(journal: Journal, wanted: set[str]) -> frozenset[str]:
-    """Those of which the journal tells anything: the rest is settled by that."""
+def _in_journal(journal: Journal, wanted: set[str], kinds: tuple[str, ...]) -> frozenset[str]:
+    """Those of which the journal has such a line. An intent tells enough of what lies there: it is settled by that; of
+    what is gone only how it ended."""
     if not wanted:
         return frozenset()
-    kinds = ("intent", "receipt", "settled", "undone", "expired")
     return frozenset(each for entry in entries(journal.state, *kinds) if (each := str(entry.get("id"))[:16]) in wanted)
 
 

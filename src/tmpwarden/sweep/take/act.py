@@ -14,10 +14,11 @@ from collections.abc import Iterator
 from ...lazy_dataclass import dataclass, field, replace
 from ...model.sweep import Finding, Keep, Receipt, Remove, Verdict
 from ...model.terms import Outcome, Reason, Worth
+from ...oskit.files import space
 from ...oskit.files.take import Taken
 from ...oskit.race import race_window as _race_window
 from ..find.scan import Parents
-from ..store import quarantine
+from ..store import labels, quarantine
 from ..store.journal import Journal
 from ..store.quarantine import Quarantines
 from ..weigh.weigher import Weigher
@@ -166,15 +167,8 @@ class Actor:
         if not finding.members and (unclear := doubt.refusal(verdict, dir_fd)):
             return unclear
         quarantine_fd = self.quarantines.open(finding.root)
-        if quarantine_fd is None and finding.litter.worth is Worth.SOME and not self.journal.open():
-            return self._without_room(verdict, dir_fd)
         if quarantine_fd is None:
-            squatted = self.quarantines.refusals.get(finding.root)
-            if squatted and self.keep_for_undo and finding.litter.worth is Worth.SOME:
-                receipt = Receipt(finding, Outcome.FAILED, Reason.NO_QUARANTINE, detail=squatted)
-                self.stranded.append((verdict, receipt))
-                return None
-            return self._remove_in_place(verdict, dir_fd, is_for_room=True)
+            return self._without_quarantine(verdict, dir_fd)
         deed = Deed(verdict, dir_fd, quarantine_fd, self.quarantines.directory(finding.root))
         if finding.members:
             result: str | Receipt = take_members(deed, self.journal, self._member_may_go(verdict, dir_fd))
@@ -184,6 +178,22 @@ class Actor:
         deed.roll = self.weigher.world.roll_of(finding.path)
         gripped = grip(deed, id_, id_ if is_kept else quarantine.first_name(id_))
         return gripped if isinstance(gripped, GrippedUnit) else self._refused(deed, gripped)
+
+    def _without_quarantine(self, verdict: Remove, dir_fd: int) -> Receipt | None:
+        """What is worth something stays where a quarantine is refused and its own disk has room: that the journal
+        cannot be written on another one is no reason to do without undo."""
+        finding, is_worth_it = verdict.finding, verdict.finding.litter.worth is Worth.SOME
+        refusal = self.quarantines.refusals.get(finding.root) if is_worth_it and self.keep_for_undo else None
+        if is_worth_it and not self.journal.open() and not (refusal and self._is_only_home_full(finding.root)):
+            return self._without_room(verdict, dir_fd)
+        if refusal:
+            receipt = Receipt(finding, Outcome.FAILED, Reason.NO_QUARANTINE, detail=refusal)
+            self.stranded.append((verdict, receipt))
+            return None
+        return self._remove_in_place(verdict, dir_fd, is_for_room=True)
+
+    def _is_only_home_full(self, root: str) -> bool:
+        return labels.is_out_of_room(self.journal.state) and not space.is_out_of_room(root)
 
     def _without_room(self, verdict: Remove, dir_fd: int) -> Receipt | None:
         is_allowed = is_certain(verdict) if not self.keep_for_undo else may_go_for_good(verdict)

@@ -126,5 +126,7 @@ def _member_changed(quarantine_fd: int, token: str, judged: Measure) -> bool:
     """The same for one file of a swarm. Its ctime is our own rename's."""
     try:
         return os.lstat(token, dir_fd=quarantine_fd).st_mtime_ns > judged.newest_ns
+    except FileNotFoundError:
+        return False
     except OSError:
-        return False  # gone
+        return True  # what cannot be looked at may have changed
