@@ -202,7 +202,8 @@ def _grow(fd: int) -> None:
     room = os.fstatvfs(fd)
     if os.fstat(fd).st_size < _BLOCK or room.f_bavail * room.f_frsize < _PLENTY or room.f_favail < _PLENTIFUL:
         return
-    names = [f"{os.urandom(8).hex()}{LABEL}11~{'-' * 225}" for _ in range(_NAMES_AHEAD)]
+    count = _NAMES_AHEAD * max(1, 4 * _BLOCK // room.f_frsize)  # the smaller a block, the sooner one is full
+    names = [f"{os.urandom(8).hex()}{LABEL}11~{'-' * 225}" for _ in range(count)]
     try:
         for name in names:
             os.mknod(name, dir_fd=fd)
