@@ -27,7 +27,7 @@ LAYERS = [
 ]
 # One room has doors at three heights: `repos.rescue` and `repos.worktrees` are named with their package.
 RANK = {name: rank for rank, layer in enumerate(LAYERS) for name in layer}
-ROOT_MODULES = {"__init__", "__main__"}  # the lazy front door and `python -m`: they may name anything
+ROOT_MODULES = {"__init__", "__main__", "early"}  # doors: the lazy one, `python -m`, and what is imported before all
 CHANGES_DISK = {"unlink", "remove", "rmdir", "rename", "renames", "replace", "rmtree", "removedirs", "move"}
 
 

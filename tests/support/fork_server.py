@@ -25,7 +25,13 @@ REPLY = struct.Struct("!ii")  # pid, errno of what it could not become
 _CLONE_PARENT = 0x8000
 SYS_CLONE = {"x86_64": 56, "aarch64": 220}
 _PR_SET_DUMPABLE, _PR_SET_MM, _PR_SET_MM_MAP = 4, 35, 14
-_KEPT_OUT = ("tmpwarden.cli.ui", "tmpwarden.__main__", "tmpwarden.hooks.run", "tmpwarden.hooks.entry")
+_KEPT_OUT = (
+    "tmpwarden.cli.ui",
+    "tmpwarden.__main__",
+    "tmpwarden.hooks.run",
+    "tmpwarden.hooks.entry",
+    "tmpwarden.early",
+)
 _libc = ctypes.PyDLL(None, use_errno=True)  # with the interpreter's lock held, as a fork wants it
 _libc.sbrk.restype = ctypes.c_void_p
 

@@ -99,8 +99,14 @@ def _install() -> None:
         host = signal.getsignal(signum) if signum is not None else None
         if signum is None or host is None or host == signal.SIG_IGN or host is _on_signal:
             continue  # None: a handler that is not Python's, and we could not put it back
-        _watch.hosts[signum] = host
+        _watch.hosts[signum] = _before_early(signum, host)
         signal.signal(signum, _on_signal)
+
+
+def _before_early(signum: int, host: Any) -> Any:
+    """`import tmpwarden.early` answers for a program that has not begun; from here on we do."""
+    early = sys.modules.get("tmpwarden.early")
+    return early.former[signum] if early is not None and host is early.answer else host
 
 
 def _restore() -> None:
@@ -173,6 +179,10 @@ def leaving(error: BaseException | None) -> int | None:
     if isinstance(error, SystemExit) and (signum is None or error.code != 128 + signum):
         return None
     return signum
+
+
+def is_watching() -> bool:
+    return _watch.depth > 0
 
 
 def is_last() -> bool:
