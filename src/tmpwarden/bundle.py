@@ -40,7 +40,7 @@ def prepare() -> None:
         if state := state_dir(posix.environ):
             refuse_strangers(state)
             is_used = use(path_for(state, FOR_ALL))
-    except OSError:  # somebody else's state directory: whoever needs it says so
+    except OSError:  # another user's state directory: the command that needs it says so
         pass
     sys.path.insert(len(sys.path) if is_used else 0, HERE.rpartition("/")[0])
 

@@ -222,7 +222,7 @@ def _tracks(index: bytes, path: bytes) -> bool | None:
 
 
 class Mappings:
-    """Every mapped file of the processes that we can read, kept by whoever runs the look: read again when it is older
+    """Every mapped file of the processes that we can read, kept by the look that asks: read again when it is older
     than a second."""
 
     __slots__ = ("_found", "_read_at")

@@ -87,7 +87,7 @@ class Spool:
 
 
 def plain(value: object) -> list[object]:
-    """`default` of json.dumps, for whoever sends a document through a pipe in one piece."""
+    """`default` of json.dumps, for a command that sends a document through a pipe in one piece."""
     if isinstance(value, Spool):
         return [json.loads(text) for text in value]
     raise TypeError(f"{type(value).__name__} is no JSON")

@@ -78,7 +78,7 @@ def explained(verdict: Verdict) -> str:
 
 
 def explained_in(document: Mapping[str, Any]) -> str:
-    """The same for a finding of `scan --json`, whoever sent it."""
+    """The same for a finding of `scan --json`, from any process."""
     try:
         reason = Reason(document["reason"])
     except ValueError:

@@ -1,4 +1,4 @@
-"""Where a call happens, and what its agent can take as an answer. Filled in by whoever asks the guard."""
+"""Where a call happens, and what its agent can take as an answer. Filled in by the caller of the guard."""
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:

@@ -211,7 +211,7 @@ def leave_note(notes: str, session: str, text: str) -> None:
 
 
 def log(notes: str, line: str) -> None:
-    """One line for whoever asks why a hook did nothing. Starts over when it has grown long."""
+    """One line for a person who asks why a hook did nothing. Starts over when it has grown long."""
     stamp = time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime())
     path = f"{notes}/log"
     try:

@@ -104,7 +104,8 @@ class OwnerBook:
         return Owner(state_of(lease), lease.pid, lease.session, "lease")
 
     def _owner_by_pid(self, finding: Finding, pid: int) -> Owner:
-        """A name has no start time; but whoever made the unit was there before its ctime, which nobody can set."""
+        """A name has no start time; but the process that made the unit was there before its ctime, which no program can
+        set."""
         if known := self.roster(finding.litter.agent).witnesses_of_pid(pid):
             return Owner(OwnerState.ALIVE, pid, finding.session, known[0].detail)
         try:

@@ -36,7 +36,7 @@ def note_made(state: str, file: str, *, looks: bool = False) -> None:
 
 
 def note_all_made(state: str) -> None:
-    """For whoever cleans: a session may have been killed before its hooks could note what it had made."""
+    """Called by a clean: a session may have been killed before its hooks could note what it had made."""
     try:
         fd = own_dirs.open_private_dir(f"{state}/hooks", make=False)
     except (OSError, UnsafeScratch):

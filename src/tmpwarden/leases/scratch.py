@@ -33,7 +33,7 @@ def open_scratch(
     """The scratch of this session: the one it had, or a new one. Raises UnsafeScratch or NoSpace.
 
     `pid` is the agent's process. `sandboxed`: only the agent's own directory below the root can be written.
-    `disposable`: nobody will want it back; its name says so, and whoever finds it without an owner destroys it.
+    `disposable`: nobody will want it back; its name says so, and the run that finds it without an owner destroys it.
     """
     base = _base(root, FACTS[agent]["sandbox"] if sandboxed else _OURS)
     try:

@@ -20,7 +20,7 @@ CLEAN_LIMIT_S = 60.0
 _LOCK_TRIES, _LOCK_PAUSE_S = 20, 0.5  # who cleans while a root fills may have looked at it too early
 _UNTOLD = "relieved"  # in the state directory: a sentence for the next session that starts
 _LONGEST_WORD = 600
-JUST_DONE = 0.5  # of the time between two cleans: within it, whoever cleaned last has done it for everybody
+JUST_DONE = 0.5  # of the time between two cleans: within it, the last clean has done it for all callers
 
 
 def detach(work: "Callable[[], object]", *, keep: "Iterable[int]" = ()) -> bool:
@@ -156,7 +156,7 @@ def has_dead_scratch() -> bool:
 
     try:
         leases = read_all(tuple(temp_roots()))
-    except TmpwardenError:  # an unsafe root: whoever wants to use it says so
+    except TmpwardenError:  # an unsafe root: the command that wants to use it says so
         return False
     owners = [((lease.pid, lease.start), *lease.others) for lease in leases]
     return any(all(start_ticks(pid) != start for pid, start in owned) for owned in owners)

@@ -1,4 +1,4 @@
-"""What an unattended clean did, in sentences for whoever reads a session's first message or a timer's journal."""
+"""What an unattended clean did, in sentences for a session's first message or a timer's journal."""
 
 from __future__ import annotations
 

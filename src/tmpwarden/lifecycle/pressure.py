@@ -1,6 +1,6 @@
 """A root that runs out of room is relieved where that happens: at a session's end, at the next one's start, at a tick.
 
-What to tell of it waits for the next session that starts: whoever filled the root has gone.
+What to tell of it waits for the next session that starts: the session that filled the root has ended.
 """
 
 from __future__ import annotations
@@ -57,7 +57,7 @@ def _spaces() -> Iterable[Space]:
     reach = Reach.now()
     try:
         roots = places.temp_roots()
-    except TmpwardenError:  # an unsafe root: whoever wants to use it says so
+    except TmpwardenError:  # an unsafe root: the command that wants to use it says so
         return
     for root in roots:
         try:

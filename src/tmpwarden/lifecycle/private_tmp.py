@@ -55,7 +55,7 @@ def check() -> None:
     told, tell = os.pipe()
     child = forked(lambda: os.write(tell, bytes([_tried()])))
     os.close(tell)
-    answer = os.read(told, 1)  # not its exit status: whoever started us may ignore SIGCHLD
+    answer = os.read(told, 1)  # not its exit status: the process that started us may ignore SIGCHLD
     os.close(told)
     reap(child)
     if answer != b"\0":

@@ -1,4 +1,4 @@
-"""The end of a lease, whoever tells it: an orchestrator's teardown or an agent's SessionEnd. One code for both (law 6).
+"""The end of a lease, told by an orchestrator's teardown or an agent's SessionEnd. One code for both (law 6).
 
 Their word replaces grace and freshness and nothing else: holders are looked for, the rename comes first, the judging
 goes on inside the quarantine, and what is odd goes back.

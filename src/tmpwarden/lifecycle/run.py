@@ -66,7 +66,7 @@ def run(
         if scratch is not None:
             from .teardown import teardown  # there already: `_supervised` has imported it while the command ran
 
-            # Within another run: whoever went on without us would carry that one's TMPDIR, and so keep its scratch.
+            # Within another run: a child that went on without us would carry that run's TMPDIR and keep its scratch.
             teardown(scratch.lease.session, roots=roots, wait=is_nested)
 
 
@@ -243,7 +243,7 @@ class Signals:
             found, status = _waited_for(child)
             if found and os.WIFSTOPPED(status):
                 if os.getpid() == _INIT:
-                    continue  # nobody can stop us, and whoever stopped the command lets it go on
+                    continue  # we cannot be stopped, and the one who stopped the command lets it go on
                 os.kill(os.getpid(), signal.SIGSTOP)  # the shell sees one job: it stops with its command
                 _send(child, signal.SIGCONT)
             elif found:

@@ -239,8 +239,8 @@ def _clean_rest(result: TeardownResult, request: Request, now_ns: Clock) -> None
 
 
 def _givers() -> frozenset[int]:
-    """Those whose word this is: we, and whoever started us. A lease that names them is theirs to give back; one that
-    also names an agent which still lives is not over yet."""
+    """Those whose word this is: we, and the processes that started us. A lease that names them is theirs to give back;
+    one that also names an agent which still lives is not over yet."""
     line = [os.getpid()]
     while (found := process(line[-1])) is not None and found.parent > 0:
         line.append(found.parent)

@@ -13,7 +13,7 @@ NAME = "tmpwarden.prom"
 
 
 def check(directory: str) -> None:
-    """Raises UnsafeMetricsDir. Whoever can write there could tell series of anybody, or lead root's hand elsewhere."""
+    """Raises UnsafeMetricsDir. A user who can write there could forge series, or lead root's writes elsewhere."""
     if not os.path.isabs(directory):
         raise UnsafeMetricsDir(shown(directory), "it is no absolute path")
     path = os.path.normpath(directory)

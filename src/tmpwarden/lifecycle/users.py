@@ -59,7 +59,7 @@ def _users(accounts: dict[int, pwd.struct_passwd], seen: set[int]) -> Iterator[U
 
 
 def become(user: User) -> None:
-    """Drop every privilege for good, and see the world with that user's home. Whoever we are already, we stay."""
+    """Drop every privilege for good, and see the world with that user's home. That user's process stays as it is."""
     os.chdir("/")
     if user.uid == os.geteuid():
         return

@@ -17,7 +17,7 @@ _EVERY_S = 0.5
 
 
 def start(child: int, scratch: str, max_bytes: int) -> None:
-    """Fork the watcher. It ends with the command; whoever kills it loses the limit and nothing else."""
+    """Fork the watcher. It ends with the command; killing it loses the limit and nothing else."""
     grip = os.pidfd_open(child)
     reap(forked(lambda: forked(lambda: _watch(child, grip, scratch, max_bytes, say))))  # nobody has to wait for it
     os.close(grip)

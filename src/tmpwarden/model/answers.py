@@ -1,6 +1,6 @@
 """Whether anybody uses a thing: somebody does, nobody does, or it could not be measured. None of them is a yes or no.
 
-Whoever asks spells all three cases (mypy finds the one that was forgotten), because law 1 hangs on it: what was not
+A caller spells all three cases (mypy finds the one that was forgotten), because law 1 hangs on it: what was not
 measured never reads as nobody. Plain classes: oskit answers with them on the hot path too.
 """
 

@@ -1,4 +1,4 @@
-"""What is never ended, whoever asks: one function per reason, in the order in which they are told.
+"""What is never ended, by any command: one function per reason, in the order in which they are told.
 
 Each gets a process and the world it stands in, and answers with a sentence or None."""
 

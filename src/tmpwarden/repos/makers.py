@@ -58,7 +58,7 @@ class _Member:
 
 
 def is_made_again(path: str) -> bool:
-    """Whether all of this directory can be made again by whoever made it."""
+    """Whether all of this directory can be made again by the tool that made it."""
     name = os.path.basename(path)
     for evidence, named, check in _MAKERS:
         if named in ("", name) and (not evidence or _is_plain(f"{path}/{evidence}")):
@@ -412,7 +412,7 @@ def first_unique(path: str, also: frozenset[str] = NO_NAMES) -> str | None:
 
 def unique(path: str, also: frozenset[str] = NO_NAMES, *, with_repositories: bool = False) -> Iterator[str]:
     """Everything at or below `path` that cannot be made again: files, links, and directories that cannot be read.
-    Repositories below are left to whoever inspects them, unless asked for."""
+    Repositories below are left to their own inspection, unless asked for."""
     waiting = [path]
     while waiting:
         here = waiting.pop()

@@ -33,7 +33,7 @@ def clear(root: Folder, *, now_s: float) -> None:
 
 
 def _clear_session(root: Folder, name: str) -> None:
-    """Take the lock first: whoever lives holds it. Without descriptors (Windows) nothing is known, so nothing goes."""
+    """Take the lock first: a living owner holds it. Without descriptors (Windows) nothing is known, so nothing goes."""
     if root.fd is None:
         return
     try:

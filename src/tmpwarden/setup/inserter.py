@@ -1,6 +1,6 @@
 """Change a settings text where it differs from what is wanted, and nowhere else. Pure: text in, text out.
 
-Comments, trailing commas, order of keys, tabs, line ends and the mark at the start stay as they are. Whoever calls it
+Comments, trailing commas, order of keys, tabs, line ends and the mark at the start stay as they are. The caller
 parses the result again: it must be the wanted document.
 """
 

@@ -273,6 +273,6 @@ def _names_of(path: str) -> Iterator[str]:
 
 
 def _gone_since_ns(finding: Finding, evidence: Evidence, now_ns: int) -> int:
-    """A birth that goes by itself waits from the end of its session on, which nobody can date but whoever looks."""
+    """A birth that goes by itself waits from the end of its session on, which only a look can date."""
     is_gone = evidence.owner.state in (OwnerState.DEAD, OwnerState.ABSENT)
     return claims.gone_since_ns(places.state_dir(), finding.session or "", is_gone, now_ns)

@@ -1,4 +1,4 @@
-"""Ourselves on this machine: hooks, guard, timer, the journal's directory, and whoever else deletes temp files."""
+"""Ourselves on this machine: hooks, guard, timer, the journal's directory, and others that delete temp files."""
 
 import os
 import re

@@ -18,7 +18,7 @@ from ..read_only import read_only
 
 
 def check_frozen(patient: Patient) -> Iterator[Diagnosis]:
-    """Mounts that do not answer: whoever touches one waits for ever, so sweeps pass over them."""
+    """Mounts that do not answer: a program that touches one waits for ever, so sweeps pass over them."""
     reach = Reach.now()
     frozen = [point for point in reach.risky if _matters(point, patient) and reach.is_frozen_at(point)]
     for point in frozen:

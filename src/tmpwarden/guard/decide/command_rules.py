@@ -114,7 +114,7 @@ def _everything(given: Given, simple: Simple, scope: Scope) -> bool:
 
 
 def _many(given: Given, simple: Simple, scope: Scope) -> bool:
-    """killall, pkill: whoever has the name. kill: all that we may signal (-1), or the first process."""
+    """killall, pkill: every process of that name. kill: all that we may signal (-1), or the first process."""
     if simple.name != "kill":
         return bool(given.plain) or given.has_unknown or any(name in ("-u", "--user") for name, _, _ in given.longs)
     words = [word for word in simple.argv[1:] if word is not None]

@@ -164,7 +164,7 @@ def _last_parts(paths: "list[str]") -> "list[str]":
 
 
 def is_kept(name: str, keep: tuple[str, ...]) -> bool:
-    """A name in a temp root that belongs to an agent, whoever's it is, or to another program."""
+    """A name in a temp root that belongs to any agent or to another program."""
     if name in keep or any(name.startswith(prefix) and name[len(prefix) :].isdigit() for prefix in _OF_AGENTS):
         return True
     return any(name == kept or (kept[-1] == "*" and name.startswith(kept[:-1])) for kept in KEPT.split(" "))

@@ -28,7 +28,7 @@ def rare(name: str, known: Program, fields: list[Field]) -> list[Argument]:
 
 
 def _written_by_name(found: list[Argument], fields: list[Field]) -> list[Argument]:
-    """-o FILE and --output FILE are written, whoever the program is."""
+    """-o FILE and --output FILE are written, by any program."""
     by_field = {id(argument.field): argument for argument in found}
     for at, field in enumerate(fields):
         text = field.text or ""

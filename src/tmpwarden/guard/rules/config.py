@@ -205,7 +205,7 @@ def _lawful(files: list[Source]) -> tuple[list[Source], list[Mistake], tuple[str
         mistakes += [
             source.mistake(key, policy.refusal(key).removeprefix(f"{key} "), fatal=False)
             for key in dropped
-            if key.startswith(_PARTS)  # the others are told by whoever reads them
+            if key.startswith(_PARTS)  # the others are told by the code that reads them
         ]
     return lawful, mistakes, locks
 

@@ -124,7 +124,7 @@ def _add_plain(parts: list[Part], text: str, start: int, end: int) -> None:
 
 
 def refuse_disguises(text: str) -> None:
-    """A no-break space outside of quotes is no separator to bash, but it is to whoever reads along."""
+    """A no-break space outside of quotes is no separator to bash, but it is to a person who reads the line."""
     for c in text:
         if c in DISGUISES:
             raise Unreadable("a character that looks like a blank and is none")

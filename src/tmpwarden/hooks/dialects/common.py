@@ -12,7 +12,7 @@ if TYPE_CHECKING:
     from ...model.facts import Facts
 
 Answer = dict[str, object]
-MARKER_ROW = "claude.cwd-marker"  # cleared after tool calls, whoever made them
+MARKER_ROW = "claude.cwd-marker"  # cleared after tool calls, whichever session made them
 MARKER_SHAPE = ("claude-", "-cwd")  # prefix and suffix of such names: a look that costs no catalogue
 _SHELLS = frozenset(("sh", "bash", "dash", "zsh", "ksh", "mksh", "fish", "busybox", "env"))
 

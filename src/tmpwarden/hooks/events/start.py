@@ -142,7 +142,7 @@ def _static(call: HookCall) -> str:
 
 
 def _saved() -> str:
-    """What was rescued without anybody asking, told once to whoever starts next."""
+    """What was rescued without anybody asking, told once to the next session that starts."""
     return f"tmpwarden: {told.take()}" if os.path.exists(told.path()) else ""
 
 

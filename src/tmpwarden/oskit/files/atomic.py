@@ -83,7 +83,7 @@ def _copy_attributes(like: str, fd: int) -> None:
 
 
 def overwrite(path: str, data: bytes) -> None:
-    """Change a file that has other names, in place: not whole at every moment, so whoever calls it keeps a copy."""
+    """Change a file that has other names, in place: not whole at every moment, so the caller keeps a copy."""
     fd = os.open(path, os.O_WRONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
     try:
         os.ftruncate(fd, max(len(data), os.fstat(fd).st_size))  # if there is no room, it says so here

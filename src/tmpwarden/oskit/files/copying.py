@@ -1,6 +1,6 @@
 """Copy a unit to another file system as it is: hard links, holes, fifos, sockets, modes, dates, attributes and ACLs.
 
-Into a directory that only we can enter; whoever calls renames the whole of it into place, or purges it.
+Into a directory that only we can enter; the caller renames the whole of it into place, or purges it.
 """
 
 from __future__ import annotations

@@ -27,7 +27,7 @@ class Purged:
         self.entries = entries  # names removed
         self.failed = failed  # (relative path, error) of the first hundred that would not go
         self.left = left  # how many would not go
-        self.place = ""  # where they lie, in words, if whoever asked said so
+        self.place = ""  # where they lie, in words, if the caller said so
 
     @property
     def trouble(self) -> str:

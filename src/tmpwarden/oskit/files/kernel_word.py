@@ -55,7 +55,7 @@ def ask(dir_fd: int, name: str) -> Users:
 @contextmanager
 def alone(fd: int) -> Iterator[Users]:
     """Whether this is the only open file of its file: then nobody else has it open or mapped, anywhere, and while the
-    block runs that stays so, because whoever opens it waits. `fd` may have been taken from its process."""
+    block runs that stays so, because a process that opens it waits. `fd` may have been taken from its process."""
     if fcntl is None:
         yield _open("this system has nobody to ask")
         return
@@ -179,7 +179,7 @@ class _Question:
             if error.errno == errno.EAGAIN:
                 return Held((Witness(WitnessKind.OPEN_FILE, name),))
             return _open(f"the kernel does not say who has a file in it open: {error.strerror}")
-        # given back by word, not by closing alone: whoever inherited the descriptor would keep openers waiting
+        # given back by word, not by closing alone: a child that inherited the descriptor would keep openers waiting
         fcntl.fcntl(fd, _SET_LEASE, fcntl.F_UNLCK)
         if self.device != status.st_dev:
             if not _is_believed(fd):
@@ -206,7 +206,7 @@ def _is_believed(fd: int) -> bool:
 
 @contextmanager
 def _deaf_to_sigio() -> Iterator[None]:
-    """Whoever opens a leased file has the kernel send us SIGIO, which kills. Through libc, because Python lets only the
+    """When a leased file is opened, the kernel sends us SIGIO, which kills. Through libc, because Python lets only the
     main thread, and a server's own thread cleans too."""
     import ctypes
     import signal

@@ -41,7 +41,7 @@ def stranger(path: str) -> str:
     try:
         seen = os.stat(path)
     except (OSError, ValueError):
-        return ""  # whoever reads it says so
+        return ""  # the code that reads it says so
     if not hasattr(os, "geteuid") or seen.st_mode & 0o170000 != 0o100000:  # /dev/null masks a file
         return ""
     if seen.st_uid not in (0, os.geteuid()):

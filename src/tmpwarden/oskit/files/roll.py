@@ -1,7 +1,7 @@
 """The roll of a tree: every name that a walk has seen, in its order, so that nobody has to list the tree again.
 
-A directory that was not listed again is known to hold the same names if its dates are the very same: whoever adds,
-removes or renames an entry moves its ctime, and nothing can set that back. Only the root, which our own rename dates,
+A directory that was not listed again is known to hold the same names if its dates are the very same: adding, removing
+or renaming an entry moves its ctime, and nothing can set that back. Only the root, which our own rename dates,
 is listed once more. Files are looked at one by one as in any walk.
 """
 

@@ -47,7 +47,7 @@ def enter(name: str, dir_fd: int) -> int:
 
 
 def is_certain() -> bool:
-    """Whether the kernel sees to it. Else whoever deletes must look into the mount table."""
+    """Whether the kernel sees to it. Else the code that deletes must look into the mount table."""
     return (_call if _is_known else _loaded()) is not None
 
 

@@ -35,8 +35,8 @@ Inodes = frozenset[tuple[int, int]]  # (st_dev, inode)
 def locked_inodes(except_pids: Collection[int] = ()) -> Inodes | NotMeasured:
     """Every file with a flock, POSIX or OFD lock or a lease on it, or somebody waiting for one.
 
-    `except_pids`: whose flocks and POSIX locks do not count, such as our own. Whoever locks a file has it open, so
-    where this cannot be measured the kernel can be asked.
+    `except_pids`: whose flocks and POSIX locks do not count, such as our own. A process that locks a file has it open,
+    so where this cannot be measured the kernel can be asked.
     """
     return system.locks.locked_inodes(except_pids)
 
@@ -101,7 +101,7 @@ def try_flock(fd: int) -> bool:
 
 
 def flock(fd: int) -> None:
-    """The same, but wait for whoever looks at it right now. The kernel lets go of it when its holder ends."""
+    """The same, but wait for a process that looks at it right now. The kernel lets go of it when its holder ends."""
     if fcntl is None:
         return
     try:

@@ -110,7 +110,7 @@ class Reach:
         return next(self.inside(path), None) if self.risky else None
 
     def inside(self, path: str) -> Iterator[str]:
-        """Mounts at or below a path (without links) that may hang: whoever walks there walks into them."""
+        """Mounts at or below a path (without links) that may hang: a walk there enters them."""
         below = path.rstrip("/") + "/"
         return (point for point in self.risky if point == path or point.startswith(below))
 
@@ -125,7 +125,7 @@ def as_named(path: str) -> str:
 
 
 _watched: system.mounting.Watched | None = None
-_turn = _thread.allocate_lock()  # a change is told once: whoever polls second must wait for the new table
+_turn = _thread.allocate_lock()  # a change is told once: the second to poll must wait for the new table
 
 
 def _begin_anew() -> None:
@@ -150,7 +150,7 @@ def _answer(mount: Mount) -> bool | None:
 def _asked(points: list[str]) -> list[bool]:
     """Whether each of them answers, all asked at once."""
     answers = answers_of(_PROBE, points)
-    # no process to be had: whoever asks takes the risk, as with any disk
+    # no process to be had: the caller takes the risk, as with any disk
     return [answer == b"1" if isinstance(answer, bytes) else not isinstance(answer, TimeoutError) for answer in answers]
 
 

@@ -1,7 +1,7 @@
 """The border to the operating system: what is asked of it stands in `linux` and in `darwin`, under the same names.
 
 Nothing else knows which system this is. A module of either is loaded when it is first asked, for hooks are started
-before every tool call; whoever asks writes `system.locks.listeners(...)`. A module that a system does not have is
+before every tool call; callers write `system.locks.listeners(...)`. A module that a system does not have is
 `blind`'s, in which every function answers that it was not measured. tests/oskit/test_border.py compares the packages.
 
 A port brings these. "Raises" means OSError where it was not measured, and one of procs.ENDED where the process is gone:

@@ -88,7 +88,7 @@ def make_repository(path: str, object_format: str, *, is_bare: bool) -> None:
 
 @contextmanager
 def opened(path: str, object_format: str) -> Iterator[Workshop]:
-    """A new one at `path`, which must not exist. Whoever asked removes it."""
+    """A new one at `path`, which must not exist. The caller removes it."""
     make_repository(path, object_format, is_bare=True)
     with open(f"{path}/info/attributes", "w", encoding="ascii") as file:
         file.write(RAW)

@@ -146,7 +146,7 @@ def staging() -> Iterator[str]:
     own_dirs.make_private_dir(home)
     name = f"{_STAGING}{os.urandom(6).hex()}"
     fd = own_dirs.open_private_dir(f"{home}/{name}")
-    locks.try_flock(fd)  # whoever finds it unlocked knows that we were killed
+    locks.try_flock(fd)  # a later run that finds it unlocked knows that we were killed
     try:
         yield f"{home}/{name}"
     finally:

@@ -128,7 +128,7 @@ def _device(path: str) -> int | None:
         return None
 
 
-# No row of the catalogue: its age is judged here, by whoever asks.
+# No row of the catalogue: its age is judged here, by the caller.
 LITTER = Litter(
     agent="git",
     id="worktree",

@@ -102,7 +102,7 @@ def alone(state: str) -> Iterator[bool]:
         yield is_alone
 
 
-# How often, with what result and for how long we cleaned: counters that only grow, for whoever watches many hosts.
+# How often, with what result and for how long we cleaned: counters that only grow, for the monitoring of many hosts.
 
 RESULTS = ("ok", "partial", "stopped")
 _COUNTS = "tally"
@@ -164,7 +164,7 @@ def note_failure(state: str, code: str) -> None:
 def _change(state: str, add: Callable[[CleanCounts], None]) -> None:
     """A full disk forgets, and harms nothing."""
     try:
-        with alone(state) as is_alone:  # whoever failed has no clean's lock
+        with alone(state) as is_alone:  # a run that failed has no clean's lock
             if is_alone:
                 counts = counts_so_far(state)
                 add(counts)

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 # Before what waits for undo is given up: one walk. What was written into it since it was judged sends it back.
 #
-# Whoever had something open in it before it was taken may have written long after the last look. The journal
+# A process that had something open in it before it was taken may have written long after the last look. The journal
 # says how new the unit was when it was judged; where it does not, the rename that brought it here is the date
 # that counts.
 

@@ -1,4 +1,4 @@
-"""How full each temp root was: a line an hour by whoever cleans, ticks or ends a session. Rotated, bounded."""
+"""How full each temp root was: a line an hour, written by any clean, tick or end of a session. Rotated, bounded."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ def usage(space: Space) -> Usage:
 def note(state: str, moment: Moment) -> bool:
     """Add a line with the roots that have none in this hour of the clock; False if they all have, or it cannot be.
 
-    Whoever calls it holds the books (`books.py`): two at once would both see no line."""
+    The caller holds the books (`books.py`): two at once would both see no line."""
     untold = set(without_a_line(state, moment.roots, moment.at_ns))
     roots = {root: seen for root, seen in moment.roots.items() if root in untold}
     if not roots:

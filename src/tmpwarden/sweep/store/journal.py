@@ -249,7 +249,7 @@ class Journal:
 
     @contextmanager
     def together(self) -> Iterator[None]:
-        """What is told of deeds that are done is written with one write at the end. Whoever is killed before has told
+        """What is told of deeds that are done is written with one write at the end. A run killed before that has told
         nothing, and the next run settles their intents. Within another one it joins that: a generator that was left in
         the middle may still be in one."""
         is_within = self._held is not None

@@ -117,8 +117,8 @@ class NamedTake:
                     yield self._returned(deed, Reason.NOT_MEASURED, why)
 
     def _users(self, deed: Deed, token: str) -> Users:
-        """In doubt it waits in quarantine, also where the kernel cannot be asked: whoever tears down says that nobody
-        uses it, and from there it can come back."""
+        """In doubt it waits in quarantine, also where the kernel cannot be asked: the caller says that nobody uses it,
+        and from there it can come back."""
         world = self.prepared.weigher.world
         users = users_of(deed.verdict, world, deed.quarantine_fd, deed.directory, token)
         if not deed.verdict.doubt and world.is_in_doubt(f"{deed.directory}/{token}"):

@@ -59,7 +59,7 @@ def job_of(deed: Deed, receipt: Receipt, measured: Measure | None) -> Job:
 @dataclass(slots=True)
 class Purger:
     """At most one worker at a time: with two cores, one walks and one purges. Jobs are tickets in a pipe, from which
-    both draw: whoever has nothing else to do takes the next."""
+    both draw: the one that has nothing else to do takes the next."""
 
     gave_up: list[str] = field(default_factory=list)  # what has to be told of workers that were ended
     _pid: int = 0

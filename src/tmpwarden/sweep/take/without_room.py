@@ -4,7 +4,7 @@ It is renamed to the directory nearest to our state, or to one of ours on its ow
 (sweep/store/labels): that takes neither a byte nor an inode. There it is looked at once more, like in any quarantine,
 and goes back if it is not as it was judged. Then it is emptied and keeps its name; the receipt is written into the room
 that came free; then the name goes.
-Whoever is killed anywhere leaves a name that tells the next run what to do.
+A run that is killed anywhere leaves a name that tells the next run what to do.
 """
 
 from __future__ import annotations

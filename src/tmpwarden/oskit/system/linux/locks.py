@@ -22,8 +22,8 @@ _ACCEPTS = 0x10000  # __SO_ACCEPTCON, of a socket that listens
 def locked_inodes(except_pids: Collection[int] = ()) -> Inodes | NotMeasured:
     """Every file with a flock, POSIX or OFD lock or a lease on it, or somebody waiting for one.
 
-    `except_pids`: whose flocks and POSIX locks do not count, such as our own. Whoever locks a file has it open, so
-    where this cannot be measured the kernel can be asked.
+    `except_pids`: whose flocks and POSIX locks do not count, such as our own. A process that locks a file has it open,
+    so where this cannot be measured the kernel can be asked.
     """
     if not namespaces.in_initial_pid_namespace():
         return NotMeasured("locks from outside this pid namespace cannot be seen", askable=True)
