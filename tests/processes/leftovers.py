@@ -48,9 +48,11 @@ def program(
     *,
     first: str = "os.setsid()",
     python: str = sys.executable,
+    stdin: int = subprocess.DEVNULL,
+    is_read: bool = True,
 ) -> Iterator[Started]:
     """Run Python `source` as a process that is called `words`: the first of them its program, the second a file.
-    `first` runs in it before it gets its name."""
+    `first` runs in it before it gets its name. Its output is a pipe that we read, or one whose other end is closed."""
     script = directory / words[1].lstrip("/")
     script.parent.mkdir(parents=True, exist_ok=True)
     script.write_text(source)
@@ -60,11 +62,13 @@ def program(
     launcher = "import os, signal, sys\nif os.fork(): os._exit(0)\nsignal.signal(signal.SIGHUP, signal.SIG_DFL)\n"
     launcher += f"{first}\nos.execve({python!r}, {arguments!r}, {dict(env)!r})"
     out, told = os.pipe()
-    done = subprocess.run([sys.executable, "-I", "-c", launcher], stdin=subprocess.DEVNULL, stdout=told, check=True)
+    done = subprocess.run([sys.executable, "-I", "-c", launcher], stdin=stdin, stdout=told, check=True)
     assert done.returncode == 0
     os.close(told)
     with os.fdopen(out) as lines:
         pid = int(lines.readline())
+        if not is_read:
+            lines.close()
         grip = os.pidfd_open(pid)
         try:
             yield Started(pid, grip)

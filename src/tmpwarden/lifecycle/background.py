@@ -199,7 +199,7 @@ def clear_the_dead(*, observe: bool = False, only_if_short: bool = False) -> "Cl
             if result.stopped != "lock-held" or not (short and pressure.shortages(settings)):
                 break
             time.sleep(_LOCK_PAUSE_S)
-    if settings.orphans_end and not observe:
+    if not observe:
         from .orphans import end_unattended
 
         end_unattended(settings)

@@ -29,12 +29,12 @@ def end(doomed: Collection[Orphan]) -> list[Ended]:
 
 
 def end_unattended(settings: Settings) -> list[Ended]:
-    """What `[orphans] end` names and has been at it for `after`. Nothing by default."""
-    if not settings.orphans_end:
-        return []
+    """What `[orphans] end` names and has been at it for `after`. Nothing by default; but the look notes tool servers to
+    which nobody can speak any more, so that a person who asks for them later need not wait."""
+    found = look()
     doomed = [
         one
-        for one in look()
+        for one in found
         if one.fate is Fate.END
         and one.row is not None
         and one.row.kind in settings.orphans_end

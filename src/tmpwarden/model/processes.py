@@ -36,8 +36,17 @@ class Binding:
     own_cgroups: tuple[str, ...] = ()  # where the agent itself ran, where a lease says so
 
 
+@dataclass(frozen=True, slots=True)
+class Unheard:
+    """A process to which nobody can ever speak again."""
+
+    pid: int
+    start: int
+    input: str  # how the kernel names its closed standard input
+
+
 class Fate(Enum):
-    END = "end"  # of a session proven dead, and a known kind of left-over
+    END = "end"  # a known kind of left-over, of a session proven dead or a tool server to which nobody can speak
     KEEP = "keep"  # may be ended by naming it
     NEVER = "never"  # refused even when it is named
 
@@ -58,6 +67,7 @@ class Orphan:
     binding: Binding | None
     fate: Fate
     reason: str
+    is_unheard: bool = False  # a tool server to which nobody can speak any more
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from ..lazy_dataclass import dataclass
 from ..leases.kept_processes import KeptProcesses
 from ..leases.roster import is_program_of
-from ..model.processes import Binding, ProcessRow
+from ..model.processes import Binding, ProcessRow, Unheard
 from ..model.terms import OwnerState
 from ..oskit.proc.connections import Connections
 from ..oskit.proc.vitals import Vitals
@@ -33,10 +33,16 @@ class Suspect:
     row: ProcessRow | None
     binding: Binding | None
 
+    unheard: Unheard | None = None  # a tool server to which nobody can speak, or the shell that waits for one
+
     @property
-    def is_left_over(self) -> bool:
+    def is_of_the_dead(self) -> bool:
         """Of a session proven dead, and a known kind of program."""
         return self.row is not None and self.binding is not None and self.binding.state is OwnerState.DEAD
+
+    @property
+    def is_left_over(self) -> bool:
+        return self.is_of_the_dead or self.unheard is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from ..lazy_dataclass import dataclass, field, replace
 from ..leases import kept_processes, scratch
 from ..leases.kept_processes import KeptProcesses
 from ..model.belongings import Lease
-from ..model.processes import Binding, Fate, Orphan
+from ..model.processes import Binding, Fate, Orphan, Unheard
 from ..model.sweep import Agent
 from ..model.terms import OwnerState
 from ..oskit.files import places
@@ -21,7 +21,8 @@ from ..oskit.proc import namespaces, procs, vitals
 from ..oskit.proc.connections import Connections
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.open_files import open_files, written_by
-from ..text import is_within
+from ..text import duration, is_within
+from . import unheard
 from .census import Census, Sessions
 from .exclusions import ProcessWorld, Suspect, reason_to_spare
 
@@ -45,15 +46,19 @@ class Inquiry:
     kept: KeptProcesses = KeptProcesses()
     named: frozenset[int] = frozenset()  # processes that the user named: told of even if nothing binds them
     sessions: frozenset[str] = field(default_factory=frozenset)  # only these; empty: all
+    now_ns: int = 0
+    may_note: bool = False  # write down what is seen for the first time
 
 
 def find(question: Inquiry) -> tuple[Orphan, ...]:
     """What may end first, then the biggest. Processes of live sessions are nobody's left-over and are not told of,
     unless they are named."""
     world = observe(question)
-    told = [suspect for suspect in world.suspects.values() if _is_worth_telling(suspect, question)]
-    table = MountTable.of()
-    found = [_orphan(suspect, world, question.roots, table) for suspect in told]
+    told = [suspect for suspect in world.suspects.values() if _is_worth_telling(suspect, world, question)]
+    nobody_speaks = {pid: one.unheard for pid, one in world.suspects.items() if one.unheard is not None}
+    first = unheard.since(nobody_speaks, world.boot, question.now_ns, may_note=question.may_note)
+    scene = _Scene(world, question.roots, MountTable.of(), first, question.now_ns)
+    found = [_orphan(suspect, scene) for suspect in told]
     return tuple(sorted(found, key=lambda one: (one.fate is not Fate.END, -one.memory_bytes, one.pid)))
 
 
@@ -66,6 +71,7 @@ def observe(question: Inquiry) -> ProcessWorld:
     suspects |= {
         pid: replace(part, binding=whole) for pid, part in suspects.items() if (whole := _whole(part, suspects))
     }
+    suspects = _with_the_unheard(suspects)
     for pid in question.named - suspects.keys():
         if (one := census.known.get(pid)) is not None:
             suspects[pid] = Suspect(one, None, None)
@@ -87,20 +93,67 @@ def _whole(part: Suspect, suspects: Mapping[int, Suspect]) -> Binding | None:
     return replace(above.binding, by=f"a part of process {above.vitals.pid}; {above.binding.by}")
 
 
-def _is_worth_telling(suspect: Suspect, question: Inquiry) -> bool:
+def _with_the_unheard(suspects: Mapping[int, Suspect]) -> dict[int, Suspect]:
+    """Tool servers whose input is closed, and the shells with the same input that wait for them (`npm exec` starts a
+    shell that starts the server)."""
+    found = dict(suspects)
+    for pid, one in suspects.items():
+        is_server = one.row is not None and one.row.kind == "mcp"
+        if is_server and not _is_of_the_living(one) and (name := unheard.closed_input(one.vitals)):
+            found[pid] = replace(one, unheard=Unheard(pid, one.vitals.start, name))
+    inputs = {one.unheard.input for one in found.values() if one.unheard is not None}
+    for pid, one in found.items():
+        if one.row is not None and one.row.kind == "shell" and inputs and not _is_of_the_living(one):
+            name = unheard.closed_input(one.vitals)
+            if name in inputs:
+                found[pid] = replace(one, unheard=Unheard(pid, one.vitals.start, name))
+    return found
+
+
+def _is_of_the_living(suspect: Suspect) -> bool:
+    return suspect.binding is not None and suspect.binding.state is OwnerState.ALIVE
+
+
+def _is_worth_telling(suspect: Suspect, world: ProcessWorld, question: Inquiry) -> bool:
     if suspect.vitals.pid in question.named:
         return True
-    binding = suspect.binding
-    if binding is None or binding.state is OwnerState.ALIVE:
+    if _is_of_the_living(suspect):
         return False
-    return not question.sessions or binding.session in question.sessions
+    if suspect.binding is not None:
+        return not question.sessions or suspect.binding.session in question.sessions
+    return not question.sessions and (suspect.unheard is not None or _looks_left(suspect, world))
 
 
-def _orphan(suspect: Suspect, world: ProcessWorld, roots: Sequence[str], table: MountTable | None) -> Orphan:
-    one = suspect.vitals
-    fate, reason = _fate(suspect, world, roots, table)
+def _looks_left(suspect: Suspect, world: ProcessWorld) -> bool:
+    """A kind of program that agents leave, whose parent is gone and that nothing binds to a session: a browser without
+    a window, or one whose input is closed. Told, and left to the user."""
+    row, one = suspect.row, suspect.vitals
+    if row is None or row.part_of is not None or not _is_adopted(one.parent, world) or reason_to_spare(suspect, world):
+        return False
+    return row.kind == "browser" or unheard.closed_input(one) is not None
+
+
+def _is_adopted(parent: int, world: ProcessWorld) -> bool:
+    known = world.census.known.get(parent)
+    return parent == 1 or (known is not None and known.name in _MANAGERS)
+
+
+@dataclass(frozen=True, slots=True)
+class _Scene:
+    """What a verdict on one process hangs on, beside the process."""
+
+    world: ProcessWorld
+    roots: tuple[str, ...]
+    table: MountTable | None
+    unheard_since_ns: Mapping[int, int]
+    now_ns: int
+
+
+def _orphan(suspect: Suspect, scene: _Scene) -> Orphan:
+    one, world = suspect.vitals, scene.world
+    fate, reason = _fate(suspect, scene)
     started_s = procs.started_s(one.pid, one.start)
-    held = {file.identity: file.allocated_bytes for file in open_files(one.pid, roots, table)}
+    held = {file.identity: file.allocated_bytes for file in open_files(one.pid, scene.roots, scene.table)}
     return Orphan(
         pid=one.pid,
         start=one.start,
@@ -114,16 +167,23 @@ def _orphan(suspect: Suspect, world: ProcessWorld, roots: Sequence[str], table: 
         binding=suspect.binding,
         fate=fate,
         reason=reason,
+        is_unheard=suspect.unheard is not None,
     )
 
 
-def _fate(suspect: Suspect, world: ProcessWorld, roots: Sequence[str], table: MountTable | None) -> tuple[Fate, str]:
-    """`end` needs both: a session proven dead, and a row that knows the program. One of them is not enough."""
+def _fate(suspect: Suspect, scene: _Scene) -> tuple[Fate, str]:
+    """`end` needs both: a session proven dead, and a row that knows the program. One of them is not enough. In place of
+    the first counts that nobody can ever speak to a tool server again."""
+    world = scene.world
     if words := reason_to_spare(suspect, world):
         return Fate.NEVER, words
     binding, row = suspect.binding, suspect.row
+    if suspect.unheard is not None and not suspect.is_of_the_dead:
+        if words := _reason_to_wait(suspect, scene):
+            return Fate.KEEP, words
+        return Fate.END, "nobody can ever speak to it again: the other end of its standard input is closed"
     if binding is None:
-        return Fate.KEEP, "nothing binds it to a session"
+        return Fate.KEEP, _what_is_known(suspect, world)
     if binding.state is not OwnerState.DEAD:
         return Fate.KEEP, f"its session is not proven dead: {binding.proof}"
     if row is None:
@@ -132,9 +192,50 @@ def _fate(suspect: Suspect, world: ProcessWorld, roots: Sequence[str], table: Mo
         return Fate.KEEP, "whether somebody is connected to it could not be measured"
     if parent := _parent_that_is_none(suspect, world):
         return Fate.KEEP, parent
-    if work := _work_of_the_user(suspect, world, roots, table):
+    if work := _work_of_the_user(suspect, scene):
         return Fate.KEEP, work
     return Fate.END, f"{row.why}; {binding.proof} is gone ({binding.by})"
+
+
+def _reason_to_wait(suspect: Suspect, scene: _Scene) -> str | None:
+    """Why a tool server to which nobody can speak is not ended yet, or not at all unless it is named."""
+    pid, world = suspect.vitals.pid, scene.world
+    closed = "nobody can speak to it any more, but"
+    if pid in world.connections.unreadable:
+        return f"{closed} whether it listens somewhere could not be checked"
+    if world.connections.listens(pid):
+        return f"{closed} it listens on a socket"
+    if parent := _parent_that_lives(suspect, world):
+        return f"{closed} {parent}"
+    if not unheard.has_no_listener(suspect.vitals):
+        return f"{closed} its output may still be read"
+    if work := _work_of_the_user(suspect, scene):
+        return f"{closed} {work}"
+    first = scene.unheard_since_ns.get(pid)
+    if first is None or scene.now_ns - first < unheard.BETWEEN_LOOKS_NS:
+        left_s = unheard.BETWEEN_LOOKS_NS / 1e9 - (scene.now_ns - first) / 1e9 if first is not None else 600.0
+        return f"{closed} that is certain only when it is seen again in {duration(left_s)}"
+    return None
+
+
+def _parent_that_lives(suspect: Suspect, world: ProcessWorld) -> str | None:
+    """Who started it must be gone: above it stand only others of its kind, and then who adopts orphans."""
+    for pid in world.census.ancestors(suspect.vitals.pid):
+        if _is_adopted(pid, world):
+            return None
+        parent = world.suspects.get(pid)
+        if parent is None or parent.unheard is None:
+            known = world.census.known.get(pid)
+            return f"its parent {pid} ({known.name if known else '?'}) still runs"
+    return "its parent could not be told"
+
+
+def _what_is_known(suspect: Suspect, world: ProcessWorld) -> str:
+    one, row = suspect.vitals, suspect.row
+    if row is None or not _is_adopted(one.parent, world):
+        return "nothing binds it to a session"
+    closed = ", and its standard input is closed" if unheard.closed_input(one) else ""
+    return f"its parent is gone{closed}, but nothing binds it to a session"
 
 
 def _parent_that_is_none(suspect: Suspect, world: ProcessWorld) -> str | None:
@@ -149,11 +250,10 @@ def _parent_that_is_none(suspect: Suspect, world: ProcessWorld) -> str | None:
     return None
 
 
-def _work_of_the_user(
-    suspect: Suspect, world: ProcessWorld, roots: Sequence[str], table: MountTable | None
-) -> str | None:
+def _work_of_the_user(suspect: Suspect, scene: _Scene) -> str | None:
     """A file that it, its children or the left-overs above it write, and that is no temp file, cache or log."""
-    one, census = suspect.vitals, world.census
+    one, world, roots, table = suspect.vitals, scene.world, scene.roots, scene.table
+    census = world.census
     above = [pid for pid in census.ancestors(one.pid) if world.is_left_over(pid)]
     for pid in (one.pid, *census.descendants(one.pid), *above):
         known = census.known.get(pid)
@@ -182,9 +282,12 @@ def look(
     named: Iterable[int] = (),
     sessions: Iterable[str] = (),
     config_file: str | None = None,
+    now_ns: int | None = None,
 ) -> tuple[Orphan, ...]:
-    """Every process that carries a session which is not alive, and those that are named."""
-    return find(question(roots, named=named, sessions=sessions, config_file=config_file))
+    """Every process that carries a session which is not alive, tool servers to which nobody can speak, and those that
+    are named. What is seen for the first time is noted: the next look may believe it."""
+    asked = question(roots, named=named, sessions=sessions, config_file=config_file)
+    return find(replace(asked, now_ns=time.time_ns() if now_ns is None else now_ns, may_note=True))
 
 
 def question(

@@ -6,7 +6,8 @@ from collections.abc import Iterable, Iterator, Sequence
 
 import click
 
-from ...errors import NotFound, Partial, PermissionDenied, TmpwardenError, WouldAsk
+from ...catalogue.process_rows import KINDS
+from ...errors import BadArgument, NotFound, Partial, PermissionDenied, TmpwardenError, WouldAsk
 from ...lifecycle import orphans
 from ...model.processes import Ended, Fate, Orphan
 from ...processes.find import look
@@ -27,54 +28,62 @@ _SHORT_SESSION = 8
 def command(call: Call) -> Answer:
     """Processes that outlived their agent: tool servers, headless browsers, dev servers, and what they hold.
 
-    A process is listed when it carries a session that is not alive. `end` stands where the session is proven dead and
-    the program is a known kind of left-over; the rest is kept, and can be ended by naming it.
+    A process is listed when it carries a session that is not alive, or when it is a tool server (MCP) whose standard
+    input has no other end any more. `end` stands where the session is proven dead and the program is a known kind of
+    left-over, and where such a tool server was seen twice, ten minutes apart. The rest is kept, and can be ended by
+    naming it.
     """
     found = looked(call)
     return Answer({"processes": [document(one) for one in found]}, lambda: lines(found, call.for_a_person))
 
 
 def looked(call: Call) -> Sequence[Orphan]:
-    return look(call.roots, config_file=call.config_file)
+    return look(call.roots, config_file=call.config_file, now_ns=call.now_ns())
 
 
 @command.command("end")
 @click.argument("pids", metavar="[PID]...", nargs=-1, type=at_least(2))
+@click.option("--kind", type=click.Choice(KINDS), help="Only this kind of program.")
 @click.option("-n", "--dry-run", is_flag=True, help="Show what would end and touch nothing.")
 @click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask.")
 @pass_call
-def end(call: Call, pids: tuple[int, ...], dry_run: bool, yes: bool) -> Answer:
+def end(call: Call, pids: tuple[int, ...], kind: str | None, dry_run: bool, yes: bool) -> Answer:
     """End what may end, or the processes named by PID: TERM, five seconds, then KILL.
 
     What somebody may still need is refused even by its number: another user's, one at a terminal or in tmux, a
     service, a database, an agent, anything of a live session, or of none. Each refusal says why.
     """
-    doomed = chosen(call, pids)
+    doomed = chosen(call, pids, kind)
     if dry_run or not doomed:
         data = {"effect": "would_end", "ended": [document(one) for one in doomed]}
         return Answer(data, lambda: lines(doomed, call.for_a_person))
     if not yes and not _is_confirmed(call, doomed):
         return Answer({"effect": "ended", "ended": []}, lambda: ["Nothing was ended."])
-    ended = end_judged_again(call, doomed, pids)
+    ended = end_judged_again(call, doomed, pids, kind)
     stayed = [one for one in ended if one.outcome == "stayed"]
     error = Partial(f"{plural(len(stayed), 'process', 'processes')} did not end") if stayed else None
     data = {"effect": "ended", "ended": [documents.of(one, "pid", "command", "outcome") for one in ended]}
     return Answer(data, lambda: ended_lines(ended), error=error)
 
 
-def end_judged_again(call: Call, doomed: Sequence[Orphan], pids: tuple[int, ...]) -> list[Ended]:
+def end_judged_again(
+    call: Call, doomed: Sequence[Orphan], pids: tuple[int, ...], kind: str | None = None
+) -> list[Ended]:
     """Between the list and the yes a number may have become another process."""
-    judged_again = {one.pid: one for one in chosen(call, pids)}
+    judged_again = {one.pid: one for one in chosen(call, pids, kind)}
     return list(
         orphans.end([one for one in doomed if (again := judged_again.get(one.pid)) and again.start == one.start])
     )
 
 
-def chosen(call: Call, pids: tuple[int, ...]) -> list[Orphan]:
-    """Without numbers all that may end; with them just those, or an error that says why not."""
-    found = {one.pid: one for one in look(call.roots, named=pids, config_file=call.config_file)}
+def chosen(call: Call, pids: tuple[int, ...], kind: str | None = None) -> list[Orphan]:
+    """Without numbers all that may end, of this kind; with them just those, or an error that says why not."""
+    looked_at = look(call.roots, named=pids, config_file=call.config_file, now_ns=call.now_ns())
+    found = {one.pid: one for one in looked_at}
+    if pids and kind:
+        raise BadArgument("--kind and process numbers cannot be combined", hint="name the numbers, or the kind")
     if not pids:
-        return [one for one in found.values() if one.fate is Fate.END]
+        return [one for one in found.values() if one.fate is Fate.END and (kind is None or _is_of_kind(one, kind))]
     for pid in pids:
         if pid not in found:
             raise NotFound(f"there is no process {pid}", hint="`tmpwarden orphans` lists them")
@@ -83,14 +92,18 @@ def chosen(call: Call, pids: tuple[int, ...]) -> list[Orphan]:
     return [found[pid] for pid in dict.fromkeys(pids)]
 
 
+def _is_of_kind(one: Orphan, kind: str) -> bool:
+    return one.row is not None and one.row.kind == kind
+
+
 def _refusal(one: Orphan) -> TmpwardenError:
     words = f"process {one.pid} ({_short(one.command)}) is not ended: {one.reason}"
     return PermissionDenied(words, hint=f"end it yourself if you are sure: `kill {one.pid}`")
 
 
 def _can_be_named(one: Orphan) -> bool:
-    """What nothing binds to a session has outlived none: it is the user's own."""
-    return one.fate is not Fate.NEVER and one.binding is not None
+    """What nothing binds to a session has outlived none: it is the user's own, unless nobody can speak to it."""
+    return one.fate is not Fate.NEVER and (one.binding is not None or one.is_unheard)
 
 
 def _is_confirmed(call: Call, doomed: Sequence[Orphan]) -> bool:

@@ -26,6 +26,7 @@ class Connections:
     def __init__(self, pids: Iterable[int]) -> None:
         self.unreadable: set[int] = set()
         self._tables: dict[str, list[Socket]] = {}  # network namespace -> its sockets
+        self._local: dict[str, set[int]] = {}  # network namespace -> its unix sockets that listen
         self._owned: dict[int, tuple[str, set[int]]] = {}  # pid -> (namespace, its socket inodes)
         for pid in pids:
             self._look(pid)
@@ -33,6 +34,11 @@ class Connections:
     def ports(self, pid: int) -> tuple[int, ...]:
         """The TCP ports that this process listens on."""
         return tuple(sorted({socket.local[1] for socket in self._sockets(pid) if socket.is_listening}))
+
+    def listens(self, pid: int) -> bool:
+        """Whether it waits for somebody, on a TCP port or a unix socket. Only of one that is not unreadable."""
+        namespace, inodes = self._owned.get(pid, ("", set()))
+        return bool(self.ports(pid)) or not self._local.get(namespace, set()).isdisjoint(inodes)
 
     def clients(self, pid: int) -> tuple[int | None, ...]:
         """Who is connected to a port that it listens on, accepted or waiting for that: their pids, None for one that
@@ -46,6 +52,7 @@ class Connections:
         try:
             namespace, numbers = system.connections.sockets_of(pid)
             if namespace not in self._tables:
+                self._local[namespace] = system.connections.listening_locally(pid)
                 self._tables[namespace] = system.connections.table(pid)
         except ENDED:
             return

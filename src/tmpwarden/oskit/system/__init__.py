@@ -17,7 +17,8 @@ started_s` |
 | looking | one look at everybody: `look`, and why it cannot be had: `BLIND IS_LASTING` |
 | mapped | code that is run from files: `read_maps` |
 | locks | `locked_inodes bound_sockets listening_sockets listeners` |
-| connections | TCP: `sockets_of table` |
+| connections | sockets: `sockets_of table listening_locally` |
+| far_ends | the other end of a pipe or socket pair: `far_end` |
 | open_files | `open_files written_by written_by_session users_of flags_of taken` |
 | mounting | `mounts Watched mount_id_of`, `BINDS` |
 | descriptors | open files and paths: `path_of way_to reopened pin set_mode` |
@@ -46,6 +47,9 @@ if TYPE_CHECKING:
     )
     from .linux import (
         entries as entries,
+    )
+    from .linux import (
+        far_ends as far_ends,
     )
     from .linux import (
         hot as hot,

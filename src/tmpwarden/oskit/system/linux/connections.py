@@ -1,4 +1,4 @@
-"""TCP sockets: those of a process from /proc/PID/fd, and /proc/net/tcp of its network namespace."""
+"""Sockets of a process, from /proc/PID/fd, and /proc/net/tcp and unix of its network namespace."""
 
 from __future__ import annotations
 
@@ -7,6 +7,7 @@ import os
 from ...proc.connections import Address, Socket
 
 _LISTENING, _ESTABLISHED = b"0A", b"01"
+_ACCEPTS = 0x10000  # __SO_ACCEPTCON, of a unix socket that listens
 
 
 def sockets_of(pid: int) -> tuple[str, set[int]]:
@@ -37,6 +38,14 @@ def table(pid: int) -> list[Socket]:
             if row[3] in (_LISTENING, _ESTABLISHED):
                 found.append(Socket(int(row[9]), _address(row[1]), _address(row[2]), row[3] == _LISTENING))
     return found
+
+
+def listening_locally(pid: int) -> set[int]:
+    """The numbers of its network's unix sockets that listen. Raises OSError."""
+    with open(f"/proc/{pid}/net/unix", "rb") as lines:
+        next(lines, None)
+        rows = [line.split(None, 7) for line in lines]
+    return {int(row[6]) for row in rows if int(row[3], 16) & _ACCEPTS}
 
 
 def _address(text: bytes) -> Address:
