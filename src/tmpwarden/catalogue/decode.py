@@ -122,8 +122,9 @@ def _law_of_names(row: Litter, reading: Reading) -> None:
         shared = not components and base != "project"  # that one is looked at only when a person names it
     except ValueError as wrong:
         reading.complain("in", str(wrong))
-    # an empty directory costs nobody anything, so that a row of ours may ask about those that every script makes
-    may_be_bland = row.tier is Tier.NEVER or (reading.builtin and row.tier is Tier.ASK and "empty-dir" in row.checks)
+    # a row of ours may ask about what every script makes, if it is empty or undo brings it back
+    is_harmless = "empty-dir" in row.checks or row.worth is Worth.SOME
+    may_be_bland = row.tier is Tier.NEVER or (reading.builtin and row.tier is Tier.ASK and is_harmless)
     if wrong_name := complaint_about_name(row.name, shared=shared and not may_be_bland):
         return reading.complain("name", wrong_name)
     pattern = re.compile(name_pattern(row.name, 1000), re.ASCII | re.DOTALL)

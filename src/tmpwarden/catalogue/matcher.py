@@ -57,7 +57,7 @@ class _State:
         self.here = tuple(route for route in routes if len(route.components) == depth)
         self.onward = tuple(route for route in routes if len(route.components) > depth)
         self._family = family
-        self._classifiers: dict[tuple[Kind, str], _Classifier] = {}
+        self._classifiers: dict[tuple[Kind, str, bool], _Classifier] = {}
 
     def step(self, name: str) -> _State | None:
         depth = self.depth
@@ -69,17 +69,19 @@ class _State:
             self._family[key] = _State(routes, depth + 1, self._family)
         return self._family[key]
 
-    def classify(self, name: str, kind: Kind) -> Match | None:
+    def classify(self, name: str, kind: Kind, *, has_entries: bool = False) -> Match | None:
         if not self.here:
             return None
-        found = self._classifiers.get((kind, name[:1]))
-        return (found or self._classifier(kind, name[:1])).classify(name)
+        found = self._classifiers.get((kind, name[:1], has_entries))
+        return (found or self._classifier(kind, name[:1], has_entries)).classify(name)
 
-    def _classifier(self, kind: Kind, letter: str) -> _Classifier:
+    def _classifier(self, kind: Kind, letter: str, has_entries: bool) -> _Classifier:
         """Rows for this kind whose names may start with that letter: a root has a hundred rows, few share a letter."""
         rows = (route for route in self.here if route.row.kind in (kind, Kind.ANY))
+        if has_entries:
+            rows = (route for route in rows if "empty-dir" not in route.row.checks)
         found = _Classifier(tuple(route for route in rows if {"", letter} & {each[:1] for each in route.hint.starts}))
-        self._classifiers[(kind, letter)] = found
+        self._classifiers[(kind, letter, has_entries)] = found
         return found
 
     def only_never(self) -> _State | None:
@@ -164,6 +166,10 @@ class Place:
     def classify(self, name: str, kind: Kind) -> Match | None:
         """The row that an entry belongs to. A `never` row wins over all: keep that entry and do not look into it."""
         return self._state.classify(name, kind)
+
+    def classify_with_entries(self, name: str) -> Match | None:
+        """The row of a directory that is not empty, where the first that fits means empty ones only."""
+        return self._state.classify(name, Kind.DIR, has_entries=True)
 
     def child(self, name: str) -> Place | None:
         """The directory `name` in here, if rows speak of what is below it. Ask only when `classify` gave no unit."""

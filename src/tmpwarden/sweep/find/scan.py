@@ -178,12 +178,18 @@ class Finder:
         """The unit `name` in `place`, looked at now."""
         self._by_path[place.path] = place
         try:
-            with closing(open_below(place.root, place.path)) as fd:
-                status = os.lstat(name, dir_fd=fd)
+            parent = open_below(place.root, place.path)
         except OSError:
             return None
-        kind = kind_of(status.st_mode)
-        match = place.classify(name, kind)
+        with closing(parent) as fd:
+            try:
+                status = os.lstat(name, dir_fd=fd)
+            except OSError:
+                return None
+            kind = kind_of(status.st_mode)
+            match = place.classify(name, kind)
+            if match is not None and match.only_if_empty and kind is Kind.DIR:
+                match = _of_its_content(place, name, fd, match)
         return _finding(place, name, kind, match, status) if match else None
 
     def unit_that_was(self, path: str, status: os.stat_result) -> Finding | None:
@@ -249,6 +255,8 @@ class Finder:
             for entry in entries:
                 kind = kind_in(entry)
                 match = classify(entry.name, kind)
+                if match is not None and match.only_if_empty and kind is Kind.DIR:
+                    match = _of_its_content(place, entry.name, fd, match)
                 if match is None or match.only_if_empty:
                     if kind is Kind.DIR and place.child(entry.name) is not None:
                         deeper.append(entry.name)
@@ -277,6 +285,18 @@ class Finder:
                 yield _finding(place, entry.name, kind, match, status)
         for match, names in swarms.values():
             yield _swarm(place, fd, match, names)
+
+
+def _of_its_content(place: Place, name: str, dir_fd: int, match: Match) -> Match:
+    """A directory of this name is another row's unit where it is not empty, if a row says so."""
+    other = place.classify_with_entries(name)
+    if other is None:
+        return match
+    try:
+        with closing(walk.open_dir(name, dir_fd=dir_fd)) as fd, os.scandir(fd) as entries:
+            return match if next(entries, None) is None else other
+    except OSError:
+        return match
 
 
 def open_below(root: str, directory: str) -> int:
