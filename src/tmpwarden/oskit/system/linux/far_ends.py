@@ -70,10 +70,12 @@ def _of_socket(pid: int, target: str) -> NoFarEnd | FarEnd | NotMeasured:
 
 def _asked(inode: int) -> dict[int, bytes] | None:
     """The attributes of this one unix socket, or None where the kernel knows none of that number, or does not tell."""
-    request = struct.pack("=BBHIIIII", socket.AF_UNIX, 0, 0, _ANY, inode, _SHOW_PEER | _SHOW_QUEUE, _ANY, _ANY)
+    request = struct.pack("=BBHII", socket.AF_UNIX, 0, 0, _ANY, inode)
+    request += struct.pack("=III", _SHOW_PEER | _SHOW_QUEUE, _ANY, _ANY)
     with socket.socket(socket.AF_NETLINK, socket.SOCK_RAW | socket.SOCK_CLOEXEC, _NETLINK_SOCK_DIAG) as kernel:
         kernel.settimeout(1.0)
-        kernel.send(struct.pack("=IHHII", _HEADER + len(request), _BY_FAMILY, _REQUEST, 1, 0) + request)
+        header = struct.pack("=IHHII", _HEADER + len(request), _BY_FAMILY, _REQUEST, 1, 0)
+        kernel.send(header + request)
         answer = kernel.recv(8192)
     length, kind = struct.unpack_from("=IH", answer)
     if kind == _ERROR:
