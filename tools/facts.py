@@ -20,7 +20,7 @@ ANSWERS = {
     "context": "hands a line to the model when a session starts",
 }
 MOMENTS = ("start", "guide", "before", "after", "stop", "end")
-TOOLS = ("shell", "read", "write", "edit", "notebook", "patch")
+TOOLS = ("shell", "read", "search", "list", "write", "edit", "notebook", "patch")
 SHELLS = ("bash", "bash or zsh", "login", "environment")  # login: of the user; environment: whatever SHELL names
 TEMP_BY = ("env-file", "answer", "toml-set", "dotenv", "shell")
 _HOOKS = {

@@ -39,7 +39,8 @@ def test_check_says_how_it_runs_what_decides_and_why() -> None:
         "command": "rm -rf /tmp/agent-s1/x",
         "rewritten": None,
         "decision": "allow",
-        "reason": "Everything it touches lies in the scratch.",
+        "reason": "proven: Everything it touches lies in the scratch.",
+        "basis": "proven",
         "rule": "sandbox:arguments[0]",
         "commands": [
             {"argv": ["rm", "-rf", "/tmp/agent-s1/x"], "decision": "allow", "rule": "sandbox:arguments[0]"},

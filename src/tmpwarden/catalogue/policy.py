@@ -21,16 +21,21 @@ if TYPE_CHECKING:
 
 SYSTEM = "/etc/tmpwarden/config.toml"
 TABLE = "policy"
-_ONLY_SAFER = frozenset({"keep.paths", "guard.deny", "guard.ask", "guard.checks", "guard.commands"})
+_ONLY_SAFER = frozenset({"keep.paths", "guard.deny", "guard.ask", "guard.checks", "guard.commands", "guard.never"})
 _RULES = frozenset({"guard.arguments", "guard.redirects", "guard.files", "guard.tools"})
 # Each takes away from what presets and rules say. With any of those locked, none of these is a user's.
-_WEAKEN_THE_GUARD = frozenset({"guard.off", "guard.allow", "guard.allow_checks", "guard.trusted", "guard.protected"})
+_WEAKEN_THE_GUARD = frozenset(
+    {
+        *("guard.off", "guard.allow", "guard.allow_checks", "guard.trusted", "guard.protected"),
+        *("guard.inside", "guard.outside"),
+    }
+)
 _PRESET, _ON_ERROR, _DEFAULT = "guard.preset", "guard.on_error", "guard.default"
 _OF_THE_GUARD = ("guard", "redirect")
 _OF_OTHER_READERS = {  # keys of the guard, which reads its part of the same files itself
     "guard": {
         *("allow", "allow_checks", "arguments", "ask", "checks", "commands", "default", "deny", "files", "off"),
-        *("on_error", "preset", "protected", "redirects", "tools", "trusted"),
+        *("inside", "never", "on_error", "outside", "preset", "protected", "redirects", "tools", "trusted"),
     },
     "redirect": {"own", "tmp", "target"},
 }

@@ -15,9 +15,9 @@ class Context:
     """Where the call happens and what its agent can take as an answer."""
 
     __slots__ = (
-        "agent", "applies_rewrite_without_allow", "cwd", "environ", "has_ask", "holds_mount", "home", "is_plain",
-        "keeps_rewrite", "look", "own", "owns", "project", "pushes", "scratch", "shell", "shell_home", "startup",
-        "temp_roots", "tmp_roots", "uid", "variables",
+        "agent", "applies_rewrite_without_allow", "cwd", "environ", "exported", "has_ask", "holds_mount", "home",
+        "is_plain", "keeps_rewrite", "look", "own", "owns", "project", "pushes", "scratch", "shell", "shell_home",
+        "startup", "temp_roots", "tmp_roots", "uid", "variables",
     )  # fmt: skip
 
     def __init__(
@@ -41,6 +41,7 @@ class Context:
         is_plain: "Callable[[str, bool], bool] | None" = None,
         holds_mount: "Callable[[str], bool] | None" = None,
         environ: "Mapping[bytes, bytes] | None" = None,
+        exported: "Callable[[], frozenset[str] | None] | None" = None,
         startup: "Callable[[], tuple[str | None, ...]] | None" = None,
         pushes: "Callable[[str], str | None] | None" = None,
         shell: "Callable[[], str] | None" = None,
@@ -63,6 +64,7 @@ class Context:
         self.temp_roots = tmp_roots if temp_roots is None else temp_roots  # where fresh names become the session's
         self.owns = owns or (lambda path: False)  # (entry right below one of them) -> is it the session's still?
         self.environ = environ or {}  # what the agent's shell inherits
+        self.exported = exported  # () -> the functions that a `sh` between us may have dropped; None: nobody can tell
         self.pushes = pushes  # (directory) -> the branch that `git push` there changes; None: nobody can tell
         self.shell = shell  # () -> the name of the shell that will run it; "" and None: one of bash, zsh and dash
         self.startup = startup  # () -> the texts that it loads before the command; one that cannot be read is None
@@ -113,6 +115,7 @@ def context_of(
     uid: int,
     disk: "Disk",
     environ: "Mapping[bytes, bytes] | None" = None,
+    exported: "Callable[[], frozenset[str] | None] | None" = None,
     tmp_roots: "tuple[str, ...]" = ("/tmp",),
     temp_roots: "tuple[str, ...] | None" = None,
     owns: "Callable[[str], bool] | None" = None,
@@ -139,6 +142,7 @@ def context_of(
         temp_roots=temp_roots,
         owns=owns,
         environ=environ,
+        exported=exported,
         startup=None if environ is None else (lambda: _startup(facts, lines_home, environ)),
         shell=None if environ is None or facts is None else (lambda: _shell(facts["shell"], uid, environ)),
         variables={"TMPDIR": scratch} if scratch is not None and is_tmpdir else {},

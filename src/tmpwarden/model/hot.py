@@ -1,6 +1,8 @@
 """The nouns of the hot path: plain classes, because dataclasses, enum and typing cost more than the hook itself."""
 
 ALLOW, ASK, DENY, PASS = "allow", "ask", "deny", "pass"
+# an allow changes nothing outside the roots, whatever shell reads it; or its user said that such calls may run
+PROVEN, TRUSTED = "proven", "trusted"
 
 
 class ToolCall:
@@ -21,7 +23,7 @@ class ToolCall:
         name: str = "",
     ) -> None:
         self.agent = agent
-        self.tool = tool  # "shell", "read", "write", "edit", "notebook", "patch" or "other"
+        self.tool = tool  # "shell", "read", "search", "list", "write", "edit", "notebook", "patch" or "other"
         self.command = command  # shell only
         self.paths = paths  # file tools only
         self.tool_input = tool_input or {}
@@ -33,7 +35,7 @@ class ToolCall:
 class Decision:
     """What the guard says about a ToolCall."""
 
-    __slots__ = ("commands", "fresh", "others", "places", "reason", "rewritten", "rule", "verdict")
+    __slots__ = ("basis", "commands", "fresh", "others", "places", "reason", "rewritten", "rule", "verdict")
 
     def __init__(
         self,
@@ -44,9 +46,11 @@ class Decision:
         rewritten: str | None = None,
         commands: tuple[tuple[tuple[str, ...], str, str], ...] = (),
         fresh: tuple[str, ...] = (),
+        basis: str = "",
     ) -> None:
         self.verdict = verdict  # ALLOW, ASK, DENY or PASS
         self.reason = reason
+        self.basis = basis  # what an allow rests on: PROVEN or TRUSTED
         self.rule = rule
         self.rewritten = rewritten  # the command that will really run, or None if unchanged
         self.places: dict[str, str] = {}  # where names that were led really are

@@ -7,6 +7,7 @@ import time
 from collections.abc import Iterator
 
 from .. import __version__
+from ..agent_facts import FACTS
 from ..catalogue.load import load
 from ..errors import BrokenSettings, TmpwardenError
 from ..lazy_dataclass import dataclass
@@ -51,7 +52,7 @@ class AgentLine:
 def install(name: str, *, guard: bool = False, observe: bool = False, dry_run: bool = False) -> Applied:
     target = find(name)
     wanted = runtime.planned()
-    tools, complaint = _guarded(dry_run) if guard else ((), "")
+    tools, complaint = _guarded(name, dry_run) if guard else ((), "")
     wish = Wish(wanted, guard, observe, tools)
     edits = target.edits(wish)  # reads and checks everything before anything is written
     if not dry_run:
@@ -63,8 +64,8 @@ def install(name: str, *, guard: bool = False, observe: bool = False, dry_run: b
     return Applied(target, tuple(edits), (*target.advice(), *filter(None, [complaint])), wanted.directory)
 
 
-def _guarded(dry_run: bool) -> tuple[tuple[str, ...], str]:
-    """The tools that rules name, and what is wrong with the guard's config.
+def _guarded(name: str, dry_run: bool) -> tuple[tuple[str, ...], str]:
+    """The tools that rules name or that `never` is about, and what is wrong with the guard's config.
 
     It is compiled now: a mistake in a first configuration is told here, and by the first session.
     """
@@ -75,7 +76,10 @@ def _guarded(dry_run: bool) -> tuple[tuple[str, ...], str]:
     files = config_files(places.config_dir())
     complaint = complaint_now(places.config_dir(), places.state_dir())
     rules = load(files).rules if dry_run else rules_in_force(files, cache_path(places.state_dir())).rules
-    return tuple(name for rule in rules.rules_about_tools() for name in rule.patterns), complaint
+    named = [pattern for rule in rules.rules_about_tools() for pattern in rule.patterns]
+    if rules.never and name in FACTS:
+        named += [tool for tool, kind in FACTS[name]["tools"].items() if kind in ("search", "list")]
+    return tuple(dict.fromkeys(named)), complaint
 
 
 def uninstall(name: str, *, dry_run: bool = False) -> Applied:

@@ -252,6 +252,13 @@ class Maker:
             *(f"rm -f {path} >! {other}", f"rm -f x {{D}}> {path}", f"D=({path} {other}); rm -rf $D", "rm -rf ~+/a"),
             *(f"D={path}; rm -rf $D[1]", f"D={path}; touch $D:h", f"hash -p /usr/bin/touch rm; rm {path}"),
             *(f"set -- {path} {other}; rm -rf $*", f"rm -rf ${{D:-{path}}}", f"cd {path} {other}", "rm -rf ~-/a"),
+            *(f"V={other}; rm -rf {path}/${mark}V" for mark in ("~", "=", "^", "+", "~~", "^^")),
+            *(f'V={other}; rm -rf "{path}/${mark}V"' for mark in ("~", "=", "^")),
+            *(
+                f"V='{other} {OUTSIDE}/a'; rm -rf $=V {path}",
+                f"V='{OUTSIDE}/*'; rm -rf {path} $~V",
+                f"rm -rf {path}$ {other}",
+            ),
             *(f"pushd {path} && cd ~1 && rm -rf a", f"select D in {path}; do rm -rf $D; break; done"),
         )
 

@@ -140,6 +140,7 @@ def _data(text: str, decision: Decision) -> dict[str, object]:
         "rewritten": decision.rewritten,
         "decision": decision.verdict,
         "reason": decision.reason,
+        **({"basis": decision.basis} if decision.basis else {}),
         "rule": decision.rule or None,
         "commands": [
             {"argv": list(argv), "decision": verdict, "rule": rule or None} for argv, verdict, rule in decision.commands

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator
 import click
 
 from ...errors import BadArgument, BadConfig
-from ...guard.decide.proving import unproven
+from ...guard.decide.proving import examples, unproven
 from ...guard.rules.compiled import config_files
 from ...guard.rules.config import NO_PRESET, Loaded, Source, load, preset_names, preset_sources
 from ...guard.rules.verify import verify as verified
@@ -133,21 +133,29 @@ def verify(call: Call, preset: str | None) -> Answer:
     loaded = Loaded(found.rules, (*found.mistakes, *unproven(found)), found.sources)
     fatal = [mistake for mistake in loaded.mistakes if mistake.fatal]
     unreached = _unreached(loaded) if preset is None and not fatal else ()
+    shown_by = [] if fatal else list(examples(loaded.rules))
     data = {
         "files": [source.path for source in loaded.sources],
         "rules": _count(loaded),
         "mistakes": [documents.of(one, "file", "line", "key", "message", "fatal") for one in loaded.mistakes],
         "unreached": list(unreached),
+        "examples": [dict(zip(("key", "command", "decision", "basis"), one, strict=True)) for one in shown_by],
     }
     if not fatal:
-        return Answer(data, lambda: [*_told(loaded), *map(_REMEDY.format, unreached)])
+        return Answer(data, lambda: [*_told(loaded), *map(_REMEDY.format, unreached), *_exemplified(shown_by)])
     error = BadConfig(fatal[0].file, f"{len(fatal)} mistake{'s' if len(fatal) > 1 else ''}", hint="it is not in force")
     return Answer(data, lambda: _told(loaded), error=error)
 
 
+def _exemplified(lines: list[tuple[str, str, str, str]]) -> Iterator[str]:
+    """What the short keys do, for a project in which nothing else is said."""
+    for key, line, verdict, basis in lines:
+        yield f"{key}: {verdict}{f' ({basis})' if basis else ''}  {line}"
+
+
 def _unreached(loaded: Loaded) -> tuple[str, ...]:
-    """Agents with the guard that do not call it for a tool which a rule names."""
-    if not loaded.rules.rules_about_tools():
+    """Agents with the guard that do not call it for a tool which a rule names, or that `never` is about."""
+    if not loaded.rules.rules_about_tools() and not loaded.rules.never:
         return ()
     from tmpwarden.setup.health import of_hooks  # only who has such rules pays for a look into all settings
 

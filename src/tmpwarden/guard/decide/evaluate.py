@@ -3,7 +3,7 @@
 Pure: the disk is seen only through `context.look`. Errors never become a deny; the caller turns them into an ask.
 """
 
-from ...model.hot import ALLOW, ASK, DENY, PASS, Decision, ToolCall
+from ...model.hot import ALLOW, ASK, DENY, PASS, TRUSTED, Decision, ToolCall
 from ..context import Context
 from ..nouns.analysis import Budget, Simple
 from ..rules.rule import Rules
@@ -129,12 +129,21 @@ def _judged(studied: Study, rules: Rules, context: Context, budget: Budget) -> D
         from .surroundings import why_no_allow  # asked for nothing less
 
         why_not = why_no_allow(analysis.commands, context)
-        worst = Judged(PASS, reason=f"no allow: {why_not}") if why_not else worst
+        worst = Judged(PASS, reason=f"no allow: {why_not}") if why_not else _with_basis(worst, each)
     commands = tuple((_shown(simple), judged.verdict, judged.rule) for simple, judged in each)
     names = scope.names
-    decision = Decision(worst.verdict, worst.reason, rule=worst.rule, commands=commands, fresh=names.fresh)
+    decision = Decision(
+        worst.verdict, worst.reason, rule=worst.rule, commands=commands, fresh=names.fresh, basis=worst.basis
+    )
     decision.others = names.others
     return decision
+
+
+def _with_basis(allow: Judged, each: "list[tuple[Simple, Judged]]") -> Judged:
+    """Of a whole line: proven only if each part of it is."""
+    judged = next((one for _, one in each if one.basis == TRUSTED), allow)
+    words = judged.reason or f"allowed by {judged.rule}"
+    return Judged(ALLOW, judged.rule, f"{judged.basis}: {words}", judged.basis)
 
 
 def _worst(each: "list[tuple[Simple, Judged]]", opaque: str | None, rules: Rules) -> Judged:

@@ -3,16 +3,20 @@
 Their paths are never led elsewhere: an agent checks an edit against the file it knows before any hook is asked.
 """
 
-from ...model.hot import ALLOW, ASK, DENY, PASS, Decision, ToolCall
+from ...model.hot import ALLOW, ASK, DENY, PASS, TRUSTED, Decision, ToolCall
 from ..context import Context
 from ..nouns.analysis import ANY, READ, WRITE, Budget, PathUse
 from ..nouns.paths import normalised, resolved
 from ..rules.rule import Rule, Rules
-from .judge import judge_file
+from .judge import NEVER, judge_file
 from .scope import Scope
 
 _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
-_MODES = {"read": READ, "write": WRITE, "edit": WRITE, "notebook": WRITE, "patch": WRITE}
+_MODES = {
+    "read": READ, "search": READ, "list": READ, "write": WRITE, "edit": WRITE, "notebook": WRITE, "patch": WRITE,
+}  # fmt: skip
+_BELOW = ("search", "list")  # of all that lies below a directory: the content, or the names
+_PATTERNS = ("pattern", "glob")
 
 
 _PATCH_LINES = ("*** Add File: ", "*** Update File: ", "*** Delete File: ", "*** Move to: ")
@@ -26,14 +30,18 @@ def patch_paths(text: str) -> "tuple[str, ...]":
 
 def judge_file_tool(call: ToolCall, rules: Rules, context: Context) -> Decision:
     """A tool without paths is none of ours."""
-    if not call.paths:
+    paths = call.paths or ((call.cwd,) if call.tool in _BELOW else ())
+    if not paths:
         return Decision(PASS)
-    uses = [_use(path, _MODES.get(call.tool, ANY), context) for path in call.paths]
+    uses = [_use(path, _MODES.get(call.tool, ANY), context) for path in paths]
+    if rules.never and (named := _never(call, uses, rules, context)):
+        return Decision(DENY, f"This names or reads {named}, and nothing may ([guard] never).", rule=NEVER)
     scope = Scope(rules, context, Budget(), said=_said(call.tool_input))
     for use in uses if rules.owns and call.tool != "read" else ():
         scope.names.take_path(use.resolved)
     worst = max([judge_file(use, rules, scope) for use in uses], key=lambda judged: _RANK[judged.verdict])
-    decision = Decision(worst.verdict, worst.reason, rule=worst.rule, fresh=scope.names.fresh)
+    reason = f"{worst.basis}: {worst.reason}" if worst.basis else worst.reason
+    decision = Decision(worst.verdict, reason, rule=worst.rule, fresh=scope.names.fresh, basis=worst.basis)
     if decision.verdict == ASK and not context.has_ask:
         decision.verdict = DENY
         remedy = ""
@@ -41,6 +49,15 @@ def judge_file_tool(call: ToolCall, rules: Rules, context: Context) -> Decision:
             remedy = " Instead: a file in the project" + (f" or in {context.temp()}." if context.temp() else ".")
         decision.reason = f"{decision.reason}{remedy} (this agent cannot ask; the user may do it by hand)"
     return decision
+
+
+def _never(call: ToolCall, uses: "list[PathUse]", rules: Rules, context: Context) -> str:
+    """Which path of `never` the call names, or reads through a directory around it."""
+    from .never import Never  # only who has such paths pays for it
+
+    texts = [call.tool_input.get(key) for key in _PATTERNS] if call.tool == "list" else []
+    patterns = tuple([f"{uses[0].path}/{one}" if one[:1] not in "/~" else one for one in texts if isinstance(one, str)])
+    return Never(rules.never, context).why_file(uses, patterns, call.tool == "search")
 
 
 def _said(value: object) -> str:
@@ -68,7 +85,8 @@ def with_tool_rules(decision: Decision, call: ToolCall, rules: Rules, context: C
     if rule.decision == ALLOW:
         if decision.verdict != PASS:
             return decision
-        return Decision(ALLOW, rule.description, rule=rule.label, fresh=decision.fresh)
+        words = rule.description or f"allowed by {rule.label}"
+        return Decision(ALLOW, f"{TRUSTED}: {words}", rule=rule.label, fresh=decision.fresh, basis=TRUSTED)
     reason = rule.description or f"{rule.decision} rule {rule.label}: {call.name}"
     if rule.alternative:
         reason = f"{reason} Instead: {rule.alternative}."

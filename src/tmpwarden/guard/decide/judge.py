@@ -1,17 +1,25 @@
 """One simple command against the rules: deny > scoped allow > ask > allow > default, first match within a tier."""
 
-from ...model.hot import ALLOW, ASK, DENY, PASS
+from ...model.hot import ALLOW, ASK, DENY, PASS, PROVEN, TRUSTED
 from ...text import is_within
 from ..nouns.analysis import ANY, READ, PathUse, Simple
 from ..nouns.paths import is_sink, landing
 from ..programs.table import has
 from ..rules.patterns import MAYBE, YES, is_prefix
 from ..rules.rule import Rule, Rules
+from ..simulate.shell import EXTENDED
 from .outside import is_named, is_of_mode, match_hit, outside
 from .scope import Judged, Scope
+from .untouchable import RULE
+
+TOLERATED = frozenset((EXTENDED,))  # by a user's trust: HEAD~1 is no reason to ask
+INSIDE, NEVER = "guard:inside", "guard:never"
+INSIDE_REASON = 'It stays in the project or in temp files of the session ([guard] inside = "allow").'
 
 
 def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
+    if named := scope.why_never(simple):
+        return Judged(DENY, NEVER, f"This names or reads {named}, and nothing may ([guard] never).")
     doubts: list[Judged] = []
     for rule in rules.rules:
         if rule.decision == DENY:
@@ -22,11 +30,13 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
                 doubts.append(Judged(rules.on_error, rule.label, _not_proven(simple)))
     if rules.commands and (said := _by_words(rules, simple, scope, DENY)) is not None:
         return said
+    takes, is_by_star = scope.takes(simple)
+    kept = Judged(ASK, RULE, f"This removes, replaces or empties {takes}; no rule can allow that.")
     may_allow = scope.may_allow(simple)
     if may_allow:
         for rule in rules.rules:
-            if rule.decision == ALLOW and rule.kind != "prefix" and _allows(rule, simple, scope):
-                return Judged(ALLOW, rule.label, rule.description)
+            if rule.decision == ALLOW and rule.kind != "prefix" and (basis := _allows(rule, simple, scope)):
+                return kept if takes else Judged(ALLOW, rule.label, rule.description, basis)
     if rules.commands and (said := _by_words(rules, simple, scope, ASK)) is not None:
         return said
     for rule in rules.rules:
@@ -37,8 +47,12 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
         return doubts[0]
     if may_allow:
         for rule in rules.rules:
-            if rule.decision == ALLOW and rule.kind == "prefix" and _allows(rule, simple, scope):
-                return Judged(ALLOW, rule.label, rule.description)
+            if rule.decision == ALLOW and rule.kind == "prefix" and (basis := _allows(rule, simple, scope)):
+                return kept if takes else Judged(ALLOW, rule.label, rule.description, basis)
+    if rules.trusts_inside and not takes and scope.may_allow(simple, TOLERATED) and _is_trusted(simple, scope):
+        return Judged(ALLOW, INSIDE, INSIDE_REASON, TRUSTED)
+    if takes and rules.default != DENY and (rules.trusts_inside or not is_by_star):
+        return kept
     return _unspoken(rules, simple.text or simple.name or "this")
 
 
@@ -149,20 +163,39 @@ def _seen(use: PathUse, scope: Scope) -> str | None:
     return use.resolved
 
 
-def _allows(rule: Rule, simple: Simple, scope: Scope) -> bool:
-    """An allow speaks only for what is proven in full: the words, the program, every path and every redirect."""
+def _is_trusted(simple: Simple, scope: Scope) -> bool:
+    from .trusted import stays_inside  # only who has `inside = "allow"` pays for it
+
+    return stays_inside(simple, scope)
+
+
+def _allows(rule: Rule, simple: Simple, scope: Scope) -> str:
+    """What the allow rests on, "" for none. It speaks only for words, paths and redirects that are all known.
+
+    It is proven where the paths are confined and the program does no more than its row says; else it is the word of
+    whoever wrote the rule.
+    """
     if simple.name is None or not simple.argv or None in simple.argv:
-        return False
+        return ""
     if rule.kind in ("redirects", "files", "tools"):
-        return False
+        return ""
+    basis = TRUSTED
     if rule.kind == "arguments":
+        is_known = scope.is_known_in_full(simple)
+        if simple.name not in rule.patterns and not is_known:
+            return ""  # `command = "*"` speaks for what the guard knows
+        if rule.test == "all_inside" and (is_known or has(simple.name, "safe") or simple.name == "cd"):
+            basis = PROVEN
         hit = _argument_hit(rule, simple, scope) == YES and scope.stays_inside(simple, scope.roots(rule.operands))
     elif rule.kind == "check":
         hit = scope.check(rule, simple) == YES and _has_one_target(simple)
     else:
         hit = is_prefix(rule.operands, simple) == YES
     roots = scope.roots(("@scratch", *(rule.operands if rule.test == "all_inside" else ())))
-    return hit and all(_redirect_is_covered(use, roots, scope) for use in simple.redirects)
+    covered = [_redirect_is_covered(use, roots, scope) for use in simple.redirects]
+    if not hit or "" in covered:
+        return ""
+    return basis if TRUSTED not in covered else TRUSTED
 
 
 def _has_one_target(simple: Simple) -> bool:
@@ -172,23 +205,32 @@ def _has_one_target(simple: Simple) -> bool:
     return not any("../" in (word or "") or (word or "").endswith("..") for word in simple.argv)
 
 
-def _redirect_is_covered(use: PathUse, roots: "tuple[str, ...]", scope: Scope) -> bool:
+def _redirect_is_covered(use: PathUse, roots: "tuple[str, ...]", scope: Scope) -> str:
     """An allow of a command says nothing about its redirects: each must go inside, nowhere, or have its own allow."""
     if use.path is not None and is_sink(use.path):
-        return True
+        return PROVEN
     if _inside(use, roots, scope):
-        return True
-    return any(outside(rule, use, scope) == YES for rule in scope.redirect_allows)
+        return PROVEN
+    return TRUSTED if any(outside(rule, use, scope) == YES for rule in scope.redirect_allows) else ""
 
 
 def judge_file(use: PathUse, rules: Rules, scope: Scope) -> Judged:
     """One path of a file tool against `[[guard.files]]`, in the same tiers."""
+    takes = scope.untouchable.why_file(use)
     for decision in (DENY, ALLOW, ASK):
-        for rule in rules.of("files", decision):
+        for rule in rules.of("files", decision) if decision != ALLOW or not takes else ():
             hit = outside(rule, use, scope) if scope.mentions(rule) else None
             if hit == YES or (hit == MAYBE and decision == ASK):
                 reason = rule.description or f"{decision} rule {rule.label}: {use.raw}"
-                return Judged(decision, rule.label, _with_alternative(reason, rule, scope))
+                basis = TRUSTED if decision == ALLOW else ""
+                return Judged(decision, rule.label, _with_alternative(reason, rule, scope), basis)
             if hit == MAYBE and decision == DENY:
                 return Judged(rules.on_error, rule.label, f"where {use.raw} leads cannot be told")
+    if takes:
+        return Judged(ASK, RULE, f"This replaces {takes}; no rule can allow that.")
+    if rules.trusts_inside:
+        from .trusted import file_stays_inside
+
+        if file_stays_inside(use, scope):
+            return Judged(ALLOW, INSIDE, INSIDE_REASON, TRUSTED)
     return _unspoken(rules, use.raw)

@@ -6,12 +6,12 @@ copies into the way cannot. What is not proven here is not denied, it only gets 
 
 from ...text import is_within
 from ..nouns.analysis import DELETE, READ, PathUse, Simple
-from ..nouns.paths import real
+from ..nouns.paths import joined, normalised, real
 from ..programs.table import has, program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     Look = Callable[[str], tuple[str | None, bool]]
     IsPlain = Callable[[str, bool], bool]
@@ -51,6 +51,43 @@ def _options_are_safe(simple: Simple) -> bool:
                 return False
             skip = len(rest) == 1
     return True
+
+
+_MORE_THAN_PATHS = (
+    *("reads", "runs", "runner", "shell", "user_shell", "code", "told_by", "remote", "quiet"),
+    *("writes_here", "writes_here_unless", "writes_here_only_with"),
+)
+_RUN_RECIPES = ("make", "gmake", "ninja")
+
+
+def is_known_in_full(simple: Simple, environ: "Mapping[bytes, bytes]") -> bool:
+    """Does its row name every option that it is given, and is it told nothing by variables?"""
+    known = program(simple.name or "")
+    if not known.plain or simple.name in _RUN_RECIPES or any(facet in known.facets for facet in _MORE_THAN_PATHS):
+        return False
+    told = (simple.name or "").upper().replace("-", "_")
+    if simple.exported or any(name.decode("utf-8", "replace").startswith(told) for name in environ):
+        return False
+    letters = {*known.shorts, *known.text("safe"), *known.text("safe_valued")}
+    names = {*known.longs, *known.values("safe_long")}
+    return all(
+        word is not None and _is_known(word, letters, names) and ("/" not in word or _is_a_path(word, simple))
+        for word in simple.argv[1:]
+    )
+
+
+def _is_a_path(word: str, simple: Simple) -> bool:
+    """One that was looked at, not a suffix with a slash in it."""
+    whole = normalised(joined(simple.cwd, word) or "/")
+    return word[:1] == "-" or any(use.is_glob or use.path == whole for use in simple.paths)
+
+
+def _is_known(word: str, letters: "set[str]", names: "set[str]") -> bool:
+    if word[:1] != "-" or word == "--":
+        return ":" not in word.partition("/")[0] and not word.startswith("@")  # file:..., host:..., @list
+    if word[:2] == "--":
+        return word[2:].partition("=")[0] in names
+    return word != "-" and letters.issuperset(word[1:])
 
 
 def _copy_lands_inside(simple: Simple, roots: "tuple[str, ...]", look: "Look", is_plain: "IsPlain") -> bool:

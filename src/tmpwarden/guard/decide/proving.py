@@ -52,11 +52,28 @@ def _alone(rules: Rules, label: str) -> Rules:
 
 
 def _speaks(rules: Rules, label: str, line: str) -> bool:
-    context = Context(
+    decision = evaluate(ToolCall("", "shell", command=line, cwd=_PROJECT), rules, _context())
+    return any(rule == label and verdict in (ASK, DENY) for _, verdict, rule in decision.commands)
+
+
+def _context() -> Context:
+    return Context(
         scratch="/tmp/tmpwarden-1000/0123abcd", project=_PROJECT, cwd=_PROJECT, home="/home/u", uid=1000, look=_look
     )
-    decision = evaluate(ToolCall("", "shell", command=line, cwd=_PROJECT), rules, context)
-    return any(rule == label and verdict in (ASK, DENY) for _, verdict, rule in decision.commands)
+
+
+_OF_INSIDE = ("echo hi > src/a", "make test", "rm -rf src", "git reset --hard", "cp src/a /srv/a")
+_OF_NEVER = ("cat {0}/x", "cp -r {1} copy", "grep -r word {1}", "python3 -c \"open('{0}/x')\"", "du -sh {1}")
+
+
+def examples(rules: Rules) -> Iterator[tuple[str, str, str, str]]:
+    """What `inside` and `never` make of five lines each: key, line, decision, and what an allow rests on."""
+    lines = [("inside", line) for line in _OF_INSIDE] if rules.trusts_inside else []
+    for path in rules.never[:1]:
+        lines += [("never", line.format(path, path.rpartition("/")[0] or "/")) for line in _OF_NEVER]
+    for key, line in lines:
+        decision = evaluate(ToolCall("", "shell", command=line, cwd=_PROJECT), rules, _context())
+        yield key, line, decision.verdict, decision.basis
 
 
 def _look(path: str) -> tuple[str, bool]:

@@ -2,41 +2,54 @@
 
 from ...model.hot import ALLOW
 from ...text import is_within
-from ..nouns.analysis import Budget, Simple
-from ..nouns.paths import expand
+from ..nouns.analysis import DELETE, READ, Budget, PathUse, Simple
+from ..nouns.paths import expand, landing
 from ..programs.table import has
 from ..rules.patterns import MAYBE, YES, Globs
 from .owning import Names
-from .proof import stays_inside
+from .proof import is_known_in_full, stays_inside
+from .untouchable import Untouchable
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ..context import Context
     from ..rules.rule import Rule, Rules
+    from .never import Never
 
 
 class Judged:
-    """The word on one simple command, and the rule that spoke."""
+    """The word on one simple command, the rule that spoke, and what an allow rests on."""
 
-    __slots__ = ("reason", "rule", "verdict")
+    __slots__ = ("basis", "reason", "rule", "verdict")
 
-    def __init__(self, verdict: str, rule: str = "", reason: str = "") -> None:
+    def __init__(self, verdict: str, rule: str = "", reason: str = "", basis: str = "") -> None:
         self.verdict = verdict
         self.rule = rule
         self.reason = reason
+        self.basis = basis
 
 
 class Scope:
     """Lives for one decision. Roots and regexes are worked out once."""
 
     __slots__ = (
-        "_globs", "_mounted", "_roots", "_said", "budget", "commands", "holds_mount", "is_plain", "look", "names",
-        "protected", "pushes", "redirect_allows", "temp", "tokens", "trusted",
+        "_context", "_globs", "_mounted", "_never", "_paths_of_never", "_roots", "_said", "_scratch", "_untouchable",
+        "budget", "commands", "holds_mount", "is_plain", "look", "names", "protected", "pushes", "redirect_allows",
+        "temp", "tokens", "trusted",
     )  # fmt: skip
 
     def __init__(
         self, rules: "Rules", context: "Context", budget: Budget, commands: "tuple[Simple, ...]" = (), said: str = ""
     ) -> None:
+        self._context = context
+        self._scratch = rules.scratch(context.scratch)
+        self._untouchable: Untouchable | None = None
+        self._paths_of_never = rules.never
+        self._never: Never | None = None
+        if rules.never:
+            from . import never  # only who has such paths pays for it
+
+            self._never = never.Never(rules.never, context)
         self.budget = budget
         self._said = said  # what a file tool writes
         self.look = context.look
@@ -46,9 +59,7 @@ class Scope:
         self.tokens = context.tokens(rules)
         self.temp = context.temp()  # "$TMPDIR" where the agent's commands have it
         self.commands = commands  # the whole line: one command may lay a trap for the next
-        self.names = Names(
-            context, rules.scratch(context.scratch)
-        )  # in temp roots: what is the session's, and what will be
+        self.names = Names(context, self._scratch)  # in temp roots: what is the session's, and what will be
         if rules.owns:
             self.names.read(commands)
         self.redirect_allows: list[Rule] = rules.of("redirects", "allow")
@@ -57,6 +68,32 @@ class Scope:
         self.pushes = context.pushes
         self._roots: dict[tuple[str, ...], tuple[str, ...]] = {}
         self._globs: dict[tuple[str, ...], Globs] = {}
+
+    @property
+    def untouchable(self) -> Untouchable:
+        """Only what removes or writes needs to know of these places."""
+        if self._untouchable is None:
+            self._untouchable = Untouchable(self._context, self._scratch, self._paths_of_never)
+        return self._untouchable
+
+    def is_of_session(self, use: PathUse) -> bool:
+        """In the scratch, or in what the session made."""
+        place = landing(use)
+        return place is not None and any(is_within(place, root) for root in self.roots(("@scratch",)))
+
+    def is_above_home(self) -> bool:
+        """A project that holds the home holds everything that its user has."""
+        return self._context.project is None or is_within(self._context.home, self._context.project)
+
+    def why_never(self, simple: Simple) -> str:
+        """Which path of `never` it names or reads."""
+        return "" if self._never is None else self._never.why(simple)
+
+    def takes(self, simple: Simple) -> "tuple[str, bool]":
+        """What it takes away that no rule can allow to be taken away, "" for nothing; and whether `rm *` does it."""
+        if simple.remote or all(use.mode == READ for use in simple.paths):
+            return "", False
+        return self.untouchable.why(simple)
 
     def mentions(self, rule: "Rule") -> bool:
         """Does the call say one of the words that the rule is about: in an argument, a here-document, a new text?"""
@@ -101,9 +138,18 @@ class Scope:
             return MAYBE
         return None if not matched else MAYBE if None in simple.argv else YES
 
-    def may_allow(self, simple: Simple) -> bool:
+    def may_allow(self, simple: Simple, tolerated: "frozenset[str]" = frozenset()) -> bool:
         """Most wrappers may write files of their own (`time -o`), raise rights or read start-up files."""
-        return not simple.doubts and not simple.remote and all(has(name, "transparent") for name in simple.wrappers)
+        if (
+            not tolerated.issuperset(simple.doubts)
+            or simple.remote
+            or not all(has(name, "transparent") for name in simple.wrappers)
+        ):
+            return False
+        return not any(use.mode == DELETE and use.path is None for use in simple.paths)
+
+    def is_known_in_full(self, simple: Simple) -> bool:
+        return is_known_in_full(simple, self._context.environ)
 
     def is_mounted_in(self, roots: "tuple[str, ...]") -> bool:
         """Something lies in there that belongs elsewhere: what walks over the tree would walk into it."""

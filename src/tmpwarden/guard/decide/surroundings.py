@@ -3,6 +3,7 @@
 Asked only when everything else says allow. What cannot be told costs the allow, never more.
 """
 
+from ...oskit.proc.exported import function_of
 from ..nouns.analysis import Simple
 from ..nouns.names import INHERITED, is_special_inherited, names
 from ..programs.table import program
@@ -35,7 +36,16 @@ def why_no_allow(commands: "tuple[Simple, ...]", context: "Context") -> str:
     if shell not in _SHELLS:
         return f"{shell} may read it in another way"
     run = {name for simple in commands for name in (simple.name, *simple.wrappers) if name}
-    return (_inherited(run, context.environ) if context.environ else "") or _defined(run, context)
+    inherited = _inherited(run, context.environ) if context.environ else ""
+    return inherited or _dropped(run, context) or _defined(run, context)
+
+
+def _dropped(run: "set[str]", context: "Context") -> str:
+    """The agent's shell inherits functions that the `sh` in front of this hook has dropped."""
+    names = frozenset() if context.exported is None else context.exported()
+    if names is None:
+        return "what the shell inherits cannot be read"
+    return next((f"{name} is a function that the shell inherits" for name in sorted(run) if name in names), "")
 
 
 def _inherited(run: "set[str]", environ: "Mapping[bytes, bytes]") -> str:
@@ -43,7 +53,7 @@ def _inherited(run: "set[str]", environ: "Mapping[bytes, bytes]") -> str:
     for key, value in environ.items():
         name = key.decode("utf-8", "replace")
         if name.startswith(_FUNCTION):
-            function = name[len(_FUNCTION) :].partition("%")[0].removesuffix("()")
+            function = function_of(name)
             if function in run:
                 return f"{function} is a function that the shell inherits"
         elif is_special_inherited(name) or (heads and name.startswith(heads)):

@@ -75,6 +75,7 @@ def _write(state_dir: str, call: ToolCall, after: str | None, decision: Decision
         ("decision", quoted(decision.verdict)),
         ("rule", _text(decision.rule or None)),
         ("reason", _text(decision.reason or None)),
+        *([("basis", quoted(decision.basis))] if decision.basis else ()),
     ]
     _append(log_path(state_dir), fields)
 

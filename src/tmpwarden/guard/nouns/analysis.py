@@ -11,7 +11,7 @@ WRITING = (WRITE, APPEND, DELETE, CREATE, ANY)  # all that may change what lies 
 class PathUse:
     """One path that a command touches. `path` is None where it is not proven: judge that as anywhere."""
 
-    __slots__ = ("is_glob", "mode", "path", "raw", "resolved", "span")
+    __slots__ = ("is_glob", "mode", "path", "pattern", "raw", "resolved", "span")
 
     def __init__(
         self,
@@ -28,6 +28,7 @@ class PathUse:
         self.mode = mode
         self.resolved = resolved  # with the symlinks of its parents followed; None: not proven
         self.is_glob = is_glob  # `path` ends before the first component with a pattern: whatever matches lies below it
+        self.pattern = ("", "")  # of a glob: the directory, also where `path` is None, and the pattern below it
         self.span = span  # (-1, -1): not in the text itself (a default, a decoded string)
 
 
@@ -37,7 +38,10 @@ class Simple:
     Patterns stand in it as they are written; what they may match is in `paths`.
     """
 
-    __slots__ = ("argv", "cwd", "doubts", "input", "name", "paths", "redirects", "remote", "span", "text", "wrappers")
+    __slots__ = (
+        "argv", "cwd", "doubts", "exported", "input", "name", "paths", "redirects", "remote", "span", "text",
+        "wrappers",
+    )  # fmt: skip
 
     def __init__(
         self,
@@ -53,6 +57,7 @@ class Simple:
         span: tuple[int, int] = (-1, -1),
         text: str = "",
         given: str = "",
+        exported: frozenset[str] = frozenset(),
     ) -> None:
         self.argv = argv  # after unwrapping; empty: only assignments or redirects
         self.name = name  # last component of argv[0]; None: not proven, or no command at all (argv is empty)
@@ -62,6 +67,7 @@ class Simple:
         self.wrappers = wrappers  # outermost first: ("sudo", "env")
         self.remote = remote  # runs on another machine or in a container: `paths` is empty, argv is theirs
         self.doubts = doubts  # why no allow can be given though the words are known: "PATH is changed"
+        self.exported = exported  # variables that the line hands on to it
         self.span = span
         self.text = text
         self.input = given  # the here-document or here-string on its input, as it is written

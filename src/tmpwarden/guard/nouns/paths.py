@@ -90,6 +90,7 @@ def _pattern_use(raw: str, full: str, at: int, mode: str, look: Look, span: tupl
     directory = full[: full.rindex("/", 0, at + 1) + 1]
     pattern = full[len(directory) :]
     use = PathUse(raw, normalised(directory), mode, is_glob=True, span=span)
+    use.pattern = (normalised(directory), pattern)
     if pattern.startswith("."):
         use.path = None  # .* has been known to match ..
     elif "/" not in pattern and mode in (DELETE, CREATE, READ):

@@ -47,6 +47,7 @@ and what else is true of it:
   real            means the real /tmp when it is told /tmp
   valued          options in front of a subcommand that take a value
   quiet           with one of these words behind it, or with any, it neither writes nor runs what the guard reads
+  uses_keys       options whose value is a key that it is there to use: no reading in the sense of `never`; or `any`
   env             variables that start so change what it does
 """
 

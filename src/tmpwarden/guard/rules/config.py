@@ -116,7 +116,11 @@ def chosen(files: list[Source]) -> tuple[tuple[str, ...], list[Mistake]]:
 
 _LISTS = ("deny", "ask", "allow", "checks", "allow_checks", "arguments", "redirects", "files", "commands", "tools")
 _NAMES = ("trusted", "protected", "off")  # lists of globs; of several files they are put together
-_SCALARS = {"preset": None, "presets": None, "on_error": (ASK, DENY, PASS), "default": (PASS, ASK, DENY)}
+_SCALARS = {
+    "preset": None, "presets": None, "on_error": (ASK, DENY, PASS), "default": (PASS, ASK, DENY),
+    "inside": (ALLOW, PASS), "outside": (ASK, DENY),
+}  # fmt: skip
+_NEVER = "never"
 _PARTS = ("guard", "redirect")  # of the files, the tables that are read here
 _REDIRECT_KEYS = ("own", "tmp", "target")
 
@@ -143,7 +147,8 @@ def load(paths: tuple[str, ...], *, preset: str | None = None, temp_roots: tuple
     sources = [*preset_sources(names), *files]
     rules: list[Rule] = []
     rows: list[Row] = []
-    redirect, scalars = {}, {"on_error": ASK, "default": PASS}
+    redirect, scalars = {}, {"on_error": ASK, "default": PASS, "inside": PASS, "outside": ""}
+    never: tuple[str, ...] = ()
     lists: dict[str, tuple[str, ...]] = dict.fromkeys(_NAMES, ())
     for source in sources:
         mistakes += source.mistakes
@@ -152,11 +157,16 @@ def load(paths: tuple[str, ...], *, preset: str | None = None, temp_roots: tuple
         rows += list(_rows(source, guard, mistakes))
         for key in _NAMES:
             lists[key] += _globs(source, guard, key, mistakes)
-        for key in ("on_error", "default"):
-            if key in guard:
+        for key in ("on_error", "default", "inside", "outside"):
+            if key == "inside" and key in guard and not _may_trust(source):
+                mistakes.append(source.mistake("guard.inside", _NOT_HERE, fatal=False))
+            elif key in guard:
                 scalars[key] = _choice(source, guard, key, mistakes)
+        never += _never(source, guard, mistakes)
         if "redirect" in source.document:
             redirect = _redirect(source, mistakes, temp_roots)
+    if scalars["outside"]:
+        rules = [rule for rule in rules if not _says_what_is_outside(rule)] + outside_rules(scalars["outside"])
     off = lists["off"]
     rows = [row for row in rows if not _is_off(str(row["label"]), off)]
     merged = Rules(
@@ -171,8 +181,55 @@ def load(paths: tuple[str, ...], *, preset: str | None = None, temp_roots: tuple
         wild=wild_of(rows),
         trusted=lists["trusted"],
         protected=lists["protected"] or PROTECTED,
+        trusts_inside=scalars["inside"] == ALLOW,
+        never=tuple(dict.fromkeys(never)),
     )
     return Loaded(merged, tuple(mistakes), tuple(sources), any(lock.startswith(_PARTS) for lock in locks))
+
+
+_NOT_HERE = "is heard from config.toml in the user's own directory alone, not from a preset, a pack or another file"
+_OUTSIDE = ("@scratch", "@project", "@agent")
+_IS_OUTSIDE = "This changes something outside the project and the session's temp files ([guard] outside)."
+
+
+def _may_trust(source: Source) -> bool:
+    """Only what the user wrote: the host, presets and files that programs put into guard.d may not."""
+    if source.path.startswith(PRESETS_DIR) or is_of_the_host(source.path):
+        return False
+    return os.path.basename(os.path.dirname(source.path)) != "guard.d"
+
+
+def outside_rules(decision: str) -> list[Rule]:
+    """`[guard] outside`: whatever is written, removed or appended to anywhere else."""
+    said = {"operands": _OUTSIDE, "description": _IS_OUTSIDE, "alternative": "write to the project or to $TMPDIR"}
+    return [
+        Rule("arguments", decision, "guard:outside", patterns=("*",), test="any_outside", mode="write", **said),  # type: ignore[arg-type]
+        Rule("redirects", decision, "guard:outside", test="outside", mode="write", **said),  # type: ignore[arg-type]
+        Rule("files", decision, "guard:outside", test="outside", mode="write", **said),  # type: ignore[arg-type]
+    ]
+
+
+def _says_what_is_outside(rule: Rule) -> bool:
+    """A rule of a preset about all programs, which `outside` says instead."""
+    is_general = rule.kind in ("redirects", "files") or rule.patterns == ("*",)
+    is_of_preset = rule.label.partition(":")[0] in preset_names()
+    return is_of_preset and is_general and rule.test in ("outside", "any_outside") and set(_OUTSIDE) <= {*rule.operands}
+
+
+def _never(source: Source, guard: dict[str, object], mistakes: list[Mistake]) -> tuple[str, ...]:
+    value = guard.get(_NEVER, [])
+    if not isinstance(value, list) or not all(isinstance(one, str) for one in value):
+        mistakes.append(source.mistake(f"guard.{_NEVER}", "must be a list of paths"))
+        return ()
+    found = []
+    for index, path in enumerate(value):
+        plain = path.rstrip("/")
+        if not plain.startswith(("/", "~/")) or any(c in plain for c in "*?[") or "/../" in f"{plain}/":
+            words = "must be one path, absolute or below ~, such as ~/.ssh; all below it is meant"
+            mistakes.append(source.mistake(f"guard.{_NEVER}[{index}]", words))
+        else:
+            found.append(plain)
+    return tuple(found)
 
 
 def hosts_alone(loaded: Loaded) -> Loaded | None:
@@ -236,8 +293,8 @@ def _table(source: Source, key: str, mistakes: list[Mistake]) -> dict[str, objec
         return {}
     if key == "guard":
         for name in value:
-            if name not in _LISTS and name not in _SCALARS and name not in _NAMES:
-                known = ", ".join((*_SCALARS, *_NAMES, *_LISTS))
+            if name not in _LISTS and name not in _SCALARS and name not in _NAMES and name != _NEVER:
+                known = ", ".join((*_SCALARS, _NEVER, *_NAMES, *_LISTS))
                 mistakes.append(source.mistake(f"guard.{name}", f"unknown key; known are {known}"))
     return value
 

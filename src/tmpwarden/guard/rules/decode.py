@@ -71,7 +71,7 @@ _WORDS = {"@settings": _settings, "@agents": _agents}
 
 _TESTS = {
     "arguments": ("all_inside", "any_outside", "all_match", "any_match", "any_named"),
-    "redirects": ("outside", "glob", "named"),
+    "redirects": ("outside", "inside", "glob", "named"),
     "files": ("outside", "inside", "glob", "named"),
 }
 _ROOT_TESTS = ("all_inside", "any_outside", "outside", "inside")

@@ -11,8 +11,9 @@ SESSION = "session"
 _ROW = ("kind", "decision", "label", "patterns", "test", "operands", "mode", "description", "alternative", "mentions")
 _KEPT = (
     *("owns", "redirect_tmp", "target", "on_error", "default", "rows", "commands", "wild", "trusted", "protected"),
+    *("trusts_inside", "never"),
 )
-SCHEMA = 6  # raise it when a row means something else: what was compiled before is compiled anew
+SCHEMA = 7  # raise it when a row means something else: what was compiled before is compiled anew
 PROTECTED = ("main", "master", "trunk", "develop", "production", "prod", "staging", "release*", "gh-pages")
 
 
@@ -74,8 +75,8 @@ class Rules:
     """All of it: `[redirect]` and `[guard]` of every file, merged."""
 
     __slots__ = (
-        "_met", "commands", "default", "on_error", "owns", "protected", "redirect_tmp", "rows", "rules", "target",
-        "trusted", "wild",
+        "_met", "commands", "default", "never", "on_error", "owns", "protected", "redirect_tmp", "rows", "rules",
+        "target", "trusted", "trusts_inside", "wild",
     )  # fmt: skip
 
     def __init__(
@@ -92,6 +93,8 @@ class Rules:
         wild: "tuple[str, ...]" = (),
         trusted: "tuple[str, ...]" = (),
         protected: "tuple[str, ...]" = PROTECTED,
+        trusts_inside: bool = False,
+        never: "tuple[str, ...]" = (),
     ) -> None:
         self.rules = rules
         self.owns = owns  # fresh names in a temp root that a call states belong to its session
@@ -105,6 +108,8 @@ class Rules:
         self._met: dict[str, list[dict[str, object]]] = {}
         self.trusted = trusted  # contexts, profiles and hosts that are there to be broken
         self.protected = protected  # branches that nobody forces
+        self.trusts_inside = trusts_inside  # inside = "allow": what stays in the project runs without a question
+        self.never = never  # what nothing may name or read, nor anything below it
 
     def scratch(self, of_session: str | None) -> str | None:
         """Where temp files go: the session's own scratch, or the shared one that the config names; None: nowhere."""

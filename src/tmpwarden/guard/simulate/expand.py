@@ -10,7 +10,7 @@ from ..nouns.state import UNKNOWN, State, Value, merged
 from ..programs.options import parse
 from ..programs.table import program
 from ..shell.syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, TILDE, Assignment, Part, Word
-from .shell import Shell
+from .shell import EXTENDED, Shell
 
 
 def calculate(shell: Shell, start: int, end: int, state: State) -> None:
@@ -56,8 +56,11 @@ NUMBERS = frozenset(
     ("$", "?", "#", "RANDOM", "SECONDS", "UID", "EUID", "PPID", "BASHPID", "LINENO", "EPOCHSECONDS")
 )  # $! is empty as long as nothing runs in the background
 NOT_IN_DASH = frozenset(("RANDOM", "SECONDS", "UID", "EUID", "BASHPID", "EPOCHSECONDS"))
-BLANKS = frozenset((" ", "\t", "\n"))
+SPLIT_OR_MATCHED = frozenset(" \t\n*?[\\")  # in a value without quotes around it
 ZSH, DASH = "zsh reads this as something else", "dash reads this as something else"
+# an allow rests on literal text, on $NAME and ${NAME} with a value that is known, and on nothing else
+UNCERTAIN = "a word of it is more than text and $NAME"
+_EXTENDED = frozenset("^~#")
 MAX_FIELDS = 256
 
 
@@ -67,6 +70,9 @@ def expand(shell: Shell, word: Word, state: State) -> list[Field]:
             shell.doubt(ZSH)  # =ls is /bin/ls
         elif any(part.quote == "$" for part in word.parts):
             shell.doubt(DASH)  # to which $'...' is a dollar sign and a string
+        else:
+            for part in word.parts:
+                _doubt_literal(shell, part)
         return [Field(word.text, word)]
     variants = [word.parts]
     if word.magic and any(not part.quote and "{" in part.text for part in word.parts if part.kind == LITERAL):
@@ -76,7 +82,7 @@ def expand(shell: Shell, word: Word, state: State) -> list[Field]:
         if expanded is None:
             return [Field(None, word)]
         variants = expanded
-        if len(expanded) > 1 and word.parts[0].text[0:1] == "{":
+        if len(expanded) > 1:
             shell.doubt(DASH)  # to which {a,b} is a name, here
     builder = Builder(word)
     for parts in variants:
@@ -85,6 +91,16 @@ def expand(shell: Shell, word: Word, state: State) -> list[Field]:
         if len(builder.fields) > MAX_FIELDS:
             return [Field(None, word)]
     return builder.fields
+
+
+def _doubt_literal(shell: Shell, part: Part) -> None:
+    """A dollar sign that starts nothing in bash is the head of $~V, $=V or $^V to zsh."""
+    if part.kind != LITERAL or part.quote not in ("", '"'):
+        return
+    if "$" in part.text and (not part.quote or (part.text == "$" and part.end - part.start == 1)):
+        shell.doubt(ZSH)
+    elif not part.quote and (not _EXTENDED.isdisjoint(part.text) or "**" in part.text):
+        shell.doubt(EXTENDED)
 
 
 def expand_single(shell: Shell, parts: list[Part], word: Word | None, state: State) -> Field:
@@ -105,6 +121,7 @@ def _build(shell: Shell, builder: Builder, parts: list[Part], state: State, spli
         if kind == LITERAL:
             if (before is None and part.text[0:1] == "=" and splits) or is_other_in_zsh(before, part):
                 shell.doubt(ZSH)
+            _doubt_literal(shell, part)
             if part.quote == "$":
                 shell.doubt(DASH)
             builder.add(part.text, is_pattern=splits and not part.quote)
@@ -113,6 +130,7 @@ def _build(shell: Shell, builder: Builder, parts: list[Part], state: State, spli
         elif kind == COMMAND and part.body is not None:
             _add_command(shell, builder, part, state)
         elif kind == PROCESS and part.body is not None:
+            shell.doubt(UNCERTAIN)
             number = shell.processes
             shell.simulate_inner(part.body, "", state)
             builder.add(f"/dev/fd/{63 - number}")
@@ -129,6 +147,8 @@ def _build(shell: Shell, builder: Builder, parts: list[Part], state: State, spli
 
 
 def _add_parameter(shell: Shell, builder: Builder, part: Part, state: State, splits: bool) -> None:
+    if part.op or not (part.text[:1].isalpha() or part.text[:1] == "_"):
+        shell.doubt(UNCERTAIN)
     if part.text in ("@", "*") and not part.op:
         if builder.is_single or (part.text == "*" and part.quote):
             _add_joined(shell, builder, state)
@@ -148,8 +168,8 @@ def _add_parameter(shell: Shell, builder: Builder, part: Part, state: State, spl
     elif value.text is None or (splits and value.text and "IFS" in state.variables):
         builder.add_unknown()
     elif splits:
-        if not BLANKS.isdisjoint(value.text):
-            shell.doubt(ZSH)  # it does not split values
+        if not SPLIT_OR_MATCHED.isdisjoint(value.text):
+            shell.doubt(ZSH)  # it takes values as they are
         builder.split(value.text)
     else:
         builder.add(value.text)
@@ -186,11 +206,13 @@ def _add_command(shell: Shell, builder: Builder, part: Part, state: State) -> No
     before = len(shell.commands)
     shell.simulate_inner(part.body, part.text, state)
     source = (part.text or shell.source)[part.body.start : part.body.end].strip()
+    doubted, shell.doubted = shell.doubted, UNCERTAIN
     if source == "pwd" and len(state.cwds) == 1 and state.cwds[0] is not None and "pwd" not in state.functions:
         builder.add(state.cwds[0])
     elif source.startswith("date +%") and all(c in "%YmdHMSsNjFT_-" for c in source[6:]):
         builder.add_number()  # a date without a slash: some name, never a way up
     elif (fresh := _fresh_name(shell, shell.commands[before:], state)) is not None:
+        shell.doubted = doubted
         builder.add_fresh(fresh)
     else:
         builder.add_unknown()
@@ -200,6 +222,7 @@ def _add_tilde(shell: Shell, builder: Builder, user: str, state: State) -> None:
     if user == "":
         home = shell.variable("HOME", state).text
     elif user == "+" and len(state.cwds) == 1:
+        shell.doubt(UNCERTAIN)
         home = state.cwds[0]
     else:
         home = None

@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 SHELLS_OWN = frozenset(("-", "_", "OLDPWD", "BASH", "REPLY", "IFS", "FUNCNAME", "BASH_SOURCE", "PIPESTATUS"))
 
+EXTENDED = "zsh may take a mark in it for a pattern"  # `setopt extendedglob`: HEAD~1, a#b
+
 Ways = tuple["State | None", "State | None"]  # after success, after failure; None: it does not go on there
 if TYPE_CHECKING:
     Handler = Callable[["Shell", Invocation, State], Ways]
@@ -108,7 +110,7 @@ class Shell:
 
     def doubt(self, why: str) -> None:
         """The command that is being expanded earns no allow."""
-        self.doubted = self.doubted or why
+        self.doubted = why if self.doubted in ("", EXTENDED) else self.doubted  # the lesser one hides no other
 
     def variable(self, name: str, state: State) -> Value:
         """UNKNOWN where the line does not set it and the environment does not hold it: a start-up file may."""
@@ -194,6 +196,7 @@ class Shell:
                 doubts=doubts,
                 span=(node.start, node.end) if self.in_text else (-1, -1),
                 text=self.source[node.start : node.end],
+                exported=state.exported,
                 given="" if call.body is None else call.body.body or call.body.target.text or "",
             )
         )

@@ -9,11 +9,14 @@ from ...guard.rules.rule import SESSION, Rules
 from ...model.hot import DENY, Decision, ToolCall
 from ...oskit.files.disk import Disk
 from ...oskit.proc.agent_version import program_of, version_of
+from ...oskit.proc.exported import exported_functions
 from .. import notebook
 from ..dialects.common import Answer
 from .hook_call import HookCall
 from .rules import guard_rules
 from .session_scratch import inherited, open_scratch, scratch_of
+
+_UNGUARDED = ("other", "search", "list")  # tools that nobody has a word about, unless a rule names them
 
 
 def before(call: HookCall) -> Answer | None:
@@ -29,7 +32,7 @@ def before(call: HookCall) -> Answer | None:
 def _decision(call: HookCall, asked: ToolCall) -> Decision | None:
     """None: a tool that nobody has a word about."""
     rules = guard_rules(call).rules
-    if asked.tool == "other" and not has_rule(asked, rules):
+    if asked.tool in _UNGUARDED and not rules.never and not has_rule(asked, rules):
         return None
     decision = evaluate(asked, rules, _context(call, asked, rules))
     if (decision.fresh or decision.others) and decision.verdict != DENY:
@@ -62,6 +65,7 @@ def _context(call: HookCall, asked: ToolCall, rules: Rules) -> Context:
         uid=posix.geteuid(),
         disk=Disk(),
         environ=environ,
+        exported=exported_functions,
         temp_roots=notebook.shared_roots(environ),
         owns=lambda path: _owns(call, path),
     )

@@ -23,6 +23,11 @@ def arguments(pid: "int | str", most_bytes: int) -> "list[str]":
     return []
 
 
+def environment(pid: int, most_bytes: int) -> "bytes | None":
+    """What it was started with: not told."""
+    return None
+
+
 def mounts() -> "bytes | None":
     """The text of Linux' mountinfo: None, not measured."""
     return None

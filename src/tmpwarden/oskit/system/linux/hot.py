@@ -37,6 +37,11 @@ def arguments(pid: "int | str", most_bytes: int) -> "list[str]":
     return read_text(f"/proc/{pid}/cmdline", most_bytes).split("\0")
 
 
+def environment(pid: int, most_bytes: int) -> "bytes | None":
+    """What it was started with, NUL separated; None: not told."""
+    return read(f"/proc/{pid}/environ", most_bytes, flags=0)
+
+
 def mounts() -> "bytes | None":
     """The text of mountinfo; None: not measured."""
     try:
