@@ -49,6 +49,26 @@ def test_no_command_waits_for_a_frozen_home(
     assert done.returncode in (0, 2), done.stderr
 
 
+NAMED = [
+    "undo --to HOME/.claude", "report -o HOME/.claude/r.html", "report --from HOME/.claude/scan.json",
+    "metrics -o HOME/.claude/m.prom", "agents try HOME/.claude/x.toml", "rescue restore x --to HOME/.claude/x",
+    "rescue HOME/.claude/x", "scan --config HOME/.claude/c.toml", "guard import HOME/.claude/f.yaml",
+    "guard import /dev/null -o HOME/.claude/f.toml", "brake --punch HOME/.claude/x", "why HOME/.claude/x",
+    "teardown --session x --worktree HOME/.claude/x", "worktrees proof HOME/.claude/x",
+]  # fmt: skip
+
+
+@pytest.mark.parametrize("line", NAMED)
+def test_a_path_on_a_frozen_home_that_a_person_names_is_an_error(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch, line: str
+) -> None:
+    home = own_world / "home"
+    monkeypatch.chdir(own_world)
+    argv = [sys.executable, "-c", COMMAND, *line.replace("HOME", str(home)).split()]
+    done = beside([home / ".claude"], argv, timeout_s=30)
+    assert "does not answer" in done.stderr, (done.returncode, done.stderr)
+
+
 @pytest.mark.parametrize("agent", FACTS)
 def test_no_hook_waits_for_a_frozen_home(own_world: Path, agent: str) -> None:
     for event in FACTS[agent]["events"]:

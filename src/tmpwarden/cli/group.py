@@ -16,6 +16,7 @@ from ..errors import BadArgument
 from ..text import did_you_mean, nearest
 from .call import Answer, Call, Done
 from .commands import TABLE, WITH
+from .kinds import AnsweringPath
 
 Example = tuple[str, str]  # what to type after `tmpwarden`, what it does
 _WIDEST = 76  # columns of the 80 that click writes, behind its indent
@@ -61,7 +62,7 @@ def common_options() -> list[click.Parameter]:
     rows: tuple[tuple[str, Any, str, dict[str, Any]], ...] = (
         ("--json", _set_json, "One JSON object on stdout, on failure too.", {"is_flag": True, "is_eager": True}),
         ("--root", _add_roots, "Look only below DIR; may be repeated.", {"multiple": True, "metavar": "DIR"}),
-        ("--config", _set_config, "Read FILE as config.toml.", {"metavar": "FILE"}),
+        ("--config", _set_config, "Read FILE as config.toml.", {"metavar": "FILE", "type": AnsweringPath()}),
         ("--version", _tell_version, "Show the version and exit.", {"is_flag": True}),
     )
     return [click.Option([name], callback=do, help=words, expose_value=False, **more) for name, do, words, more in rows]

@@ -193,6 +193,28 @@ class UntouchedPath(click.Path):
         return os.fsdecode(value)
 
 
+class AnsweringPath(UntouchedPath):
+    """The same, asked of its mount first: it is going to be opened."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        from ..oskit.proc.reach import as_named
+
+        path = super().convert(value, param, ctx)
+        if path != "-":
+            as_named(path)  # raises where it does not answer
+        return path
+
+
+class AnsweringDirectory(AnsweringPath):
+    """One that is there."""
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
+        path = super().convert(value, param, ctx)
+        if not os.path.isdir(path):
+            self.fail(f"directory {shown(path)} does not exist", param, ctx)
+        return path
+
+
 def write_output(path: str, content: bytes | str, mode: int) -> None:
     """Replace a file or a link to one, or make it. Root's `-o /dev/stdout` would else put a file there."""
     from ..errors import BadArgument

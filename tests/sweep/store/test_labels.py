@@ -106,6 +106,21 @@ def test_what_an_intent_alone_tells_of_is_told_when_it_is_gone(own_world: Path, 
     assert [entry["path"] for entry in data("log")["entries"]] == [str(unit)]
 
 
+def test_what_a_run_without_room_put_aside_is_told_although_the_journal_before_it_ended_well(
+    own_world: Path, root: Path
+) -> None:
+    file = own_world / "state" / "tmpwarden" / journal.NAME
+    clean(Request(), now_ns=later(0))
+    before = file.read_bytes()
+    unit = claude_session(root, files=2)
+    clean(Request(), now_ns=later(100))
+    file.write_bytes(before)
+    os.utime(file, (1_790_000_000, 1_790_000_000))
+    clean(Request(), now_ns=later(200))
+    assert in_quarantine(root) == []
+    assert str(unit) in [entry["path"] for entry in data("log")["entries"]]
+
+
 @pytest.mark.parametrize(
     ("below", "count", "is_read"), [("", 20, True), ("/mine", 20, True), ("", 1, False), ("/../x", 20, False)]
 )

@@ -81,7 +81,7 @@ def _since(agent: str) -> str | None:
 
 
 @command.command("try")
-@click.argument("file", type=click.Path())
+@click.argument("file", type=kinds.AnsweringPath())
 @pass_call
 def try_(call: Call, file: str) -> Answer:
     """Prove FILE before you use it: decode it, run its examples, plant them in a scratch and sweep them for real.

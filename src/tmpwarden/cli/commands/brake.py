@@ -19,7 +19,7 @@ from ...text import shown, size
 from .. import ask
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import age, at_least
+from ..kinds import AnsweringPath, age, at_least
 
 _FIRST_LOOK_S, _EVERY_S = 1.0, 1.0
 
@@ -29,7 +29,12 @@ _FIRST_LOOK_S, _EVERY_S = 1.0, 1.0
 @click.option("--stop", "stop_pid", type=at_least(2), metavar="PID", help="Stop this writer (SIGSTOP).")
 @click.option("--resume", "resume_pid", type=at_least(2), metavar="PID", help="Let it go on.")
 @click.option("--end", "end_pid", type=at_least(2), metavar="PID", help="End it: TERM, five seconds, KILL.")
-@click.option("--punch", metavar="FILE|PID:FD", help="Free all but the last 64 MB; its writer goes on.")
+@click.option(
+    "--punch",
+    metavar="FILE|PID:FD",
+    type=AnsweringPath(),
+    help="Free all but the last 64 MB; its writer goes on.",
+)
 @click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask.")
 @pass_call
 def command(

@@ -12,11 +12,13 @@ from ...metrics.families import FAMILIES, PREFIX, Sample
 from ...model.request import Request
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import all_users_option, write_output
+from ..kinds import AnsweringPath, all_users_option, write_output
 
 
 @click.command()
-@click.option("-o", "--output", metavar="FILE", help="Write FILE, in one step, instead of stdout.")
+@click.option(
+    "-o", "--output", metavar="FILE", type=AnsweringPath(), help="Write FILE, in one step, instead of stdout."
+)
 @all_users_option
 @pass_call
 def command(call: Call, output: str | None, all_users: bool) -> Answer:

@@ -32,7 +32,7 @@ from ...text import plural, shown, size
 from .. import advice, documents
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import UntouchedPath, write_output
+from ..kinds import AnsweringPath, write_output
 from ..progress import Progress
 from ..seen import Seen, look
 from ..wording import explained_in, sentence
@@ -53,12 +53,12 @@ Document = dict[str, Any]
     metavar="FILE",
     default=DEFAULT,
     show_default=True,
-    type=UntouchedPath(),
+    type=AnsweringPath(),
     help="Where to; - is stdout.",
 )
 @click.option("--open", "opens", is_flag=True, help="Show it in your browser.")
 @click.option(
-    "--from", "source", metavar="FILE", type=UntouchedPath(), help="Draw what `scan --json` wrote; - is stdin."
+    "--from", "source", metavar="FILE", type=AnsweringPath(), help="Draw what `scan --json` wrote; - is stdin."
 )
 @click.option("--full", is_flag=True, help="Measure what is of no known kind too, however long that takes.")
 @pass_call

@@ -16,7 +16,7 @@ from ...text import plural, shown
 from .. import documents
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import agent_ids
+from ..kinds import AnsweringPath, agent_ids
 from ..kinds import pid as pid_number
 
 
@@ -26,7 +26,12 @@ from ..kinds import pid as pid_number
 @click.option(
     "--agent", metavar="A", shell_complete=agent_ids, help="The agent; alone: every session of it that has ended."
 )
-@click.option("--worktree", metavar="PATH", help="Its worktree too, if nothing would be lost with it; else says what.")
+@click.option(
+    "--worktree",
+    metavar="PATH",
+    type=AnsweringPath(),
+    help="Its worktree too, if nothing would be lost with it; else says what.",
+)
 @click.option("--wait", is_flag=True, help="Wait for the purge too, not for the renames only.")
 @pass_call
 def command(

@@ -17,6 +17,7 @@ from ...oskit.files import atomic, own_dirs
 from ...text import shown
 from ..call import Answer, Call
 from ..group import pass_call
+from ..kinds import AnsweringPath
 
 Yaml = dict[str, object]
 _PACKS = {
@@ -287,9 +288,13 @@ def _value(value: object) -> str:
 
 
 @click.command("import")
-@click.argument("path", metavar="FILE.yaml")
+@click.argument("path", metavar="FILE.yaml", type=AnsweringPath())
 @click.option(
-    "-o", "--output", metavar="FILE", help="Write it there (a new file), as ~/.config/tmpwarden/guard.d/mine.toml."
+    "-o",
+    "--output",
+    metavar="FILE",
+    type=AnsweringPath(),
+    help="Write it there (a new file), as ~/.config/tmpwarden/guard.d/mine.toml.",
 )
 @pass_call
 def take_over(call: Call, path: str, output: str | None) -> Answer:

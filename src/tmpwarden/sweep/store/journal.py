@@ -359,17 +359,24 @@ def restorable(state: str, *, must_read: bool = False) -> Waiting:
 
 def ended_well(state: str) -> bool:
     """The last line says that its run came to its end, and none was under way beside it: no need to read them all."""
+    return good_end(state) is not None
+
+
+def good_end(state: str) -> tuple[str, str] | None:
+    """Run and time of that line."""
     try:
         with open(f"{state}/{NAME}", "rb", opener=atomic.at_once) as file:
             file.seek(max(0, file.seek(0, os.SEEK_END) - _LATELY_BYTES))
             lines = file.read().decode(errors="surrogateescape").splitlines()
     except OSError:
-        return False
+        return None
     lately = list(filter(None, map(decoded, lines)))
     while lately and lately[-1].get("t") == "run":  # begun, and nothing done: most likely by who asks
         lately.pop()
     is_undoing = any(entry.get("t") in ("undoing", "staging") for entry in lately)
-    return bool(lately) and lately[-1].get("t") == "end" and not (_pending(lately) or is_undoing)
+    if not lately or lately[-1].get("t") != "end" or _pending(lately) or is_undoing:
+        return None
+    return str(lately[-1].get("run")), str(lately[-1].get("time"))
 
 
 _last_stamp = (0, "")

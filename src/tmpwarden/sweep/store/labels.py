@@ -57,7 +57,7 @@ class Label:
         """As the journal would have it, were it there."""
         intent, can_return = self.intent, self.intent.id.endswith(quarantine.KEPT)
         return {
-            "time": time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(self.time_s)),
+            "time": _stamp(self.time_s),
             "run": self.run,
             "t": "receipt",
             "id": intent.id,
@@ -139,6 +139,19 @@ def by_token(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
         if quarantine.is_label(name):
             found.setdefault(name[:16], []).append(name)
     return {digits: tuple(sorted(parts)) for digits, parts in found.items()}
+
+
+def made(names: tuple[str, ...]) -> tuple[str, str] | None:
+    """By which run the label was made, and when, as the journal writes it; None if it does not say so."""
+    try:
+        _, run, seconds, *_ = names[0][_HEAD:].split(",")
+        return run, _stamp(int(seconds, 16))
+    except (IndexError, ValueError, OverflowError, OSError):
+        return None
+
+
+def _stamp(time_s: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%SZ", time.gmtime(time_s))
 
 
 def read(fd: int, directory: str, state: str, names: tuple[str, ...], id_: str) -> Label | None:

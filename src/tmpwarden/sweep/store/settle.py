@@ -24,7 +24,7 @@ from ..take.recheck import users_of
 from ..weigh.evidence import inspect_git
 from . import labels, quarantine, way_back
 from .expiry import directories
-from .journal import Intent, Journal, ended_well, entries, open_intents
+from .journal import Intent, Journal, ended_well, entries, good_end, open_intents
 from .way_back import remove_left
 
 _TAKEN, _FINISHED, _UNDER_WAY = "taken", "finished", "under way"
@@ -91,7 +91,7 @@ def _is_told(journal: Journal, label: labels.Label) -> bool:
 
 def _untold(journal: Journal, prepared: Prepared) -> Iterator[Intent]:
     """By the labels in quarantine: what was begun and no journal tells of. What has ended is told, and unlabelled."""
-    is_whole = ended_well(journal.state)
+    end = good_end(journal.state)
     for directory, _ in directories(prepared):
         try:
             fd = quarantine.opened(directory)
@@ -103,7 +103,7 @@ def _untold(journal: Journal, prepared: Prepared) -> Iterator[Intent]:
             labelled = [
                 (digits, parts)
                 for digits, parts in labels.by_token(names).items()
-                if not (is_whole and lying.get(digits, "").endswith((quarantine.KEPT, quarantine.PINNED)))
+                if not (_is_before(end, parts) and lying.get(digits, "").endswith((quarantine.KEPT, quarantine.PINNED)))
             ]
             wanted = {digits for digits, _ in labelled}
             ended = _in_journal(journal, wanted, labels.ENDINGS)
@@ -112,6 +112,13 @@ def _untold(journal: Journal, prepared: Prepared) -> Iterator[Intent]:
                 token = lying.get(digits, "")
                 is_told = digits in (told if token else ended)
                 yield from _by_label(journal, prepared, fd, directory, parts=parts, token=token, is_told=is_told)
+
+
+def _is_before(end: tuple[str, str] | None, parts: tuple[str, ...]) -> bool:
+    """Whether it was taken before the run that ended well ended, and so stands in the journal: a later run may have
+    found no room for a line."""
+    made = labels.made(parts)
+    return end is not None and made is not None and (made[0] == end[0] or made[1] < end[1])
 
 
 def _in_journal(journal: Journal, wanted: set[str], kinds: tuple[str, ...]) -> frozenset[str]:
