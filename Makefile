@@ -7,6 +7,8 @@ NEEDED := tmpwarden needs Python 3.11 or newer with its venv module (on Debian a
 PYTEST := $(BIN)/python -m pytest
 
 .PHONY: scan venv dev test journeys journeys-all release-check test-browser test-long test-clients measure-agents test-hosts test-fleet mutants lint bench bench-scale bench-save docs generate soak zipapp
+PINS := tools/constraints.txt
+
 scan: venv
 	$(BIN)/tmpwarden scan
 
@@ -14,14 +16,14 @@ venv: $(BIN)/tmpwarden
 $(BIN)/tmpwarden: pyproject.toml
 	@"$(PYTHON)" -c '$(SUITS)' 2>/dev/null || { echo "$(NEEDED)$(if $(PYTHON),; $(PYTHON) is not one)." >&2; exit 1; }
 	"$(PYTHON)" -m venv .venv
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable .
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(PINS) --editable .
 	@$(BIN)/python -m compileall -q src  # as pip does for a package that is not editable
 	@PYTHONDONTWRITEBYTECODE= $(BIN)/python -c 'from tmpwarden.catalogue.load import load; load(dirs=())'
 	@touch $@
 
 dev: .venv/dev.stamp
-.venv/dev.stamp: $(BIN)/tmpwarden Makefile
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check pytest pytest-xdist pytest-timeout==2.4.0 hypothesis ruff mypy basedpyright==1.40.2 hatchling psutil textual pyyaml
+.venv/dev.stamp: $(BIN)/tmpwarden Makefile $(PINS)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check -c $(PINS) pytest pytest-xdist pytest-timeout hypothesis ruff mypy basedpyright hatchling psutil textual pyyaml
 	@touch $@
 
 SHORT := not long and not clients and not hosts and not fleet and not browser and not journey

@@ -91,11 +91,12 @@ def shown(name: str) -> str:
     return "$'" + "".join(out) + "'"
 
 
-def quoted(word: str) -> str:
-    """A word of a command for a person to copy: as every shell reads it, else as bash, ksh and zsh read any byte."""
+def quoted(word: str, *, in_one_line: bool = False) -> str:
+    """A word of a command for a person to copy: as every shell reads it, else as bash, ksh and zsh read any byte.
+    `in_one_line`: what would break the line is written as those read it, too."""
     import shlex
 
-    is_plain = all(c.isprintable() or c in "\n\t" for c in word)
+    is_plain = all(c.isprintable() or (c in "\n\t" and not in_one_line) for c in word)
     return shlex.quote(word) if is_plain else shown(word)
 
 

@@ -176,3 +176,26 @@ def test_a_directory_of_ours_that_cannot_be_written_is_exit_7_and_named(ordinary
     assert result.returncode == 7, result
     assert str(closed) in result.stderr
     assert "Traceback" not in result.stderr
+
+
+@pytest.mark.parametrize("word", ["--fo\x1b[31mo", "--a\nb", "-\x1b", "sc\x1ban", "--x=\x07", "--\u202eb"])
+@pytest.mark.parametrize(
+    "before", [(), ("scan",), ("clean",), ("guard",), ("worktrees",)], ids=lambda words: words[-1:]
+)
+def test_what_was_typed_is_escaped_in_what_is_said_about_it(before: tuple[str, ...], word: str) -> None:
+    done = tmpwarden(*before, word)
+    assert done.returncode in (0, 3, 5)
+    assert all(char.isprintable() or char == "\n" for char in done.stdout + done.stderr)
+    assert "a\nb" not in done.stderr
+
+
+@pytest.mark.parametrize("name", ["a\nb", "a\tb", "\x1b[31mb", "it's", "$(id)", "a b", "-rf"])
+def test_the_command_that_why_suggests_is_one_line_and_means_this_very_name(own_world: Path, name: str) -> None:
+    path = own_world / "tmp" / "somebodys" / name
+    path.mkdir(parents=True)
+    said = tmpwarden("why", str(path)).stdout
+    (line,) = [line.strip() for line in said.splitlines() if line.strip().startswith("tmpwarden clean")]
+    argv = subprocess.run(
+        ["bash", "-c", f'tmpwarden() {{ printf "%s" "$2"; }}; {line}'], capture_output=True, check=True
+    )
+    assert argv.stdout.decode() == str(path)

@@ -19,7 +19,7 @@ def command(call: Call, *words: str) -> str:
     """`tmpwarden WORDS --root R --config F`: a clean of other roots would not be the one that was looked at."""
     options = [word for root in call.roots for word in ("--root", root)]
     options += ["--config", call.config_file] if call.config_file else []
-    return " ".join(["tmpwarden", *map(quoted, (*words, *options))])
+    return " ".join(["tmpwarden", *(quoted(word, in_one_line=True) for word in (*words, *options))])
 
 
 def clean(call: Call, request: Request) -> str:

@@ -13,7 +13,7 @@ import click
 
 from .. import __version__
 from ..errors import BadArgument
-from ..text import did_you_mean, nearest
+from ..text import did_you_mean, nearest, shown
 from .call import Answer, Call, Done
 from .commands import TABLE, WITH
 from .kinds import AnsweringPath
@@ -183,6 +183,11 @@ def complete(instruction: str) -> int:
 
 
 def _sentence(error: click.ClickException) -> str:
+    """What was typed is a name like any other: escaped before a terminal sees it."""
+    return "".join(each if each.isprintable() else shown(each)[2:-1] for each in _words(error))
+
+
+def _words(error: click.ClickException) -> str:
     if isinstance(error, click.NoSuchOption):  # click takes the dashes for likeness: --nope, did you mean --force?
         words = [name.lstrip("-") for name in _options(error.ctx)]
         return f"no such option: {error.option_name}{did_you_mean(error.option_name.lstrip('-'), words, '--{0}')}"

@@ -91,7 +91,7 @@ def has_agents(user: User, places: Iterable[str]) -> bool:
 #
 # Modules are loaded late elsewhere, to start fast. Here one import after the privileges are gone is a failure.
 
-_LEFT_OUT = ("hooks", "guard", "__main__", "lifecycle.tick", "cli.ui")  # they draw, or are not for a child
+_LEFT_OUT = ("hooks", "guard", "__main__", "lifecycle.tick", "cli.ui", "early")  # they draw, or are not for a child
 _NOT_NEEDED = tuple(f"tmpwarden.{name}" for name in _LEFT_OUT)
 _LATE = re.compile(r"^[ \t]+(?:import ([\w.]+)|from ([\w.]+) import )", re.MULTILINE)
 _OF_THE_LIBRARY = ("encodings.ascii", "encodings.latin_1", "encodings.utf_8", "traceback")  # what it loads late itself

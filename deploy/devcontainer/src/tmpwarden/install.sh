@@ -2,6 +2,11 @@
 # A devcontainer feature: runs as root while the image is built, with its options in the environment.
 set -eu
 source=${SOURCE:-} hooks=${HOOKS:-true}
+# It is written into a script below: nothing but these two words.
+case $hooks in
+true | false) ;;
+*) echo "tmpwarden: the option hooks is true or false" >&2; exit 1 ;;
+esac
 # Never by name alone: whoever takes a name on an index would be installed.
 for wheel in "$(dirname "$0")"/tmpwarden-*.whl; do
   if [ -z "$source" ] && [ -f "$wheel" ]; then source=$wheel; fi
@@ -22,7 +27,7 @@ mkdir -p /usr/local/share/tmpwarden
 cat >/usr/local/share/tmpwarden/post-create <<EOF
 #!/bin/sh
 # As the container's user: agents come by other features, so hooks are written when all of them are there.
-[ "$hooks" = true ] || exit 0
+[ $hooks = true ] || exit 0
 exec tmpwarden setup --yes --no-timer
 EOF
 chmod 755 /usr/local/share/tmpwarden/post-create
