@@ -6,7 +6,7 @@ No rule is asked: whoever allowed `rm` meant files of the project, not the proje
 from __future__ import annotations
 
 from ...text import is_within
-from ..nouns.analysis import CREATE, DELETE, READ, PathUse, Simple
+from ..nouns.analysis import ANY, CREATE, DELETE, READ, WRITE, PathUse, Simple
 from ..nouns.paths import real
 from ..rules.patterns import matches
 
@@ -57,7 +57,7 @@ class Untouchable:
         by_star = ""
         empties = _empties(simple)
         for use in simple.paths:
-            if use.mode == DELETE or (empties and use.mode != READ):
+            if use.mode == DELETE or use.mode == empties:
                 what = self._within(use)
             elif use.mode in (READ, CREATE) or simple.name == "git":
                 what = ""
@@ -89,14 +89,14 @@ class Untouchable:
         return ""
 
 
-def _empties(simple: Simple) -> bool:
-    """A program that removes what lies in a directory that it is given: `rsync --delete`, `git rm -r`."""
+def _empties(simple: Simple) -> str:
+    """How a program uses a directory in which it removes what lies there: `rsync --delete`, `git rm -r`."""
     words = [word or "" for word in simple.argv[1:]]
     if simple.name == "rsync":
-        return any(word.startswith("--del") for word in words)
+        return WRITE if any(word.startswith("--del") for word in words) else ""
     if simple.name == "git" and "rm" in words:
-        return any(word[:1] == "-" and word[:2] != "--" and "r" in word for word in words)
-    return False
+        return ANY if any(word[:1] == "-" and word[:2] != "--" and "r" in word for word in words) else ""
+    return ""
 
 
 def _reaches(use: PathUse, place: str) -> bool:
