@@ -18,6 +18,8 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+from support import mac
+
 REPOSITORY = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
 CACHE = Path(os.environ.get("TMPWARDEN_JOURNEYS_CACHE", "/var/cache/tmpwarden-journeys"))
@@ -37,6 +39,9 @@ mount --bind "$BASE/etc" etc
 mount --bind "$BASE/opt" opt
 if [ -n "$IS_MAC" ]; then
   rmdir tmp; mkdir private private/tmp; chmod 1777 private/tmp; ln -s private/tmp tmp
+  for copy in "$BASE"/mac/*; do
+    mount --bind "$copy" "usr/lib/${copy##*/}/encodings"
+  done
 fi
 mount --rbind /proc proc; mount --rbind /sys sys; mount --rbind /dev dev
 mount -t tmpfs -o size=8m,mode=1777 shm dev/shm
@@ -202,6 +207,11 @@ class Machine:
         self.people = {name: Person(self, name, first + at) for at, name in enumerate(people)}
         self.root = Person(self, "root", 0)
         self._lay_out(opt)
+        if is_mac:
+            for library in Path("/usr/lib").glob("python3.*"):
+                if (library / "encodings" / "__init__.py").exists():
+                    (base / "mac").mkdir(exist_ok=True)
+                    mac.encodings_beside(library, base / "mac")
         point = base / "disk"
         point.mkdir()
         if disk == "tmpfs":

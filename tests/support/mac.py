@@ -14,8 +14,7 @@ _MISSING = {
         "setresuid setresgid getresuid getresgid memfd_create copy_file_range splice eventfd eventfd_read "
         "timerfd_create timerfd_settime timerfd_gettime sched_getaffinity sched_setaffinity sched_setscheduler "
         "sched_getscheduler sched_setparam sched_getparam sched_rr_get_interval posix_fadvise posix_fallocate "
-        "eventfd_write fdatasync pipe2 getrandom unshare setns pidfd_getfd ST_NODEV ST_NOEXEC ST_NOATIME "
-        "RWF_APPEND accept4"
+        "eventfd_write fdatasync pipe2 getrandom unshare setns pidfd_getfd ST_NODEV ST_NOEXEC ST_NOATIME"
     ),
     "fcntl": "F_SETLEASE F_GETLEASE F_NOTIFY F_OFD_SETLK F_OFD_GETLK F_OFD_SETLKW F_ADD_SEALS F_GET_SEALS F_SETPIPE_SZ "
     "F_GETPIPE_SZ F_SETSIG F_GETSIG",
@@ -72,7 +71,7 @@ _turn_into_a_mac()
 
 def encodings_beside(library: Path, place: Path) -> Path:
     """A copy of `library`'s encodings in `place`, to be mounted over them."""
-    copy = place / f"encodings-{library.name}"
+    copy = place / library.name
     shutil.copytree(library / "encodings", copy, ignore=shutil.ignore_patterns("__pycache__"))
     with (copy / "__init__.py").open("a") as file:
         file.write(TURN)
