@@ -28,8 +28,8 @@ MAKERS = {
 # What builds an `own` by itself, so who calls it is listed too.
 OWN = {
     "purge_own": {
-        "repos/rescue/store.py", "repos/worktrees/compose.py", "session/directory.py", "setup/record.py",
-        "sweep/store/way_back.py",
+        "leases/scratch.py", "repos/rescue/store.py", "repos/worktrees/compose.py", "session/directory.py",
+        "setup/record.py", "sweep/store/way_back.py",
     },
     "remove_file": {
         "cli/commands/off.py", "cli/commands/config.py", "doctor/checks/space.py", "hooks/events/jobs.py",

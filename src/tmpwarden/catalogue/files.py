@@ -8,6 +8,7 @@ import stat
 from collections.abc import Iterable, Mapping
 
 from ..oskit.files import places
+from ..oskit.files.atomic import is_null_device
 from ..oskit.files.opening import closing
 
 BUILT_IN = os.path.join(os.path.dirname(os.path.abspath(__file__)), "agents")
@@ -21,7 +22,7 @@ def read_text(path: str, largest: int = _LARGEST) -> str:
     """Raises OSError, UnicodeDecodeError, or ValueError with a sentence. /dev/null, the usual mask, reads as empty."""
     with closing(os.open(path, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC)) as fd:
         status = os.fstat(fd)
-        if stat.S_ISCHR(status.st_mode) and status.st_rdev == os.makedev(1, 3):
+        if is_null_device(status):
             return ""
         if not stat.S_ISREG(status.st_mode):
             raise ValueError("is not a file")

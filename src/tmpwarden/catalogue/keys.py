@@ -157,6 +157,7 @@ TABLES: dict[str, str] = {
     "run": "Limits of every `tmpwarden run`, and so of the shell functions; an option wins.",
     "notify": "A program of yours that is told when a temp directory stays full after an unattended clean.",
     "worktrees": "Where `tmpwarden worktrees` looks beside the places that agents use, and what the timer takes there.",
+    "macos": "What is not yet proven on enough Macs (docs/macos.md).",
     "rescue": "Saving what exists nowhere else before its place goes (`tmpwarden rescue`).",
 }
 
@@ -182,6 +183,12 @@ KEYS: dict[str, Key] = {
     "teardown.enabled": Key("teardown_enabled", flag, "flag", "Take what the session left, at once."),
     "automatic.max": Key(
         "automatic_max_percent", percent, "share", "Of a temp directory, at most this share in one run."
+    ),
+    "macos.remove": Key(
+        "macos_remove",
+        flag,
+        "flag",
+        "On macOS: let hooks, timers and servers remove, too; without it only a person's `clean` does.",
     ),
     "pressure.high": Key("pressure_high_percent", percent, "share", "From here on it is in a hurry."),
     "pressure.low": Key("pressure_low_percent", percent, "share", "Down to here."),

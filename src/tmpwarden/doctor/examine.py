@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import os
 import signal
 import threading
 import time
@@ -11,6 +12,7 @@ from contextlib import contextmanager
 from types import FrameType
 
 from ..model.sweep import Diagnosis
+from ..text import shown
 from . import checks
 from .patient import Patient
 
@@ -33,6 +35,9 @@ def _made(name: str, check: Callable[[Patient], Iterator[Diagnosis]], patient: P
             return list(check(patient))
     except _TooSlow:
         return [Diagnosis(name, "unknown", f"the check took longer than {_CHECK_LIMIT_S:.0f} seconds")]
+    except OSError as error:
+        where = f" ({shown(os.fsdecode(error.filename))})" if isinstance(error.filename, (str, bytes)) else ""
+        return [Diagnosis(name, "unknown", f"could not be checked here: {error.strerror or error}{where}.")]
     except Exception as error:
         return [Diagnosis(name, "unknown", f"could not be checked: {type(error).__name__}: {error}")]
 

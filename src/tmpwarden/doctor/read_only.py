@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import itertools
 import os
 
 from ..lazy_dataclass import dataclass
+from ..oskit import system
 from ..oskit.files import space
 from ..small_files import read
 from ..text import plural, quoted, shown
@@ -34,8 +36,8 @@ def read_only(path: str) -> ReadOnly | None:
         count = plural(errors, "error was recorded", "errors were recorded")
         return ReadOnly(words, f"{count} on it: save what you need and check it (fsck) before it is mounted again", "")
     sudo = "" if os.geteuid() == 0 else "sudo "
-    target = quoted(point) if point else f'"$(df --output=target {quoted(path)} | tail -n 1)"'
-    return ReadOnly(words, "", f"{sudo}mount -o remount,rw {target}")
+    target = quoted(point) if point else f'"$(df -P {quoted(path)} | sed -n "2s/^.*% *//p")"'
+    return ReadOnly(words, "", f"{sudo}{system.customs.REMOUNT} {target}")
 
 
 def _errors(filesystem: str, device: int) -> int:
@@ -44,3 +46,10 @@ def _errors(filesystem: str, device: int) -> int:
     name = os.path.basename(os.path.realpath(link))
     text = (read(f"/sys/fs/{filesystem}/{name}/errors_count", 64) or b"").strip()
     return int(text) if text.isdigit() else 0
+
+
+def moved_aside(path: str, ending: str) -> str:
+    """The command that moves it to a name nobody has: what was moved there before stays."""
+    names = (f"{path}{ending}.{at}" if at else f"{path}{ending}" for at in itertools.count())
+    free = next(name for name in names if not os.path.lexists(name))
+    return f"{system.customs.MOVE_ASIDE} {quoted(path)} {quoted(free)}"

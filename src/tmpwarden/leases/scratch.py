@@ -103,6 +103,23 @@ def disown(lease: Lease, staying: tuple[tuple[int, int | None], ...] = ()) -> No
             lease_files.remove(lease.path)
 
 
+def destroy_own(path: str) -> None:
+    """The scratch that this very process made and nobody is to want back, with its lease. What will not go is left to
+    whoever cleans next."""
+    from ..oskit.files.purge import purge_own
+
+    base, name = os.path.split(path)
+    try:
+        fd = lease_files.open_holder(base)
+    except OSError:
+        return
+    try:
+        purge_own(fd, name)
+    finally:
+        os.close(fd)
+    forget(path)
+
+
 def forget(path: str) -> None:
     """Remove the lease of a scratch that is no more."""
     if not os.path.lexists(path):

@@ -9,9 +9,10 @@ from collections.abc import Callable, Mapping, Sequence
 from ..agent_facts import TEMP_VARIABLES
 from ..errors import NoNamespace, NoSpace, UnsafeRoot, UnsafeScratch
 from ..lazy_dataclass import dataclass
-from ..leases.scratch import adopt, open_scratch
+from ..leases.scratch import adopt, destroy_own, open_scratch
 from ..model.belongings import ScratchDirectory
 from ..oskit.files import own_dirs, places
+from ..oskit.proc import proven
 from ..oskit.proc.forked import forked
 from ..oskit.proc.namespaces import mount_namespace
 from . import background, private_tmp, watch_size
@@ -63,7 +64,12 @@ def run(
     try:
         return _supervised(command, scratch, is_private, limits)
     finally:
-        if scratch is not None:
+        if scratch is not None and (unseen := proven.doubt()):
+            if agent is None:
+                destroy_own(scratch.path)  # ours: made for this command, which has ended
+            else:
+                warn(f"{scratch.path} stays: {unseen}; remove it yourself when nothing uses it")
+        elif scratch is not None:
             from .teardown import teardown  # there already: `_supervised` has imported it while the command ran
 
             # Within another run: a child that went on without us would carry that run's TMPDIR and keep its scratch.
@@ -113,19 +119,21 @@ def _supervised(
             signals.restore()
             _become(command, scratch, is_private, limits, tell)
 
-        child = forked(begin)
+        child, over = forked(begin), -1
         os.close(ready)
         os.close(tell)
         if scratch is not None:
             _adopt(scratch, child)
         os.close(go)  # before the watcher is forked: as long as anybody holds it, the command waits
         if scratch is not None and limits.max_bytes is not None:
-            watch_size.start(child, scratch.path, limits.max_bytes)
+            over = watch_size.start(child, scratch.path, limits.max_bytes)
         from . import teardown  # noqa: F401  # the command runs: now there is time, and the code is of one piece
 
         with open(heard, "rb") as answer:  # nothing, when it has become the command without
             namespace, *made = os.fsdecode(answer.read()).split("\0")
         ended = _ended(signals.wait_for(child))
+        if over >= 0:
+            os.close(over)
     if scratch is not None and namespace and not private_tmp.is_inhabited(namespace):
         private_tmp.tidy(scratch.path, [*map(private_tmp.Placeholder.parse, made)])
     return ended

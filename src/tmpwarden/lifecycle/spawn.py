@@ -154,8 +154,11 @@ class Scratch:
             import resource
 
             most = self._limits.max_file_bytes
-            with suppress(ProcessLookupError):
-                resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
+            if hasattr(resource, "prlimit"):
+                with suppress(ProcessLookupError):
+                    resource.prlimit(pid, resource.RLIMIT_FSIZE, (most, most))
+            else:
+                self._limits.warn("max_file is not held: on this system only a process itself can set its limits")
         if self._limits.max_bytes is not None:
             with suppress(ProcessLookupError):
                 watch_size.start_thread(pid, self.path, self._limits.max_bytes, self._limits.warn)

@@ -65,8 +65,8 @@ def become(user: User) -> None:
         return
     os.setgroups([])
     os.initgroups(user.name, user.gid)
-    os.setresgid(user.gid, user.gid, user.gid)
-    os.setresuid(user.uid, user.uid, user.uid)
+    os.setgid(user.gid)  # as root: the real, the effective and the saved one
+    os.setuid(user.uid)
     passed_on = {name: os.environ[name] for name in _PASSED_ON if name in os.environ}
     os.environ.clear()
     os.environ.update(passed_on | {"HOME": user.home, "USER": user.name, "LOGNAME": user.name})

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 import select
+import signal
 import threading
 import time
 from collections.abc import Callable
 
+from ..oskit import system
 from ..oskit.files import walk
 from ..oskit.files.opening import closing
 from ..oskit.proc.forked import forked, reap
@@ -16,16 +18,30 @@ from ..text import duration, size
 _EVERY_S = 0.5
 
 
-def start(child: int, scratch: str, max_bytes: int) -> None:
-    """Fork the watcher. It ends with the command; killing it loses the limit and nothing else."""
-    grip = os.pidfd_open(child)
-    reap(forked(lambda: forked(lambda: _watch(child, grip, scratch, max_bytes, say))))  # nobody has to wait for it
+def start(child: int, scratch: str, max_bytes: int) -> int:
+    """Fork the watcher. It ends with the command; killing it loses the limit and nothing else. Where the system
+    gives it nothing to wait by, a descriptor is returned, to be closed when the command has ended; else -1."""
+    grip, over = (system.ending.hold(child), -1) if system.ending.SURVIVES_FORK else os.pipe()
+
+    def watch() -> None:
+        if over >= 0:
+            os.close(over)
+        _watch(child, grip, scratch, max_bytes, say)
+
+    reap(forked(lambda: forked(watch)))  # nobody has to wait for it
     os.close(grip)
+    return over
 
 
 def start_thread(child: int, scratch: str, max_bytes: int, tell: Callable[[str], None]) -> None:
     """The same for a program that has threads of its own, and must not fork. Ends with the child."""
-    grip = os.pidfd_open(child)
+    try:
+        grip = system.ending.hold(child)
+    except ProcessLookupError:
+        raise
+    except OSError as error:
+        tell(f"max_bytes={size(max_bytes)} is not held: nobody tells when process {child} ends ({error.strerror})")
+        return
 
     def watch() -> None:
         with closing(grip):
@@ -64,6 +80,9 @@ def _end(child: int, scratch: str) -> None:
     from ..processes import census, end
 
     seen = census.Census.take()
+    if child not in seen.known:  # nobody can be seen here: it is our own child, and not yet waited for
+        os.kill(child, signal.SIGTERM)
+        return
     inside = {one.pid for one in seen.own() if any(value == scratch for _, value in temp_directories(one.environ))}
     pids = {child, *seen.descendants(child), *inside}
     doomed = [

@@ -58,16 +58,14 @@ class Nobody(_Answer):
 class NotMeasured(_Answer):
     """It could not be told, and why."""
 
-    __slots__ = ("askable", "lasting", "why")
+    __slots__ = ("askable", "why")
     __match_args__ = ("why",)
     why: str
     askable: bool  # no more is in doubt than what the kernel can be asked about: who has a file open
-    lasting: bool  # this kind of system never tells
 
-    def __init__(self, why: str, *, askable: bool = False, lasting: bool = False) -> None:
+    def __init__(self, why: str, *, askable: bool = False) -> None:
         object.__setattr__(self, "why", why)
         object.__setattr__(self, "askable", askable)
-        object.__setattr__(self, "lasting", lasting)
 
 
 Users = Held | Nobody | NotMeasured

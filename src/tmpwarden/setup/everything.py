@@ -14,6 +14,7 @@ from ..leases import static_temp
 from ..oskit.files import own_files, places
 from ..sweep.store import quarantine
 from ..sweep.store.labels import restorable, still_there
+from ..sweep.weigh.unattended import refusal
 from ..text import plural
 from . import apply, record, schedulers, shells, temp, timer
 from .apply import remove_unused_runtimes as remove_unused_runtimes
@@ -69,7 +70,10 @@ def plan(wanted: Wanted) -> SetupPlan:
         changes += [Change("hooks", edit, target.id) for edit in done.changed]
         remaining += done.advice
     scheduled, complaint = _timer(wanted)
-    ways = _ways(targets, has_timer=not complaint)
+    no_end = refusal()
+    ways = () if no_end else _ways(targets, has_timer=not complaint)
+    if no_end:
+        remaining.append(f"Sessions get no temp directory of their own, and nothing is removed by itself: {no_end}")
     for way in ways:
         changes += [Change("temp", edit, way.agent) for edit in way.edits if edit.changes]
         remaining += way.remaining

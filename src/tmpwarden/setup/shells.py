@@ -7,6 +7,7 @@ import shlex
 import shutil
 
 from ..errors import BrokenSettings
+from ..oskit import system
 from ..oskit.files import places
 from ..text import shown
 from .edits import Edit, read, resolved
@@ -16,9 +17,9 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def shell_of(environ_shell: str) -> str:
-    """The shell named in $SHELL, or bash."""
+    """The shell named in $SHELL, or the one that this system gives everybody."""
     name = os.path.basename(environ_shell)
-    return name if name in SHELLS else "bash"
+    return name if name in SHELLS else system.customs.SHELL
 
 
 def programs_here() -> tuple[tuple[str, str], ...]:

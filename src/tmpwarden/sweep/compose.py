@@ -30,6 +30,7 @@ from .weigh.consent import Consent, note_first_run
 from .weigh.evidence import OwnerOf, World
 from .weigh.judge import Standing, keeping
 from .weigh.pressure import Pressure
+from .weigh.unattended import refusal
 from .weigh.weigher import Weigher
 
 TYPE_CHECKING = False
@@ -244,7 +245,8 @@ def _standing(
     protected = places.protected()  # once: asking for homes costs as much as all the rest of a small unit
     not_understood = settings.unread_limits if request.unattended else settings.unread
     unread = shown(not_understood[0]) if not_understood else None
-    ordinary = Standing(unread=unread, may_rescue=settings.rescue_git)  # what most units have
+    not_unattended = refusal(settings) if request.unattended else ""
+    ordinary = Standing(unread=unread, not_unattended=not_unattended, may_rescue=settings.rescue_git)  # most units
 
     def standing_of(finding: Finding, evidence: Evidence) -> Standing:
         is_protected = finding.kind is Kind.DIR and finding.path in protected

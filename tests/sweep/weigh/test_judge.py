@@ -188,7 +188,8 @@ def test_in_doubt_pressure_hurries_nothing_and_the_deed_has_to_ask() -> None:
     assert asked.doubt == "somebody hides"
 
 
-def test_where_processes_cannot_be_seen_only_worthless_unowned_files_age() -> None:
-    unseen = replace(GONE, users=NotMeasured("x", lasting=True), owner=Owner(OwnerState.NONE))
-    assert isinstance(verdict(row(worth=Worth.NONE), unseen), Remove)
-    assert isinstance(verdict(row(worth=Worth.SOME), unseen), Keep)
+@pytest.mark.parametrize("worth", Worth)
+def test_where_processes_cannot_be_seen_nothing_goes_whatever_it_is_worth(worth: Worth) -> None:
+    """The take keeps it for that reason, so a preview must not promise it."""
+    unseen = replace(GONE, users=NotMeasured("x"), owner=Owner(OwnerState.NONE))
+    assert isinstance(verdict(row(worth=worth), unseen), Keep)

@@ -13,6 +13,7 @@ from ...errors import BadArgument, NotFound, PermissionDenied, WouldAsk
 from ...lifecycle import braking
 from ...model.processes import Fate, GrowingFile
 from ...oskit.files import places
+from ...oskit.proc import proven
 from ...processes import end, punching, runaway
 from ...processes.find import look
 from ...text import shown, size
@@ -65,6 +66,9 @@ def command(
 
 
 def _watch(call: Call, for_s: int | None) -> Answer:
+    if unseen := proven.doubt():
+        line = f"Who writes into the temp roots could not be checked here: {unseen}."
+        return Answer({"files": [], "checked": False}, lambda: [line])
     settings = load_settings(call.config_file)
     watch = braking.Watch(braking.limits_of(settings), call.roots, call.config_file)
     until = None if for_s is None and call.for_a_person else time.monotonic() + (for_s or _FIRST_LOOK_S)
@@ -80,7 +84,8 @@ def _watch(call: Call, for_s: int | None) -> Answer:
     except KeyboardInterrupt:
         if not call.for_a_person:
             raise
-    return Answer({"files": [document(one) for one in seen.growing]}, lambda: _lines(seen.growing))
+    data = {"files": [document(one) for one in seen.growing], "checked": True}
+    return Answer(data, lambda: _lines(seen.growing))
 
 
 def _tell(seen: braking.BrakeLook, watch: braking.Watch, said: set[str]) -> None:
@@ -107,6 +112,8 @@ def _once(sentence: str, about: str, said: set[str]) -> None:
 
 def _named(call: Call, pid: int) -> tuple[int, str]:
     """(start, command) of a process that may be stopped or ended when told so."""
+    if unseen := proven.doubt():
+        raise PermissionDenied(f"whose process {pid} is could not be checked here: {unseen}", hint=f"`kill {pid}`")
     found = next((one for one in look(call.roots, named=[pid], config_file=call.config_file) if one.pid == pid), None)
     if found is None:
         raise NotFound(f"there is no process {pid}", hint="`tmpwarden brake` lists who writes")

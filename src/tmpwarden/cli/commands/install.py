@@ -130,8 +130,16 @@ def _diffs(edits: tuple[Edit, ...]) -> Iterator[str]:
 
 def _installed(name: str, agent: str, changed: bool, observe: bool, advice: tuple[str, ...]) -> Iterator[str]:
     yield f"{name}: {'hooks are installed' if changed else 'already installed, nothing changed'}."
+    from ...sweep.weigh.unattended import refusal
+
     verb = "Recorded, not removed" if observe else "Removed"
-    yield f"{verb} from now on: stale cwd files (1 min), scratch of ended sessions, left-overs of dead ones (hourly)."
+    what = "stale cwd files (1 min), scratch of ended sessions, left-overs of dead ones (hourly)"
+    why = "" if observe else refusal()
+    yield (
+        f"Sessions get no temp directory, and nothing is removed by itself: {why}."
+        if why
+        else (f"{verb} from now on: {what}.")
+    )
     yield "Never: anything in use, another user's, transcripts and settings, git work that exists nowhere else."
     yield f"To stop: `tmpwarden uninstall {agent}`, or for a while: `tmpwarden off --for 1h`."
     yield "To undo: `tmpwarden log` shows what went, `tmpwarden undo` brings it back for 24 hours."

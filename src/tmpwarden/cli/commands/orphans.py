@@ -10,6 +10,7 @@ from ...catalogue.process_rows import KINDS
 from ...errors import BadArgument, NotFound, Partial, PermissionDenied, TmpwardenError, WouldAsk
 from ...lifecycle import orphans
 from ...model.processes import Ended, Fate, Orphan
+from ...oskit.proc import proven
 from ...processes.find import look
 from ...text import duration, plural, shown, size
 from .. import ask, documents
@@ -33,8 +34,13 @@ def command(call: Call) -> Answer:
     left-over, and where such a tool server was seen twice, ten minutes apart. The rest is kept, and can be ended by
     naming it.
     """
-    found = looked(call)
-    return Answer({"processes": [document(one) for one in found]}, lambda: lines(found, call.for_a_person))
+    found, unseen = looked(call), proven.doubt()
+    data = {"processes": [document(one) for one in found], "checked": not unseen}
+    return Answer(data, lambda: [not_checked(unseen)] if unseen else lines(found, call.for_a_person))
+
+
+def not_checked(why: str) -> str:
+    return f"Which processes have outlived their agent could not be checked here: {why}."
 
 
 def looked(call: Call) -> Sequence[Orphan]:
@@ -53,6 +59,8 @@ def end(call: Call, pids: tuple[int, ...], kind: str | None, dry_run: bool, yes:
     What somebody may still need is refused even by its number: another user's, one at a terminal or in tmux, a
     service, a database, an agent, anything of a live session, or of none. Each refusal says why.
     """
+    if unseen := proven.doubt():
+        raise PermissionDenied(not_checked(unseen).rstrip("."), hint="`ps` lists processes, `kill PID` ends one")
     doomed = chosen(call, pids, kind)
     if dry_run or not doomed:
         data = {"effect": "would_end", "ended": [document(one) for one in doomed]}

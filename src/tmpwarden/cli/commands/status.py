@@ -18,6 +18,7 @@ from ...lifecycle.last_tick import LastTick
 from ...lifecycle.living import LivingSession, living
 from ...model.sweep import Space
 from ...oskit.files import places, space
+from ...oskit.proc import proven
 from ...setup import apply, timer
 from ...sweep.find.scan import Finder
 from ...sweep.store import books, history
@@ -42,6 +43,7 @@ _SHAPES = 3
 class Status:
     spaces: tuple[Space, ...]
     sessions: tuple[LivingSession, ...]
+    unseen: str  # why it could not be checked that these live, and that there are no others
     hooks: tuple[tuple[str, str], ...]  # agent, state
     timer: str
     last_tick: LastTick | None  # of a timer
@@ -85,6 +87,7 @@ def _answer(call: Call) -> Answer:
     status = Status(
         spaces=spaces,
         sessions=living(catalogue, tuple(roots)),
+        unseen=proven.doubt(),
         hooks=_hooks(call),
         timer=timer.state(),
         last_tick=last_tick.read(),
@@ -123,6 +126,7 @@ def _document(status: Status) -> documents.Document:
             for each, heading in zip(status.spaces, status.trends, strict=True)
         ],
         "sessions": [documents.session(each) for each in status.sessions],
+        "sessions_checked": not status.unseen,
         "hooks": dict(status.hooks),
         "timer": status.timer,
         "timer_last_run": _tick_document(status.last_tick),
@@ -163,11 +167,14 @@ def _lines(status: Status) -> Iterator[str]:
             yield _fact("", words)
         if words := _seen(glances[each.path]):
             yield _fact("", words)
-    if not status.sessions:
+    if status.unseen:
+        yield _fact("sessions", f"could not be checked here: {status.unseen}")
+    elif not status.sessions:
         yield _fact("sessions", "none alive")
     for session in status.sessions:
         name = f"{session.agent}, pid {session.pid}" + (f", session {shown(session.id)}" if session.id else "")
-        yield _fact("session", name + (f", scratch {shown(session.scratch)}" if session.scratch else ""))
+        name += f", scratch {shown(session.scratch)}" if session.scratch else ""
+        yield _fact("recorded", f"{name}; may have ended") if status.unseen else _fact("session", name)
     yield _fact("hooks", ", ".join(f"{agent} {state}" for agent, state in status.hooks) or "no agent found here")
     yield _fact("timer", f"{status.timer}{_tick_told(status.last_tick)}")
     ago = "never" if status.last_clean_s is None else f"{duration(status.last_clean_s)} ago"

@@ -8,15 +8,17 @@ from functools import partial
 from ...agent_facts import FACTS
 from ...guard.rules.verify import complaint_now
 from ...model.sweep import Diagnosis
+from ...oskit import system
 from ...oskit.files import places, space
 from ...oskit.files.opening import entry_names
 from ...oskit.proc.agent_version import program_on_path, version_of
 from ...oskit.proc.own_mount import frozen_way
 from ...sweep.store.journal import NAME, open_intents
+from ...sweep.weigh.unattended import refusal
 from ...text import plural, quoted, shown
 from .. import relief
 from ..patient import HookState, Patient
-from ..read_only import read_only
+from ..read_only import moved_aside, read_only
 
 _WORDS = {
     "untrusted": ("warn", "has our hooks but does not trust them, so they never run", "{0}  # and there: /hooks"),
@@ -131,7 +133,7 @@ def _remedy(path: str, number: int) -> str:
         return f"{sudo}chmod -x {quoted(path)}"
     if path.endswith(".json"):
         return f"${{EDITOR:-vi}} +{number} {quoted(path)}"
-    return f"{sudo}sed -i '{number}s/^/# /' {quoted(path)}"
+    return f"{sudo}{system.customs.SED_IN_PLACE} '{number}s/^/# /' {quoted(path)}"
 
 
 def _is_script(path: str) -> bool:
@@ -202,6 +204,9 @@ def _own_crontab() -> str:
 def check_timer(patient: Patient) -> Iterator[Diagnosis]:
     """The optional timer."""
     if patient.timer is None:
+        if why := refusal(patient.prepared.settings):
+            yield Diagnosis("timer", "ok", f"nothing is removed by itself: {why}.")
+            return
         summary = "no timer clears by itself; hooks or a call now and then do."
         yield Diagnosis("timer", "ok", summary, "", patient.instead_of_timer or "tmpwarden install timer")
     elif patient.timer == "installed":
@@ -218,7 +223,7 @@ def check_journal(patient: Patient) -> Iterator[Diagnosis]:
     state = patient.prepared.state
     journal = f"{state}/{NAME}"
     if os.path.lexists(journal) and not os.path.isfile(journal):
-        aside = f"mv -T --backup=numbered {quoted(journal)} {quoted(f'{journal}.aside')}"
+        aside = moved_aside(journal, ".aside")
         yield Diagnosis("journal", "fail", f"{shown(journal)} is not a file, {_STOPS_US}", "", aside)
     elif stuck := read_only(_existing(state)):
         summary = f"{shown(_existing(state))} {stuck.words}, {_STOPS_US}"

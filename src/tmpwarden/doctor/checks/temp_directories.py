@@ -14,7 +14,7 @@ from ...oskit.proc.reach import Reach
 from ...text import is_within, quoted, shown, size
 from .. import relief
 from ..patient import Patient
-from ..read_only import read_only
+from ..read_only import moved_aside, read_only
 
 
 def check_frozen(patient: Patient) -> Iterator[Diagnosis]:
@@ -65,7 +65,7 @@ def _squatter(path: str) -> tuple[str, str] | None:
         return None
     is_ours = status.st_uid == places.uid()
     sudo = "" if is_ours or places.uid() == 0 else "sudo "
-    aside = f"{sudo}mv -T --backup=numbered {quoted(path)} {quoted(f'{path}.squatted')}"
+    aside = f"{sudo}{moved_aside(path, '.squatted')}"
     if stat.S_ISLNK(status.st_mode):
         return "is a symbolic link", aside
     if not is_ours:

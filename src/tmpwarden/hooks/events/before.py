@@ -14,7 +14,7 @@ from .. import notebook
 from ..dialects.common import Answer
 from .hook_call import HookCall
 from .rules import guard_rules
-from .session_scratch import inherited, open_scratch, scratch_of
+from .session_scratch import has_no_end, inherited, open_scratch, scratch_of
 
 _UNGUARDED = ("other", "search", "list")  # tools that nobody has a word about, unless a rule names them
 
@@ -115,6 +115,8 @@ def _made(call: HookCall) -> str | None:
     """A scratch for a session that got none at its start: its hooks came later, or could not have told anybody."""
     from ...errors import TmpwardenError
 
+    if has_no_end(call.state):
+        return None
     try:
         return open_scratch(call).path
     except (TmpwardenError, OSError) as problem:

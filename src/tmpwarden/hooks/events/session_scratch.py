@@ -2,6 +2,7 @@
 
 import posix
 
+from ...oskit import system
 from ...oskit.proc import own_mount
 from ...small_files import REPLACED, read_text, write
 from .. import notebook
@@ -27,6 +28,18 @@ def scratch_of(call: HookCall) -> tuple[str | None, bool]:
         return None, False
     is_ours = status.st_uid == posix.geteuid() and status.st_mode & 0o170000 == 0o040000
     return (path, path != note) if is_ours else (None, False)
+
+
+def has_no_end(state: str) -> str:
+    """Why it could not be proven that a session's scratch is no longer used, so that none is handed out; "" where it
+    can, and what is left of it is removed."""
+    if why := system.proof.doubt(state):
+        return why
+    if system.proof.IS_UNATTENDED:
+        return ""
+    from ...sweep.weigh.unattended import refusal
+
+    return refusal()
 
 
 def open_scratch(call: HookCall) -> "ScratchDirectory":

@@ -8,7 +8,7 @@ from ...repos.rescue import told
 from .. import notebook
 from ..dialects.common import Answer
 from .hook_call import HookCall, is_second
-from .session_scratch import inherited, open_scratch, remember, remembered, scratch_of
+from .session_scratch import has_no_end, inherited, open_scratch, remember, remembered, scratch_of
 
 _MARK = "# tmpwarden"
 _NO_BYTES, _NO_INODES = 1 << 20, 16  # less than that is nothing to an agent
@@ -39,6 +39,8 @@ def guide(call: HookCall) -> Answer | None:
 
 def _known(call: HookCall) -> str:
     """What the session itself was told; nothing is made here but a static directory that was gone."""
+    if has_no_end(call.state):
+        return ""
     if call.dialect.facts["temp_file"] and (static := _static(call)):
         return f"$TMPDIR ({static})"
     path, is_tmpdir = scratch_of(call)
@@ -86,6 +88,9 @@ def _is_full(root: str) -> bool:
 
 def _scratch(call: HookCall) -> tuple[str, dict[str, str]]:
     """What to tell the model, and the variables for its commands."""
+    if why := has_no_end(call.state):  # no lease, no TMPDIR, and no promise that anything is deleted
+        notebook.log(call.notes, f"no temp directory for this session: {why}")
+        return "", {}
     facts = call.dialect.facts
     env_file = call.environ.get(facts["temp_variable"].encode(), b"").decode("utf-8", "surrogateescape")
     reaches_commands = bool(env_file) or facts["temp_by"] == "answer"

@@ -98,11 +98,18 @@ def at_once(path: str, flags: int) -> int:
     """An opener for `open`: a fifo or a device in the place of a file would keep us for ever, and is refused."""
     fd = os.open(path, flags | os.O_NONBLOCK | os.O_CLOEXEC)
     status = os.fstat(fd)
-    is_null = status.st_rdev == os.makedev(1, 3)  # /dev/null: how a file is masked
-    if status.st_mode & _KIND in _ENDLESS and not is_null:
+    if status.st_mode & _KIND in _ENDLESS and not is_null_device(status):
         os.close(fd)
         raise OSError(errno.EINVAL, "is not a file", path)
     return fd
+
+
+def is_null_device(status: os.stat_result) -> bool:
+    """Whether it is /dev/null, by which a file is masked. Its number is another one on each system."""
+    try:
+        return status.st_mode & _KIND == 0o020000 and status.st_rdev == os.stat(os.devnull).st_rdev
+    except OSError:
+        return False
 
 
 def append_line(path: str, line: bytes | str) -> None:

@@ -64,7 +64,7 @@ class Holders:
         holders = cls()
         if system.looking.look(holders, variables, frozenset(exclude), outside=outside, closely=closely, uses=uses):
             return holders
-        holders._blind = NotMeasured(system.looking.BLIND, lasting=system.looking.IS_LASTING)
+        holders._blind = NotMeasured(system.looking.BLIND)
         if look_by_psutil(holders, variables):
             holders._locate = locate
         return holders

@@ -13,8 +13,8 @@ A port brings these. "Raises" means OSError where it was not measured, and one o
 | processes | `living pids owner_of other_threads numbers_below arguments environment program cgroup boot_time_s
 started_s` |
 | vitals | what a process is and costs: `look_at proportional_bytes` |
-| ending | hold on to a process until it ends: `CAN_FOLLOW hold send reap progress` |
-| looking | one look at everybody: `look`, and why it cannot be had: `BLIND IS_LASTING` |
+| ending | hold on to a process until it ends: `CAN_FOLLOW SURVIVES_FORK hold send reap progress` |
+| looking | one look at everybody: `look`, and why it cannot be had: `BLIND` |
 | mapped | code that is run from files: `read_maps` |
 | locks | `locked_inodes bound_sockets listening_sockets listeners` |
 | connections | sockets: `sockets_of table listening_locally` |
@@ -24,7 +24,9 @@ started_s` |
 | descriptors | open files and paths: `path_of way_to reopened pin set_mode` |
 | entries | `dated born_ns rename_new copy_attributes`; enter a directory but no mount: `entering` |
 | room | quotas and memory: `limits project_of memory_limit` |
-| customs | names and programs: `TMP_NAMES HAS_LAUNCHD SHELL OPENER CATALOGUE PSEUDO_FILES` |
+| customs | names and programs: `TMP_NAMES HAS_LAUNCHD SHELL OPENER CATALOGUE PSEUDO_FILES
+REMOUNT SED_IN_PLACE
+MOVE_ASIDE` |
 | private_mounts | a /tmp of one's own: `IS_THERE unshare mount detach why_not`, flags |
 | proof | whether what this system says of processes has been proven on this very build: `doubt test IS_UNATTENDED` |
 """

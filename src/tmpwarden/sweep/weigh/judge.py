@@ -32,6 +32,7 @@ class Standing:
     unread: str | None = None  # the file and line that may protect it and cannot be understood
     may_rescue: bool = False  # git work is saved before a unit goes
     gone_since_ns: int | None = None  # its age counts from the end of its session, if that is later
+    not_unattended: str = ""  # why a run without a person may remove nothing on this system
     is_backlog: bool = False  # unattended, worth something, older than our first run, nobody consented yet
 
 
@@ -67,6 +68,8 @@ def _kept_by_place(finding: Finding, evidence: Evidence, standing: Standing) -> 
         return Reason.PROTECTED, finding.path
     if standing.keep_listed is not None:
         return Reason.KEEP_LIST, standing.keep_listed
+    if standing.not_unattended:
+        return Reason.NOT_MEASURED, standing.not_unattended
     if standing.unread is not None:
         return Reason.NOT_MEASURED, f"{standing.unread} is broken and may say that it stays"
     return None
@@ -76,17 +79,12 @@ def _kept_by_use(finding: Finding, evidence: Evidence) -> _Kept:
     match evidence.users:
         case Held(by):
             return Reason(by[0].kind.value), by[0].detail
-        case NotMeasured(why) as doubt if not (doubt.askable or _needs_no_witness(finding.litter, doubt, evidence)):
+        case NotMeasured(why) as doubt if not doubt.askable:  # as the take will say, whatever the item is worth
             is_alive = evidence.owner.state is OwnerState.ALIVE
             return (Reason.OWNER_ALIVE, evidence.owner.detail) if is_alive else (Reason.NOT_MEASURED, why)
         case Nobody() | NotMeasured():
             is_alive = evidence.owner.state is OwnerState.ALIVE
             return (Reason.OWNER_ALIVE, evidence.owner.detail) if is_alive else None
-
-
-def _needs_no_witness(litter: Litter, doubt: NotMeasured, evidence: Evidence) -> bool:
-    """Where no system tells of users, only what is worthless and says itself that nobody owns it may still age."""
-    return doubt.lasting and litter.worth is Worth.NONE and evidence.owner.state is OwnerState.NONE
 
 
 def _doubt(evidence: Evidence) -> str:

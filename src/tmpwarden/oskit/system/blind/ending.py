@@ -6,6 +6,7 @@ import os
 
 from .untold import untold
 
+SURVIVES_FORK = False  # a forked child of ours cannot wait for it
 CAN_FOLLOW = False  # a number alone may name another process by the time we end it
 
 

@@ -10,19 +10,19 @@ from ...proc.locks import Inodes
 
 def locked_inodes(except_pids: Collection[int] = ()) -> Inodes | NotMeasured:
     """Not measured."""
-    return NotMeasured("on this system locks cannot be seen", lasting=True)
+    return NotMeasured("on this system locks cannot be seen")
 
 
 def bound_sockets() -> frozenset[bytes] | NotMeasured:
     """Not measured."""
-    return NotMeasured("on this system sockets cannot be seen", lasting=True)
+    return NotMeasured("on this system sockets cannot be seen")
 
 
 def listening_sockets() -> frozenset[str] | NotMeasured:
     """Not measured."""
-    return NotMeasured("on this system sockets cannot be seen", lasting=True)
+    return NotMeasured("on this system sockets cannot be seen")
 
 
 def listeners(dir_fd: int, name: str) -> Users:
     """Not measured."""
-    return NotMeasured("on this system a socket cannot be asked who listens", lasting=True)
+    return NotMeasured("on this system a socket cannot be asked who listens")

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from .proof import BLIND as BLIND
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...proc.holders import Holders
-
-BLIND, IS_LASTING = "on this system tmpwarden cannot see which processes use an item", True
 
 
 def look(

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from .looking import BLIND
-
+BLIND = "on this system tmpwarden cannot see which processes use an item"
 IS_UNATTENDED = False
 
 

@@ -6,3 +6,6 @@ SHELL = "zsh"  # of who has said nothing else
 OPENER: str | None = "/usr/bin/open"  # the program that shows a page
 CATALOGUE = "macos"  # the word for this system in the catalogue's `os`
 PSEUDO_FILES = ("/dev/fd/",)  # a link there is not a file of anybody's
+REMOUNT = "mount -uw"  # how a file system becomes writable again
+SED_IN_PLACE = "sed -i ''"
+MOVE_ASIDE = "mv"  # to a name that is free, or becomes so

@@ -6,3 +6,6 @@ SHELL = "bash"  # of who has said nothing else
 OPENER: str | None = None  # the program that shows a page; None: whatever browser is found
 CATALOGUE = "linux"  # the word for this system in the catalogue's `os`
 PSEUDO_FILES = ("/proc/",)  # a link there is not a file of anybody's
+REMOUNT = "mount -o remount,rw"  # how a file system becomes writable again
+SED_IN_PLACE = "sed -i"
+MOVE_ASIDE = "mv -T --backup=numbered"  # to a name that is free, or becomes so

@@ -7,6 +7,7 @@ import signal
 
 from .hot import stat_fields
 
+SURVIVES_FORK = True  # what holds a process holds it in a forked child of ours, too
 CAN_FOLLOW = hasattr(os, "pidfd_open")  # a number alone may name another process by the time we end it
 
 

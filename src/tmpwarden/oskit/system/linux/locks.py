@@ -64,7 +64,7 @@ def listeners(dir_fd: int, name: str) -> Users:
     sees us; and through a pinned descriptor the path always fits into sun_path and nobody can swap the name.
     """
     if not hasattr(os, "O_PATH"):
-        return NotMeasured("this system cannot ask a socket who listens", lasting=True)
+        return NotMeasured("this system cannot ask a socket who listens")
     try:
         pinned = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
     except OSError as error:

@@ -14,6 +14,7 @@ from ...proc.holders import MOST_PER_PATH, Key, Use
 from ...proc.namespaces import Mount, MountTable
 from . import detached, links, visibility
 from .mounting import unescape
+from .proof import BLIND as BLIND
 from .reading import read
 
 TYPE_CHECKING = False
@@ -25,7 +26,6 @@ _PAUSES_S = 0.002, 0.02, 0.1, 0.0  # between tries, for one whose program is bei
 
 _LAYERS = ("lowerdir=", "lowerdir+=", "upperdir=", "workdir=")
 _LOOPS = "/sys/block"
-BLIND, IS_LASTING = "this system has no /proc that tells of every process", False  # it may come back
 
 
 def look(

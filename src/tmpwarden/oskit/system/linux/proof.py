@@ -5,8 +5,7 @@ from __future__ import annotations
 
 import os
 
-from .looking import BLIND
-
+BLIND = "this system has no /proc that tells of every process"
 IS_UNATTENDED = True  # what is proven here is enough for runs that nobody watches
 
 
