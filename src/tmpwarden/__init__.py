@@ -16,6 +16,14 @@ Keep, Reason, Outcome, Session. What they raise: errors.TmpwardenError and its s
 docs/api.md tells more. All other modules are internal and may change at any time.
 """
 
+import sys
+
+if sys.version_info < (3, 11):  # noqa: UP036  from a clone: pip says it by itself
+    _needs = f"tmpwarden needs Python 3.11 or newer, and this is {sys.version_info[0]}.{sys.version_info[1]}"
+    if sys.argv[:1] == ["-m"]:
+        sys.exit(_needs)
+    raise ImportError(_needs)
+
 # Everything here is lazy: a hook starts before every tool call and other people's programs import us,
 # so `import tmpwarden` itself must cost next to nothing.
 __version__ = "0.2.0"

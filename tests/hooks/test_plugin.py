@@ -13,6 +13,7 @@ from hooks.calling import PYTHON, REPOSITORY
 from support.mounts import needs_root
 from support.user import OrdinaryUser
 from tmpwarden import __version__
+from tmpwarden.setup.runtime import is_apples_window
 
 PLUGIN = REPOSITORY / "src"  # what Claude Code copies: the package and three small files
 HOOKS = json.loads((PLUGIN / "hooks" / "hooks.json").read_text())["hooks"]
@@ -277,3 +278,31 @@ def test_a_broken_plugin_ends_with_0_and_says_nothing(tmp_path: Path, own_world:
         memory.write_text("/bin/false\n\n")
     result = launch(root, "PostToolUse", shell=shell)
     assert (result.returncode, result.stdout, result.stderr) == (0, "", "")
+
+
+def test_apples_window_that_asks_for_tools_is_no_python(tmp_path: Path, own_world: Path) -> None:
+    """Where macOS has no developer tools, /usr/bin/python3 opens a window; `xcode-select -p` tells without one."""
+    root, opened = checkout(tmp_path / "plugin"), tmp_path / "opened"
+    for name, does in (("python3", f"touch {opened}; exit 1"), ("xcode-select", "exit 2")):
+        (tmp_path / name).write_text(f"#!/bin/sh\n{does}\n")
+        (tmp_path / name).chmod(0o755)
+    launcher = root / "hooks" / "launch"
+    text = launcher.read_text()
+    for name in ("python3", "xcode-select"):
+        assert f"/usr/bin/{name}" in text
+        text = text.replace(f"/usr/bin/{name}", str(tmp_path / name))
+    launcher.write_text(text)
+    assert launch(root, CLAUDE_ENV_FILE=str(tmp_path / "env")).returncode == 0
+    assert not opened.exists()
+    assert (own_world / "state" / "tmpwarden" / "hooks" / "python").exists(), "another Python was found"
+
+
+def test_setup_knows_apples_window_too(tmp_path: Path) -> None:
+    tool = tmp_path / "xcode-select"
+    tool.write_text("#!/bin/sh\nexit 2\n")
+    assert not is_apples_window("/usr/bin/python3", str(tool)), "there is no such tool, as on Linux"
+    tool.chmod(0o755)
+    assert is_apples_window("/usr/bin/python3", str(tool))
+    assert not is_apples_window("/opt/homebrew/bin/python3", str(tool))
+    tool.write_text("#!/bin/sh\nexit 0\n")
+    assert not is_apples_window("/usr/bin/python3", str(tool))

@@ -152,7 +152,7 @@ def _is_roots_and_for_all(status: os.stat_result) -> bool:
 
 def suits(path: str) -> bool:
     """Old enough to last and new enough to run: no pyenv shim (ten times as slow), no venv (it may vanish)."""
-    if "/shims/" in path or not os.access(path, os.X_OK):
+    if "/shims/" in path or not os.access(path, os.X_OK) or is_apples_window(path):
         return False
     if os.path.exists(os.path.join(os.path.dirname(os.path.dirname(path)), "pyvenv.cfg")):
         return False
@@ -161,6 +161,14 @@ def suits(path: str) -> bool:
         return _is_new_enough(path, status.st_ino, status.st_mtime_ns)
     except (OSError, subprocess.TimeoutExpired):
         return False
+
+
+def is_apples_window(path: str, xcode_select: str = "/usr/bin/xcode-select") -> bool:
+    """/usr/bin/python3 of macOS where no developer tools are installed: it is no Python, and opens a window that asks
+    for them."""
+    if path != "/usr/bin/python3" or not os.access(xcode_select, os.X_OK):
+        return False
+    return subprocess.run([xcode_select, "-p"], capture_output=True, timeout=10).returncode != 0
 
 
 @cache  # a setup asks for each agent, several times

@@ -17,6 +17,7 @@ from ..model.request import Request, Thresholds
 from ..model.sweep import Evidence, Finding, Litter, Measure, Owner, Receipt, Witness
 from ..model.terms import Kind, OwnerState, Reason, Tier
 from ..oskit.files import places
+from ..oskit.proc import proven
 from ..oskit.proc.namespaces import MountTable
 from ..oskit.proc.reach import Reach
 from ..text import shown
@@ -137,6 +138,7 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
         settings = replace(settings, unread=unread, unread_limits=(*settings.unread_limits, *catalogue.misspelt))
     for agent in request.agents:
         catalogue.agent(agent)
+    only_looks = proven.tested() if settings.macos_remove or not request.unattended else ""
     roots = places.temp_roots(request.roots, extra=known_roots.remembered())
     home = request.home if roots.confined else places.home()
     leased = () if roots.confined else _leased(roots)
@@ -156,6 +158,7 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     standing_of = _standing(request, settings, consent, now_ns, kept_paths)
     weigher = Weigher(world, limits, standing_of, now_ns, pressure.roots)
     warnings = [*settings.warnings, *catalogue.warnings, *roots.warnings, *about_words]
+    warnings += [f"tmpwarden only looks here and removes nothing: {only_looks}"] * bool(only_looks)
     home_roots = frozenset(start.root for start in starts if start.is_home)
     return Prepared(
         request=request,

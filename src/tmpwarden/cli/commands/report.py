@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import socket
+import subprocess
 import sys
 import time
 from collections.abc import Iterator, Sequence
@@ -19,6 +20,7 @@ from ...errors import BadArgument, NotFound, TmpwardenError
 from ...lifecycle.living import living
 from ...model.request import Request
 from ...model.terms import Reason
+from ...oskit import system
 from ...oskit.files import atomic, places
 from ...processes.find import look as look_at_processes
 from ...report import page, sent
@@ -137,6 +139,8 @@ def _frame(call: Call, document: Document) -> Document:
 
 
 def _opened(path: str) -> bool:
+    if system.customs.OPENER:
+        return subprocess.run([system.customs.OPENER, path], capture_output=True, check=False).returncode == 0
     import webbrowser
     from urllib.request import pathname2url
 
