@@ -14,3 +14,8 @@ def sockets_of(pid: int) -> tuple[str, set[int]]:
 def table(pid: int) -> list[Socket]:
     """Raises OSError."""
     raise untold()
+
+
+def listening_locally(pid: int) -> set[int]:
+    """Raises OSError."""
+    raise untold()

@@ -1,0 +1,12 @@
+"""The other end of a pipe or socket pair: not told."""
+
+from __future__ import annotations
+
+from ....model.answers import NotMeasured
+from ...proc.far_ends import FarEnd, NoFarEnd
+from .untold import WHY
+
+
+def far_end(pid: int, fd: int) -> NoFarEnd | FarEnd | NotMeasured:
+    """Not measured."""
+    return NotMeasured(WHY)
