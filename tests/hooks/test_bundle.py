@@ -3,6 +3,7 @@
 import json
 import marshal
 import os
+import shutil
 import subprocess
 import sys
 from pathlib import Path
@@ -35,20 +36,8 @@ if len(sys.argv) > 1:
 def sample(tmp_path: Path) -> Path:
     """A tmpwarden of our own, with one package more than the real one."""
     package = tmp_path / "lib" / "tmpwarden"
-    for name in ("hooks", "oskit", "oskit/files", "sample"):
-        (package / name).mkdir(parents=True, exist_ok=True)
-        (package / name / "__init__.py").write_text("")
-    for name in (
-        "__init__.py",
-        "bundle.py",
-        "hooks/bundling.py",
-        "oskit/files/atomic.py",
-        "oskit/files/own_dirs.py",
-        "oskit/race.py",
-        "errors.py",
-        "stamped.py",
-    ):
-        (package / name).write_text((SOURCE / "tmpwarden" / name).read_text())
+    shutil.copytree(SOURCE / "tmpwarden", package, ignore=shutil.ignore_patterns("__pycache__"))
+    (package / "sample").mkdir()
     sources = {
         "__init__": "from . import other\n",
         "inner": "from __future__ import annotations\nimport posix\nfrom .other import WORD\n",

@@ -47,6 +47,10 @@ def everything(caller: str) -> None:
     too_early, taken, said = set(), set(), []
     for age_s in sorted({each for each in waits_s.values() if each > 2 * HOUR_S}):
         for seconds in (age_s - HOUR_S, age_s + HOUR_S):
+            # A process of the machine that could not be read at the first look may have ended: "unknown" is "absent" then.
+            for path, verdict in hearing():
+                if path in waits_s:
+                    waits_s[path] = min(waits_s[path], longest_s(verdict))
             there = {path for path in waits_s if os.path.lexists(path)}
             said += at(seconds, caller)
             gone = {path for path in there if not os.path.lexists(path)}
