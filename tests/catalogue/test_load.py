@@ -9,6 +9,7 @@ from tmpwarden.catalogue.load import Catalogue, load
 from tmpwarden.catalogue.overrides import Override
 from tmpwarden.errors import UnknownAgent
 from tmpwarden.model.terms import Kind, Tier
+from tmpwarden.oskit import system
 
 ROW = """
 [[litter]]
@@ -212,3 +213,47 @@ def test_a_never_row_cannot_be_overridden() -> None:
 
 def test_an_override_of_no_row_is_told() -> None:
     assert overridden("claude.nothing").warnings == ("config.toml:3: no row is called claude.nothing",)
+
+
+MAC_ROW = row("acme-mac").replace("{tmp}", "{library}/Caches/acme") + 'os = ["macos"]\n'
+
+
+def finds(catalogue: Catalogue, path: str, name: str) -> bool:
+    """From a home /h with the temp root /var/folders/zz/xyz/T."""
+    for place in catalogue.places(["/var/folders/zz/xyz/T", "/t"], "/h", environ={}):
+        here, rest = place, path.removeprefix(place.path)
+        if rest != path and all(here := here.child(step) if here else None for step in filter(None, rest.split("/"))):
+            match = here.classify(name, Kind.FILE)
+            if match is not None:
+                return True
+    return False
+
+
+def test_a_row_of_macos_is_looked_for_there_and_nowhere_else(drop_ins: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (drop_ins / "acme.toml").write_text(file("acme", MAC_ROW))
+    assert not finds(load(), "/h/Library/Caches/acme", "acme-mac")
+    monkeypatch.setattr(system.customs, "CATALOGUE", "macos")
+    assert finds(load(), "/h/Library/Caches/acme", "acme-mac")
+
+
+@pytest.mark.parametrize(("base", "path"), [("darwin_temp", "T"), ("darwin_cache", "C"), ("mac_folders", "")])
+def test_the_directories_that_macos_gives_a_user_have_names(drop_ins: Path, base: str, path: str) -> None:
+    (drop_ins / "acme.toml").write_text(file("acme", row("acme-x").replace("{tmp}", f"{{{base}}}/acme")))
+    place = f"/var/folders/zz/xyz/{path}".rstrip("/")
+    assert finds(load(), f"{place}/acme", "acme-x")
+    assert not finds(load(), "/t/acme", "acme-x")
+
+
+def test_a_temp_root_of_macos_is_one_place_for_its_rows_and_everybodys(drop_ins: Path) -> None:
+    rows = (row("acme-x").replace("{tmp}", "{darwin_temp}"), row("acme-y"))
+    (drop_ins / "acme.toml").write_text(file("acme", *rows))
+    places = [
+        place for place in load().places(["/var/folders/zz/xyz/T"], "/h", environ={}) if place.path.endswith("/T")
+    ]
+    assert len(places) == 1
+    assert places[0].classify("acme-x", Kind.FILE) and places[0].classify("acme-y", Kind.FILE)
+
+
+def test_a_system_that_is_none_is_named(drop_ins: Path) -> None:
+    (drop_ins / "acme.toml").write_text(file("acme", row("acme-x") + 'os = ["amiga"]\n'))
+    assert "'amiga' is none of linux macos" in load().warnings[0]

@@ -4,13 +4,14 @@ import os
 import subprocess
 import time
 import uuid
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from support.holding import ended_pid
-from tmpwarden.catalogue.load import load
+from tmpwarden.catalogue.load import load, rows_of_every_system
 from tmpwarden.catalogue.matcher import Place
 from tmpwarden.catalogue.planting import Planted, plant, root_for
 from tmpwarden.model.request import Request, Thresholds
@@ -57,6 +58,12 @@ def _row_of(planted: Planted, places: dict[str, Place]) -> str | None:
         if match:
             return match.litter.key
     return None
+
+
+@pytest.fixture(autouse=True)
+def every_system() -> Iterator[None]:
+    with rows_of_every_system():
+        yield
 
 
 def make_garden(world: Path, pid: int, session: str = "") -> Garden:

@@ -74,7 +74,7 @@ def planted(config: str) -> frozenset[str]:
     Path(places.config_dir(), "config.toml").write_text(config)
     roots, paths, session, pid = ["/tmp", "/var/tmp", "/dev/shm"], set(), str(uuid.uuid4()), ended_pid()
     for row in load(dirs=()).rows:
-        if "{project}" not in row.place:
+        if "{project}" not in row.place and "linux" in (row.os or ("linux",)):
             roots.append(root_for(row, f"/tmp/roots/{row.key}"))
             paths |= {each.path for each in plant(row, roots[-1], places.home(), pid=pid, session=session)}
     os.makedirs(places.state_dir(), mode=0o700)

@@ -20,8 +20,9 @@ TABLES = ("hooks", "setup", "temp")  # of an agent's file, beside [agent] and [[
 _AGENT_KEYS = {"id", "name", "programs", "session_env", "registry", "keeps_rewrite"}
 _ROW_KEYS = {
     *("id", "in", "name", "kind", "tier", "worth", "owner", "why", "seen", "matches", "spares"),
-    *("grace", "min_age", "max_age", "resume", "checks", "max_bytes", "fixed", "verified", "beats", "git"),
+    *("grace", "min_age", "max_age", "resume", "checks", "max_bytes", "fixed", "verified", "beats", "git", "os"),
 }
+SYSTEMS = ("linux", "macos")
 
 
 def decode(
@@ -108,7 +109,10 @@ def _row(table: dict[str, Any], agent_id: str, reading: Reading) -> Litter:
         matches=fields.texts(table, "matches", reading),
         spares=fields.texts(table, "spares", reading),
         source=reading.source,
+        os=fields.texts(table, "os", reading),
     )
+    if unknown := [name for name in row.os if name not in SYSTEMS]:
+        reading.complain("os", f"{unknown[0]!r} is none of {' '.join(SYSTEMS)}")
     if not reading.trusted:
         for law in _ROW_LAWS:
             law(row, reading)

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from functools import cache
 
 from ..errors import UnknownAgent
 from ..lazy_dataclass import dataclass, replace
 from ..model.sweep import Agent, Litter
 from ..model.terms import Kind, OwnerRule, Tier, Worth
+from ..oskit import system
 from ..oskit.files.opening import entry_names
 from ..oskit.files.own_files import stranger
 from ..text import nearest, shown
@@ -52,8 +54,10 @@ class Catalogue:
         bases = {"tmp": tuple(dict.fromkeys(roots))}
         if home is not None:
             bases |= {"home": (home,), **xdg(home, os.environ if environ is None else environ)}
-            bases["mac_folders"] = mac_folders(bases["tmp"])
-        return matcher.places(self.rows, bases, os.geteuid() if uid is None else uid)
+            folders = bases["mac_folders"] = mac_folders(bases["tmp"])
+            bases |= {"darwin_temp": _below(folders, "T"), "darwin_cache": _below(folders, "C")}
+            bases["library"] = _below((home,), "Library")
+        return matcher.places(list(filter(_is_looked_for, self.rows)), bases, os.geteuid() if uid is None else uid)
 
     def sharing(self, directories: Iterable[str]) -> Catalogue:
         """With a row for each directory right below a temp root that sessions share as their TMPDIR."""
@@ -69,6 +73,28 @@ class Catalogue:
         """Where our own and leased things lie below roots that nobody called temp roots: no other row's business."""
         ours = [row for row in self.rows if row.agent == _OURS]
         return matcher.places(ours, {"tmp": tuple(roots)}, os.geteuid())
+
+
+_of_every_system = False
+
+
+@contextmanager
+def rows_of_every_system() -> Iterator[None]:
+    """A rehearsal proves all rows, wherever it runs."""
+    global _of_every_system
+    _of_every_system = True
+    try:
+        yield
+    finally:
+        _of_every_system = False
+
+
+def _is_looked_for(row: Litter) -> bool:
+    return not row.os or _of_every_system or system.customs.CATALOGUE in row.os
+
+
+def _below(directories: Iterable[str], name: str) -> tuple[str, ...]:
+    return tuple(os.path.join(directory, name) for directory in directories)
 
 
 def _shared(path: str) -> Litter:

@@ -202,18 +202,23 @@ def _marker(start: _State) -> IsMarked:
 
 def places(rows: Iterable[Litter], bases: Mapping[str, tuple[str, ...]], uid: int) -> tuple[Place, ...]:
     """One place for each directory that a row's `in` may start from. `bases`: "tmp" -> the temp roots, "home" -> ..."""
-    routes: dict[str, list[_Route]] = {}
+    routes: list[tuple[str, _Route]] = []
     wanted = tuple(f"{{{base}}}" for base, paths in bases.items() if paths)
     for row in in_order(row for row in rows if row.place.startswith(wanted)) if wanted else ():
         base, parts = split_place(row.place)
         steps = tuple(component(part, uid) for part in parts)
-        routes.setdefault(base, []).append(_Route(row, steps, name_pattern(row.name, uid), hint_of(row.name)))
-    return tuple(
-        Place(path.rstrip("/") or "/", path.rstrip("/") or "/", base != "tmp", _State(tuple(found), 0, {}))
-        for base in BASES
-        if (found := routes.get(base))
-        for path in bases.get(base, ())
-    )
+        routes.append((base, _Route(row, steps, name_pattern(row.name, uid), hint_of(row.name))))
+    roots, mac_temps = bases.get("tmp", ()), bases.get("darwin_temp", ())
+    found = []
+    for base in BASES:
+        for path in bases.get(base, ()):
+            if base == "darwin_temp" and path in roots:
+                continue  # one place for both, or an entry would be found twice
+            both = {base, "darwin_temp"} if base == "tmp" and path in mac_temps else {base}
+            if mine := tuple(route for its, route in routes if its in both):
+                top = path.rstrip("/") or "/"
+                found.append(Place(top, top, base not in ("tmp", "darwin_temp"), _State(mine, 0, {})))
+    return tuple(found)
 
 
 def in_order(rows: Iterable[Litter]) -> tuple[Litter, ...]:

@@ -4,7 +4,19 @@ from __future__ import annotations
 
 from ..lazy_dataclass import dataclass
 
-BASES = ("tmp", "home", "xdg_cache", "xdg_config", "xdg_data", "xdg_state", "project", "mac_folders")
+BASES = (
+    "tmp",
+    "home",
+    "xdg_cache",
+    "xdg_config",
+    "xdg_data",
+    "xdg_state",
+    "project",
+    "mac_folders",
+    "darwin_temp",
+    "darwin_cache",
+    "library",
+)
 FLAGS = 0x110  # re.ASCII | re.DOTALL, said without importing re
 
 

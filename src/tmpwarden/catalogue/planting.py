@@ -45,7 +45,7 @@ def plant(row: Litter, tmp: str, home: str, *, pid: int, session: str) -> tuple[
 
 def root_for(row: Litter, directory: str) -> str:
     """The temp root, or the project, below `directory` beside which a row's examples are planted; made."""
-    root = os.path.join(directory, _MAC_TEMP) if row.place.startswith("{mac_folders}") else directory
+    root = os.path.join(directory, _MAC_TEMP) if row.place.startswith(("{mac_folders}", "{darwin_")) else directory
     os.makedirs(root, mode=0o700, exist_ok=True)
     return root
 
@@ -53,7 +53,9 @@ def root_for(row: Litter, directory: str) -> str:
 def directory_of(row: Litter, tmp: str, home: str) -> str:
     """Where a row looks; `*` becomes a name that is nobody's."""
     base, parts = split_place(row.place)
-    starts = {"tmp": tmp, "project": tmp, "mac_folders": os.path.dirname(tmp)}
+    folders = os.path.dirname(tmp)
+    starts = {"tmp": tmp, "project": tmp, "mac_folders": folders, "library": os.path.join(home, "Library")}
+    starts |= {"darwin_temp": os.path.join(folders, "T"), "darwin_cache": os.path.join(folders, "C")}
     start = starts.get(base) or os.path.join(home, _BELOW_HOME[base])
     uid = str(os.geteuid())
     return os.path.join(start, *(part.replace("{uid}", uid).replace("*", _ANYTHING) for part in parts))

@@ -34,6 +34,7 @@ class Litter:
     matches: tuple[str, ...] = ()
     spares: tuple[str, ...] = ()
     source: str = ""  # the file the row came from
+    os: tuple[str, ...] = ()  # systems on which it is looked for; none: on all
     is_users_age: bool = False  # max_age_s is the user's own word on this row: no age for all rows replaces it
 
     @property

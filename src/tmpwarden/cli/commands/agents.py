@@ -6,7 +6,7 @@ import os
 import subprocess
 import time
 import uuid
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict
 from enum import Enum
@@ -16,7 +16,7 @@ import click
 from ...agent_facts import FACTS
 from ...catalogue import wording
 from ...catalogue.files import BUILT_IN
-from ...catalogue.load import Catalogue, load, read
+from ...catalogue.load import Catalogue, load, read, rows_of_every_system
 from ...catalogue.planting import Planted, plant, root_for
 from ...catalogue.settings import load_settings
 from ...errors import BadConfig
@@ -253,15 +253,20 @@ def _sweep(agent: Agent, scratch: str, home: str) -> Rehearsal:
     def request(ask: bool) -> Request:
         return Request(roots=tuple(roots), projects=tuple(roots), home=home, thresholds=Thresholds(take_ask=ask))
 
-    survey = compose.scan(request(ask=False), now_ns=_in_a_year)
+    with rows_of_every_system():
+        return _rehearsed(agent, planted, request)
+
+
+def _rehearsed(agent: Agent, planted: list[Planted], request: Callable[[bool], Request]) -> Rehearsal:
+    survey = compose.scan(request(False), now_ns=_in_a_year)
     rows = {
         os.path.join(verdict.finding.parent, name): verdict.finding.litter.key
         for verdict in survey
         for name in verdict.finding.members or (verdict.finding.name,)
     }
-    result = compose.clean(request(ask=False), now_ns=_in_a_year)
+    result = compose.clean(request(False), now_ns=_in_a_year)
     unasked = [not os.path.lexists(each.path) for each in planted]
-    compose.clean(request(ask=True), now_ns=_in_a_year)
+    compose.clean(request(True), now_ns=_in_a_year)
     asked = [not os.path.lexists(each.path) for each in planted]
     seen = (Rehearsed(*each) for each in zip(planted, [rows.get(p.path) for p in planted], unasked, asked, strict=True))
     return Rehearsal(agent, tuple(seen), tuple(result.warnings))

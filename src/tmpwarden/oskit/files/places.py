@@ -5,6 +5,7 @@ import stat
 
 from ... import bundle
 from ...agent_facts import TEMP_VARIABLES
+from .. import system
 
 _MOST_LINKS = 40
 _ROOT_VARIABLES = ("TMPDIR", *TEMP_VARIABLES, "TEMP", "TMP")
@@ -75,6 +76,7 @@ def temp_roots(explicit: tuple[str, ...] = (), extra: tuple[str, ...] = ()) -> R
     if named:
         return Roots(tuple(dict.fromkeys(_checked(path) for path in named)), confined=True)
     candidates = [os.environ.get(variable, "") for variable in _ROOT_VARIABLES]
+    candidates.append(system.customs.user_temp())
     return _usable(tuple(filter(os.path.isabs, candidates)) + _COMMON_ROOTS + extra)
 
 

@@ -9,3 +9,14 @@ PSEUDO_FILES = ("/dev/fd/",)  # a link there is not a file of anybody's
 REMOUNT = "mount -uw"  # how a file system becomes writable again
 SED_IN_PLACE = "sed -i ''"
 MOVE_ASIDE = "mv"  # to a name that is free, or becomes so
+_USER_TEMP_DIR = 65537  # _CS_DARWIN_USER_TEMP_DIR of <unistd.h>
+
+
+def user_temp() -> str:
+    """Where macOS keeps what programs of this user call temporary, whatever TMPDIR says; "" elsewhere."""
+    import os
+
+    try:
+        return (os.confstr(_USER_TEMP_DIR) or "").rstrip("/")
+    except (OSError, ValueError):
+        return ""

@@ -9,3 +9,8 @@ PSEUDO_FILES = ("/proc/",)  # a link there is not a file of anybody's
 REMOUNT = "mount -o remount,rw"  # how a file system becomes writable again
 SED_IN_PLACE = "sed -i"
 MOVE_ASIDE = "mv -T --backup=numbered"  # to a name that is free, or becomes so
+
+
+def user_temp() -> str:
+    """Where macOS keeps what programs of this user call temporary, whatever TMPDIR says; "" elsewhere."""
+    return ""
