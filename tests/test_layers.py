@@ -223,6 +223,7 @@ SMALL_AND_APART = {
     "lifecycle.cleared": "words; background is on the way of every hook and never needs them itself",
     "lifecycle.last_tick": "a format: what a timer writes and `status` reads without the timer's code",
     "model.answers": "a law: yes, no, or not measured",
+    "guard.startup": "a format: what start-up files of shells say, kept from hook to hook",
     "oskit.proc.environs": "a format: what a process was started with, the same for every system",
     "processes.unheard": "a law and a format: when nobody can speak to a server again, and since when that is known",
     "sweep.lock": "a law: one clean at a time",

@@ -149,3 +149,12 @@ def test_log_shows_what_was_said_and_can_be_filtered(own_world: Path) -> None:
 
 def test_a_log_that_does_not_exist_yet_is_an_empty_one() -> None:
     assert answer("log")["data"] == {"entries": []}
+
+
+def test_check_takes_the_directory_that_sessions_share_for_the_scratch_as_a_hook_does(own_world: Path) -> None:
+    config = own_world / "config" / "tmpwarden" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text('[redirect]\ntarget = "/tmp/claude"\n')
+    for command in ("rm -rf /tmp/claude/x", 'rm -rf "$TMPDIR"/x'):
+        document = answer("check", command, "--cwd", "/home/u/proj", "--project", "/home/u/proj")
+        assert document["data"]["decision"] == "allow", document["data"]  # type: ignore[index]

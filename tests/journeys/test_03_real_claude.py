@@ -116,6 +116,22 @@ def test_ten_calls_that_stay_in_the_temp_directory_are_let_through(desk: Desk, t
     tell(f"real Claude {VERSION}: {CALLS} of {CALLS} calls inside $TMPDIR ran without a question")
 
 
+@pytest.mark.parametrize("how", ["bashrc", "exported"])
+def test_a_function_in_place_of_rm_is_never_let_through(how: str, desk: Desk, tell: Callable[[str], None]) -> None:
+    body = "{ command touch ~/hit; }"
+    if how == "bashrc":
+        (desk.base / "home" / ".bashrc").write_text(f"rm() {body}\n")
+    options = ("--env", f"BASH_FUNC_rm%%=() {body}") if how == "exported" else ()
+    calls = [bash(f"rm -rf $TMPDIR/b{n}") for n in range(3)]
+    told = results(desk.session(*calls, options=("--pre", SETUP, *options)))
+    assert len(told) == len(calls) and all(map(NOT_GRANTED.search, told)), told
+    audit = desk.base / "home" / ".local" / "state" / "tmpwarden" / "guard" / "audit.jsonl"
+    said = [json.loads(line) for line in audit.read_text().splitlines()]
+    assert [(one["decision"], "rm is a function" in one["reason"]) for one in said] == [("pass", True)] * len(calls), said
+    assert not (desk.base / "home" / "hit").exists()
+    tell(f"real Claude {VERSION}: rm as a function ({how}) was let through 0 times of {len(calls)}")
+
+
 def test_removing_what_is_the_users_is_not_let_through(desk: Desk, tell: Callable[[str], None]) -> None:
     (desk.base / "work" / "thesis").write_text("years\n")
     (desk.base / "home" / "photos").mkdir()

@@ -9,13 +9,14 @@ if TYPE_CHECKING:
     from .rules.rule import Rules
 
     Look = Callable[[str], tuple[str | None, bool]]
+    Loaded = str | dict[str, str]  # the text of a start-up file, or what is kept of it
 
 
 class Context:
     """Where the call happens and what its agent can take as an answer."""
 
     __slots__ = (
-        "agent", "applies_rewrite_without_allow", "cwd", "environ", "exported", "has_ask", "holds_mount", "home",
+        "agent", "applies_rewrite_without_allow", "cwd", "environ", "has_ask", "holds_mount", "home", "inherited",
         "is_plain", "keeps_rewrite", "look", "own", "owns", "project", "pushes", "scratch", "shell", "shell_home",
         "startup", "temp_roots", "tmp_roots", "uid", "variables",
     )  # fmt: skip
@@ -41,8 +42,8 @@ class Context:
         is_plain: "Callable[[str, bool], bool] | None" = None,
         holds_mount: "Callable[[str], bool] | None" = None,
         environ: "Mapping[bytes, bytes] | None" = None,
-        exported: "Callable[[], frozenset[str] | None] | None" = None,
-        startup: "Callable[[], tuple[str | None, ...]] | None" = None,
+        inherited: "Callable[[], frozenset[str] | None] | None" = None,
+        startup: "Callable[[], tuple[Loaded | None, ...]] | None" = None,
         pushes: "Callable[[str], str | None] | None" = None,
         shell: "Callable[[], str] | None" = None,
         shell_home: str = "",
@@ -64,7 +65,7 @@ class Context:
         self.temp_roots = tmp_roots if temp_roots is None else temp_roots  # where fresh names become the session's
         self.owns = owns or (lambda path: False)  # (entry right below one of them) -> is it the session's still?
         self.environ = environ or {}  # what the agent's shell inherits
-        self.exported = exported  # () -> the functions that a `sh` between us may have dropped; None: nobody can tell
+        self.inherited = inherited  # () -> names of variables that the hook may have lost; None: nobody can tell
         self.pushes = pushes  # (directory) -> the branch that `git push` there changes; None: nobody can tell
         self.shell = shell  # () -> the name of the shell that will run it; "" and None: one of bash, zsh and dash
         self.startup = startup  # () -> the texts that it loads before the command; one that cannot be read is None
@@ -115,7 +116,8 @@ def context_of(
     uid: int,
     disk: "Disk",
     environ: "Mapping[bytes, bytes] | None" = None,
-    exported: "Callable[[], frozenset[str] | None] | None" = None,
+    inherited: "Callable[[], frozenset[str] | None] | None" = None,
+    kept: str = "",
     tmp_roots: "tuple[str, ...]" = ("/tmp",),
     temp_roots: "tuple[str, ...] | None" = None,
     owns: "Callable[[str], bool] | None" = None,
@@ -124,7 +126,8 @@ def context_of(
     """The one place where an agent's facts become what the guard goes by: for a hook and for `guard check` alike.
 
     `answers` are those that the agent understands here. `version` is empty where nobody could tell it: unknown is not
-    new. Without `facts` it is somebody who keeps every rewrite.
+    new. `kept` is the file that remembers what start-up files say. Without `facts` it is somebody who keeps every
+    rewrite.
     """
     since, lines_home = facts["keeps_rewrite"] if facts else (), shell_home or home
     return Context(
@@ -142,8 +145,8 @@ def context_of(
         temp_roots=temp_roots,
         owns=owns,
         environ=environ,
-        exported=exported,
-        startup=None if environ is None else (lambda: _startup(facts, lines_home, environ)),
+        inherited=inherited,
+        startup=None if environ is None else (lambda: _startup(facts, lines_home, environ, kept)),
         shell=None if environ is None or facts is None else (lambda: _shell(facts["shell"], uid, environ)),
         variables={"TMPDIR": scratch} if scratch is not None and is_tmpdir else {},
         agent=facts["id"] if facts else "",
@@ -176,12 +179,24 @@ def _shell(by: str, uid: int, environ: "Mapping[bytes, bytes]") -> str:
     return login_shell(uid).rpartition("/")[2]
 
 
-def _startup(facts: "Facts | None", home: str, environ: "Mapping[bytes, bytes]") -> "tuple[str | None, ...]":
+def _startup(
+    facts: "Facts | None", home: str, environ: "Mapping[bytes, bytes]", kept: str
+) -> "tuple[Loaded | None, ...]":
     """What the agent's shell loads before the command. Only an allow asks for it."""
-    from ..oskit.files.disk import startup_texts
+    from ..oskit.files.disk import startup_paths, startup_texts
 
+    paths = startup_paths(home, _snapshots(facts, home, environ))
+    if not kept:
+        return startup_texts(paths)
+    from .startup import facts_kept
+
+    return facts_kept(paths, kept)
+
+
+def _snapshots(facts: "Facts | None", home: str, environ: "Mapping[bytes, bytes]") -> str:
+    """Where the agent keeps what its shell knew at the start of a session, "" for nowhere."""
     if facts is None or not facts["snapshots"]:
-        return startup_texts(home, "")
+        return ""
     told = environ.get(facts["variable"].encode(), b"") if facts["variable"] else b""
     directory = told.decode("utf-8", "surrogateescape") or facts["directory"].replace("{home}", home)
-    return startup_texts(home, f"{directory}/{facts['snapshots']}")
+    return f"{directory}/{facts['snapshots']}"

@@ -13,6 +13,7 @@ from ...agent_facts import FACTS
 from ...errors import BadArgument, UnknownAgent
 from ...guard.context import Context, context_of
 from ...guard.decide.evaluate import evaluate
+from ...guard.rules.rule import SESSION
 from ...hooks.dialects.common import reaches_commands
 from ...model.facts import Facts
 from ...model.hot import DENY, Decision, ToolCall
@@ -63,7 +64,8 @@ def check(
     """
     rules = loaded(call, preset).rules
     here = os.path.abspath(cwd or os.getcwd())
-    taken = os.path.abspath(scratch or _own_scratch(call))
+    shared = rules.target if rules.target != SESSION else ""  # as a hook has it: the TMPDIR of every session
+    taken = os.path.abspath(scratch or shared or _own_scratch(call))
     root = os.path.abspath(project or here)
 
     def said(command: str, where: str) -> Decision:

@@ -3,14 +3,14 @@
 Asked only when everything else says allow. What cannot be told costs the allow, never more.
 """
 
-from ...oskit.proc.exported import function_of
+from ...oskit.proc.inherited import means_something
 from ..nouns.analysis import Simple
 from ..nouns.names import INHERITED, is_special_inherited, names
 from ..programs.table import program
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterator
 
     from ..context import Context
     from ..shell.syntax import Function
@@ -19,6 +19,8 @@ if TYPE_CHECKING:
 _OPTIONS = ("alias -g", "alias -s", "set -o physical", "set -P")
 _FLAT_OPTIONS = ("cdablevars", "chaselinks", "chasedots", "globassign", "braceccl")  # zsh reads Cd_able_VARS so
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./")
+_ALL, _ODD = "", ("[", ":", "!")
+_DEFINING = ("(", "alias", "function", "hash", "enable", "disable", "autoload", "]=")
 _HASHING = ("hash", "enable", "disable", "autoload")
 VARIABLES = (*INHERITED, "TMPDIR", "CDPATH", "cdpath", "IFS", "PATH", "LD_", "DYLD_")
 _HARMLESS_FLAGS = names("-i -I -v -iv -vi -p -pv -vp --interactive=once --verbose --color=auto")
@@ -36,29 +38,25 @@ def why_no_allow(commands: "tuple[Simple, ...]", context: "Context") -> str:
     if shell not in _SHELLS:
         return f"{shell} may read it in another way"
     run = {name for simple in commands for name in (simple.name, *simple.wrappers) if name}
-    inherited = _inherited(run, context.environ) if context.environ else ""
-    return inherited or _dropped(run, context) or _defined(run, context)
+    return _inherited(run, context) or _defined(run, context)
 
 
-def _dropped(run: "set[str]", context: "Context") -> str:
-    """The agent's shell inherits functions that the `sh` in front of this hook has dropped."""
-    names = frozenset() if context.exported is None else context.exported()
-    if names is None:
+def _inherited(run: "set[str]", context: "Context") -> str:
+    """By our own environment, and by that of the `sh` in front of this hook, which may have dropped or emptied some."""
+    own = {key.decode("utf-8", "replace"): value for key, value in context.environ.items()}
+    lost = frozenset() if context.inherited is None else context.inherited()
+    if lost is None:
         return "what the shell inherits cannot be read"
-    return next((f"{name} is a function that the shell inherits" for name in sorted(run) if name in names), "")
-
-
-def _inherited(run: "set[str]", environ: "Mapping[bytes, bytes]") -> str:
     heads = tuple(head for name in run for head in program(name).values("env"))
-    for key, value in environ.items():
-        name = key.decode("utf-8", "replace")
+    for name in (*own, *lost):
         if name.startswith(_FUNCTION):
-            function = function_of(name)
+            function = name[len(_FUNCTION) :].partition("%")[0].removesuffix("()")
             if function in run:
                 return f"{function} is a function that the shell inherits"
         elif is_special_inherited(name) or (heads and name.startswith(heads)):
-            return f"{name} is set in the environment of the shell"
-        elif name == "PATH" and any(not part.startswith(b"/") for part in value.split(b":")):
+            if name in lost or means_something(name, own[name]):
+                return f"{name} is set in the environment of the shell"
+        elif name == "PATH" and any(not part.startswith(b"/") for part in own.get(name, b"/").split(b":")):
             return "PATH has a directory that is not absolute"
     return ""
 
@@ -66,10 +64,10 @@ def _inherited(run: "set[str]", environ: "Mapping[bytes, bytes]") -> str:
 def _defined(run: "set[str]", context: "Context") -> str:
     if context.startup is None:
         return ""
-    for text in context.startup():
-        if text is None:
+    for loaded in context.startup():
+        if loaded is None:
             return "what the shell loads before the command cannot be read"
-        found = redefined(run, text)
+        found = _about(run, facts_of(loaded) if isinstance(loaded, str) else loaded)
         if found:
             return found
     return ""
@@ -77,13 +75,35 @@ def _defined(run: "set[str]", context: "Context") -> str:
 
 def redefined(run: "set[str]", text: str) -> str:
     """What a start-up file or a snapshot says about these names, or about all: "" if nothing."""
+    return _about(run, facts_of(text))
+
+
+def _about(run: "set[str]", facts: "dict[str, str]") -> str:
+    told = [facts[name] for name in (_ALL, *sorted(run)) if name in facts]
+    odd = [name for name in run if name not in _ODD and not _NAME.issuperset(name)]
+    return told[0] if told else f"{odd[0]} may be something else in the shell" if odd else ""
+
+
+def facts_of(text: str) -> "dict[str, str]":
+    """Each name that the text gives another meaning, with the reason; under "" what speaks about all commands."""
     text = "\n".join(_in_force(_unpacked(text)))
     found = [_of_option(text, option) for option in _OPTIONS]
     flat = text.lower().replace("_", "")
     found += [_of_option(flat, option) for option in _FLAT_OPTIONS]
-    found += [_of_command(before, name, after) for name in run for before, after in _places(text, name)]
     found += [_of_variable(before, name, after) for name in VARIABLES for before, after in _places(text, name)]
-    return next((why for why in found if why), "")
+    about_all = next((why for why in found if why), "")
+    facts = {_ALL: about_all} if about_all else {}
+    for line in text.split("\n"):
+        if not line.lstrip().startswith("#") and any(mark in line for mark in _DEFINING):
+            for name in {*_names_in(line), *_ODD}:
+                for before, after in _places(line, name):
+                    if why := _of_command(before, name, after):
+                        facts.setdefault(name, why)
+    return facts
+
+
+def _names_in(line: str) -> "set[str]":
+    return set("".join([c if c in _NAME else " " for c in line]).split())
 
 
 def _places(text: str, name: str) -> "Iterator[tuple[str, str]]":

@@ -9,7 +9,7 @@ from ...guard.rules.rule import SESSION, Rules
 from ...model.hot import DENY, Decision, ToolCall
 from ...oskit.files.disk import Disk
 from ...oskit.proc.agent_version import program_of, version_of
-from ...oskit.proc.exported import exported_functions
+from ...oskit.proc.inherited import inherited_names
 from .. import notebook
 from ..dialects.common import Answer
 from .hook_call import HookCall
@@ -65,7 +65,8 @@ def _context(call: HookCall, asked: ToolCall, rules: Rules) -> Context:
         uid=posix.geteuid(),
         disk=Disk(),
         environ=environ,
-        exported=exported_functions,
+        inherited=inherited_names,
+        kept=f"{call.state}/guard/startup",
         temp_roots=notebook.shared_roots(environ),
         owns=lambda path: _owns(call, path),
     )

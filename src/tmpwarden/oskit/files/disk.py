@@ -153,17 +153,21 @@ def _resolve(path: str, plain: set[str], hangs: "Callable[[str], bool]") -> str 
     return "/" + "/".join(done)
 
 
-def startup_texts(home: str, snapshots: str) -> "tuple[str | None, ...]":
-    """Each text that may be loaded; None for one that is there and cannot be read."""
+def startup_paths(home: str, snapshots: str) -> "list[str]":
+    """Each file that a shell may load before a command."""
     try:
         names = sorted(posix.listdir(snapshots))[-MAX_SNAPSHOTS:] if snapshots else []
     except OSError:
         names = []
-    paths = [f"{snapshots}/{name}" for name in names] or [f"{home}/{name}" for name in _STARTUP_FILES]
-    return tuple([text for path in paths if (text := _startup_text(path)) != ""])
+    return [f"{snapshots}/{name}" for name in names] or [f"{home}/{name}" for name in _STARTUP_FILES]
 
 
-def _startup_text(path: str) -> str | None:
+def startup_texts(paths: "list[str]") -> "tuple[str | None, ...]":
+    """Each text; None for one that is there and cannot be read."""
+    return tuple([text for path in paths if (text := startup_text(path)) != ""])
+
+
+def startup_text(path: str) -> str | None:
     """ "" if it is not there."""
     try:
         fd = posix.open(path, posix.O_RDONLY | posix.O_CLOEXEC | posix.O_NONBLOCK)
@@ -184,7 +188,7 @@ def _startup_text(path: str) -> str | None:
 
 def login_shell(uid: int, table: str = "/etc/passwd") -> str:
     """What the password file says; "" where it does not know the user."""
-    for line in (_startup_text(table) or "").split("\n"):
+    for line in (startup_text(table) or "").split("\n"):
         fields = line.split(":")
         if len(fields) > 6 and fields[2] == str(uid):
             return fields[6]
