@@ -127,7 +127,9 @@ def test_a_function_in_place_of_rm_is_never_let_through(how: str, desk: Desk, te
     assert len(told) == len(calls) and all(map(NOT_GRANTED.search, told)), told
     audit = desk.base / "home" / ".local" / "state" / "tmpwarden" / "guard" / "audit.jsonl"
     said = [json.loads(line) for line in audit.read_text().splitlines()]
-    assert [(one["decision"], "rm is a function" in one["reason"]) for one in said] == [("pass", True)] * len(calls), said
+    assert [(one["decision"], "rm is a function" in one["reason"]) for one in said] == [("pass", True)] * len(calls), (
+        said
+    )
     assert not (desk.base / "home" / "hit").exists()
     tell(f"real Claude {VERSION}: rm as a function ({how}) was let through 0 times of {len(calls)}")
 
