@@ -117,7 +117,10 @@ def judged(
     that does not prove it."""
     from ...model.processes import Hole  # hooks, which use `own` alone, start without
 
-    bound = Bound(dir_fd, name, opened=verdict.fd if isinstance(verdict, Hole) else None)
+    opened = verdict.fd if isinstance(verdict, Hole) else None
+    bound = Bound(dir_fd, name, with_birth=born_ns is not None, opened=opened)
+    if bound.fd < 0 and dir_fd is not None:  # what a descriptor holds gives its number to no other file
+        bound.born_ns = _born_ns(dir_fd, name)
     try:
         _nobody(users)
         finding = verdict if isinstance(verdict, Hole) else verdict.finding
