@@ -229,3 +229,34 @@ def test_a_preview_names_the_same(root: Path) -> None:
     found = data("clean", "--dry-run", str(unit))
     assert (found["effect"], [each["path"] for each in found["removed"]]) == ("would_delete", [str(unit)])
     assert unit.exists()
+
+
+def test_one_path_that_cannot_be_judged_does_not_stop_the_others(root: Path, tmp_path: Path) -> None:
+    units = [orch(root, "orch-0001"), orch(root, "orch-0002")]
+    (tmp_path / "elsewhere").mkdir()
+    said = tmpwarden("clean", "--yes", str(units[0]), str(tmp_path / "elsewhere"), str(units[1]))
+    assert said.returncode == 2, said.stderr
+    assert not units[0].exists() and not units[1].exists()
+    assert "outside the temp roots" in said.stderr and "the others were judged" in said.stderr
+    assert (tmp_path / "elsewhere").is_dir()
+
+
+def test_if_no_path_can_be_judged_it_is_the_error_of_the_first(root: Path, tmp_path: Path) -> None:
+    assert tmpwarden("clean", "--yes", str(root / "none"), str(root / "no")).returncode == 5
+
+
+@pytest.mark.parametrize("name", [".git", ".codex", ".agents"])
+def test_an_empty_mount_target_of_a_dead_sandbox_goes_by_name_alone(root: Path, name: str) -> None:
+    """openai/codex#31599: they break `go build` and the like below /tmp."""
+    (root / name).mkdir()
+    assert tmpwarden("clean", "--all", "--yes", "--older-than", "1h").returncode == 0
+    assert (root / name).is_dir()
+    assert tmpwarden("clean", "--yes", str(root / name)).returncode == 0
+    assert not (root / name).exists()
+
+
+def test_one_with_anything_in_it_is_never_removed(root: Path) -> None:
+    (root / ".codex").mkdir()
+    (root / ".codex" / "auth.json").touch()
+    assert tmpwarden("clean", "--yes", str(root / ".codex")).returncode == 3
+    assert (root / ".codex" / "auth.json").exists()

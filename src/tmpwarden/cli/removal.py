@@ -77,6 +77,9 @@ def problem(result: CleanResult, signal_number: int | None, time_limit_s: float 
         return Interrupted(signal_number or 2)
     if result.stopped == "time-limit":
         return TimeLimit(duration(time_limit_s or 0))
+    if result.refused:
+        rest = f" (and {plural(len(result.refused) - 1, 'other path')})" if len(result.refused) > 1 else ""
+        return Partial(f"{result.refused[0]}{rest}; the others were judged")
     if failed := _items(result.failed) + len(result.undeleted):
         return Partial(f"{plural(failed, 'item')} could not be removed")
     return None

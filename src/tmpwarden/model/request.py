@@ -58,6 +58,7 @@ class Request:
     time_limit_s: float | None = None  # stop after so many seconds
     only_paths: frozenset[str] = frozenset()  # look at these items only
     words: tuple[str, ...] = ()  # look only at these files, directories and globs, whatever their kind
+    only_unknown: bool = False  # of `words`, leave out what tmpwarden recognises
 
     @property
     def is_of_a_part(self) -> bool:

@@ -96,6 +96,7 @@ class Cleaning:
             self._take_unasked(actor, self._new_share())
             return
         plan = make_plan(self.prepared)
+        self.prepared.finder.stranger = None  # what comes later is looked at a second time
         plan.frees_nothing = self._frees_nothing(plan)
         self.result.kept += plan.kept
         if plan.removals and not confirm(plan):

@@ -26,7 +26,7 @@ from .find.scan import ID as BIRTH
 from .find.scan import Finder
 from .packed import Packed
 from .prepared import CleanResult, Plan, Prepared
-from .survey import Survey
+from .survey import LEAST_BUDGET, Survey
 from .weigh.consent import Consent, note_first_run
 from .weigh.evidence import OwnerOf, World
 from .weigh.judge import Standing, keeping
@@ -93,6 +93,7 @@ def clean(
     from .cleaning import Cleaning  # a scan starts without what removes
 
     make_room()
+    from .find.strangers import Strangers
     from .lock import clean_lock
     from .prepared import make_plan
     from .store import books
@@ -102,11 +103,20 @@ def clean(
         prepared = prepare(request, now_ns=now_ns)
         if dry_run:
             plan = make_plan(prepared)
-            return CleanResult(planned=plan.removals, kept=Packed(plan.kept), warnings=[*Survey(prepared).warnings])
+            return CleanResult(
+                planned=plan.removals,
+                kept=Packed(plan.kept),
+                warnings=[*Survey(prepared).warnings],
+                refused=prepared.refused,
+            )
         note_first_run(prepared.state)
         known_roots.remember(prepared.roots, prepared.home_roots)
         for root in prepared.leased_roots:
             known_roots.note_quarantine(root)
+        strangers = None
+        if confirm is not None and not request.is_of_a_part:  # a person is asked about these last of all
+            strangers = Strangers(prepared.roots, places.uid())
+            prepared.finder.stranger = strangers.see
         began_s = time.monotonic()
         with clean_lock(prepared.state, 0.0 if request.unattended else _A_PERSON_WAITS_S):
             result = Cleaning(prepared, on_receipt, should_stop).clean(confirm)
@@ -114,6 +124,10 @@ def clean(
             for path in result.receipts.sums.leased:
                 scratch.forget(path)  # its lease goes with it, not an hour later
         result.warnings[:0] = Survey(prepared).warnings
+        result.refused = prepared.refused
+        if strangers is not None and result.confirmed and not result.stopped:
+            strangers.measure(LEAST_BUDGET)
+            result.unmatched = strangers.unmatched()
         return result
 
 
@@ -150,7 +164,7 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     consent = Consent.read(state, now_ns())
     world = _world(catalogue, (*roots, *leased), finder)
     pressure = Pressure.of(roots, request, settings)
-    found, about_words = _named(request.words, finder, tuple(roots))
+    found, about_words, refused = _named(request, finder, tuple(roots))
     limits = _limits(request.thresholds, settings)
     if found:
         limits = replace(limits, named=frozenset(each.path for each in found), named_reason=Reason.NAMED)
@@ -173,6 +187,7 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
         pressure=pressure,
         warnings=warnings,
         named=found,
+        refused=refused,
         leased_roots=leased,
         kept_paths=kept_paths,
     )
@@ -183,14 +198,16 @@ def _limits(asked: Thresholds, settings: Settings) -> Thresholds:
     return asked if asked.general_s is not None else replace(asked, general_s=settings.periodic_max_age_s)
 
 
-def _named(words: tuple[str, ...], finder: Finder, roots: tuple[str, ...]) -> tuple[tuple[Finding, ...], list[str]]:
-    """What a person's words mean, and what has to be said about them."""
-    if not words:
-        return (), []
+def _named(
+    request: Request, finder: Finder, roots: tuple[str, ...]
+) -> tuple[tuple[Finding, ...], list[str], tuple[str, ...]]:
+    """What a person's words mean, what has to be said about them, and why some of them mean nothing."""
+    if not request.words:
+        return (), [], ()
     from .find.named import Named  # most runs are given none
 
-    named = Named(finder, roots)
-    return named.findings(words), named.warnings
+    named = Named(finder, roots, only_unknown=request.only_unknown)
+    return named.findings(request.words), named.warnings, tuple(map(str, named.refused))
 
 
 def _leased(roots: places.Roots) -> tuple[str, ...]:

@@ -13,7 +13,7 @@ from ..lazy_dataclass import dataclass, field
 from ..model.answers import Users
 from ..model.belongings import Birth
 from ..model.request import Request
-from ..model.sweep import Finding, Keep, Measure, Owner, Receipt, Remove, Space, Verdict
+from ..model.sweep import Finding, Keep, Measure, Owner, Receipt, Remove, Space, Unmatched, Verdict
 from ..model.terms import Kind, Outcome, OwnerRule, OwnerState, Worth
 from ..oskit.files import space
 from ..oskit.files.purge import Purged
@@ -127,6 +127,7 @@ class Prepared:
     pressure: Pressure
     warnings: list[str]
     named: tuple[Finding, ...] = ()  # a person's words: look at these alone
+    refused: tuple[str, ...] = ()  # why some of those words mean nothing that may be judged
     kept_paths: tuple[str, ...] = ()  # the keep list, each by all its names
     leased_roots: tuple[str, ...] = ()  # below them only our own and leased units are looked for
     _parents: Parents = field(default_factory=Parents)  # the one that the last unit lay in
@@ -248,6 +249,8 @@ class CleanResult:
     confirmed: bool = True  # False: `confirm` said no
     doubt: str = ""  # why something went to quarantine only: it could not be checked whether somebody uses it
     stopped: str | None = None  # "time-limit", "interrupted", "lock-held", "not-due"
+    refused: tuple[str, ...] = ()  # of several paths that were named: why these could not be judged
+    unmatched: tuple[Unmatched, ...] = ()  # what was not recognised, where `confirm` was given: biggest group first
 
     @property
     def removed(self) -> Sequence[Receipt]:

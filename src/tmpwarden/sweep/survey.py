@@ -14,7 +14,7 @@ from .find.scan import Finder
 from .find.strangers import Strangers, measure_below
 from .prepared import Prepared
 
-_LEAST_BUDGET = 100_000  # entries of strangers that are looked at, or as many as litter has: a scan at most doubles
+LEAST_BUDGET = 100_000  # entries of strangers that are looked at, or as many as litter has: a scan at most doubles
 
 
 @dataclass(slots=True)
@@ -82,7 +82,7 @@ class Survey:
         """Your files that were not recognised, largest group first. `in_full`: measure all of them, without a limit."""
         if self._strangers is None:
             return ()
-        self._strangers.measure(None if in_full else max(_LEAST_BUDGET, self._entries))
+        self._strangers.measure(None if in_full else max(LEAST_BUDGET, self._entries))
         return self._strangers.unmatched()
 
     def accounts(self, unmatched: tuple[Unmatched, ...]) -> tuple[Account, ...]:

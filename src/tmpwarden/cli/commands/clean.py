@@ -19,7 +19,7 @@ from ...sweep.store import books
 from ...sweep.store.labels import restorable, still_there
 from ...sweep.weigh import consent
 from ...text import duration, plural, size
-from .. import advice, ask, removal, render
+from .. import advice, ask, removal, render, unrecognised
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import (
@@ -162,9 +162,10 @@ class _CleanOfOneUser:
         if self.request.empty_quarantine and not self.yes and not self.dry_run and not self._may_purge():
             return Answer(text=lambda: ["Nothing was removed."])
         if not self.yes and not self.dry_run and not self.call.can_ask:
-            if self._clean(Stop(), dry_run=True).planned:
+            seen = self._clean(Stop(), dry_run=True)
+            if seen.planned:
                 raise WouldAsk()
-            return self._told(CleanResult(), None)
+            return self._told(CleanResult(refused=seen.refused), None)
         with stopping(is_removing=self.yes and not self.dry_run) as stop:
             try:
                 result = self._clean(stop, dry_run=self.dry_run)
@@ -172,7 +173,17 @@ class _CleanOfOneUser:
                 if not self.request.unattended:
                     raise
                 return self.skipped("lock-held", f"{str(held).capitalize()}.")
-        return self._told(result, stop.signal_number)
+        asked = not (self.yes or self.dry_run or self.quiet)
+        more = unrecognised.ask_about(self.call, self.request, result.unmatched) if asked else None
+        told = self._told(result, stop.signal_number)
+        return told if more is None else self._both(told, self._told(more, None))
+
+    def _both(self, first: Answer, second: Answer) -> Answer:
+        """What was asked about in the end, told after the rest."""
+        texts = [answer.text for answer in (first, second) if answer.text]
+        return Answer(
+            first.data, lambda: [line for text in texts for line in text()], error=first.error or second.error
+        )
 
     def _may_purge(self) -> bool:
         """What waits in quarantine is asked about by itself: the list that follows does not show it."""

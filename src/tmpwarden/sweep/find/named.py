@@ -10,11 +10,11 @@ from collections.abc import Iterable, Iterator
 
 from ...catalogue import checks
 from ...catalogue.matcher import Place
-from ...errors import BadArgument, NotFound, NotYours
+from ...errors import BadArgument, NotFound, NotYours, TmpwardenError
 from ...lazy_dataclass import dataclass, field, replace
 from ...model.sweep import Finding, Litter
 from ...model.terms import Kind, OwnerRule, Tier, Worth
-from ...oskit.files import places
+from ...oskit.files import places, walk
 from ...oskit.files.opening import closing
 from ...oskit.proc.reach import as_named
 from ...text import plural, shown
@@ -35,21 +35,33 @@ LITTER = Litter(
 _MAGIC = frozenset("*?[")
 
 
+class OutsideRoots(BadArgument):
+    wording = "{0}"
+
+
 @dataclass(slots=True)
 class Named:
-    """What the words of a person mean. Raises where one of them means nothing that may be judged."""
+    """What the words of a person mean. Raises where none of them means anything that may be judged."""
 
     finder: Finder
     roots: tuple[str, ...]
+    only_unknown: bool = False  # a group that is not recognised was named: what is recognised has ages of its own
     warnings: list[str] = field(default_factory=list)
+    refused: list[TmpwardenError] = field(default_factory=list)  # words that mean nothing to be judged, beside others
     _mappings: checks.Mappings = field(default_factory=checks.Mappings)
     _sessions: dict[str, IsMarked] = field(default_factory=dict)  # by root: one answer for all that is named there
 
     def findings(self, words: Iterable[str]) -> tuple[Finding, ...]:
         found: dict[str, Finding] = {}
         for word in words:
-            for finding in self._meant(word):
-                found.setdefault(finding.path, finding)
+            try:
+                for finding in self._meant(word):
+                    if not self.only_unknown or finding.litter is LITTER:
+                        found.setdefault(finding.path, finding)
+            except (OutsideRoots, NotFound, NotYours) as refused:
+                self.refused.append(refused)
+        if self.refused and not found:
+            raise self.refused[0]
         return tuple(finding for path, finding in found.items() if not _goes_with_another(path, found))
 
     def _meant(self, word: str) -> Iterator[Finding]:
@@ -93,6 +105,10 @@ class Named:
         if finding is None:
             raise NotFound(f"{shown(word)} has just vanished")
         if finding.litter.tier is Tier.NEVER:
+            # right in a temp root an empty one may be in the way (a .git there), and nothing can be lost with it
+            if unit == path and place.path == finding.root and _is_empty_directory(path):
+                yield from self._stranger(path, word)
+                return
             raise BadArgument(f"{shown(word)} is never removed: {finding.litter.why}")
         if unit != path:
             hint = f"name the whole: {shown(unit)}"
@@ -108,7 +124,7 @@ class Named:
         if root is None:
             roots = ", ".join(map(shown, self.roots))
             hint = "`--root DIR` names another temp root"
-            raise BadArgument(f"{shown(word)} lies outside the temp roots ({roots})", hint=hint)
+            raise OutsideRoots(f"{shown(word)} lies outside the temp roots ({roots})", hint=hint)
         _refuse_others(path, word)
         parent, name = os.path.split(path)
         status = os.lstat(path)
@@ -199,6 +215,14 @@ def _refuse_others(path: str, word: str) -> None:
         raise NotFound(f"{shown(word)} has just vanished") from None
     if owner != places.uid():
         raise NotYours(shown(word), places.user_name(owner))
+
+
+def _is_empty_directory(path: str) -> bool:
+    try:
+        with closing(walk.open_dir(path)) as fd, os.scandir(fd) as entries:
+            return next(entries, None) is None
+    except OSError:
+        return False
 
 
 def singles(finding: Finding) -> Iterator[Finding]:
