@@ -11,6 +11,8 @@ from ..small_files import session_key as session_key
 
 OFF = "off"  # below the configuration directory; `tmpwarden off` makes it
 MARKERS, CLEAN, BIRTHS, ROOM = "markers.due", "clean.due", "births.seen", "room.due"
+LOW = "room.low"  # its size: so many bytes must be free, or what grows is looked at
+STEP_BYTES = 1 << 30
 MARKERS_EVERY_S, CLEAN_EVERY_S, ROOM_EVERY_S = 60.0, 3600.0, 30.0
 FARTHEST_S = 7 * 86400.0  # a due time beyond comes from a wrong clock
 _LONGEST_NOTE = 600
@@ -204,6 +206,46 @@ def saw_root(notes: str, root: str) -> int:
     if there is None or not _date(path, there.st_mtime_ns):
         return 0
     return 0 if seen is None or seen.st_mtime_ns == there.st_mtime_ns else seen.st_ctime_ns
+
+
+def is_filling(notes: str, environ: dict[bytes, bytes]) -> bool:
+    """Whether the temp root has lost as much room since the last look as is worth another one: two stats."""
+    low = status(f"{notes}/{LOW}")
+    if low is None:
+        return False
+    free = _free_bytes(temp_root(environ))
+    return free is not None and free < low.st_size
+
+
+def note_room(notes: str, root: str, step_bytes: int = STEP_BYTES) -> None:
+    """How much room is there now, less what may be lost before the next look: the size of a sparse file, so that a
+    stat tells it."""
+    free = _free_bytes(root)
+    if free is None:
+        return
+    try:
+        make(notes)
+        fd = posix.open(f"{notes}/{LOW}", posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW, 0o600)
+    except OSError:
+        return
+    try:
+        posix.ftruncate(fd, max(0, free - step_bytes))
+    except OSError:
+        pass  # more room than a file can be long
+    finally:
+        posix.close(fd)
+
+
+def has_room_noted(notes: str) -> bool:
+    return status(f"{notes}/{LOW}") is not None
+
+
+def _free_bytes(root: str) -> "int | None":
+    try:
+        found = posix.statvfs(root)
+    except OSError:
+        return None
+    return found.f_bavail * found.f_frsize
 
 
 def leave_note(notes: str, session: str, text: str) -> None:

@@ -214,6 +214,23 @@ def clear_the_dead(*, observe: bool = False, only_if_short: bool = False) -> "Cl
     return Cleared.of(result, every_s, growing, relief)
 
 
+def what_grows(*, observe: bool = False) -> "tuple[int, list[str]]":
+    """(how much room may go before the next look, what runs away and what was done about it, in sentences)."""
+    from ..catalogue.settings import load_settings
+    from .braking import look_since_last_time
+
+    with Deadline(CLEAN_LIMIT_S):
+        told = look_since_last_time(load_settings(), may_act=not observe, closely=True)
+    return growth_step(), told
+
+
+def growth_step() -> int:
+    from ..catalogue.settings import load_settings
+    from .braking import step_bytes
+
+    return step_bytes(load_settings())
+
+
 def _forget_old_notes(state: str, now_s: float) -> None:
     """What commands were, as the guard and the births wrote it down: no longer than 90 days."""
     from ..guard.log import audit

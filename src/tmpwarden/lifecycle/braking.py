@@ -19,6 +19,8 @@ from ..sweep.store.journal import Journal
 
 KIND = "brake"  # of a journal line
 _MOST_REMEMBERED = 256
+_BETWEEN_S = 1.0  # two samples of one look
+_STEP, _LEAST_STEP = 1 << 30, 1 << 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,13 +52,27 @@ class Watch:
         return BrakeLook(growing, runaway.breaches(growing, self.limits, spaces))
 
 
-def look_since_last_time(settings: Settings, *, may_act: bool) -> list[str]:
+def step_bytes(settings: Settings) -> int:
+    """How much room a root may lose before a hook looks at what grows."""
+    limits = (settings.brake_max_file_bytes, settings.brake_max_session_bytes)
+    return max(_LEAST_STEP, min((_STEP, *(each for each in limits if each is not None))))
+
+
+def look_since_last_time(settings: Settings, *, may_act: bool, closely: bool = False) -> list[str]:
     """One look for a timer or a hook, compared with the one that the last of them wrote down: what runs away, and what
-    was done about it, in sentences. Most machines have nothing to tell, and then nothing is written."""
+    was done about it, in sentences. Most machines have nothing to tell, and then nothing is written.
+
+    A file that the last look did not know is looked at again a second later, so that a limit which it is over already
+    does not have to wait an hour; `closely`: every file is, because something fills the root right now."""
     file = state_file.path("growth.json")
     watch = Watch(limits_of(settings))
+    watch.least_bytes = min(watch.least_bytes, watch.limits.max_file_bytes or watch.least_bytes)
     watch.looked_s, watch.before = _recalled(file)
+    known = frozenset(watch.before)
     seen = watch.look()
+    if closely or (watch.limits.action != "warn" and watch.before.keys() - known):
+        time.sleep(_BETWEEN_S)
+        seen = watch.look()
     if watch.before:
         sizes = [[*key, bytes_] for key, bytes_ in list(watch.before.items())[:_MOST_REMEMBERED]]
         state_file.write(file, {"at": watch.looked_s, "files": sizes})

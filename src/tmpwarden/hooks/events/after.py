@@ -18,6 +18,7 @@ def after(call: HookCall) -> Answer | None:
         from .births import note_births
 
         note_births(call)
+        _watch_the_room(call)
     words = []
     if call.kind == "stop":
         words.append(_warning(call))
@@ -43,6 +44,16 @@ def _note_a_dropped_rewrite(call: HookCall) -> None:
         check_ran(call.state, call.asked)
     except OSError:
         pass
+
+
+def _watch_the_room(call: HookCall) -> None:
+    """A command can fill a disk between two hourly looks; the room that is left tells it."""
+    if notebook.is_filling(call.notes, call.environ):
+        from .jobs import look_at_growth
+
+        look_at_growth(call)
+    elif not notebook.has_room_noted(call.notes):
+        notebook.note_room(call.notes, notebook.temp_root(call.environ))
 
 
 def _warning(call: HookCall) -> str:

@@ -24,6 +24,17 @@ def clear_scratches(call: HookCall) -> None:
     background.detach(lambda: _work(call, (_scratches, _relieved)))
 
 
+def look_at_growth(call: HookCall) -> None:
+    """Much room has gone since the last look."""
+    background.detach(lambda: _work(call, (_growth,)))
+
+
+def _growth(call: HookCall) -> str:
+    step_bytes, told = background.what_grows(observe=call.observes)
+    notebook.note_room(call.notes, notebook.temp_root(call.environ), step_bytes)
+    return "; ".join(told)
+
+
 def relieve(call: HookCall) -> None:
     """No clean is due, but a root may have run out of room since."""
     background.detach(lambda: _work(call, (_relieved,)))
@@ -76,6 +87,7 @@ def _scratches(call: HookCall) -> str:
 
 def _left_overs(call: HookCall) -> str:
     done = background.clear_the_dead(observe=call.observes)
+    notebook.note_room(call.notes, notebook.temp_root(call.environ), background.growth_step())
     notebook.put_off(call.notes, notebook.CLEAN, done.every_s)
     if not done.held_back or not notebook.is_due(call.notes, _HELD_BACK):
         return done.said
