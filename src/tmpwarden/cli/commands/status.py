@@ -31,7 +31,7 @@ from ...text import duration, plural, shown, size
 from .. import documents, render
 from ..call import Answer, Call
 from ..group import pass_call
-from ..kinds import all_users_option, for_whom
+from ..kinds import all_users_option, budget, for_whom
 from .off import off_until
 
 _FULL_PERCENT = 80
@@ -64,11 +64,40 @@ class Status:
 
 
 @click.command()
+@click.option("--min-free", type=budget, help="Exit 2 if a temp root has less room than this, such as 10% or 2G.")
 @all_users_option
 @pass_call
-def command(call: Call, all_users: bool) -> Answer:
-    """How full, live sessions and their scratch, hooks, last clean, next step."""
+def command(call: Call, all_users: bool, min_free: tuple[int | None, int | None] | None) -> Answer:
+    """How full, live sessions and their scratch, hooks, last clean, next step.
+
+    With --min-free, for cron, CI and prompts: only what is short of room is told, and the exit status is 2. Bytes,
+    inodes and quota count.
+    """
+    if min_free is not None:
+        return for_whom(call, all_users, lambda: _room(call, min_free))
     return for_whom(call, all_users, lambda: _answer(call))
+
+
+def _room(call: Call, least: tuple[int | None, int | None]) -> Answer:
+    roots = places.temp_roots(call.roots)
+    call.warn(*roots.warnings)
+    spaces = [space.space_of(root) for root in roots]
+    short = [each for each in spaces if _is_short(each, least)]
+    data = {
+        "roots": [documents.space(each) | {"percent_used": space.percent_used(each)} for each in spaces],
+        "short": [each.path for each in short],
+    }
+    return Answer(data, lambda: [f"{render.used(each)}" for each in short], exit_code=2 if short else 0)
+
+
+def _is_short(room: Space, least: tuple[int | None, int | None]) -> bool:
+    least_bytes, least_percent = least
+    if least_percent is not None:
+        return 100 - space.percent_used(room) < least_percent
+    free = room.bytes_free
+    if room.quota_bytes is not None and room.quota_used is not None:
+        free = min(free, max(0, room.quota_bytes - room.quota_used))
+    return least_bytes is not None and free < least_bytes
 
 
 def _answer(call: Call) -> Answer:
