@@ -213,6 +213,7 @@ def test_no_module_needs_itself_by_way_of_others() -> None:
 # A small module lives with the only module of its package that imports it, unless it is a thought of its own.
 SMALL_AND_APART = {
     "catalogue.process_rows": "a format: processes.toml, which processes.find reads too",
+    "cli.ask": "the questions of every command, most of which lie in cli.commands",
     "cli.commands.completion": "one file per command",
     "cli.commands.doctor": "one file per command",
     "cli.commands.off": "one file per command",

@@ -42,7 +42,7 @@ def decode(
 
 
 def _agent(data: dict[str, Any], reading: Reading) -> Agent:
-    for key in data.keys() - {"schema", "agent", "litter", "worktree", *TABLES}:
+    for key in data.keys() - {"schema", "agent", "litter", "worktree", "state", *TABLES}:
         reading.complain(key, "is not known here")
     if data.get("schema") != SCHEMA:
         reading.complain("schema", f"must be {SCHEMA}")
@@ -58,6 +58,10 @@ def _agent(data: dict[str, Any], reading: Reading) -> Agent:
         from . import worktrees  # which reads these tables again when somebody asks for them: few runs do
 
         worktrees.decode(data["worktree"], agent_id, reading)
+    if "state" in data:
+        from . import state_rows  # `scan --state` alone reads them
+
+        state_rows.decode(data["state"], head, reading)
     return Agent(
         id=agent_id,
         name=fields.text(head, "name", reading) or agent_id,

@@ -22,6 +22,7 @@ from ..seen import MOST_GROUPS, Seen, accounts, groups, look, naming, spooled
 @older_than_option("Judge with this age limit instead of each kind's own.")
 @click.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
 @click.option("--full", is_flag=True, help="Measure what the catalogue does not know too, however long that takes.")
+@click.option("--state", is_flag=True, help="What agents keep in your home instead: sizes, and who prunes it.")
 @project_option
 @all_users_option
 @pass_call
@@ -33,6 +34,7 @@ def command(
     max_age: int | None,
     take_ask: bool,
     full: bool,
+    state: bool,
     projects: tuple[str, ...],
     all_users: bool,
 ) -> Answer:
@@ -41,6 +43,10 @@ def command(
     Nothing is touched. Every line says why it can go or is kept. What is yours and not in the catalogue is told by the
     shape of its names: it stays unless you name it (`clean PATH...`) or take it into the catalogue (`adopt`).
     """
+    if state:
+        from ..state import answer as state_answer
+
+        return for_whom(call, all_users, lambda: state_answer(call, wanted))
     limits = Thresholds(min_age_s=min_age, max_age_s=max_age, take_ask=take_ask)
 
     def answer() -> Answer:

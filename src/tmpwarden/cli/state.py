@@ -1,0 +1,67 @@
+"""`scan --state`: what agents keep in the home on purpose. Shown with what is lost when it goes; never removed."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Sequence
+
+from ..catalogue import state_rows
+from ..oskit.files import places
+from ..sweep.find.kept_state import KeptState, kept_state
+from ..text import duration, shown, size
+from . import documents
+from .call import Answer, Call
+from .table import Row, draw
+
+_COLUMNS = (">SIZE", ">FILES", ">OLDEST", ">LAST WEEK", "AGENT", "WHAT IT IS", "REMOVED BY")
+
+
+def answer(call: Call, agents: Sequence[str]) -> Answer:
+    now_ns = call.now_ns()
+    rows = [row for row in state_rows.rows() if not agents or row.agent in agents]
+    found = kept_state(rows, places.home(), now_ns)
+    return Answer({"state": [document(each, now_ns) for each in found]}, lambda: _lines(call, found, now_ns))
+
+
+def document(each: KeptState, now_ns: int) -> documents.Document:
+    return documents.of(each.row, "agent", "id", "keeps", "lost", "pruned", "command") | {
+        "directory": each.directory,
+        "bytes": each.bytes,
+        "files": each.files,
+        "oldest_seconds": _age_s(each, now_ns),
+        "week_bytes": each.week_bytes,
+    }
+
+
+def _age_s(each: KeptState, now_ns: int) -> int:
+    return max(0, (now_ns - each.oldest_ns) // 10**9)
+
+
+def _lines(call: Call, found: Sequence[KeptState], now_ns: int) -> Iterator[str]:
+    if not found:
+        yield "No agent keeps anything in your home."
+        return
+    yield from draw(_COLUMNS, _rows(found, now_ns), for_a_person=call.for_a_person, path_title="WHERE")
+    total = sum(each.bytes for each in found)
+    yield ""
+    yield f"{size(total)} in all. tmpwarden never removes any of it. What is lost when it goes, and how to limit it:"
+    for each in found:
+        how = f" Limit: {each.row.command}." if each.row.command else ""
+        yield f"  {each.row.key}: {each.row.lost}.{how}"
+
+
+def _rows(found: Iterable[KeptState], now_ns: int) -> list[Row]:
+    return [
+        Row(
+            (
+                size(each.bytes),
+                f"{each.files:,}",
+                duration(_age_s(each, now_ns)),
+                f"+{size(each.week_bytes)}" if each.week_bytes else "",
+                each.row.agent,
+                each.row.keeps,
+                each.row.pruned,
+            ),
+            shown(each.directory),
+        )
+        for each in found
+    ]
