@@ -19,6 +19,8 @@ BY_PATH = {
     ("oskit/files/dated.py", "dated_tree"): "what a command said that it makes: looked at, never written",
     ("oskit/files/disk.py", "startup_paths"): "what a shell reads at its start: looked at, never written",
     ("oskit/files/walk.py", "bytes_at"): "whatever is weighed for a person: looked at, never written",
+    ("sweep/find/kept_state.py", "_files"): "what agents keep in the home: sized, never written",
+    ("sweep/find/named.py", "_is_empty_directory"): "what a person named right in a temp root: looked at",
     ("sweep/find/scan.py", "find"): "a temp root or a home",
     ("sweep/find/scan.py", "open_below"): "a temp root or a home; what lies below it goes by descriptor",
     ("sweep/find/named.py", "_below"): "what a person's pattern may mean",

@@ -1,4 +1,4 @@
-"""`scan --state` shows what agents keep in the home: each file once, and what is lost when it goes. Nothing is removed."""
+"""`scan --state`: what agents keep in the home, each file once, and what is lost when it goes. Nothing is removed."""
 
 import os
 from pathlib import Path

@@ -47,7 +47,7 @@ def everything(caller: str) -> None:
     too_early, taken, said = set(), set(), []
     for age_s in sorted({each for each in waits_s.values() if each > 2 * HOUR_S}):
         for seconds in (age_s - HOUR_S, age_s + HOUR_S):
-            # A process of the machine that could not be read at the first look may have ended: "unknown" is "absent" then.
+            # A process that could not be read at the first look may have ended: "unknown" is "absent" then.
             for path, verdict in hearing():
                 if path in waits_s:
                     waits_s[path] = min(waits_s[path], longest_s(verdict))
