@@ -51,13 +51,18 @@ DECIDED_TOO = DECIDED | {
     "ls": "allow",
     "git push -f": "deny",
     "find . -delete": "deny",
+    "git add x": "allow",
+    "ls | xargs grep x": "allow",
 }
 
 
 def decided(fenja: Person, rules: str, where: str) -> dict[str, str]:
     """The decision of each line once the rules are imported."""
     fenja.path("~/fencepost.yaml").write_text(rules)
-    fenja.types(f"mkdir -p ~/shop; {where}tmpwarden guard import ~/fencepost.yaml -o {WANTED}").must()
+    done = fenja.types(f"mkdir -p ~/shop; {where}tmpwarden guard import ~/fencepost.yaml -o {WANTED}")
+    lines = [line for line in done.err.splitlines() if line.startswith("warning: ")]
+    assert done.status == (2 if lines else 0), done.text  # 2: something means another thing, and has a line
+    assert bool(lines) is ("glob" in rules), done.text
     fenja.types("tmpwarden guard verify").must("mine.toml")
     check = 'tmpwarden guard check "$line" --cwd ~/shop --project ~/shop --json'
     return {
@@ -73,7 +78,6 @@ def test_plain_rules_decide_as_before(start: Start, tell: Callable[[str], None])
     tell(f"{len(DECIDED)} lines are decided as fencepost decided them")
 
 
-@pytest.mark.xfail(strict=True, raises=AssertionError, reason="issue 31, 8: the lists of imported presets are lost")
 def test_imported_presets_checks_and_globs_decide_as_before(start: Start, tell: Callable[[str], None]) -> None:
     fenja = start("ext4", 48, "fenja").person("fenja")
     assert decided(fenja, RICH, "") == DECIDED_TOO

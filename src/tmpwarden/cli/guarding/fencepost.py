@@ -6,6 +6,7 @@ import importlib
 import json
 import os
 import tempfile
+import tomllib
 from collections.abc import Iterator
 
 import click
@@ -20,16 +21,9 @@ from ..group import pass_call
 from ..kinds import AnsweringPath
 
 Yaml = dict[str, object]
-_PACKS = {
-    "git": "git",
-    "gh": "git",
-    "kubernetes": "kubernetes",
-    "helm": "kubernetes",
-    "helmfile": "kubernetes",
-    "secrets": "secrets",
-    "filesystem": "system",
-    "ssh": "system",
-}
+# presets whose lists are not known here, but of which a pack has the like
+_PACKS = {"helm": "kubernetes", "helmfile": "kubernetes", "secrets": "secrets"}
+_PRESETS = os.path.join(os.path.dirname(__file__), "fencepost_presets.toml")
 _DECISIONS = ("allow", "ask", "deny")
 _MODES = ("read", "write", "append", "any")
 _BASH = ("deny", "ask", "allow", "checks", "allowChecks", "redirects", "arguments")
@@ -45,6 +39,7 @@ _NOT_HERE = {
 
 def converted(document: Yaml) -> str:
     """The TOML text. Raises ValueError for a word that is no decision."""
+    document = _with_presets(document)
     for key in ("default", "onError"):
         if key in document:
             _word(key, document[key], _DECISIONS)
@@ -52,13 +47,53 @@ def converted(document: Yaml) -> str:
     return "\n".join(block for block in blocks if block)
 
 
+def _with_presets(document: Yaml) -> Yaml:
+    """Their lists in front of those of the document, as if its writer had spelled them out."""
+    with open(_PRESETS, "rb") as file:
+        known: dict[str, Yaml] = tomllib.load(file)
+    named = [known[name] for name in _texts(document.get("import")) if name in known]
+    if not named:
+        return document
+    tools = document.get("tools")
+    merged: Yaml = dict(tools) if isinstance(tools, dict) else {}
+    bash = dict(_bash(document))
+    for key in _DECISIONS:
+        bash[key] = [*(entry for preset in named for entry in _spelled(preset.get(key))), *_items(bash.get(key))]
+    for theirs, ours in (("checks", "checks"), ("allowChecks", "allow_checks")):
+        bash[theirs] = [*(entry for preset in named for entry in _items(preset.get(ours))), *_items(bash.get(theirs))]
+    own = [
+        str(tool.get("tool")) if isinstance(tool, dict) else str(tool)
+        for key in _DECISIONS
+        for tool in _items(merged.get(key))
+    ]
+    allowed = [tool for preset in named for tool in str(preset.get("tools", "")).split() if tool not in own]
+    if allowed:
+        merged["allow"] = [*allowed, *_items(merged.get("allow"))]
+    scratch = _scratch(document)
+    inside = [str(preset["inside"]) for preset in named if "inside" in preset and scratch]
+    rules: list[object] = [{"command": names, "allArgsInside": [scratch], "decision": "allow"} for names in inside]
+    bash["arguments"] = [*rules, *_items(bash.get("arguments"))]
+    merged["bash"] = {key: value for key, value in bash.items() if value}
+    return {**document, "tools": merged}
+
+
+def _spelled(lists: object) -> Iterator[str]:
+    """{git = ["status"]} as `git status`."""
+    for program, words in lists.items() if isinstance(lists, dict) else ():
+        yield from (f"{program} {word}".strip() for word in words)
+
+
 def _head(document: Yaml) -> str:
     names = _texts(document.get("import"))
+    with open(_PRESETS, "rb") as file:
+        known = tomllib.load(file)
     wanted = list(dict.fromkeys(_PACKS[name] for name in names if name in _PACKS))
     secrets = document.get("secrets")
     if isinstance(secrets, dict) and secrets.get("enabled"):
         wanted = list(dict.fromkeys([*wanted, "secrets"]))
-    parts = [comment(f"import {name}: there is no such pack here") for name in names if name not in (*_PACKS, "claude")]
+    parts = [
+        comment(f"import {name}: its lists are not known here") for name in names if name not in (*known, "secrets")
+    ]
     if isinstance(secrets, dict):
         parts.append(comment("secrets: files are judged by their names; what is in them is not scanned"))
     base = ["claude"] * ("claude" in names)  # it leads temp files into one directory, as ours of that name does
