@@ -1,5 +1,5 @@
-"""Of 250 everyday commands, and of 100 that were written without a look at the rules, at most one in fifty is asked
-about, and none is denied."""
+"""Of everyday commands, also of those that were written without a look at the rules, at most one in fifty is asked
+about, and none is denied. Inline code is judged by what it does, and never earns an allow."""
 
 from pathlib import Path
 
@@ -22,7 +22,15 @@ def commands(name: str) -> list[str]:
 
 @pytest.mark.parametrize("preset", ["sandbox", "claude"])
 @pytest.mark.parametrize(
-    ("name", "least"), [("everyday.txt", 250), ("everyday_of_teams.txt", 100), ("everyday_of_stack.txt", 370)]
+    ("name", "least"),
+    [
+        ("everyday.txt", 250),
+        ("everyday_of_teams.txt", 100),
+        ("everyday_of_stack.txt", 370),
+        ("everyday_of_seven.txt", 720),
+        ("everyday_of_sessions.txt", 245),
+        ("everyday_of_others.txt", 150),
+    ],
 )
 def test_at_most_two_in_a_hundred_everyday_commands_are_asked_about(
     tmp_path: Path, preset: str, name: str, least: int

@@ -105,6 +105,7 @@ def test_generated_lines_end_there_only_if_nothing_is_said(
             "cd src",
         ),
         *("l's' x\\\n", "\\ls", "ls #", "./ls", "npm publish", "pytest rm", "ls 'a", 'ls "$(x)"', "git log --output x"),
+        *("pytest --cache-dir x", "mypy --cache_dir x", "go test --log-file x"),
     ],
 )
 def test_what_is_not_plain_is_left_to_the_full_evaluation(command: str) -> None:

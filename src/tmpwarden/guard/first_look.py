@@ -75,8 +75,8 @@ def _is_quiet(words: "list[str]", table: "Table") -> bool:
             name = word.lstrip("-")
             if any(letter in letters for letter in name) and word[1:2] != "-":
                 return False
-            if name and any(option.startswith((name, name.lower())) for option in options):
-                return False
+            if name and any(option.startswith((name, name.lower())) or option in name.lower() for option in options):
+                return False  # --log-file says where it writes, too
     return True
 
 

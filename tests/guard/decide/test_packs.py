@@ -41,6 +41,12 @@ def rules_of(pack: str) -> list[dict[str, object]]:
     return [rule for kind in KINDS for rule in document.get("guard", {}).get(kind, [])]
 
 
+def labels_of(pack: str) -> str:
+    """The name before the colon of its rules: some rules keep that of the pack that they were in before."""
+    document = tomllib.loads((Path(PRESETS_DIR) / f"{pack}.toml").read_text())
+    return str(document["pack"].get("labels", pack))
+
+
 def lines(name: str) -> list[str]:
     return [line for line in (CASES / name).read_text().splitlines() if line and line[0] != "#"]
 
@@ -63,7 +69,7 @@ def test_a_rule_speaks_about_what_it_says_it_means(pack: str) -> None:
     for rule in rules_of(pack):
         for line in rule.get("matches", ()):  # type: ignore[attr-defined]
             decision = said(line, rules)
-            if decision.verdict not in ("ask", "deny") or f"{pack}:{rule['id']}" not in [
+            if decision.verdict not in ("ask", "deny") or f"{labels_of(pack)}:{rule['id']}" not in [
                 c[2] for c in decision.commands
             ]:
                 silent.append((rule["id"], line, decision.verdict, decision.rule))
@@ -77,20 +83,42 @@ def test_what_a_rule_spares_no_rule_of_its_pack_speaks_about(pack: str) -> None:
     assert [(name, line, said(line, rules).rule) for name, line in spared if said(line, rules).verdict != "pass"] == []
 
 
-@pytest.mark.parametrize("presets", ["sandbox,destructive", "destructive"])
+BOTH, PACKS_ALONE = "sandbox,destructive", "destructive"
+
+
 @pytest.mark.parametrize(
-    ("name", "least"), [("dangerous.txt", 200), ("dangerous_of_teams.txt", 60), ("dangerous_of_stack.txt", 140)]
+    ("presets", "name", "least"),
+    [
+        (BOTH, "dangerous.txt", 200),
+        (BOTH, "dangerous_of_teams.txt", 60),
+        (BOTH, "dangerous_of_stack.txt", 140),
+        (BOTH, "dangerous_of_third.txt", 420),
+        (BOTH, "dangerous_held_out.txt", 295),
+        (BOTH, "dangerous_of_others.txt", 140),
+        (PACKS_ALONE, "dangerous.txt", 200),
+        (PACKS_ALONE, "dangerous_of_teams.txt", 60),
+        (PACKS_ALONE, "dangerous_of_stack.txt", 140),
+    ],
 )
 def test_nearly_everything_dangerous_is_asked_about_or_denied(presets: str, name: str, least: int) -> None:
     rules = load((), preset=presets).rules
     dangerous = [line.replace("\\n", "\n") for line in lines(name)]
     passed = [line for line in dangerous if said(line, rules).verdict not in ("ask", "deny")]
     assert len(dangerous) >= least
-    assert len(passed) <= 0.05 * len(dangerous), passed
+    assert len(passed) <= 0.03 * len(dangerous), passed
 
 
 @pytest.mark.parametrize(
-    "name", ["everyday.txt", "everyday_of_packs.txt", "everyday_of_teams.txt", "everyday_of_stack.txt"]
+    "name",
+    [
+        "everyday.txt",
+        "everyday_of_packs.txt",
+        "everyday_of_teams.txt",
+        "everyday_of_stack.txt",
+        "everyday_of_seven.txt",
+        "everyday_of_sessions.txt",
+        "everyday_of_others.txt",
+    ],
 )
 def test_nearly_nothing_of_every_day_is_asked_about(tmp_path: Path, name: str) -> None:
     (tmp_path / "src").mkdir()
@@ -102,6 +130,17 @@ def test_nearly_nothing_of_every_day_is_asked_about(tmp_path: Path, name: str) -
     asked = [call.command for call in calls if evaluate(call, EVERYTHING, context).verdict in ("ask", "deny")]
     assert len(everyday) >= 100
     assert len(asked) < 0.03 * len(everyday), asked
+
+
+def test_what_loses_local_work_is_caught_by_the_sandbox_alone() -> None:
+    first = (
+        (CASES / "dangerous_of_others.txt").read_text().partition("# --- sandbox\n")[2].partition("# --- packs\n")[0]
+    )
+    rules = load((), preset="sandbox").rules
+    dangerous = [line.replace("\\n", "\n") for line in first.splitlines()]
+    passed = [line for line in dangerous if said(line, rules).verdict not in ("ask", "deny")]
+    assert len(dangerous) == 100
+    assert len(passed) <= 3, passed
 
 
 def test_the_first_look_stays_and_never_says_what_the_packs_do_not_say() -> None:

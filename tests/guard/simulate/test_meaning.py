@@ -166,7 +166,7 @@ UNREADABLE = (
     "c | bash", "bash", "bash -s", "sh -c \"rm $U\"", "eval $U", "$U x", "$(c) x", "source <(c)", "alias rm=c",
     "env -S \"$U\" x", "sudo $U rm", "python3 -c 'import shutil; shutil.rmtree(1)'",
     "python3 <<E\nimport os; os.rmdir(1)\nE", "perl -e unlink",
-    "node -e 'require(1)'", "ruby -e system", "awk '{print > \"f\"}' f", "awk -e p f", "awk 'BEGIN{system(\"c\")}'",
+    "node -e 'require(1)'", "ruby -e system", "awk '{print > $1}' f", "awk -e p f", "awk 'BEGIN{system(\"c\")}'",
     "sed 's/a/b/w f' g", "sed 1e g", "sed -f s g", "parallel rm", "watch \"$U\"", "tmux new \"$U\"",
     "make -f -", "crontab x", "vim -c w f", "declare -n r=D",
     "shopt -s lastpipe", "set -k", "set -P", "su", "trap \"$U\" EXIT", "xargs $U", "f() { f; }; f",
@@ -247,7 +247,8 @@ def test_programs_and_what_they_do_with_paths(command: str) -> None:
         ("ln -s /etc n; rm n/x", None),
         ("ln -s /etc n; rm n/", None),
         ("ln -s /etc n; rm n", "/p/n"),
-        ("cp -r a n; rm n/x", None),
+        ("cp -r a n; rm n/x", "/p/n/x"),  # of the project, to the project: it brings no link that was not here before
+        ("cp -r /srv/a n; rm n/x", None),
         ("mv a n; rm n/x", None),
         ("tar xf a; rm n/x", None),
     ],

@@ -139,7 +139,32 @@ def without_aliases(argv: tuple[str | None, ...]) -> tuple[str | None, ...] | No
     return None
 
 
-CHECKS: dict[str, Callable[[Given, Simple, Scope], bool]] = {"lease": _lease, "everything": _everything, "many": _many}
+def _two_names(given: Given, simple: Simple, scope: Scope) -> bool:
+    """git checkout TREE FILE. The word behind an option may be its value."""
+    others = ("--track", "-t", "--conflict", "--ours", "--theirs", "-m", "--merge")
+    if any(name in others for name, _, _ in given.longs):
+        return False
+    return len(given.plain) > 1 and not given.separated
+
+
+_TOOLS_OF_USERS = ("core.editor", "core.pager", "sequence.editor", "credential.helper")
+_OF_PROJECTS = (".githooks", ".husky", "hooks", "scripts", "tools", "git lfs", "git-lfs", "nbstripout", "cat")
+
+
+def _set_outside(given: Given, simple: Simple, scope: Scope) -> bool:
+    """A setting with a command, or with a place that leads out of the project. `true` and .githooks are none."""
+    if len(given.plain) < 2:
+        return given.has_unknown
+    value = given.plain[-1]
+    if given.plain[0].lower().startswith(_TOOLS_OF_USERS):
+        return value[:1] in ("!", "/", "~", ".") or ";" in value or "sh " in value
+    leads_out = value[:1] in ("/", "~", "!") or ".." in value
+    return value not in ("true", "false") and (leads_out or not value.lower().startswith(_OF_PROJECTS))
+
+
+CHECKS: dict[str, Callable[[Given, Simple, Scope], bool]] = {
+    "lease": _lease, "everything": _everything, "many": _many, "two-names": _two_names, "set-outside": _set_outside,
+}  # fmt: skip
 
 
 UNKNOWN_WORD = "which command of it runs cannot be told before it runs"

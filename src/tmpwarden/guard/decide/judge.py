@@ -2,9 +2,9 @@
 
 from ...model.hot import ALLOW, ASK, DENY, PASS, PROVEN, TRUSTED
 from ...text import is_within
-from ..nouns.analysis import ANY, READ, PathUse, Simple
+from ..nouns.analysis import ANY, LISTED, READ, PathUse, Simple
 from ..nouns.paths import is_sink, landing
-from ..programs.table import has
+from ..programs.table import has, program
 from ..rules.patterns import MAYBE, YES, is_prefix
 from ..rules.rule import Rule, Rules
 from ..simulate.shell import EXTENDED
@@ -49,11 +49,36 @@ def judge(simple: Simple, rules: Rules, scope: Scope) -> Judged:
         for rule in rules.rules:
             if rule.decision == ALLOW and rule.kind == "prefix" and (basis := _allows(rule, simple, scope)):
                 return kept if takes else Judged(ALLOW, rule.label, rule.description, basis)
+    elif not takes and (fed := _as_named(simple, scope)) is not None:
+        for rule in rules.rules:
+            if rule.decision == ALLOW and rule.kind == "prefix" and _allows(rule, fed, scope):
+                return Judged(ALLOW, rule.label, rule.description, TRUSTED)
     if rules.trusts_inside and not takes and scope.may_allow(simple, TOLERATED) and _is_trusted(simple, scope):
         return Judged(ALLOW, INSIDE, INSIDE_REASON, TRUSTED)
     if takes and rules.default != DENY and (rules.trusts_inside or not is_by_star):
         return kept
     return _unspoken(rules, simple.text or simple.name or "this")
+
+
+def _as_named(simple: Simple, scope: Scope) -> Simple | None:
+    """What xargs runs, without the names that it is fed: an allow of a program that only reads covers any of them."""
+    known = program(simple.name or "")
+    only_reads = known.plain in ("read", "pattern_then_read", "text") and not _MORE.intersection(known.facets)
+    writes = any(kind in _WRITTEN for kind in (*known.shorts.values(), *known.longs.values()))
+    if simple.wrappers != ("xargs",) or not only_reads or writes or has(simple.name, "real"):
+        return None
+    words = simple.argv
+    while words[-1:] == (None,):
+        words = words[:-1]
+    fed = Simple(words, name=simple.name, cwd=simple.cwd, wrappers=(), text=simple.text)
+    is_doubted = any(doubt != LISTED for doubt in simple.doubts)
+    return fed if words and None not in words and not is_doubted and not simple.remote else None
+
+
+_MORE = frozenset(
+    ("changes", "links", "runs", "code", "shell", "told_by", "in_place", "writes", "reads", "writes_here")
+)
+_WRITTEN = ("path_written", "path_into", "code", "path_entered")
 
 
 def _unspoken(rules: Rules, what: str) -> Judged:

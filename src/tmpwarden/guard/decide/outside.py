@@ -4,6 +4,7 @@ from ...model.hot import ALLOW
 from ...text import is_within
 from ..nouns.analysis import APPEND, CREATE, DELETE, READ, WRITING, PathUse, Simple
 from ..nouns.paths import is_sink, landing, real
+from ..programs.table import has
 from ..rules.patterns import MAYBE, YES
 from ..rules.rule import Rule
 from .scope import Scope
@@ -96,15 +97,15 @@ def outside(rule: Rule, use: PathUse, scope: Scope) -> str | None:
 
 def _matches_inside(use: PathUse, rule: Rule, scope: Scope) -> bool:
     """`chmod 644 src/*.py`: whatever a pattern matches lies in a directory inside that holds no link."""
-    if (
-        rule.decision == ALLOW
-        or not use.is_glob
-        or use.path is None
-        or any(c in use.raw.rpartition("/")[0] for c in "*?[")
-    ):
+    if rule.decision == ALLOW or not use.is_glob or use.path is None:
         return False
     directory = real(use.path, scope.look)
-    return directory is not None and scope.is_in_roots_of(directory, rule) and scope.is_plain(directory, False)
+    if directory is None or not scope.is_in_roots_of(directory, rule):
+        return False
+    if not scope.look(use.path)[1] and not any(has(simple.name, "links") for simple in scope.commands):
+        return True  # it holds nothing
+    is_deep = use.raw[:1] not in ("$", "`") and any(c in use.raw.rpartition("/")[0] for c in "*?[")
+    return scope.is_plain(directory, is_deep)
 
 
 def is_of_mode(mode: str, use: PathUse) -> bool:

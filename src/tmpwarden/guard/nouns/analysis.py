@@ -5,6 +5,7 @@ from ..shell.syntax import Unreadable
 READ, WRITE, APPEND, DELETE, CREATE, ANY = "read", "write", "append", "delete", "create", "any"
 RUN = "run"  # the program itself
 CODE = "code"  # an argument that a shell runs
+LISTED = "its arguments are names that another program lists"
 WRITING = (WRITE, APPEND, DELETE, CREATE, ANY)  # all that may change what lies at a path
 
 

@@ -9,8 +9,12 @@ from ..shell.syntax import FILE_COMPARISONS, FILE_TESTS
 from .options import Argument, Parsed, by_row, copied, is_on_a_host, is_url, parse, plain_arguments
 from .table import Program, program
 
-# what programs call the place they write to
-OUTPUTS = names("out output outfile outdir dest destination output-dir output-file out-dir out-file output-path")
+# what programs call the place they write to: the whole name, or a word in it that ends in one of the others
+OUTPUTS = names(
+    "out output outputs outfile outdir dest destination log logs logfile cache target prefix scratch basetemp "
+    "derived dump save export"
+)
+PLACES = names("file dir directory path root folder base data")
 PATHS, COPIED, MOVED = Program("any"), Program("copied"), Program("moved")
 _ARCHIVER = Program("any", (("path_written", ("o",)),))
 _GIO = {"trash": DELETE, "remove": DELETE, "mkdir": CREATE, "save": WRITE, "rename": WRITE, "set": WRITE}
@@ -33,13 +37,20 @@ def _written_by_name(found: list[Argument], fields: list[Field]) -> list[Argumen
     for at, field in enumerate(fields):
         text = field.text or ""
         name, equals, _ = text.lstrip("-").partition("=")
-        if not text.startswith("-") or not (name.lower() in OUTPUTS or text == "-o"):
+        if not text.startswith("-") or not (text == "-o" or _is_output(name)):
             continue
         target = field if equals else fields[at + 1] if at + 1 < len(fields) else field
         argument = by_field.get(id(target))
         if argument is not None and argument.mode == ANY and (text != "-o" or "/" in (target.stem or "")):
             argument.mode = WRITE
     return found
+
+
+def _is_output(option: str) -> bool:
+    """--output, --log-file, --cache_dir, -derivedDataPath."""
+    spaced = "".join([f" {c.lower()}" if c.isupper() else c for c in option])
+    words = spaced.replace("-", " ").replace("_", " ").split()
+    return bool(words) and not OUTPUTS.isdisjoint(words) and words[-1] in OUTPUTS | PLACES
 
 
 def _archiver(known: Program, fields: list[Field]) -> list[Argument]:
@@ -61,13 +72,16 @@ def _archiver(known: Program, fields: list[Field]) -> list[Argument]:
 def _zip(known: Program, fields: list[Field]) -> list[Argument]:
     parsed = parse(known, fields)
     sources = DELETE if parsed.has("m", "move") else READ
-    return [Argument(field, 0, WRITE if not at else sources) for at, field in enumerate(parsed.plain)]
+    return parsed.found + [Argument(field, 0, WRITE if not at else sources) for at, field in enumerate(parsed.plain)]
 
 
 def _split(known: Program, fields: list[Field]) -> list[Argument]:
     """split FILE PREFIX; without a prefix it writes here."""
-    plain = parse(known, fields).plain
+    parsed = parse(known, fields)
+    plain, run = parsed.plain, [one for one in parsed.found if one.mode == CODE]
     target = plain[1] if len(plain) > 1 else Field(".", None)
+    if run:
+        return run + [Argument(field, 0, READ) for field in plain[:1]]
     return [Argument(field, 0, READ) for field in plain[:1]] + [Argument(target, 0, WRITE)]
 
 
@@ -100,7 +114,14 @@ def _sqlite3(known: Program, fields: list[Field]) -> list[Argument]:
     asks = all(text is not None and text.lstrip().lower().startswith(_ASKING) for text in statements)
     is_readonly = any(field.text in ("-readonly", "--readonly") for field in fields)
     mode = READ if is_readonly or (statements and asks) else WRITE if statements else ANY
-    return [Argument(field, 0, mode) for field in parsed.plain[:1]] + parsed.found
+    files = [_without_scheme(field) for field in parsed.plain[:1]]
+    return [Argument(field, 0, mode) for field in files] + parsed.found
+
+
+def _without_scheme(field: Field) -> Field:
+    """file:PATH?mode=rwc"""
+    text = field.text or ""
+    return Field(text[5:].partition("?")[0].removeprefix("//"), None) if text.startswith("file:") else field
 
 
 def _archive_module(known: Program, fields: list[Field]) -> list[Argument]:
@@ -138,6 +159,7 @@ def arguments(name: str, fields: list[Field]) -> list[Argument]:
         return []
     elif known.plain and not reads and "runs" not in known.facets:
         found = _by_row(known, fields)
+        found = _written_by_name(found, fields) if known.plain == "any" else found
     else:
         # every hook pays for each module
 

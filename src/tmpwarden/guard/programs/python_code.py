@@ -1,136 +1,103 @@
-"""Python on a command line: harmless if its tree has only names, modules and attributes that read, count and print."""
+"""Python on a command line: the files that it writes, and the programs that it runs; None where something is hidden.
+
+The tree is read, not run. A name of a file is followed through variables, pathlib, os.path and tempfile, as far as the
+code says what they hold. What deletes, evaluates, or reaches a module by another way than its name is not looked into:
+that is asked about. The caller judges what is told here as if a command of the line had named it, and never allows it.
+"""
 
 from __future__ import annotations
 
+from ..nouns.analysis import CODE, DELETE, READ, WRITE
+from ..nouns.fields import Field
 from ..nouns.names import names
+from .inline import is_outside, quoted
+from .options import Argument
 
-# what they hold is reached only through ATTRIBUTES; those in WRITING_TOO have namesakes there that change files
-MODULES = names(
-    "sys json math re collections itertools functools datetime time random statistics string textwrap base64 hashlib "
-    "uuid platform ast os pathlib glob csv struct decimal fractions pprint tomllib typing operator bisect heapq "
-    "difflib unicodedata zlib binascii calendar locale copy enum os.path collections.abc importlib.metadata keyword "
-    "colorsys pandas numpy yaml requests urllib.request urllib.parse urllib.error socket sqlite3 "
-    "xml.etree.ElementTree configparser zipfile inspect importlib.util ipaddress shutil traceback"
-)
-WRITING_TOO = names("os pathlib numpy shutil xml.etree.ElementTree")
-_TOLD = names(
-    "__version__ __file__ __path__ VERSION version get_version cuda backends"
-)  # of a module that is not known
-AMBIGUOUS = names("replace remove system copy write dump")
-BUILTINS = names(
-    "print len range str int float bool list dict set tuple frozenset sum min max sorted reversed enumerate zip map "
-    "filter any all abs round repr ord chr hex oct bin isinstance type bytes bytearray open next iter divmod pow "
-    "format hash id slice complex ascii callable hasattr super object input exit quit __name__ __file__ Exception "
-    "ValueError KeyError IndexError TypeError OSError FileNotFoundError UnicodeDecodeError StopIteration SystemExit "
-    "AttributeError ImportError NameError ZeroDivisionError RuntimeError AssertionError KeyboardInterrupt"
-)
-ATTRIBUTES = names(
-    "argv stdin stdout stderr version version_info executable maxsize prefix byteorder path exit platform getsizeof "
-    "write loads dumps load read readline readlines splitlines strip lstrip rstrip split rsplit join upper lower "
-    "title capitalize startswith endswith format count index find rfind encode decode isdigit isalpha isalnum isspace "
-    "zfill ljust rjust center partition rpartition removeprefix removesuffix casefold translate maketrans append "
-    "extend insert pop sort reverse keys values items get update setdefault add discard union intersection difference "
-    "issubset issuperset clear pi e sqrt floor ceil log log2 log10 exp pow sin cos tan gcd comb factorial inf nan "
-    "isnan findall search match fullmatch sub subn finditer compile group groups groupdict start end span escape "
-    "MULTILINE DOTALL IGNORECASE Counter defaultdict OrderedDict deque namedtuple most_common chain product "
-    "permutations combinations islice groupby accumulate reduce partial lru_cache datetime date timedelta timezone "
-    "utc now today utcnow fromtimestamp fromisoformat isoformat strftime strptime timestamp total_seconds days "
-    "seconds year month day hour minute second weekday time perf_counter monotonic sleep ctime gmtime localtime "
-    "random randint choice sample shuffle uniform seed mean median stdev variance ascii_letters digits dedent indent "
-    "wrap fill b64encode b64decode urlsafe_b64encode hexdigest digest sha256 sha1 md5 sha512 blake2b new uuid4 uuid1 "
-    "hex int machine node release python_version system processor parse literal_eval dump walk unparse listdir getcwd "
-    "environ sep linesep name cpu_count getpid scandir stat lstat st_size st_mtime st_mode is_dir is_file is_symlink "
-    "exists isfile isdir islink getsize getmtime basename dirname abspath realpath relpath normpath expanduser "
-    "splitext commonpath commonprefix Path PurePath read_text read_bytes glob rglob iterdir stem suffix suffixes "
-    "parent parents parts resolve absolute relative_to with_suffix with_name home cwd as_posix iglob reader "
-    "DictReader fieldnames unpack calcsize Decimal Fraction pprint pformat itemgetter bisect_left nlargest nsmallest "
-    "heappush heappop unified_diff SequenceMatcher ratio get_close_matches normalize category crc32 decompress "
-    "hexlify unhexlify version_info real imag numerator denominator bit_length to_bytes from_bytes __name__ "
-    "__version__ __doc__ __file__ replace remove copy month_name day_name flush getenv uname sysname nodename "
-    "metadata body lineno end_lineno targets FunctionDef AsyncFunctionDef ClassDef Import ImportFrom iter_child_nodes "
-    "get_docstring cuda mps is_available device_count "
-    # pandas: what reads and counts; of the rest each may be told a file to write
-    "read_csv read_parquet read_json read_excel read_table DataFrame Series head tail describe info columns dtypes "
-    "shape size iloc loc value_counts sort_values sort_index nunique unique isna isnull notna notnull fillna dropna "
-    "drop_duplicates duplicated astype agg merge concat reset_index set_index corr quantile std var cumsum "
-    "iterrows itertuples to_datetime to_numeric to_dict tolist to_string pivot_table crosstab nlargest dt str between "
-    "isin max min sum groupby "
-    # numpy; yaml; what asks a server, as curl does; sqlite3, of which _is_asked sees the statement
-    "mean dtype ndim array arange zeros ones linspace argmax argmin argsort reshape T flatten ravel isinf where dot "
-    "loadtxt genfromtxt float32 float64 int64 int32 nbytes safe_load safe_load_all "
-    "request urlopen status getcode headers quote unquote urlencode urlparse parse_qs post json text status_code ok "
-    "content raise_for_status socket connect connect_ex settimeout close gethostbyname gethostname AF_INET SOCK_STREAM "
-    "execute fetchall fetchone cursor description get_version "
-    "linalg norm getroot tag attrib iter findtext iterfind ElementTree ConfigParser sections options has_section "
-    "ZipFile namelist infolist getinfo filename file_size getsource getdoc signature util find_spec origin "
-    "ip_network ip_address hosts num_addresses is_private which disk_usage free total used get_terminal_size "
-    "print_exc format_exc"
-)
-_WATCHED = (
-    "open",
-    "to_string",
-    "execute",
-    "connect",
-    "load",
-)  # write or not by what they are told: only called, by this name
-_ASKING = ("select ", "explain ", "pragma table_info", "pragma index_list")
-_SHAPES = ("index", "header", "max_rows", "max_cols", "columns", "justify", "na_rep")  # not buf: that is a file
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from typing import Any
+
+    from .inline import Places
+
+    Node = Any  # of the module `ast`, which is never imported
+
 MAX_LENGTH = 8000
 _ONLY_TREE = 0x400  # ast.PyCF_ONLY_AST; the module `ast` costs more than a whole hook
-_STATEMENTS = names(
-    "Module Expr Assign AugAssign AnnAssign For While If With Try ExceptHandler Return Import ImportFrom alias "
-    "FunctionDef arguments arg Pass Break Continue Delete Assert Raise withitem match_case Load Store Del"
+_MAX_DEPTH = 24
+_MAX_VALUES = 16
+
+# builtins and attributes that evaluate text, or reach code by another name than its own
+_HIDING = names(
+    "eval exec compile __import__ globals locals breakpoint setattr delattr attrgetter methodcaller modules "
+    "import_module reload runcode runsource exec_module load_module run_path run_module unsafe_load find_loader"
 )
-_EXPRESSIONS = names(
-    "BoolOp NamedExpr BinOp UnaryOp Lambda IfExp Dict Set ListComp SetComp DictComp GeneratorExp comprehension "
-    "Compare Call FormattedValue JoinedStr Constant Attribute Subscript Starred Name List Tuple Slice keyword Yield "
-    "YieldFrom And Or Not Invert UAdd USub Add Sub Mult MatMult Div Mod Pow LShift RShift BitOr BitXor BitAnd "
-    "FloorDiv Eq NotEq Lt LtE Gt GtE Is IsNot In NotIn"
+_DELETING = names("unlink rmtree rmdir removedirs send2trash truncate ftruncate remove_tree rm_rf delete_recursive")
+# of the module os, and of what reaches it
+_RUNNING = names(
+    "system popen fork forkpty kill killpg abort chroot setuid setgid startfile posix_spawn posix_spawnp execl "
+    "execle execlp execlpe execv execve execvp execvpe spawnl spawnle spawnlp spawnlpe spawnv spawnve spawnvp "
+    "spawnvpe create_subprocess_exec create_subprocess_shell getstatusoutput"
+)
+_RUNNING_MODULES = names(
+    "ctypes cffi pty runpy code codeop imp marshal builtins pexpect sh plumbum invoke fabric gc _thread posix nt "
+    "send2trash multiprocessing.managers importlib._bootstrap"
+)
+_SUBPROCESS = names("run call check_call check_output Popen getoutput")
+_KEPT = names("os shutil subprocess builtins")  # modules that are only asked for something by its name
+_INNER = names("os _os sys _sys subprocess shutil builtins codecs io _io posix nt")  # reached through another module
+_DUNDERS = names(
+    "__name__ __version__ __file__ __doc__ __path__ __len__ __all__ __annotations__ __qualname__ __module__"
+)
+_MOVING = names("rename renames replace move link symlink copymode copystat")  # two paths, the first one goes with some
+_LEAVING = names("link symlink copymode copystat")
+_COPYING = names("copy copy2 copyfile copytree")
+# methods of a path, which they write
+_OF_PATHS = names("write_text write_bytes touch symlink_to hardlink_to chmod lchmod")
+# methods and functions whose first argument is a file that they write
+_SAVING = names(
+    "to_csv to_json to_parquet to_excel to_pickle to_html to_markdown to_feather to_hdf to_latex to_xml to_stata "
+    "to_string tofile savefig save savetxt savez savez_compressed imsave imwrite save_pretrained save_model "
+    "export write_image write_html write_file write_csv write_parquet write_json mkstemp_to make_archive serialize"
+)
+_ARCHIVES = names("ZipFile PyZipFile TarFile GzipFile BZ2File LZMAFile")
+_TAKING_AWAY = ("drop ", "delete ", "truncate ", "attach ", "vacuum into", "load_extension", "pragma writable_schema")
+# calls that only look at a path, compare it or print it
+_LOOKING = names(
+    "print len str repr format join abspath realpath normpath expanduser basename dirname exists isfile isdir "
+    "islink getsize getmtime stat lstat listdir scandir walk glob iglob rglob iterdir Path PurePath PosixPath "
+    "read_text read_bytes read_csv read_parquet read_json read_excel read_table read_sql load loads safe_load "
+    "loadtxt genfromtxt parse literal_eval getenv get startswith endswith split replace strip find index count in "
+    "is_relative_to relative_to match search sub findall fullmatch disk_usage which access samefile sorted list "
+    "set tuple insert append extend reader DictReader open load_workbook find_spec get_docstring getsource "
+    "namelist urlopen Request add is_dir is_file fspath relpath commonpath commonprefix splitext partition "
+    "rpartition removeprefix removesuffix version isinstance hasattr"
+)
+_TEMPORARY = names(
+    "mkdtemp mkstemp NamedTemporaryFile TemporaryDirectory TemporaryFile SpooledTemporaryFile gettempdir mktemp"
 )
 
 
-def is_harmless_python(code: str) -> bool:
+class _HiddenError(Exception):
+    """Something in the code cannot be read, deletes, or runs what is not known."""
+
+
+def told_by_python(code: str, places: Places) -> list[Argument] | None:
+    """What the code does to files, and what it runs; None where that cannot be said."""
     if len(code) > MAX_LENGTH:
-        return False
+        return None
     try:
         tree = compile(code, "<line>", "exec", _ONLY_TREE, dont_inherit=True)
-    except (SyntaxError, ValueError, RecursionError, MemoryError):
-        return False
-    nodes = list(_walk(tree))
-    own = {node.id for node in nodes if _is(node, "Name") and not _is(node.ctx, "Load")}
-    own |= {node.arg for node in nodes if _is(node, "arg")}
-    own |= {node.name for node in nodes if _is(node, "FunctionDef") or (_is(node, "ExceptHandler") and node.name)}
-    own |= {(one.asname or one.name).partition(".")[0] for node in nodes if _is(node, "Import") for one in node.names}
-    own |= {one.asname or one.name for node in nodes if _is(node, "ImportFrom") for one in node.names}
-    called = {id(node.func) for node in nodes if _is(node, "Call")}
-    if any(_name_of(node) in _WATCHED and id(node) not in called for node in nodes):
-        return False  # by another name it could be told to write
-    touches_files = any(module in WRITING_TOO for node in nodes for module in _modules(node))
-    return _strangers_only_told(nodes) and all(_is_fine(node, own, touches_files) for node in nodes)
+        return _Reader(tree, places).told()
+    except (_HiddenError, SyntaxError, ValueError, RecursionError, MemoryError):
+        return None
 
 
-def _strangers_only_told(nodes: list) -> bool:  # type: ignore[type-arg]
-    """Any module may be imported, as any script may be run; of one that is not known only a version is read."""
-    strangers = {
-        one.asname or one.name.partition(".")[0]
-        for node in nodes
-        for one in (node.names if _modules(node) else ())
-        if (one.name if _is(node, "Import") else node.module) not in MODULES
-    }
-    told = {id(node.value) for node in nodes if _is(node, "Attribute") and node.attr in _TOLD}
-    used = [node for node in nodes if _is(node, "Name") and node.id in strangers]
-    return "*" not in strangers and all(id(node) in told for node in used)
+def _is(node: object, *kinds: str) -> bool:
+    return type(node).__name__ in kinds
 
 
-def _name_of(node) -> str:  # type: ignore[no-untyped-def]
-    return node.id if _is(node, "Name") else node.attr if _is(node, "Attribute") else ""
-
-
-def _is(node: object, kind: str) -> bool:
-    return type(node).__name__ == kind
-
-
-def _walk(node: object):  # type: ignore[no-untyped-def]
+def _walk(node: Node) -> Iterator[Node]:
     yield node
     for field in getattr(node, "_fields", ()):
         value = getattr(node, field, None)
@@ -139,55 +106,544 @@ def _walk(node: object):  # type: ignore[no-untyped-def]
                 yield from _walk(inner)
 
 
-def _modules(node: object) -> list[str]:
-    if _is(node, "Import"):
-        return [one.name for one in node.names]  # type: ignore[attr-defined]
-    return [node.module or ""] if _is(node, "ImportFrom") else []  # type: ignore[attr-defined]
+class _Reader:
+    """Nodes are those of the module `ast`, which is never imported: they are known by the names of their classes."""
 
+    def __init__(self, tree: Node, places: Places) -> None:
+        self.nodes = list(_walk(tree))
+        self.places = places
+        self.found: list[Argument] = []
+        self.modules: dict[str, str] = {}  # name here -> module
+        self.taken: dict[str, tuple[str, str]] = {}  # name here -> (module, name there)
+        self.bound: dict[str, list[Node]] = {}  # name here -> what it is given; None: not known
+        self.called = {id(node.func) for node in self.nodes if _is(node, "Call")}
+        self.asked = {id(node.value) for node in self.nodes if _is(node, "Attribute")}
+        self.depth = 0
 
-def _is_fine(node: object, own: set[str], touches_files: bool) -> bool:
-    kind = type(node).__name__
-    if kind not in _STATEMENTS and kind not in _EXPRESSIONS:
-        return False
-    if kind in ("Import", "ImportFrom"):
-        is_known = all(module in MODULES for module in _modules(node))
-        told = [one.name for one in node.names] if kind == "ImportFrom" and is_known else []  # type: ignore[attr-defined]
-        return not getattr(node, "level", 0) and all(
-            _is_read(name, touches_files) and name not in _WATCHED for name in told
+    def told(self) -> list[Argument]:
+        for node in self.nodes:
+            self._bind(node)
+        if any(name in ("open", "getattr", "vars", "str") for name in (*self.bound, *self.modules)):
+            raise _HiddenError
+        for node in self.nodes:
+            kind = type(node).__name__
+            if kind == "Name":
+                self._look_at_name(node)
+            elif kind == "Attribute":
+                self._look_at_attribute(node)
+            elif kind == "Call":
+                self._look_at_call(node)
+        return self.found
+
+    # names
+
+    def _bind(self, node: Node) -> None:
+        kind = type(node).__name__
+        if kind == "Import":
+            for one in node.names:
+                if one.name.partition(".")[0] in _RUNNING_MODULES or one.name in _RUNNING_MODULES:
+                    raise _HiddenError
+                self.modules[one.asname or one.name.partition(".")[0]] = (
+                    one.name if one.asname else one.name.split(".")[0]
+                )
+        elif kind == "ImportFrom":
+            if node.level or (node.module or "").partition(".")[0] in _RUNNING_MODULES:
+                raise _HiddenError
+            for one in node.names:
+                self._take(node.module or "", one.name, one.asname or one.name)
+        elif kind == "Assign":
+            for target in node.targets:
+                self._give(target, node.value)
+        elif kind in ("AnnAssign", "NamedExpr"):
+            self._give(node.target, node.value)
+        elif kind == "AugAssign":
+            self._give(node.target, None)
+        elif kind in ("For", "AsyncFor", "comprehension"):
+            self._give_each(node.target, node.iter)
+        elif kind == "withitem" and node.optional_vars is not None:
+            self._give(node.optional_vars, node.context_expr)
+        elif kind == "arg":
+            self.bound.setdefault(node.arg, []).append(None)
+        elif kind in ("FunctionDef", "AsyncFunctionDef", "ClassDef") or (kind == "ExceptHandler" and node.name):
+            self.bound.setdefault(node.name, []).append(None)
+
+    def _take(self, module: str, name: str, here: str) -> None:
+        if name == "*" or name in _HIDING | _DELETING | _RUNNING:
+            raise _HiddenError
+        if name in _KEPT or f"{module}.{name}" in _RUNNING_MODULES:
+            raise _HiddenError
+        if module == "os" and name == "remove":
+            raise _HiddenError
+        self.taken[here] = (module, name)
+
+    def _give(self, target: Node, value: Node) -> None:
+        if _is(target, "Name"):
+            self.bound.setdefault(target.id, []).append(value)
+        elif _is(target, "Tuple", "List"):
+            elements = value.elts if _is(value, "Tuple", "List") and len(value.elts) == len(target.elts) else None
+            if elements is None and _is(value, "Call") and self._name_of(value.func) == "mkstemp":
+                elements = [None, value]
+            for at, one in enumerate(target.elts):
+                self._give(one, elements[at] if elements is not None else None)
+        elif _is(target, "Starred"):
+            self._give(target.value, None)
+        elif _is(target, "Attribute") and _is(target.value, "Name"):
+            module = self.modules.get(target.value.id)
+            if module is not None and (module, target.attr) not in (("sys", "argv"), ("sys", "path")):
+                raise _HiddenError  # json.dumps = ...
+
+    def _give_each(self, target: Node, source: Node) -> None:
+        if _is(target, "Name"):
+            self.bound.setdefault(target.id, []).append(source)
+            return
+        name = self._name_of(source.func) if _is(source, "Call") else ""
+        inner = source.args if name in ("enumerate", "zip", "walk") else []
+        if _is(target, "Tuple") and name == "enumerate" and inner and len(target.elts) == 2:
+            self._give(target.elts[0], None)
+            self._give_each(target.elts[1], inner[0])
+        elif _is(target, "Tuple") and name == "zip" and len(inner) == len(target.elts):
+            for one, given in zip(target.elts, inner, strict=True):
+                self._give_each(one, given)
+        elif _is(target, "Tuple") and name == "walk" and inner:
+            for at, one in enumerate(target.elts):
+                self._give(one, source if not at else None)
+        else:
+            self._give(target, None)
+
+    def _name_of(self, node: Node) -> str:
+        """The last part of what is called, by the name that it has in its module."""
+        if _is(node, "Name"):
+            return self.taken[node.id][1] if node.id in self.taken else str(node.id)
+        return str(node.attr) if _is(node, "Attribute") else ""
+
+    def _module_of(self, node: Node) -> str:
+        """The module that a function is taken from, "" where it is a method or of this code."""
+        if _is(node, "Name"):
+            return self.taken[node.id][0] if node.id in self.taken else ""
+        if _is(node, "Attribute") and _is(node.value, "Name"):
+            return self.modules.get(node.value.id, "")
+        if _is(node, "Attribute") and _is(node.value, "Attribute"):  # os.path
+            inner = self._module_of(node.value)
+            return f"{inner}.{node.value.attr}" if inner else ""
+        return ""
+
+    def _look_at_name(self, node: Node) -> None:
+        name = self._name_of(node)
+        if name in _HIDING or (name[:2] == "__" and name not in _DUNDERS):
+            raise _HiddenError
+        is_called = id(node) in self.called
+        if name == "open" and not is_called:
+            raise _HiddenError  # by another name it could be told to write
+        if node.id in self.taken and not is_called and self._writes(name):
+            raise _HiddenError
+        if self.modules.get(node.id) in _KEPT and id(node) not in self.asked and not _is(node.ctx, "Store"):
+            raise _HiddenError
+        if name in ("getattr", "vars") and not is_called:
+            raise _HiddenError
+
+    def _look_at_attribute(self, node: Node) -> None:
+        name = node.attr
+        if name in _HIDING and not (name == "compile" and self._module_of(node) in ("re", "regex", "")):
+            raise _HiddenError
+        if name in _DELETING or name in _RUNNING or (name[:2] == "__" and name not in _DUNDERS):
+            raise _HiddenError
+        module = self._module_of(node)
+        if name == "remove" and module:
+            raise _HiddenError
+        if name in _INNER and _is(node.value, "Name") and node.value.id in self.modules:
+            raise _HiddenError  # shutil.os
+        if id(node) not in self.called and (self._writes(name) and (module or name not in _MOVING | _COPYING)):
+            raise _HiddenError
+        if id(node) not in self.called and (module.partition(".")[0], name) in (
+            ("numpy", "load"),
+            ("os", "open"),
+            ("io", "open"),
+        ):
+            raise _HiddenError
+        if module == "subprocess" and id(node) not in self.called and name in _SUBPROCESS:
+            raise _HiddenError
+
+    def _writes(self, name: str) -> bool:
+        return name in _SAVING | _OF_PATHS | _MOVING | _COPYING or name in (
+            "urlretrieve",
+            "connect",
+            "extractall",
+            "execute",
         )
-    if kind == "Attribute":
-        return _is(node.ctx, "Load") and _is_read(node.attr, touches_files)  # type: ignore[attr-defined]
-    if kind == "Name":
-        name = node.id  # type: ignore[attr-defined]
-        return (name in BUILTINS and name not in own) or (name in own and name not in BUILTINS)
-    if kind == "Call" and _is(node.func, "Name") and node.func.id == "open":  # type: ignore[attr-defined]
-        return _only_reads(node)
-    if kind == "Call" and _is(node.func, "Attribute"):  # type: ignore[attr-defined]
-        return _is_asked(node)
-    return kind != "keyword" or node.arg not in (None, "mmap_mode")  # type: ignore[attr-defined]
+
+    # calls
+
+    def _look_at_call(self, call: Node) -> None:
+        name, module = self._name_of(call.func), self._module_of(call.func)
+        if name in ("getattr", "vars") and not module:
+            self._look_at_reach(name, call)
+        elif name == "open":
+            self._look_at_open(call, module)
+        elif name in _ARCHIVES:
+            self._tell_by_mode(call, call.args[:1], [*call.args[1:2], *_named(call, "mode")])
+        elif module == "subprocess" and name in _SUBPROCESS:
+            self._look_at_program(name, call)
+        elif name in _MOVING and self._is_of_files(name, module, call):
+            self._look_at_move(name, module, call)
+        elif name in _COPYING and module == "shutil":
+            self._tell(WRITE, call.args[1:2] or _named(call, "dst"))
+        elif name in ("mkdir", "makedirs", "chown", "utime", "mkfifo", "chmod") and module == "os":
+            self._tell(WRITE, call.args[:1])
+        elif name in _OF_PATHS or (name == "mkdir" and not module):
+            self._tell(WRITE, [call.func.value] if _is(call.func, "Attribute") else [None])
+        elif name in _SAVING:
+            if call.args or _named(call, "path_or_buf", "path", "buf", "fname"):
+                self._tell(WRITE, call.args[:1] or _named(call, "path_or_buf", "path", "buf", "fname"))
+        elif name in ("extractall", "extract", "unpack_archive"):
+            at = 0 if name == "extractall" else 1
+            into = call.args[at : at + 1] or _named(call, "path", "extract_dir")
+            self._tell(WRITE, into) if into else self._note(WRITE, Field(".", None))
+        elif name == "urlretrieve":
+            self._tell(WRITE, call.args[1:2] or _named(call, "filename") or [None])
+        elif name in ("execute", "executescript", "executemany"):
+            self._look_at_sql(call)
+        elif name == "connect" and "sqlite" in module:
+            if any(one.arg == "uri" for one in call.keywords):
+                raise _HiddenError
+            self._tell(WRITE, call.args[:1] or _named(call, "database"))
+        elif name == "dump" and not module and len(call.args) == 1 and _is(call.args[0], "Constant"):
+            self._tell(WRITE, call.args)
+        elif name == "write" and _is(call.func, "Attribute") and self._is_tree(call.func.value):
+            self._tell(WRITE, call.args[:1])
+        elif any(one.arg == "mmap_mode" for one in call.keywords) or (name == "load" and len(call.args) > 1):
+            if module.partition(".")[0] in ("numpy", "np"):
+                raise _HiddenError
+        elif (any(one.arg is None for one in call.keywords) and module.partition(".")[0] in ("numpy", "np")) or (
+            name in ("delete", "dump") and module in ("requests", "httpx", "shutil")
+        ):
+            raise _HiddenError
+        elif name not in _LOOKING and name not in _TEMPORARY:
+            for value in (*call.args, *[one.value for one in call.keywords]):
+                for field in self._values(value) or ():
+                    text = field.stem or ""
+                    if is_outside(text, self.places) and not text.startswith(self.places.temp + "/"):
+                        self._note(WRITE, field)
+
+    def _is_tree(self, node: Node) -> bool:
+        """Of XML: its write() takes the name of a file."""
+        given = self.bound.get(node.id, []) if _is(node, "Name") else [node]
+        return any(_is(one, "Call") and self._name_of(one.func) in ("parse", "ElementTree") for one in given)
+
+    def _look_at_reach(self, name: str, call: Node) -> None:
+        """getattr(x, "name") is x.name; any other way may reach anything."""
+        inner: Node = call.args[0] if call.args else None
+        module = self.modules.get(inner.id, "") if _is(inner, "Name") else ""
+        if name == "vars":
+            if not call.args or module in _KEPT or module == "sys":
+                raise _HiddenError
+            return
+        told: Node = call.args[1] if len(call.args) > 1 else None
+        if not _is(told, "Constant") or not isinstance(told.value, str) or module in _KEPT or module == "sys":
+            raise _HiddenError
+        attribute = told.value
+        if attribute in _HIDING | _DELETING | _RUNNING | _INNER or self._writes(attribute) or attribute[:2] == "__":
+            raise _HiddenError
+
+    def _look_at_open(self, call: Node, module: str) -> None:
+        if any(_is(one, "Starred") for one in call.args) or any(one.arg in (None, "opener") for one in call.keywords):
+            raise _HiddenError
+        is_method = _is(call.func, "Attribute") and not module
+        if module == "os":
+            flags: Node = call.args[1] if len(call.args) > 1 else None
+            if not (_is(flags, "Attribute") and flags.attr == "O_RDONLY"):
+                raise _HiddenError
+        elif is_method:
+            mode = [*call.args[:1], *_named(call, "mode")]
+            if mode and _is(mode[0], "Constant") and not _is_mode(mode[0].value):
+                return  # a member of an archive, an address
+            self._tell_by_mode(call, [call.func.value], mode)
+        elif module != "webbrowser":
+            self._tell_by_mode(
+                call, call.args[:1] or _named(call, "file", "name"), [*call.args[1:2], *_named(call, "mode")]
+            )
+
+    def _tell_by_mode(self, call: Node, files: Node, mode: Node) -> None:
+        if not mode:
+            return
+        if not _is(mode[0], "Constant") or not isinstance(mode[0].value, str):
+            raise _HiddenError
+        if any(letter in mode[0].value for letter in "wax+"):
+            self._tell(WRITE, files or [None])
+
+    def _look_at_program(self, name: str, call: Node) -> None:
+        """The words of a list are known as those of a line are. A string is read by another shell, or by none."""
+        given: Node = call.args[0] if call.args else None
+        if (
+            not _is(given, "List", "Tuple")
+            or not given.elts
+            or any(one.arg in ("executable", None) for one in call.keywords)
+        ):
+            raise _HiddenError
+        words = []
+        for element in given.elts:
+            values = [] if _is(element, "Starred") else self._values(element) or []
+            if len(values) != 1 or values[0].text is None:
+                raise _HiddenError
+            words.append(quoted(values[0].text))
+        for where in _named(call, "cwd"):
+            values = self._values(where) or []
+            if len(values) != 1 or values[0].text is None:
+                raise _HiddenError
+            words = ["cd", quoted(values[0].text), "&&", *words]
+        self.found.append(Argument(Field(" ".join(words), None), 0, CODE))
+
+    def _is_of_files(self, name: str, module: str, call: Node) -> bool:
+        """str.replace takes two texts, DataFrame.rename no plain argument."""
+        if module in ("os", "shutil"):
+            return True
+        return name in ("rename", "replace") and not module and len(call.args) == 1 and not call.keywords
+
+    def _look_at_move(self, name: str, module: str, call: Node) -> None:
+        both = call.args[:2] if module else [call.func.value, *call.args]
+        if len(both) != 2:
+            raise _HiddenError
+        self._tell(READ if name in _LEAVING else DELETE, both[:1])
+        self._tell(WRITE, both[1:])
+
+    def _look_at_sql(self, call: Node) -> None:
+        for field in self._values(call.args[0]) or [Field(None, None)] if call.args else ():
+            text = (field.stem or "").lstrip().lower()
+            if not text or any(word in text for word in _TAKING_AWAY):
+                raise _HiddenError
+
+    def _tell(self, mode: str, nodes: list[Node]) -> None:
+        for node in nodes:
+            fields = self._values(node) if node is not None else None
+            if fields is None:
+                if _is_stream(node):
+                    continue
+                raise _HiddenError
+            for field in fields:
+                self._note(mode, field)
+
+    def _note(self, mode: str, field: Field) -> None:
+        self.found.append(Argument(field, 0, mode))
+
+    # what an expression may hold: paths; None where that is not known
+
+    def _values(self, node: Node) -> list[Field] | None:
+        self.depth += 1
+        try:
+            if node is None or self.depth > _MAX_DEPTH:
+                return None
+            found = self._values_of(node, type(node).__name__)
+            return None if found is None or len(found) > _MAX_VALUES else found
+        finally:
+            self.depth -= 1
+
+    def _values_of(self, node: Node, kind: str) -> list[Field] | None:
+        if kind == "Constant":
+            return [Field(node.value, None)] if isinstance(node.value, str) and "\0" not in node.value else None
+        if kind == "JoinedStr":
+            return _joined([self._values(one) for one in node.values])
+        if kind == "FormattedValue":
+            return self._values(node.value)
+        if kind == "Name":
+            given = self.bound.get(node.id)
+            return _union([self._values(one) for one in given]) if given else None
+        if kind in ("List", "Tuple", "Set"):
+            return _union([self._values(one) for one in node.elts]) if node.elts else None
+        if kind == "IfExp":
+            return _union([self._values(node.body), self._values(node.orelse)])
+        if kind == "BoolOp":
+            return _union([self._values(one) for one in node.values])
+        if kind in ("ListComp", "GeneratorExp", "SetComp"):
+            return self._values(node.elt)
+        if kind == "NamedExpr":
+            return self._values(node.value)
+        if kind == "Subscript":
+            if _is(node.value, "Attribute") and node.value.attr == "environ" and _is(node.slice, "Constant"):
+                return self._variable(node.slice.value)
+            return self._values(node.value) if not _is(node.value, "Dict") else None
+        if kind == "BinOp":
+            return self._calculated(node)
+        if kind == "Attribute":
+            base = self._values(node.value)
+            if node.attr == "parent" and base is not None:
+                return [_directory_of(one) for one in base]
+            return base if node.attr in ("name", "value") and _is_made_by(self, node.value) else None
+        return self._returned(node) if kind == "Call" else None
+
+    def _calculated(self, node: Node) -> list[Field] | None:
+        operator = type(node.op).__name__
+        left, right = self._values(node.left), self._values(node.right)
+        if operator == "Add":
+            return _joined([left, right])
+        if operator == "Div":
+            return _below(left, right)
+        if operator == "Mod" and left is not None:
+            return [_up_to(one, "%") for one in left]
+        return None
+
+    def _returned(self, call: Node) -> list[Field] | None:
+        name, module = self._name_of(call.func), self._module_of(call.func)
+        of: Node = call.func.value if _is(call.func, "Attribute") and not module else None
+        first: Node = call.args[0] if call.args else None
+        if name in _TEMPORARY:
+            inside = _named(call, "dir")
+            base = self._values(inside[0]) if inside else [Field(self.places.temp, None)]
+            return base if name == "gettempdir" else _below(base, [Field("tmp.python", None)])
+        if name in ("getcwd", "cwd"):
+            return [Field(".", None)]
+        if name == "home" and not call.args:
+            return [Field(self.places.home, None)]
+        if name in ("getenv", "get") and (
+            name == "getenv" or (_is(of, "Attribute") and of.attr == "environ") or module
+        ):
+            return self._variable(first.value) if _is(first, "Constant") else None
+        if name == "expanduser":
+            inner = self._values(of if of is not None else first)
+            return None if inner is None else [_from_home(one, self.places.home) for one in inner]
+        if name in ("Path", "PurePath", "PosixPath", "join", "joinpath"):
+            parts = [of, *call.args] if name == "joinpath" else call.args
+            if name == "join" and of is not None and module == "":
+                return None  # of a string
+            result: list[Field] | None = [Field(".", None)] if not parts else self._values(parts[0])
+            for part in parts[1:]:
+                result = _below(result, self._values(part))
+            return result
+        if name in (
+            "str",
+            "fspath",
+            "abspath",
+            "realpath",
+            "normpath",
+            "sorted",
+            "list",
+            "set",
+            "tuple",
+            "reversed",
+            "iter",
+            "next",
+        ):
+            return self._values(first)
+        if of is not None and name in ("resolve", "absolute", "as_posix", "strip", "rstrip"):
+            return self._values(of)
+        if name in ("rglob", "iterdir") or (name == "glob" and of is not None):
+            return _below(self._values(of), None)
+        if name in ("glob", "iglob"):
+            inner = self._values(first)
+            return None if inner is None else [_pattern(one) for one in inner]
+        if name in ("walk", "scandir"):
+            return _below(self._values(first), None) if first is not None else _below([Field(".", None)], None)
+        if name == "dirname":
+            inner = self._values(first)
+            return None if inner is None else [_directory_of(one) for one in inner]
+        if name in ("with_suffix", "with_name", "with_stem") or (name == "replace" and _are_plain(call.args)):
+            inner = self._values(of)
+            return None if inner is None else _below([_directory_of(one) for one in inner], None)
+        if name == "format" and of is not None:
+            inner = self._values(of)
+            return None if inner is None else [_up_to(one, "{") for one in inner]
+        return None
+
+    def _variable(self, name: object) -> list[Field] | None:
+        if name == "HOME":
+            return [Field(self.places.home, None)]
+        return [Field(self.places.temp, None)] if name in ("TMPDIR", "TMP", "TEMP") else None
 
 
-def _is_asked(call) -> bool:  # type: ignore[no-untyped-def]
-    """Methods that write or not by what they are told."""
-    if call.func.attr == "to_string":
-        return not call.args and all(one.arg in _SHAPES for one in call.keywords)
-    if call.func.attr in ("load", "ZipFile"):
-        return len(call.args) == 1 and not call.keywords  # the mode is the second
-    told = call.args[0].value if call.args and _is(call.args[0], "Constant") else ""
-    if call.func.attr == "execute":
-        return isinstance(told, str) and told.lstrip().lower().startswith(_ASKING)
-    is_address = bool(call.args) and _is(call.args[0], "Tuple")
-    is_near = isinstance(told, str) and told[:1] not in ("", "/") and ".." not in told and ":" not in told
-    return call.func.attr != "connect" or is_address or is_near
+def _named(call: Node, *keys: str) -> list[Node]:
+    return [one.value for one in call.keywords if one.arg in keys][:1]
 
 
-def _is_read(name: str, touches_files: bool) -> bool:
-    return name in ATTRIBUTES and not (touches_files and name in AMBIGUOUS)
+def _is_mode(text: object) -> bool:
+    return isinstance(text, str) and bool(text) and not text.strip("rwaxbtU+")
 
 
-def _only_reads(call) -> bool:  # type: ignore[no-untyped-def]
-    """open(FILE) and open(FILE, "r")."""
-    modes = [one.value for one in call.keywords if one.arg == "mode"] + call.args[1:2]
-    if len(call.args) > 2 or any(one.arg not in ("mode", "encoding", "errors", "newline") for one in call.keywords):
-        return False
-    return all(_is(mode, "Constant") and mode.value in ("r", "rb", "rt") for mode in modes)
+def _is_stream(node: Node) -> bool:
+    """sys.stdout, io.StringIO()."""
+    inner = node.func if _is(node, "Call") else node
+    return _is(inner, "Attribute") and inner.attr in ("stdout", "stderr", "buffer", "StringIO", "BytesIO")
+
+
+def _is_made_by(reader: _Reader, node: Node) -> bool:
+    """f.name of a temporary file; of a path that is only its last part."""
+    given = reader.bound.get(node.id, []) if _is(node, "Name") else [node]
+    return all(_is(one, "Call") and reader._name_of(one.func) in _TEMPORARY for one in given)
+
+
+def _are_plain(nodes: list[Node]) -> bool:
+    """.replace(".js", ".ts") leaves a file where it is."""
+    return len(nodes) == 2 and all(
+        _is(one, "Constant") and isinstance(one.value, str) and "/" not in one.value and ".." not in one.value
+        for one in nodes
+    )
+
+
+def _union(all_of: list[list[Field] | None]) -> list[Field] | None:
+    found: list[Field] = []
+    for one in all_of:
+        if one is None:
+            return None
+        found += one
+    return found
+
+
+def _joined(parts: list[list[Field] | None]) -> list[Field] | None:
+    """Texts behind each other. What is not known stands for one name, if a directory is known before it."""
+    whole: list[Field] = [Field("", None)]
+    for part in parts:
+        if part is None:
+            if any("/" not in (one.stem or "") and one.pattern_at < 0 and not one.stem for one in whole):
+                return None
+            whole = [_open_ended(one) for one in whole]
+        else:
+            whole = [_added(one, other.stem or "", other.pattern_at) for one in whole for other in part]
+    return whole
+
+
+def _added(field: Field, text: str, pattern_at: int = -1) -> Field:
+    at = field.pattern_at if field.pattern_at >= 0 else len(field.stem or "") + pattern_at if pattern_at >= 0 else -1
+    return _field((field.stem or "") + text, at)
+
+
+def _field(stem: str, pattern_at: int) -> Field:
+    field = Field(stem if pattern_at < 0 else None, None)
+    field.stem, field.pattern_at = stem, pattern_at
+    return field
+
+
+def _open_ended(field: Field) -> Field:
+    return _field((field.stem or "") + "?", field.pattern_at if field.pattern_at >= 0 else len(field.stem or ""))
+
+
+def _below(base: list[Field] | None, names_there: list[Field] | None) -> list[Field] | None:
+    if base is None:
+        return None
+    if names_there is None:
+        return [_open_ended(_added(one, "/")) for one in base]
+    return [
+        other
+        if (other.stem or "").startswith("/")
+        else _added(one, f"/{other.stem or ''}", other.pattern_at + (other.pattern_at >= 0))
+        for one in base
+        for other in names_there
+    ]
+
+
+def _up_to(field: Field, mark: str) -> Field:
+    head, found, _ = (field.stem or "").partition(mark)
+    return _open_ended(Field(head, None)) if found else field
+
+
+def _pattern(field: Field) -> Field:
+    stem = field.stem or ""
+    at = min([place for mark in "*?[" if (place := stem.find(mark)) >= 0], default=-1)
+    return field if at < 0 else _field(stem[:at] + "?", at)
+
+
+def _directory_of(field: Field) -> Field:
+    stem = field.stem or ""
+    head = stem.rpartition("/")[0] or ("/" if stem.startswith("/") else ".")
+    return _field(head, field.pattern_at if 0 <= field.pattern_at < len(head) else -1)
+
+
+def _from_home(field: Field, home: str) -> Field:
+    stem = field.stem or ""
+    return _field(home + stem[1:], field.pattern_at) if stem[:2] in ("~", "~/") else field

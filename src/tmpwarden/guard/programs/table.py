@@ -40,7 +40,9 @@ and what else is true of it:
   shell           reads the language of shells
   user_shell      starts a shell for its `code`, or also for what is on its `input`
   code            options that are followed by code of its own language
+  runs_files      beginnings of options with which it runs files of the project
   told_by         options that make it run a script; without any, its input does
+  told_only       of these options the values that only show something
   shows           options with which it only shows something
   remote          works on another machine or in a container
   container       works on disks that are made to be thrown away
@@ -136,4 +138,6 @@ def language_of(name: str) -> str:
         return "perl"
     if name.startswith("lua"):
         return "lua"
+    if name in ("runghc", "runhaskell", "ghci"):
+        return "ghc"
     return "node" if name == "nodejs" else name

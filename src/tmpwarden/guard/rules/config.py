@@ -85,6 +85,9 @@ def _add(name: str, found: dict[str, Source]) -> None:
     if name == NO_PRESET or name in found:
         return
     source = read(os.path.join(PRESETS_DIR, f"{name}.toml"), name)
+    told = source.document.get("pack")
+    if isinstance(told, dict) and "labels" in told:
+        source = replace(source, name=str(told["labels"]))  # its rules were in that pack before
     base = source.document.get("extends", [])
     for below in base if isinstance(base, list) else [base]:
         _add(str(below), found)

@@ -243,7 +243,7 @@ def _check_roots(table: Table, key: str, roots: tuple[str, ...]) -> None:
 
 
 Row = dict[str, object]
-CHECKS = ("lease", "unfiltered", "everything", "many")  # decide/command_rules.py
+CHECKS = ("lease", "unfiltered", "everything", "many", "two-names", "set-outside")  # decide/command_rules.py
 _LISTS = ("options", "unless", "words", "spared", "text", "written", "context", "spoiled_by")
 _TEXTS = ("description", "alternative")
 _PROOFS = ("matches", "spares")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..nouns.analysis import Simple
+from ..nouns.analysis import LISTED, Simple
 from ..nouns.fields import Builder, Field, is_other_in_zsh
 from ..nouns.names import LISTS, PROMPTS
 from ..nouns.paths import joined
@@ -10,6 +10,7 @@ from ..nouns.state import UNKNOWN, State, Value, merged
 from ..programs.options import parse
 from ..programs.table import program
 from ..shell.syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, TILDE, Assignment, Part, Word
+from .listing import listed
 from .shell import EXTENDED, Shell
 
 
@@ -214,6 +215,12 @@ def _add_command(shell: Shell, builder: Builder, part: Part, state: State) -> No
     elif (fresh := _fresh_name(shell, shell.commands[before:], state)) is not None:
         shell.doubted = doubted
         builder.add_fresh(fresh)
+    elif not part.quote and not builder.size and (found := listed(shell.commands[before:])) is not None:
+        shell.doubt(LISTED)
+        for at, field in enumerate(found):
+            if at:
+                builder.close()
+            builder.add_stem(field.stem or "", field.pattern_at)
     else:
         builder.add_unknown()
 
@@ -241,6 +248,8 @@ def parameter(shell: Shell, part: Part, state: State) -> Value:
         discard(shell, part.parts, state)
         if op == "other":
             _transform(shell, part, state)
+            if (shortened := _shortened(shell, part, value)) is not None:
+                return shortened
         return value if op.endswith("?") and value.text else UNKNOWN
     operand = expand_single(shell, part.parts, None, state)
     if value.text is None:
@@ -262,6 +271,18 @@ def discard(shell: Shell, parts: list[Part], state: State) -> None:
     """Run the substitutions; what they give does not matter."""
     if parts:
         expand_single(shell, parts, None, state)
+
+
+def _shortened(shell: Shell, part: Part, value: Value) -> Value | None:
+    """${f%.txt}: a name without its ending lies where it lay. No allow rests on it."""
+    name, percent, ending = shell.source[part.start + 2 : part.end - 1].partition("%")
+    ending = ending.removeprefix("%")
+    if name != part.text or not percent or not ending.replace(".", "").replace("_", "").replace("-", "").isalnum():
+        return None
+    shell.doubt("a value is cut short")
+    if value.text is not None:
+        return Value(value.text.removesuffix(ending))
+    return value if value.stem is not None and value.pattern_at >= 0 else None
 
 
 def _transform(shell: Shell, part: Part, state: State) -> None:

@@ -2,21 +2,24 @@
 
 from __future__ import annotations
 
-from ..nouns.analysis import CODE, READ, WRITE
+from ..nouns.analysis import CODE, READ, WRITE, PathUse
 from ..nouns.fields import Field, Invocation
+from ..nouns.paths import joined as joined_path
+from ..nouns.paths import normalised
 from ..nouns.state import State, join
 from ..programs.arguments import arguments
 from ..programs.options import Argument, parse
 from ..programs.table import Program, has, is_known, language_of, program
 from ..shell.syntax import LITERAL, PARAMETER
 from .expand import expand_single
-from .plain import child_state, joined, simulate_code, tell, value_of
+from .plain import child_state, joined, plain, simulate_code, tell, value_of
 from .shell import Shell, Ways
 from .wrappers import is_name, simulate_wrapped, unwrap
+from .written import written_before
 
 SHOWING = ("-v", "-V", "-h", "-i", "--version", "--help")
-MAX_LENGTH = 2000
-_RUNS_FILES = ("--test",)  # node: those that it finds, as any script
+_RUNS_FILES = ("--test", "-S")  # node: those that it finds; php: a server of scripts
+LOOKED_AT = "code of another language was only looked at"
 
 
 def simulate_interpreter(shell: Shell, call: Invocation, state: State) -> Ways:
@@ -24,15 +27,46 @@ def simulate_interpreter(shell: Shell, call: Invocation, state: State) -> Ways:
     if len(call.fields) > 1 and has(f"{name}:{call.fields[1].text}", "runs"):
         return simulate_wrapped(shell, call, state)  # bun x
     known = program(name)
+    if any((field.text or "").removeprefix("--import=").startswith("data:") for field in call.fields):
+        shell.refuse(f"{name} is given code")  # node --import data:text/javascript,...
     module = _module(name, call)
     if module is not None:
         return _run_module(shell, *module, call, state)
     code = _code(call, known)
-    if code is not None and (
-        code.text is None or not is_harmless(name, code.text) or _is_opened_oddly(name, call.fields)
-    ):
+    if code is None:
+        return _run_script(shell, name, call, state)
+    told = None if code.text is None or _is_opened_oddly(name, call.fields) else told_by(name, code.text, shell, state)
+    if told is None:
         shell.refuse(f"{name} is given code")
+    return _tell_looked_at(shell, call, told or [], state)
+
+
+def _run_script(shell: Shell, name: str, call: Invocation, state: State) -> Ways:
+    """A file, which runs unread, but for what the line itself wrote into it."""
+    for field in call.fields[1:]:
+        if field.text is None or not field.text.startswith("-"):
+            path = joined_path(state.cwds[0], field.text) if field.text is not None and len(state.cwds) == 1 else None
+            written = written_before(shell, None if path is None else normalised(path))
+            if written is not None:
+                told = told_by(name, written, shell, state)
+                if told is None:
+                    shell.refuse(f"{name} is given code")
+                return _tell_looked_at(shell, call, told or [], state)
+            break
     return tell(shell, call, state)
+
+
+def _tell_looked_at(shell: Shell, call: Invocation, told: list[Argument], state: State) -> Ways:
+    """The command with the files that its code writes and the programs that it runs. It never earns an allow."""
+    doubting = state.doubting(LOOKED_AT)
+    paths: list[PathUse] = []
+    for argument in told:
+        if argument.mode == CODE:
+            simulate_code(shell, argument.field, child_state(shell, doubting, []), *call.wrappers, call.name)
+        else:
+            paths += shell.touch(argument, state, call.name)
+    plain(shell, call, doubting, call.name, paths)
+    return state, state
 
 
 def _module(name: str, call: Invocation) -> tuple[str, list[Field]] | None:
@@ -67,13 +101,18 @@ def _code(call: Invocation, known: Program) -> Field | None:
         if not text.startswith("-"):
             is_eval = text == "eval" and call.name in ("deno", "crystal")
             return (fields[-1] if at + 1 < len(fields) else Field(None, None)) if is_eval else None
-        if text == "-m" or text in _RUNS_FILES or (text in SHOWING and at == len(fields) - 1):
+        if (
+            text == "-m"
+            or text in _RUNS_FILES
+            or text[:2] in known.values("runs_files")
+            or (text in SHOWING and at == len(fields) - 1)
+        ):
             return None
         if text.startswith("--"):
             name, equals, value = text.partition("=")
             if name in longs and equals:
                 return Field(value, None)
-        is_code = text in longs if text.startswith("--") else any(c in letters for c in text[1:])
+        is_code = text in longs or (text[1:2] != "-" and any(c in letters for c in text[1:]))
         if is_code:
             is_next = text in longs or text[-1] in letters
             return fields[at + 1] if at + 1 < len(fields) and is_next else Field(None, None)
@@ -91,8 +130,9 @@ def _code(call: Invocation, known: Program) -> Field | None:
 
 
 def simulate_awk(shell: Shell, call: Invocation, state: State) -> Ways:
-    from ..programs.inline import awk_writes  # rare, and every hook pays for each module
+    from ..programs.inline import told_by_awk  # rare, and every hook pays for each module
 
+    told: list[Argument] | None = []
     for at in range(1, len(call.fields)):
         text = call.fields[at].text
         before = call.fields[at - 1].text or ""
@@ -104,10 +144,11 @@ def simulate_awk(shell: Shell, call: Invocation, state: State) -> Ways:
             continue
         if len(before) == 2 and before[0] == "-" and before[1] in "Fvi" and at > 1:
             continue
-        if text is None or awk_writes(text):
+        told = None if text is None else told_by_awk(text)
+        if told is None:
             shell.refuse("awk may write files or run programs")
         break
-    return tell(shell, call, state)
+    return _tell_looked_at(shell, call, told, state) if told else tell(shell, call, state)
 
 
 def simulate_sed(shell: Shell, call: Invocation, state: State) -> Ways:
@@ -141,6 +182,10 @@ def simulate_code_reader(shell: Shell, call: Invocation, state: State) -> Ways:
     known = program(name)
     tells, showing = known.values("told_by"), known.values("shows")
     texts = [_known(field) for field in call.fields[1:]]
+    for harmless in known.values("told_only"):  # gdb -ex bt
+        option, _, value = harmless.partition(" ")
+        places = [at for at, text in enumerate(texts[:-1]) if text == option and texts[at + 1] == value]
+        texts = [text for at, text in enumerate(texts) if at not in places]
     if not any(text in showing for text in texts) and (
         not tells or any(text is None or text in tells or _begins(text, tells) for text in texts)
     ):
@@ -152,6 +197,8 @@ def _known(field: Field) -> str | None:
     """What a word says; of "Bearer $TOKEN", which is one word whatever comes, its head: no option starts so."""
     if field.text is not None or field.word is None:
         return field.text
+    if field.stem is not None and field.stem[:1] == "/":
+        return field.stem  # $(mktemp)
     head, *rest = field.word.parts
     if head.kind != LITERAL or not head.text[:1].isalnum() or any(part.quote != '"' for part in field.word.parts):
         return None
@@ -167,21 +214,18 @@ def _begins(text: str, tells: tuple[str, ...]) -> bool:
     )
 
 
-def is_harmless(language: str, code: str) -> bool:
-    """Only for small code: what is long is not harmless to us. Rare, and every hook pays for each module."""
+def told_by(language: str, code: str, shell: Shell, state: State) -> list[Argument] | None:
+    """What code of another language writes and runs; None where that cannot be said. Rare, as above."""
+    from ..programs.inline import Places
+
+    places = Places(shell.variable("HOME", state).text or shell.home, shell.variable("TMPDIR", state).text or "/tmp")
     if language == "python":
-        from ..programs.python_code import is_harmless_python
+        from ..programs.python_code import told_by_python
 
-        return is_harmless_python(code)
-    if len(code) > MAX_LENGTH:
-        return False
-    if language == "node":
-        from ..programs.node import is_harmless_node
+        return told_by_python(code, places)
+    from ..programs.other_code import told_by_other_code
 
-        return is_harmless_node(code)
-    from ..programs.inline import is_harmless_perl, is_harmless_ruby
-
-    return is_harmless_perl(code) if language == "perl" else language == "ruby" and is_harmless_ruby(code)
+    return told_by_other_code(language, code, places)
 
 
 def _is_opened_oddly(language: str, fields: list[Field]) -> bool:
@@ -238,7 +282,10 @@ def _script(shell: Shell, call: Invocation, at: int, state: State) -> None:
     for field in call.fields[at + 1 :]:
         if not (field.text or "").startswith("-"):
             paths += shell.touch(Argument(field, 0, "any"), state, "sh")
+    written = written_before(shell, paths[0].path if paths else None)
     shell.emit(call, paths, state)
+    if written is not None:
+        simulate_code(shell, Field(written, None), child_state(shell, state, call.fields[at:]), *call.wrappers, "sh")
 
 
 def _input(shell: Shell, call: Invocation, state: State, name: str) -> None:

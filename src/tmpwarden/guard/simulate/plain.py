@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from ...text import is_within
 from ..nouns.analysis import CODE, READ, PathUse
 from ..nouns.fields import Field, Invocation
 from ..nouns.state import UNKNOWN, State
@@ -73,8 +74,11 @@ def joined(fields: list[Field]) -> Field:
     return Field(" ".join([field.text or "" for field in fields]) if known else None, None)
 
 
-def plain(shell: Shell, call: Invocation, state: State, name: str) -> list[PathUse]:
-    paths: list[PathUse] = []
+def plain(
+    shell: Shell, call: Invocation, state: State, name: str, found: tuple[PathUse, ...] | list[PathUse] = ()
+) -> list[PathUse]:
+    """`found`: paths that were found otherwise."""
+    paths = list(found)
     code: list[Argument] = []
     if not (call.is_remote or shell.is_remote):
         for argument in arguments(name, call.fields):
@@ -102,9 +106,20 @@ def note_links(shell: Shell, name: str, call: Invocation, paths: list[PathUse]) 
         options += call.fields[1].text or "" if len(call.fields) > 1 else ""
     if letters and not any(c in options for c in letters):
         return
+    if name in ("cp", "gcp", "rsync") and _is_of_the_project(shell, paths):
+        return
     depth = 0 if name.endswith("tar") or name in ("unzip", "git") else -1
     for use in paths:
         if use.mode != READ and use.path is not None:
             shell.links.append((use.path, depth))
             if use.resolved is not None and use.resolved != use.path:
                 shell.links.append((use.resolved, depth))
+
+
+def _is_of_the_project(shell: Shell, paths: list[PathUse]) -> bool:
+    """A copy of what lies here, to here: it brings no link that was not here before. In the scratch an allow is at
+    stake, and there it counts as one that may."""
+    temp = shell.environment.get("TMPDIR", "/tmp")
+    return all(
+        use.raw[:1] not in ("/", "~", "$", "'", '"') and ".." not in use.raw and use.path for use in paths
+    ) and not any(is_within(use.path or "", temp) or is_within(temp, use.path or "") for use in paths)

@@ -46,9 +46,9 @@ class Shell:
     """Walks the tree the way bash would run it. What is known between two commands is a State, not in here."""
 
     __slots__ = (
-        "around", "assigned", "budget", "called", "commands", "defined", "doubted", "environment", "escapes", "home",
-        "in_order", "in_text", "is_beside", "is_remote", "links", "locals", "look", "meaning", "nested", "opaque",
-        "processes", "returns", "sites", "source",
+        "around", "assigned", "before", "budget", "called", "commands", "defined", "doubted", "environment",
+        "escapes", "home", "in_order", "in_text", "is_beside", "is_remote", "links", "locals", "look", "meaning",
+        "nested", "opaque", "processes", "returns", "sites", "source",
     )  # fmt: skip
 
     def __init__(
@@ -71,6 +71,7 @@ class Shell:
         self.around: tuple[str, ...] = ()  # the shells whose code is being followed
         self.nested = 0  # how many they are
         self.is_remote = False
+        self.before: list[Simple] | None = None  # what ran in front of this in its pipeline
         self.escapes: list[list[State]] = []  # what was known at each break and continue, per loop around
         self.returns: list[list[State]] = []  # the same per function around
         self.locals: list[set[str]] = []  # names that each function around has made its own

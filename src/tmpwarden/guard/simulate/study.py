@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from ..nouns.analysis import RUN, Analysis, Budget, PathUse
-from ..nouns.fields import Invocation
+from ..nouns.fields import Field, Invocation
+from ..nouns.paths import joined, normalised
 from ..nouns.state import Site, State
+from ..programs.known import NAMES
 from ..programs.table import has, language_of, program
 from ..shell.reader import read
 from ..shell.syntax import Unreadable
@@ -48,6 +50,8 @@ def simulate_call(shell: Shell, call: Invocation, state: State) -> Ways:
     name = text.rpartition("/")[2]
     if text[0:1] == "/" and shell.in_text and call.fields[0].word is not None:
         shell.site(call.fields[0].word, 0, "").modes.add(RUN)
+    if ("/" in text and text[0:1] != "/") or (text[0:1] == "/" and name not in NAMES):
+        _run_written(shell, text, call, state)
     handler = None if name != text and name in BUILTINS else _handler(name)  # /usr/bin/cd moves nobody but itself
     if handler is not None:
         return handler(shell, call, state)
@@ -57,6 +61,20 @@ def simulate_call(shell: Shell, call: Invocation, state: State) -> Ways:
     elif program(name).plain in ("", "any") and "reads" not in program(name).facets:
         _guess(shell, name, call, state)
     return state, state
+
+
+def _run_written(shell: Shell, text: str, call: Invocation, state: State) -> None:
+    """./x.sh, which the line wrote before: as if a shell were given the text."""
+    path = joined(state.cwds[0], text) if len(state.cwds) == 1 else None
+    if path is None or not shell.commands:
+        return
+    from .plain import child_state, simulate_code
+    from .written import written_before
+
+    written = written_before(shell, normalised(path))
+    first = (written or "").partition("\n")[0]
+    if written is not None and (first[:2] != "#!" or first.endswith("sh")):
+        simulate_code(shell, Field(written, None), child_state(shell, state, call.fields), *call.wrappers, "sh")
 
 
 def later(module: str, name: str) -> Handler:
@@ -139,6 +157,7 @@ HANDLERS: dict[str, Handler] = {
     "tmux": later("tools", "simulate_tmux"),
     "screen": later("tools", "simulate_screen"),
     **dict.fromkeys(("find", "gfind"), later("wrappers", "simulate_find")),
+    **dict.fromkeys(("fd", "fdfind"), later("wrappers", "simulate_fd")),
     "eval": later("interpreters", "simulate_eval"),
     "trap": later("interpreters", "set_trap"),
     **dict.fromkeys(("ssh", "mosh"), later("remote", "simulate_ssh")),

@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from ..nouns.analysis import CODE, READ, WRITE, PathUse
+from ..nouns.analysis import CODE, LISTED, READ, WRITE, PathUse
 from ..nouns.fields import Field, Invocation
 from ..nouns.names import LISTS, PROMPTS, names
 from ..nouns.state import State, Value, join
-from ..programs.options import Argument, Parsed, option
-from ..programs.table import has, program
+from ..programs.options import Argument, Parsed, option, parse
+from ..programs.table import has, is_known, program
 from ..shell.cursor import NAME, NAME_START
 from .builtins import moved
 from .expand import refuse_prompt
+from .listing import listed
 from .plain import child_state, joined, simulate_code, tell, value_of
 from .shell import Shell, Ways
 
@@ -81,7 +82,7 @@ def _command_at(shell: Shell, name: str, at: int, parsed: Parsed, call: Invocati
     if at >= 0 and name in ("sudo", "env", "doas"):
         at, state = _assignments(shell, call, at, state)
     for kind in program(name).values("before"):
-        if 0 <= at < len(fields):
+        if 0 <= at < len(fields) and not (name == "setarch" and is_known(fields[at].text or "")):  # setarch -R COMMAND
             if kind == "path_written":
                 parsed.found.append(Argument(fields[at], 0, WRITE))
             at = past_options(shell, at + 1, parsed, fields) if name == "flock" else at + 1
@@ -170,7 +171,7 @@ def simulate_find(shell: Shell, call: Invocation, state: State) -> Ways:
             paths += shell.touch(Argument(expression[at], 0, mode), state, "find")
     shell.emit(call, paths, state)
     below = [_below(start, follows) for start in starts]
-    if not _is_narrowed(expression):
+    if not is_narrowed(expression):
         below = [*starts, *below]
     if any(field.text == "-delete" for field in expression):
         for start in starts:
@@ -180,6 +181,27 @@ def simulate_find(shell: Shell, call: Invocation, state: State) -> Ways:
     if any(field.text is None and field.stem is None for field in expression):
         shell.refuse("what find does is not known")
     return state, state
+
+
+def simulate_fd(shell: Shell, call: Invocation, state: State) -> Ways:
+    """fd PATTERN DIRECTORY... -x COMMAND: the command runs for whatever it finds below."""
+    at = next((at for at, field in enumerate(call.fields) if field.text in FD_EXECUTING), 0)
+    if not at:
+        return tell(shell, call, state)
+    looks = Invocation(call.node, call.fields[:at], call.redirects, None)
+    parsed = parse(program("fd"), looks.fields)
+    starts = parsed.plain[1:] or [Field(".", None)]
+    tell(shell, looks, state)
+    is_all = not parsed.has("e", "extension") and (not parsed.plain or parsed.plain[0].text in ("", ".", "*"))
+    below = [_below(start, False) for start in starts]
+    inner = [field for field in call.fields[at + 1 :] if field.text != ";"]
+    given = [field for field in inner if "{" not in (field.text or "")] + (starts if is_all else []) + below
+    if inner:
+        shell.call(call.inside("fd", given).quiet(), state)
+    return state, state
+
+
+FD_EXECUTING = ("-x", "-X", "--exec", "--exec-batch")
 
 
 def _executed(shell: Shell, call: Invocation, expression: list[Field], below: list[Field], state: State) -> None:
@@ -200,21 +222,39 @@ def _executed(shell: Shell, call: Invocation, expression: list[Field], below: li
 
 
 def simulate_xargs(shell: Shell, call: Invocation, state: State) -> Ways:
-    """Its arguments come from its input: nobody knows them."""
+    """Its arguments come from its input: names that a program before it lists, or nobody knows what."""
     parsed = Parsed(program("xargs"))
     at = past_options(shell, 1, parsed, call.fields)
     if at < 0:
         shell.refuse("what xargs runs is not known")
         return tell(shell, call, state)
     inner = call.fields[at:] or [Field("echo", None)]
-    unknown = Field(None, None)
+    unknown = _listed(shell, parsed, call) or [Field(None, None)]
     replaced = _replaced(call.fields[1:at])
-    given = [unknown if replaced and replaced in (field.text or "") else field for field in inner]
-    inner = given if replaced else [*given, unknown]
+    if replaced:
+        exact = [unknown if field.text == replaced else [_holding(field, replaced)] for field in inner]
+        inner = [field for one in exact for field in one]
+    else:
+        inner = [*inner, *unknown]
     paths = [use for argument in parsed.found for use in shell.touch(argument, state, "xargs")]
     shell.emit(call, paths, state)
-    shell.call(call.inside("xargs", inner).quiet(), state)
+    within = call.inside("xargs", inner).quiet()
+    within.doubts = (*within.doubts, LISTED)
+    shell.call(within, state)
     return state, state
+
+
+def _listed(shell: Shell, parsed: Parsed, call: Invocation) -> list[Field] | None:
+    """Only what comes through a pipe, and whole: no file of names, no other separator than a line's end or a NUL."""
+    if parsed.found or call.body is not None or parsed.has("a", "d", "arg-file", "delimiter", "process-slot-var"):
+        return None
+    if any(use.mode == READ for use in call.redirects):
+        return None
+    return listed(shell.before) if shell.before is not None else None
+
+
+def _holding(field: Field, replaced: str) -> Field:
+    return Field(None, None) if replaced in (field.text or "") else field
 
 
 def simulate_parallel(shell: Shell, call: Invocation, state: State) -> Ways:
@@ -260,7 +300,7 @@ def _taken_apart(fields: list[Field]) -> tuple[list[Field], list[Field], bool]:
     return starts or [Field(".", None)], expression, follows
 
 
-def _is_narrowed(expression: list[Field]) -> bool:
+def is_narrowed(expression: list[Field]) -> bool:
     values = [*expression[1:], Field(None, None)]
     return any(test.text in NARROWING and value.text != "*" for test, value in zip(expression, values, strict=False))
 
