@@ -21,6 +21,18 @@ _LISTING_OPTIONS = {
 }  # fmt: skip
 
 
+# without any of these find comes to everything, the start itself among it
+NARROWING = names(
+    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -empty -size -mtime -mmin -atime "
+    "-amin -ctime -cmin -newer -newermt -newerct -user -group -perm -links -inum -samefile -false"
+)
+
+
+def is_narrowed(expression: list[Field]) -> bool:
+    values = [*expression[1:], Field(None, None)]
+    return any(test.text in NARROWING and value.text != "*" for test, value in zip(expression, values, strict=False))
+
+
 def listed(commands: list[Simple]) -> list[Field] | None:
     """What the words may be that these commands print, one after the other in a pipeline; None: anything."""
     if not commands or not all(simple.name in FILTERS and not simple.remote for simple in commands[1:]):
@@ -38,11 +50,9 @@ def listed(commands: list[Simple]) -> list[Field] | None:
     below = [_below(start) for start in starts]
     if first.name == "ls" and not any(word and ("*" in word or "." in word) for word in first.argv[1:]):
         return [Field(start, None) for start in starts] + below  # as good as all that is there
-    if first.name in ("find", "gfind"):
-        from .wrappers import is_narrowed
-
-        if not is_narrowed([Field(word, None) for word in first.argv[1:]]):
-            return [Field(start, None) for start in starts] + below
+    is_find = first.name in ("find", "gfind")
+    if is_find and not is_narrowed([Field(word, None) for word in first.argv[1:]]):
+        return [Field(start, None) for start in starts] + below
     return below
 
 

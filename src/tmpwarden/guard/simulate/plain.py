@@ -119,7 +119,9 @@ def note_links(shell: Shell, name: str, call: Invocation, paths: list[PathUse]) 
 def _is_of_the_project(shell: Shell, paths: list[PathUse]) -> bool:
     """A copy of what lies here, to here: it brings no link that was not here before. In the scratch an allow is at
     stake, and there it counts as one that may."""
-    temp = shell.environment.get("TMPDIR", "/tmp")
-    return all(
-        use.raw[:1] not in ("/", "~", "$", "'", '"') and ".." not in use.raw and use.path for use in paths
-    ) and not any(is_within(use.path or "", temp) or is_within(temp, use.path or "") for use in paths)
+    temps = (shell.environment.get("TMPDIR", "/tmp"), "/tmp", "/var/tmp", "/dev/shm", "/run")
+    if not all(use.raw[:1] not in ("/", "~", "$", "'", '"') and ".." not in use.raw and use.path for use in paths):
+        return False
+    return not any(
+        is_within(use.path or "", temp) or is_within(temp, use.path or "") for use in paths for temp in temps
+    )

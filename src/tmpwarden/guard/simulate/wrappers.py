@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from ..nouns.analysis import CODE, LISTED, READ, WRITE, PathUse
 from ..nouns.fields import Field, Invocation
-from ..nouns.names import LISTS, PROMPTS, names
+from ..nouns.names import LISTS, PROMPTS
 from ..nouns.state import State, Value, join
 from ..programs.options import Argument, Parsed, option, parse
 from ..programs.table import has, is_known, program
 from ..shell.cursor import NAME, NAME_START
 from .builtins import moved
 from .expand import refuse_prompt
-from .listing import listed
+from .listing import is_narrowed, listed
 from .plain import child_state, joined, simulate_code, tell, value_of
 from .shell import Shell, Ways
 
@@ -152,11 +152,6 @@ WRITING_TESTS = ("-fprint", "-fprint0", "-fprintf", "-fls")
 READING_TESTS = ("-newer", "-anewer", "-cnewer", "-samefile", "-newermm", "-neweraa", "-newercc")
 EXECUTING = ("-exec", "-execdir", "-ok", "-okdir")
 MAX_INPUTS = 8
-# without any of these find comes to everything, the start itself among it
-NARROWING = names(
-    "-name -iname -path -ipath -wholename -iwholename -regex -iregex -lname -ilname -empty -size -mtime -mmin -atime "
-    "-amin -ctime -cmin -newer -newermt -newerct -user -group -perm -links -inum -samefile -false"
-)
 
 
 def simulate_find(shell: Shell, call: Invocation, state: State) -> Ways:
@@ -298,11 +293,6 @@ def _taken_apart(fields: list[Field]) -> tuple[list[Field], list[Field], bool]:
         starts = [Field(None, None)]
     follows = follows or any(field.text == "-follow" for field in expression)
     return starts or [Field(".", None)], expression, follows
-
-
-def is_narrowed(expression: list[Field]) -> bool:
-    values = [*expression[1:], Field(None, None)]
-    return any(test.text in NARROWING and value.text != "*" for test, value in zip(expression, values, strict=False))
 
 
 def _below(start: Field, follows: bool) -> Field:
