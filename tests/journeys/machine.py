@@ -119,8 +119,22 @@ class Agent:
         return said
 
     def is_killed(self) -> None:
+        """Not before the background jobs of its hooks are over: on a busy machine one may take seconds, and it carries
+        the session."""
+        deadline = time.monotonic() + 60
+        while any(_is_job_of(self.session, process) for process in Path("/proc").glob("[0-9]*")):
+            assert time.monotonic() < deadline, "a background job did not end"
+            time.sleep(0.05)
         self.process.kill()
         self.process.wait(timeout=30)
+
+
+def _is_job_of(session: str, process: Path) -> bool:
+    try:
+        is_hook = b"tmpwarden/hooks/run.py" in (process / "cmdline").read_bytes()
+        return is_hook and session.encode() in (process / "environ").read_bytes()
+    except OSError:
+        return False
 
 
 @dataclass(frozen=True)
