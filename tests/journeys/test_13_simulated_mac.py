@@ -7,6 +7,7 @@ Nothing that lives is touched, ten sessions leave nothing behind, and no model i
 """
 
 import json
+import plistlib
 from collections.abc import Callable
 from pathlib import Path
 
@@ -176,3 +177,35 @@ def test_a_session_of_ones_own_goes_and_no_lease_is_open(start: Start, tell: Cal
     assert "could not be checked" in opened.err and not [word for word in BROKEN if word in opened.text], opened.text
     assert scratches(max_) == []
     tell("without /proc: a program's own session directory is gone with it, and no lease names whom it cannot check")
+
+
+LINES = ("echo x > {}/y", "rm -rf {}/x", "rm -rf {}", "rm -rf {}/*", "cp a {}/b", "mktemp -d {}/foo.XXXX", "cat {}/q")
+
+
+def test_the_guard_takes_both_names_of_tmp_for_one(start: Start, tell: Callable[[str], None]) -> None:
+    _, max_ = a_mac(start)
+    max_.types("mkdir -p /tmp/mine").must()
+    for line in LINES:
+        answers = []
+        for tmp in ("/tmp", "/private/tmp"):
+            words = f"tmpwarden guard check --json --preset claude --scratch /tmp/mine '{line.format(tmp)}'"
+            data = max_.types(words).must(status=None).data
+            answers.append((data["decision"], (data["rewritten"] or "").replace("/private/tmp", "/tmp")))
+        assert answers[0] == answers[1], f"{line}: {answers}"
+    tell(f"/private/tmp is /tmp to the guard in {len(LINES)} lines")
+
+
+def test_the_timer_is_launchds_and_says_that_it_removes_nothing_yet(start: Start, tell: Callable[[str], None]) -> None:
+    _, max_ = a_mac(start)
+    max_.types(
+        r"""mkdir ~/bin && printf '#!/bin/sh\necho "$@" >> ~/asked\n' > ~/bin/launchctl && chmod +x ~/bin/launchctl"""
+    ).must()
+    path = {"PATH": f"{max_.home}/bin:{max_.environment()['PATH']}"}
+    max_.types("tmpwarden install timer", env=path).must("by launchd", "removes nothing yet")
+    plist = max_.path("~/Library/LaunchAgents/tmpwarden.plist")
+    assert plistlib.loads(plist.read_bytes())["ProgramArguments"][-1].endswith("/lifecycle/tick.py")
+    max_.types("tmpwarden uninstall timer", env=path).must()
+    assert not plist.exists()
+    asked = max_.path("~/asked").read_text()
+    assert f"load -w {max_.home}/Library/LaunchAgents/tmpwarden.plist" in asked and "unload" in asked
+    tell("the timer is a launchd agent, and goes again")

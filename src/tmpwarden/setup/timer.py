@@ -12,6 +12,7 @@ from ..errors import NeedsRoot, SetupFailed
 from ..lazy_dataclass import dataclass
 from ..lifecycle import textfile, timers
 from ..oskit.files import places
+from ..sweep.weigh.unattended import refusal
 from . import record, runtime, schedulers
 from .apply import remove_unused_runtimes
 from .edits import Edit, read
@@ -187,6 +188,9 @@ def _theirs(content: bytes | None) -> bytes | None:
 
 
 def _advice(system: bool) -> tuple[str, ...]:
+    why = refusal()
+    yet = (f"It removes nothing yet: {why}.",) if why else ()
     if system or os.geteuid() == 0 or os.path.exists(TMPFILES) or not shutil.which("systemd-tmpfiles"):
-        return ()
-    return (f"For root, once: `echo 'x /tmp/tmpwarden-*' > {TMPFILES}` keeps the system's ageing off live scratches.",)
+        return yet
+    once = f"For root, once: `echo 'x /tmp/tmpwarden-*' > {TMPFILES}` keeps the system's ageing off live scratches."
+    return (*yet, once)
