@@ -86,7 +86,7 @@ def _hook(payload: Path, base: Path, env: dict[str, str], reps: int) -> Line:
     runs = interleaved({name: (lambda argv=argv: runner(argv)) for name, argv in contenders.items()}, reps)
     note = against(runs, _BARE, but="tmpwarden", of="cpu_s")
     answered = subprocess.run(ours, env=env, stdin=payload.open(), capture_output=True, text=True, check=False).stdout
-    if "permissionDecision" not in answered or "could not judge" in answered:
+    if "permissionDecision" not in answered or "could not check" in answered:
         return Line(_HOOK, None, "the hook did not evaluate: " + answered[:80])
     return Line(_HOOK, ratio(runs, "tmpwarden", _BARE, "cpu_s"), "x bare interpreter", 1.7, 1.5, note)
 

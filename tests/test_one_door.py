@@ -22,7 +22,7 @@ BY_PATH = {
     ("sweep/find/kept_state.py", "_files"): "what agents keep in the home: sized, never written",
     ("sweep/find/named.py", "_is_empty_directory"): "what a person named right in a temp root: looked at",
     ("sweep/find/scan.py", "find"): "a temp root or a home",
-    ("sweep/find/scan.py", "open_below"): "a temp root or a home; what lies below it goes by descriptor",
+    ("sweep/find/scan.py", "open_below"): "a temp root or a home; what is below it goes by descriptor",
     ("sweep/find/named.py", "_below"): "what a person's pattern may mean",
     ("sweep/store/undo.py", "_move"): "the directory that the user named with --to",
     ("sweep/store/way_back.py", "_mend_at"): "where an undo that was killed brought something: a temp root, or --to",

@@ -83,7 +83,7 @@ def test_the_installed_wheel_scans_and_cleans(wheel: Path, own_world: Path, tmp_
         env=env, cwd=tmp_path, capture_output=True, text=True, check=True,
     )  # fmt: skip
     assert where.stdout.startswith(str(library))
-    assert "can go" in tmpwarden("scan").stdout
+    assert "removable" in tmpwarden("scan").stdout
     assert tmpwarden("clean", "--yes").returncode == 0
     assert not unit.exists()
     assert tmpwarden("undo").returncode == 0

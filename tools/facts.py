@@ -109,7 +109,7 @@ def _since(told: str) -> tuple[int, ...]:
 
 def _source(told: str) -> str:
     if not _VERSION_FROM.fullmatch(told):
-        raise ValueError(f'version_from: "{told}" is none of environment:NAME, payload:KEY, package:NAME, program')
+        raise ValueError(f'version_from: "{told}" is not one of environment:NAME, payload:KEY, package:NAME, program')
     return told
 
 

@@ -46,11 +46,11 @@ def _row(entry: dict[str, object]) -> Row:
     plain, options = entry.get("plain", ""), entry.get("options", {})
     facets = {key: _words(key, value) for key, value in entry.items() if key not in ("names", "plain", "options")}
     if plain and plain not in PLAIN:
-        raise ValueError(f"plain = {plain!r} is none of {', '.join(PLAIN)}")
+        raise ValueError(f"plain = {plain!r} is not one of {', '.join(PLAIN)}")
     if unknown := [key for key in facets if key not in FACETS]:
         raise ValueError(f"{unknown[0]} is no key of a program")
     if not isinstance(options, dict) or (unknown := [kind for kind in options if kind not in OPTIONS]):
-        raise ValueError(f"options.{unknown[0]} is none of {', '.join(OPTIONS)}")
+        raise ValueError(f"options.{unknown[0]} is not one of {', '.join(OPTIONS)}")
     spelled = [name for listed in options.values() for name in listed]
     if twice := [name for name in spelled if spelled.count(name) > 1]:
         raise ValueError(f"option {twice[0]} is named twice")

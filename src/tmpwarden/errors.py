@@ -40,7 +40,7 @@ class TmpwardenError(Exception):
 
 
 class UnsafeRoot(TmpwardenError):
-    wording = "refusing to sweep {0}: {1}"
+    wording = "cannot clean {0}: {1}"
     code, exit_code, hint = "unsafe-root", 7, "pass a directory you own, such as the one TMPDIR names"
 
 
@@ -55,13 +55,13 @@ class BadArgument(TmpwardenError):
 
 
 class UnknownAgent(TmpwardenError):
-    wording = "no agent is called {0}"
+    wording = "unknown agent {0}"
     code, exit_code, hint = "unknown-agent", 3, "`tmpwarden agents` lists them"
 
 
 class BadConfig(TmpwardenError):
     wording = "{0}: {1}"
-    code, exit_code, hint = "bad-config", 3, "`tmpwarden config show` tells where each key comes from"
+    code, exit_code, hint = "bad-config", 3, "`tmpwarden config show` lists every key and where it is set"
 
 
 class NotFound(TmpwardenError):
@@ -70,22 +70,22 @@ class NotFound(TmpwardenError):
 
 
 class LockHeld(TmpwardenError):
-    wording = "another tmpwarden is cleaning right now"
+    wording = "another tmpwarden is cleaning up right now"
     code, exit_code, hint = "lock-held", 6, "wait for it, or run again later"
 
 
 class NameTaken(TmpwardenError):
-    wording = "cannot bring back {0}: something else has that name now"
+    wording = "cannot bring back {0}: another file has that name now"
     code, exit_code, hint = "name-taken", 6, "`tmpwarden undo ID --to DIR` puts it elsewhere"
 
 
 class AlreadyThere(TmpwardenError):
-    wording = "{0} is there already"
+    wording = "{0} already exists"
     code, exit_code = "already-there", 6
 
 
 class NotTheOwner(TmpwardenError):
-    wording = "the lease of session {0} does not name process {1}; nothing was touched"
+    wording = "process {1} is not an owner of session {0}; nothing was changed"
     code, exit_code, hint = "not-the-owner", 6, "`tmpwarden lease list` shows its owners"
 
 
@@ -95,8 +95,8 @@ class MissingExtra(TmpwardenError):
 
 
 class TeardownFailed(TmpwardenError):
-    wording = "the teardown was not done: {0}"
-    code, exit_code, hint = "teardown-failed", 1, "`tmpwarden clean` does later what it could not do now"
+    wording = "the teardown failed: {0}"
+    code, exit_code, hint = "teardown-failed", 1, "`tmpwarden clean` can do it later"
 
 
 class CannotRestore(TmpwardenError):
@@ -106,11 +106,11 @@ class CannotRestore(TmpwardenError):
 
 class NotRescued(TmpwardenError):
     wording = "nothing was saved, and nothing was removed: {0}"
-    code, exit_code, hint = "not-rescued", 2, "it stays where it is; `tmpwarden why PATH` tells more"
+    code, exit_code, hint = "not-rescued", 2, "it was left where it is; `tmpwarden why PATH` says more"
 
 
 class WouldAsk(TmpwardenError):
-    wording = "this needs a yes or no, and there is no terminal to ask on; nothing was touched"
+    wording = "this asks for confirmation, and there is no terminal to ask on; nothing was changed"
     code, exit_code, hint = "input-required", 4, "pass --yes, or --dry-run to look first"
 
 
@@ -124,13 +124,13 @@ class StillInQuarantine(TmpwardenError):
 
 
 class NotForAgents(TmpwardenError):
-    wording = "{0} is set, so an agent runs this, and it must not change what guards it"
+    wording = "{0} is set: an agent is running this command, and agents cannot change their own guard"
     code, exit_code, hint = "not-for-agents", 4, "run it in a terminal of your own"
 
 
 class UnsafeScratch(TmpwardenError):
     wording = "cannot use {0} for temporary files: {1}"
-    code, exit_code, hint = "unsafe-scratch", 7, "remove it, or point TMPDIR at a directory of your own"
+    code, exit_code, hint = "unsafe-scratch", 7, "remove it, or set TMPDIR to a directory of yours"
 
 
 class UnsafeMetricsDir(TmpwardenError):
@@ -139,32 +139,32 @@ class UnsafeMetricsDir(TmpwardenError):
 
 
 class FrozenMount(TmpwardenError):
-    wording = "cannot look at {0}: the file system mounted at {1} does not answer"
-    code, exit_code, hint = "frozen-mount", 1, "`tmpwarden doctor` names every mount that does not"
+    wording = "cannot read {0}: the file system mounted at {1} does not respond"
+    code, exit_code, hint = "frozen-mount", 1, "`tmpwarden doctor` names every mount that does not respond"
 
 
 class NoSpace(TmpwardenError):
     wording = "cannot create temporary files in {0}: {1}"
-    code, exit_code, hint = "no-space", 1, "`tmpwarden doctor` tells what fills it"
+    code, exit_code, hint = "no-space", 1, "`tmpwarden doctor` says what fills it"
 
 
 class TimeLimit(TmpwardenError):
-    wording = "the time limit of {0} was reached; what was done is done, the rest is for the next run"
+    wording = "stopped after the time limit of {0}; the next run continues"
     code, exit_code = "time-limit", 10
 
 
 class Partial(TmpwardenError):
     wording = "{0}"
-    code, exit_code, hint = "partial", 2, "run it again; `tmpwarden why PATH` tells who is in the way"
+    code, exit_code, hint = "partial", 2, "run it again; `tmpwarden why PATH` says what uses an item"
 
 
 class NotProven(Partial):
-    wording = "it is not proven that nothing would be lost with {0}: {1}"
-    hint = "see to what it names, or `tmpwarden rescue PATH` saves what is unique"
+    wording = "{0} may hold work that exists nowhere else: {1}"
+    hint = "commit or move that work, or save it with `tmpwarden rescue PATH`"
 
 
 class Interrupted(TmpwardenError):
-    wording = "stopped by {0}; what was done is done, the rest was left alone"
+    wording = "interrupted ({0}); `tmpwarden log` shows what was already removed"
     code, exit_code = "interrupted", 130
 
     def __init__(self, signal_number: int) -> None:
@@ -173,13 +173,13 @@ class Interrupted(TmpwardenError):
 
 
 class Unexpected(TmpwardenError):
-    wording = "something went wrong that should not have: {0}: {1}"
+    wording = "internal error: {0}: {1}"
     code, exit_code, hint = "unexpected", 1, "run it again with TMPWARDEN_DEBUG=1 and send us what it prints"
 
 
 class NeedsRoot(TmpwardenError):
     wording = "{0} is for root only"
-    code, exit_code, hint = "needs-root", 7, "leave it out: without it, your own files are cleaned"
+    code, exit_code, hint = "needs-root", 7, "leave it out to clean up your own files"
 
 
 class BrokenSettings(TmpwardenError):
@@ -193,13 +193,13 @@ class SetupFailed(TmpwardenError):
 
 
 class NoNamespace(TmpwardenError):
-    wording = "this machine does not allow a private /tmp: {0}"
+    wording = "this system does not allow a private /tmp: {0}"
     code, exit_code, hint = "no-namespace", 4, "`tmpwarden run -- COMMAND` works without: it sets TMPDIR instead"
 
 
 class PermissionDenied(TmpwardenError):
     wording = "permission denied: {0}"
-    code, exit_code, hint = "permission-denied", 7, "look at its owner and mode; tmpwarden never changes them for you"
+    code, exit_code, hint = "permission-denied", 7, "check its owner and mode"
 
 
 class NotYours(TmpwardenError):
@@ -209,4 +209,4 @@ class NotYours(TmpwardenError):
 
 class SystemRefused(TmpwardenError):
     wording = "the system refused: {0}: {1}"
-    code, exit_code, hint = "system", 1, "`tmpwarden doctor` tells whether the disk is full"
+    code, exit_code, hint = "system", 1, "`tmpwarden doctor` says whether the disk is full"

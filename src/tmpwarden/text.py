@@ -12,12 +12,12 @@ def parse_duration(text: str) -> int:
     """Seconds in `90s`, `30m`, `1h30m`, `7d`. Raises ValueError with a sentence for the user."""
     rest, total, last = text.strip(), 0, _LONGEST + 1
     if not rest:
-        raise ValueError("an age needs a number and a unit, such as 90s, 30m, 1h30m or 7d")
+        raise ValueError("a duration needs a number and a unit, such as 90s, 30m, 1h30m or 7d")
     while rest:
         digits = len(rest) - len(rest.lstrip("0123456789"))
         unit = _SECONDS.get(rest[digits : digits + 1])
         if not 0 < digits <= 12 or unit is None or unit >= last or not rest.isascii():
-            raise ValueError(f"{shown(text)} is not an age; write 90s, 30m, 1h30m, 24h or 7d")
+            raise ValueError(f"{shown(text)} is not a duration; write 90s, 30m, 1h30m, 24h or 7d")
         total += int(rest[:digits]) * unit
         rest, last = rest[digits + 1 :], unit
     if total > _LONGEST:

@@ -194,7 +194,7 @@ def test_a_user_whose_file_is_broken_has_the_hosts_policy_of_today(
     locked(etc, "guard.presets")
     found = rules_in_force(files, cache)
     assert "config.toml:deny[0]" in {rule.label for rule in found.rules.rules}
-    assert "what the host says is in force alone" in found.complaint
+    assert "only the host's rules are used" in found.complaint
 
 
 @pytest.mark.parametrize("variable", ["XDG_CONFIG_HOME", "HOME"])
@@ -243,7 +243,7 @@ def test_no_drop_in_of_a_user_masks_rows_that_are_locked(own_world: Path, etc: P
 def test_a_lock_of_nothing_is_told(etc: Path, lock: str) -> None:
     locked(etc, "quarantine", lock)
     [warning] = load_settings().warnings
-    assert f"there is no key and no table {lock}" in warning
+    assert f"unknown key and no table {lock}" in warning
     assert load_settings().locks[0] == "quarantine"
 
 

@@ -53,7 +53,7 @@ def test_an_adopted_shape_is_shown_and_goes_only_when_it_is_asked_for(root: Path
 
 def test_a_path_as_scan_shows_it_means_the_same(root: Path) -> None:
     assert data("adopt", f"{root}/orch-*")["row"] == "adopted.orch"
-    assert data("adopt", "orch-*")["row"] is None, "adopted already"
+    assert data("adopt", "orch-*")["row"] is None, "added already"
     assert [each["why"] for each in data("adopt")["rows"]] == ["adopted: orch-*"]
 
 

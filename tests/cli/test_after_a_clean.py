@@ -33,7 +33,7 @@ def test_what_leaves_quarantine_for_good_is_told_with_its_bytes_and_entries(root
     entries = 1 + len(list(planted.session(root, 9000).rglob("*")))
     cleaned()
     told = tmpwarden("clean", "--force", later_s=2 * planted.DAYS).stdout.splitlines()[-2]
-    assert told.startswith("Nothing to remove. 1 item had waited long enough in quarantine. Freed ")
+    assert told.startswith("Nothing to remove. 1 item expired in quarantine and was deleted. Freed ")
     assert told.endswith(f" KB, {entries} entries.")
 
 
@@ -105,7 +105,7 @@ def test_the_log_tells_what_went_why_and_what_can_come_back(root: Path) -> None:
 
 
 def test_an_empty_log_says_so() -> None:
-    assert tmpwarden("log").stdout == "Nothing has been removed yet.\n"
+    assert tmpwarden("log").stdout == "Nothing was removed yet.\n"
     assert tmpwarden("log", "--observed").returncode == 0
 
 
@@ -118,7 +118,7 @@ def test_why_names_unit_row_owner_and_witness(root: Path) -> None:
     assert (found["path"], found["unit"], found["litter"]) == (str(inside), str(unit), "session")
     assert (found["verdict"], found["reason"]) == ("keep", "open-file")
     assert holder.pid in {each["pid"] for each in found["witnesses"]}
-    assert "which goes whole or stays whole" in said
+    assert "which is removed or kept as a whole" in said
     assert f"(pid {holder.pid}) has open {inside}" in said
 
 

@@ -79,7 +79,7 @@ def test_a_good_file_passes_its_trial(own_world: Path) -> None:
     assert result.stdout.splitlines() == [
         "acme.run: ask, 1 example taken, 1 kept",
         "acme.chats: never, 0 examples taken, 2 kept",
-        "All as the file says. Copy it to ~/.config/tmpwarden/agents.d to use it.",
+        "Every check passed. To use it, copy it to ~/.config/tmpwarden/agents.d.",
     ]
 
 

@@ -101,7 +101,7 @@ def test_who_has_no_home_of_their_own_is_left_out_and_that_is_said_and_no_failur
     unit = litter_of(machine.web, machine)
     envelope = answered(machine, "clean", "--yes")
     assert envelope["users"]["web"]["skipped"] == "no-home"
-    assert [sentence for sentence in envelope["warnings"] if sentence.startswith("web was left out")]
+    assert [sentence for sentence in envelope["warnings"] if sentence.startswith("web was skipped")]
     assert unit.exists()
 
 
@@ -138,7 +138,7 @@ def test_a_failure_says_whose_and_why(machine: Machine) -> None:
     result = machine.tmpwarden("clean", "--all-users", "--yes", later_s=planted.DAYS)
     os.close(lock)
     assert result.returncode == 2
-    assert "it did not work out for alice: another tmpwarden is cleaning right now\n" in result.stderr
+    assert "it failed for alice: another tmpwarden is cleaning up right now\n" in result.stderr
     assert "hint: wait for it" in result.stderr
 
 
@@ -195,7 +195,7 @@ def test_the_memory_of_a_child_was_roots_and_stays_closed_to_its_user() -> None:
 @needs_root
 @pytest.mark.parametrize(
     ("number", "why"),
-    [(signal.SIGSTOP, "somebody stopped its process"), (signal.SIGKILL, "its process was ended by signal 9")],
+    [(signal.SIGSTOP, "its process was paused (SIGSTOP)"), (signal.SIGKILL, "its process was ended by signal 9")],
 )
 def test_who_stops_or_kills_a_child_costs_that_user_alone(
     monkeypatch: pytest.MonkeyPatch, number: int, why: str

@@ -9,6 +9,8 @@ import pytest
 from support import planted
 from support.command import answer, data, tmpwarden
 from support.user import OrdinaryUser
+from tmpwarden import __version__
+from tmpwarden.cli.main import main
 
 
 def refused(*args: str) -> tuple[int, str, str]:
@@ -39,7 +41,7 @@ def test_an_unknown_agent_is_exit_3_and_the_nearest_is_named() -> None:
     result = tmpwarden("clean", "--force", "--agent", "claud")
     assert result.returncode == 3
     assert result.stderr.splitlines() == [
-        "tmpwarden: no agent is called claud",
+        "tmpwarden: unknown agent claud",
         "  hint: did you mean claude? `tmpwarden agents` lists them",
     ]
 
@@ -52,7 +54,7 @@ def test_a_root_that_must_not_be_swept_is_exit_7(own_world: Path) -> None:
     for root in ("/", os.environ["HOME"], str(own_world), str(file), str(repository)):
         status, code, sentence = refused("clean", "--force", "--root", root)
         assert (status, code) == (7, "unsafe-root"), root
-        assert "refusing to sweep" in sentence
+        assert "cannot clean " in sentence
 
 
 def test_a_root_that_is_somebodys_symlink_is_refused(own_world: Path) -> None:
@@ -73,7 +75,7 @@ def test_a_missing_root_is_exit_5() -> None:
 
 
 def test_an_unknown_agent_cannot_be_torn_down() -> None:
-    assert refused("teardown", "--agent", "claud") == (3, "unknown-agent", "no agent is called claud")
+    assert refused("teardown", "--agent", "claud") == (3, "unknown-agent", "unknown agent claud")
 
 
 @pytest.mark.parametrize(
@@ -93,8 +95,19 @@ def test_a_teardown_that_is_switched_off_tells_its_error_in_json(own_world: Path
     assert "switched off" in sentence
 
 
-def test_a_group_without_its_command_is_one_sentence() -> None:
-    assert refused("config") == (3, "bad-argument", "missing command")
+def test_config_alone_shows_and_guard_alone_helps(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["config"]) == 0
+    alone = capsys.readouterr().out
+    assert main(["config", "show"]) == 0
+    assert capsys.readouterr().out == alone
+    assert main(["guard"]) == 0
+    assert "Usage: tmpwarden guard" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("words", ["-V", "--version", "version"])
+def test_the_version_is_told_however_it_is_asked_for(words: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert main([words]) == 0
+    assert capsys.readouterr().out == f"tmpwarden {__version__}\n"
 
 
 @pytest.mark.parametrize(
@@ -115,7 +128,7 @@ def test_a_broken_config_that_may_protect_something_keeps_everything(text: str, 
     result = tmpwarden("clean", "--force", later_s=planted.DAYS)
     assert unit.exists()
     assert result.returncode == 0
-    assert f"{config}:" in result.stderr and "is broken and may say that it stays" in result.stdout
+    assert f"{config}:" in result.stderr and "cannot be read, and may keep it" in result.stdout
     config.write_text("[periodic\n")
     tmpwarden("clean", "--force", later_s=planted.DAYS)
     assert not unit.exists()

@@ -151,13 +151,13 @@ def test_what_may_not_be_named_is_refused_with_a_sentence(root: Path, own_world:
     outside.write_text("mine")
     (root / "way-out").symlink_to(own_world / "home")
     for words, sentence in (
-        ((str(outside),), "lies outside the temp roots"),
-        ((str(root / "way-out" / "notes"),), "lies outside the temp roots"),
-        ((f"{root}/../home/no*",), "lies outside the temp roots"),
-        ((str(root),), "is a temp root itself"),
-        ((str(own_world),), "lies in"),
-        (("/",), "lies in"),
-        ((str(unit / "tasks"),), "goes whole or stays whole"),
+        ((str(outside),), "is outside the temp roots"),
+        ((str(root / "way-out" / "notes"),), "is outside the temp roots"),
+        ((f"{root}/../home/no*",), "is outside the temp roots"),
+        ((str(root),), "is a temp root"),
+        ((str(own_world),), "is in"),
+        (("/",), "is in"),
+        ((str(unit / "tasks"),), "is removed or kept as a whole"),
         (("",), "cannot be empty"),
     ):
         status, message = refused(*words)

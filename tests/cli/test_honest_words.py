@@ -32,7 +32,7 @@ def test_what_waits_in_quarantine_is_not_told_as_free_and_the_command_frees_it(r
     said = tmpwarden("clean", "--yes", later_s=planted.DAYS).stdout
     assert "can be brought back within 1d" in said
     assert not re.search(r"Freed 10[08]", said), "what waits is not free"
-    assert "Until then that still fills the disk. To free it now, for good: tmpwarden clean --purge" in said
+    assert "Until then they still use disk space. To delete them now, permanently: tmpwarden clean --purge" in said
     quarantine = root / f"tmpwarden-{os.geteuid()}" / "q"
     assert len(in_quarantine(root)) == 1
     purged = tmpwarden("clean", "--purge", "--yes", later_s=planted.DAYS).stdout
@@ -86,7 +86,7 @@ def test_a_scan_that_keeps_all_for_its_age_names_the_clean_that_takes_it(root: P
         subprocess.run(["git", "init", "-q", unit / "scratchpad" / "work"], check=True)
         (unit / "scratchpad" / "work" / "novel.txt").write_text("words")
     said = tmpwarden("scan", later_s=5 * 3600).stdout
-    hint = "1 item of an ended session was last used 5h ago: tmpwarden clean --older-than 1h\n"
+    hint = "1 item of an ended session was last used 5h ago. To remove: tmpwarden clean --older-than 1h\n"
     assert said.endswith(hint) == (owner == "a dead session"), said
     assert said.endswith("Nothing to do.\n") == (owner != "a dead session"), said
     assert "Nothing to do." in tmpwarden("scan", later_s=1800).stdout, "too young for that, too"

@@ -113,7 +113,7 @@ def test_two_processes_own_a_session_until_both_have_closed_it(
 def test_closing_gives_back_only_the_process_that_is_named_not_the_one_that_asks(
     keeper: "subprocess.Popen[bytes]",
 ) -> None:
-    """The one that asks owns it too, and goes on."""
+    """The one that asks owns it too, and was resumed."""
     path = data("lease", "open", "--session", "s", "--pid", str(os.getpid()))["path"]
     opened(keeper, session="s")
     said = command("lease", "close", "--session", "s", "--pid", str(keeper.pid))

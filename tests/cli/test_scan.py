@@ -40,9 +40,9 @@ def test_scan_groups_biggest_first_and_ends_with_the_next_step(own_world: Path) 
     planted.markers(root_of(own_world), 3)
     planted.session(root_of(own_world), 500_000)
     lines = tmpwarden("scan", later_s=planted.DAYS).stdout.splitlines()
-    assert lines[0].split() == ["AGENT", "LITTER", "ITEMS", "SIZE", "AGE", "WHY"]
+    assert lines[0].split() == ["AGENT", "KIND", "ITEMS", "SIZE", "AGE", "WHY"]
     assert [line.split()[1] for line in lines[1:3]] == ["session", "cwd-marker"]
-    assert lines[-1].startswith("Can go now: 4 items, ")
+    assert lines[-1].startswith("Removable: 4 items, ")
     assert lines[-1].endswith("Kept: nothing. Next: tmpwarden clean")
 
 
@@ -51,7 +51,7 @@ def test_a_kept_row_says_who_uses_it(own_world: Path) -> None:
     with process("", cwd=unit / "tasks") as holder:
         said = tmpwarden("scan", later_s=planted.DAYS).stdout
         found = data("scan", later_s=planted.DAYS)["findings"][0]
-    assert f"(pid {holder.pid}) works in it" in said
+    assert f"(pid {holder.pid})" in said
     assert (found["verdict"], found["reason"]) == ("keep", "working-directory")
     assert found["witnesses"][0]["pid"] == holder.pid
 
@@ -59,7 +59,7 @@ def test_a_kept_row_says_who_uses_it(own_world: Path) -> None:
 def test_what_is_young_is_kept_and_says_when_it_goes(own_world: Path) -> None:
     planted.session(root_of(own_world))
     said = tmpwarden("scan").stdout
-    assert "kept  too young: goes when it is " in said
+    assert "kept  too new; removable after " in said
     assert said.endswith("Nothing to do.\n")
 
 
@@ -80,7 +80,7 @@ def test_names_from_disk_are_escaped_for_people_and_exact_for_programs(own_world
 
 
 def test_an_empty_machine_says_so() -> None:
-    assert tmpwarden("scan").stdout.startswith("No agent left anything in ")
+    assert tmpwarden("scan").stdout.startswith("No agent left anything behind in ")
 
 
 def test_a_size_that_could_not_be_read_says_at_least(own_world: Path, ordinary_user: object) -> None:
@@ -94,7 +94,7 @@ def test_a_size_that_could_not_be_read_says_at_least(own_world: Path, ordinary_u
     closed.chmod(0)
     said = user.tmpwarden("scan")  # type: ignore[attr-defined]
     assert "at least" in said.stdout, said
-    assert "could not be measured" in said.stdout or "too young" in said.stdout
+    assert "could not be checked" in said.stdout or "too new" in said.stdout
 
 
 @pytest.mark.parametrize("columns", [60, 100, 200])

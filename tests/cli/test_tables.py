@@ -14,7 +14,7 @@ from tmpwarden.cli.table import Row, draw
 
 _PATH = "/tmp/claude-1000/-home-somebody-work-a-project/2f6e1d3c-0000-4000-8000-000000000000/tasks"
 _CELLS = {"SIZE": "1023.9 MB", "AGE": "13d23h-364d11h", "TIME": "2026-11-16 07:59", "ITEMS": "1,234,567",
-          "PID": "4194304", "PORTS": "3000,3001,8080", "": "can go"}  # fmt: skip
+          "PID": "4194304", "PORTS": "3000,3001,8080", "": "removable"}  # fmt: skip
 _TITLE = re.compile(r">?[A-Z ]*").fullmatch
 
 

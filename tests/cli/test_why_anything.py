@@ -31,7 +31,7 @@ def test_a_directory_is_summed_up_by_what_is_said_of_the_units_in_it(root: Path)
     with process("", cwd=live):
         told = said(str(root))
         found = data("why", str(root), later_s=planted.DAYS)
-    assert "3 items, 12.0 KB of claude.cwd-marker can go: nobody owns it" in told
+    assert "3 items, 12.0 KB of claude.cwd-marker removable: it belongs to no session" in told
     assert "kept: in use: " in told
     assert found["inside"]["findings"] >= 3
     assert found["inside"]["kept_by_reason"] == {"working-directory": 1}
@@ -55,7 +55,7 @@ def test_an_owner_of_whom_nothing_can_be_told_is_said_to_be_so_and_why(root: Pat
     unit = leased_scratch(root)
     assert "  gone: pid " in said(str(unit))
     write_lease(unit, boot="another", machine="another")
-    assert "(its lease names another machine or container, or a process that cannot be read)" in said(str(unit))
+    assert "(its owner runs on another machine, in a container, or cannot be read)" in said(str(unit))
 
 
 @needs_root
@@ -89,12 +89,12 @@ def test_several_paths_at_once_and_one_that_is_missing(root: Path) -> None:
 def test_a_promised_age_is_one_at_which_it_goes(root: Path) -> None:
     """What only goes when asked for, and what holds a repository, is not promised to go by age alone."""
     unit = planted.session(root)
-    assert "goes when it is 3d old" in said(str(unit), later_s=3600)
+    assert "removable after 3d" in said(str(unit), later_s=3600)
     data("clean", "--yes", later_s=72 * 3600 + 60)
     assert not unit.exists()
     repository = planted.session(root)
     (repository / ".git").mkdir()
-    assert "judged when it is 3d old" in said(str(repository), later_s=3600)
+    assert "checked after 3d" in said(str(repository), later_s=3600)
     tmpwarden("adopt", "orch-*")
     (root / "orch-1").mkdir()
-    assert "only when you say so" in said(str(root / "orch-1"), later_s=3600)
+    assert "not removed by default" in said(str(root / "orch-1"), later_s=3600)

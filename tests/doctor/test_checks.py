@@ -74,7 +74,7 @@ def test_a_live_session_that_only_its_environment_names_is_not_told_to_be_killed
 
 @needs_root
 def test_a_root_without_access_times_is_said_so_and_is_no_failure(tmp_path: Path) -> None:
-    for options, words in (("noatime", "is mounted noatime"), ("relatime", "is noticed")):
+    for options, words in (("noatime", "is mounted noatime"), ("relatime", "counts as use")):
         with mounted(tmp_path / options, "-t", "tmpfs", "-o", f"mode=1777,{options}", "tmpfs") as point:
             (found,) = told(temp_directories.check_mounts, point)
             assert (found.status, words in found.summary) == ("ok", True)

@@ -101,7 +101,7 @@ def test_only_a_session_at_work(world: World) -> None:
         found = world.doctor()
         assert (found["status"], found["remedy"]) == ("fail", "")
         assert "are in use" in found["detail"] and str(agent.pid) in found["detail"]
-        assert "nothing else may go, so a person has to decide" in found["detail"]
+        assert "nothing else is removable, so you have to decide" in found["detail"]
         said = world.run("clean", "--yes").stderr
         assert "doctor" not in said or world.doctor()["remedy"] == "", "and clean's word leads to that answer"
 
@@ -125,7 +125,7 @@ def test_only_git_work_that_cannot_be_looked_at(world: World) -> None:
     big(unit / "clone" / "work.bin", 7.5)
     found = world.doctor()
     assert (found["status"], found["remedy"]) == ("fail", "")
-    assert "a person has to decide" in found["detail"]
+    assert "you have to decide" in found["detail"]
 
 
 def test_only_the_ask_tier(world: World) -> None:
@@ -143,8 +143,8 @@ def test_only_unknown_shapes(world: World) -> None:
         big(world.root / f"orch-{number:04x}" / "log", 0.11)
     found = world.doctor()
     assert found["remedy"] == "", "what is the user's own is asked about, and no command removes it"
-    assert f"are yours and not recognised: do you still need {world.root}/orch-* (7." in found["detail"]
-    assert found["detail"].count("a person has to decide") == 1
+    assert f"are not recognised: do you still need {world.root}/orch-* (7." in found["detail"]
+    assert found["detail"].count("you have to decide") == 1
 
 
 def test_only_what_is_too_young(world: World) -> None:
@@ -153,7 +153,7 @@ def test_only_what_is_too_young(world: World) -> None:
     world.later(0)
     found = world.doctor()
     assert found["remedy"] == f"tmpwarden clean {unit}"
-    assert "are too young" in found["detail"] and "goes in " in found["detail"]
+    assert "are too new" in found["detail"] and "goes in " in found["detail"]
     world.repaired(found["remedy"])
 
 
@@ -175,7 +175,7 @@ def test_only_other_users(world: World) -> None:
     os.chown(big(world.root / "database"), UID, UID)
     found = world.doctor()
     assert (found["status"], found["remedy"]) == ("fail", f"du -xh -d 1 {world.root} | sort -h | tail")
-    assert "none of yours" in found["detail"]
+    assert "belongs to others" in found["detail"]
 
 
 class Contained(World):
@@ -194,7 +194,7 @@ def test_in_a_container_no_command_is_printed_that_would_not_help(tmp_path: Path
         big(unit / "big")
         found = world.doctor()
         assert (found["status"], found["remedy"]) == ("fail", "")
-        sentence = "could not be checked here (processes outside this pid namespace cannot be seen)"
+        sentence = "could not be checked here (processes outside this PID namespace are not visible)"
         for said in (found["detail"], world.run("clean", "--yes").stderr):
             assert sentence in said and "on the host: this is a container" in said, said
             assert f"decide yourself whether you still need {unit} (7." in said
@@ -202,7 +202,7 @@ def test_in_a_container_no_command_is_printed_that_would_not_help(tmp_path: Path
         world.later(0)  # what waits in quarantine has not waited long enough
         found = world.doctor()
         assert (found["status"], found["remedy"]) == ("fail", "")
-        assert "wait in quarantine until their time is over" in found["detail"] and sentence in found["detail"]
+        assert "stay in quarantine until they expire" in found["detail"] and sentence in found["detail"]
         on_the_host = World(root, tmp_path / "host")
         on_the_host.later(0)
         found = on_the_host.doctor()
@@ -257,7 +257,7 @@ def test_a_little_that_may_go_is_not_called_a_remedy(world: World) -> None:
     big(world.root / "orch-1" / "big")
     found = world.doctor()
     assert found["remedy"] == ""
-    assert found["detail"].index("may go now") < found["detail"].index("do you still need")
+    assert found["detail"].index("can be removed now") < found["detail"].index("do you still need")
 
 
 def test_what_the_judge_would_free_comes_first_and_the_users_own_last(world: World) -> None:
@@ -267,7 +267,7 @@ def test_what_the_judge_would_free_comes_first_and_the_users_own_last(world: Wor
     film = big(world.root / "film.mkv", 5.9)
     found = world.doctor()
     assert found["remedy"] == "tmpwarden clean --yes"
-    assert found["detail"].index("may go now") < found["detail"].index(f"do you still need {film} (5.")
+    assert found["detail"].index("can be removed now") < found["detail"].index(f"do you still need {film} (5.")
     world.run("clean", "--yes")
     assert (unit.exists(), film.stat().st_size) == (False, int(5.9 * MEGABYTE))
     (world.root / "true").write_bytes(b"x" * MEGABYTE)

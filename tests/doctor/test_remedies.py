@@ -195,7 +195,7 @@ def test_a_deleted_file_that_fills_the_root(machine: Machine) -> None:
 
 
 def test_where_nothing_may_go_the_remedy_is_no_clean(machine: Machine) -> None:
-    """What fills it is none of ours: a command that shows it."""
+    """What fills it is not one of ours: a command that shows it."""
     with tmpfs(machine.user.tmp, size="8m") as root:
         (root / "database").mkdir()
         fill_bytes(root / "database")
@@ -367,7 +367,7 @@ def test_a_state_directory_on_a_read_only_disk_is_not_chmodded(machine: Machine)
         subprocess.run(["mount", "-o", "remount,ro", str(home)], check=True)
         status, worst = machine.doctor()
         assert (status, worst["check"]) == (2, "journal")
-        assert f"lies on a file system that is mounted read-only (tmpfs at {home})" in worst["summary"]
+        assert f"is on a file system that is mounted read-only (tmpfs at {home})" in worst["summary"]
         assert worst["remedy"] == f"sudo mount -o remount,rw {home}"
         subprocess.run(["sh", "-c", worst["remedy"].removeprefix("sudo ")], check=True)
         assert machine.doctor()[0] == 0

@@ -54,7 +54,7 @@ class Network:
         return address
 
     def set_wire(self, host: Host, state: str) -> None:
-        """Cut it (`down`), or mend it (`up`): the host itself goes on."""
+        """Cut it (`down`), or mend it (`up`): the host itself was resumed."""
         number = self.addresses[host.name].rpartition(".")[2]
         self.run(["ip", "link", "set", f"v{number}", state])
 

@@ -84,7 +84,7 @@ def test_verify_says_where_a_rule_of_yours_does_not_do_what_it_says(tmp_path: Pa
     )
     mistakes = data("verify", "--config", str(config))["mistakes"]
     assert [(one["line"], one["message"]) for one in mistakes] == [  # type: ignore[attr-defined]
-        (4, "the rule does not speak about 'deploy staging'"),
+        (4, "the rule does not cover 'deploy staging'"),
         (5, "the rule speaks about 'deploy prod --dry-run'"),
     ]
 
@@ -132,7 +132,7 @@ def test_stats_count_rules_and_name_a_question_that_is_a_habit(own_world: Path) 
     assert found == [("system:disks", "deny", 1, 0), ("git:hard-reset", "ask", 5, 5), (None, "pass", 1, 0)]
     assert 'off = ["git:hard-reset"]' in run("stats").stdout
     assert data("stats", "--rule", "system:*")["decisions"] == {"deny": 1}
-    assert "said nothing that fits" in run("stats", "--agent", "nobody").stdout
+    assert "logged nothing that matches" in run("stats", "--agent", "nobody").stdout
 
 
 THEIRS: dict[str, object] = {

@@ -105,7 +105,7 @@ def test_why_tells_the_call_and_that_nobody_has_used_it_since(agent: Agent) -> N
     agent.births(1)
     told = tmpwarden("why", str(path)).stdout
     assert f"while claude session {SESSION[:8]} ran `python3 make.py" in told
-    assert "; nobody has used it since" in told
+    assert "; it was not used since" in told
     assert data("why", str(path))["birth"]["session"] == SESSION
 
 

@@ -288,7 +288,7 @@ def test_what_nobody_touched_goes_when_a_person_asks_for_it_and_comes_back(own_w
         assert is_claimed(tree)
         assert clean("--all") == [], "its session lives"
     assert clean() == []
-    assert clean("--all", later_s=HOUR) == [], "its session may be resumed"
+    assert clean("--all", later_s=HOUR) == [], "its session may still be resumed"
     assert clean("--all") == [str(tree)]
     assert tmpwarden("undo").returncode == 0
     assert (tree / "sub" / "file").read_text() == "x\ny\n"

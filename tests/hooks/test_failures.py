@@ -45,7 +45,7 @@ def test_a_call_that_cannot_be_read_is_asked_about_or_told(agent: str, raw: byte
     assert complaints(agent, BEFORE[agent], result.stdout) == []
     answer = said(result)
     assert asks(answer) is (agent in CAN_ASK)
-    assert "could not judge" in json.dumps(answer)
+    assert "could not check" in json.dumps(answer)
     assert "deny" not in answer and '"deny"' not in json.dumps(answer)
 
 

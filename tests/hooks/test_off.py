@@ -41,9 +41,9 @@ def test_off_lets_every_hook_pass_and_tells_each_session(own_world: Path) -> Non
     assert judged(own_world) == b""
     told = json.loads(hook("claude", "SessionStart", payload("SessionStart", source="startup")).stdout)
     assert told == {
-        "systemMessage": "tmpwarden is switched off: nothing is guarded or cleaned up. On again: tmpwarden on"
+        "systemMessage": "tmpwarden is switched off: no guard, no clean-up. To switch it on again: tmpwarden on"
     }
-    assert "all hooks are switched off; on again: tmpwarden on" in tmpwarden("status").stderr
+    assert "all hooks are switched off; to switch them on again: tmpwarden on" in tmpwarden("status").stderr
     assert tmpwarden("on").returncode == 0
     assert b"ask" in judged(own_world)
     assert "switched off" not in tmpwarden("status").stderr

@@ -167,7 +167,7 @@ def test_what_only_a_person_can_do_is_said_at_each_start(root: Path, sessions: l
     first.ends()
     told = second.starts()
     assert told.endswith(
-        f"{root} is 100 % full: nothing else that ended sessions left may go; `tmpwarden doctor` says what fills it."
+        f"{root} is 100 % full: nothing else of ended sessions can be removed; `tmpwarden doctor` says what fills it."
     ), told
     assert "full" in third.starts()
     assert (root / "my-film").stat().st_size > 7 * MB
@@ -206,8 +206,8 @@ def test_a_backlog_from_before_us_waits_for_a_person_and_the_start_says_so(
     wait_for_jobs(own_world)
     assert unit.exists()
     told = later("PostToolUse", session=sessions[0].id, seconds=121)
-    assert "1 older left-over, 8.0 MB" in str(told["systemMessage"]), told
-    assert "wait for one `tmpwarden clean`" in str(told["systemMessage"]), told
+    assert "1 older leftover, 8.0 MB" in str(told["systemMessage"]), told
+    assert "need one `tmpwarden clean` from you first" in str(told["systemMessage"]), told
 
 
 def test_a_tick_relieves_though_somebody_has_just_cleaned(root: Path, own_world: Path, sessions: list[Session]) -> None:

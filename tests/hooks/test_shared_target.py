@@ -47,7 +47,7 @@ def test_it_is_made_told_and_the_commands_tmpdir_and_a_squatted_one_is_none_of_i
         assert shown.stdout.strip() != target, "a link of that name is not used by commands either"
         env_file.unlink()
         again = start(env_file)
-        assert "no scratch for this session" in str(again["systemMessage"])
+        assert "no temp directory for this session" in str(again["systemMessage"])
         assert "TMPDIR" not in str(again)
         assert not env_file.exists()
     finally:

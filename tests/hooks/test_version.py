@@ -127,7 +127,7 @@ def test_copilot_of_unknown_or_older_version_gets_no_allow_that_rests_on_a_rewri
     env = {"COPILOT_CLI_BINARY_VERSION": version}
     found = before("copilot", "PreToolUse", "Bash", SAFE_ONLY_REWRITTEN, PROJECT, env)
     assert found["permissionDecision"] == "ask"
-    assert "safe only in the scratch" in str(found["permissionDecisionReason"])
+    assert "safe only in the session's temp directory" in str(found["permissionDecisionReason"])
 
 
 def test_copilot_of_a_measured_version_gets_the_allow(world: Path) -> None:

@@ -156,7 +156,7 @@ def test_where_namespaces_are_denied_it_says_so_and_offers_the_plain_form(ordina
     if "unshare failed" in done.stderr or "setpriv" in done.stderr:
         pytest.skip(f"this machine has no user namespaces: {done.stderr}")
     assert done.returncode == 4
-    assert "this machine does not allow a private /tmp: " in done.stderr
+    assert "this system does not allow a private /tmp: " in done.stderr
     assert "`tmpwarden run -- COMMAND` works without" in done.stderr
     assert not (ordinary_user.tmp / "ran").exists(), "it must not run in the shared /tmp by mistake"
     assert ordinary_user.run([*inside, *ours, "--", "true"]).returncode == 0
@@ -191,7 +191,7 @@ def test_where_the_kernel_refuses_it_says_so_and_offers_the_plain_form(
     argv = [*denied, *PRIVATE, "touch", str(own_world / "ran")]
     done = subprocess.run(argv, capture_output=True, text=True, check=False)
     assert done.returncode == 4
-    assert f"this machine does not allow a private /tmp: {said}" in done.stderr
+    assert f"this system does not allow a private /tmp: {said}" in done.stderr
     assert "`tmpwarden run -- COMMAND` works without" in done.stderr
     assert not (own_world / "ran").exists()
     assert subprocess.run([*denied, *FORMS[0], "sh", "-c", "exit 3"], check=False).returncode == 3
@@ -266,7 +266,7 @@ def test_of_a_directory_that_one_stands_in_only_that_is_shared_and_it_is_said(in
     assert told["gone"] == ["/tmp/stand/here"], "`rm -rf /tmp/*` goes for the working directory too"
     assert told["changed"] == ["/tmp/stand"] or told["changed"] == []
     assert told["reachable"] == told["sockets"], "the one in the working directory too"
-    said = "/tmp/stand is not private: it is the working directory, and what is removed there is gone"
+    said = "/tmp/stand is not private: it is the working directory, and what COMMAND removes there is gone"
     assert told["complained"] == f"tmpwarden run: {said}\n"
 
 

@@ -88,7 +88,7 @@ def test_an_adopted_agent_ends_with_what_it_started_when_its_scratch_is_too_big(
         out, _ = shell.communicate(timeout=60)  # the sleep has its stdout too
         assert shell.returncode == -signal.SIGTERM
     assert int(out) > 0
-    assert any("more than --max-bytes 1.0 MB; it is ended" in sentence for sentence in heard)
+    assert any("more than --max-bytes 1.0 MB; COMMAND is ended" in sentence for sentence in heard)
 
 
 def test_a_forked_child_that_leaves_the_block_takes_nothing_from_its_parent() -> None:

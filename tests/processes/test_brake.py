@@ -1,4 +1,4 @@
-"""A file that runs away is told of, its writer stopped or punched when told, and nobody else is touched."""
+"""A file that grows without limit is told of, its writer stopped or punched when told, and no other is touched."""
 
 import os
 import sqlite3
@@ -124,7 +124,7 @@ def test_what_is_still_needed_from_its_beginning_is_not_punched(tmp_path: Path, 
 def test_a_hole_is_punched_only_after_a_yes(tmp_path: Path, root: Path) -> None:
     with program(tmp_path, ["node", "w.py"], carrying(), f"f = open({str(root / 'l')!r}, 'ab')\n" + WAIT):
         assert tmpwarden("brake", "--punch", str(root / "l")).returncode == 4
-    assert tmpwarden("brake", "--punch", str(root / "l"), "--yes").returncode == 5  # nobody writes it
+    assert tmpwarden("brake", "--punch", str(root / "l"), "--yes").returncode == 5  # no process writes it
 
 
 def test_one_of_another_user_is_neither_stopped_nor_ended(tmp_path: Path) -> None:

@@ -191,7 +191,7 @@ def test_a_supervisor_is_spared_for_a_child_that_is_no_left_over(tmp_path: Path,
     script.write_text("import signal; signal.pause()")
     source = OWNS_A_CHILD.format(name="make", more=[], script=str(script), env=carrying(), python=sys.executable) + WAIT
     with program(tmp_path, MCP, carrying(), source) as server:
-        assert "is no left-over" in seen(server.pid).reason
+        assert "is not a leftover" in seen(server.pid).reason
         assert seen(server.pid).fate is Fate.NEVER
 
 
@@ -279,7 +279,7 @@ def test_one_that_nothing_binds_to_a_session_is_refused_by_its_number(tmp_path: 
     with program(tmp_path, SERVER, {"PATH": os.environ["PATH"]}) as server:
         answer = tmpwarden("orphans", "end", str(server.pid), "--yes")
         assert answer.returncode == 7, answer.stdout
-        assert "nothing binds it to a session" in answer.stderr
+        assert "it does not belong to any known session" in answer.stderr
         assert f"kill {server.pid}" in answer.stderr
         assert server.is_alive(for_s=0.2)
 

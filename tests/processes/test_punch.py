@@ -198,7 +198,7 @@ def test_a_reader_that_comes_in_between_is_noticed(path: Path, monkeypatch: pyte
 
     monkeypatch.setattr(punching, "_race_window", window)
     with logger(path):
-        assert_refused(path, "somebody opened or read it just now")
+        assert_refused(path, "a process opened or read it just now")
     for fd in opened:
         os.close(fd)
 
@@ -286,7 +286,7 @@ def test_a_reader_in_a_thread_with_files_of_its_own_is_seen(path: Path) -> None:
         assert_refused(path, f"process {reader.pid} (", "for reading")
 
 
-NOT_SHOWN = "somebody has it open whom /proc does not show"
+NOT_SHOWN = "something that /proc does not show has it open"
 IN_FLIGHT = """
 import os, socket, sys
 fd = os.open(sys.argv[1], os.O_RDONLY)
@@ -335,7 +335,7 @@ def test_two_that_opened_it_for_appending_are_refused_because_the_kernel_cannot_
     with logger(path) as one, logger(path) as two:
         status, envelope = asked(path)
         assert status == 3
-        assert "too, may have opened it" in envelope["error"]["message"]
+        assert "may also have opened it" in envelope["error"]["message"]
         first, second = sorted((one, two), key=lambda each: each.pid)
         assert f"--end {second.pid}" in envelope["error"]["suggestion"]
         assert answer("brake", "--end", str(second.pid))[0] == 0
@@ -364,7 +364,7 @@ def test_who_opens_it_after_the_kernel_was_asked_waits_at_the_door_and_stops_it(
 
     monkeypatch.setattr(punching, "_race_window", window)
     with logger(path):
-        assert_refused(path, "somebody opens it just now")
+        assert_refused(path, "a process is opening it right now")
     assert refused
 
 
@@ -451,11 +451,11 @@ def test_a_file_where_a_doubt_cannot_be_settled_is_not_punched(own_world: Path, 
         path = root / "out.log"
         path.write_bytes(b"x" * SIZE)
         with logger(path):
-            assert_refused(path, "on its file system the kernel cannot be asked")
+            assert_refused(path, "on its file system the kernel cannot tell")
 
 
 def test_a_stopped_writer_that_appends_is_punched(path: Path) -> None:
-    """What `brake` does when a disk is nearly full: the writer waits, its file is made smaller, it goes on."""
+    """What `brake` does when a disk is nearly full: the writer waits, its file is made smaller, it was resumed."""
     with holding.process(APPENDS, str(path)) as writer:
         writer.send_signal(signal.SIGSTOP)
         try:

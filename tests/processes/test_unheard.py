@@ -232,14 +232,14 @@ def test_a_browser_below_it_keeps_it(tmp_path: Path, root: Path) -> None:
     with server(tmp_path, source=OWNS_A_CHILD.format(**words) + WAIT) as above:
         one = seen_twice(above.pid)
         assert one is not None and one.fate is Fate.NEVER
-        assert "is no left-over" in one.reason
+        assert "is not a leftover" in one.reason
 
 
 def test_a_browser_without_a_parent_is_listed_and_left(tmp_path: Path, root: Path) -> None:
     with program(tmp_path, ["chrome", "c.py", "--headless"], PLAIN) as browser:
         one = seen_twice(browser.pid)
         assert one is not None and one.fate is Fate.KEEP
-        assert "its parent is gone" in one.reason
+        assert "its parent has ended" in one.reason
 
 
 def test_a_number_that_was_used_again_starts_anew(tmp_path: Path, root: Path) -> None:

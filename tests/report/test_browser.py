@@ -341,4 +341,4 @@ def test_what_a_host_sent_has_no_empty_parts(browser: Any, tmp_path: Path) -> No
 
 def test_an_empty_machine_is_told_so(browser: Any, tmp_path: Path) -> None:
     with Look(browser, drawn(tmp_path, scan_document(0), **besides())) as look:
-        assert look("document.querySelector('h1').textContent.trim()").endswith("nothing may go now.")
+        assert look("document.querySelector('h1').textContent.trim()").endswith("nothing can be removed now.")

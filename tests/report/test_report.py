@@ -72,7 +72,7 @@ def test_the_sentence_on_top_says_how_full_what_may_go_and_what_to_run(root: Pat
     page = drawn()
     told = data("scan", later_s=planted.DAYS)
     words, command = page.data["headline"]
-    assert re.fullmatch(rf"{root} is (\d+ % )?full; [34]\d\d\.\d KB may go now: run", words)
+    assert re.fullmatch(rf"{root} is (\d+ % )?full; [34]\d\d\.\d KB can be removed now: run", words)
     assert command == "tmpwarden clean"
     assert told["totals"]["removable_bytes"] > 400_000
     assert words.split(";")[1].strip() in words_outside(Path("tmpwarden-report.html").read_text()).replace("\xa0", " ")
@@ -80,16 +80,16 @@ def test_the_sentence_on_top_says_how_full_what_may_go_and_what_to_run(root: Pat
 
 def test_nothing_may_go_is_said_too(root: Path) -> None:
     words, command = drawn().data["headline"]
-    assert words.endswith("nothing may go now.") and command == ""
+    assert words.endswith("nothing can be removed now.") and command == ""
 
 
 @pytest.mark.parametrize(
     ("used", "free", "trend", "removable", "expected"),
     [
-        (61, 39, {}, 3 << 30, "/tmp is 61 % full; 3.0 GB may go now: run"),
-        (61, 39, IN_9_H, 3 << 30, "/tmp is 61 % full and will be full in about 9 h; 3.0 GB may go now: run"),
-        (100, 0, {}, 0, "/tmp is full; 7 entries may go now: run"),
-        (1, 99, {"full_in_seconds": None}, 1, "/tmp is 1 % full; 1 B may go now: run"),
+        (61, 39, {}, 3 << 30, "/tmp is 61 % full; 3.0 GB can be removed now: run"),
+        (61, 39, IN_9_H, 3 << 30, "/tmp is 61 % full and will be full in about 9 h; 3.0 GB can be removed now: run"),
+        (100, 0, {}, 0, "/tmp is full; 7 entries can be removed now: run"),
+        (1, 99, {"full_in_seconds": None}, 1, "/tmp is 1 % full; 1 B can be removed now: run"),
     ],
 )  # fmt: skip
 def test_the_sentence(used: int, free: int, trend: dict[str, Any], removable: int, expected: str) -> None:
@@ -239,13 +239,13 @@ def test_what_hosts_sent_of_all_users_is_one_page(own_world: Path, root: Path) -
 @pytest.mark.parametrize(
     ("text", "words"),
     [
-        ("", "it is no JSON"),
-        ("[]", "it holds no findings"),
-        ('{"data": null}', "it holds no findings"),
+        ("", "it is not JSON"),
+        ("[]", "it contains no findings"),
+        ('{"data": null}', "it contains no findings"),
         ('{"findings": {}}', "a list is missing"),
         ('{"findings": [7]}', "finding 1 is no object"),
         ('{"findings": [{"path": 7}]}', "finding 1: path is no text"),
-        ("[" * 100_000, "it is no JSON"),
+        ("[" * 100_000, "it is not JSON"),
     ],
 )
 def test_what_is_no_scan_is_refused_in_one_sentence(root: Path, text: str, words: str) -> None:

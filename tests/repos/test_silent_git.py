@@ -207,7 +207,7 @@ def test_a_status_of_another_commit_or_branch_is_unclear(
 
     assert lost(clone) == ()
     monkeypatch.setattr(git_program.Git, "_run", other)
-    assert inspected(clone) == "git does not say of HEAD what lies on the disk"
+    assert inspected(clone) == "git reports another HEAD than is on disk"
 
 
 # what lies on the disk

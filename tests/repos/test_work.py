@@ -150,7 +150,7 @@ LOSSES: list[tuple[Callable[[Path], None], tuple[str, ...]]] = [
     ),
     (have_a_worktree_elsewhere, ("1 worktree elsewhere that needs this repository",)),
     (stop_in_a_merge, ("an unfinished merge",)),
-    (build, ("1 ignored file that cannot be made again: build/out.o",)),
+    (build, ("1 ignored file that cannot be created again: build/out.o",)),
 ]
 
 

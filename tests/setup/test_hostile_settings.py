@@ -39,7 +39,7 @@ def test_a_file_keeps_its_mark_its_line_ends_and_its_indent(mark: bytes, end: by
 @pytest.mark.parametrize(("agent", "text", "line", "why"), [
     ("claude", '{\n  "hooks": []\n}', 2, "'hooks' is not an object"),
     ("claude", '{\n  "hooks": {\n    "Stop": {"mine": 1}\n  }\n}', 3, "'Stop' is not a list"),
-    ("claude", '{\n  "hooks": {},\n  "a": 1,\n  "hooks": {"Stop": []}\n}', 4, "'hooks' stands there twice"),
+    ("claude", '{\n  "hooks": {},\n  "a": 1,\n  "hooks": {"Stop": []}\n}', 4, "'hooks' appears twice"),
     ("opencode", '{\n\n  "plugin": "one"\n}', 3, "'plugin' is not a list"),
 ])  # fmt: skip
 def test_what_we_would_have_to_guess_about_is_refused_with_its_line(agent: str, text: str, line: int, why: str) -> None:
@@ -90,7 +90,7 @@ def test_the_table_names_broken_settings(text: str) -> None:
 def test_with_the_plugin_on_watching_only_is_refused() -> None:
     path = put("claude", '{"enabledPlugins": {"tmpwarden@tmpwarden": true}}')
     before = path.read_bytes()
-    with pytest.raises(SetupFailed, match="cannot only watch"):
+    with pytest.raises(SetupFailed, match="has no --observe"):
         apply.install("claude", observe=True)
     assert path.read_bytes() == before
     status, envelope = answer("install", "claude")

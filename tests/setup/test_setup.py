@@ -241,6 +241,15 @@ def test_toml_that_cannot_be_changed_safely_is_left_with_the_lines_to_paste(form
     assert form == "broken" or 'TMPDIR = "/tmp/x"' in str(raised.value)
 
 
+def test_what_is_printed_for_an_inline_table_can_stand_in_the_file() -> None:
+    text = '[shell_environment_policy]\nset = { A = "1" }\n'
+    with pytest.raises(temp.NotHere) as raised:
+        temp.in_toml(text, "/tmp/x")
+    _, _, by_hand = str(raised.value).partition("replace it by: ")
+    mended = tomllib.loads(text.replace('set = { A = "1" }', by_hand))
+    assert mended["shell_environment_policy"]["set"] == {"A": "1", "TMPDIR": "/tmp/x"}
+
+
 def test_a_filter_of_codex_that_would_drop_it_is_told(world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (home(world) / ".codex/config.toml").write_text('[shell_environment_policy]\ninclude_only = ["PATH", "HOME"]\n')
     assert any("include_only" in sentence for sentence in temp.way_of(find("codex")).remaining)
@@ -325,7 +334,7 @@ def test_the_envelope_has_every_change_with_its_kind_and_diff(world: Path) -> No
     assert {change["kind"] for change in data["changes"]} >= {"hooks", "temp", "shell"}
     assert all(change["diff"].startswith("--- ") for change in data["changes"])
     assert {change["agent"] for change in data["changes"] if change["kind"] == "hooks"} == set(FACTS)
-    assert any("trust" in sentence for sentence in data["remaining"])
+    assert any("approve" in sentence for sentence in data["remaining"])
 
 
 def test_broken_settings_of_one_agent_do_not_stop_the_others(world: Path) -> None:
@@ -333,6 +342,7 @@ def test_broken_settings_of_one_agent_do_not_stop_the_others(world: Path) -> Non
     made = everything.plan(WANTED)
     assert made.refused == {"gemini"}
     assert any("line 1" in sentence for sentence in made.remaining)
+    assert not any("nothing was changed" in sentence for sentence in made.remaining), "the others are"
     everything.carry_out(made, WANTED)
     assert (home(world) / ".qwen/settings.json").read_text() != "{}"
 
@@ -358,7 +368,7 @@ def test_a_directory_in_somebody_elses_place_is_told_and_not_used(world: Path) -
     parent = world / "tmp" / f"tmpwarden-{os.geteuid()}"
     os.chown(parent, 65534, 65534)
     answer = said(hook("gemini", "SessionStart", {"session_id": "s-1", "source": "startup", "cwd": str(world)}))
-    assert "no scratch for this session" in json.dumps(answer)
+    assert "no temp directory for this session" in json.dumps(answer)
     assert "Temp files" not in json.dumps(answer)
     found = json.loads(command("doctor", "--json").stdout)["data"]["diagnoses"]
     assert "fail" in {one["status"] for one in found if one["check"] in ("tempdirs", "squatted")}
@@ -370,12 +380,16 @@ def test_on_a_terminal_the_diff_is_shown_and_only_a_yes_changes_anything(
     world: Path, words: tuple[str, ...], answer: str
 ) -> None:
     before = everything_in(world)
-    status, seen = on_a_terminal([sys.executable, "-m", "tmpwarden", *words], answer=answer)
+    typed = f"d\n{answer}" if words[0] == "setup" and answer != "^D" else answer  # setup shows its diff when asked to
+    status, seen = on_a_terminal([sys.executable, "-m", "tmpwarden", *words], answer=typed, prompt="[y/N")
     assert status == 0, seen
+    if words[0] == "setup" and answer == "^D":
+        assert "Gemini CLI: hooks" in seen and "Nothing was changed." in seen
+        return
     assert "+++ " in seen and "gemini SessionStart" in seen.replace("\r\n", "")
     assert ("Nothing was changed." in seen) is (answer != "y")
     if words[0] == "setup":  # the diff has scrolled by: every file once more, above the question
-        summed_up = seen.replace("\r\n", "").partition("In all, ")[2].partition("? [y/N]")[0]
+        summed_up = seen.replace("\r\n", "").partition("In all, ")[2].partition("? [y/N")[0]
         assert "gemini/settings.json: Gemini CLI" in summed_up
     after = everything_in(world)
     theirs = {name: content for name, content in after.items() if name in before}

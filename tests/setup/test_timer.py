@@ -132,7 +132,7 @@ def test_a_timer_for_all_users_clears_each_as_that_user(machine: Accounts) -> No
     result = ticked(machine, later_s=planted.DAYS)
     assert (result.returncode, result.stderr) == (0, "")
     assert [path for path in theirs if path.exists()] == []
-    assert "alice: cleared 1 left-over item" in result.stdout
+    assert "alice: cleared 1 leftover item" in result.stdout
     assert not list(machine.tmp.glob("tmpwarden-0/q/*"))
 
 
@@ -167,15 +167,15 @@ def test_a_broken_config_of_a_user_costs_the_journal_a_few_lines_that_name_the_u
     assert 3 < len(of_alice) <= 21
     assert len(set(of_alice)) == len(of_alice)
     assert all(len(line) < 600 for line in lines)
-    assert "messages are left out" in of_alice[-1]
+    assert "messages were left out" in of_alice[-1]
     assert all(line.startswith(("alice: ", "bob: ", "root: ")) for line in lines), result.stdout[:2000]
-    assert "bob: cleared 1 left-over item" in result.stdout
+    assert "bob: cleared 1 leftover item" in result.stdout
 
 
 def test_an_answer_that_is_cut_short_stops_no_other_user(capsys: pytest.CaptureFixture[str]) -> None:
     """Root listens to so much of a child and no further."""
     for answer in ('[["' + "x" * 100, "7", "[[1], 2, 3]", ""):
-        assert tick._understood(per_user.Heard(answer)) == ([], "its process gave an answer that cannot be read")
+        assert tick._understood(per_user.Heard(answer)) == ([], "its process returned an invalid answer")
     tick._print("alice: ", ["a\nroot: all is well", "b", "b"], "c\nd" * 1000)
     told = capsys.readouterr()
     assert told.out.splitlines() == ["alice: $'a\\nroot: all is well'", "alice: b"]

@@ -122,7 +122,7 @@ def test_directories_that_an_earlier_setup_left_open_are_closed_and_told(home: P
     state.chmod(0o775)
     done = tmpwarden(home, 0o002, "clean", "--yes")
     assert done.returncode == 0, done.stderr
-    assert f"warning: {state} was writable for other users (mode 0775); it is private now" in done.stderr
+    assert f"warning: {state} was writable for other users (mode 0775); now only you can" in done.stderr
     assert stat.S_IMODE(state.stat().st_mode) == 0o700
     assert "writable" not in tmpwarden(home, 0o002, "clean", "--yes").stderr
 

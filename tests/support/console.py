@@ -18,10 +18,11 @@ _BLOCK = re.compile(r"(?:<!-- world: (?P<world>[\w-]+) -->\n)?```console\n(?P<bo
 _ASKED = re.compile(r"\[y/N\] (\w*)$", re.M)
 _VARIES = (  # from machine to machine and from run to run, so on the page it is an example
     (re.compile(r"\x1b\[[0-9;]*m"), ""),
+    (re.compile(r"(?:\r?(?:Checking|Measuring|Removing)[^\r\n]*)+\r? *\r"), ""),  # what a slow machine shows meanwhile
     (re.compile(r"\([\w.]+\) is \d+% full: .*"), "(FS) is N% full"),
     (re.compile(r"\bpid \d+"), "pid N"),
     # absence is known only while every process of the machine can be looked at: a neighbour that hides makes it age
-    (re.compile(r"no process carries its session any more|past its age limit, and nobody uses it"), "GONE"),
+    (re.compile(r"no process of its session is left|past its age limit and unused"), "GONE"),
     (re.compile(r"\b[0-9a-f]{8}(?=  )"), "UNDO-ID "),
     (re.compile(r" +(?:12|4)\.0 KB"), " SMALL"),  # a directory takes 4 KB on ext4, and nothing on tmpfs
     (re.compile(r"such as claude-[0-9a-f]{4}-cwd"), "such as MARKER"),  # the first that the file system lists
@@ -62,7 +63,9 @@ def run(command: str, expected: str, world: Path, env: Mapping[str, str], *, is_
     if is_on_a_terminal:
         asked = _ASKED.search(expected)
         answer = (asked[1] or "n") if asked else ""
-        _, said = on_a_terminal(["bash", "-c", command], answer=answer, env=env, columns=100)
+        _, said = on_a_terminal(
+            ["bash", "-c", command], answer=answer, env=env, columns=300
+        )  # the real paths are longer
     else:
         said = subprocess.run(
             ["bash", "-c", command],

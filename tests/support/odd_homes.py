@@ -122,7 +122,7 @@ def main(tmpwarden: str, form: str, home: str) -> int:
     print(run("setup", "--yes"))
     between = everything(Path(home))
     assert between != before
-    assert "Nothing is left to change" in run("setup", "--dry-run")
+    assert "Everything is set up already" in run("setup", "--dry-run")
     run("setup", "--remove", "--yes")
     after = everything(Path(home))
     for name in sorted(before.keys() | after.keys()):

@@ -20,7 +20,7 @@ class Skips:
         names = [name for name in accepted.split(",") if name]
         unknown = set(names) - set(KINDS)
         if unknown:
-            raise pytest.UsageError(f"--accept-skips: {', '.join(sorted(unknown))} is none of {', '.join(KINDS)}")
+            raise pytest.UsageError(f"--accept-skips: {', '.join(sorted(unknown))} is not one of {', '.join(KINDS)}")
         self._accepted = [KINDS[name] for name in names]
         self._refused: dict[str, int] = {}
 

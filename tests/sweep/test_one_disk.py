@@ -158,7 +158,7 @@ def test_a_person_is_told_that_quarantine_frees_nothing_there(tmp_path: Path, an
         argv = [sys.executable, str(LATER), "clean"]
         env = {**os.environ, "TMPWARDEN_ROOTS": str(root), "LATER_S": "400000", "NO_COLOR": "1", "TERM": "xterm"}
         _, said = on_a_terminal(argv, answer=answer, env=env, prompt="[y/N/q]")
-        assert "Moving them to quarantine frees nothing on this disk" in said
+        assert "so moving them there frees nothing" in said
         assert "Delete 4 items" in said and "for good? [y/N/q]" in said
         assert [unit.exists() for unit in units] == [outcome == "kept"] * 4
         place = root / f"tmpwarden-{os.geteuid()}" / "q"

@@ -231,7 +231,7 @@ def test_a_file_that_differs_is_named(tmp_path: Path) -> None:
     differs(main, tree)
     assert proof(tree) == (
         "ignored-files",
-        "1 ignored file that cannot be made again: .env (the main checkout's differs)",
+        "1 ignored file that cannot be created again: .env (the main checkout's differs)",
     )
 
 

@@ -60,7 +60,11 @@ def test_it_goes_and_comes_back(ordinary_user: OrdinaryUser, tree: Path) -> None
 @pytest.mark.parametrize("hidden", [""], indirect=True)
 def test_the_kernel_says_that_nobody_has_it_open(ordinary_user: OrdinaryUser, tree: Path, hidden: None) -> None:
     status, item = proof(ordinary_user, tree)
-    assert (status, item["holds"], item["detail"]) == (0, True, "the kernel says that nobody has a file of it open")
+    assert (status, item["holds"], item["detail"]) == (
+        0,
+        True,
+        "the kernel confirms that no process has a file of it open",
+    )
 
 
 @pytest.mark.parametrize("hidden", ["file"], indirect=True)

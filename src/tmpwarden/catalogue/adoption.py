@@ -27,16 +27,16 @@ name = "adopted by you"
 _BLOCK = "\n[[litter]]\n"
 _MOST_EXAMPLES = 3
 _LEAST_START = 2
-_BEGINS = "a pattern that is adopted must begin like the names it means, as 'orch-*' does"
+_BEGINS = "a pattern must start with fixed text, as in 'orch-*'"
 _STANDS_FOR = {"*": ".+", "?": "."}
 
 
 def pattern_of(glob: str) -> str:
     """The regular expression of a glob for names right in a temp root; BadArgument where it would take too much."""
     if "/" in glob or not glob:
-        raise BadArgument(f"{shown(glob)} is no pattern for names right in a temp root", hint="such as 'orch-*'")
+        raise BadArgument(f"{shown(glob)} is not a pattern for names directly in a temp root", hint="such as 'orch-*'")
     if len(re.split(r"[*?[]", glob)[0]) < _LEAST_START:
-        raise BadArgument(f"{shown(glob)} would take in too much", hint=_BEGINS)
+        raise BadArgument(f"{shown(glob)} would match too much", hint=_BEGINS)
     pieces = re.findall(r"\[[!^]?\]?[^]]*\]|.", glob, re.DOTALL)
     spelled = "".join(
         _STANDS_FOR.get(piece) or (_class(piece) if len(piece) > 1 else re.escape(piece)) for piece in pieces

@@ -84,7 +84,7 @@ def is_empty_dir(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
 
 
 def is_tagged_cache(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
-    """A directory that says of itself, by CACHEDIR.TAG, that all in it can be made again."""
+    """A directory that says of itself, by CACHEDIR.TAG, that all in it can be created again."""
     if not stat.S_ISDIR(found.st_mode):
         return False
     fd = _opened(dir_fd, name)

@@ -163,7 +163,7 @@ def _law_of_ages(row: Litter, reading: Reading) -> None:
     for key, seconds in (("grace", row.grace_s), ("min_age", row.min_age_s), ("max_age", row.max_age_s)):
         if seconds < DEFAULT_AGES[key] and not may_go_lower:
             who = "a row that is worth something" if reading.builtin else "a drop-in"
-            reading.complain(key, f"{who} may not go below {duration(DEFAULT_AGES[key])}")
+            reading.complain(key, f"{who} cannot be lower than {duration(DEFAULT_AGES[key])}")
 
 
 def _law_of_checks(row: Litter, reading: Reading) -> None:
@@ -171,7 +171,7 @@ def _law_of_checks(row: Litter, reading: Reading) -> None:
         if name not in checks.NAMES:
             reading.complain("checks", f"{name!r} is not one of {', '.join(sorted(checks.NAMES))}")
     if row.git_disposable and not reading.builtin:
-        reading.complain("git", "only built-in rows may call git work disposable")
+        reading.complain("git", "only built-in rows can mark git work as disposable")
     if row.max_bytes is not None and row.kind is not Kind.FILE:
         reading.complain("max_bytes", "is for rows of kind file")
 

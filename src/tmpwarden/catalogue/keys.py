@@ -23,7 +23,7 @@ def flag(value: object) -> bool:
 
 def age(value: object) -> int:
     if not isinstance(value, str):
-        raise ValueError('must be an age in quotes, such as "1h30m"')
+        raise ValueError('must be a duration in quotes, such as "1h30m"')
     return parse_duration(value)
 
 
@@ -51,7 +51,7 @@ def day_or_more(value: object) -> int:
 def percent(value: object) -> int:
     digits = value.removesuffix("%") if isinstance(value, str) else ""
     if not (digits.isascii() and digits.isdigit() and 1 <= int(digits) <= 100):
-        raise ValueError('must be a share in quotes, such as "50%"')
+        raise ValueError('must be a percentage in quotes, such as "50%"')
     return int(digits)
 
 
@@ -87,7 +87,7 @@ def kept_paths(value: object) -> tuple[str, ...]:
     """Of a config file, where somebody may take them for patterns."""
     found = paths(value)
     if pattern := next((path for path in found if not _GLOB.isdisjoint(path) and not os.path.lexists(path)), None):
-        raise ValueError(f"there is no {shown(pattern)}, and no patterns are understood: name the directory")
+        raise ValueError(f"there is no {shown(pattern)}; patterns are not supported here, name the directory")
     return found
 
 
@@ -145,20 +145,20 @@ class Key:
 
 
 TABLES: dict[str, str] = {
-    "keep": "What is never removed. `tmpwarden keep PATH` writes a list of its own; both count.",
-    "periodic": "Clearing by the clock: hooks, the timer, and servers that embed tmpwarden.",
-    "teardown": "What happens when an orchestrator says that a session has ended.",
-    "automatic": "Limits of runs that nobody watches.",
-    "pressure": "When a temp directory is nearly full, what nobody needs goes sooner.",
-    "quarantine": "Where removed things wait for `tmpwarden undo`.",
-    "births": "Files that a session made by name right in a temp directory, and nobody else has touched.",
+    "keep": "Paths that are never removed. `tmpwarden keep PATH` keeps a list of its own; both count.",
+    "periodic": "Automatic clean-up: by hooks, the timer, and servers that embed tmpwarden.",
+    "teardown": "What happens when an orchestrator reports the end of a session.",
+    "automatic": "Limits of automatic clean-up.",
+    "pressure": "When a temp directory is nearly full, unused items are removed earlier.",
+    "quarantine": "Where removed items are kept for `tmpwarden undo`.",
+    "births": "Files that a session created directly in a temp directory and that only it has used.",
     "orphans": "Processes that outlived their agent (`tmpwarden orphans`).",
-    "brake": "Files that grow without end (`tmpwarden brake`).",
-    "run": "Limits of every `tmpwarden run`, and so of the shell functions; an option wins.",
-    "notify": "A program of yours that is told when a temp directory stays full after an unattended clean.",
-    "worktrees": "Where `tmpwarden worktrees` looks beside the places that agents use, and what the timer takes there.",
+    "brake": "Files that grow without limit (`tmpwarden brake`).",
+    "run": "Limits of every `tmpwarden run` and of the shell functions; options take precedence.",
+    "notify": "A program to run when a temp directory is still full after an automatic clean-up.",
+    "worktrees": "Where `tmpwarden worktrees` looks besides agents' own places, and what the timer removes there.",
     "macos": "What is not yet proven on enough Macs (docs/macos.md).",
-    "rescue": "Saving what exists nowhere else before its place goes (`tmpwarden rescue`).",
+    "rescue": "Saving unique work before its directory is removed (`tmpwarden rescue`).",
 }
 
 _ACTIONS = ("warn", "stop", "end")
@@ -171,28 +171,28 @@ KEYS: dict[str, Key] = {
         "periodic_enabled",
         flag,
         "flag",
-        "Clear by the clock at all: hooks, the timer, servers, `clean --if-due`.",
+        "Whether automatic clean-up runs at all: hooks, timer, servers, `clean --if-due`.",
     ),
     "periodic.every": Key("periodic_every_s", wait, "age", "How often, at most."),
     "periodic.max_age": Key(
         "periodic_max_age_s",
         max_age,
         "age",
-        "The general age limit of items without a known owner, for every clean; see below.",
+        "Age limit for items without a known owner, in every clean; see below.",
     ),
-    "teardown.enabled": Key("teardown_enabled", flag, "flag", "Take what the session left, at once."),
+    "teardown.enabled": Key("teardown_enabled", flag, "flag", "Remove what the session left behind, at once."),
     "automatic.max": Key(
-        "automatic_max_percent", percent, "share", "Of a temp directory, at most this share in one run."
+        "automatic_max_percent", percent, "share", "At most this share of a temp directory in one run."
     ),
     "macos.remove": Key(
         "macos_remove",
         flag,
         "flag",
-        "On macOS: let hooks, timers and servers remove, too; without it only a person's `clean` does.",
+        "On macOS: whether hooks, timers and servers remove, too; without it only your own `clean` does.",
     ),
-    "pressure.high": Key("pressure_high_percent", percent, "share", "From here on it is in a hurry."),
-    "pressure.low": Key("pressure_low_percent", percent, "share", "Down to here."),
-    "quarantine.keep": Key("quarantine_s", age, "age", "For how long `undo` can bring it back."),
+    "pressure.high": Key("pressure_high_percent", percent, "share", "Above this, items are removed earlier."),
+    "pressure.low": Key("pressure_low_percent", percent, "share", "Until usage is down to this."),
+    "quarantine.keep": Key("quarantine_s", age, "age", "How long `undo` can bring an item back."),
     "births.tier": Key(
         "births_auto",
         is_auto,
@@ -201,22 +201,28 @@ KEYS: dict[str, Key] = {
         words=("ask", "auto"),
     ),
     "orphans.end": Key(
-        "orphans_end", each_of(KINDS), "words", "Kinds that an unattended run may end.", words=tuple(KINDS)
+        "orphans_end",
+        each_of(KINDS),
+        "words",
+        "Kinds of processes that automatic clean-up may end.",
+        words=tuple(KINDS),
     ),
-    "orphans.after": Key("orphans_after_s", age, "age", "When their session has been dead for this long."),
+    "orphans.after": Key("orphans_after_s", age, "age", "How long their session must have ended before."),
     "orphans.at_end": Key("orphans_at_end", flag, "flag", "End them as soon as their session ends."),
-    "brake.max_file": Key("brake_max_file_bytes", size, "size", "No file may be bigger.", example='"20G"'),
+    "brake.max_file": Key("brake_max_file_bytes", size, "size", "Largest size of one file.", example='"20G"'),
     "brake.max_session": Key(
-        "brake_max_session_bytes", size, "size", "No session may hold more in all.", example='"50G"'
+        "brake_max_session_bytes", size, "size", "Largest total size of one session.", example='"50G"'
     ),
     "brake.min_free": Key(
-        "brake_min_free_percent", percent, "share", "This much of the disk stays free.", example='"5%"'
+        "brake_min_free_percent", percent, "share", "How much of the disk must stay free.", example='"5%"'
     ),
-    "brake.action": Key("brake_action", word_of(_ACTIONS), "word", "What is done to the writer then.", words=_ACTIONS),
+    "brake.action": Key(
+        "brake_action", word_of(_ACTIONS), "word", "What happens to a writer that exceeds a limit.", words=_ACTIONS
+    ),
     "run.max_file": Key(
-        "run_max_file_bytes", size, "size", "No file that the command writes is bigger.", example='"10G"'
+        "run_max_file_bytes", size, "size", "Largest size of a file that the command writes.", example='"10G"'
     ),
-    "run.max_bytes": Key("run_max_bytes", size, "size", "Of its whole temp directory.", example='"20G"'),
+    "run.max_bytes": Key("run_max_bytes", size, "size", "Largest size of its temp directory.", example='"20G"'),
     "notify.command": Key(
         "notify_command",
         argv,
@@ -224,7 +230,7 @@ KEYS: dict[str, Key] = {
         "Program and arguments, no shell; {root}, {percent} and {message} are filled in.",
         example='["notify-send", "tmpwarden", "{message}"]',
     ),
-    "notify.at": Key("notify_at_percent", percent, "share", "How full it must be; told once, then once a day."),
+    "notify.at": Key("notify_at_percent", percent, "share", "Run it above this; at once, then once a day."),
     "worktrees.roots": Key(
         "worktree_roots", paths, "paths", "Directories to search for repositories.", example='["~/code"]'
     ),
@@ -232,15 +238,15 @@ KEYS: dict[str, Key] = {
         "worktrees_derived_only_s",
         day_or_more,
         "age",
-        "What npm, pnpm, python or cargo makes again goes into quarantine, in agents' worktrees unused for so long.",
+        "Move what npm, pnpm, Python or cargo can create again to quarantine, in worktrees unused for this long.",
         example='"14d"',
     ),
-    "rescue.git": Key("rescue_git", flag, "flag", "Let a dead session with git work go, saved first."),
+    "rescue.git": Key("rescue_git", flag, "flag", "Save the git work of ended sessions, then remove them."),
     "rescue.files": Key("rescue_files", flag, "flag", "Save documents of sessions that end."),
-    "rescue.keep": Key("rescue_keep_s", max_age, "age", "For how long what was saved stays."),
-    "rescue.max": Key("rescue_max_bytes", size, "size", "All rescues together."),
-    "rescue.max_file": Key("rescue_max_file_bytes", size, "size", "The biggest file that is saved."),
+    "rescue.keep": Key("rescue_keep_s", max_age, "age", "How long saved work is kept."),
+    "rescue.max": Key("rescue_max_bytes", size, "size", "Largest total size of all saved work."),
+    "rescue.max_file": Key("rescue_max_file_bytes", size, "size", "Largest file that is saved."),
     "rescue.patterns": Key(
-        "rescue_patterns", patterns, "patterns", "Names to save beside the built-in ones.", example='["*.ipynb"]'
+        "rescue_patterns", patterns, "patterns", "More names to save, besides the built-in ones.", example='["*.ipynb"]'
     ),
 }

@@ -108,7 +108,7 @@ def _shared(path: str) -> Litter:
         tier=Tier.AUTO,
         worth=Worth.SOME,
         owner=OwnerRule.NONE,
-        why="temp file of sessions that share one directory: [redirect] target",
+        why="temp file of sessions that share a directory ([redirect] target)",
     )
 
 

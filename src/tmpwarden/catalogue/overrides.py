@@ -47,7 +47,7 @@ def apply(agents: tuple[Agent, ...], overrides: Mapping[str, Override]) -> tuple
 
 def _overridden(row: Litter, override: Override) -> tuple[Litter | None, list[str]]:
     if row.tier is Tier.NEVER:
-        return row, [f"{override.origin}: {row.key} protects what is no litter; it cannot be changed"]
+        return row, [f"{override.origin}: {row.key} protects files that agents still need; it cannot be changed"]
     if not override.enabled:
         return None, []
     complaints = []
@@ -55,7 +55,7 @@ def _overridden(row: Litter, override: Override) -> tuple[Litter | None, list[st
     for key, seconds in override.ages_s:
         lowest = min(ages[key], LEAST_RESUMABLE_S if key == "max_age" and row.resume else DEFAULT_AGES[key])
         if seconds < lowest:
-            complaints.append(f"{override.origin}: {row.key}: {key} may not go below {duration(lowest)}")
+            complaints.append(f"{override.origin}: {row.key}: {key} cannot be lower than {duration(lowest)}")
         ages[key] = max(seconds, lowest)
     tier = Tier.ASK if override.ask else row.tier
     return replace(

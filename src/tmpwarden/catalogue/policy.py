@@ -81,7 +81,7 @@ def locks_of(document: Document) -> tuple[tuple[str, ...], str]:
     if strange := sorted(table.keys() - {"lock"}):
         return locks, f"policy.{shown(strange[0])} is not known; it is ignored"
     unknown = [lock for lock in locks if not _names_something(lock)]
-    return locks, f"policy.lock: there is no key and no table {shown(unknown[0])}; it locks nothing" if unknown else ""
+    return locks, f"policy.lock: unknown key and no table {shown(unknown[0])}; it locks nothing" if unknown else ""
 
 
 def _names_something(lock: str) -> bool:

@@ -66,9 +66,9 @@ def _row(table: dict[str, Any]) -> ProcessRow:
     if strange := table.keys() - _KEYS:
         raise ValueError(f"{min(strange)} is not known in a process row")
     if table["kind"] not in KINDS:
-        raise ValueError(f"kind {table['kind']!r} is none of {', '.join(KINDS)}")
+        raise ValueError(f"kind {table['kind']!r} is not one of {', '.join(KINDS)}")
     if table.get("part_of") not in (None, *KINDS):
-        raise ValueError(f"part_of {table['part_of']!r} is none of {', '.join(KINDS)}")
+        raise ValueError(f"part_of {table['part_of']!r} is not one of {', '.join(KINDS)}")
     lists = {key: tuple(table.get(key, ())) for key in ("program", "word", "seen", "matches", "spares")}
     return ProcessRow(
         id=table["id"],

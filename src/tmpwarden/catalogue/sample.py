@@ -30,13 +30,13 @@ _SHAPES: dict[str, dict[str, Any]] = {
 }
 _HEAD = """\
 #:schema ./{schema}
-# Settings of tmpwarden. Every key stands here with its default: take away the # before it and change it.
-# `tmpwarden config show` tells what is in force and where it is set, `tmpwarden config set KEY VALUE` changes one key.
+# Settings of tmpwarden. Every key stands here with its default: remove the # before it and change it.
+# `tmpwarden config show` shows what is in force and where it is set, `tmpwarden config set KEY VALUE` changes one key.
 # Ages are written 90s, 30m, 1h30m or 7d, sizes 800M or 2G, shares 80%.
 """
 _TAIL = """
 # [guard] and [redirect], the rules for what agents may run, are told in docs/guard.md; `tmpwarden guard verify` checks
-# them. One kind of left-over (`tmpwarden agents show NAME`) can be kept longer, asked about or left alone:
+# them. One kind of leftover (`tmpwarden agents show NAME`) can be kept longer, asked about or left alone:
 #
 # [rows."AGENT.KIND"]
 # enabled = true

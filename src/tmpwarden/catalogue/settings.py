@@ -53,7 +53,9 @@ class Settings:
     notify_command: tuple[str, ...] = ()
     notify_at_percent: int = 90
     worktree_roots: tuple[str, ...] = ()  # directories whose repositories are looked for
-    worktrees_derived_only_s: int | None = None  # what can be made again in worktrees unused for so long goes by itself
+    worktrees_derived_only_s: int | None = (
+        None  # what can be created again in worktrees unused for this long is removed by the timer
+    )
     macos_remove: bool = False  # runs without a person, where they are not yet proven by our own CI
     rescue_git: bool = False
     rescue_files: bool = False

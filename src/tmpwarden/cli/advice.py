@@ -46,7 +46,7 @@ def lower_limit(call: Call, request: Request, kept: Iterable[Verdict]) -> str | 
     if not older:
         return None
     wanted = clean(call, replace(request, thresholds=replace(request.thresholds, max_age_s=max(floor_s, 3600))))
-    return f"--min-age only keeps what is younger; to take {plural(len(older), 'unit')} older than that: {wanted}"
+    return f"--min-age only keeps younger items; to remove the {plural(len(older), 'unit')} older than that: {wanted}"
 
 
 def older_than(call: Call, request: Request, kept: Iterable[Verdict]) -> str | None:
@@ -60,7 +60,9 @@ def older_than(call: Call, request: Request, kept: Iterable[Verdict]) -> str | N
         return None
     what = "item of an ended session was" if len(ages_s) == 1 else "items of ended sessions were"
     since = duration(min(ages_s)) if len(ages_s) == 1 else f"{duration(min(ages_s))} or longer"
-    return f"{len(ages_s):,} {what} last used {since} ago: {clean(call, replace(request, thresholds=shorter))}"
+    return (
+        f"{len(ages_s):,} {what} last used {since} ago. To remove: {clean(call, replace(request, thresholds=shorter))}"
+    )
 
 
 def _age_if_it_could_go(verdict: Verdict, thresholds: Thresholds, now_ns: int) -> int | None:

@@ -19,7 +19,7 @@ from .progress import Progress, Stop, stopping
 
 LIMIT_S = 600.0  # for one user; clean stops by itself before, between two units
 _LAST_WORDS_S = 30.0
-_NO_HOME = "has no home of its own, where what can be undone would be written down"
+_NO_HOME = "has no home directory to record removals in"
 Ask = Callable[[], Answer]
 
 
@@ -108,7 +108,7 @@ def _warn(call: Call, told: Sequence[Told]) -> None:
         for sentence in each.warnings:
             sentences.setdefault(sentence, []).append(shown(each.user.name))
         if each.skipped:
-            call.warn(f"{shown(each.user.name)} was left out: it {_NO_HOME}")
+            call.warn(f"{shown(each.user.name)} was skipped: it {_NO_HOME}")
     for sentence, names in sentences.items():
         call.warn(sentence if len(names) == len(told) else f"{', '.join(names)}: {sentence}")
 
@@ -121,7 +121,7 @@ def _problem(told: Sequence[Told], stop: Stop) -> TmpwardenError | None:
         return None  # an exit status without an error, as doctor's 2, is passed on as it is
     reasons = "; ".join(f"{shown(each.user.name)}: {each.error['message']}" for each in failed if each.error)
     hints = dict.fromkeys(each.error["suggestion"] for each in failed if each.error and each.error["suggestion"])
-    return Partial(f"it did not work out for {reasons}", hint="; ".join(hints))
+    return Partial(f"it failed for {reasons}", hint="; ".join(hints))
 
 
 def _lines(told: Sequence[Told]) -> Iterator[str]:

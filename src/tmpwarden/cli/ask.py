@@ -7,10 +7,11 @@ import sys
 from collections.abc import Callable, Iterable
 
 from ..errors import NotForAgents
+from .paint import folded
 
 
 def say(lines: Iterable[str]) -> None:
-    for line in lines:
+    for line in folded(lines, sys.stderr):
         print(line, file=sys.stderr)
     if sys.stderr is not None:
         sys.stderr.flush()
@@ -18,8 +19,14 @@ def say(lines: Iterable[str]) -> None:
 
 def yes(question: str) -> bool:
     """`question [y/N] `; Enter and the end of input are a no."""
-    print(f"{question} [y/N] ", end="", file=sys.stderr, flush=True)
+    _put(f"{question} [y/N] ")
     return _line() in ("y", "yes")
+
+
+def line(question: str) -> str:
+    """What is answered, in small letters; "" for Enter and at the end of input."""
+    _put(question)
+    return _line()
 
 
 def yes_or_list(question: str, all_lines: Callable[[], Iterable[str]], *, other: str = "") -> str:
@@ -27,7 +34,7 @@ def yes_or_list(question: str, all_lines: Callable[[], Iterable[str]], *, other:
     letter more that may be answered. "": no."""
     letters = f"y/N/{other}" if other else "y/N"
     while True:
-        print(f"{question} [{letters}, l lists all] ", end="", file=sys.stderr, flush=True)
+        _put(f"{question} [{letters}, l lists all] ")
         answer = _line()
         if answer not in ("l", "list"):
             return answer[0] if answer in ("y", "yes", other) and answer else ""
@@ -36,7 +43,7 @@ def yes_or_list(question: str, all_lines: Callable[[], Iterable[str]], *, other:
 
 def yes_or(question: str, other: str) -> str:
     """`question [y/N/q] `: "y", the other letter, or "" for no."""
-    print(f"{question} [y/N/{other}] ", end="", file=sys.stderr, flush=True)
+    _put(f"{question} [y/N/{other}] ")
     answer = _line()
     return answer[0] if answer in ("y", "yes", other) else ""
 
@@ -49,6 +56,13 @@ def refuse_agents() -> None:
     variable = next((variable for variable in sorted(known) if os.environ.get(variable)), "")
     if variable:
         raise NotForAgents(variable)
+
+
+def _put(question: str) -> None:
+    """The question, folded; what is typed stands behind it."""
+    *above, last = [row for part in question.split("\n") for row in folded([part], sys.stderr)]
+    say(above)
+    print(f"{last.rstrip()} ", end="", file=sys.stderr, flush=True)
 
 
 def _line() -> str:

@@ -51,7 +51,7 @@ def _object(value: Mapping[str, object]) -> Iterator[str]:
 def _described(error: TmpwardenError | None, exit_code: int) -> dict[str, str] | None:
     """Never null on failure: a command may have told all in its data, as doctor does of what fails."""
     if error is None and exit_code:
-        error = Partial("not all is in order", hint="data tells what is not")
+        error = Partial("a check failed", hint="`data` says which")
     return None if error is None else error.described()
 
 
@@ -90,4 +90,4 @@ def plain(value: object) -> list[object]:
     """`default` of json.dumps, for a command that sends a document through a pipe in one piece."""
     if isinstance(value, Spool):
         return [json.loads(text) for text in value]
-    raise TypeError(f"{type(value).__name__} is no JSON")
+    raise TypeError(f"{type(value).__name__} is not JSON")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import importlib
 import os
 import re
+import sys
 from collections.abc import Callable
 from functools import cache, update_wrapper
 from typing import Any
@@ -15,11 +16,12 @@ from .. import __version__
 from ..errors import BadArgument
 from ..text import did_you_mean, nearest, shown
 from .call import Answer, Call, Done
-from .commands import TABLE, WITH
+from .commands import TABLE, UNTOLD, WITH
+from .paint import fold, width_of
 from .kinds import AnsweringPath
 
 Example = tuple[str, str]  # what to type after `tmpwarden`, what it does
-_WIDEST = 76  # columns of the 80 that click writes, behind its indent
+_WIDEST = 80  # columns that click writes; less on a narrow terminal
 _FILE = os.path.join(os.path.dirname(__file__), "examples.txt")
 COMPLETION_VARIABLE = "_TMPWARDEN_COMPLETE"
 
@@ -60,12 +62,15 @@ def _tell_version(_: click.Context, __: click.Parameter, value: bool) -> None:
 
 def common_options() -> list[click.Parameter]:
     rows: tuple[tuple[str, Any, str, dict[str, Any]], ...] = (
-        ("--json", _set_json, "One JSON object on stdout, on failure too.", {"is_flag": True, "is_eager": True}),
-        ("--root", _add_roots, "Look only below DIR; may be repeated.", {"multiple": True, "metavar": "DIR"}),
-        ("--config", _set_config, "Read FILE as config.toml.", {"metavar": "FILE", "type": AnsweringPath()}),
-        ("--version", _tell_version, "Show the version and exit.", {"is_flag": True}),
+        ("--json", _set_json, "Print one JSON object, also on failure.", {"is_flag": True, "is_eager": True}),
+        ("--root", _add_roots, "Only look in DIR; may be repeated.", {"multiple": True, "metavar": "DIR"}),
+        ("--config", _set_config, "Use FILE instead of config.toml.", {"metavar": "FILE", "type": AnsweringPath()}),
+        ("-V --version", _tell_version, "Print the version.", {"is_flag": True}),
     )
-    return [click.Option([name], callback=do, help=words, expose_value=False, **more) for name, do, words, more in rows]
+    return [
+        click.Option(names.split(), callback=do, help=words, expose_value=False, **more)
+        for names, do, words, more in rows
+    ]
 
 
 def with_common_options(command: click.Command, path: str = "") -> click.Command:
@@ -107,13 +112,19 @@ def attach(command: click.Command, path: str) -> None:
         command.epilog = "\b\nExamples:\n" + "\n".join(_aligned(lines))
 
 
+def columns() -> int:
+    return min(width_of(sys.stdout) or _WIDEST, _WIDEST)
+
+
 def _aligned(lines: list[Example]) -> list[str]:
     """One line each where that fits, else what it does on the line below."""
+    room = columns() - 4  # click indents by two, and keeps two free
     typed = [f"  tmpwarden {words}".rstrip() for words, _ in lines]
     column = max(map(len, typed)) + 2
-    if all(column + len(does) <= _WIDEST for _, does in lines):
+    if all(column + len(does) <= room for _, does in lines):
         return [f"{words:<{column}}{does}" for words, (_, does) in zip(typed, lines, strict=True)]
-    return [line for words, (_, does) in zip(typed, lines, strict=True) for line in (words, f"      {does}")]
+    below = (list(fold(f"      {does}", room)) for _, does in lines)
+    return [line for words, more in zip(typed, below, strict=True) for line in (words, *more)]
 
 
 class LazyGroup(click.Group):
@@ -122,7 +133,7 @@ class LazyGroup(click.Group):
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
         if cmd_name not in self.commands:
-            if cmd_name not in self.list_commands(ctx):
+            if cmd_name not in (*self.list_commands(ctx), *UNTOLD):
                 return None
             module = importlib.import_module(f"{__package__}.commands.{WITH.get(cmd_name, cmd_name)}")
             command = getattr(module, cmd_name if cmd_name in WITH else "command")
@@ -134,7 +145,7 @@ class LazyGroup(click.Group):
     ) -> tuple[str | None, click.Command | None, list[str]]:
         if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
             near = did_you_mean(args[0], self.list_commands(ctx), "`tmpwarden {0}`")
-            raise click.UsageError(f"there is no command {args[0]!r}{near}", ctx)
+            raise click.UsageError(f"unknown command {args[0]!r}{near}", ctx)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
@@ -147,7 +158,7 @@ class LazyGroup(click.Group):
 @click.group(cls=LazyGroup, invoke_without_command=True, context_settings={"help_option_names": ["-h", "--help"]})
 @click.pass_context
 def tmpwarden(context: click.Context) -> object:
-    """Clears what coding agents leave in temp directories, and says why each thing stays or goes.
+    """Removes what coding agents leave behind in temp directories, and never what a running session uses.
 
     Without a command: `tmpwarden status`.
     """
@@ -164,7 +175,7 @@ with_common_options(tmpwarden)
 def called(call: Call, argv: list[str]) -> Answer:
     """The command's answer; what click has to say about the line becomes an error of ours."""
     try:
-        with tmpwarden.make_context("tmpwarden", argv, obj=call) as context:
+        with tmpwarden.make_context("tmpwarden", argv, obj=call, terminal_width=columns() - 2) as context:
             result = tmpwarden.invoke(context)
             return result if isinstance(result, Answer) else Answer()
     except click.exceptions.Exit as done:
@@ -206,4 +217,4 @@ def _help_for(error: click.ClickException) -> str:
         written = re.search(r"'([^']*)' is not one of", error.format_message())
         if written and (near := nearest(written[1], map(str, parameter.type.choices))):
             return f"did you mean {near}?"
-    return f"`{context.command_path if context else 'tmpwarden'} --help` shows how it is called"
+    return f"`{context.command_path if context else 'tmpwarden'} --help` shows its options"

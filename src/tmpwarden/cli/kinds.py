@@ -89,6 +89,9 @@ def age(text: str) -> int:
         raise _bad(str(error)) from None
 
 
+age.__name__ = "duration"  # what --help calls its value
+
+
 def byte_size(text: str) -> int:
     """`800M`, `2G` as bytes."""
     try:
@@ -102,14 +105,17 @@ def budget(text: str) -> tuple[int | None, int | None]:
     if text.endswith("%"):
         digits = text[:-1]
         if not (digits.isascii() and digits.isdigit() and len(digits) <= 3 and int(digits) <= 100):
-            raise _bad(f"{shown(text)} is not a share; write 0% to 100%")
+            raise _bad(f"{shown(text)} is not a percentage; write 0% to 100%")
         return None, int(digits)
     return byte_size(text), None
 
 
+budget.__name__ = byte_size.__name__ = "size"
+
+
 def pid(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) > 0):
-        raise _bad(f"{shown(text)} is not the number of a process")
+        raise _bad(f"{shown(text)} is not a PID")
     return int(text)
 
 
@@ -161,7 +167,7 @@ def agent_option(function: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def older_than_option(words: str) -> Callable[..., Any]:
-    """`--older-than AGE` as `max_age`; `--max-age`, as it was called first, is still understood."""
+    """`--older-than DURATION` as `max_age`; `--max-age`, as it was called first, is still understood."""
     return click.option("--older-than", "--max-age", "max_age", type=age, cls=_Renamed, help=words)
 
 
@@ -177,17 +183,17 @@ class _Renamed(click.Option):
 
 
 def all_users_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    return click.option("--all-users", is_flag=True, help="Root only: for each user, as that user.")(function)
+    return click.option("--all-users", is_flag=True, help="For each user, as that user (root only).")(function)
 
 
 def project_option(function: Callable[..., Any]) -> Callable[..., Any]:
-    words = "Only what agents litter this directory with, which you work in; may be repeated."
+    words = "Only what agents left in this project directory; may be repeated."
     add = click.option("--project", "projects", multiple=True, metavar="DIR", type=UntouchedPath(), help=words)
     return add(function)
 
 
 class UntouchedPath(click.Path):
-    """A path as it was written: click's own looks at the file, and hangs where a mount does not answer."""
+    """A path as it was written: click's own looks at the file, and hangs where a mount does not respond."""
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> str:
         return os.fsdecode(value)
@@ -223,7 +229,7 @@ def write_output(path: str, content: bytes | str, mode: int) -> None:
     if os.path.isdir(path):
         raise BadArgument(f"{shown(path)} is a directory", hint="name a file in it")
     if not _may_be_replaced(path):
-        raise BadArgument(f"{shown(path)} is not a file", hint="`-o -` or no -o writes to stdout")
+        raise BadArgument(f"{shown(path)} is not a file", hint="to write to stdout, use `-o -` or leave out -o")
     atomic.write(path, content, mode)
 
 

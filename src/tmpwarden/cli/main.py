@@ -14,6 +14,7 @@ from ..lazy_dataclass import replace
 from ..oskit.files import own_dirs
 from ..text import shown
 from .call import Answer, Call, Done, Terminated
+from .paint import folded
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -124,7 +125,7 @@ def _closed() -> Iterator[str]:
         return  # no users, no modes
     for path in (places.state_dir(), places.config_dir(), places.data_dir()):
         if mode := own_dirs.close_to_others(path):
-            yield f"{shown(path)} was writable for other users (mode {mode:04o}); it is private now"
+            yield f"{shown(path)} was writable for other users (mode {mode:04o}); now only you can"
 
 
 def _by_click(call: Call, argv: list[str]) -> Answer:
@@ -144,7 +145,7 @@ def _unsupported(call: Call, argv: list[str]) -> Answer | None:
     words = argv[: argv.index("--")] if "--" in argv else argv
     if {"run", "completion", "--help", "-h", "--version"} & set(words):
         return None
-    sentence = "tmpwarden does nothing on this system: it needs POSIX users, descriptors and renames."
+    sentence = "tmpwarden does nothing on this system: it needs Linux, macOS or another POSIX system."
     return Answer({"skipped": "unsupported-system"}, lambda: [sentence])
 
 
@@ -168,7 +169,7 @@ def _tell(call: Call, answer: Answer) -> None:
 
 
 def _write(stream: TextIO, lines: Iterable[str]) -> None:
-    for line in lines:
+    for line in folded(lines, stream):
         print(line, file=stream)
 
 

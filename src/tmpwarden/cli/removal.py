@@ -16,7 +16,7 @@ from .envelope import Spool
 from .table import Row, draw
 from .wording import sentence, with_detail
 
-_GONE = (">SIZE", "LITTER", "WHY")
+_GONE = (">SIZE", "KIND", "WHY")
 
 
 def question(removals: Sequence[Verdict], *, quarantine: bool) -> str:
@@ -30,8 +30,8 @@ def question(removals: Sequence[Verdict], *, quarantine: bool) -> str:
 def question_for_good(removals: Sequence[Verdict]) -> str:
     """Where quarantine would lie on the very disk that is full: `y` deletes, `q` moves to quarantine all the same."""
     return (
-        "Moving them to quarantine frees nothing on this disk (q does it anyway).\n"
-        f"Delete {render.counted(removals)}, for good?"
+        "Quarantine is on the same full disk, so moving them there frees nothing (q does it anyway).\n"
+        f"Delete {render.counted(removals)}permanently?"
     )
 
 
@@ -98,10 +98,19 @@ def gone(receipts: Sequence[Receipt], *, for_a_person: bool, most: int | None) -
         )
         for unit in ordered[:most]
     ]
-    yield from draw(_GONE, rows, for_a_person=for_a_person)
+    if for_a_person:
+        litters = [unit[0].finding.litter for unit in ordered]
+        yield from render.listed(
+            [
+                render.Line((litter.agent, litter.id, row.cells[2]), row.cells[:1], row.path)
+                for litter, row in zip(litters, rows, strict=False)
+            ]
+        )
+    else:
+        yield from draw(_GONE, rows, for_a_person=False)
     if rest := [each for unit in ordered[len(rows) :] for each in unit]:
         more = size(_bytes(rest))
-        yield f"... and {plural(_items(rest), 'item')} more, {more}; tmpwarden log lists all"
+        yield f"... and {plural(_items(rest), 'item')} more, {more}. To list all: tmpwarden log"
 
 
 def outcome(result: CleanResult, *, quarantine_s: int, purge: str) -> Iterator[str]:
@@ -114,7 +123,7 @@ def outcome(result: CleanResult, *, quarantine_s: int, purge: str) -> Iterator[s
     for each in result.failed:
         yield f"Failed {render.place(each.finding)}: {shown(each.detail)}"
     for left in result.undeleted:
-        yield f"Failed {shown(left.place)}: {shown(left.trouble)}; every clean tries again"
+        yield f"Failed {shown(left.place)}: {shown(left.trouble)}; the next clean tries again"
     yield from _sums(result, quarantine_s, purge)
 
 
@@ -124,7 +133,7 @@ def _sums(result: CleanResult, quarantine_s: int, purge: str) -> Iterator[str]:
         was_wanted = result.failed or result.spared or result.planned or result.stopped
         did = "Nothing was removed." if was_wanted else "Nothing to remove."
         if expired := len(result.expired) - len(result.undeleted):
-            did += f" {plural(expired, 'item')} had waited long enough in quarantine."
+            did += f" {plural(expired, 'item')} expired in quarantine and was deleted."
     else:
         did = f"Removed {plural(_items(removed), 'item')}, {size(_bytes(removed))}."
     yield f"{did} {freed}" if (freed := _freed(result)) else did
@@ -133,15 +142,15 @@ def _sums(result: CleanResult, quarantine_s: int, purge: str) -> Iterator[str]:
             f"{plural(_items(waiting), 'item')}, {size(result.quarantined_bytes)}, can be brought back "
             f"within {duration(quarantine_s)}: tmpwarden undo"
         )
-        yield f"Until then that still fills the disk. {_sooner(result.doubt, purge)}"
+        yield f"Until then they still use disk space. {_sooner(result.doubt, purge)}"
     if result.stopped and result.planned:
-        yield f"Not reached: {render.counted(result.planned)}."
+        yield f"Not reached in time: {render.counted(result.planned)}."
 
 
 def _sooner(doubt: str, purge: str) -> str:
     if doubt:
-        return f"In doubt nothing is freed sooner: {shown(doubt)}."
-    return f"To free it now, for good: {purge}"
+        return f"They cannot be deleted earlier: {shown(doubt)}."
+    return f"To delete them now, permanently: {purge}"
 
 
 def saved_so_far(result: CleanResult, saved: Saved) -> Iterator[str]:

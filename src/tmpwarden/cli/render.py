@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Iterable, Iterator, Sequence
 
+from ..lazy_dataclass import dataclass
 from ..model.sweep import Finding, Keep, Remove, Space, Verdict
 from ..model.terms import Reason
 from ..oskit.files.space import percent_of_bytes, percent_of_inodes, percent_of_quota
 from ..sweep.packed import Packed
 from ..text import plural, shown, size
 from . import documents
+from .paint import Painter, percent_style
+from .paint import bar as bar
 from .table import Row, draw
 from .wording import age_told, explained_all, owner_short
 
-_GOES, _STAYS = "", "dim"
-_GROUPS = ("AGENT", "LITTER", ">ITEMS", ">SIZE", "AGE", "", "WHY")
-_UNITS = (">SIZE", "AGE", "LITTER", "", "OWNER", "WHY")
-_GOING = (">SIZE", "AGE", "LITTER", "WHY")
+_GOES, _STAYS = "removable", "kept"
+_GROUPS = ("AGENT", "KIND", ">ITEMS", ">SIZE", "AGE", "", "WHY")
+_UNITS = (">SIZE", "AGE", "KIND", "", "OWNER", "WHY")
+_GOING = (">SIZE", "AGE", "KIND", "WHY")
+_BY_AGENT = (">SIZE", ">ITEMS", "KIND", "AGE", "WHY")  # for a person, below each agent's name
+_INDENT = "  "
+_MANY_PERCENT = 50  # of inodes: with less nobody needs to know
 
 
 def items(verdicts: Iterable[Verdict]) -> int:
@@ -83,6 +90,8 @@ def ages(group: Sequence[Verdict], now_ns: int) -> str:
 
 
 def scan_groups(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool) -> Iterable[str]:
+    if for_a_person:
+        return _by_agent(verdicts, now_ns)
     rows = [
         Row(
             (
@@ -99,6 +108,29 @@ def scan_groups(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool)
         for group in groups(verdicts)
     ]
     return draw(_GROUPS, rows, for_a_person=for_a_person)
+
+
+def _by_agent(verdicts: Sequence[Verdict], now_ns: int) -> Iterable[str]:
+    """The agent with the most on top, and each of its kinds below it."""
+    agents: dict[str, list[Packed[Verdict]]] = {}
+    for group in groups(verdicts):
+        agents.setdefault(group[0].finding.litter.agent, []).append(group)
+    rows = [
+        Row(
+            (
+                amount(group),
+                f"{items(group):,}",
+                group[0].finding.litter.id,
+                ages(group, now_ns),
+                f"{_word(group[0])}: {explained_all(group)}",
+            ),
+            style=_style(group[0]),
+            group=agent,
+        )
+        for agent, found in sorted(agents.items(), key=lambda pair: -sum(map(documents.bytes_of, pair[1])))
+        for group in found
+    ]
+    return draw(_BY_AGENT, rows, for_a_person=True)
 
 
 def scan_units(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool) -> Iterable[str]:
@@ -124,12 +156,26 @@ def scan_end(verdicts: Sequence[Verdict], command: str, older: str | None) -> st
     each_kind = Packed(verdicts, type)
     going, kept = each_kind.where(Remove), each_kind.where(Keep)
     end = f"Next: {command}" if going else older or "Nothing to do."
-    return f"Can go now: {counted(going)}. Kept: {counted(kept)}. {end}"
+    return f"{Painter()(f'Removable: {counted(going)}.', 'removable')} Kept: {counted(kept)}. {end}"
 
 
 def going(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool, most: int | None = None) -> Iterator[str]:
     """The list before the question: size, age, row, path and reason of what would go."""
     ordered = units(verdicts)
+    if for_a_person:
+        told = [
+            Line(
+                (unit[0].finding.litter.agent, unit[0].finding.litter.id, explained_all(unit)),
+                (amount(unit), ages(unit, now_ns)),
+                place(*(each.finding for each in unit)),
+            )
+            for unit in ordered[:most]
+        ]
+        yield from listed(told)
+        rest = [each for unit in ordered[len(told) :] for each in unit]
+        if rest:
+            yield f"... and {counted(rest)} more. To list all: tmpwarden scan --each"
+        return
     rows = [
         Row(
             (amount(unit), ages(unit, now_ns), unit[0].finding.litter.key, explained_all(unit)),
@@ -139,7 +185,47 @@ def going(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool, most:
     ]
     yield from draw(_GOING, rows, for_a_person=for_a_person)
     if rest := [each for unit in ordered[len(rows) :] for each in unit]:
-        yield f"... and {counted(rest)} more; tmpwarden scan --each lists all"
+        yield f"... and {counted(rest)} more. To list all: tmpwarden scan --each"
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """One line of a list of what is removed."""
+
+    heading: tuple[str, str, str]  # agent, kind, why: told once for all that share them
+    cells: tuple[str, ...]  # size, age
+    path: str
+
+
+def listed(found: Sequence[Line]) -> Iterator[str]:
+    """For a person: one line an item, grouped by agent, kind and reason, which are told once."""
+    paint = Painter()
+    groups: dict[str, dict[tuple[str, str, str], list[Line]]] = {}
+    for each in found:
+        groups.setdefault(each.heading[0], {}).setdefault(each.heading, []).append(each)
+    widths = [max(map(len, cells)) for cells in zip(*(each.cells for each in found), strict=True)]
+    for agent, headings in groups.items():
+        yield paint(agent, "head")
+        for (_, kind, why), items_ in headings.items():
+            above = _directory_of(items_)
+            yield f"{_INDENT}{kind}{f' in {above}' if above else ''}: {why}"
+            for each in items_:
+                path = each.path.removeprefix(above)
+                cells = [cell.rjust(width) for cell, width in zip(each.cells, widths, strict=True)]
+                head = _INDENT * 2 + "  ".join(cells)
+                if len(head) + 2 + len(path) <= paint.width:
+                    yield f"{head}  {paint(path, 'command')}"
+                else:  # a path is never cut: it is there to be copied
+                    yield head
+                    yield paint(_INDENT * 2 + path, "command")
+
+
+def _directory_of(found: Sequence[Line]) -> str:
+    """What the paths of several items begin with, told once above them: `/tmp/claude-1000/`."""
+    if len(found) < 2 or not all(each.path.startswith("/") for each in found):
+        return ""
+    common = os.path.commonpath([os.path.dirname(each.path) for each in found])
+    return "" if common == "/" else f"{common}/"
 
 
 def kept(verdicts: Sequence[Verdict]) -> Iterator[str]:
@@ -150,9 +236,20 @@ def kept(verdicts: Sequence[Verdict]) -> Iterator[str]:
         yield f"Kept {where}, {counted(group)}: {explained_all(group)}"
 
 
+def limits(space: Space) -> str:
+    """What may be used up while there are bytes: inodes, from half on, and the user's quota."""
+    told = (
+        [f"inodes {percent}%"] if space.inodes_total and (percent := percent_of_inodes(space)) >= _MANY_PERCENT else []
+    )
+    quota = percent_of_quota(space)
+    return ", ".join([*told, *([] if quota is None else [f"your quota {quota}%"])])
+
+
 def used(space: Space) -> str:
     """`/tmp (tmpfs) is 81% full: 3.2 GB of 4.0 GB; inodes 12%`."""
-    words = f"{shown(space.path)} ({space.filesystem}) is {percent_of_bytes(space)}% full: "
+    percent = percent_of_bytes(space)
+    full = Painter()(f"{percent}% full", percent_style(percent))
+    words = f"{shown(space.path)} ({space.filesystem}) is {full}: "
     words += f"{size(space.bytes_used)} of {size(space.bytes_total)}"
     if space.inodes_total:
         words += f"; inodes {percent_of_inodes(space)}%"
@@ -163,7 +260,7 @@ def used(space: Space) -> str:
 def _word(verdict: Verdict) -> str:
     match verdict:
         case Remove():
-            return "can go"
+            return "removable"
         case Keep():
             return "kept"
 

@@ -40,7 +40,7 @@ def look(call: Call, request: Request, *, in_full: bool) -> Seen:
     with Progress(wanted=not call.json) as progress:
         total = survey.expected(within_s=COUNTING_S) if progress.is_shown else None
         verdicts = Packed(_told(survey, progress, total))
-        progress.tell("Looking at what is of no known kind ...")
+        progress.tell("Measuring what is not recognised ...")
         unmatched = survey.unmatched(in_full=in_full)
     call.warn(*survey.warnings, *squatted((root.path for root in survey.roots), places.state_dir()))
     return Seen(verdicts, survey.roots, unmatched, survey.accounts(unmatched), call.now_ns())
@@ -67,7 +67,7 @@ def _told(survey: Iterable[Verdict], progress: Progress, total: int | None) -> I
     count, of_how_many = 0, "" if total is None else f" of at most {total:,}"
     for verdict in survey:
         count += len(verdict.finding.members) or 1
-        progress.tell(f"Looking: {count:,}{of_how_many} items ...")
+        progress.tell(f"Checking: {count:,}{of_how_many} items ...")
         yield verdict
 
 
@@ -100,7 +100,7 @@ def groups(unmatched: Sequence[Unmatched], *, now_ns: int, for_a_person: bool, m
     if not unmatched:
         return
     yield ""
-    yield "Yours, and of no kind that tmpwarden knows, so it stays unless you name it:"
+    yield "Not recognised (yours, kept unless you name it):"
     shown_groups = unmatched[:most]
     rows = [
         Row((f"{each.count:,}", amount(each), duration(_age_s(each, now_ns)), shown(each.glob)))
@@ -121,11 +121,11 @@ def accounts(found: Iterable[Account]) -> Iterator[str]:
     for each in found:
         least = "at least " if each.at_least else ""
         parts = [
-            (each.matched_bytes, "agents' litter"),
-            (each.unmatched_bytes, f"yours, of no known kind ({each.unmatched_count:,})"),
-            (each.others_bytes, f"other users', as far as it shows ({each.others_count:,})"),
+            (each.matched_bytes, "left by agents"),
+            (each.unmatched_bytes, f"not recognised ({each.unmatched_count:,})"),
+            (each.others_bytes, f"of other users, as far as visible ({each.others_count:,})"),
             (each.quarantined_bytes, "in quarantine"),
-            (each.other_bytes or 0, "deleted but open, or not readable"),
+            (each.other_bytes or 0, "deleted but still open, or other users' private files"),
         ]
         if any(amount for amount, _ in parts[1:]):
             words = ", ".join(f"{size(amount)} {what}" for amount, what in parts if amount)

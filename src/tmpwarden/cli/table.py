@@ -8,8 +8,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 
 from ..lazy_dataclass import dataclass
+from .paint import Painter
 
-_NARROWEST = 16  # the last column is folded, but never to less than this: then cells stand below each other
+_NARROWEST = 24  # the last column is folded, but never to less than this: then cells stand below each other
 _INDENT = "    "
 _MOST_PAINTED = 5000  # nobody reads more; and painting costs
 
@@ -19,6 +20,7 @@ class Row:
     cells: tuple[str, ...]
     path: str = ""  # last on the line in a pipe; for a person on a line of its own, whole, so that it can be copied
     style: str = ""  # how it is painted; never the only bearer of a meaning
+    group: str = ""  # for a person: the heading that it stands below
 
 
 def draw(columns: Sequence[str], rows: Sequence[Row], *, for_a_person: bool, path_title: str = "PATH") -> Iterable[str]:
@@ -47,15 +49,19 @@ def _painted(columns: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
         yield from _stacked(columns, rows, paint)
         return
     room = max(room, 1)
-    yield paint("  ".join(_aligned(columns, titles, widths)).rstrip(), "bold")
+    yield paint("  ".join(_aligned(columns, titles, widths)).rstrip(), "head")
+    group = ""
     for row in rows:
-        first, *more = textwrap.wrap(row.cells[-1], room) or [""]
+        if row.group != group:
+            yield paint(row.group, "head")
+            group = row.group
+        first, *more = textwrap.wrap(row.cells[-1], room, break_long_words=False, break_on_hyphens=False) or [""]
         line = "  ".join([*_aligned(columns[:-1], row.cells[:-1], widths), first]).rstrip()
         yield paint(line, row.style)
         for rest in more:
             yield paint(" " * indent + rest, row.style)
         if row.path:
-            yield paint(" " * (widths[0] + 2) + row.path, row.style or "cyan")
+            yield paint(" " * (widths[0] + 2) + row.path, row.style or "command")
 
 
 def _stacked(columns: Sequence[str], rows: Sequence[Row], paint: Painter) -> Iterator[str]:
@@ -63,15 +69,26 @@ def _stacked(columns: Sequence[str], rows: Sequence[Row], paint: Painter) -> Ite
     import textwrap
 
     room = max(paint.width, _NARROWEST)
-    titles = Row(_titles(columns), style="bold")
+    titles = Row(_titles(columns), style="head")
+    group = ""
     for row in (titles, *rows):
+        if row.group != group:
+            yield paint(row.group, "head")
+            group = row.group
         head = "  ".join(cell for cell in row.cells[:-1] if cell)
-        for line in textwrap.wrap(head, room, subsequent_indent="  "):
+        for line in textwrap.wrap(head, room, subsequent_indent="  ", break_long_words=False, break_on_hyphens=False):
             yield paint(line, row.style)
-        for line in textwrap.wrap(row.cells[-1], room, initial_indent=_INDENT, subsequent_indent=_INDENT):
+        for line in textwrap.wrap(
+            row.cells[-1],
+            room,
+            initial_indent=_INDENT,
+            subsequent_indent=_INDENT,
+            break_long_words=False,
+            break_on_hyphens=False,
+        ):
             yield paint(line, row.style)
         if row.path:
-            yield paint("  " + row.path, row.style or "cyan")
+            yield paint("  " + row.path, row.style or "command")
 
 
 def _titles(columns: Sequence[str]) -> tuple[str, ...]:
@@ -87,24 +104,3 @@ def _aligned(columns: Sequence[str], cells: Sequence[str], widths: Sequence[int]
         cell.rjust(width) if column.startswith(">") else cell.ljust(width)
         for cell, width, column in zip(cells, widths, columns, strict=False)
     ]
-
-
-class Painter:
-    """Text in, text with escape codes out; NO_COLOR and TERM=dumb are rich's to honour. Nothing else imports rich."""
-
-    def __init__(self) -> None:
-        from rich.console import Console  # only to draw for a person: it costs more than a small scan
-        from rich.text import Text
-
-        self._console, self._text = Console(highlight=False, soft_wrap=True), Text
-
-    @property
-    def width(self) -> int:
-        return self._console.width
-
-    def __call__(self, text: str, style: str) -> str:
-        if not style:
-            return text
-        with self._console.capture() as captured:
-            self._console.print(self._text(text, style=style), end="")
-        return captured.get()

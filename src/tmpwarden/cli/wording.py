@@ -15,44 +15,44 @@ if TYPE_CHECKING:
 
 SENTENCES: dict[Reason, str] = {
     Reason.OPEN_FILE: "in use: {who} has a file open in it",
-    Reason.WORKING_DIRECTORY: "in use: {who} works in it",
-    Reason.ROOT_DIRECTORY: "in use: {who} has it as its root directory",
+    Reason.WORKING_DIRECTORY: "in use: it is the working directory of {who}",
+    Reason.ROOT_DIRECTORY: "in use: it is the root directory of {who}",
     Reason.EXECUTABLE: "in use: {who} runs a program from it",
-    Reason.MAPPED_FILE: "in use: {who} has mapped a file of it",
-    Reason.TMPDIR: "in use: {who} has its TMPDIR in it",
-    Reason.SESSION: "in use: {who} carries its session",
-    Reason.LOCK: "in use: something in it is locked",
-    Reason.SOCKET: "in use: somebody listens on a socket in it",
+    Reason.MAPPED_FILE: "in use: {who} has a file in it mapped into memory",
+    Reason.TMPDIR: "in use: it is the TMPDIR of {who}",
+    Reason.SESSION: "in use: {who} belongs to its session",
+    Reason.LOCK: "in use: a file in it is locked",
+    Reason.SOCKET: "in use: a process listens on a socket in it",
     Reason.LEASE: "in use: leased to {who}",
-    Reason.REGISTRY: "in use: its agent's own list names {who}",
+    Reason.REGISTRY: "in use: the agent lists {who} as running",
     Reason.MOUNT: "a file system is mounted in it",
     Reason.MOUNT_SOURCE: "in use: it is mounted elsewhere",
-    Reason.SWAP: "in use: the kernel swaps to a file in it",
-    Reason.OWNER_ALIVE: "its owner is there",
-    Reason.TOO_YOUNG: "too young",
-    Reason.RESUMABLE: "its session may be resumed and want it",
-    Reason.FOREIGN: "holds something of another user",
-    Reason.STICKY: "holds a file whose sticky bit asks to keep it",
-    Reason.DEVICE: "holds a device node",
+    Reason.SWAP: "in use: a file in it is used as swap space",
+    Reason.OWNER_ALIVE: "in use: its session is running",
+    Reason.TOO_YOUNG: "too new",
+    Reason.RESUMABLE: "its session may still be resumed",
+    Reason.FOREIGN: "contains another user's files",
+    Reason.STICKY: "contains a file with the sticky bit, which asks to keep it",
+    Reason.DEVICE: "contains a device node",
     Reason.NEVER: "never removed",
     Reason.PROTECTED: "protected: home, / or a directory above",
     Reason.KEEP_LIST: "on your keep list",
-    Reason.GIT_WORK: "holds git work that exists nowhere else",
-    Reason.GIT_UNCLEAR: "holds a git repository that could not be inspected",
-    Reason.NOT_MEASURED: "could not be measured, so it stays",
-    Reason.OTHER_SHAPE: "has the name, but not the content of such litter",
-    Reason.ASK_ONLY: "only when you say so: tmpwarden clean --all",
-    Reason.BACKLOG: "older than tmpwarden here: waits for your first tmpwarden clean",
-    Reason.RUN_LIMIT: "left for the next unattended run: one takes the oldest, and more only within its share",
-    Reason.CHANGED: "changed since it was judged",
-    Reason.NO_JOURNAL: "the journal cannot be written, so it could not be undone",
-    Reason.NO_QUARANTINE: "its quarantine is not safe to use, so it could not be undone",
-    Reason.OWNER_DEAD: "its owner is gone",
-    Reason.OWNER_ABSENT: "no process carries its session any more",
-    Reason.OUTLIVED: "past its age limit, and nobody uses it",
-    Reason.UNOWNED: "nobody owns it",
+    Reason.GIT_WORK: "contains git work that exists nowhere else",
+    Reason.GIT_UNCLEAR: "contains a git repository that could not be checked",
+    Reason.NOT_MEASURED: "could not be checked, so it is kept",
+    Reason.OTHER_SHAPE: "has a matching name, but other contents",
+    Reason.ASK_ONLY: "not removed by default; use: tmpwarden clean --all",
+    Reason.BACKLOG: "older than tmpwarden's setup; removable after your first: tmpwarden clean",
+    Reason.RUN_LIMIT: "left for the next automatic clean-up, which is limited to a share of the disk",
+    Reason.CHANGED: "changed after it was checked",
+    Reason.NO_JOURNAL: "the removal cannot be logged, so it could not be undone",
+    Reason.NO_QUARANTINE: "its quarantine directory is not safe, so it could not be undone",
+    Reason.OWNER_DEAD: "its session has ended",
+    Reason.OWNER_ABSENT: "no process of its session is left",
+    Reason.OUTLIVED: "past its age limit and unused",
+    Reason.UNOWNED: "it belongs to no session",
     Reason.TORN_DOWN: "its session was torn down",
-    Reason.NAMED: "you named it, and nobody uses it",
+    Reason.NAMED: "you named it, and it is unused",
     Reason.PRESSURE: "the disk is nearly full",
 }
 
@@ -92,14 +92,14 @@ def explained_in(document: Mapping[str, Any]) -> str:
 def _explained(reason: Reason, detail: str, user: str, *, holds_git: bool) -> str:
     if reason in _AGES and detail.isdigit() and holds_git:
         # git is asked only about what may otherwise go, so no more than this can be promised
-        return f"{sentence(reason)}: judged when it is {duration(int(detail))} old, for it holds a repository"
+        return f"{sentence(reason)}; checked after {duration(int(detail))}, because it contains a repository"
     return with_detail(sentence(reason, user), reason, detail)
 
 
 def with_detail(words: str, reason: Reason, detail: str) -> str:
     """The judge's detail where it adds something: the age that is needed, the git work, the entry of the keep list."""
     if reason in _AGES and detail.isdigit():
-        return f"{words}: goes when it is {duration(int(detail))} old"
+        return f"{words}; removable after {duration(int(detail))}"
     if not detail or reason in _SPEAKS_FOR_ITSELF:
         return words
     return f"{words}: {shown(detail)}"
@@ -134,7 +134,7 @@ _OWNERS = {
 }
 
 
-_FROM_AFAR = "its lease names another machine or container, or a process that cannot be read"
+_FROM_AFAR = "its owner runs on another machine, in a container, or cannot be read"
 
 
 def owner_told(owner: Owner) -> str:
@@ -142,7 +142,7 @@ def owner_told(owner: Owner) -> str:
     known += [f"session {shown(owner.session)}"] if owner.session else []
     told = _OWNERS[owner.state]
     if known and owner.state is not OwnerState.NONE:
-        told += f": {', '.join(known)}" + ", which no process carries" * (owner.state is OwnerState.ABSENT)
+        told += f": {', '.join(known)}" + ", no process of it is left" * (owner.state is OwnerState.ABSENT)
     why = owner.detail if owner.state is OwnerState.UNKNOWN else ""
     return f"{told} ({_FROM_AFAR if why == 'lease' else shown(why)})" if why else told
 

@@ -25,7 +25,11 @@ def examine(patient: Patient, *, within_s: float = math.inf) -> tuple[Diagnosis,
     found, until_s = [], time.monotonic() + within_s
     for name, check in checks.ALL:
         is_late = time.monotonic() > until_s
-        found += [Diagnosis(name, "unknown", "no time was left for it")] if is_late else _made(name, check, patient)
+        found += (
+            [Diagnosis(name, "unknown", "there was no time left for this check")]
+            if is_late
+            else _made(name, check, patient)
+        )
     return tuple(sorted(found, key=lambda diagnosis: _RANK[diagnosis.status]))
 
 

@@ -30,7 +30,7 @@ def read_only(path: str) -> ReadOnly | None:
     except OSError:
         return None
     point = room.mount_point
-    words = "lies on a file system that is mounted read-only"
+    words = "is on a file system that is mounted read-only"
     words += f" ({room.filesystem} at {shown(point)})" if point else ""
     if errors := _errors(room.filesystem, device):
         count = plural(errors, "error was recorded", "errors were recorded")

@@ -68,9 +68,9 @@ def relief(patient: Patient, room: Space, *, counts: str = "bytes", is_unseen: b
     if any(way.is_unchecked for way in told):
         return Relief("", words)
     if told and sum(way.amount for way in told) * 2 >= used:
-        return Relief("", f"{words}; nothing else may go, so a person has to decide")
+        return Relief("", f"{words}; nothing else is removable, so you have to decide")
     show = f"du -xh -d 1 {quoted(room.mount_point or room.path)} | sort -h | tail"
-    return Relief(show, "; ".join(filter(None, (words, "most of it is none of yours, or cannot be seen from here"))))
+    return Relief(show, "; ".join(filter(None, (words, "most of it belongs to others, or is not visible from here"))))
 
 
 def shares(patient: Patient, room: Space, counts: str = "bytes") -> str:
@@ -146,9 +146,7 @@ class _Root:
         waiting, stays = (sum(pair[column] for pair in kept.values()) for column in (0, 1))
         if stays:
             why = next(why for root in roots if (why := self._doubt(root)))
-            words = (
-                f"{self._as_text(stays)} wait in quarantine until their time is over: they could not be checked here"
-            )
+            words = f"{self._as_text(stays)} stay in quarantine until they expire: they could not be checked here"
             yield Remedy(stays, f"{words} ({why}). Run tmpwarden {better_place()}", rank=0, is_unchecked=True)
         amount = self._sum(going) + waiting
         if not amount:
@@ -157,7 +155,7 @@ class _Root:
         is_emptied = is_hurried and not any(map(self._has_promised, roots))  # by any clean, under pressure
         purge = " --purge" if waiting and not is_emptied else ""
         budget = f" --budget {self._budget_bytes() >> 10}K" if self.is_unseen else ""
-        words = f"{self._as_text(amount)} may go now" + (" (part of it waits in quarantine)" if waiting else "")
+        words = f"{self._as_text(amount)} can be removed now" + (" (part of it is in quarantine)" if waiting else "")
         yield Remedy(amount, words, f"tmpwarden clean --yes{purge}{budget}{_common_options(self.patient)}", 0)
 
     def _waiting(self, root: str) -> tuple[int, int]:
@@ -201,11 +199,11 @@ class _Root:
         going = [each for each in may_go if not frees_nothing(each)]
         yield from self._unchecked([each for each in may_go if frees_nothing(each)])
         if going:
-            words = f"{self._as_text(self._sum(going))} go only when you say so ({_largest(kept)})"
+            words = f"{self._as_text(self._sum(going))} are not removed by default ({_largest(kept)})"
             yield Remedy(self._sum(going), words, f"tmpwarden clean --all{_common_options(self.patient)}")
         elif not may_go:
             yield Remedy(
-                self._sum(kept), f"{self._as_text(self._sum(kept))} would stay even if asked for ({_largest(kept)})"
+                self._sum(kept), f"{self._as_text(self._sum(kept))} would be kept even then ({_largest(kept)})"
             )
 
     def _young(self, kept: list[Keep]) -> Iterator[Remedy]:
@@ -213,7 +211,7 @@ class _Root:
         if kept:
             largest = max(kept, key=self._amount)
             when = _goes_in(largest, self.patient.prepared.now_ns())
-            words = f"{self._as_text(self._sum(kept))} are too young ({_largest(kept)}{when})"
+            words = f"{self._as_text(self._sum(kept))} are too new ({_largest(kept)}{when})"
             path = largest.finding.path
             command = self._by_name(path) if self._would_go(path) else ""
             yield Remedy(self._amount(largest) if command else self._sum(kept), words, command)
@@ -229,7 +227,7 @@ class _Root:
             yield Remedy(self._amount(largest) if can_save else self._sum(kept), words, save if can_save else "")
 
     def _used(self, kept: list[Keep]) -> Iterator[Remedy]:
-        """Those whose session is gone are held by a process that outlived it; the others belong to somebody at work."""
+        """Those whose session has ended are held by a process that outlived it; the others are in use."""
         for left_over in (True, False):
             group = [each for each in kept if (each.evidence.owner.state in _GONE) == left_over]
             if not group:
@@ -237,7 +235,7 @@ class _Root:
             largest = max(group, key=self._amount)
             holders = sorted({each.pid for each in _witnesses(largest) if each.pid is not None})
             who = f", by {plural(len(holders), 'process', 'processes')}: {_pids(holders)}" if holders else ""
-            end = "whose session is gone" if left_over else "end it to free them"
+            end = "whose session has ended" if left_over else "end that process to free them"
             words = f"{self._as_text(self._sum(group))} are in use ({_largest(group)}{who}; {end})"
             kill = f"kill {_pids(holders)}; tmpwarden clean --yes{_common_options(self.patient)}"
             can_go = not self._doubt(largest.finding.root)
@@ -250,7 +248,7 @@ class _Root:
         if amounts:
             total = sum(amount for amount, _ in amounts)
             names = ", ".join(f"{shown(each.glob)} ({self._as_text(amount)})" for amount, each in amounts[:_MOST_TOLD])
-            words = f"{self._as_text(total)} are yours and not recognised: do you still need {names}?"
+            words = f"{self._as_text(total)} are not recognised: do you still need {names}?"
             yield Remedy(total, words, rank=2)
 
     def _would_go(self, *paths: str) -> bool:

@@ -1,7 +1,7 @@
 """Is there nothing to judge? Answers most calls before the guard is loaded, and only ever with "pass". Hot path.
 
 By construction: the table that compiling.py writes beside the rules names programs that neither write nor run anything
-that the guard reads, and no rule speaks about them; the line has only plain words and plain operators, and no word in
+that the guard reads, and no rule covers them; the line has only plain words and plain operators, and no word in
 it could be a temp root. Whatever is not surely so is left to the full evaluation.
 """
 

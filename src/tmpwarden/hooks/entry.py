@@ -3,7 +3,7 @@
 import posix
 import sys
 
-from ..agent_events import MOMENTS  # an event that is not there is none of our business
+from ..agent_events import MOMENTS  # an event that is not there is not one of our business
 from ..bundle import FOR_ALL, is_bundled, path_for, use
 from . import notebook
 from .payload import read_all, session_of, text_field, tool_call, tool_of
@@ -92,7 +92,7 @@ def _told_off(arguments: list[str], event: str) -> bytes:
     from .dialects.common import load
 
     said = load(arguments[0]).greet(
-        event, "", "tmpwarden is switched off: nothing is guarded or cleaned up. On again: tmpwarden on", {}
+        event, "", "tmpwarden is switched off: no guard, no clean-up. To switch it on again: tmpwarden on", {}
     )
     return _spelled(said)
 

@@ -109,7 +109,7 @@ def _trouble(seen: "Dated | None", birth: Birth, windows: Windows) -> str:
     if seen is None:
         return "could not be looked at"
     if seen.born_ns is None:
-        return "lies on a file system that does not tell when it was made"
+        return "is on a file system that does not record creation times"
     if seen.device != birth.device:
         return "is another file system"
     if seen.uid != posix.geteuid():

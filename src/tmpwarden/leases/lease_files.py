@@ -65,7 +65,7 @@ def remove(path: str) -> None:
 
 def _frozen(base: str) -> str:
     point = own_mount.frozen(base)
-    return "" if point is None else f"the file system mounted at {point} does not answer"
+    return "" if point is None else f"the file system mounted at {point} does not respond"
 
 
 def open_holder(base: str, *, make: bool = False) -> int:

@@ -213,7 +213,7 @@ def read(registry: str, homes: Iterable[str], unread: list[str] | None = None) -
     reach, answering = Reach.now(), []
     for home in homes:
         if point := reach.frozen_near(home):
-            unread.append(f"the file system mounted at {point} does not answer")
+            unread.append(f"the file system mounted at {point} does not respond")
         else:
             answering.append(home)
     return FORMATS[registry].read(answering, unread)

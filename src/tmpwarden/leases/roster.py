@@ -124,7 +124,7 @@ class Roster:
         """For a unit that names only its agent: unknown while a session lives that was there before its last change."""
         for one in (*self.known, *self._by_name(root)):
             if newest_ns is None or one.since_ns is None or one.since_ns <= newest_ns:
-                return Owner(OwnerState.UNKNOWN, one.pid, one.session, f"a session may live: {one.detail}")
+                return Owner(OwnerState.UNKNOWN, one.pid, one.session, f"a session may be running: {one.detail}")
         state, detail = self._nobody(None)
         return Owner(state, detail=detail)
 
@@ -176,7 +176,7 @@ class Roster:
             case Nobody() if near:
                 return OwnerState.UNKNOWN, f"{near[0].detail} may run it"
             case Nobody():
-                return OwnerState.ABSENT, "nobody carries it"
+                return OwnerState.ABSENT, "no process belongs to it"
 
     def _by_registry(self) -> list[Living]:
         return [

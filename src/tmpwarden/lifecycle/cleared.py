@@ -34,7 +34,7 @@ def _sentence(result: CleanResult) -> str:
         return ""
     amount = size(result.freed_bytes + result.quarantined_bytes)
     undo = " (`tmpwarden undo` brings back what is in quarantine)" if result.quarantined_bytes else ""
-    return f"cleared {plural(len(result.removed), 'left-over item')} of ended sessions, {amount}{undo}"
+    return f"removed {plural(len(result.removed), 'leftover item')} of ended sessions, {amount}{undo}"
 
 
 def held_back(result: CleanResult) -> str:
@@ -43,7 +43,7 @@ def held_back(result: CleanResult) -> str:
     if not held:
         return ""
     amount = size(sum(kept.evidence.measure.bytes for kept in held if kept.evidence.measure))
-    return f"{plural(len(held), 'older left-over')}, {amount}, wait for one `tmpwarden clean`"
+    return f"{plural(len(held), 'older leftover')}, {amount}, need one `tmpwarden clean` from you first"
 
 
 def _failed(result: CleanResult) -> str:

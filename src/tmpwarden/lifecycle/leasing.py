@@ -124,9 +124,11 @@ def _start_of(pid: int, start: int | None) -> int:
     except OSError as error:
         raise NotFound(f"process {pid} could not be checked: {error.strerror}") from None
     if found is None:
-        raise NotFound(f"there is no process {pid}", hint="--pid names the process that owns the lease, such as yours")
+        raise NotFound(f"there is no process {pid}", hint="--pid names the process that owns the directory")
     if start not in (None, found.start):
-        raise NotFound(f"process {pid} started at {found.start}, not at {start}", hint="the one that was meant is gone")
+        raise NotFound(
+            f"process {pid} started at {found.start}, not at {start}", hint="the process you meant has ended"
+        )
     return found.start
 
 

@@ -58,5 +58,5 @@ def _receipt(ended: Ended, orphan: Orphan | None) -> dict[str, object]:
         "outcome": ended.outcome,
         "agent": orphan.binding.agent if orphan and orphan.binding else None,
         "session": orphan.binding.session if orphan and orphan.binding else None,
-        "reason": orphan.reason if orphan else "a child of one that was ended",
+        "reason": orphan.reason if orphan else "a child of a process that was ended",
     }

@@ -103,7 +103,7 @@ def _wait(child: _Child, limit_s: float, wanted: Callable[[], int]) -> str:
             passed_on, until = number, min(until, time.monotonic() + 10)
             os.kill(child.pid, number)
         if _is_stopped_for_long(child):
-            return "somebody stopped its process"
+            return "its process was paused (SIGSTOP)"
         if time.monotonic() > until:
             return "it was stopped" if passed_on else f"it took longer than {duration(limit_s)}"
     _listen(child, 0)

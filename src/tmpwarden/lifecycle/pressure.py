@@ -82,5 +82,5 @@ def _of_root(root: str, was: Shortage, now: Shortage, result: CleanResult, held_
         by_whom = f"removed {freed} of ended sessions for good" if has_freed else "it has room again"
         return f"{shown(root)} was {was.words}: {by_whom}, now {now.percent} %"
     done = f" after {freed} were removed" if has_freed else ""
-    what = held_back or "nothing else that ended sessions left may go; `tmpwarden doctor` says what fills it"
+    what = held_back or "nothing else of ended sessions can be removed; `tmpwarden doctor` says what fills it"
     return f"{shown(root)} is {now.words}{done}: {what}"

@@ -101,7 +101,9 @@ def warnings(program: str) -> list[str]:
     cwd, sentences = _cwd(), []
     for path, _ in _places(cwd, program):
         if path == cwd:
-            sentences.append(f"{path} is not private: it is the working directory, and what is removed there is gone")
+            sentences.append(
+                f"{path} is not private: it is the working directory, and what COMMAND removes there is gone"
+            )
         elif os.path.exists(path):
             sentences.append(f"{path} is not private, but read-only: {os.path.basename(program)} is in it")
     return sentences

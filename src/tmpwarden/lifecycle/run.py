@@ -102,7 +102,7 @@ def _scratch(
     except (OSError, NoSpace, UnsafeScratch, UnsafeRoot) as error:
         if is_private or (roots and isinstance(error, UnsafeRoot)):
             raise
-        warn(f"running without a temp directory of its own: {error}")
+        warn(f"running without a private temp directory: {error}")
         return None
 
 

@@ -21,7 +21,7 @@ def check(directory: str) -> None:
         try:
             status = os.lstat(path)
         except OSError as error:
-            raise UnsafeMetricsDir(shown(path), (error.strerror or "it cannot be looked at").lower()) from None
+            raise UnsafeMetricsDir(shown(path), (error.strerror or "it cannot be inspected").lower()) from None
         _refuse_what_others_can_change(path, status, is_above=path != os.path.normpath(directory))
         if path == "/":
             return

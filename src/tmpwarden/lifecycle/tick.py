@@ -21,7 +21,7 @@ _Said = tuple[list[str], str]  # what to tell; why it failed, "" if it did not
 
 
 def main(arguments: list[str]) -> int:
-    """0, or 1 if it did not work out for somebody."""
+    """0, or 1 if it failed for somebody."""
     from tmpwarden.lifecycle import last_tick
     from tmpwarden.oskit.files.own_dirs import mend_umask
     from tmpwarden.oskit.files.places import own_name
@@ -83,7 +83,7 @@ def _understood(heard: "Heard") -> _Said:
         said, why = json.loads(heard.answer)
         return [str(sentence) for sentence in said], str(why)
     except (ValueError, TypeError, RecursionError):
-        return [], "its process gave an answer that cannot be read"
+        return [], "its process returned an invalid answer"
 
 
 def _as(user: "User") -> str:
@@ -108,7 +108,7 @@ def _print(whose: str, said: list[str], why: str) -> None:
         print(f"{whose}{sentence}", flush=True)
     if len(sentences) > _MOST_SENTENCES:
         left = len(sentences) - _MOST_SENTENCES
-        print(f"{whose}{left} more messages are left out: `tmpwarden scan` as that user shows them all", flush=True)
+        print(f"{whose}{left} more messages were left out; run `tmpwarden scan` as that user to see them", flush=True)
     if why:
         print(f"tmpwarden: {whose}{_bounded(why)}", file=sys.stderr, flush=True)
 

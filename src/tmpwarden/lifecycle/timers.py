@@ -29,7 +29,7 @@ def carried(environ: Mapping[str, str]) -> dict[str, str]:
 def systemd_service(command: list[str], environ: Mapping[str, str]) -> str:
     variables = "".join(f"Environment={_systemd_word(f'{name}={value}')}\n" for name, value in environ.items())
     return (
-        "[Unit]\nDescription=Clear what ended coding agents left in temp directories\n\n"
+        "[Unit]\nDescription=Remove temp files of coding agents that have ended\n\n"
         f"[Service]\nType=oneshot\nNice=10\nIOSchedulingClass=idle\nSyslogIdentifier=tmpwarden\n{variables}"
         f"ExecStart={' '.join(_systemd_word(word.replace('$', '$$')) for word in command)}\n"
     )
@@ -37,7 +37,7 @@ def systemd_service(command: list[str], environ: Mapping[str, str]) -> str:
 
 def systemd_timer() -> str:
     return (
-        "[Unit]\nDescription=Clear what ended coding agents left, every hour\n\n"
+        "[Unit]\nDescription=Remove temp files of coding agents that have ended, every hour\n\n"
         "[Timer]\nOnActiveSec=5min\nOnUnitActiveSec=1h\nRandomizedDelaySec=2min\n\n"
         "[Install]\nWantedBy=timers.target\n"
     )

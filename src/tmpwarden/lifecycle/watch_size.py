@@ -64,10 +64,10 @@ def _watch(child: int, grip: int, scratch: str, max_bytes: int, tell: Callable[[
             if not is_told:
                 rate = taken / max(0.001, time.monotonic() - started_s)
                 soon = duration(max(1.0, (max_bytes - taken) / rate))
-                tell(f"{_holds(taken)}, half of {_limit(max_bytes)}; at this rate it is ended in about {soon}")
+                tell(f"{_holds(taken)}, half of {_limit(max_bytes)}; at this rate COMMAND is ended in about {soon}")
             is_told = True
             continue
-        tell(f"{_holds(taken)}, more than {_limit(max_bytes)}; it is ended")
+        tell(f"{_holds(taken)}, more than {_limit(max_bytes)}; COMMAND is ended")
         _end(child, scratch)
         return
 
@@ -98,7 +98,7 @@ def _end(child: int, scratch: str) -> None:
             row=None,
             binding=None,
             fate=Fate.KEEP,
-            reason="it is over --max-bytes",
+            reason="it exceeds --max-bytes",
         )
         for one in (seen.known[pid] for pid in pids if pid in seen.known)
     ]

@@ -7,7 +7,7 @@ if __package__ in (None, ""):
 
 
 def main(arguments: list[str]) -> int:
-    """0, or 1 if it did not work out for somebody or the file could not be written."""
+    """0, or 1 if it failed for somebody or the file could not be written."""
     from tmpwarden.lifecycle import tick
 
     directory = arguments[arguments.index("--metrics") + 1]

@@ -84,7 +84,7 @@ class Writer:
     pid: int
     start: int
     command: str
-    session: str | None  # None: nothing binds it to a session, and no limit is applied to it
+    session: str | None  # None: it does not belong to any known session, and no limit is applied to it
     spared: str | None  # why it may not be stopped or ended unasked
 
 

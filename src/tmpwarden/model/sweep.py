@@ -248,7 +248,9 @@ class Account:
     unmatched_bytes: int
     others_bytes: int  # other users', as far as it can be seen without entering their directories
     quarantined_bytes: int
-    other_bytes: int | None  # used, and none of these: deleted but open, or not readable; None: not this root's alone
+    other_bytes: (
+        int | None
+    )  # used, and none of these: deleted but still open, or other users' private files; None: not this root's alone
     unmatched_count: int = 0
     others_count: int = 0
     at_least: bool = False

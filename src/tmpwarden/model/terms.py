@@ -81,7 +81,7 @@ class Reason(Enum):
         assert tmpwarden.Reason("lock") is tmpwarden.Reason.LOCK
     """
 
-    # kept: somebody uses it (one for each WitnessKind, same value)
+    # kept: it is in use (one for each WitnessKind, same value)
     OPEN_FILE = "open-file"
     WORKING_DIRECTORY = "working-directory"
     ROOT_DIRECTORY = "root-directory"

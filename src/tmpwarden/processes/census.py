@@ -131,8 +131,8 @@ class Sessions:
 def _use_of(path: str, one: Vitals) -> str | None:
     for variable, value in temp_directories(one.environ):
         if is_within(value, path):
-            return f"{variable} is the scratch of that session"
-    return "its working directory is in the scratch of that session" if is_within(one.cwd, path) else None
+            return f"{variable} is that session's temp directory"
+    return "its working directory is in that session's temp directory" if is_within(one.cwd, path) else None
 
 
 def _registered(agent: str, registry: str, environs: Iterable[bytes], home: str) -> list[SessionRecord]:

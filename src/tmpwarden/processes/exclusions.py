@@ -85,7 +85,7 @@ def _of_a_live_session(suspect: Suspect, world: ProcessWorld) -> str | None:
     binding = suspect.binding
     if binding is None or binding.state is not OwnerState.ALIVE:
         return None
-    return f"its session is alive ({binding.proof})"
+    return f"its session is running ({binding.proof})"
 
 
 def _an_agent_itself(suspect: Suspect, world: ProcessWorld) -> str | None:
@@ -121,11 +121,11 @@ def _above_somebody_else(suspect: Suspect, world: ProcessWorld) -> str | None:
     for pid in world.census.descendants(suspect.vitals.pid):
         child = world.census.known.get(pid)
         if child is None:
-            return f"its child {pid} cannot be looked at"
+            return f"its child {pid} cannot be inspected"
         if child.has_terminal:
             return f"its child {pid} ({child.name}) has a terminal"
         if suspect.is_left_over and not world.is_left_over(pid):
-            return f"its child {pid} ({child.name}) is no left-over of that session"
+            return f"its child {pid} ({child.name}) is not a leftover of that session"
     return None
 
 
@@ -145,7 +145,7 @@ def _in_a_group_of_its_own(suspect: Suspect, world: ProcessWorld) -> str | None:
 
 
 def _told_to_stay(suspect: Suspect, world: ProcessWorld) -> str | None:
-    return "it was told to outlive its shell (nohup)" if suspect.vitals.ignores_hangup else None
+    return "it was started with nohup, to outlive its shell" if suspect.vitals.ignores_hangup else None
 
 
 def _a_database(suspect: Suspect, world: ProcessWorld) -> str | None:
@@ -157,7 +157,7 @@ def _a_database(suspect: Suspect, world: ProcessWorld) -> str | None:
 def _serving_somebody(suspect: Suspect, world: ProcessWorld) -> str | None:
     for client in world.connections.clients(suspect.vitals.pid):
         if client is None:
-            return "somebody is connected to it"
+            return "a client is connected to it"
         if not world.is_left_over(client):
             return f"process {client} is connected to it"
     return None

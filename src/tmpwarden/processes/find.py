@@ -185,11 +185,11 @@ def _fate(suspect: Suspect, scene: _Scene) -> tuple[Fate, str]:
     if binding is None:
         return Fate.KEEP, _what_is_known(suspect, world)
     if binding.state is not OwnerState.DEAD:
-        return Fate.KEEP, f"its session is not proven dead: {binding.proof}"
+        return Fate.KEEP, f"it is not certain that its session has ended: {binding.proof}"
     if row is None:
-        return Fate.KEEP, f"its session is dead, but no known kind of left-over runs as {suspect.vitals.name}"
+        return Fate.KEEP, f"its session has ended, but this is not a known kind of leftover: {suspect.vitals.name}"
     if suspect.vitals.pid in world.connections.unreadable:
-        return Fate.KEEP, "whether somebody is connected to it could not be measured"
+        return Fate.KEEP, "it could not be checked whether a client is connected to it"
     if parent := _parent_that_is_none(suspect, world):
         return Fate.KEEP, parent
     if work := _work_of_the_user(suspect, scene):
@@ -233,9 +233,9 @@ def _parent_that_lives(suspect: Suspect, world: ProcessWorld) -> str | None:
 def _what_is_known(suspect: Suspect, world: ProcessWorld) -> str:
     one, row = suspect.vitals, suspect.row
     if row is None or not _is_adopted(one.parent, world):
-        return "nothing binds it to a session"
+        return "it does not belong to any known session"
     closed = ", and its standard input is closed" if unheard.closed_input(one) else ""
-    return f"its parent is gone{closed}, but nothing binds it to a session"
+    return f"its parent has ended{closed}, but it does not belong to any known session"
 
 
 def _parent_that_is_none(suspect: Suspect, world: ProcessWorld) -> str | None:
@@ -246,7 +246,7 @@ def _parent_that_is_none(suspect: Suspect, world: ProcessWorld) -> str | None:
         if parent is None or pid == 1 or parent.uid != os.geteuid() or parent.name in _MANAGERS:
             return None
         if not world.is_left_over(pid):
-            return f"its parent {pid} ({parent.name}) is no left-over of that session"
+            return f"its parent {pid} ({parent.name}) is not a leftover of that session"
     return None
 
 

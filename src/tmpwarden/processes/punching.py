@@ -65,7 +65,7 @@ def target_of(word: str, roots: Sequence[str]) -> list[OpenFile]:
     writers = [file for file in found if file.is_written]
     if not writers:
         raise NotFound(
-            f"nobody writes {word} below a temp root", hint="a file that nobody writes can simply be removed"
+            f"no process writes {word} below a temp root", hint="a file that no process writes can simply be removed"
         )
     return writers
 
@@ -76,7 +76,7 @@ def punch_file(writers: Sequence[OpenFile], keep_last_bytes: int = KEEP_LAST_BYT
     with closing(_taken(first)) as fd:
         status = os.fstat(fd)
         if (status.st_dev, status.st_ino) != first.identity:
-            raise NotFound(f"nobody writes {first.path} any more")
+            raise NotFound(f"no process writes {first.path} any more")
         try:
             done = _kind_refused(fd, first.pid) or _writer_refused(fd, first) or _watched(fd, first, keep_last_bytes)
         except (punch.CannotPunch, OSError) as error:
@@ -85,7 +85,8 @@ def punch_file(writers: Sequence[OpenFile], keep_last_bytes: int = KEEP_LAST_BYT
     if isinstance(done, int):
         return done
     raise BadArgument(
-        f"{first.path} is not punched: {done.why}. A hole could destroy what is still needed", hint=done.instead
+        f"{first.path} was not changed: {done.why}. Freeing its beginning could destroy data that is still needed",
+        hint=done.instead,
     )
 
 
@@ -114,16 +115,16 @@ def _taken(file: OpenFile) -> int:
         ) from None
     except OSError as error:
         if error.errno == errno.ENOSYS:
-            why = f"{file.path} is not punched: this kernel cannot be asked who else has it open"
+            why = f"{file.path} was not changed: this kernel cannot tell who else has it open"
             raise BadArgument(why, hint=_end(file.pid)) from None
-        raise NotFound(f"nobody writes {file.path} any more") from None
+        raise NotFound(f"no process writes {file.path} any more") from None
 
 
 def _as_root(file: OpenFile) -> str:
     if os.geteuid() == 0:
         return _end(file.pid)
     word = f"{file.pid}:{file.fd}" if file.is_deleted else shlex.quote(file.path)
-    return f'root may ask: `sudo "$(command -v tmpwarden)" brake --punch {word}`; or {_end(file.pid)}'
+    return f'as root: `sudo "$(command -v tmpwarden)" brake --punch {word}`; or {_end(file.pid)}'
 
 
 def _end(pid: int) -> str:
@@ -140,7 +141,7 @@ def _kind_refused(fd: int, writer: int) -> _Refusal | None:
     with closing(system.descriptors.reopened(fd, _TO_READ)) as opened:
         head = os.pread(opened, _READ_FIRST, 0)
     if head.startswith(_MAGIC) or any(head[at : at + len(word)] == word for at, word in _MAGIC_AT):
-        why = "it is a database, an archive, an image or a program, which is read from its beginning again"
+        why = "it is a database, archive, image or program, whose beginning is still needed"
         return _Refusal(why, _end(writer))
     return None
 
@@ -152,7 +153,7 @@ def _writer_refused(fd: int, first: OpenFile) -> _Refusal | None:
         return None
     if flags & os.O_ACCMODE == os.O_RDWR:
         return _Refusal(f"{_named(first.pid)} has it open for reading and writing", _end(first.pid))
-    why = f"{_named(first.pid)} did not open it for appending, and may have gone back or go back to its beginning"
+    why = f"{_named(first.pid)} did not open it for appending, and may write at its beginning again"
     return _Refusal(why, f"{_end(first.pid)}; a command that is started with `>> FILE` can be punched")
 
 
@@ -160,7 +161,7 @@ def _users_refused(fd: int, first: OpenFile, users: Users) -> _Refusal | None:
     match users:
         case Nobody():
             if kernel_word.somebody_waits(fd):
-                return _Refusal("somebody opens it just now", "try again later")
+                return _Refusal("a process is opening it right now", "try again later")
             return None
         case NotMeasured(why):
             return _Refusal(f"who else uses it could not be checked: {why}", _end(first.pid))
@@ -181,24 +182,24 @@ def _user_refused(user: FileUser, first: OpenFile) -> tuple[int, _Refusal] | Non
         why = f"{who} has mapped it into memory"
         return 0, _Refusal(why, f"end that process first (`kill {user.pid}`), or: {_end(first.pid)}")
     if not only_appends(user.flags):
-        return 0, _Refusal(f"{who}, too, writes it, and not only at its end", _end(user.pid))
+        return 0, _Refusal(f"{who} also writes it, and not only at its end", _end(user.pid))
     if user.pid == first.pid:
         return None
-    why = f"{who}, too, may have opened it, and with two that did the kernel cannot say whether somebody reads it"
+    why = f"{who} may also have opened it; with two such processes the kernel cannot tell whether one of them reads it"
     return 1, _Refusal(why, f"end all writers but one: {_end(user.pid)}")
 
 
 def _unseen(first: OpenFile) -> _Refusal:
-    why = "somebody has it open whom /proc does not show: another user, a container, the kernel, or a file on its way"
+    why = "something that /proc does not show has it open: another user, a container or the kernel"
     if os.geteuid() != 0:
         return _Refusal(why, _as_root(first))
-    return _Refusal(why, f"`losetup` and `lsof +D` may know who; or {_end(first.pid)}")
+    return _Refusal(why, f"`losetup` and `lsof +D` may show which; or {_end(first.pid)}")
 
 
 def _touch_refused(watch: punch.TouchWatch, within_s: float = 0.0) -> _Refusal | None:
     if not watch.was_touched(within_s=within_s):
         return None
-    return _Refusal("somebody opened or read it just now", "end the program that reads it, or try again later")
+    return _Refusal("a process opened or read it just now", "end the program that reads it, or try again later")
 
 
 def _named(pid: int) -> str:

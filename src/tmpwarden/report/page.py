@@ -92,15 +92,15 @@ def fullest(roots: Sequence[Document]) -> Document | None:
 
 
 def sentence(roots: Sequence[Document], totals: Document, command: str) -> tuple[str, str]:
-    """What is so, and the command that helps: `/tmp is 61 % full; 3.2 GB may go now: run`, `tmpwarden clean`."""
+    """What is so, and the command that helps: `/tmp is 61 % full; 3.2 GB can be removed now`, `tmpwarden clean`."""
     root = fullest(roots)
     states = [] if root is None else [_state(root) + _end(root)]
     if not totals["removable_entries"]:
-        return _begun("; ".join([*states, "nothing may go now"])) + ".", ""
+        return _begun("; ".join([*states, "nothing can be removed now"])) + ".", ""
     least = "at least " if totals.get("at_least") else ""
     count, amount = totals["removable_entries"], totals["removable_bytes"]
     what = size(amount) if amount else plural(count, "entry", "entries")
-    return _begun("; ".join([*states, f"{least}{what} may go now"])) + ": run", command
+    return _begun("; ".join([*states, f"{least}{what} can be removed now"])) + ": run", command
 
 
 def _begun(words: str) -> str:
@@ -232,6 +232,6 @@ def _parted(path: str) -> tuple[str, str]:
 
 
 def _owner(owner: Mapping[str, Any]) -> str:
-    state = {"alive": "alive", "dead": "gone", "absent": "gone", "unknown": "cannot tell", "none": "nobody"}
+    state = {"alive": "alive", "dead": "gone", "absent": "gone", "unknown": "not known", "none": "no session"}
     words = state.get(owner.get("state", ""), "cannot tell")
     return f"{words} (pid {owner['pid']})" if owner.get("pid") is not None else words

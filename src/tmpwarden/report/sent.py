@@ -20,10 +20,10 @@ def read(text: str) -> tuple[Document, list[Document]]:
     try:
         told = json.loads(text)
     except (ValueError, RecursionError):
-        raise ValueError("it is no JSON; `tmpwarden scan --json > FILE` writes what is drawn here") from None
+        raise ValueError("it is not JSON; `tmpwarden scan --json > FILE` writes what is drawn here") from None
     data = told["data"] if isinstance(told, dict) and "data" in told else told
     if not isinstance(data, dict) or not ("findings" in data or "users" in data):
-        raise ValueError("it holds no findings; `tmpwarden scan --json > FILE` writes what is drawn here")
+        raise ValueError("it contains no findings; create it with `tmpwarden scan --json > FILE`")
     parts = [_part(each, whose) for each, whose in _parts(data)]
     findings = [finding for part in parts for finding in part["findings"]]
     rest: Document = {name: _once([each for part in parts for each in part[name]]) for name in ("roots", "accounts")}
@@ -57,7 +57,7 @@ def _parts(data: Document) -> Iterator[tuple[Any, str]]:
 
 def _part(data: Any, whose: str) -> Document:
     if not isinstance(data, dict):
-        raise ValueError("its data is no object")
+        raise ValueError("its data is not an object")
     findings = [_row(each, _FINDING, f"finding {n}") for n, each in enumerate(_list(data.get("findings")), 1)]
     for each in findings if whose else ():
         each["agent"] = f"{whose}: {each['agent']}"
@@ -89,13 +89,13 @@ def _row(value: Any, fields: Mapping[str, tuple[Check, bool]], what: str) -> Doc
 
 def _text(value: Any) -> str:
     if not isinstance(value, str):
-        raise ValueError("is no text")
+        raise ValueError("is not a text")
     return value
 
 
 def _count(value: Any) -> int:
     if type(value) is not int or not 0 <= value <= _MOST:
-        raise ValueError("is no count")
+        raise ValueError("is not a count")
     return value
 
 

@@ -86,7 +86,7 @@ class Git:
     def _answer(self, output: bytes, end: bytes) -> bytes:
         """What stands before the mark. Raises Unclear if the mark is missing or speaks of something else."""
         if not output.endswith(end):
-            raise Unclear("git said nothing, or only a part of its answer")
+            raise Unclear("git's answer was empty or incomplete")
         try:
             with closing(os.open(self.directory, _DIRECTORY, dir_fd=self.fd)) as own:
                 head = head_in(own)
@@ -96,7 +96,7 @@ class Git:
         place = "".join(f"\n{path}" for path in ours)
         expected = os.fsencode(f"{place}\n{head or 'HEAD missing'}\n") + end
         if not output.endswith(expected):
-            raise Unclear("git answered for another repository, or for another state of it than lies on the disk")
+            raise Unclear("git answered for another repository, or for another state of it than is on disk")
         return output.removesuffix(expected)
 
     def _spawn(self, words: tuple[str, ...], given: bytes | None) -> tuple[int, bytes, bytes]:
@@ -120,7 +120,7 @@ class Git:
         except (OSError, subprocess.SubprocessError) as error:
             raise Unclear(f"git could not be run: {error}") from None
         if child.was_taken_away:
-            raise Unclear("how git ended could not be told")
+            raise Unclear("the exit status of git is not known")
         return child.returncode, output, complaint
 
     def _environment(self) -> dict[str, str]:
@@ -157,7 +157,7 @@ def _first_line(complaint: bytes) -> str:
 def program() -> str:
     found = next((path for path in _PROGRAMS if os.access(path, os.X_OK)), None) or shutil.which("git")
     if found is None:
-        raise Unclear("there is no git to ask")
+        raise Unclear("git is not installed")
     return found
 
 

@@ -42,7 +42,7 @@ class Directory:
         """A whole small file; Unclear if it is none."""
         with closing(open_unread(name, self.fd)) as fd:
             if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise Unclear(f"{name} is no plain file")
+                raise Unclear(f"{name} is not a plain file")
             content = os.read(fd, longest)
         if len(content) == longest:
             raise Unclear(f"{name} is too long")
@@ -88,7 +88,7 @@ class Directory:
             return 0
         with closing(fd):
             if not stat.S_ISREG(os.fstat(fd).st_mode):
-                raise Unclear("its index is no plain file")
+                raise Unclear("its index is not a plain file")
             if not any(_ends_in_its_checksum(fd, name) for name in ("sha1", "sha256")):
                 raise Unclear("its index is corrupt")
             return int.from_bytes(os.pread(fd, 4, _INDEX_COUNT_AT), "big")
@@ -112,7 +112,7 @@ def copy_file(directory: Directory, name: str, target: str) -> None:
     """A plain file of a git directory, whole, to a new file of ours."""
     with closing(open_unread(name, directory.fd)) as fd:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise Unclear(f"{name} is no plain file")
+            raise Unclear(f"{name} is not a plain file")
         with open(target, "xb") as file:
             while chunk := os.read(fd, _CHUNK):
                 file.write(chunk)
@@ -158,10 +158,10 @@ def _common(own: Directory) -> int:
 
 def _resolved(name: str, own: Directory, common: Directory, packed: dict[str, str] | None) -> str:
     if common.has("reftable"):
-        raise Unclear("its refs are in a form that is not read (reftable)")
+        raise Unclear("its refs are in a format that is not supported (reftable)")
     for _ in range(_DEEPEST):
         if name != "HEAD" and (not name.startswith("refs/") or {"..", "."} & set(name.split("/"))):
-            raise Unclear(f"{name} in it is no ref")
+            raise Unclear(f"{name} in it is not a ref")
         directory = own if name == "HEAD" or name.startswith(OF_A_WORKTREE) else common
         text = _text(directory, name)
         if text is None:
@@ -171,11 +171,11 @@ def _resolved(name: str, own: Directory, common: Directory, packed: dict[str, st
                 raise Unclear(f"{name} in it names no object")
             return text
         name = text.removeprefix("ref: ").strip()
-    raise Unclear(f"{name} in it leads round in a circle")
+    raise Unclear(f"{name} in it refers to itself")
 
 
 def _text(directory: Directory, name: str) -> str | None:
-    """What a loose ref says; None if there is none of this name."""
+    """What a loose ref says; None if there is not one of this name."""
     *above, last = name.split("/")
     try:
         fd = descend(directory.fd, "/".join(above))
@@ -209,14 +209,14 @@ def _packed(common: Directory) -> dict[str, str]:
         return {}
     with closing(fd):
         if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise Unclear("packed-refs is no plain file")
+            raise Unclear("packed-refs is not a plain file")
         content = b"".join(iter(lambda: os.read(fd, _CHUNK), b""))
     found: dict[str, str] = {}
     for line in content.split(b"\n"):
         if line[:1] in (b"#", b"^", b""):
             continue
         if not (match := _PACKED.fullmatch(line)):
-            raise Unclear("packed-refs has a line that is not understood")
+            raise Unclear("packed-refs has an unknown line")
         found[os.fsdecode(match[2])] = match[1].decode()
     return found
 

@@ -52,7 +52,7 @@ def _tips(repository: Repository, logged: list[str], words: Iterable[str]) -> li
     there = repository.git.output("cat-file", "--batch-check=%(objectname) %(objecttype)", given=_lines(logged))
     told = there.decode().splitlines()
     if len(told) != len(logged):
-        raise Unclear("git did not speak of every object in the reflogs")
+        raise Unclear("git did not report every object in the reflogs")
     if not (commits := [line.split()[0] for line in told if line.endswith(" commit")]):
         return []
     said = repository.git.output("rev-list", "--parents", "--stdin", *words, given=_lines(commits))
@@ -60,7 +60,7 @@ def _tips(repository: Repository, logged: list[str], words: Iterable[str]) -> li
     parents = {parent for _, *above in found for parent in above}
     tips = [oid for oid, *_ in found if oid not in parents]
     if len(tips) > _MOST:
-        raise Unclear(f"its reflogs hold more than {_MOST} lines of forgotten commits")
+        raise Unclear(f"its reflogs contain more than {_MOST} lines of forgotten commits")
     return tips
 
 

@@ -406,7 +406,7 @@ def derived_directories(top: str, also: frozenset[str] = NO_NAMES) -> Iterator[s
 
 
 def first_unique(path: str, also: frozenset[str] = NO_NAMES) -> str | None:
-    """The first thing at or below `path` that cannot be made again; None if all of it can."""
+    """The first thing at or below `path` that cannot be created again; None if all of it can."""
     return next(unique(path, also, with_repositories=True), None)
 
 

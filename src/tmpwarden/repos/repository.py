@@ -68,7 +68,7 @@ class Repository:
 
     @property
     def inside(self) -> str:
-        """Where it lies below its unit; "" is the unit itself."""
+        """Where it is below its unit; "" is the unit itself."""
         return self.path[len(self.unit.was) + 1 :]
 
 
@@ -173,7 +173,7 @@ def module(unit: Unit, path: str, directory: Directory) -> Repository:
 
 def _reached(stack: ExitStack, unit: Unit, path: str, what: str) -> Directory:
     if Reach.now().frozen(path):
-        raise Unclear(f"{what} lies on a mount that does not answer")
+        raise Unclear(f"{what} is on a mount that does not respond")
     try:
         fd = os.open(unit.now(path), os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     except OSError as error:
@@ -200,12 +200,12 @@ def _checked(repository: Repository) -> Repository:
     common = repository.common
     for name in _REFUSED:
         if common.says_something(name):
-            raise Unclear(f"parts of it lie elsewhere ({name})")
+            raise Unclear(f"parts of it are elsewhere ({name})")
     if repository.shape is not Shape.WORKTREE and common.has("commondir"):
-        raise Unclear("parts of it lie elsewhere (commondir)")
+        raise Unclear("parts of it are elsewhere (commondir)")
     for name in ("objects", "refs"):
         if not common.has_directory(name):
-            raise Unclear(f"its {name} are no directory")
+            raise Unclear(f"its {name} are not a directory")
     if repository.config.objection:
         raise Unclear(repository.config.objection)
     return repository

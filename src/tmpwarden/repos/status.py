@@ -77,7 +77,7 @@ class TreeStatus:
     branch: str
     changed: tuple[str, ...]  # modified, added, deleted, in conflict
     untracked: tuple[str, ...]  # derived ones left out; "data/" is a whole directory
-    ignored: tuple[str, ...]  # those that cannot be made again: the first such in each that git names
+    ignored: tuple[str, ...]  # those that cannot be created again: the first such in each that git names
     others: tuple[str, ...] = ()  # all that is untracked or ignored, as git names it
     has_conflicts: bool = False
     hidden: tuple[str, ...] = ()  # all that git ignores, as it names it
@@ -131,7 +131,7 @@ def status_of(
         or head != head_in(repository.own.fd)
         or branch != branch_in(repository.own).removeprefix("refs/heads/")
     ):
-        raise Unclear("git does not say of HEAD what lies on the disk")
+        raise Unclear("git reports another HEAD than is on disk")
     return TreeStatus(
         head=head,
         branch=branch,

@@ -106,7 +106,7 @@ def uncommitted(repository: Repository, excuse: Excuse) -> Iterator[str]:
     if count := sum(_has_unique(top, name, status, excuse) for name in names):
         yield counted(count, "untracked file")
     if hidden := [path for path in status.ignored if not any(is_within(path, name) for name in names)]:
-        yield f"{counted(len(hidden), 'ignored file')} that cannot be made again: {hidden[0]}"
+        yield f"{counted(len(hidden), 'ignored file')} that cannot be created again: {hidden[0]}"
 
 
 def _has_unique(top: str, name: str, status: TreeStatus, excuse: Excuse) -> bool:
@@ -125,18 +125,18 @@ def check_flags(repository: Repository) -> list[str]:
         if flag == b"?":
             others.append(name.rstrip("/"))
         elif flag.islower():
-            raise Unclear(f"git was told not to look at {name} (assume-unchanged)")
+            raise Unclear(f"git is set to ignore changes in {name} (assume-unchanged)")
         elif flag == b"S" and repository.tree.has(name):
-            raise Unclear(f"git was told not to look at {name} (skip-worktree)")
+            raise Unclear(f"git is set to ignore changes in {name} (skip-worktree)")
     if tracked < repository.own.check_index():
-        raise Unclear("git named only a part of the files in its index")
+        raise Unclear("git listed only some of the files in its index")
     return others
 
 
 def _only_of_this_worktree(repository: Repository, excuse: Excuse) -> Iterator[str]:
     """Its branch and stashes are the main repository's, and stay there."""
     if repository.own.has("locked") and excuse.objection(repository.own.line("locked")):
-        yield f"a worktree that {repository.main} has locked"
+        yield f"a worktree locked by {repository.main}"
     if is_detached(repository) and (count := commits(repository, "HEAD", "--not", *STAYS)):
         yield f"detached HEAD with {counted(count, 'commit')} that no branch has"
     yield from own_refs(repository)
@@ -224,7 +224,7 @@ def _shallow_commits(repository: Repository) -> list[str]:
         return []
     words = repository.common.read("shallow").decode("ascii", "replace").split()
     if len(words) > 1000 or not all(set(word) <= set("0123456789abcdef") for word in words):
-        raise Unclear("its list of shallow commits is odd")
+        raise Unclear("its list of shallow commits is damaged")
     return words
 
 
@@ -247,7 +247,7 @@ def _refs(repository: Repository, more: str) -> list[list[str]]:
     lines = os.fsdecode(repository.git.output("for-each-ref", form)).split("\n")
     found = [line.split("\0") for line in lines if line]
     if {name: oid for name, oid, *_ in found} != refs_in(repository.own):
-        raise Unclear("git does not name the refs that lie on the disk")
+        raise Unclear("git does not list the refs that are on disk")
     return found
 
 
@@ -283,7 +283,7 @@ def _modules(directory: Directory, name: str) -> Iterator[str]:
         elif directory.has_directory(below):
             yield from _modules(directory, below)
         else:
-            raise Unclear(f"{below} in it is no submodule")
+            raise Unclear(f"{below} in it is not a submodule")
 
 
 def counted(count: int, one: str, many: str | None = None) -> str:

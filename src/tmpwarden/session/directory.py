@@ -134,7 +134,7 @@ def check_app(app: str) -> None:
             "and underscores, the first one a letter or digit"
         )
     if app in _RESERVED:
-        raise BadArgument(f"the name {app} is taken by tmpwarden itself")
+        raise BadArgument(f"the name {app} is reserved for tmpwarden")
 
 
 def temp_dir(explicit: str | None = None) -> str:
@@ -205,6 +205,6 @@ def _refuse_free_for_all(tmp: str, folder: Folder) -> None:
     if mode & stat.S_IWOTH and not mode & stat.S_ISVTX:
         raise UnsafeScratch(
             shown(tmp),
-            "everybody may rename what lies in it (mode 0777 without the sticky bit)",
-            hint=f"chmod +t {shown(tmp)}, or point TMPDIR at a directory of your own",
+            "all users can rename files in it (mode 0777 without the sticky bit)",
+            hint=f"chmod +t {shown(tmp)}, or set TMPDIR to a directory of yours",
         )

@@ -297,7 +297,7 @@ def open_directory(app: str, tmp: str) -> SessionDirectory:
                 forget_root(app, tmp)
             if not isinstance(error, FileNotFoundError):
                 raise
-    raise explained(FileNotFoundError(2, "it is removed again and again while we make it"), os.path.join(tmp, app))
+    raise explained(FileNotFoundError(2, "it keeps being removed while it is created"), os.path.join(tmp, app))
 
 
 # `@tmpwarden.in_session("mycli")`: a function, async or not, that runs in a session of its own.

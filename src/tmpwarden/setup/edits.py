@@ -54,7 +54,7 @@ def must_answer(path: str) -> None:
     """Raises BrokenSettings where a mount on the way would keep everybody waiting who looks at `path`."""
     if point := frozen_way(path):
         raise BrokenSettings(
-            shown(path), f"the file system mounted at {shown(point)} does not answer", hint=FrozenMount.hint
+            shown(path), f"the file system mounted at {shown(point)} does not respond", hint=FrozenMount.hint
         )
 
 

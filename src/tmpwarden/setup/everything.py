@@ -31,6 +31,7 @@ class Wanted:
 
     agents: tuple[str, ...] = ()  # empty: all that are here
     guard: bool = False
+    observe: bool | None = None  # None: as it was asked for before
     timer: bool = True
     shell: str = "bash"
     tmpwarden: str = "tmpwarden"
@@ -65,7 +66,11 @@ def plan(wanted: Wanted) -> SetupPlan:
             done = apply.install(target.id, dry_run=True, **_flags(target, wanted))
         except (BrokenSettings, SetupFailed) as error:
             refused.add(target.id)
-            remaining.append(f"{error} ({error.hint})" if error.hint else str(error))
+            # the others are set up all the same, so that the hint of an install of this one alone would not be true
+            hint = (
+                "repair the file, then run `tmpwarden setup` again" if error.hint == BrokenSettings.hint else error.hint
+            )
+            remaining.append(f"{target.name} was left out: {error}" + (f" ({hint})" if hint else ""))
             continue
         changes += [Change("hooks", edit, target.id) for edit in done.changed]
         remaining += done.advice
@@ -176,7 +181,8 @@ def _chosen(names: Sequence[str]) -> tuple[Target, ...]:
 def _flags(target: Target, wanted: Wanted) -> dict[str, bool]:
     """A second setup takes nothing away that an install was asked for."""
     known = record.load(target.id)
-    return {"guard": wanted.guard or bool(known and known.guard), "observe": bool(known and known.observe)}
+    observe = bool(known and known.observe) if wanted.observe is None else wanted.observe
+    return {"guard": wanted.guard or bool(known and known.guard), "observe": observe}
 
 
 def _ways(targets: Sequence[Target], *, has_timer: bool) -> tuple[temp.Way, ...]:
@@ -187,7 +193,7 @@ def _ways(targets: Sequence[Target], *, has_timer: bool) -> tuple[temp.Way, ...]
     for target in targets:
         way = temp.way_of(target)
         if way.by == "settings" and not comes_back and target.needs_consent:
-            why = f"{target.name}: nothing here would make {way.directory} again after a reboot"
+            why = f"{target.name}: its temp directory {way.directory} disappears at reboot and nothing recreates it"
             way = temp.Way(target.id, "shell", remaining=(why,))
         ways.append(way)
     return tuple(ways)
@@ -203,7 +209,7 @@ def _tmpfiles(directories: Sequence[str]) -> Iterator[Edit]:
     path = os.path.join(os.path.dirname(places.config_dir()), _TMPFILES)
     parents = dict.fromkeys(os.path.dirname(directory) for directory in directories)
     lines = [f"d {directory} 0700 - - -\n" for directory in (*parents, *directories)]
-    text = "# tmpwarden: temp directories of agents, made again after a reboot\n" + "".join(lines)
+    text = "# tmpwarden: temp directories of agents, created again after a reboot\n" + "".join(lines)
     yield Edit(path, read(path), text.encode())
 
 
@@ -223,7 +229,10 @@ def _timer(wanted: Wanted) -> tuple[tuple[Edit, ...], str]:
     if timer.state().startswith("installed"):
         return (), ""
     if not wanted.timer:
-        return (), "Without a timer the hooks clear what ended sessions left; `tmpwarden install timer` adds one."
+        return (
+            (),
+            "No hourly clean-up: hooks clean up when sessions start and end. To add it: tmpwarden setup timer",
+        )
     try:
         return timer.install(dry_run=True).changed, ""
     except TmpwardenError as error:

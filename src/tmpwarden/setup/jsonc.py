@@ -47,11 +47,11 @@ class JsonValue:
 
 
 def parse(text: str) -> JsonValue:
-    """The one value in `text`. Raises BrokenJson, also for a key that stands there twice: agents take one of them."""
+    """The one value in `text`. Raises BrokenJson, also for a key that appears twice: agents take one of them."""
     node = _value(text, _skip(text, 0), 0)
     end = _skip(text, node.end)
     if end != len(text):
-        raise BrokenJson(text, end, "something follows the settings")
+        raise BrokenJson(text, end, "there is text after the settings")
     return node
 
 
@@ -87,7 +87,7 @@ def _container(text: str, opened: int, depth: int) -> JsonValue:
         if is_object:
             key, at = _key(text, at)
             if key in seen:
-                raise BrokenJson(text, start, f"{key!r} stands there twice")
+                raise BrokenJson(text, start, f"{key!r} appears twice")
             seen.add(key)
         member = Member(start, _value(text, at, depth + 1), key)
         node.members.append(member)

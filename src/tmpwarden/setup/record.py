@@ -100,7 +100,7 @@ def put(edit: Edit) -> None:
     """Make the file what the edit says. Raises SetupFailed if it is not any more what the edit was made for."""
     if read(edit.path) != edit.before:
         raise SetupFailed(
-            f"somebody else has just changed {shown(edit.path)}; it was left as it is", hint="run it again"
+            f"another program has just changed {shown(edit.path)}; it was not changed", hint="run it again"
         )
     status = os.stat(edit.path) if os.path.exists(edit.path) else None
     if status is not None and status.st_uid != os.geteuid():

@@ -114,7 +114,7 @@ def _refuse_what_others_can_change(base: str) -> None:
         except FileNotFoundError:
             return
         if not stat.S_ISDIR(status.st_mode) or status.st_uid != 0 or status.st_mode & 0o022:
-            raise SetupFailed(f"{shown(path)} is not a directory that only root can write", hint="remove it first")
+            raise SetupFailed(f"{shown(path)} is not a directory that only root can write to", hint="remove it first")
 
 
 def _make_dirs(path: str, mode: int) -> None:
@@ -132,7 +132,7 @@ def find_interpreter(*, for_all: bool = False) -> str:
     for path in dict.fromkeys(("/usr/bin/python3", *_on_path(), os.path.realpath(own))):
         if suits(path) and (not for_all or _is_of_the_system(path)):
             return path
-    whose = " of root's that every user may run" if for_all else ""
+    whose = " of root's that every user can run" if for_all else ""
     raise SetupFailed(f"no Python 3.11 or newer{whose} was found")
 
 

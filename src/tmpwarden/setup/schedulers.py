@@ -32,16 +32,16 @@ def best(*, system: bool) -> str:
     if places.crontab_program():
         return CRON
     if has_systemd:
-        hint = f"as root: `loginctl enable-linger {places.own_name()}`, then run this again"
+        hint = f"run `loginctl enable-linger {places.own_name()}` as root, then run this again"
         raise SetupFailed(f"no systemd of {places.own_name()} is running, and this machine has no cron", hint=hint)
-    raise SetupFailed("this machine has neither systemd nor launchd nor cron", hint=f"call `{BY_HAND}`")
+    raise SetupFailed("this machine has no systemd, launchd or cron", hint=f"call `{BY_HAND}`")
 
 
 def advice(kind: str, *, system: bool) -> tuple[str, ...]:
     """What a person should know about the choice."""
     if kind == CRON and shutil.which("systemctl") and not system:
-        start_one = f"`loginctl enable-linger {places.own_name()}`, as root, starts one"
-        return (f"No systemd of {places.own_name()} is running ({start_one}): cron does it.",)
+        start_one = f"`loginctl enable-linger {places.own_name()}`, run as root, starts one"
+        return (f"No systemd of {places.own_name()} is running ({start_one}): cron is used instead.",)
     if kind == SYSTEMD and not system and not lingers():
         return ("It runs while you are logged in; `loginctl enable-linger` keeps it running after that.",)
     return ()

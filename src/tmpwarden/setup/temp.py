@@ -69,11 +69,11 @@ def in_toml(text: str, directory: str) -> str:
     try:
         before = tomllib.loads(base)
     except tomllib.TOMLDecodeError as wrong:
-        raise NotHere(f"it is no TOML ({wrong})") from None
+        raise NotHere(f"it is not valid TOML ({wrong})") from None
     policy = before.get("shell_environment_policy", {})
     variables = policy.get("set", {}) if isinstance(policy, dict) else {}
     if not isinstance(variables, dict) or variables.get("TMPDIR", directory) != directory:
-        raise NotHere(f"TMPDIR is set there already; {paste}")
+        raise NotHere(f"TMPDIR is already set there; {paste}")
     if "TMPDIR" in variables:
         return text
     header = _SET_HEADER.search(base)
@@ -84,9 +84,17 @@ def in_toml(text: str, directory: str) -> str:
         is_right = tomllib.loads(after) == wanted
     except tomllib.TOMLDecodeError:
         is_right = False
-    if not is_right:  # an inline table, dotted keys
-        raise NotHere(f"it cannot be changed safely; {paste}")
+    if not is_right:
+        raise NotHere(_by_hand(variables, line) or f"it cannot be changed safely; {paste}")
     return after
+
+
+def _by_hand(variables: dict[str, object], line: str) -> str:
+    """TOML lets no table stand beside an inline one, or beside dotted keys, of the same name: what to write instead."""
+    if not variables:
+        return ""
+    values = ", ".join(f"{json.dumps(name)} = {json.dumps(value)}" for name, value in variables.items())
+    return f"its `set` is written inline; replace it by: set = {{ {values}, {line} }}"
 
 
 def _filtered(text: str) -> tuple[str, ...]:
@@ -102,7 +110,7 @@ def _in_dotenv(text: str, directory: str, path: str, is_new: bool) -> str:
     """The agent takes the first .env that it finds, and no other."""
     base = shells.without_block(text)
     if _TMPDIR_LINE.search(base):
-        raise NotHere("TMPDIR is set there already")
+        raise NotHere("TMPDIR is already set there")
     above = os.path.join(places.home(), ".env")
     if is_new and os.path.lexists(above):
         raise NotHere(f"it would hide {shown(above)}")

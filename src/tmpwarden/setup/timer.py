@@ -192,5 +192,5 @@ def _advice(system: bool) -> tuple[str, ...]:
     yet = (f"It removes nothing yet: {why}.",) if why else ()
     if system or os.geteuid() == 0 or os.path.exists(TMPFILES) or not shutil.which("systemd-tmpfiles"):
         return yet
-    once = f"For root, once: `echo 'x /tmp/tmpwarden-*' > {TMPFILES}` keeps the system's ageing off live scratches."
+    once = f"As root: `echo 'x /tmp/tmpwarden-*' > {TMPFILES}` keeps the system from removing live temp directories."
     return (*yet, once)

@@ -286,7 +286,7 @@ def _standing(
 
 def _names_of(path: str) -> Iterator[str]:
     """A kept path as it was written, and as the kernel calls what it leads to: so are units called. Below a mount that
-    does not answer nothing is touched."""
+    does not respond nothing is touched."""
     full = os.path.abspath(os.path.expanduser(path))
     yield full
     if not Reach.now().frozen(full):

@@ -34,7 +34,7 @@ def explain(path: str, prepared: Prepared) -> Explained:
     try:
         owner = os.lstat(full).st_uid
     except OSError:
-        raise NotFound(f"there is nothing called {shown(path)}") from None
+        raise NotFound(f"there is nothing at {shown(path)}") from None
     verdict = _verdict(full, prepared) if owner == places.uid() else None
     if verdict is not None:
         evidence = verdict.evidence
@@ -80,10 +80,10 @@ def left_to_know(receipt: Receipt) -> Iterator[str]:
     """What a person should know of a unit that went: its entry in a repository of theirs, which a clean never changes,
     and what was saved of it."""
     for each in receipt.git_entries:
-        yield f"a worktree of {shown(each)} went; `git -C {quoted(each)} worktree prune` makes it forget"
+        yield f"a worktree of {shown(each)} was removed; `git -C {quoted(each)} worktree prune` removes its entry"
     if receipt.rescued:
         path = shown(receipt.finding.path)
-        yield f"what existed only in {path} was saved first: tmpwarden rescue show {receipt.rescued}"
+        yield f"unique work in {path} was saved first: tmpwarden rescue show {receipt.rescued}"
 
 
 def _verdict(path: str, prepared: Prepared) -> Verdict | None:

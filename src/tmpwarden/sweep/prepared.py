@@ -31,8 +31,8 @@ from .weigh.weigher import Weigher
 Change = Callable[[Receipt], Receipt]
 _WENT = (Outcome.REMOVED, Outcome.QUARANTINED)
 UNWRITTEN = (
-    "the journal could not be written: until it can be, names beside the quarantine tell `tmpwarden log` what went, "
-    "and where there is no quarantine, of worthless single files only this run does"
+    "the journal could not be written: until it can be, file names beside the quarantine record what was removed; "
+    "where there is no quarantine, single files without value are only listed by this run"
 )
 
 

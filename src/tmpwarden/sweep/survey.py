@@ -75,7 +75,7 @@ class Survey:
     def warnings(self) -> tuple[str, ...]:
         """What could not be looked at, in sentences."""
         unreadable = [f"{path} could not be read" for path in self._prepared.finder.unreadable]
-        frozen = [f"the file system mounted at {path} does not answer: passed over" for path in self._prepared.frozen]
+        frozen = [f"the file system mounted at {path} does not respond: skipped" for path in self._prepared.frozen]
         return (*self._prepared.warnings, *unreadable, *frozen, *self._prepared.weigher.world.gave_up)
 
     def unmatched(self, *, in_full: bool = False) -> tuple[Unmatched, ...]:

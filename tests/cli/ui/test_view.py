@@ -130,7 +130,7 @@ def test_what_changed_after_it_was_marked_stays_and_is_told(own_world: Path) -> 
         planted.session(own_world / "tmp", name=marked.name)
         await answer_yes(pilot, app, "c")
         await until(pilot, lambda: isinstance(app.screen, TextScreen))
-        assert "changed since it was judged" in " ".join(app.screen.lines)  # type: ignore[attr-defined]
+        assert "changed after it was checked" in " ".join(app.screen.lines)  # type: ignore[attr-defined]
         assert marked.exists()
 
     drive(app, steps)
@@ -157,7 +157,7 @@ def test_why_keep_filter_and_help_answer_and_what_is_kept_cannot_be_marked(own_w
         await go_to(pilot, app, unit)
         await pilot.press("w")
         await until(pilot, lambda: isinstance(app.screen, TextScreen))
-        assert any("no process carries its session" in line for line in app.screen.lines)  # type: ignore[attr-defined]
+        assert any("no process of its session" in line for line in app.screen.lines)  # type: ignore[attr-defined]
         await pilot.press("escape")
         await answer_yes(pilot, app, "k")
         await until(pilot, lambda: app.said.startswith("Kept"))

@@ -123,7 +123,7 @@ def test_a_broken_first_configuration_is_told_at_install_in_status_by_doctor_and
     (own_world / "home" / ".claude").mkdir()
     where = f"{config}:4: guard.ask[1]"
     done = apply.install("claude", guard=True)
-    assert any(where in line and "sandbox alone is in force" in line for line in done.advice)
+    assert any(where in line and "only the preset sandbox is used" in line for line in done.advice)
 
     def told(*args: str) -> str:
         command = [sys.executable, "-m", "tmpwarden", *args, "--json"]

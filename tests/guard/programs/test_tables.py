@@ -58,8 +58,8 @@ def test_a_wrapper_by_itself_is_no_reason_to_ask(name: str) -> None:
     ("row", "complaint"),
     [
         ('names = ["a", "a"]', "a.toml: a has a row already"),
-        ('names = ["a"]\nplain = "eaten"', "a.toml: a: plain = 'eaten' is none of deleted, "),
-        ('names = ["a"]\noptions.paths = ["o"]', "a.toml: a: options.paths is none of path_written, "),
+        ('names = ["a"]\nplain = "eaten"', "a.toml: a: plain = 'eaten' is not one of deleted, "),
+        ('names = ["a"]\noptions.paths = ["o"]', "a.toml: a: options.paths is not one of path_written, "),
         ('names = ["a"]\noptions.path = ["o"]\noptions.text = ["o"]', "a.toml: a: option o is named twice"),
         ('names = ["a"]\nchange = true', "a.toml: a: change is no key of a program"),
         ('names = ["a"]\nvalued = [1]', "a.toml: a: valued is true, a text or a list of texts"),

@@ -151,7 +151,7 @@ def test_what_is_not_proven_to_be_unused_is_neither_judged_nor_expired(ours: tup
 def test_only_the_very_unit_that_was_judged_is(ours: tuple[Path, int]) -> None:
     path, fd = ours
     (path / "other").mkdir()
-    with pytest.raises(OSError, match="not what was judged"):
+    with pytest.raises(OSError, match="not what was checked"):
         judged(fd, "other", verdict_on(path / TOKEN), Nobody())
 
 
@@ -162,10 +162,10 @@ def test_an_inode_number_that_was_given_again_is_another_unit(ours: tuple[Path, 
         pytest.skip("this file system writes no births down")
     verdict = verdict_on(path / TOKEN)
     judged(fd, TOKEN, verdict, Nobody(), born_ns=born).bound.close()
-    with pytest.raises(OSError, match="not what was judged"):
+    with pytest.raises(OSError, match="not what was checked"):
         judged(fd, TOKEN, verdict, Nobody(), born_ns=born - 1)
     status = (path / TOKEN).stat()
-    with pytest.raises(OSError, match="not what was judged"):
+    with pytest.raises(OSError, match="not what was checked"):
         resumed(fd, TOKEN, begun=(status.st_dev, status.st_ino, born - 1))
 
 
@@ -178,7 +178,7 @@ def test_what_has_another_birth_is_left_alone_whatever_its_inode_number(ours: tu
         if born is None:
             pytest.skip("this file system writes no births down")
         doomed.bound.born_ns = born - 1
-        with pytest.raises(OSError, match="not what was judged"):
+        with pytest.raises(OSError, match="not what was checked"):
             doomed.look()
         assert purge(doomed).left and (path / TOKEN / "file").exists()
 
@@ -191,7 +191,7 @@ def test_a_directory_that_somebody_may_work_in_unseen_only_waits(ours: tuple[Pat
 
 def test_a_member_of_a_swarm_is_a_file_of_ours(ours: tuple[Path, int]) -> None:
     path, fd = ours
-    with pytest.raises(OSError, match="not what was judged"):
+    with pytest.raises(OSError, match="not what was checked"):
         judged(fd, TOKEN, verdict_on(path, members=("a",)), Nobody())
 
 
@@ -206,7 +206,7 @@ def test_only_a_name_that_says_so_is_resumed(ours: tuple[Path, int], name: str) 
 def test_only_what_the_intent_tells_is_resumed(ours: tuple[Path, int]) -> None:
     path, fd = ours
     status = (path / TOKEN).stat()
-    with pytest.raises(OSError, match="not what was judged"):
+    with pytest.raises(OSError, match="not what was checked"):
         resumed(fd, TOKEN, begun=(status.st_dev, status.st_ino + 1, None))
 
 
@@ -254,7 +254,7 @@ def test_nothing_is_punched_that_somebody_else_may_use(tmp_path: Path, users: Us
 
 
 def test_another_file_than_the_judged_one_is_not_punched(tmp_path: Path) -> None:
-    with (tmp_path / "log").open("ab") as file, pytest.raises(OSError, match="not what was judged"):
+    with (tmp_path / "log").open("ab") as file, pytest.raises(OSError, match="not what was checked"):
         judged(None, "", hole_in(file.fileno(), inode=1), Nobody())
 
 

@@ -126,7 +126,7 @@ def test_nothing_that_was_not_judged_goes(
 def test_another_unit_of_the_same_name_stays_however_old_it_is(condemned: Condemned) -> None:
     unit_becomes_another(condemned.shared)
     condemned.newest_ns += 10**18
-    assert condemned.purge().failed == (("", "it is not what was judged"),)
+    assert condemned.purge().failed == (("", "it is not what was checked"),)
     assert (condemned.shared / "unit" / "sub" / "member").read_text() == "precious"
 
 
@@ -137,7 +137,7 @@ def test_another_directory_of_the_same_name_stays_however_old_it_is(
     window = "compared, not yet opened"  # the first time with the unit itself
     strike(monkeypatch, mod, window, lambda: directory_becomes_another(condemned.shared), nth=2)
     condemned.newest_ns += 10**18
-    assert condemned.purge().failed == (("sub", "it is not what was judged"),)
+    assert condemned.purge().failed == (("sub", "it is not what was checked"),)
     assert (condemned.shared / "unit" / "sub" / "member").read_text() == "precious"
 
 
@@ -163,7 +163,7 @@ def test_a_tree_goes_and_its_bytes_are_counted(condemned: Condemned) -> None:
 def test_a_stopped_one_is_resumed(condemned: Condemned) -> None:
     """Whoever stopped it halfway, by a crash say, had made the directories younger."""
     (condemned.shared / "unit" / "sub" / "member").unlink()
-    assert condemned.purge().failed == (("sub", "it changed after it was judged"),)
+    assert condemned.purge().failed == (("sub", "it changed after it was checked"),)
     assert resume_in_place(condemned.fd, "unit", newest_ns=condemned.newest_ns).left == 0
     assert not (condemned.shared / "unit").exists()
 
@@ -171,13 +171,13 @@ def test_a_stopped_one_is_resumed(condemned: Condemned) -> None:
 def test_a_resumed_one_stops_at_what_came_since(condemned: Condemned) -> None:
     (condemned.shared / "unit" / "sub" / "fresh").write_text("precious")
     done = resume_in_place(condemned.fd, "unit", newest_ns=condemned.newest_ns)
-    assert done.failed == (("sub/fresh", "it changed after it was judged"),)
+    assert done.failed == (("sub/fresh", "it changed after it was checked"),)
     assert (condemned.shared / "unit" / "sub" / "fresh").read_text() == "precious"
 
 
 def test_an_empty_directory_that_was_made_since_stops_it(condemned: Condemned) -> None:
     (condemned.shared / "unit" / "sub" / "fresh").mkdir()
-    assert condemned.purge().failed == (("sub", "it changed after it was judged"),)
+    assert condemned.purge().failed == (("sub", "it changed after it was checked"),)
     assert (condemned.shared / "unit" / "sub" / "fresh").is_dir()
 
 
@@ -201,7 +201,7 @@ def test_it_works_where_nothing_can_be_made(tmp_path: Path, what: str) -> None:
 def test_a_member_of_another_user_stops_it(condemned: Condemned) -> None:
     os.chown(condemned.shared / "unit" / "sub" / "member", 65534, -1)
     condemned.newest_ns += 10**18
-    assert condemned.purge().failed == (("sub/member", "it is not what was judged"),)
+    assert condemned.purge().failed == (("sub/member", "it is not what was checked"),)
 
 
 @needs_root
@@ -219,7 +219,7 @@ def test_a_bind_mount_stops_it(condemned: Condemned, tmp_path: Path) -> None:
 def test_a_bind_mount_that_comes_at_the_last_moment_stops_it(
     condemned: Condemned, victim: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of the same file system, ours and old: nothing but the mount itself tells that it is none of the unit."""
+    """Of the same file system, ours and old: nothing but the mount itself tells that it is not one of the unit."""
     condemned.newest_ns += 10**18
     with ExitStack() as stack:
         mount = bind(victim, condemned.shared / "unit" / "sub")

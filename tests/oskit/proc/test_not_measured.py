@@ -1,4 +1,4 @@
-"""What could not be measured never reads as nobody: for every file of /proc that may fail, and every way to hide."""
+"""What could not be checked never reads as nobody: for every file of /proc that may fail, and every way to hide."""
 
 import os
 import subprocess
@@ -91,7 +91,7 @@ def test_a_process_whose_program_is_just_being_loaded_may_be_tied_by_any_variabl
         said = strike_all(both, "read", "retval=0", LOOK, str(unit))
         assert said.startswith("NotMeasured"), said
         assert f"process {holder.pid}" in said
-        assert "just being loaded" in said
+        assert "still being loaded" in said
 
 
 @pytest.mark.skipif(not os.path.exists("/usr/bin/strace"), reason="needs strace")

@@ -160,7 +160,7 @@ def test_a_process_of_another_user_that_ours_started_makes_the_look_incomplete(o
     with _as_user(ordinary_user, source, str(sudo)):
         done = _look(ordinary_user, LOOK)
         assert done.stdout.split("\n")[0] == "False", done.stdout + done.stderr
-        assert "started by this user as another one" in done.stdout
+        assert "started by this user under another user's name" in done.stdout
 
 
 @needs_root

@@ -79,7 +79,7 @@ def test_what_was_written_after_the_take_sends_it_back(
     move(waiting)
     result = clean(request_, now_ns=later(hours))
     assert len(fresh_of(unit)) == 1 and not waiting.exists()
-    assert [str(unit) in warning and "back in its place" in warning for warning in result.warnings] == [True]
+    assert [str(unit) in warning and "moved back to its place" in warning for warning in result.warnings] == [True]
     assert restorable(str(root.parent / "state" / "tmpwarden")) == {}
 
 

@@ -121,7 +121,7 @@ def test_undo_brings_nothing_back_through_the_link(victim: OrdinaryUser, to: boo
     journal_of(victim, receipt)
     squat(victim)
     words = ("--to", str(victim.home)) if to else ()
-    assert "nothing is left to bring back" in told(victim, "undo", *words)
+    assert "there is nothing to bring back" in told(victim, "undo", *words)
     assert whole(victim.home / "project") == before
 
 

@@ -265,7 +265,7 @@ def test_doctor_warns_of_a_root_that_will_be_full_within_a_day(filling: Path) ->
     told = data("doctor", "--no-probe", "--root", str(filling))["diagnoses"]
     (found,) = [each for each in told if each["check"] == "forecast"]
     assert found["status"] == "warn" and "full in about 6 h" in found["summary"]
-    assert found["detail"].startswith("by the pace of the last 3 h")
+    assert found["detail"].startswith("at the rate of the last 3 h")
 
 
 def test_doctor_says_what_was_given_back_so_far(root: Path) -> None:
@@ -273,6 +273,6 @@ def test_doctor_says_what_was_given_back_so_far(root: Path) -> None:
     assert clean(now_ns=later(1)).freed_entries == 3
     told = data("doctor", "--no-probe")["diagnoses"]
     assert [each["summary"] for each in told if each["check"] == "forecast"] == [
-        f"{root}: how fast it grows is not known yet.",
+        f"{root}: its growth is not known yet.",
         "tmpwarden gave back 12.0 KB, 3 entries so far.",
     ]

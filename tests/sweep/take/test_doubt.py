@@ -79,7 +79,7 @@ def test_why_says_what_it_hangs_on_and_neither_why_nor_scan_asks(user: OrdinaryU
     unit = hiding.session(user)
     with hiding.process(user, hiding.HIDE) as hidden:
         said = hiding.run(user, hiding.LATER, "why", str(unit)).stdout
-        assert "goes if the kernel confirms that nobody has it open" in said
+        assert "removable if the kernel confirms that no process has it open" in said
         answer = command(user, "why", str(unit))["data"]
         assert answer["verdict"] == "remove"  # type: ignore[index]
         assert f"process {hidden.pid}" in answer["doubt"]  # type: ignore[index]
@@ -191,7 +191,7 @@ def test_what_can_only_wait_there_is_not_promised_to_be_freed_by_a_purge(own_wor
     (unit / "tasks").mkdir(parents=True)
     (unit / "tasks" / "b1.output").write_text("x")
     said = in_a_container("clean", "--yes")
-    assert "can be brought back" in said and "In doubt nothing is freed sooner" in said
+    assert "can be brought back" in said and "They cannot be deleted earlier" in said
     assert "--purge" not in said
     now = [*IN_A_CONTAINER[:-2], "-m", "tmpwarden", "clean", "--purge", "--yes"]  # it has not expired yet
     subprocess.run(now, capture_output=True, check=True, timeout=60)

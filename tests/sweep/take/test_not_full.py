@@ -37,7 +37,7 @@ def test_a_move_that_is_refused_for_want_of_room_destroys_nothing_where_there_is
     monkeypatch.setattr(take, "_rename", refused)
     result = clean(now_ns=later(100))
     assert [(each.finding.path, each.detail) for each in result.failed] == [
-        (str(unit), "its move was refused for want of room, although there is room")
+        (str(unit), "moving it failed with ENOSPC although there is space")
     ]
     assert snapshot(unit) == before and in_quarantine(root) == []
     monkeypatch.undo()

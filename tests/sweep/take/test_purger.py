@@ -1,4 +1,4 @@
-"""The forked worker that purges while the sweep goes on."""
+"""The forked worker that purges while the sweep was resumed."""
 
 import errno
 import os

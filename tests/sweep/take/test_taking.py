@@ -1,4 +1,4 @@
-"""Between the judging and the take: whatever stands there now and is not what was judged stays where it is."""
+"""Between the judging and the take: whatever stands there now and is not what was checked stays where it is."""
 
 import errno
 import fcntl

@@ -108,8 +108,8 @@ def test_what_a_worker_hangs_at_is_left_to_the_next_clean_and_told(
     done = list(both.finish())
     failed = [each for each in done if each.outcome is Outcome.FAILED]
     assert len(done) == 20 and len(failed) == 1
-    assert os.listdir(directory) == [failed[0].id] and "the next clean goes on" in failed[0].detail
-    assert "no longer got on: it was ended" in both.gave_up[0]
+    assert os.listdir(directory) == [failed[0].id] and "the next clean continues" in failed[0].detail
+    assert "made no progress: it was ended" in both.gave_up[0]
 
 
 def test_a_worker_that_gets_on_has_all_the_time_it_needs(directory: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -83,7 +83,7 @@ def test_what_waits_in_quarantine_goes_back(root: Path, holder: str, request_: R
         assert not unit.exists()
         result = clean(request_, now_ns=later(hours))
         assert member_of(unit).read_text().startswith("output 0") and len(list(unit.rglob("*"))) == 4
-        assert [str(unit) in warning and "back in its place" in warning for warning in result.warnings] == [True]
+        assert [str(unit) in warning and "moved back to its place" in warning for warning in result.warnings] == [True]
     clean(now_ns=later(300))
     clean(EXPIRY, now_ns=later(400))
     assert not unit.exists() and in_quarantine(root) == []

@@ -85,10 +85,10 @@ def test_what_is_in_use_stays_and_the_run_says_that_it_was_not_enough(tmp_path: 
         with process("import sys; f = open(sys.argv[1])", str(unit / "big")):
             result = clean(Request(roots=(str(root),)), now_ns=later(0.5))
             assert unit.exists()
-            (said,) = (warning for warning in result.warnings if "nothing else may go" in warning)
+            (said,) = (warning for warning in result.warnings if "nothing else can be removed" in warning)
             assert said == (
-                f"{root} is still 100 % full (goal: 60 %), and nothing else may go (516.0 KB in use): "
-                "`tmpwarden doctor` says whose the rest is"
+                f"{root} is still 100 % full (goal: 60 %), and nothing else can be removed (516.0 KB in use): "
+                "`tmpwarden doctor` says who uses the rest"
             )
 
 

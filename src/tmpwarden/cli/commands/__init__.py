@@ -1,41 +1,45 @@
-"""One module per command, each with `command: click.Command`, imported only when that command is called. Two ways of
-one switch share a module: `WITH` says where, and the command has its own name there.
+"""One module per command, each with `command: click.Command`, imported only when that command is called. Several ways
+of one thing share a module: `WITH` says where, and the command has its own name there.
 
 The table below is what `tmpwarden --help` prints, in its order: (section, name, summary).
 """
 
+EVERYDAY, MORE = "Everyday commands", "More"
+
 TABLE: tuple[tuple[str, str, str], ...] = (
-    ("Look", "status", "How full, live sessions and their scratch, hooks, last clean, next step (the default)."),
-    ("Look", "scan", "What agents left behind, biggest first, and what may go."),
-    ("Look", "why", "Whose is this path, who uses it, and may it go?"),
-    ("Look", "ui", "All of it in the terminal, live: mark, clean, undo."),
-    ("Look", "doctor", "Why does my agent fail? One sentence, one command to run."),
-    ("Look", "report", "One HTML page: where the space is, what may go, where it is heading."),
-    ("Look", "log", "What was removed, when and why."),
-    ("Look", "metrics", "How full, what was left, what was cleaned, for Prometheus."),
-    ("Clear", "clean", "Remove what is left by owners that are gone. Asks first."),
-    ("Clear", "undo", "Bring back what the last clean put into quarantine."),
-    ("Clear", "worktrees", "Worktrees that agents made, with a proof; let the finished ones go."),
-    ("Clear", "rescue", "Save what exists nowhere else, and bring it back."),
-    ("Clear", "keep", "Never remove this path."),
-    ("Clear", "orphans", "Processes that outlived their agent: see them, end them."),
-    ("Clear", "brake", "Files that grow without end: who writes them; stop, end or punch."),
-    ("Clear", "teardown", "What an orchestrator calls when an agent ends."),
-    ("Clear", "lease", "A temp directory for an agent that you start, from any language."),
-    ("Prevent", "run", "Run any command with a private scratch directory."),
-    ("Prevent", "shellenv", "Shell functions that start the agents found here under `tmpwarden run`."),
-    ("Prevent", "setup", "Hooks, temp, timer and completion for every agent found here. Asks once."),
-    ("Prevent", "install", "Write tmpwarden into an agent's settings. Shows the change first."),
-    ("Prevent", "uninstall", "Take it out again."),
-    ("Prevent", "off", "Switch all hooks off for a while, or until `on`."),
-    ("Prevent", "on", "Switch them on again."),
-    ("Prevent", "guard", "Check a command against the guard's rules, verify them, read their log."),
-    ("Set up", "agents", "The catalogue: every agent, and every shape of file it leaves."),
-    ("Set up", "adopt", "Take names that the catalogue does not know into it."),
-    ("Set up", "config", "Settings: what is in force and where it is set; set and edit them."),
-    ("Set up", "bugreport", "What to put into a bug report; names are hashed."),
-    ("Set up", "help", "How a command is called, with examples."),
-    ("Set up", "completion", "Completion for bash, zsh or fish."),
+    (EVERYDAY, "status", "Overview: disk usage, running sessions, setup, last clean-up, next step (the default)."),
+    (EVERYDAY, "scan", "Show what agents left behind and what can be removed. Changes nothing."),
+    (EVERYDAY, "clean", "Remove what ended sessions left behind. Asks first."),
+    (EVERYDAY, "undo", "Bring back what the last clean removed."),
+    (EVERYDAY, "why", "Explain a path: owner, current users, and whether it can be removed."),
+    (EVERYDAY, "doctor", "Find out why an agent's commands fail, and what to run."),
+    (EVERYDAY, "report", "Write an HTML report: usage, what can be removed, forecast."),
+    (EVERYDAY, "ui", "Browse, clean and undo in a full-screen view."),
+    (EVERYDAY, "setup", "Set up every agent found: hooks, temp directory, hourly clean-up, completion. Asks first."),
+    (MORE, "log", "Show what was removed, when and why."),
+    (MORE, "keep", "Never remove a path."),
+    (MORE, "off", "Switch all hooks off for a while, or until `on`."),
+    (MORE, "on", "Switch the hooks on again."),
+    (MORE, "uninstall", "Remove tmpwarden from an agent's settings."),
+    (MORE, "run", "Run a command with a private temp directory."),
+    (MORE, "worktrees", "List agents' git worktrees; remove those that hold no work of their own."),
+    (MORE, "rescue", "Save work that exists nowhere else, and restore it."),
+    (MORE, "orphans", "List and end processes that outlived their agent."),
+    (MORE, "brake", "Find runaway files; pause or kill the writer, or free the space."),
+    (MORE, "guard", "Check commands against the guard's rules; list rules and decisions."),
+    (MORE, "config", "Show and change the settings."),
+    (MORE, "agents", "List the agents tmpwarden knows, and the files each leaves behind."),
+    (MORE, "adopt", "Teach tmpwarden a name pattern it does not know."),
+    (MORE, "teardown", "Remove what an ended session left behind (for orchestrators)."),
+    (MORE, "lease", "Give an agent you start a temp directory (for orchestrators)."),
+    (MORE, "shellenv", "Print shell functions that start agents under `tmpwarden run`."),
+    (MORE, "metrics", "Print usage and clean-ups for Prometheus."),
+    (MORE, "bugreport", "Print what a bug report needs; names are hashed."),
+    (MORE, "completion", "Print shell completion for bash, zsh or fish."),
+    (MORE, "help", "Show what a command does, with examples."),
 )
 
-WITH = {"on": "off", "uninstall": "install"}
+# What still works and is no longer told: `install` is `setup` for one agent, `version` is --version.
+UNTOLD = ("install", "version")
+
+WITH = {"on": "off", "uninstall": "install", "version": "help"}

@@ -25,14 +25,14 @@ from ..group import pass_call
 
 @click.command()
 @click.argument("pattern", required=False)
-@click.option("--forget", is_flag=True, help="Take PATTERN out of the catalogue again.")
+@click.option("--forget", is_flag=True, help="Forget PATTERN again.")
 @click.option("-n", "--dry-run", is_flag=True, help="Show the entry and write nothing.")
 @pass_call
 def command(call: Call, pattern: str | None, forget: bool, dry_run: bool) -> Answer:
-    """Take names like PATTERN, right in a temp root, into your catalogue. Without PATTERN: what you adopted.
+    """Teach tmpwarden a name pattern it does not know. Without PATTERN: list the patterns you added.
 
-    PATTERN is a quoted glob such as 'orch-*'. What it matches is then shown by `scan` and removed by `clean --all`, and
-    only by that: when it is 72 hours old, nobody uses it, and you said yes. Nothing else is changed.
+    PATTERN is a quoted glob such as 'orch-*'. It is compared with names directly in a temp root. `scan` then
+    lists matching items, and `clean --all` removes them after 72 hours if they are unused and you confirm.
     """
     path = os.path.join(places.config_dir(), "agents.d", adoption.FILE)
     text = _text(path)
@@ -47,7 +47,7 @@ def command(call: Call, pattern: str | None, forget: bool, dry_run: bool) -> Ans
 def _adopted(call: Call, glob: str, text: str, path: str, dry_run: bool) -> Answer:
     row_name = adoption.pattern_of(glob)
     if any(row.name == row_name for row in adoption.rows(text)):
-        return Answer({"path": path, "row": None}, lambda: [f"{shown(glob)} is adopted already."])
+        return Answer({"path": path, "row": None}, lambda: [f"{shown(glob)} was added already."])
     roots = tuple(places.temp_roots(call.roots))
     names, kind = _matching(row_name, roots, load())
     seen = f"adopted {time.strftime('%Y-%m-%d')}: {plural(len(names), 'entry', 'entries')} in {', '.join(roots)}"
@@ -56,7 +56,7 @@ def _adopted(call: Call, glob: str, text: str, path: str, dry_run: bool) -> Answ
     if not dry_run:
         _write(path, changed)
     if not names:
-        call.warn(f"nothing here is called {shown(glob)} now")
+        call.warn(f"nothing here matches {shown(glob)} now")
     data = {"path": path, "row": row.key, "name": row.name, "matches": len(names), "written": not dry_run}
     return Answer(data, lambda: _told(call, glob, row, len(names), changed if dry_run else None, path))
 
@@ -64,7 +64,7 @@ def _adopted(call: Call, glob: str, text: str, path: str, dry_run: bool) -> Answ
 def _matching(pattern: str, roots: Iterable[str], catalogue: Catalogue) -> tuple[list[str], Kind]:
     """Names that the row would take now, and what they are. BadArgument where it would take what is not for it."""
     if inside := adoption.led_into(pattern, catalogue.rows, places.uid()):
-        raise BadArgument(f"it takes in {inside}, in which rows of the catalogue look at each session by itself")
+        raise BadArgument(f"it also matches {inside}, which tmpwarden checks session by session")
     fits, names, kinds = re.compile(pattern, FLAGS), [], set()
     for place in catalogue.places(roots):
         for entry in os.scandir(place.path):
@@ -73,7 +73,7 @@ def _matching(pattern: str, roots: Iterable[str], catalogue: Catalogue) -> tuple
             kind = Kind.DIR if entry.is_dir(follow_symlinks=False) else Kind.FILE
             match = place.classify(entry.name, kind)
             if match and match.is_never:
-                raise BadArgument(f"it takes in {shown(entry.name)}, which is never removed: {match.litter.why}")
+                raise BadArgument(f"it also matches {shown(entry.name)}, which is never removed: {match.litter.why}")
             names.append(entry.name)
             kinds.add(kind if not entry.is_symlink() else Kind.ANY)
     return names, kinds.pop() if len(kinds) == 1 else Kind.ANY
@@ -91,9 +91,7 @@ def _forgotten(glob: str, text: str, path: str, dry_run: bool) -> Answer:
 
 def _listed(rows: tuple[Litter, ...], path: str) -> Answer:
     data = {"path": path, "rows": [{"row": row.key, "name": row.name, "why": row.why} for row in rows]}
-    none = [
-        "Nothing was adopted: `tmpwarden scan` shows what is of no known kind, `tmpwarden adopt 'NAME-*'` takes it in."
-    ]
+    none = ["No pattern was added yet. `tmpwarden scan` lists unrecognised names; `tmpwarden adopt 'NAME-*'` adds one."]
     return Answer(data, lambda: [f"{row.key}  {shown(row.why)}" for row in rows] or none)
 
 
@@ -103,8 +101,8 @@ def _told(call: Call, glob: str, row: Litter, count: int, text: str | None, path
         yield f"Would write this row to {shown(path)}."
         return
     yield f"Adopted: {shown(glob)} is {row.key} now ({plural(count, 'entry', 'entries')}), in {shown(path)}."
-    yield f"Goes when it is 72h old and you ask for it: {advice.command(call, 'clean', '--all', '--agent', row.agent)}"
-    yield f"To take it back: tmpwarden adopt --forget {quoted(glob)}"
+    yield f"Removable after 72 hours, on request: {advice.command(call, 'clean', '--all', '--agent', row.agent)}"
+    yield f"To forget it again: tmpwarden adopt --forget {quoted(glob)}"
 
 
 def _in_a_root(pattern: str, roots: tuple[str, ...]) -> str:
@@ -112,7 +110,7 @@ def _in_a_root(pattern: str, roots: tuple[str, ...]) -> str:
     parent, _, name = pattern.rpartition("/")
     if parent and parent not in roots:
         hint = f"the temp roots are {', '.join(map(shown, roots))}"
-        raise BadArgument(f"{shown(pattern)} is no pattern for names right in a temp root", hint=hint)
+        raise BadArgument(f"{shown(pattern)} is not a pattern for names directly in a temp root", hint=hint)
     return name
 
 

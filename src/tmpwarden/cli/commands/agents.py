@@ -49,10 +49,10 @@ class _ShowsByName(click.Group):
 @click.group(cls=_ShowsByName, invoke_without_command=True)
 @pass_call
 def command(call: Call) -> Answer:
-    """The catalogue: every agent, and every shape of file it leaves.
+    """List the agents tmpwarden knows, and the files that each leaves behind.
 
-    What is AUTO goes by itself when its owner is gone, what is ASK only with `clean --all`; what is NEVER is state, and
-    stays whatever else it may look like. A file of your own in ~/.config/tmpwarden/agents.d adds an agent.
+    AUTO: removed when its session has ended. ASK: removed only with `clean --all`. NEVER: settings, history and other
+    state, never removed. To add an agent, put a file into ~/.config/tmpwarden/agents.d.
     """
     agents = _catalogue(call).agents
     data = {"agents": [_summary(agent) for agent in agents]}
@@ -63,7 +63,7 @@ def command(call: Call) -> Answer:
 @click.argument("agent", shell_complete=kinds.agents)
 @pass_call
 def show(call: Call, agent: str) -> Answer:
-    """All that AGENT leaves: where it lies, when it goes and why."""
+    """Show all that AGENT leaves behind: where, and when it can be removed."""
     found = _catalogue(call).agent(agent)
     data = _summary(found) | {
         "session_env": list(found.session_env),
@@ -84,14 +84,14 @@ def _since(agent: str) -> str | None:
 @click.argument("file", type=kinds.AnsweringPath())
 @pass_call
 def try_(call: Call, file: str) -> Answer:
-    """Prove FILE before you use it: decode it, run its examples, plant them in a scratch and sweep them for real.
+    """Check FILE before you use it: read it, try its examples, and clean sample files in a private directory.
 
-    Nothing of yours is looked at or touched. Copy FILE to ~/.config/tmpwarden/agents.d when it passes.
+    Your own files are not read or changed. If the check passes, copy FILE to ~/.config/tmpwarden/agents.d.
     """
     rehearsal = rehearse(file)
     call.warn(*rehearsal.warnings)
     wrong = rehearsal.complaints
-    error = BadConfig(shown(file), wrong[0], hint="docs/add-an-agent.md tells what a row needs") if wrong else None
+    error = BadConfig(shown(file), wrong[0], hint="docs/add-an-agent.md explains what a row needs") if wrong else None
     return Answer(_tried(rehearsal), lambda: _told(rehearsal), error=error)
 
 
@@ -155,7 +155,7 @@ def _told(rehearsal: Rehearsal) -> Iterator[str]:
         )
         yield from (f"  {shown(sentence)}" for sentence in wrong)
     if not rehearsal.complaints:
-        yield "All as the file says. Copy it to ~/.config/tmpwarden/agents.d to use it."
+        yield "Every check passed. To use it, copy it to ~/.config/tmpwarden/agents.d."
 
 
 _A_YEAR_NS = 365 * 86400 * 10**9
@@ -175,15 +175,15 @@ class Rehearsed:
     def complaint(self) -> str | None:
         row, name = self.planted.row, os.path.basename(self.planted.path)
         if not self.planted.is_match:
-            return f"{name} is to be spared, and was taken" if self.row == row.key and self.gone_when_asked else None
+            return f"{name} must be kept, and was removed" if self.row == row.key and self.gone_when_asked else None
         if row.tier is Tier.NEVER:
-            return f"{name} is never to go, and was taken" if self.gone_when_asked else None
+            return f"{name} must never be removed, and was removed" if self.gone_when_asked else None
         if self.row != row.key:
             return f"{name} was found as {self.row or 'nothing'}"
         if row.tier is Tier.ASK and self.gone_unasked:
-            return f"{name} was taken without being asked about"
+            return f"{name} was removed, although its tier is ask"
         gone = self.gone_unasked if row.tier is Tier.AUTO else self.gone_when_asked
-        return None if gone else f"{name} was kept after a year"
+        return None if gone else f"{name} was kept, although it was a year old"
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,10 +202,10 @@ def rehearse(path: str) -> Rehearsal:
     is_built_in = os.path.realpath(os.path.dirname(path)) == os.path.realpath(BUILT_IN)
     agent, complaints = read(path, builtin=is_built_in, trusted=False)
     if agent is None:
-        first = complaints[0] if complaints else f"{path}:1: says nothing"
+        first = complaints[0] if complaints else f"{path}:1: is empty"
         where, _, sentence = first.partition(": ")
         raise BadConfig(
-            where, "; ".join([sentence, *complaints[1:]]), hint="docs/add-an-agent.md tells what a row needs"
+            where, "; ".join([sentence, *complaints[1:]]), hint="docs/add-an-agent.md explains what a row needs"
         )
     with session("tmpwarden-try") as scratch, _as_if_at_home(str(scratch.path)) as home:
         if not is_built_in:

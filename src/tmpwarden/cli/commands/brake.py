@@ -47,15 +47,15 @@ def command(
     punch: str | None,
     yes: bool,
 ) -> Answer:
-    """Files in the temp roots that grow while a process writes them: how fast, who, and when the disk is full.
+    """Find files in temp roots that keep growing: how fast, which process writes them, and when the disk is full.
 
-    While it runs it applies the limits of [brake] in config.toml to commands of agent sessions; without any it only
-    tells. --punch frees the beginning of a file that one program appends to (`>> FILE`) and nobody else has open; that
+    While it runs, it applies the limits in [brake] of config.toml to commands of agent sessions; without limits it only
+    reports. --punch frees the beginning of a file that one program appends to (`>> FILE`) and no other has open; that
     cannot be undone.
     """
     told = [each for each in (stop_pid, resume_pid, end_pid, punch) if each is not None]
     if len(told) > 1:
-        raise BadArgument("one of --stop, --resume, --end and --punch at a time")
+        raise BadArgument("--stop, --resume, --end and --punch cannot be combined")
     if stop_pid is not None:
         return _stop(call, stop_pid)
     if resume_pid is not None:
@@ -101,7 +101,7 @@ def _tell(seen: braking.BrakeLook, watch: braking.Watch, said: set[str]) -> None
             print(f"{outcome} {writer.pid}: {shown(words)}", file=sys.stderr, flush=True)
     for one in seen.growing:
         if runaway.is_runaway(one) and one.file.identity not in braked:
-            _once(f"warning: {runaway.sentence(one)}", f"{one.file.identity} runs away", said)
+            _once(f"warning: {runaway.sentence(one)}", f"{one.file.identity} is growing without limit", said)
 
 
 def _once(sentence: str, about: str, said: set[str]) -> None:
@@ -116,7 +116,7 @@ def _named(call: Call, pid: int) -> tuple[int, str]:
         raise PermissionDenied(f"whose process {pid} is could not be checked here: {unseen}", hint=f"`kill {pid}`")
     found = next((one for one in look(call.roots, named=[pid], config_file=call.config_file) if one.pid == pid), None)
     if found is None:
-        raise NotFound(f"there is no process {pid}", hint="`tmpwarden brake` lists who writes")
+        raise NotFound(f"there is no process {pid}", hint="`tmpwarden brake` lists the writers")
     if found.fate is Fate.NEVER and "session is alive" not in found.reason:
         raise PermissionDenied(
             f"process {pid} is left alone: {found.reason}", hint="signal it yourself if you are sure"
@@ -134,8 +134,8 @@ def _stop(call: Call, pid: int) -> Answer:
 
 def _resume(pid: int) -> Answer:
     if not braking.resume(pid):
-        raise NotFound(f"there is no process {pid} that we could let go on")
-    return Answer({"pid": pid, "outcome": "resumed"}, lambda: [f"{pid} goes on."])
+        raise NotFound(f"there is no process {pid} that could be resumed")
+    return Answer({"pid": pid, "outcome": "resumed"}, lambda: [f"{pid} was resumed."])
 
 
 def _end(call: Call, pid: int) -> Answer:
@@ -153,7 +153,7 @@ def _punch(call: Call, word: str, yes: bool) -> Answer:
         if not ask.yes(f"Free about {amount} of {shown(writers[0].path)}? This cannot be undone."):
             return Answer({"path": writers[0].path, "freed_bytes": 0}, lambda: ["Nothing was freed."])
     freed = punching.punch_file(writers)
-    line = f"Freed {size(freed)} of {shown(writers[0].path)}; its end is there, and its writer goes on."
+    line = f"Freed {size(freed)} of {shown(writers[0].path)}; the last 64 MB are still there, and the writer continues."
     return Answer({"path": writers[0].path, "freed_bytes": freed}, lambda: [line])
 
 

@@ -33,16 +33,22 @@ _VARIABLES = ("TMPDIR", "TMPWARDEN_ROOTS", "TMPWARDEN_DISABLE", "XDG_STATE_HOME"
 
 
 @click.command()
-@click.option("--names", is_flag=True, help="Tell paths, sessions, user and host as they are.")
+@click.option("--names", is_flag=True, help="Print paths, sessions, user and host unchanged.")
 @click.option(
-    "-n", "count", type=at_least(0), metavar="COUNT", default=_LINES, show_default=True, help="Lines of the journal."
+    "-n",
+    "count",
+    type=at_least(0),
+    metavar="COUNT",
+    default=_LINES,
+    show_default=True,
+    help="How many journal lines to include.",
 )
 @pass_call
 def command(call: Call, names: bool, count: int) -> Answer:
-    """Versions, settings, what the doctor says and the last lines of the journal, to put into a bug report.
+    """Print versions, settings, doctor's findings and the last journal lines, to paste into a bug report.
 
-    Names of files, sessions, this user and this host are replaced by marks such as #3f9a1c, the same name by the same
-    mark, with a key that nobody keeps. Nothing is sent anywhere: read it, then paste it.
+    Names of files, sessions, this user and this host are replaced by codes such as #3f9a1c (the same name, the same
+    code; the key is not stored). Nothing is sent anywhere: read it, then paste it.
     """
     discreet = Discreet(_agents(), is_open=names)
     sections: dict[str, Callable[[], object]] = {
@@ -70,7 +76,7 @@ def _section(look: Callable[[], object]) -> object:
     try:
         return look()
     except Exception as error:
-        return f"could not be told: {type(error).__name__}: {error}"
+        return f"not available: {type(error).__name__}: {error}"
 
 
 def _versions() -> dict[str, object]:

@@ -44,37 +44,37 @@ _MOST_LISTED = 40  # lines a person reads before a question
 
 @click.command()
 @click.argument("paths", metavar="[PATH]...", nargs=-1, type=UntouchedPath())
-@click.option("-n", "--dry-run", is_flag=True, help="Show what would go and touch nothing.")
-@click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask. What is in use still stays.")
-@click.option("--min-age", type=age, help="Nothing younger than this goes, whoever owned it.")
+@click.option("-n", "--dry-run", is_flag=True, help="Show what would be removed, and change nothing.")
+@click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask. Items in use are still kept.")
+@click.option("--min-age", type=age, help="Keep everything younger than this.")
 @older_than_option("Age limit for items without a known owner, for this run (default: 72h).")
 @agent_option
 @click.option(
     "--tier",
     type=click.Choice(["auto", "ask"]),
     default="auto",
-    help="`ask` also takes what goes only when you say so.",
+    help="`ask` also removes items that are not removed by default.",
 )
-@click.option("--all", "take_ask", is_flag=True, help="The same as --tier ask.")
-@click.option("--budget", "limit", type=budget, help="Go on, oldest first, until at most this much is left.")
-@click.option("--no-quarantine", is_flag=True, help="Remove for good; undo cannot bring it back.")
-@click.option("--purge", is_flag=True, help="Empty the quarantine too; nothing can be undone then.")
-@click.option("--pick", is_flag=True, help="Choose in the terminal among what may go (tmpwarden ui).")
-@click.option("--if-due", type=age, help="Only if the last clean is that long ago; as careful as a timer.")
-@click.option("--time-limit", type=age, help="Stop between two units after this time (exit 10).")
+@click.option("--all", "take_ask", is_flag=True, help="Same as --tier ask.")
+@click.option("--budget", "limit", type=budget, help="Remove the oldest first, until at most this much is left.")
+@click.option("--no-quarantine", is_flag=True, help="Delete at once, without quarantine. Cannot be undone.")
+@click.option("--purge", is_flag=True, help="Also empty the quarantine. Cannot be undone.")
+@click.option("--pick", is_flag=True, help="Choose what to remove in the full-screen view (tmpwarden ui).")
+@click.option("--if-due", type=age, help="Do nothing if the last clean was less than DURATION ago (for cron).")
+@click.option("--time-limit", type=age, help="Stop after this time, between two items (exit 10).")
 @project_option
 @all_users_option
-@click.option("-q", "--quiet", is_flag=True, help="Say nothing unless something is wrong.")
+@click.option("-q", "--quiet", is_flag=True, help="Print only errors and warnings.")
 @pass_call
 def command(call: Call, **typed: Any) -> Answer:
-    """Remove what is left by owners that are gone.
+    """Remove what ended sessions left behind.
 
-    Shows the list, says what cannot be undone, and asks. What is in use, too young, another user's, or holds git work
-    that exists nowhere else stays, whatever options are given.
+    Shows the list, says what cannot be undone, and asks. Items in use, too new, of another user, or with git work
+    that exists nowhere else are kept, whatever options you give.
 
-    With PATH (files, directories, quoted globs such as '/tmp/orch-*'): only these, by the same rules. Naming a thing
-    replaces its age limit and nothing else, so what somebody still uses stays. It goes into quarantine, and can be
-    undone, whether the catalogue knows it or not.
+    With PATH (files, directories, quoted globs such as '/tmp/orch-*'): only these, by the same rules. Naming an item
+    overrides its age limit and nothing else: if it is in use, it is kept. It goes into quarantine, and can be
+    undone, whether tmpwarden recognises it or not.
     """
     options = _Options(**typed)
     options.refuse_contradictions()
@@ -121,10 +121,12 @@ class _Options:
         choosing |= {"--if-due": self.if_due, "--all-users": self.all_users, "--project": self.projects}
         for option, value in choosing.items():
             if self.paths and value:
-                hint = "a path that you name is chosen by you"
-                raise BadArgument(f"{option} does not go together with PATH", hint=hint)
+                hint = "leave out that option, or the path"
+                raise BadArgument(f"{option} cannot be combined with PATH", hint=hint)
         if self.min_age is not None and self.max_age is not None and self.max_age < self.min_age:
-            raise BadArgument("--older-than is below --min-age", hint="--min-age is a floor for everything")
+            raise BadArgument(
+                "--older-than is below --min-age", hint="--min-age keeps everything younger; make it smaller"
+            )
 
 
 def _request(call: Call, options: _Options, limit_s: int | None) -> Request:
@@ -194,7 +196,7 @@ class _CleanOfOneUser:
         if not self.call.can_ask:
             raise WouldAsk()
         amount = size(sum(waiting))
-        return ask.yes(f"Empty the quarantine, {plural(len(waiting), 'unit')}, {amount} (cannot be undone)?")
+        return ask.yes(f"Empty the quarantine, {plural(len(waiting), 'item')}, {amount} (cannot be undone)?")
 
     def skipped(self, why: str, sentence: str) -> Answer:
         """An unattended run that has nothing to do is done."""
@@ -204,7 +206,7 @@ class _CleanOfOneUser:
     def _clean(self, stop: Stop, *, dry_run: bool) -> CleanResult:
         with Progress(wanted=not (self.call.json or self.quiet)) as progress:
             told = _Counter(progress)
-            progress.tell("Looking ...")
+            progress.tell("Checking ...")
             if self.yes and progress.is_shown:  # nobody is asked, so that no plan says how much there is
                 told.total_items = scan(self.request, now_ns=self.call.now_ns).expected(within_s=COUNTING_S) or 0
 

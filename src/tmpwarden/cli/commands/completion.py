@@ -27,7 +27,7 @@ def command(context: click.Context, shell: str | None) -> Answer:
     """
     chosen = shell or os.path.basename(os.environ.get("SHELL", ""))
     if chosen not in _SHELLS:
-        raise BadArgument("cannot tell which shell you use", hint="say bash, zsh or fish")
+        raise BadArgument("could not find out which shell you use", hint="name it: bash, zsh or fish")
     source = source_of(context, chosen)
     return Answer({"shell": chosen, "source": source}, lambda: [source])
 

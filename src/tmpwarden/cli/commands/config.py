@@ -31,15 +31,21 @@ _FLAGS = {"true": True, "yes": True, "on": True, "false": False, "no": False, "o
 _LISTS = ("words", "paths", "patterns", "argv")
 
 
-@click.group()
-def command() -> None:
-    """Settings: what is in force and where it comes from; make, change and edit config.toml."""
+@click.group(invoke_without_command=True)
+@pass_call
+def command(call: Call) -> Answer:
+    """Show the settings in force and where each is set; change or edit config.toml. Alone: `config show`."""
+    return _all(call)
 
 
 @command.command()
 @pass_call
 def show(call: Call) -> Answer:
-    """Every effective key and where it came from."""
+    """Show every setting and where it is set."""
+    return _all(call)
+
+
+def _all(call: Call) -> Answer:
     settings = load_settings(call.config_file)
     call.warn(*settings.warnings)
     keys = [(key, _plain(value), origin) for key, value, origin in settings.effective()]
@@ -111,10 +117,10 @@ def _told(value: object) -> str:
 
 
 @command.command()
-@click.option("--print", "is_printed", is_flag=True, help="Show the sample and write nothing.")
+@click.option("--print", "is_printed", is_flag=True, help="Print the sample and write nothing.")
 @pass_call
 def init(call: Call, is_printed: bool) -> Answer:
-    """Write a config.toml in which every key stands with its default, commented out, and a schema for editors."""
+    """Write a config.toml with every key and its default, commented out, and a schema for editors."""
     if is_printed:
         text = sample(Settings())
         return Answer({"sample": text}, lambda: [text.rstrip("\n")])
@@ -126,21 +132,21 @@ def init(call: Call, is_printed: bool) -> Answer:
 @command.command("set")
 @click.argument("key", shell_complete=kinds.keys)
 @click.argument("values", metavar="[VALUE]...", nargs=-1)
-@click.option("--unset", is_flag=True, help="Take the key out: its default counts again.")
+@click.option("--unset", is_flag=True, help="Remove the key from the file, so that its default applies.")
 @pass_call
 def set_key(call: Call, key: str, values: tuple[str, ...], unset: bool) -> Answer:
-    """Set KEY in config.toml and change no other byte of it.
+    """Set KEY in config.toml. Comments and layout stay as they are.
 
-    A value that cannot be meant is refused before anything is written. Lists take several values.
+    An invalid value is refused before anything is written. Lists take several values.
     """
     if bool(values) is unset:
-        raise BadArgument("say a value, or --unset", hint=f"{key}: {_key_called(key).about}")
+        raise BadArgument("give a value, or --unset", hint=f"{key}: {_key_called(key).about}")
     if call.config_file is None:
         ask.refuse_agents()
     path = _path_of(call)
     value = _change(path, key, None if unset else values)
     call.warn(*_mistakes(path))
-    told = f"{key} has its default again" if unset else f"{key} = {value}"
+    told = f"{key} is back to its default" if unset else f"{key} = {value}"
     data = {"key": key, "value": value or None, "path": path}
     return Answer(data, lambda: [f"{shown(told)} ({shown(path)})"])
 
@@ -148,12 +154,12 @@ def set_key(call: Call, key: str, values: tuple[str, ...], unset: bool) -> Answe
 @command.command()
 @pass_call
 def edit(call: Call) -> Answer:
-    """Open config.toml in $VISUAL or $EDITOR, and check it before it counts.
+    """Open config.toml in $VISUAL or $EDITOR, and check it before it is used.
 
-    You edit a copy. With a mistake in it you are asked: edit again, or leave everything as it was.
+    You edit a copy. If it has a mistake, you can edit again or discard the copy.
     """
     if not call.can_ask:
-        raise WouldAsk(hint="it needs a terminal; `tmpwarden config set KEY VALUE` does not")
+        raise WouldAsk(hint="it needs a terminal; without one use `tmpwarden config set KEY VALUE`")
     path = _path_of(call)
     with _Draft(path) as draft:
         while True:
@@ -166,7 +172,11 @@ def edit(call: Call) -> Answer:
                 return Answer({"path": path, "changed": True}, lambda: [f"Changed {shown(path)}."])
             ask.say(map(shown, wrong))
             if not ask.yes("Edit it again?"):
-                raise BadConfig(shown(path), "it had a mistake", hint="it is as it was before")
+                raise BadConfig(
+                    shown(path),
+                    "config.toml was not changed: the copy had a mistake",
+                    hint="`tmpwarden config edit` starts again",
+                )
 
 
 @command.command()
@@ -199,10 +209,10 @@ def _initialise(path: str) -> None:
 
 def _key_called(name: str) -> Key:
     if name.partition(".")[0] in ("guard", "redirect", "rows"):
-        raise BadArgument(f"{shown(name)} is no single value", hint="`tmpwarden config edit` opens the file")
+        raise BadArgument(f"{shown(name)} is not a single value", hint="`tmpwarden config edit` opens the file")
     if name not in KEYS:
         near = did_you_mean(name, KEYS)
-        raise BadArgument(f"there is no key {shown(name)}{near}", hint="`tmpwarden config show` lists them")
+        raise BadArgument(f"unknown key {shown(name)}{near}", hint="`tmpwarden config show` lists them")
     return KEYS[name]
 
 
@@ -231,7 +241,7 @@ def _change(path: str, name: str, words: tuple[str, ...] | None) -> str:
     except CannotEdit:
         line = f"{word} = {value}" if words is not None else f"no {word}"
         hint = f"`tmpwarden config edit` opens it; below [{table}] write: {line}"
-        raise BadConfig(shown(path), f"{name} is written in a way that only you should change", hint=hint) from None
+        raise BadConfig(shown(path), f"{name} is written in a form that tmpwarden does not change", hint=hint) from None
     except ValueError as wrong:  # not TOML as it stands
         raise BadConfig(shown(path), str(wrong), hint="`tmpwarden config edit` opens it") from None
     if new != text:
@@ -275,7 +285,7 @@ class _Draft:
         try:
             status = subprocess.run([*shlex.split(editor), self.copy], check=False).returncode
         except (OSError, ValueError) as wrong:
-            raise SystemRefused(shown(editor), str(wrong), hint="set $EDITOR to one that is there") from None
+            raise SystemRefused(shown(editor), str(wrong), hint="set $EDITOR to an installed editor") from None
         if status:
             raise SystemRefused(shown(editor), f"it ended with {status}", hint="nothing was changed")
 

@@ -17,21 +17,23 @@ from .. import documents
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import all_users_option, for_whom
+from ..paint import Painter
 from . import TABLE
 
+_STYLES = {"fail": "full", "warn": "warn", "unknown": "warn", "ok": "ok"}
 _MARKS = {"fail": "FAIL", "warn": "warn", "unknown": "?", "ok": "ok"}
 
 
 @click.command()
-@click.option("--no-probe", is_flag=True, help="Do not make the test write of 64 KiB.")
-@click.option("-v", "--verbose", is_flag=True, help="Also tell what is in order.")
+@click.option("--no-probe", is_flag=True, help="Skip the 64 KiB test write.")
+@click.option("-v", "--verbose", is_flag=True, help="Also list the checks that passed.")
 @all_users_option
 @pass_call
 def command(call: Call, no_probe: bool, verbose: bool, all_users: bool) -> Answer:
-    """Why does my agent fail: one sentence of cause, one command to run, the worst first.
+    """Find out why an agent's commands fail. For each problem: one sentence and one command, the worst first.
 
-    Works with a full temp directory. The only thing it writes is a test file of 64 KiB, gone at once (--no-probe).
-    Exit status 2 when something fails.
+    Works on a full disk. It writes only a 64 KiB test file, which it removes at once (--no-probe: not even that).
+    Exit status 2 if a check fails.
     """
     return for_whom(call, all_users, lambda: answered(call, no_probe, verbose))
 
@@ -57,15 +59,18 @@ def answered(call: Call, no_probe: bool, verbose: bool) -> Answer:
 
 def _lines(found: Sequence[Diagnosis], verbose: bool) -> Iterator[str]:
     told = [d for d in found if verbose or d.status != "ok"]
+    paint = Painter()
     for diagnosis in told:
-        yield f"{_MARKS[diagnosis.status]:<5} {diagnosis.summary}"
+        mark = _MARKS[diagnosis.status]
+        yield f"{paint(mark, _STYLES[diagnosis.status])}{' ' * (6 - len(mark))}{diagnosis.summary}"
         if diagnosis.detail:
             yield f"      {diagnosis.detail}"
         if diagnosis.remedy:
-            yield f"      run: {diagnosis.remedy}"
+            yield f"      run: {paint(diagnosis.remedy, 'command')}"
     if not told:
-        yield "Nothing is wrong with the temp directories here."
+        yield "No problems found."
     if not verbose:
         for diagnosis in found:
             if diagnosis.status == "ok" and diagnosis.remedy:
-                yield f"hint  {diagnosis.summary} {diagnosis.remedy}"
+                yield f"{paint('hint', 'head')}  {diagnosis.summary}"
+                yield f"      run: {paint(diagnosis.remedy, 'command')}"

@@ -31,20 +31,25 @@ _EXITS = {"ask": 20, "deny": 21}
 _EACH = ("SAYS", "RULE", "COMMAND")
 
 
-@click.group()
-def command() -> None:
-    """Temp writes stay in the scratch; destructive commands run freely only there."""
+@click.group(invoke_without_command=True)
+@pass_call
+def command(call: Call) -> Answer:
+    """Rules for agents' commands: temp files go into the session's directory, destructive commands need a yes."""
+    text = click.get_current_context().get_help()
+    return Answer({"help": text}, lambda: [text])
 
 
 @command.command()
 @click.argument("text", metavar="COMMAND")
-@click.option("--cwd", metavar="DIR", help="Where it would run. Default: here.")
-@click.option("--scratch", metavar="DIR", help="The session's scratch. Default: $TMPDIR if that is one.")
-@click.option("--project", metavar="DIR", help="The project. Default: the working directory.")
-@click.option("--preset", metavar="NAME", help="Judge by this preset (or a,b) alone, without your config.")
-@click.option("--agent", metavar="NAME", help="Answer as this agent would be answered.")
-@click.option("--agent-version", metavar="V", help="Its version, as 2.1.325. Default: that of the program on PATH.")
-@click.option("--exit-code", is_flag=True, help="Exit with 20 for ask, 21 for deny; of several the worst.")
+@click.option("--cwd", metavar="DIR", help="The working directory (default: this one).")
+@click.option("--scratch", metavar="DIR", help="The session's temp directory (default: $TMPDIR, if it is one).")
+@click.option("--project", metavar="DIR", help="The project (default: the working directory).")
+@click.option("--preset", metavar="NAME", help="Use only this preset (or a,b), without your config.")
+@click.option("--agent", metavar="NAME", help="Answer in this agent's own protocol.")
+@click.option(
+    "--agent-version", metavar="V", help="Its version, such as 2.1.325 (default: that of the program on PATH)."
+)
+@click.option("--exit-code", is_flag=True, help="Exit with 20 for ask, 21 for deny (the worst one counts).")
 @pass_call
 def check(
     call: Call,
@@ -57,7 +62,7 @@ def check(
     agent_version: str | None,
     exit_code: bool,
 ) -> Answer:
-    """What the guard says about COMMAND: how it would run, each command in it, the rule that decided, and why.
+    """Show what the guard decides about COMMAND: how it would run, which rule decided, and why.
 
     With - as COMMAND: one command a line from stdin, plain or as JSON {"command": ..., "cwd": ...}; one JSON object a
     line for each.
@@ -94,7 +99,7 @@ def _asked(line: str, here: str) -> tuple[str, str]:
             return command, os.path.abspath(cwd)
     except (ValueError, KeyError):
         pass
-    raise BadArgument(f"not a command: {shown(line[:80])}", hint='a line is {"command": "..."} or plain')
+    raise BadArgument(f"not a command: {shown(line[:80])}", hint='write {"command": "..."}, or the command alone')
 
 
 def _own_scratch(call: Call) -> str:
@@ -103,7 +108,7 @@ def _own_scratch(call: Call) -> str:
     if f"/tmpwarden-{places.uid()}/" in told:
         return os.path.abspath(told)
     assumed = f"/tmp/tmpwarden-{places.uid()}/session"
-    call.warn(f"no session here: {assumed} is taken as the scratch (--scratch DIR names another)")
+    call.warn(f"no session here: using {assumed} as its temp directory (--scratch DIR names another)")
     return assumed
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import click
 
+from ... import __version__
 from ...text import did_you_mean
 from .. import kinds
 from ..call import Answer
@@ -13,10 +14,16 @@ from ..call import Answer
 @click.argument("words", metavar="[COMMAND]...", nargs=-1, shell_complete=kinds.commands)
 @click.pass_context
 def command(context: click.Context, words: tuple[str, ...]) -> Answer:
-    """How a command is called, what it does, and examples. The same as `tmpwarden COMMAND --help`."""
+    """Show what a command does, its options and examples. Same as `tmpwarden COMMAND --help`."""
     root = context.find_root()
     text = _context_of(root, words).get_help()
     return Answer({"command": " ".join(("tmpwarden", *words)), "help": text}, lambda: [text])
+
+
+@click.command()
+def version() -> Answer:
+    """Print the version. Same as `tmpwarden --version`."""
+    return Answer({"version": __version__}, lambda: [f"tmpwarden {__version__}"])
 
 
 def _context_of(root: click.Context, words: tuple[str, ...]) -> click.Context:

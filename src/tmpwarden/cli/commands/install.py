@@ -24,12 +24,12 @@ _NOTHING = "Nothing was changed."
 
 @click.command()
 @click.argument("what", required=False, metavar="[AGENT|timer]", type=_NAMES)
-@click.option("--guard", is_flag=True, help="Also keep temp writes inside the scratch (a hook before each tool call).")
-@click.option("--observe", is_flag=True, help="Remove nothing: only record what would have been removed.")
-@click.option("-n", "--dry-run", is_flag=True, help="Show the change and make none.")
-@click.option("-y", "--yes", is_flag=True, help="Do not ask. Without a terminal nobody is asked either.")
-@click.option("--include-backlog", is_flag=True, help="Unattended runs may also take what is older than this install.")
-@click.option("--system", is_flag=True, help="With timer, as root: one timer for every user of this machine.")
+@click.option("--guard", is_flag=True, help="Also check each command before it runs (a hook before each tool call).")
+@click.option("--observe", is_flag=True, help="Remove nothing: hooks only log what they would have removed.")
+@click.option("-n", "--dry-run", is_flag=True, help="Show the changes without making them.")
+@click.option("-y", "--yes", is_flag=True, help="Do not ask (it never asks without a terminal).")
+@click.option("--include-backlog", is_flag=True, help="Automatic clean-up may also remove items older than this setup.")
+@click.option("--system", is_flag=True, help="With timer, as root: one timer for all users of this machine.")
 @click.option("--metrics", metavar="DIR", help="With timer --system: write DIR/tmpwarden.prom for node_exporter.")
 @pass_call
 def command(
@@ -45,13 +45,12 @@ def command(
 ) -> Answer:
     """Write tmpwarden into an agent's settings, as hooks: shows the change and asks. Without a name: the agents found
     here and their state. For all of them at once: `tmpwarden setup`."""
-    if metrics is not None and not (what == "timer" and system):
-        raise BadArgument("--metrics goes with `install timer --system`", hint="`tmpwarden metrics` prints your own")
+    check_metrics(metrics, what, system)
     if what is None:
         return _table()
     is_asked = call.can_ask and not yes and not dry_run
     if what == "timer":
-        return _timer(system, metrics or "", dry_run, is_asked)
+        return timer(system, metrics or "", dry_run, is_asked)
     from ...setup.apply import install, is_guarded
 
     if not (guard or dry_run) and is_guarded(what):
@@ -93,17 +92,23 @@ def _table() -> Answer:
 
     def text() -> Iterator[str]:
         if not found:
-            yield f"No agent was found here. tmpwarden knows {', '.join(FACTS)}."
+            yield f"No agent was found. tmpwarden knows {', '.join(FACTS)}."
         for seen in found:
             is_at = f"{seen.state}, guard" if seen.guard else seen.state
             yield f"{seen.id:<9} {is_at:<18} {seen.name}, {shown(seen.settings)}"
         yield f"{'timer':<9} {state()}"
-        yield "`tmpwarden install NAME` sets one up, `--dry-run` shows the change first."
+        yield "To set one up: tmpwarden setup NAME. With --dry-run it only shows the changes."
 
     return Answer({"agents": agents, "timer": state()}, text)
 
 
-def _timer(system: bool, metrics: str, dry_run: bool, is_asked: bool) -> Answer:
+def check_metrics(metrics: str | None, what: str | None, system: bool) -> None:
+    """Raises BadArgument."""
+    if metrics is not None and not (what == "timer" and system):
+        raise BadArgument("--metrics needs `setup timer --system`", hint="`tmpwarden metrics` prints your own")
+
+
+def timer(system: bool, metrics: str, dry_run: bool, is_asked: bool) -> Answer:
     from ...lifecycle import textfile
     from ...setup import timer
 
@@ -133,27 +138,26 @@ def _installed(name: str, agent: str, changed: bool, observe: bool, advice: tupl
     from ...sweep.weigh.unattended import refusal
 
     verb = "Recorded, not removed" if observe else "Removed"
-    what = "stale cwd files (1 min), scratch of ended sessions, left-overs of dead ones (hourly)"
-    why = "" if observe else refusal()
-    yield (
-        f"Sessions get no temp directory, and nothing is removed by itself: {why}."
-        if why
-        else (f"{verb} from now on: {what}.")
-    )
-    yield "Never: anything in use, another user's, transcripts and settings, git work that exists nowhere else."
-    yield f"To stop: `tmpwarden uninstall {agent}`, or for a while: `tmpwarden off --for 1h`."
-    yield "To undo: `tmpwarden log` shows what went, `tmpwarden undo` brings it back for 24 hours."
+    if why := "" if observe else refusal():
+        yield f"Sessions get no temp directory, and nothing is removed automatically: {why}."
+    else:
+        yield f"{verb} from now on: temp files of ended sessions, and what crashed sessions left behind (hourly)."
+    yield "Never removed: items in use, other users' files, settings, transcripts, and unique git work."
+    yield f"To uninstall: tmpwarden uninstall {agent}. To pause it: tmpwarden off --for 1h"
+    yield "To see what was removed: tmpwarden log. To bring it back within 24 hours: tmpwarden undo"
     yield from advice
 
 
 @click.command()
-@click.argument("what", metavar="AGENT|timer", type=_NAMES)
-@click.option("-n", "--dry-run", is_flag=True, help="Show the change and make none.")
+@click.argument("what", required=False, metavar="[AGENT|timer]", type=_NAMES)
+@click.option("-n", "--dry-run", is_flag=True, help="Show the changes without making them.")
 @pass_call
-def uninstall(call: Call, what: str, dry_run: bool) -> Answer:
-    """Take tmpwarden out of an agent's settings; a file nobody else changed gets its old bytes back."""
+def uninstall(call: Call, what: str | None, dry_run: bool) -> Answer:
+    """Remove tmpwarden from an agent's settings. Without a name: list where it is installed."""
     from ...setup import apply, timer
 
+    if what is None:
+        return _where()
     if not dry_run:
         ask.refuse_agents()
     done = timer.uninstall(dry_run=dry_run) if what == "timer" else apply.uninstall(what, dry_run=dry_run)
@@ -164,8 +168,31 @@ def uninstall(call: Call, what: str, dry_run: bool) -> Answer:
 
     def text() -> Iterator[str]:
         for edit in done.changed:
-            yield f"{'restored' if edit.is_former else 'took tmpwarden out of'} {shown(edit.path)}"
+            yield f"{'restored' if edit.is_former else 'removed tmpwarden from'} {shown(edit.path)}"
         if not paths:
-            yield f"There was nothing of tmpwarden in the settings of {what}."
+            yield f"tmpwarden was not in the settings of {what}."
 
     return Answer(data, text)
+
+
+def _where() -> Answer:
+    """What `uninstall NAME` could be called with."""
+    from ...setup.apply import table
+    from ...setup.timer import state
+
+    found = [seen for seen in table() if seen.state != "absent"]
+    scheduled = state()
+    agents = [{"agent": seen.id} | documents.of(seen, "name", "state", "settings", "guard") for seen in found]
+
+    def text() -> Iterator[str]:
+        for seen in found:
+            yield f"{seen.id:<9} {seen.name}: {seen.state}"
+            yield f"  {shown(seen.settings)}"
+        if scheduled.startswith("installed"):
+            yield f"{'timer':<9} {scheduled}"
+        elif not found:
+            yield "tmpwarden is not installed for any agent."
+            return
+        yield "To remove one: tmpwarden uninstall NAME. To remove all: tmpwarden setup --remove"
+
+    return Answer({"agents": agents, "timer": scheduled}, text)

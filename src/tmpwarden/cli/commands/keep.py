@@ -24,12 +24,12 @@ _MOST_LINKS = 40  # as many as the kernel follows
 
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, type=UntouchedPath(), shell_complete=kinds.kept_paths)
-@click.option("--forget", is_flag=True, help="Take PATH off the list again.")
+@click.option("--forget", is_flag=True, help="Remove PATH from the list.")
 @pass_call
 def command(call: Call, paths: tuple[str, ...], forget: bool) -> Answer:
-    """Never remove PATH, nor what lies in it, nor what it lies in, nor what it leads to. Without PATH: the list.
+    """Never remove PATH, what is in it, the directories above it, or what it links to. Without PATH: show the list.
 
-    Kept in the file `keep` beside config.toml; the key `paths` of [keep] in config.toml counts as well. `pid:1234`
+    The list is the file `keep` beside config.toml; `paths` in [keep] of config.toml counts too. `pid:1234`
     keeps `tmpwarden orphans` from ending that process, `process:GLOB` from ending any whose command line matches.
     """
     if forget:
@@ -44,7 +44,7 @@ def command(call: Call, paths: tuple[str, ...], forget: bool) -> Answer:
         add(wanted)
         for path in wanted:
             if not os.path.lexists(path):
-                call.warn(f"there is nothing at {shown(path)} now; it is kept from the moment that it appears")
+                call.warn(f"there is nothing at {shown(path)} yet; it is kept once it appears")
     listed = load_settings(call.config_file).keep_paths
     kept = kept_processes.read().entries
     data = {"paths": list(listed), "processes": list(kept)}

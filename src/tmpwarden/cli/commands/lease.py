@@ -23,33 +23,31 @@ from .teardown import answered
 _COLUMNS = ("AGENT", "SESSION", "STATE", ">AGE", "PROCESSES")
 _pid = click.option("--pid", type=pid_number, metavar="PID", help="The process that owns it: yours, or the agent's.")
 _start = click.option(
-    "--start", type=at_least(0), metavar="TICKS", help="When it started, as `open` and `list` say; else any."
+    "--start", type=at_least(0), metavar="TICKS", help="Its start time, as `open` and `list` print it (default: any)."
 )
 
 
 @click.group(invoke_without_command=True)
 @pass_call
 def command(call: Call) -> Answer:
-    """A temp directory for an agent that you start: open it before, close it after.
+    """Give an agent that you start a temp directory: open it before, close it after.
 
-    For programs in any language, with --json. A directory stays as long as one of the processes that opened it lives,
-    or something still uses it. If they crash, the next clean-up removes it; `lease list` shows what is open.
+    For programs in any language, with --json. The directory is kept while a process that opened it is running,
+    or anything still uses it. After a crash, the next clean-up removes it. `lease list` shows what is open.
     """
     return _listed(call)
 
 
 @command.command("open")
-@click.option("--session", metavar="ID", help="What to call it; default: a random name.")
-@click.option(
-    "--agent", metavar="A", shell_complete=agent_ids, help="Whose files these will be; `agents` lists the known ones."
-)
+@click.option("--session", metavar="ID", help="The session's name (default: a random one).")
+@click.option("--agent", metavar="A", shell_complete=agent_ids, help="The agent (`tmpwarden agents` lists them).")
 @_pid
 @_start
 @pass_call
 def open_(call: Call, session: str | None, agent: str | None, pid: int | None, start: int | None) -> Answer:
-    """Make the temp directory of a session, owned by a process. Prints its path.
+    """Create a session's temp directory, owned by a process, and print its path.
 
-    Called again for the same session it gives the same directory, and a second process then owns it too.
+    Called again for the same session, it returns the same directory, and the second process owns it too.
     """
     if len(call.roots) > 1:
         raise BadArgument("only one --root can hold the directory")
@@ -60,16 +58,18 @@ def open_(call: Call, session: str | None, agent: str | None, pid: int | None, s
 
 
 @command.command()
-@click.option("--session", metavar="ID", required=True, help="The name that `open` was given or has said.")
-@click.option("--agent", metavar="A", shell_complete=agent_ids, help="Only if two agents have a session of this name.")
+@click.option("--session", metavar="ID", required=True, help="The session's name, as given to `open` or printed by it.")
+@click.option(
+    "--agent", metavar="A", shell_complete=agent_ids, help="Needed only if two agents have a session of this name."
+)
 @_pid
 @_start
-@click.option("--wait", is_flag=True, help="Wait for the purge too, not for the renames only.")
+@click.option("--wait", is_flag=True, help="Return only when everything is deleted, not just moved away.")
 @pass_call
 def close(call: Call, session: str, agent: str | None, pid: int | None, start: int | None, wait: bool) -> Answer:
-    """Give a session's directory back. The last owner to do so removes it, as `tmpwarden teardown` does.
+    """Give a session's directory back. When its last owner does, it is removed, as by `tmpwarden teardown`.
 
-    What something still uses stays until it does not. Safe to call twice.
+    Items in use are kept until they no longer are. Safe to call twice.
     """
     closed = leasing.give_back(
         session, agent, _named(pid), start, roots=call.roots, config_file=call.config_file, wait=wait
@@ -80,14 +80,14 @@ def close(call: Call, session: str, agent: str | None, pid: int | None, start: i
 @command.command("list")
 @pass_call
 def list_(call: Call) -> Answer:
-    """Every lease: whose it is, and which of its processes live."""
+    """List every lease, its session, and which of its processes are running."""
     return _listed(call)
 
 
 def _named(pid: int | None) -> int:
     if pid is None:
         hint = "$$ in a shell, process.pid in Node, os.Getpid() in Go, std::process::id() in Rust"
-        raise BadArgument("--pid is missing: whose is it?", hint=hint)
+        raise BadArgument("--pid is missing: it says which process owns the directory", hint=hint)
     return pid
 
 

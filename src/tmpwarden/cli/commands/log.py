@@ -25,20 +25,20 @@ from ..kinds import age, agent_option, at_least
 from ..table import Row, draw
 from ..wording import sentence
 
-_COLUMNS = ("TIME", "", ">SIZE", "LITTER", "UNDO", "WHY")
+_COLUMNS = ("TIME", "", ">SIZE", "KIND", "UNDO", "WHY")
 _FIELDS = ("time", "t", "id", "path", "row", "agent", "outcome", "reason", "bytes", "entries", "count", "detail")
 
 
 @click.command()
 @click.option(
-    "-n", "count", type=at_least(1), metavar="COUNT", default=20, show_default=True, help="How many, the newest."
+    "-n", "count", type=at_least(1), metavar="COUNT", default=20, show_default=True, help="How many (the newest)."
 )
-@click.option("--since", metavar="AGE", type=age, help="Only the last AGE, as 24h or 7d.")
+@click.option("--since", metavar="DURATION", type=age, help="Only the last DURATION, such as 24h or 7d.")
 @agent_option
-@click.option("--observed", is_flag=True, help="What observing hooks would have removed (`install --observe`).")
+@click.option("--observed", is_flag=True, help="What hooks would have removed (`setup --observe`).")
 @pass_call
 def command(call: Call, count: int, since: int | None, wanted: tuple[str, ...], observed: bool) -> Answer:
-    """What was removed and what came back, when and why, oldest first. An ID can be handed to `tmpwarden undo`."""
+    """Show what was removed and brought back, when and why, oldest first. `tmpwarden undo ID` brings one item back."""
     state = places.state_dir()
     for agent in wanted:
         load().agent(agent)
@@ -107,7 +107,7 @@ def _lines(
     wish: _Wish,
 ) -> Iterable[str]:
     if not entries:
-        return ["Nothing has been removed yet." if wish == _Wish() else "Nothing that fits has been removed."]
+        return ["Nothing was removed yet." if wish == _Wish() else "Nothing that matches was removed."]
     rows = [
         Row(
             (
@@ -164,9 +164,9 @@ def _observed_lines(found: Sequence[tuple[dict[str, Any], bool | None]], total: 
     for entry, since in found:
         names: Sequence[object] = entry.get("names") or []
         path = f"{shown(str(entry.get('path')))}/{shown(str(names[0]))}" if len(names) == 1 else _path(entry)
-        suffix = "; used since" if since else "; not measured since" if since is None else ""
+        suffix = "; used again since" if since else "; later use could not be checked" if since is None else ""
         yield f"{shown(str(entry.get('time', '?')))}  would have removed {path}: {_reason(entry)}{suffix}"
     if total:
-        yield f"Would have been wrong: {wrong} of {total}."
+        yield f"Used again afterwards: {wrong} of {total}."
     else:
-        yield "Nothing was observed yet: `tmpwarden install --observe` lets hooks only watch."
+        yield "Nothing was logged yet. With `tmpwarden setup --observe`, hooks only log what they would have removed."

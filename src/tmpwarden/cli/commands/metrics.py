@@ -22,7 +22,7 @@ from ..kinds import AnsweringPath, all_users_option, write_output
 @all_users_option
 @pass_call
 def command(call: Call, output: str | None, all_users: bool) -> Answer:
-    """Space, left-overs, totals, sessions and the doctor's checks in the Prometheus text format.
+    """Print usage, leftovers, totals, sessions and doctor's checks in the Prometheus text format.
 
     No series has a path or a session in its labels. Nothing is changed. For a whole host, every hour, read by
     node_exporter's textfile collector: `tmpwarden install timer --system --metrics DIR`.

@@ -17,12 +17,12 @@ from ..kinds import age
 
 
 @click.command()
-@click.option("--for", "for_s", type=age, metavar="DURATION", help="Switch on again by itself after this time.")
+@click.option("--for", "for_s", type=age, metavar="DURATION", help="Switch on again automatically after this time.")
 @pass_call
 def command(call: Call, for_s: int | None) -> Answer:
-    """Switch all hooks off: nothing is guarded, cleaned up or given a temp directory by them.
+    """Switch all hooks off: no guard, no clean-up, no temp directories.
 
-    Each new session is told. Commands and timers work as before. `tmpwarden on` switches the hooks on again.
+    Each new session says so. Commands and timers work as before. `tmpwarden on` switches the hooks on again.
     """
     ask.refuse_agents()
     own_dirs.make_private_dir(places.config_dir())
@@ -32,7 +32,7 @@ def command(call: Call, for_s: int | None) -> Answer:
         os.utime(path(), (until, until))
     when = "" if for_s is None else f" for {duration(for_s)}, until {time.strftime('%H:%M', time.localtime(until))}"
     data = {"off": True, "until": until, "file": path()}
-    return Answer(data, lambda: [f"Hooks are off{when} ({shown(path())}). On again: tmpwarden on"])
+    return Answer(data, lambda: [f"Hooks are off{when} ({shown(path())}). To switch them on again: tmpwarden on"])
 
 
 def path() -> str:
@@ -53,6 +53,6 @@ def off_until() -> float | None:
 @click.command()
 @pass_call
 def on(call: Call) -> Answer:
-    """Switch the hooks on again that `tmpwarden off` has switched off."""
+    """Switch the hooks on again after `tmpwarden off`."""
     own_files.remove_file(path())
     return Answer({"off": False}, lambda: ["Hooks are on."])

@@ -27,12 +27,11 @@ _SHORT_SESSION = 8
 @click.group(invoke_without_command=True)
 @pass_call
 def command(call: Call) -> Answer:
-    """Processes that outlived their agent: tool servers, headless browsers, dev servers, and what they hold.
+    """List processes that outlived their agent (tool servers, browsers, dev servers) and what they hold.
 
-    A process is listed when it carries a session that is not alive, or when it is a tool server (MCP) whose standard
-    input has no other end any more. `end` stands where the session is proven dead and the program is a known kind of
-    left-over, and where such a tool server was seen twice, ten minutes apart. The rest is kept, and can be ended by
-    naming it.
+    A process is listed if it belongs to a session that has ended, or if it is a tool server (MCP) whose standard input
+    has no other end any more. It is marked `end` if that is certain and the program is a known kind of leftover; such
+    a tool server, if it was seen twice, ten minutes apart. The rest is kept; name a PID to end one of them.
     """
     found, unseen = looked(call), proven.doubt()
     data = {"processes": [document(one) for one in found], "checked": not unseen}
@@ -50,14 +49,14 @@ def looked(call: Call) -> Sequence[Orphan]:
 @command.command("end")
 @click.argument("pids", metavar="[PID]...", nargs=-1, type=at_least(2))
 @click.option("--kind", type=click.Choice(KINDS), help="Only this kind of program.")
-@click.option("-n", "--dry-run", is_flag=True, help="Show what would end and touch nothing.")
+@click.option("-n", "--dry-run", is_flag=True, help="Show what would be ended, and end nothing.")
 @click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask.")
 @pass_call
 def end(call: Call, pids: tuple[int, ...], kind: str | None, dry_run: bool, yes: bool) -> Answer:
-    """End what may end, or the processes named by PID: TERM, five seconds, then KILL.
+    """End the processes marked `end`, or those named by PID: TERM, then KILL after five seconds.
 
-    What somebody may still need is refused even by its number: another user's, one at a terminal or in tmux, a
-    service, a database, an agent, anything of a live session, or of none. Each refusal says why.
+    Processes that may still be needed are refused even by PID: another user's, one at a terminal or in tmux, a
+    service, a database, an agent, or one of a running session or of none. Each refusal says why.
     """
     if unseen := proven.doubt():
         raise PermissionDenied(not_checked(unseen).rstrip("."), hint="`ps` lists processes, `kill PID` ends one")
@@ -141,7 +140,7 @@ def document(one: Orphan) -> documents.Document:
 
 def lines(found: Sequence[Orphan], for_a_person: bool) -> Iterable[str]:
     if not found:
-        return ["No process has outlived its agent here."]
+        return ["No process outlived its agent."]
     return draw(_COLUMNS, [_row(one) for one in found], for_a_person=for_a_person, path_title="COMMAND")
 
 
@@ -166,6 +165,6 @@ def _short(command: str) -> str:
 
 
 def ended_lines(ended: Sequence[Ended]) -> Iterator[str]:
-    words = {"ended": "ended", "killed": "ended, by KILL", "gone": "had ended already", "stayed": "DID NOT END"}
+    words = {"ended": "ended", "killed": "ended, by KILL", "gone": "had already ended", "stayed": "DID NOT END"}
     for one in ended:
         yield f"{one.pid}  {words[one.outcome]}: {_short(one.command)}"

@@ -58,16 +58,16 @@ Document = dict[str, Any]
     type=AnsweringPath(),
     help="Where to; - is stdout.",
 )
-@click.option("--open", "opens", is_flag=True, help="Show it in your browser.")
+@click.option("--open", "opens", is_flag=True, help="Open it in your browser.")
 @click.option(
     "--from", "source", metavar="FILE", type=AnsweringPath(), help="Draw what `scan --json` wrote; - is stdin."
 )
-@click.option("--full", is_flag=True, help="Measure what is of no known kind too, however long that takes.")
+@click.option("--full", is_flag=True, help="Also measure everything that is not recognised, however long it takes.")
 @pass_call
 def command(call: Call, output: str, opens: bool, source: str | None, full: bool) -> Answer:
-    """One HTML page: where the space is, what may go, what stays and why, and when a root will be full.
+    """Write an HTML report: what uses the space, what can be removed, what is kept and why, and a forecast.
 
-    The page is whole in itself: it loads nothing, sends nothing, and only you can read the file. Its numbers are those
+    The page loads nothing and sends nothing, and only you can read the file. Its numbers are those
     of `scan --json` at that moment.
     """
     document, findings = _from(source) if source is not None else _from_here(call, full)
@@ -81,7 +81,7 @@ def command(call: Call, output: str, opens: bool, source: str | None, full: bool
     path = os.path.abspath(output)
     write_output(path, made, 0o600)
     if opens and not _opened(path):
-        call.warn("no browser could be started here; open the file yourself")
+        call.warn("no browser could be started; open the file yourself")
     return Answer(_told(path, made, document), lambda: [_sentence(document), f"{shown(path)} ({size(len(made))})"])
 
 
@@ -107,7 +107,7 @@ def _from(source: str) -> tuple[Document, list[Document]]:
     try:
         document, findings = sent.read(text)
     except ValueError as problem:
-        raise BadArgument(f"{shown(source)} cannot be drawn: {problem}") from None
+        raise BadArgument(f"{shown(source)} is not the output of `scan --json`: {problem}") from None
     return document | {"source": shown(os.path.basename(source)) if source != "-" else "stdin"}, findings
 
 
@@ -186,7 +186,7 @@ def _tried(call: Call, what: str, look: Any) -> Any:
     try:
         return look()
     except (TmpwardenError, OSError) as error:
-        call.warn(f"{what} could not be looked at: {error}")
+        call.warn(f"{what} could not be read: {error}")
         return None
 
 
@@ -245,7 +245,7 @@ def _worktrees(call: Call) -> list[Document]:
             document = tree_document(tree)
             told.append(_shown({name: value for name, value in document.items() if name not in ("items", "held_by")}))
             if time.monotonic() > until or len(told) == _MOST_ROWS:
-                call.warn("not every worktree was looked at; `tmpwarden worktrees` looks at all of them")
+                call.warn("not every worktree was checked; `tmpwarden worktrees` checks them all")
                 break
     return sorted(told, key=lambda each: -(each["bytes"] or 0))
 

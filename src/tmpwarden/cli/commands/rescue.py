@@ -42,7 +42,7 @@ class _SavesByDefault(click.Group):
 
 @click.group(cls=_SavesByDefault, subcommand_metavar="PATH... | --session ID | list | show ID | restore ID")
 def command() -> None:
-    """Save what exists nowhere else: `rescue PATH` or `rescue --session ID`. Nothing is removed.
+    """Save work that exists nowhere else: `rescue PATH` or `rescue --session ID`. Nothing is removed.
 
     Git work goes into a verified bundle (commits that no remote has, stashes, uncommitted and untracked files),
     documents, images, data and archives as they are, into $XDG_DATA_HOME/tmpwarden/rescue.
@@ -51,13 +51,13 @@ def command() -> None:
 
 @command.command("save", hidden=True)
 @click.argument("paths", metavar="PATH...", nargs=-1)
-@click.option("--session", metavar="ID", help="Everything that this session left.")
+@click.option("--session", metavar="ID", help="Everything this session left behind.")
 @click.option("--no-files", is_flag=True, help="Git work only.")
 @pass_call
 def save_command(call: Call, paths: tuple[str, ...], session: str | None, no_files: bool) -> Answer:
-    """Save what exists nowhere else in PATH, or in what a session left."""
+    """Save work that exists nowhere else, in PATH or in what a session left behind."""
     if not paths and session is None:
-        raise BadArgument("say what to save", hint="`tmpwarden rescue PATH` or `tmpwarden rescue --session ID`")
+        raise BadArgument("name what to save", hint="`tmpwarden rescue PATH` or `tmpwarden rescue --session ID`")
     settings = load_settings(call.config_file)
     places_to_save = [(path, session) for path in (*map(_resolved, paths), *_of_session(call, session))]
     results = [(path, _save(path, of, settings, call, not no_files)) for path, of in places_to_save]
@@ -74,7 +74,7 @@ def save_command(call: Call, paths: tuple[str, ...], session: str | None, no_fil
 @command.command("list")
 @pass_call
 def list_command(call: Call) -> Answer:
-    """What was saved, newest first."""
+    """List what was saved, newest first."""
     found = store.everything()[::-1]
     return Answer({"rescued": [document(each) for each in found]}, lambda: _table(found, call))
 
@@ -82,7 +82,7 @@ def list_command(call: Call) -> Answer:
 @command.command("show")
 @click.argument("word", metavar="ID", shell_complete=kinds.rescue_ids)
 def show_command(word: str) -> Answer:
-    """What one rescue holds, and how to get at it."""
+    """Show what one rescue contains, and how to restore it."""
     rescued = store.find(word)
     return Answer(document(rescued), lambda: _shown(rescued))
 
@@ -94,7 +94,7 @@ def show_command(word: str) -> Answer:
 )
 @pass_call
 def restore_command(call: Call, word: str, directory: str | None) -> Answer:
-    """Bring it back: repositories with branches, stashes and uncommitted work, files as they were."""
+    """Restore it: repositories with branches, stashes and uncommitted work, and files."""
     rescued, path, warnings = restore(word, directory)
     call.warn(*warnings)
     return Answer({"restored": {"id": rescued.id, "path": path}}, lambda: [f"Restored {shown(path)}."])
@@ -103,7 +103,7 @@ def restore_command(call: Call, word: str, directory: str | None) -> Answer:
 def _resolved(path: str) -> str:
     full = as_named(os.path.expanduser(path))
     if not os.path.lexists(full):
-        raise NotFound(f"there is nothing called {shown(path)}")
+        raise NotFound(f"there is nothing at {shown(path)}")
     return full
 
 
@@ -115,7 +115,7 @@ def _of_session(call: Call, session: str | None) -> Iterator[str]:
     leased = {lease.path for lease in scratch.read_all(prepared.roots) if lease.session == session}
     found = [each.path for each in prepared.finder.find() if each.session == session or each.path in leased]
     if not found:
-        raise NotFound(f"nothing here was left by session {shown(session)}")
+        raise NotFound(f"nothing was found of session {shown(session)}")
     yield from found
 
 
@@ -156,7 +156,7 @@ def _saved_lines(rescued: list[Rescued], refused: list[tuple[str, Refused]]) -> 
         yield f"Saved {_contents(each)}, {size(each.bytes)}: tmpwarden rescue show {each.id}"
         yield from (f"  left out: {sentence}" for sentence in each.left_out)
     if not rescued and not refused:
-        yield "Nothing there exists nowhere else."
+        yield "Everything there also exists elsewhere; nothing had to be saved."
 
 
 def _contents(rescued: Rescued) -> str:
@@ -172,7 +172,7 @@ def _contents(rescued: Rescued) -> str:
 
 def _table(found: list[Rescued], call: Call) -> Iterator[str]:
     if not found:
-        yield "Nothing was rescued yet."
+        yield "Nothing was saved yet."
         return
     now_s = call.now_ns() // 10**9
     rows = [

@@ -22,17 +22,15 @@ _TOO_BIG = 128 + getattr(signal, "SIGXFSZ", 25)
 
 
 @click.command(context_settings={"ignore_unknown_options": True, "allow_interspersed_args": False})
+@click.option("--private-tmp", is_flag=True, help="Make /tmp itself private (Linux), for programs that ignore TMPDIR.")
+@click.option("--size", type=byte_size, metavar="SIZE", help="With --private-tmp: keep it in memory, at most this big.")
 @click.option(
-    "--private-tmp", is_flag=True, help="Make /tmp itself private (Linux): literal /tmp paths land there too."
-)
-@click.option("--size", type=byte_size, metavar="SIZE", help="With --private-tmp: in memory, and no bigger than this.")
-@click.option(
-    "--max-file", type=byte_size, metavar="SIZE", help="No file it writes may grow past this, project files too."
+    "--max-file", type=byte_size, metavar="SIZE", help="Limit for each file it writes, project files included."
 )
 @click.option(
-    "--max-bytes", type=byte_size, metavar="SIZE", help="End it when its temp directory holds more than this."
+    "--max-bytes", type=byte_size, metavar="SIZE", help="End COMMAND when its temp directory holds more than this."
 )
-@click.option("--agent", metavar="A", help="It is a session of this agent: what it leaves waits a day (undo).")
+@click.option("--agent", metavar="A", help="COMMAND is this agent: its temp files can be brought back for a day.")
 @click.argument("words", metavar="-- COMMAND [ARGUMENT]...", nargs=-1)
 @pass_call
 def command(
@@ -44,7 +42,7 @@ def command(
     agent: str | None,
     words: tuple[str, ...],
 ) -> Answer:
-    """Run COMMAND with TMPDIR in a private directory that goes when COMMAND and its children are done.
+    """Run COMMAND with a private TMPDIR, which is removed when COMMAND and its children have ended.
 
     Exit status, signals, job control, stdin and stdout are COMMAND's own. What is in the directory then is deleted for
     good, except git work that exists nowhere else; after an agent it waits in quarantine for a day. With --private-tmp
@@ -56,7 +54,7 @@ def command(
     if not words:
         raise BadArgument("no command to run", hint="`tmpwarden run -- make test`")
     if size is not None and not private_tmp:
-        raise BadArgument("--size is for --private-tmp", hint="`--max-bytes` watches the temp directory without it")
+        raise BadArgument("--size needs --private-tmp", hint="`--max-bytes` watches the temp directory without it")
     if not hasattr(os, "fork"):  # Windows: no scratch, but the command still runs
         import subprocess
 

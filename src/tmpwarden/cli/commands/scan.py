@@ -16,13 +16,13 @@ from ..seen import MOST_GROUPS, Seen, accounts, groups, look, naming, spooled
 
 
 @click.command()
-@click.option("--each", is_flag=True, help="Every unit with its owner, verdict and reason.")
+@click.option("--each", is_flag=True, help="List every item with its owner, verdict and reason.")
 @agent_option
-@click.option("--min-age", type=age, help="Judge as if nothing younger than this could go.")
-@older_than_option("Judge with this age limit instead of each kind's own.")
-@click.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
-@click.option("--full", is_flag=True, help="Measure what the catalogue does not know too, however long that takes.")
-@click.option("--state", is_flag=True, help="What agents keep in your home instead: sizes, and who prunes it.")
+@click.option("--min-age", type=age, help="Keep everything younger than this.")
+@older_than_option("Use this age limit instead of each kind's own.")
+@click.option("--all", "take_ask", is_flag=True, help="Show what `clean --all` would remove.")
+@click.option("--full", is_flag=True, help="Also measure everything that is not recognised, however long it takes.")
+@click.option("--state", is_flag=True, help="Show what agents keep in your home instead: sizes, and who prunes it.")
 @project_option
 @all_users_option
 @pass_call
@@ -38,10 +38,10 @@ def command(
     projects: tuple[str, ...],
     all_users: bool,
 ) -> Answer:
-    """What agents left behind, grouped by agent and litter, biggest first.
+    """Show what agents left behind and what can be removed, the largest first.
 
-    Nothing is touched. Every line says why it can go or is kept. What is yours and not in the catalogue is told by the
-    shape of its names: it stays unless you name it (`clean PATH...`) or take it into the catalogue (`adopt`).
+    Changes nothing. Each line says why an item is removable or kept. Your other files in a temp root (a directory such
+    as /tmp) are listed as not recognised: they are kept unless you name them (`clean PATH...`, `adopt`).
     """
     if state:
         from ..state import answer as state_answer
@@ -80,7 +80,7 @@ def _lines(call: Call, request: Request, seen: Seen, each: bool) -> Iterable[str
         yield from show(seen.verdicts, now_ns=seen.now_ns, for_a_person=call.for_a_person)
     else:
         where = request.projects or [root.path for root in seen.roots]
-        yield "No agent left anything in " + ", ".join(shown(path) for path in where) + "."
+        yield "No agent left anything behind in " + ", ".join(shown(path) for path in where) + "."
     most = None if each else MOST_GROUPS
     yield from groups(seen.unmatched, now_ns=seen.now_ns, for_a_person=call.for_a_person, most=most)
     if not seen.verdicts and not seen.unmatched:
@@ -93,4 +93,4 @@ def _lines(call: Call, request: Request, seen: Seen, each: bool) -> Iterable[str
         older = advice.older_than(call, request, seen.verdicts)
         yield render.scan_end(seen.verdicts, advice.clean(call, request), older)
     if seen.unmatched:
-        yield f"Of no known kind: to judge the biggest by name, {naming(call, seen.unmatched)}"
+        yield f"Not recognised. To remove the largest group if unused: {naming(call, seen.unmatched)}"

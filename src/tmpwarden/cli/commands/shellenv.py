@@ -16,7 +16,7 @@ from ..group import pass_call
 @click.argument("shell", required=False, type=click.Choice(["bash", "zsh", "fish"]))
 @pass_call
 def command(call: Call, shell: str | None) -> Answer:
-    """Shell functions that start the agents found here under `tmpwarden run`.
+    """Print shell functions that start the agents found here under `tmpwarden run`.
 
     In ~/.bashrc or ~/.zshrc: eval "$(tmpwarden shellenv)"; in config.fish: tmpwarden shellenv fish | source
     """
@@ -27,6 +27,6 @@ def command(call: Call, shell: str | None) -> Answer:
     own = shutil.which("tmpwarden") or os.path.abspath(sys.argv[0])
     text = functions(chosen, own, programs)
     if not programs:
-        call.warn("no agent was found on PATH; there is nothing to define")
+        call.warn("no agent was found on PATH, so no function is needed")
     data = {"shell": chosen, "programs": [program for program, _ in programs], "functions": text}
     return Answer(data, lambda: [text.rstrip("\n")] if text else [])

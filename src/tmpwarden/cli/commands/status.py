@@ -1,4 +1,4 @@
-"""`tmpwarden`: how full, who lives, what was done last, what to do next. Quick: it looks at no litter."""
+"""`tmpwarden`: how full, what runs, what was done last, what to do next. Quick: it looks at no litter."""
 
 from __future__ import annotations
 
@@ -32,11 +32,14 @@ from .. import documents, render
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import all_users_option, budget, for_whom
+from ..paint import FULL_PERCENT, Painter, percent_style
 from .off import off_until
 
 _FULL_PERCENT = 80
 _GLANCE_S = 0.5
 _SHAPES = 3
+_MOST_ROOTS = 3
+_STATES = {"absent": "not set up", "installed": "set up"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +62,7 @@ class Status:
         if any(space.percent_used(each) >= _FULL_PERCENT for each in self.spaces):
             return "tmpwarden doctor"
         if self.last_clean_s is not None and any(state == "absent" for _, state in self.hooks):
-            return f"tmpwarden install {next(agent for agent, state in self.hooks if state == 'absent')}"
+            return "tmpwarden setup"
         return "tmpwarden scan"
 
 
@@ -68,9 +71,9 @@ class Status:
 @all_users_option
 @pass_call
 def command(call: Call, all_users: bool, min_free: tuple[int | None, int | None] | None) -> Answer:
-    """How full, live sessions and their scratch, hooks, last clean, next step.
+    """Overview: disk usage, running sessions, setup, last clean-up, next step.
 
-    With --min-free, for cron, CI and prompts: only what is short of room is told, and the exit status is 2. Bytes,
+    With --min-free, for cron, CI and prompts: prints only temp roots with less room than this, and exits with 2. Bytes,
     inodes and quota count.
     """
     if min_free is not None:
@@ -108,7 +111,7 @@ def _answer(call: Call) -> Answer:
     _warn_of_guard(call)
     if (until := off_until()) is not None:
         when = time.strftime(" until %H:%M", time.localtime(until)) if until else ""
-        call.warn(f"all hooks are switched off{when}; on again: tmpwarden on")
+        call.warn(f"all hooks are switched off{when}; to switch them on again: tmpwarden on")
     state = places.state_dir()
     last_ns = consent.last_clean_ns(state)
     waiting = [int(each.get("bytes", 0)) for each in still_there(restorable(state).values(), state)]
@@ -144,7 +147,7 @@ def _hooks(call: Call) -> tuple[tuple[str, str], ...]:
     try:
         return tuple((each.id, each.state) for each in apply.table())
     except (TmpwardenError, OSError) as error:
-        call.warn(f"the agents' settings could not be read: {error}")
+        call.warn(f"the settings of an agent could not be read: {error}")
         return ()
 
 
@@ -178,41 +181,75 @@ def _account(seen: Glance) -> documents.Document:
     } | ({} if seen.saw_all else {"at_least": True})
 
 
-def _seen(seen: Glance) -> str:
-    largest = ", ".join(f"{shown(each.shape)} {each.count:,}" for each in seen.unmatched[:_SHAPES])
-    unknown = sum(each.count for each in seen.unmatched)
-    parts = [f"{seen.matched_count:,} of agents"] * (seen.matched_count > 0)
-    parts += [f"{unknown:,} of yours of no known kind ({largest})"] * (unknown > 0)
-    parts += [f"{seen.others_count:,} of other users"] * (seen.others_count > 0)
-    least = "" if seen.saw_all else "at least "
-    return f"holds {least}{', '.join(parts)}" if parts else ""
+def _items(glances: tuple[Glance, ...]) -> str:
+    """Counted by names in all temp roots."""
+    agents, others = sum(each.matched_count for each in glances), sum(each.others_count for each in glances)
+    unknown = sum(sum(shape.count for shape in each.unmatched) for each in glances)
+    parts = [f"{agents:,} of agents"]
+    parts += [f"{unknown:,} not recognised"] * (unknown > 0)
+    parts += [f"{others:,} of other users"] * (others > 0)
+    return f"{'' if all(each.saw_all for each in glances) else 'at least '}{', '.join(parts)}"
 
 
 def _lines(status: Status) -> Iterator[str]:
-    glances = {each.root: each for each in status.glances}
-    for each, heading in zip(status.spaces, status.trends, strict=True):
-        yield _fact("temp", render.used(each))
-        if words := history.sentence(heading):
-            yield _fact("", words)
-        if words := _seen(glances[each.path]):
-            yield _fact("", words)
-    if status.unseen:
-        yield _fact("sessions", f"could not be checked here: {status.unseen}")
-    elif not status.sessions:
-        yield _fact("sessions", "none alive")
-    for session in status.sessions:
-        name = f"{session.agent}, pid {session.pid}" + (f", session {shown(session.id)}" if session.id else "")
-        name += f", scratch {shown(session.scratch)}" if session.scratch else ""
-        yield _fact("recorded", f"{name}; may have ended") if status.unseen else _fact("session", name)
-    yield _fact("hooks", ", ".join(f"{agent} {state}" for agent, state in status.hooks) or "no agent found here")
-    yield _fact("timer", f"{status.timer}{_tick_told(status.last_tick)}")
+    """Eight lines: three for the temp roots, the fullest first, and the last one says what to do."""
+    paint = Painter()
+    of_each = sorted(zip(status.spaces, status.trends, strict=True), key=lambda pair: -space.percent_used(pair[0]))
+    most = _MOST_ROOTS if len(of_each) <= _MOST_ROOTS else _MOST_ROOTS - 1
+    for each, heading in of_each[:most]:
+        percent = space.percent_used(each)
+        full = f"{render.bar(percent)} {percent:>3}% {'FULL' if percent >= FULL_PERCENT else 'full'}"
+        facts = [paint(full, percent_style(percent)), f"{size(each.bytes_used)} of {size(each.bytes_total)}"]
+        facts += [render.limits(each), _shorter(history.sentence(heading))]
+        yield _fact(shown(each.path), ", ".join(filter(None, facts)))
+    if rest := of_each[most:]:
+        yield _fact("", f"and {plural(len(rest), 'temp root')} less full")
+    yield _fact("items", _items(status.glances))
+    yield _fact("sessions", _sessions(status))
+    yield _fact("setup", _setup(status))
     ago = "never" if status.last_clean_s is None else f"{duration(status.last_clean_s)} ago"
-    yield _fact("last clean", ago)
     if status.saved.entries:
-        yield _fact("freed", f"{size(status.saved.bytes)} so far, {plural(status.saved.entries, 'entry', 'entries')}")
+        ago += f"; {size(status.saved.bytes)} freed so far"
     if status.waiting:
-        yield _fact("undo", f"{plural(status.waiting, 'unit')}, {size(status.waiting_bytes)}, can be brought back")
-    yield _fact("next", status.next_step)
+        ago += f"; {plural(status.waiting, 'item')}, {size(status.waiting_bytes)}, can be undone"
+    yield _fact("last clean", ago)
+    yield _fact("next", paint(status.next_step, "command"))
+
+
+def _shorter(trend: str) -> str:
+    """`full in about 9 h`, where the status line has its label and its share already."""
+    return trend.rpartition(", ")[2] if ", " in trend else trend
+
+
+def _sessions(status: Status) -> str:
+    """How many of each agent; of a single one, its process and directory too."""
+    found = status.sessions
+    if status.unseen:
+        recorded = f"; recorded, may have ended: {', '.join(f'{one.agent} (pid {one.pid})' for one in found)}"
+        return f"could not be checked here: {status.unseen}{recorded * bool(found)}"
+    if not found:
+        return "none running"
+    if len(found) == 1:
+        (one,) = found
+        name = f"{one.agent}, pid {one.pid}" + (f", session {shown(one.id)}" if one.id else "")
+        return name + (f", temp directory {shown(one.scratch)}" if one.scratch else "")
+    agents: dict[str, list[str]] = {}
+    for each in found:
+        agents.setdefault(each.agent, []).append(str(each.pid))
+    told = (
+        f"{agent} (pid {', '.join(pids[:_SHAPES])}{', ...' * (len(pids) > _SHAPES)})" for agent, pids in agents.items()
+    )
+    return f"{len(found)} running: {', '.join(told)}"
+
+
+def _setup(status: Status) -> str:
+    """Agents by their state, and the timer."""
+    states: dict[str, list[str]] = {}
+    for agent, state in status.hooks:
+        states.setdefault(_STATES.get(state, state), []).append(agent)
+    told = [f"{', '.join(agents)} {state}" for state, agents in states.items()] or ["no agent found"]
+    timer_told = "no hourly clean-up" if status.timer == "absent" else f"hourly clean-up {status.timer}"
+    return "; ".join([*told, timer_told + _tick_told(status.last_tick)])
 
 
 def _tick_document(tick: LastTick | None) -> documents.Document | None:

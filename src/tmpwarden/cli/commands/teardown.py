@@ -21,10 +21,10 @@ from ..kinds import pid as pid_number
 
 
 @click.command()
-@click.option("--session", metavar="ID", help="The session that ended.")
-@click.option("--pid", type=pid_number, help="The agent's process that ended.")
+@click.option("--session", metavar="ID", help="The ID of the session that ended.")
+@click.option("--pid", type=pid_number, help="The PID of the agent that ended.")
 @click.option(
-    "--agent", metavar="A", shell_complete=agent_ids, help="The agent; alone: every session of it that has ended."
+    "--agent", metavar="A", shell_complete=agent_ids, help="The agent. Without a session: all of its ended sessions."
 )
 @click.option(
     "--worktree",
@@ -37,17 +37,20 @@ from ..kinds import pid as pid_number
 def command(
     call: Call, session: str | None, pid: int | None, agent: str | None, worktree: str | None, wait: bool
 ) -> Answer:
-    """Remove what an ended agent left, at once and whatever its age.
+    """Remove what an ended session left behind, at once and at any age.
 
-    Takes the session's scratch and the agent's own temporary files that name the session or its process. What somebody
-    still uses stays, and so does everything of other sessions. --agent alone takes what belongs to all sessions of that
-    agent whose process is known to be gone, and then the rest as a timer would. Safe to call twice.
+    Removes the session's temp directory and the agent's temp files that name the session or its process. Items in use
+    and everything of other sessions are kept. --agent alone removes what belongs to sessions of that agent whose
+    process has ended, and then the rest as the timer would. Safe to call twice.
     """
     if session is not None and not session.strip():
-        raise BadArgument("--session is empty", hint="a variable that is not set? `tmpwarden status` lists sessions")
+        raise BadArgument("--session is empty", hint="is its variable set? `tmpwarden status` lists sessions")
     names_nobody = session is None and pid is None and agent is None
     if names_nobody and worktree is None:
-        raise BadArgument("say what has ended", hint="--session ID, --pid PID, --agent NAME or --worktree PATH")
+        raise BadArgument(
+            "name the session, process or agent that ended",
+            hint="--session ID, --pid PID, --agent NAME or --worktree PATH",
+        )
     wanted, result = TeardownWish(session, pid, agent), TeardownResult(None)
     if not names_nobody:
         result = torn_down(wanted, roots=call.roots, config_file=call.config_file, wait=wait)
@@ -55,7 +58,7 @@ def command(
     if worktree is not None and os.path.lexists(worktree):
         return _with_worktree(call, worktree, result)
     if worktree is not None:
-        call.warn(f"nothing is at {shown(worktree)}: gone already, or another path is meant.")
+        call.warn(f"nothing is at {shown(worktree)}: it was removed already, or the path is wrong.")
     return answered(call, result)
 
 
@@ -109,7 +112,7 @@ def _kept(receipt: Receipt) -> dict[str, object]:
 def _reason(receipt: Receipt) -> str:
     from ..wording import SENTENCES
 
-    return SENTENCES[receipt.reason].format(who=receipt.detail or "somebody")
+    return SENTENCES[receipt.reason].format(who="a process")
 
 
 def _alike(receipts: Iterable[Receipt]) -> Iterator[list[Finding]]:
@@ -134,4 +137,4 @@ def _lines(result: TeardownResult) -> Iterator[str]:
     for receipt in result.failed:
         yield f"failed {shown(receipt.finding.path)}: {receipt.detail}"
     kept = sum(len(receipt.finding.members) or 1 for receipt in result.kept)
-    yield f"Took {plural(len(result.removed), 'item')}, kept {plural(kept, 'item')}."
+    yield f"Removed {plural(len(result.removed), 'item')}, kept {plural(kept, 'item')}."

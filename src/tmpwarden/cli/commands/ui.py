@@ -16,7 +16,7 @@ from ..group import pass_call
 @click.command()
 @pass_call
 def command(call: Call) -> Answer:
-    """What agents left behind as a tree, live: roots, agents, sessions, and what may go and why.
+    """Browse what agents left behind in a full-screen tree: temp roots, agents, sessions, items, and why each is kept.
 
     Space marks, `c` cleans what is marked after one question, `w` says why, `k` keeps, `u` undoes, `o` shows processes
     that outlived their agent, `/` filters, `?` shows all keys. What was marked is judged again when it is cleaned: what
@@ -40,5 +40,8 @@ def shown_live(call: Call, *, request: Request | None = None, only_going: bool =
 def picked(call: Call, request: Request, is_unattended: bool) -> Answer:
     """The view with what these options would take, and nothing marked."""
     if is_unattended or request.empty_quarantine or not request.quarantine:
-        raise BadArgument("--pick is for a person who chooses among what can be undone", hint="leave the others out")
+        raise BadArgument(
+            "--pick cannot be combined with --yes, --dry-run, --all-users or --if-due",
+            hint="leave out the other option",
+        )
     return shown_live(call, request=request, only_going=True)

@@ -24,9 +24,9 @@ from ..group import pass_call
 @click.option("--to", "directory", metavar="DIR", type=kinds.AnsweringDirectory(), help="Put it there.")
 @pass_call
 def command(call: Call, token: str | None, directory: str | None) -> Answer:
-    """Bring back what the last clean put into quarantine, or the one unit with ID.
+    """Bring back what the last clean removed, or the one item with this ID.
 
-    `tmpwarden log` lists the ids; their first few characters are enough. What was purged cannot come back.
+    `tmpwarden log` lists the IDs; the first few characters are enough. Deleted items cannot be brought back.
     """
     with contextlib.suppress(TmpwardenError):  # roots that may not be swept hold no quarantine of ours
         call.warn(*squatted(places.temp_roots(call.roots), places.state_dir()))

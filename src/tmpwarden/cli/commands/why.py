@@ -21,6 +21,7 @@ from .. import advice, documents, render
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import UntouchedPath
+from ..paint import Painter
 from ..wording import explained, explained_all, owner_told, witness_told
 
 _MOST_WITNESSES = 8
@@ -29,13 +30,13 @@ _AT_ONCE_NS = 60 * 10**9
 
 @click.command()
 @click.argument("paths", metavar="PATH...", nargs=-1, required=True, type=UntouchedPath())
-@click.option("--all", "take_ask", is_flag=True, help="Judge as `clean --all` does.")
+@click.option("--all", "take_ask", is_flag=True, help="Show what `clean --all` would remove.")
 @pass_call
 def command(call: Call, paths: tuple[str, ...], take_ask: bool) -> Answer:
-    """Whose is PATH, who uses it, what would be lost, and may it go?
+    """Explain PATH: its owner, its current users, and whether it can be removed.
 
-    Judged exactly as `clean` judges it; nothing is touched. A directory that holds several units is summed up by what
-    is said of them; what lies in quarantine is told with the command that brings it back.
+    Uses the same rules as `clean` and changes nothing. For a directory with several items, it gives a summary. For an
+    item in quarantine, it prints the command that brings it back.
     """
     request = Request(roots=call.roots, thresholds=Thresholds(take_ask=take_ask), config_file=call.config_file)
     told, missing = _heard(paths, prepare(request, now_ns=call.now_ns))
@@ -109,7 +110,8 @@ def _of_no_unit(told: Explained) -> documents.Document:
 
 
 def lines(call: Call, told: Explained) -> Iterator[str]:
-    yield shown(told.path)
+    paint = Painter()
+    yield paint(shown(told.path), "command")
     verdict, now_ns = told.verdict, call.now_ns()
     if verdict is None:
         yield from _stranger(call, told)
@@ -119,7 +121,7 @@ def lines(call: Call, told: Explained) -> Iterator[str]:
     if note := fixed_note(finding.litter):
         yield _fact("note", note)
     if finding.path != told.path:
-        yield _fact("part of", render.place(finding) + ", which goes whole or stays whole")
+        yield _fact("part of", render.place(finding) + ", which is removed or kept as a whole")
     yield from _birth(told)
     yield _fact("size", _measured(verdict, now_ns))
     yield _fact("owner", owner_told(told.owner))
@@ -127,10 +129,11 @@ def lines(call: Call, told: Explained) -> Iterator[str]:
     for each in told.would_lose[1:]:
         yield _fact("would lose", shown(each))
     for each in verdict.evidence.git_entries:
-        yield _fact("note", f"a worktree of {shown(each)}, whose list of worktrees a clean leaves alone")
-    yield _fact("verdict", f"{'can go' if isinstance(verdict, Remove) else 'kept'}: {explained(verdict)}")
+        yield _fact("note", f"a worktree of {shown(each)}; its repository is not changed")
+    word = "removable" if isinstance(verdict, Remove) else "kept"
+    yield _fact("verdict", f"{paint(word, word)}: {explained(verdict)}")
     if isinstance(verdict, Remove) and verdict.doubt:
-        yield _fact("", "goes if the kernel confirms that nobody has it open, and waits in quarantine")
+        yield _fact("", "removable if the kernel confirms that no process has it open; moved to quarantine only")
 
 
 def _stranger(call: Call, told: Explained) -> Iterator[str]:
@@ -141,42 +144,42 @@ def _stranger(call: Call, told: Explained) -> Iterator[str]:
     if told.belongs_to is not None:
         yield _fact("what", f"belongs to the user {shown(told.belongs_to)}, so tmpwarden never touches it")
     elif told.inside:
-        yield _fact("what", f"no unit itself; {render.counted(told.inside)} in it")
+        yield _fact("what", f"not an item itself; {render.counted(told.inside)} in it")
     else:
-        end = "it stays unless you name it" if told.by_name is not None else "tmpwarden never touches it"
-        yield _fact("what", f"of no kind that tmpwarden knows, so {end}")
+        end = "kept unless you name it" if told.by_name is not None else "tmpwarden never touches it"
+        yield _fact("what", f"not recognised: {end}")
     yield from _birth(told)
     for group in render.groups(told.inside):
-        verb = "can go" if isinstance(group[0], Remove) else "kept"
+        verb = "removable" if isinstance(group[0], Remove) else "kept"
         words = f"{render.counted(group)} of {group[0].finding.litter.key} {verb}: {explained_all(group)}"
         yield _fact("inside", words)
     yield from _witnesses(told)
     if told.by_name is not None:
-        verb = "can go" if isinstance(told.by_name, Remove) else "kept"
+        verb = "removable" if isinstance(told.by_name, Remove) else "kept"
         yield _fact("by name", f"{verb}: {explained(told.by_name)}")
         if isinstance(told.by_name, Remove):
             yield _fact("", advice.command(call, "clean", told.path))
 
 
 def _birth(told: Explained) -> Iterator[str]:
-    """`appeared while claude session 3f0e2c5a ran `python3 make.py`, 14:02 on 2026-11-15; nobody has used it since`."""
+    """`appeared while claude session 3f0e2c5a ran `python3 make.py`, 14:02 on 2026-11-15; it was not used since`."""
     birth = told.birth
     if birth is None:
         return
     when = time.strftime("%H:%M on %Y-%m-%d", time.localtime(birth.born_ns / 1e9))
     status = os.lstat(birth.path)
     is_untouched = max(status.st_mtime_ns, status.st_ctime_ns, status.st_atime_ns) - birth.born_ns < _AT_ONCE_NS
-    since = "; nobody has used it since" if is_untouched and isinstance(told.users, Nobody) else ""
+    since = "; it was not used since" if is_untouched and isinstance(told.users, Nobody) else ""
     words = f"while {shown(birth.agent)} session {shown(birth.session[:8])} ran `{shown(birth.command)}`, {when}{since}"
     yield _fact("appeared", words)
     if birth.demoted:
-        yield _fact("", f"no longer counted as that session's own: {shown(birth.demoted)}")
+        yield _fact("", f"no longer attributed to that session: {shown(birth.demoted)}")
 
 
 def _witnesses(told: Explained) -> Iterator[str]:
     match told.users:
         case NotMeasured(why):
-            yield _fact("used by", f"cannot tell: {shown(why)}")
+            yield _fact("used by", f"could not be checked: {shown(why)}")
         case Nobody():
             yield _fact("used by", "no process")
         case Held(by):
@@ -188,13 +191,13 @@ def _processes(by: tuple[Witness, ...]) -> Iterator[str]:
     for each in list(by_process.values())[: -_MOST_WITNESSES - 1 : -1]:
         yield _fact("used by", witness_told(each))
     if len(by_process) > _MOST_WITNESSES:
-        yield _fact("", f"and {len(by_process) - _MOST_WITNESSES} more; --json tells all")
+        yield _fact("", f"and {len(by_process) - _MOST_WITNESSES} more; --json lists all")
 
 
 def _measured(verdict: Verdict, now_ns: int) -> str:
     measure, seconds = verdict.evidence.measure, documents.age_s(verdict, now_ns)
     if measure is None or seconds is None:
-        return "could not be measured"
+        return "could not be checked"
     entries = plural(measure.entries, "entry", "entries")
     return f"{render.amount([verdict])} in {entries}, last changed {duration(seconds)} ago"
 

@@ -23,12 +23,12 @@ from ..table import Row, draw
 
 
 @click.group(invoke_without_command=True)
-@click.option("--min-age", type=kinds.age, metavar="D", help="Unchanged for so long (1h; elsewhere 72h).")
+@click.option("--min-age", type=kinds.age, metavar="D", help="Only those unchanged for this long (1h; elsewhere 72h).")
 @pass_call
 def command(call: Call, min_age: int | None) -> Answer:
-    """Worktrees and clones that agents made, and which of them could go without losing anything.
+    """List git worktrees and clones that agents made, and which can be removed without losing work.
 
-    Found in the places that the catalogue knows, and in the list of worktrees of every repository met there or here.
+    Looks in the places where agents put them, and in the worktree list of each repository found there or here.
     """
     trees = _looked_at(TreesWanted((), call.roots, call.config_file, min_age), call)
     return Answer({"worktrees": [document(tree) for tree in trees]}, lambda: table(trees, call))
@@ -38,7 +38,7 @@ def command(call: Call, min_age: int | None) -> Answer:
 @click.argument("path", metavar="PATH")
 @pass_call
 def proof(call: Call, path: str) -> Answer:
-    """Every item of the proof that nothing would be lost with PATH. Exit 0: provably nothing; 2: not proven."""
+    """Check whether PATH can be removed without losing work, point by point. Exit 0: yes; 2: not proven."""
     tree = proven(path, TreesWanted((), call.roots, call.config_file), now_ns=call.now_ns)
     error = None if tree.is_proven else NotProven(shown(tree.path), shown(tree.failing.detail if tree.failing else ""))
     return Answer(document(tree), lambda: proof_lines(tree), error=error)
@@ -46,14 +46,18 @@ def proof(call: Call, path: str) -> Answer:
 
 @command.command("clean")
 @click.argument("paths", metavar="[PATH]...", nargs=-1)
-@click.option("--merged", is_flag=True, help="Only those whose work has been merged (also squashed or rebased).")
-@click.option("--derived-only", is_flag=True, help="Only what npm, pnpm, python or cargo makes again; the rest stays.")
-@click.option("--also", multiple=True, metavar="NAME", help="With --derived-only: NAME can be made again, too.")
-@click.option("--purge", is_flag=True, help="With --derived-only: free the space now; nothing can be undone.")
-@click.option("--branches", is_flag=True, help="Delete the branch too, where it is merged.")
-@click.option("--min-age", type=kinds.age, metavar="D", help="Unchanged for so long (1h; elsewhere 72h; named: 0).")
-@click.option("-n", "--dry-run", is_flag=True, help="Show what would go, touch nothing.")
-@click.option("-y", "--yes", "-f", "--force", "yes", is_flag=True, help="Do not ask. What is not proven still stays.")
+@click.option("--merged", is_flag=True, help="Only those whose work is merged (also squashed or rebased).")
+@click.option("--derived-only", is_flag=True, help="Remove only what npm, pnpm, Python or cargo can create again.")
+@click.option("--also", multiple=True, metavar="NAME", help="With --derived-only: also directories called NAME.")
+@click.option("--purge", is_flag=True, help="With --derived-only: delete at once. Cannot be undone.")
+@click.option("--branches", is_flag=True, help="Also delete the branch if it is merged.")
+@click.option(
+    "--min-age", type=kinds.age, metavar="D", help="Only those unchanged for this long (1h; elsewhere 72h; named: 0)."
+)
+@click.option("-n", "--dry-run", is_flag=True, help="Show what would be removed, and change nothing.")
+@click.option(
+    "-y", "--yes", "-f", "--force", "yes", is_flag=True, help="Do not ask. Worktrees that may hold work are still kept."
+)
 @pass_call
 def clean(
     call: Call,
@@ -67,17 +71,17 @@ def clean(
     dry_run: bool,
     yes: bool,
 ) -> Answer:
-    """Let worktrees go with which nothing would be lost, and their entries in the repository. Asks first.
+    """Remove worktrees that hold no work of their own, and their entries in the repository. Asks first.
 
-    They wait in quarantine, and `tmpwarden undo` brings them back whole. Without PATH: all that the list calls
+    They go into quarantine, and `tmpwarden undo` brings them back. Without PATH: all that the list calls
     "nothing to lose": unused for 1h where agents put them, for 72h elsewhere.
-    The branch stays, and a detached HEAD is given a reference under refs/tmpwarden/.
+    The branch is kept, and a detached HEAD gets a reference under refs/tmpwarden/.
     """
     if (purge or also) and not derived_only:
         word = "--purge" if purge else "--also"
-        raise BadArgument(f"{word} goes with --derived-only", hint="take that out first, then the worktree")
+        raise BadArgument(f"{word} needs --derived-only", hint="run that first, then remove the worktree")
     if wrong := [name for name in also if "/" in name or name in ("", ".", "..", ".git")]:
-        raise BadArgument(f"{shown(wrong[0])} is no name of a directory", hint="for example: --also build --also .next")
+        raise BadArgument(f"{shown(wrong[0])} is not a directory name", hint="for example: --also build --also .next")
     wish = TreesWanted(paths, call.roots, call.config_file, min_age, also=also)
     trees = _looked_at(wish, call)
     chosen = [tree for tree in trees if _may_go(tree, derived_only=derived_only)]
@@ -98,7 +102,7 @@ def _looked_at(wish: TreesWanted, call: Call) -> list[Tree]:
     with Progress(wanted=not call.json) as progress:
         trees, warnings = survey(
             wish,
-            on_tree=lambda done, all_: progress.tell(f"Looking: {done} of {all_} ..."),
+            on_tree=lambda done, all_: progress.tell(f"Checking: {done} of {all_} ..."),
             on_search=lambda searched, found: progress.tell(
                 f"Searching: {searched} directories, {plural(found, 'repository', 'repositories')} ..."
             ),
@@ -127,7 +131,7 @@ def _agreed(chosen: list[Tree], kept: list[Tree], derived_only: bool, call: Call
     if not call.can_ask:
         raise WouldAsk()
     ask.say(plan(chosen, kept, derived_only, call))
-    what = "what can be made again in " if derived_only else ""
+    what = "build products and packages in " if derived_only else ""
     return ask.yes(f"Remove {what}{plural(len(chosen), 'worktree')}, {size(amount(chosen, derived_only))}?")
 
 
@@ -185,14 +189,14 @@ def _spared(gone: Gone) -> documents.Document:
 
 def table(trees: list[Tree], call: Call) -> Iterator[str]:
     if not trees:
-        yield "No worktree of an agent was found. `tmpwarden worktrees proof PATH` looks at any."
+        yield "No worktree of an agent was found. To check any other one: tmpwarden worktrees proof PATH"
         return
     yield from draw(_COLUMNS, [_row(tree, call) for tree in trees], for_a_person=call.for_a_person)
     done = [tree for tree in trees if tree.is_proven]
     derived = sum(tree.derived_bytes for tree in trees)
-    yield f"{plural(len(trees), 'worktree')}, {size(amount(trees, False))}, of that {size(derived)} can be made again."
+    yield f"{plural(len(trees), 'worktree')}, {size(amount(trees, False))}, {size(derived)} of it can be created again."
     if done:
-        yield f"With {len(done)} of them nothing would be lost: tmpwarden worktrees clean"
+        yield f"With {len(done)} of them no work would be lost: tmpwarden worktrees clean"
 
 
 def _row(tree: Tree, call: Call) -> Row:
@@ -244,7 +248,7 @@ def plan(chosen: list[Tree], kept: list[Tree], derived_only: bool, call: Call) -
     if not chosen:
         yield "Nothing to remove."
     elif derived_only:
-        yield f"{size(amount(chosen, True))} in them can be made again."
+        yield f"{size(amount(chosen, True))} in them can be created again."
 
 
 _MOST_KEPT = 20
@@ -275,7 +279,7 @@ def done(gone: list[Gone], kept: Sequence[Tree] = ()) -> Iterator[str]:
     if freed := sum(each.receipt.freed_bytes for each in removed):
         yield f"Freed {size(freed)}."
     if waiting:
-        yield "They wait in quarantine and fill the disk until it expires: tmpwarden undo brings them back."
+        yield "They use disk space in quarantine until they expire. To bring them back: tmpwarden undo"
 
 
 def amount(trees: Sequence[Tree], derived_only: bool) -> int:

@@ -29,9 +29,9 @@ _MODES = ("read", "write", "append", "any")
 _BASH = ("deny", "ask", "allow", "checks", "allowChecks", "redirects", "arguments")
 _NOT_HERE = {
     "normalise": "options between the words of a rule are passed over anyway",
-    "interpreters": "Python, node, ruby and perl one-liners are read anyway; what they write is judged as a path",
-    "discourageChaining": "each command of a line is judged alone, and the strictest word wins",
-    "offerManualRun": "an agent that cannot ask is told that the user may run it by hand",
+    "interpreters": "Python, node, ruby and perl one-liners are read anyway; what they write is checked as a path",
+    "discourageChaining": "each command of a line is checked by itself, and the strictest decision wins",
+    "offerManualRun": "an agent that cannot ask is told that the user can run it by hand",
     "guidance": "the line about temp files is always given; others belong into the agent's own instructions",
     "meta": "it only describes a preset",
 }
@@ -120,7 +120,7 @@ def _scalar(key: str, value: object, words: str) -> list[str]:
 
 def _word(key: str, value: object, words: tuple[str, ...]) -> str:
     if value not in words:
-        raise ValueError(f"{key}: {value!r} is none of {', '.join(words)}")
+        raise ValueError(f"{key}: {value!r} is not one of {', '.join(words)}")
     return str(value)
 
 
@@ -270,7 +270,7 @@ def _left(document: Yaml) -> Iterator[str]:
     tools = document.get("tools")
     strange = [key for key in tools if key not in ("bash", *_DECISIONS)] if isinstance(tools, dict) else []
     for key in [*(key for key in document if key not in known), *strange, *(key for key in bash if key not in _BASH)]:
-        yield comment(f"{key} has nothing here that it could become: {_NOT_HERE.get(key, 'nobody knows the key')}")
+        yield comment(f"{key} has nothing here that it could become: {_NOT_HERE.get(key, 'the key is not known')}")
 
 
 def _bash(document: Yaml) -> Yaml:
@@ -333,14 +333,14 @@ def _value(value: object) -> str:
 )
 @pass_call
 def take_over(call: Call, path: str, output: str | None) -> Answer:
-    """Rules of fencepost as TOML, with a comment where the meaning differs. Prints it, or writes a new file.
+    """Convert fencepost's rules to TOML, with comments where the meaning differs. Prints them, or writes a new file.
 
-    Exit status 2: something means another thing here, or was left out; each has a line.
+    Exit status 2: some rules work differently here, or were left out; each is listed.
     """
     try:
         rules = converted(_read(path))
     except ValueError as wrong:
-        raise BadConfig(shown(path), str(wrong), hint="mend the word there, then import it again") from None
+        raise BadConfig(shown(path), str(wrong), hint="correct it there, then import it again") from None
     text = f"# From {os.path.basename(path)} by `tmpwarden guard import`.\n\n{rules}"
     mistakes = _mistakes(text)
     differs = [line.removeprefix("# ") for line in rules.splitlines() if line.startswith("# ")]
@@ -353,7 +353,7 @@ def take_over(call: Call, path: str, output: str | None) -> Answer:
         raise AlreadyThere(shown(output))
     own_dirs.make_parents(os.path.dirname(os.path.abspath(output)))
     atomic.write(output, text)
-    verify = f"`tmpwarden guard verify --config {shown(output)}` looks at it."
+    verify = f"To check it: `tmpwarden guard verify --config {shown(output)}` looks at it."
     return Answer(data, lambda: [f"Written: {shown(output)}. {verify}"], exit_code=status)
 
 

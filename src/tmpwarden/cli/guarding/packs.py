@@ -28,7 +28,7 @@ Document = dict[str, object]
 @click.group(invoke_without_command=True)
 @pass_call
 def packs(call: Call) -> Answer:
-    """Packs of rules: which there are, and what they say (`guard packs show git`)."""
+    """List the packs of rules (`guard packs show git` explains one)."""
     in_force = {source.name for source in load(files(call)).sources}
     found = [_document(name, name in in_force) for name in preset_names()]
 
@@ -64,9 +64,9 @@ def _rules(source: Source) -> list[Document]:
 @click.argument("name", metavar="PACK")
 @pass_call
 def show(call: Call, name: str) -> Answer:
-    """Every rule of a pack: why it speaks, what to do instead, lines that it means and lines that it spares."""
+    """Show each rule of a pack: why it exists, what to do instead, and examples."""
     if name not in preset_names():
-        raise BadArgument(f"there is no pack {shown(name)}", hint=f"there are {', '.join(preset_names())}")
+        raise BadArgument(f"unknown pack {shown(name)}", hint=f"there are {', '.join(preset_names())}")
     sources = [source for source in preset_sources((name,)) if _rules(source)]
     data = _document(name, in_force=name in {source.name for source in load(files(call)).sources})
     data["rules"] = [{"rule": _label(source, rule), **rule} for source in sources for rule in _rules(source)]
@@ -91,7 +91,7 @@ def _explained(sources: list[Source]) -> Iterator[str]:
                     yield f"  {key}: {shown(str(line))}"
             yield ""
     total = sum("id" in rule for source in sources for rule in _rules(source))
-    yield f'{plural(total, "rule")}. One that you do not want: [guard] off = ["NAME"] in config.toml.'
+    yield f'{plural(total, "rule")}. To switch one off: [guard] off = ["NAME"] in config.toml.'
 
 
 # Which files hold the guard's rules for this call, and what they say together.
@@ -100,7 +100,7 @@ def _explained(sources: list[Source]) -> Iterator[str]:
 def loaded(call: Call, preset: str | None) -> Loaded:
     for name in preset.split(",") if preset is not None else ():
         if name not in (*preset_names(), NO_PRESET):
-            raise BadArgument(f"there is no preset {shown(name)}", hint=f"there are {', '.join(preset_names())}")
+            raise BadArgument(f"unknown preset {shown(name)}", hint=f"there are {', '.join(preset_names())}")
     found = load(() if preset else files(call), preset=preset, temp_roots=temp_roots())
     call.warn(*map(str, found.mistakes))
     return found
@@ -125,10 +125,10 @@ _REMEDY = "{0} does not call the guard for every tool that these rules name: `tm
 
 
 @click.command()
-@click.option("--preset", metavar="NAME", help="Verify this preset alone, without your config.")
+@click.option("--preset", metavar="NAME", help="Check only this preset, without your config.")
 @pass_call
 def verify(call: Call, preset: str | None) -> Answer:
-    """Every mistake in the guard's config, with file, line and key, and rules that cannot be meant so."""
+    """Check the guard's config: each mistake with file, line and key."""
     found = verified(() if preset else files(call), preset=preset, temp_roots=temp_roots())
     loaded = Loaded(found.rules, (*found.mistakes, *unproven(found)), found.sources)
     fatal = [mistake for mistake in loaded.mistakes if mistake.fatal]

@@ -24,18 +24,18 @@ _LONGEST = 60
 
 @click.command()
 @click.option(
-    "-n", "--number", type=at_least(1), metavar="COUNT", default=50, show_default=True, help="At most this many."
+    "-n", "--number", type=at_least(1), metavar="COUNT", default=50, show_default=True, help="How many (the newest)."
 )
 @click.option("--session", metavar="GLOB", help="Only this session.")
 @click.option("--agent", metavar="GLOB", help="Only this agent.")
-@click.option("--tool", metavar="GLOB", help="Only this tool: shell, read, write, edit, notebook, patch.")
-@click.option("--decision", metavar="GLOB", help="Only allow, ask, deny, pass or mismatch.")
-@click.option("--rule", metavar="GLOB", help="Only what this rule decided, as 'sandbox:*'.")
-@click.option("--grep", metavar="TEXT", default="", help="Only inputs that hold TEXT.")
-@click.option("--since", metavar="AGE", type=age, default=None, help="Only the last AGE, as 1h30m.")
+@click.option("--tool", metavar="GLOB", help="Only this tool: shell, read, write, edit, notebook or patch.")
+@click.option("--decision", metavar="GLOB", help="Only this decision: allow, ask, deny, pass or mismatch.")
+@click.option("--rule", metavar="GLOB", help="Only decisions of this rule, such as 'sandbox:*'.")
+@click.option("--grep", metavar="TEXT", default="", help="Only commands that contain TEXT.")
+@click.option("--since", metavar="DURATION", type=age, default=None, help="Only the last DURATION, such as 1h30m.")
 @pass_call
 def log(call: Call, number: int, grep: str, since: int | None, **filters: str | None) -> Answer:
-    """What agents asked for, what the guard said, and what ran; newest last."""
+    """List what agents asked to run, what the guard decided, and what ran; newest last."""
     found = list(deque(_wanted(filters, grep, since), number))
     return Answer({"entries": found}, lambda: _table(call, found))
 
@@ -50,7 +50,7 @@ def _wanted(filters: dict[str, str | None], grep: str, since: int | None) -> Ite
 
 def _table(call: Call, found: list[Entry]) -> Iterable[str]:
     if not found:
-        return ["The guard has said nothing that fits."]
+        return ["The guard has logged nothing that matches."]
     keys = ("time", "agent", "tool", "decision", "rule")
     rows = [
         Row((*(shown(str(one.get(key) or "-")) for key in keys), shown(str(one.get("before") or "")), _ran(one)))
@@ -69,11 +69,11 @@ def _ran(entry: Entry) -> str:
 
 @click.command()
 @click.option("--agent", metavar="GLOB", help="Only this agent.")
-@click.option("--rule", metavar="GLOB", help="Only these rules, as 'git:*'.")
-@click.option("--since", metavar="AGE", type=age, default=None, help="Only the last AGE, as 7d.")
+@click.option("--rule", metavar="GLOB", help="Only these rules, such as 'git:*'.")
+@click.option("--since", metavar="DURATION", type=age, default=None, help="Only the last DURATION, such as 7d.")
 @pass_call
 def stats(call: Call, since: int | None, **filters: str | None) -> Answer:
-    """How often which rule spoke, and what was asked about and then done: what to tune."""
+    """Count how often each rule applied, and how often you agreed when asked."""
     found = counted(_wanted(filters, "", since))
     data = {
         "rules": [
@@ -88,13 +88,13 @@ def stats(call: Call, since: int | None, **filters: str | None) -> Answer:
 
 def _counts(call: Call, found: list[Spoken]) -> Iterator[str]:
     if not found:
-        yield "The guard has said nothing that fits."
+        yield "The guard has logged nothing that matches."
         return
     yield from draw(_STATS, [_row(one) for one in found], for_a_person=call.for_a_person)
     habits = [one.rule for one in found if one.is_habit and one.rule]
     if habits:
         yield ""
-        yield f'Always done when asked: to stop the question, [guard] off = ["{habits[0]}"] in config.toml.'
+        yield f'You always agreed to this one. To stop the question: [guard] off = ["{habits[0]}"] in config.toml.'
 
 
 def _row(one: Spoken) -> Row:

@@ -90,7 +90,7 @@ class View(App[int]):
         Binding("slash", "filter", "Filter", key_display="/"),
         Binding("a", "all", "All", show=False),
         Binding("r", "refresh", "Refresh", show=False),
-        Binding("g", "going", "Only what may go", show=False),
+        Binding("g", "going", "Only removable items", show=False),
         Binding("question_mark", "help", "Help", key_display="?"),
         Binding("q", "quit", "Quit"),
         Binding("escape", "unfilter", "All", show=False),
@@ -107,7 +107,7 @@ class View(App[int]):
         self.marks: dict[Key, Pin] = {}
         self.mark_counts = MarkCounts()
         self.opened: set[Key] = set()
-        self.said, self.is_busy, self.is_looking = "Looking ...", False, False
+        self.said, self.is_busy, self.is_looking = "Checking ...", False, False
         self.stop, self.leaves_with = asyncio.Event(), -1  # a clean ends between two units; then the exit status
 
     def compose(self) -> ComposeResult:
@@ -291,7 +291,7 @@ def summary(view: View) -> str:
     rooms = [f"{shown(each.path)} {percent_used(each)}%" for each in view.seen.spaces]
     parts = [" ".join(rooms), plural(view.seen.sessions, "live session")]
     parts += [f"undo: {view.seen.undoable}"] * (view.seen.undoable > 0)
-    parts += [f"filter: {view.words}"] * bool(view.words) + ["only what may go"] * view.only_going
+    parts += [f"filter: {view.words}"] * bool(view.words) + ["only removable items"] * view.only_going
     parts += [view.mark_counts.told] * bool(view.mark_counts.told)
     return "  |  ".join(parts)
 

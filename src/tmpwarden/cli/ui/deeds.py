@@ -58,7 +58,7 @@ async def clean(call: Call, pins: Sequence[Pin], say: Say, stop: asyncio.Event) 
     if "error" in told:
         return [f"{told['error']['message']}. {told['error']['hint'] or ''}".strip()]
     if "result" not in told:
-        return ["The clean broke off; the next run of any command settles what it left.", *complaint.splitlines()[-1:]]
+        return ["The clean-up was interrupted; the next run of any command finishes it.", *complaint.splitlines()[-1:]]
     return list(_outcome(told["result"], pins))
 
 
@@ -74,7 +74,7 @@ def _outcome(result: dict[str, Any], pins: Sequence[Pin]) -> list[str]:
     can_return = any(each["undoable"] for each in result["removed"])
     first = f"Removed {plural(removed, 'item')}, {total}." if removed else "Nothing was removed."
     first += f" u brings {'it' if removed == 1 else 'them'} back." if can_return else ""
-    first += " It was stopped before the end." if result["stopped"] else ""
+    first += " It was stopped early." if result["stopped"] else ""
     why = {each["path"]: each for each in result["kept"]}
     failed = {each["path"]: each["error"] for each in result["failed"]}
     stayed = [pin.path for pin in pins if pin.path not in gone]

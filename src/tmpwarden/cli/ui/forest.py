@@ -39,7 +39,7 @@ class TreeLine:
         if self.is_unit:
             self.bytes, self.going_bytes = documents.bytes_of(self.verdicts), documents.bytes_of(self.going)
             self.offered = int(all(is_offered(each) for each in self.verdicts))
-            self.state = "can go" if self.going else "ask" if self.offered else "kept"
+            self.state = "removable" if self.going else "ask" if self.offered else "kept"
             return
         self.bytes = sum(child.bytes for child in self.children)
         self.going_bytes = sum(child.going_bytes for child in self.children)
@@ -61,7 +61,7 @@ class TreeLine:
             return explained_all(self.verdicts)
         if not self.told:  # a look at all that is in it; the cursor passes here often
             going, kept = self.going, [each for each in self.verdicts if isinstance(each, Keep)]
-            self.told = f"can go: {render.counted(going)}; kept: {render.counted(kept)}"
+            self.told = f"removable: {render.counted(going)}; kept: {render.counted(kept)}"
         return self.told
 
     @property
@@ -123,7 +123,7 @@ class Forest:
 
 
 def is_offered(verdict: Verdict) -> bool:
-    """What may go now, and what goes only when somebody says so: a mark says so."""
+    """What can be removed now, and what goes only when somebody says so: a mark says so."""
     return isinstance(verdict, Remove) or verdict.reason is Reason.ASK_ONLY
 
 

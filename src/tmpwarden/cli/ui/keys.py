@@ -35,20 +35,20 @@ _BOX = """
 {0} .keys {{ color: $text-muted; margin-top: 1; }}
 """
 HELP = (
-    "space  mark what the cursor is on, or all below it that may go",
-    "a      mark all that may go; again: no mark",
+    "space  mark this item, or all removable items below it",
+    "a      mark all removable items; again: unmark all",
     "c      clean what is marked, after one question",
-    "w      why does it stay or go?",
-    "k      keep it: never remove it",
-    "u      undo: bring back what the last clean took",
+    "w      why is it kept or removable?",
+    "k      keep: never remove this item",
+    "u      undo: bring back what the last clean removed",
     "o      processes that outlived their agent",
     "/      filter by words of path, agent or session; Esc shows all",
-    "g      only what may go",
-    "r      look again now; it looks by itself every few seconds",
-    "Enter, left, right   open and shut;  q  quit",
+    "g      only removable items",
+    "r      refresh now (it also refreshes every few seconds)",
+    "Enter, left, right   open and close;  q, Ctrl-C  quit",
     "",
-    "[x] marked   [-] some of it   can go: may go now   ask: goes only when marked",
-    "What was marked is judged again when it is cleaned: what changed or is used stays.",
+    "[x] marked   [-] partly marked   removable: can be removed now   ask: removed only if marked",
+    "Marked items are checked again before removal: an item that changed or is in use is kept.",
 )
 
 
@@ -60,12 +60,12 @@ def mark_here(view: View) -> None:
 
 def mark_all(view: View) -> None:
     units = view.forest.units.values() if view.forest else ()
-    _mark(view, [unit for unit in units if unit.offered and unit.state == "can go"], None)
+    _mark(view, [unit for unit in units if unit.offered and unit.state == "removable"], None)
 
 
 def _mark(view: View, units: Sequence[TreeLine], node: TreeLine | None) -> None:
     if not units:
-        view.say(f"It stays: {node.why}." if node is not None and node.is_unit else "Nothing here may go.")
+        view.say(f"It stays: {node.why}." if node is not None and node.is_unit else "Nothing here is removable.")
     elif all(unit.key in view.marks for unit in units):
         for unit in units:
             del view.marks[unit.key]
@@ -94,7 +94,7 @@ def _marked(view: View, found: Mapping[Key, Pin] | None = None) -> None:
 def clean(view: View) -> None:
     marked = view.marked()
     if view.is_busy or not marked:
-        view.say("It is still at work." if view.is_busy else "Nothing is marked: space marks, a marks all.")
+        view.say("It is still working." if view.is_busy else "Nothing is marked: space marks, a marks all.")
         return
     question = removal.question([v for node in marked for v in node.verdicts], quarantine=True)
     listed = sorted(marked, key=lambda node: -node.bytes)[:MANY]
@@ -127,7 +127,7 @@ async def _cleaned(view: View, pins: list[Pin]) -> None:
 def why(view: View) -> None:
     node = view.here()
     if node is None or node.path is None:
-        view.say("An agent or a session lies nowhere: open it, and ask about what is in it.")
+        view.say("This is a group: open it and choose an item.")
         return
     path = node.path
     view.in_thread(lambda: deeds.why(view.call, path), lambda lines: view.push_screen(TextScreen(lines[0], lines[1:])))
@@ -136,7 +136,7 @@ def why(view: View) -> None:
 def keep(view: View) -> None:
     node = view.here()
     if node is None or not node.is_unit or node.path is None or node.verdicts[0].finding.members:
-        view.say("Only a single thing can be kept: go to one.")
+        view.say("Only a single item can be kept: choose one.")
         return
     path = node.path
     _ask(view, Question(f"Never remove {shown(path)}?"), lambda: deeds.keep(path))
@@ -145,7 +145,7 @@ def keep(view: View) -> None:
 def undo(view: View) -> None:
     waiting = deeds.undoable()
     if not waiting:
-        view.say("There is nothing to bring back.")
+        view.say("There is nothing to undo.")
         return
     _ask(view, Question(f"Bring back {plural(len(waiting), 'item')}?", waiting), deeds.undo)
 
@@ -179,7 +179,7 @@ def leave(view: View, code: int = 0) -> None:
         return
     view.leaves_with = code
     view.stop.set()
-    view.say("Stopping between two things ...")
+    view.say("Stopping after this item ...")
 
 
 async def quit_view(view: View) -> None:

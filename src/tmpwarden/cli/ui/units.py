@@ -135,7 +135,7 @@ class Units(Tree[TreeLine]):
         return words + (_fitted(why, _REASON) if width >= _REASONS_FROM else "")
 
 
-_COLOURS = {"can go": "green", "ask": "yellow", "kept": "dim"}
+_COLOURS = {"removable": "green", "ask": "yellow", "kept": "dim"}
 
 
 def _depth(node: Branch) -> int:

@@ -21,17 +21,17 @@ from ..patient import HookState, Patient
 from ..read_only import moved_aside, read_only
 
 _WORDS = {
-    "untrusted": ("warn", "has our hooks but does not trust them, so they never run", "{0}  # and there: /hooks"),
-    "outdated": ("warn", "runs hooks of an older tmpwarden", "tmpwarden install {0}"),
+    "untrusted": ("warn", "does not trust tmpwarden's hooks yet, so they do not run", "{0}  # and there: /hooks"),
+    "outdated": ("warn", "uses the hooks of an older tmpwarden", "tmpwarden install {0}"),
     "unreached": (
         "warn",
-        "does not call the guard for a tool that your rules name, so these rules say nothing there",
+        "does not call the guard for a tool in your rules, so these rules have no effect there",
         "tmpwarden install {0}",
     ),
-    "twice": ("warn", "has our hooks twice; the second copy does nothing", "tmpwarden uninstall {0}"),
+    "twice": ("warn", "has tmpwarden's hooks twice; the second copy has no effect", "tmpwarden uninstall {0}"),
     "interpreter gone": (
         "warn",
-        "has our hooks, but what they start is gone, so they do nothing",
+        "has hooks whose program no longer exists, so they have no effect",
         "tmpwarden install {0}",
     ),
     "broken settings": ("warn", "has a settings file that cannot be read", "tmpwarden install {0} --dry-run"),
@@ -51,7 +51,7 @@ def check_hooks(patient: Patient) -> Iterator[Diagnosis]:
     else:
         found = [state.agent for state in patient.hooks if state.state == "absent"]
         hint = "tmpwarden setup" if found else ""
-        yield Diagnosis("hooks", "ok", "no agent calls tmpwarden by itself yet.", "", hint)
+        yield Diagnosis("hooks", "ok", "tmpwarden is not set up for any agent yet.", "", hint)
 
 
 def _diagnosis(state: HookState) -> Diagnosis:
@@ -66,7 +66,7 @@ def check_guard(patient: Patient) -> Iterator[Diagnosis]:
     if said:
         yield Diagnosis("guard", "warn", f"{said[0].upper()}{said[1:]}.", "", "tmpwarden guard verify")
     else:
-        yield Diagnosis("guard", "ok", "no mistake in the guard's rules.")
+        yield Diagnosis("guard", "ok", "the guard's rules have no mistakes.")
 
 
 def check_silent(patient: Patient) -> Iterator[Diagnosis]:
@@ -83,13 +83,13 @@ def check_silent(patient: Patient) -> Iterator[Diagnosis]:
         since, until = facts["silent"]
         told = f"{facts['name']} {_spelled(version)}"
         if since <= version < until:
-            summary = f"{told} answers a full temp directory with `Exit code 1` and nothing else."
-            detail = f"{_spelled(until)} and later say what is wrong"
+            summary = f"{told} reports a full temp directory only as `Exit code 1`."
+            detail = f"{_spelled(until)} and later name the cause"
             yield Diagnosis("silent", "warn", summary, detail, facts["update"])
         else:
-            yield Diagnosis("silent", "ok", f"{told} says so when its temp directory is full.")
+            yield Diagnosis("silent", "ok", f"{told} names the cause when its temp directory is full.")
     if not is_known:
-        yield Diagnosis("silent", "ok", "no agent version is known here that fails in silence.")
+        yield Diagnosis("silent", "ok", "no installed agent is known to fail without a message.")
 
 
 def _spelled(version: tuple[int, ...]) -> str:
@@ -118,10 +118,10 @@ def check_rivals(patient: Patient) -> Iterator[Diagnosis]:
     """Other cleaners that go by name and age, and would kill live sessions: cron lines, hooks, tmpfiles.d rules."""
     found = [(path, *first) for path in _files() if (first := next(_lines(path), None))]
     for path, number, line in found[:3]:
-        summary = f"{shown(path)}:{number} removes agents' files by name or age, whether a session lives or not."
+        summary = f"{shown(path)}:{number} removes agents' files by name or age, even those of running sessions."
         yield Diagnosis("rivals", "warn", summary, shown(line.strip())[:200], _remedy(path, number))
     if not found:
-        yield Diagnosis("rivals", "ok", "no other cleaner goes after agents' files.")
+        yield Diagnosis("rivals", "ok", "no other cleaner removes agents' files.")
 
 
 def _remedy(path: str, number: int) -> str:
@@ -205,9 +205,9 @@ def check_timer(patient: Patient) -> Iterator[Diagnosis]:
     """The optional timer."""
     if patient.timer is None:
         if why := refusal(patient.prepared.settings):
-            yield Diagnosis("timer", "ok", f"nothing is removed by itself: {why}.")
+            yield Diagnosis("timer", "ok", f"nothing is removed automatically: {why}.")
             return
-        summary = "no timer clears by itself; hooks or a call now and then do."
+        summary = "no automatic clean-up is scheduled."
         yield Diagnosis("timer", "ok", summary, "", patient.instead_of_timer or "tmpwarden install timer")
     elif patient.timer == "installed":
         yield Diagnosis("timer", "ok", "the timer is installed and active.")
@@ -215,7 +215,7 @@ def check_timer(patient: Patient) -> Iterator[Diagnosis]:
         yield Diagnosis("timer", "warn", f"the timer is installed but {patient.timer}.", "", "tmpwarden install timer")
 
 
-_STOPS_US = "so nothing that may be worth something is removed."
+_STOPS_US = "so only items without value can be removed."
 
 
 def check_journal(patient: Patient) -> Iterator[Diagnosis]:
@@ -234,19 +234,19 @@ def check_journal(patient: Patient) -> Iterator[Diagnosis]:
     elif _has_no_room(state):
         yield _without_room(patient, _existing(state))
     elif os.path.exists(journal) and (waiting := len(open_intents(state))):
-        summary = f"a run was interrupted: {plural(waiting, 'removal is', 'removals are')} to be settled."
+        summary = f"a run was interrupted: {plural(waiting, 'removal is', 'removals are')} still to be finished."
         yield Diagnosis("journal", "warn", summary, "", "tmpwarden clean")
     elif os.path.isdir(state):
-        yield Diagnosis("journal", "ok", "every removal is written down and settled.")
+        yield Diagnosis("journal", "ok", "every removal is logged and finished.")
     else:
-        yield Diagnosis("journal", "ok", "tmpwarden has not removed anything here yet.")
+        yield Diagnosis("journal", "ok", "tmpwarden has not removed anything yet.")
 
 
 def _without_room(patient: Patient, place: str) -> Diagnosis:
     """Where a temp root lies on the same file system, what helps there helps here."""
     room = space.space_of(place)
     point = f" (the file system at {shown(room.mount_point)} is full)" if room.mount_point else ""
-    summary = f"there is no room in {shown(place)} to record removals{point}: until there is, few can be undone."
+    summary = f"there is no room in {shown(place)} to record removals{point}, so few of them can be undone."
     beside = next((each for each in patient.spaces if each.mount_point == room.mount_point != ""), room)
     help_ = relief.relief(patient, beside)
     return Diagnosis("journal", "fail", summary, help_.words, help_.command)

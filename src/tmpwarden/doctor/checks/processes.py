@@ -61,12 +61,12 @@ def check_inherited(patient: Patient) -> Iterator[Diagnosis]:
         if witness is None or measure is None or witness.pid is None:
             continue
         summary = (
-            f"{size(measure.bytes)} in {shown(verdict.finding.path)} stay because"
-            f" {shown(witness.command or 'a process')} (pid {witness.pid}) still carries its session."
+            f"{size(measure.bytes)} in {shown(verdict.finding.path)} are kept because"
+            f" {shown(witness.command or 'a process')} (pid {witness.pid}) still belongs to their session."
         )
         yield Diagnosis("inherited", "warn", summary, witness.detail, f"kill {witness.pid}; tmpwarden clean")
     if not kept:
-        yield Diagnosis("inherited", "ok", "no large unit is kept by an inherited environment alone.")
+        yield Diagnosis("inherited", "ok", "no large item is kept only because a process inherited its environment.")
 
 
 def check_unseen(patient: Patient) -> Iterator[Diagnosis]:
@@ -74,9 +74,9 @@ def check_unseen(patient: Patient) -> Iterator[Diagnosis]:
     world = patient.prepared.weigher.world
     match world.holders.unseen:
         case Nobody():
-            yield Diagnosis("unseen", "ok", "every process that could use your files can be looked at.")
+            yield Diagnosis("unseen", "ok", "every process that could use your files can be inspected.")
         case NotMeasured(why) as doubt if not doubt.askable:
-            summary = f"nobody can say who uses your files, so they stay: {shown(why)}."
+            summary = f"it could not be checked who uses your files, so they are kept: {shown(why)}."
             yield Diagnosis("unseen", "warn", summary)
         case NotMeasured(why):
             yield from _in_doubt(patient, shown(why))
@@ -87,9 +87,11 @@ def _in_doubt(patient: Patient, why: str) -> Iterator[Diagnosis]:
     mute = [root for root in patient.roots if kernel_word.foreseen(mounts.filesystem(root) if mounts else None, 1)]
     for root in mute:
         kind = (mounts.filesystem(root) if mounts else None) or "its file system"
-        summary = f"nothing in {shown(root)} goes by itself: {why}, and on {kind} the kernel cannot be asked instead."
-        detail = "mount a tmpfs or a volume there, as `docker run --tmpfs /tmp` does; a teardown by name still works"
+        summary = (
+            f"nothing in {shown(root)} is removed automatically: {why}, and on {kind} the kernel cannot answer instead."
+        )
+        detail = "mount a tmpfs or a volume there, as `docker run --tmpfs /tmp` does; `tmpwarden teardown` still works"
         yield Diagnosis("unseen", "warn", summary, detail)
     if not mute:
-        summary = "where somebody cannot be looked at, the kernel is asked, and units go into quarantine only."
+        summary = "some processes cannot be inspected, so items are only moved to quarantine after asking the kernel."
         yield Diagnosis("unseen", "ok", summary, why)

@@ -78,7 +78,7 @@ def _inodes(room: Space) -> _Measured:
     if room.inodes_total:
         words = f"{room.inodes_free:,} of {room.inodes_total:,} inodes free"
         is_full = room.inodes_free < min(_NO_INODES, room.inodes_total // 8 + 1)
-        effect = "no file can be created there, whatever `df` says of bytes"
+        effect = "no file can be created there, even if `df` shows free space"
         yield "inodes", percent_of_inodes(room), is_full, words, effect
 
 
@@ -109,14 +109,14 @@ def check_forecast(patient: Patient) -> Iterator[Diagnosis]:
         yield _filling(patient, room, heading)
     if (so_far := books.saved_so_far(state)).entries:
         freed = f"{size(so_far.bytes)}, {plural(so_far.entries, 'entry', 'entries')}"
-        yield Diagnosis("forecast", "ok", f"tmpwarden gave back {freed} so far.")
+        yield Diagnosis("forecast", "ok", f"tmpwarden has freed {freed} so far.")
 
 
 def _filling(patient: Patient, room: Space, heading: Trend) -> Diagnosis:
     match heading:
         case Growing(what, _, full_in_s, over_s):
             summary = f"{shown(room.path)} {history.sentence(heading)}."
-            pace = f"by the pace of the last {about(over_s)}"
+            pace = f"at the rate of the last {about(over_s)}"
             if full_in_s is None or full_in_s > _SOON_S:
                 return Diagnosis("forecast", "ok", summary, pace)
             help_ = relief.relief(patient, room, counts="inodes" if what == "inodes" else "bytes")
@@ -124,7 +124,7 @@ def _filling(patient: Patient, room: Space, heading: Trend) -> Diagnosis:
         case Steady():
             return Diagnosis("forecast", "ok", f"{shown(room.path)} does not grow.")
         case TooFew():
-            return Diagnosis("forecast", "ok", f"{shown(room.path)}: how fast it grows is not known yet.")
+            return Diagnosis("forecast", "ok", f"{shown(room.path)}: its growth is not known yet.")
 
 
 _WORTH_TELLING = 16 << 20
@@ -173,7 +173,9 @@ def _ghosts_on(room: Space, ghosts: _Ghosts) -> Diagnosis:
     pid = ghosts.worst
     everybody = ghosts.sharing_with(pid)
     who = f"{shown(procs.described(pid, None) or 'a process')} (pid {pid})"
-    summary = f"{size(ghosts.held_by(pid))} in {shown(room.path)} are deleted but held open by {who}: no rm frees them."
+    summary = (
+        f"{size(ghosts.held_by(pid))} in {shown(room.path)} are deleted but held open by {who}: `rm` cannot free them."
+    )
     holders = len({pid for pids in ghosts.holders.values() for pid in pids})
     detail = f"{plural(holders, 'process holds', 'processes hold')} {size(ghosts.bytes)} in all"
     is_short = percent_used(room) >= _SHORT_PERCENT
@@ -215,11 +217,13 @@ def check_runaway(patient: Patient) -> Iterator[Diagnosis]:
         remedy = f"tmpwarden brake --stop {one.file.writers[0].pid}" if one.file.writers else "tmpwarden brake"
         yield Diagnosis("runaway", "fail", shown(runaway.sentence(one)) + ".", "", remedy)
     if waiting := end.stopped():
-        words = plural(len(waiting), "process is stopped by the brake", "processes are stopped by the brake")
+        words = plural(len(waiting), "process was paused by the brake", "processes were paused by the brake")
         detail = "; ".join(f"{one.pid} {shown(one.command)}" for one in waiting[:3])
-        yield Diagnosis("runaway", "warn", f"{words} and waits.", detail, f"tmpwarden brake --resume {waiting[0].pid}")
+        yield Diagnosis(
+            "runaway", "warn", f"{words} and is still paused.", detail, f"tmpwarden brake --resume {waiting[0].pid}"
+        )
     elif not told:
-        yield Diagnosis("runaway", "ok", "no file runs away.")
+        yield Diagnosis("runaway", "ok", "no file is growing without limit.")
 
 
 _PROBE = b"\0" * (64 << 10)
@@ -228,8 +232,8 @@ _CAUSES = {
     errno.EDQUOT: "your disk quota there is used up",
     errno.ENOSPC: "no space is left",
     errno.EROFS: "it is mounted read-only",
-    errno.EACCES: "you may not write there",
-    errno.EPERM: "you may not write there",
+    errno.EACCES: "you cannot write there",
+    errno.EPERM: "you cannot write there",
 }
 
 
@@ -244,7 +248,9 @@ def check_probe(patient: Patient) -> Iterator[Diagnosis]:
             yield Diagnosis("probe", "ok", f"a test write of 64 KiB to {shown(room.path)} succeeded.")
             continue
         cause = _CAUSES.get(number, os.strerror(number).lower())
-        summary = f"a test write to {shown(room.path)} failed: {cause}, so commands fail there, often without a word."
+        summary = (
+            f"a test write to {shown(room.path)} failed: {cause}, so commands fail there, often without a message."
+        )
         detail, remedy = errno.errorcode.get(number, str(number)), _probe_remedy(patient, room, number)
         if number == errno.EROFS and (stuck := read_only(room.path)):
             detail, remedy = "; ".join(filter(None, (detail, stuck.detail))), stuck.command
@@ -302,8 +308,8 @@ def check_consumers(patient: Patient) -> Iterator[Diagnosis]:
         by_agent[_whose(verdict)] = by_agent.get(_whose(verdict), 0) + bytes_of(verdict)
     strange = ", ".join(f"{shown(group.glob)} {_amount(group)}" for group in patient.unmatched[:_LARGEST_GROUPS])
     if not by_agent:
-        words = f"yours and of no known kind: {strange}" if strange else ""
-        yield Diagnosis("consumers", "ok", "agents have left nothing in the temp roots.", words)
+        words = f"not recognised: {strange}" if strange else ""
+        yield Diagnosis("consumers", "ok", "agents left nothing behind in the temp roots.", words)
         return
     removable = sum(bytes_of(verdict) for verdict in patient.verdicts if isinstance(verdict, Remove))
     largest = sorted(by_agent, key=lambda name: -by_agent[name])
@@ -311,10 +317,10 @@ def check_consumers(patient: Patient) -> Iterator[Diagnosis]:
     if sessions := _sessions(patient.verdicts):
         detail += f"; largest: {', '.join(sessions)}"
     if strange:
-        detail += f"; yours and of no known kind: {strange}"
+        detail += f"; not recognised: {strange}"
     least = "" if patient.saw_all else "at least "
     amount = size(sum(by_agent.values()))
-    summary = f"agents hold {least}{amount} in the temp roots; {size(removable)} of it can go now."
+    summary = f"agents hold {least}{amount} in the temp roots; {size(removable)} of it is removable."
     status = "warn" if removable >= _WORTH_A_WARNING else "ok"
     yield Diagnosis("consumers", status, summary, detail, "tmpwarden clean" if removable else "")
 
@@ -354,11 +360,11 @@ def check_stuck(patient: Patient) -> Iterator[Diagnosis]:
         if entry.name.endswith(quarantine.PINNED) or _was_forgotten(entry)
     ]
     if not pinned:
-        yield Diagnosis("stuck", "ok", "nothing is waiting to be put back by hand.")
+        yield Diagnosis("stuck", "ok", "nothing has to be moved back by hand.")
         return
-    summary = f"{len(pinned)} units that could not be put back lie safe in quarantine and never expire."
+    summary = f"{len(pinned)} items could not be moved back; they are safe in quarantine and never expire."
     if len(pinned) == 1:
-        summary = "a unit that could not be put back lies safe in quarantine and never expires."
+        summary = "an item could not be moved back; it is safe in quarantine and never expires."
     detail = ", ".join(shown(path) for path in pinned[:5])
     home = quoted(f"{places.home()}/{os.path.basename(pinned[0])}")
     yield Diagnosis("stuck", "fail", summary, detail, f"mv {quoted(pinned[0])} {home}")

@@ -24,12 +24,12 @@ def check_frozen(patient: Patient) -> Iterator[Diagnosis]:
     for point in frozen:
         kind = reach.risky[point].filesystem
         summary = (
-            f"the {kind} file system mounted at {shown(point)} does not answer: whatever touches it waits for ever."
+            f"the {kind} file system mounted at {shown(point)} does not respond: every program that touches it hangs."
         )
-        detail = "scan and clean pass over it; a server or daemon that comes back wakes everybody who waits"
+        detail = "scan and clean skip it; when its server is back, the waiting programs continue"
         yield Diagnosis("frozen", "fail", summary, detail, f"umount -l {quoted(point)}")
     if not frozen:
-        yield Diagnosis("frozen", "ok", "every mount in or above the temp roots and your home answers.")
+        yield Diagnosis("frozen", "ok", "every mount in or above the temp roots and your home responds.")
 
 
 def _matters(point: str, patient: Patient) -> bool:
@@ -50,7 +50,7 @@ def check_squatted(patient: Patient) -> Iterator[Diagnosis]:
                 cause, remedy = problem
                 summary = f"{shown(path)} {cause}: agents and tmpwarden refuse to use it."
                 yield Diagnosis("squatted", "fail", summary, "", remedy)
-                break  # what lies below it is not the point
+                break  # what is below it is not the point
     if not found:
         yield Diagnosis("squatted", "ok", "the private directories below the temp roots are yours.")
 
@@ -92,11 +92,11 @@ def check_tmpdir(patient: Patient) -> Iterator[Diagnosis]:
 
 def _trouble_with(name: str, path: str) -> Diagnosis | None:
     if point := Reach.now().frozen(path):
-        summary = f"{name} names {shown(path)}, where the file system mounted at {shown(point)} does not answer."
+        summary = f"{name} names {shown(path)}, where the file system mounted at {shown(point)} does not respond."
         return Diagnosis("tmpdir", "fail", summary, "", f"unset {name}")
-    effect = "no command of ours works" if name == "TMPWARDEN_ROOTS" else "mktemp and every program that obeys it fail"
+    effect = "tmpwarden cannot work" if name == "TMPWARDEN_ROOTS" else "mktemp and every program that uses it fail"
     if not path.startswith("/"):
-        summary = f"{name} names {shown(path)}, a relative path: it means another directory wherever a program runs."
+        summary = f"{name} names {shown(path)}, a relative path, so each program uses a different directory."
         return Diagnosis("tmpdir", "fail", summary, "", f"unset {name}")
     if os.path.lexists(path) and not os.path.isdir(path):
         what = "a link that leads nowhere" if not os.path.exists(path) else "not a directory"
@@ -138,8 +138,10 @@ def check_tempdirs(patient: Patient) -> Iterator[Diagnosis]:
     wrong = [problem for path in paths if (problem := _missing(path))]
     yield from wrong
     if not wrong:
-        summary = "the temp directories that agents' settings name are there."
-        yield Diagnosis("tempdirs", "ok", summary if paths else "no agent's settings name a temp directory of ours.")
+        summary = "the temp directories in agents' settings exist."
+        yield Diagnosis(
+            "tempdirs", "ok", summary if paths else "no agent's settings name a temp directory of tmpwarden."
+        )
 
 
 def _missing(path: str) -> Diagnosis | None:
@@ -160,10 +162,10 @@ def check_mounts(patient: Patient) -> Iterator[Diagnosis]:
     table = MountTable.of()
     unread = [root for root in patient.roots if table is not None and "noatime" in table.options(root)]
     if not unread:
-        yield Diagnosis("mounts", "ok", "reading a file in the temp roots is noticed.")
+        yield Diagnosis("mounts", "ok", "reading a file in the temp roots counts as use.")
         return
     words = ", ".join(map(shown, unread))
-    summary = f"{words} is mounted noatime: being read does not make a file younger there, only being changed does."
+    summary = f"{words} is mounted noatime: reading a file there does not count as use, only changing it does."
     yield Diagnosis("mounts", "ok", summary)
 
 
@@ -178,8 +180,8 @@ def check_memory(patient: Patient) -> Iterator[Diagnosis]:
         used = room.bytes_used
         if room.memory_backed and used * 100 >= total * _MUCH_PERCENT:
             seen = True
-            summary = f"{shown(room.path)} lives in memory and holds {used * 100 // total} % of it ({size(used)})."
+            summary = f"{shown(room.path)} is kept in memory and uses {used * 100 // total} % of it ({size(used)})."
             help_ = relief.relief(patient, room)
             yield Diagnosis("memory", "warn", summary, help_.words, help_.command)
     if not seen:
-        yield Diagnosis("memory", "ok", "no temp root takes much of the memory.")
+        yield Diagnosis("memory", "ok", "no temp root uses much memory.")

@@ -167,7 +167,7 @@ CHECKS: dict[str, Callable[[Given, Simple, Scope], bool]] = {
 }  # fmt: skip
 
 
-UNKNOWN_WORD = "which command of it runs cannot be told before it runs"
+UNKNOWN_WORD = "tmpwarden cannot tell which command would run"
 
 
 def by_words(rows: list[Row], simple: Simple, scope: Scope, decision: str) -> Judged | None:

@@ -92,7 +92,7 @@ def _without_rewrite(
     if decision.verdict == ALLOW and original.verdict != ALLOW:
         decision.verdict = ASK if context.has_ask else DENY
         decision.rule = original.rule
-        decision.reason = f"this is safe only in the scratch. Run instead: {other}"
+        decision.reason = f"this is safe only in the session's temp directory. Run instead: {other}"
     return decision
 
 
@@ -107,7 +107,7 @@ def _for_agent(decision: Decision, rewritten: str | None, context: Context) -> D
             where = f"the project or {context.temp()}" if context.temp() else "the project"
             remedy = f" Instead: plain commands with paths spelled out, in {where}."
         end = "" if decision.reason.endswith(".") else "."
-        decision.reason = f"{decision.reason}{end}{remedy} (this agent cannot ask; the user may run it by hand)"
+        decision.reason = f"{decision.reason}{end}{remedy} (this agent cannot ask; the user can run it by hand)"
     return decision
 
 

@@ -47,7 +47,7 @@ def judge_file_tool(call: ToolCall, rules: Rules, context: Context) -> Decision:
         remedy = ""
         if "nstead" not in decision.reason:
             remedy = " Instead: a file in the project" + (f" or in {context.temp()}." if context.temp() else ".")
-        decision.reason = f"{decision.reason}{remedy} (this agent cannot ask; the user may do it by hand)"
+        decision.reason = f"{decision.reason}{remedy} (this agent cannot ask; the user can do it by hand)"
     return decision
 
 
@@ -92,7 +92,7 @@ def with_tool_rules(decision: Decision, call: ToolCall, rules: Rules, context: C
         reason = f"{reason} Instead: {rule.alternative}."
     verdict = rule.decision
     if verdict == ASK and not context.has_ask:
-        verdict, reason = DENY, f"{reason} (this agent cannot ask; the user may do it by hand)"
+        verdict, reason = DENY, f"{reason} (this agent cannot ask; the user can do it by hand)"
     return Decision(verdict, reason, rule=rule.label, fresh=decision.fresh)
 
 

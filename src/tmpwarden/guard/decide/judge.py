@@ -82,7 +82,7 @@ _WRITTEN = ("path_written", "path_into", "code", "path_entered")
 
 
 def _unspoken(rules: Rules, what: str) -> Judged:
-    return Judged(rules.default, reason="" if rules.default == PASS else f"no rule speaks about {what}")
+    return Judged(rules.default, reason="" if rules.default == PASS else f"no rule covers {what}")
 
 
 def _by_words(rules: Rules, simple: Simple, scope: Scope, decision: str) -> Judged | None:
@@ -113,7 +113,7 @@ def _with_alternative(reason: str, rule: Rule, scope: Scope) -> str:
 
 def _not_proven(simple: Simple) -> str:
     unknown = next((use.raw for use in (*simple.redirects, *simple.paths) if use.path is None), "")
-    return f"where {unknown or simple.text or 'this'} leads cannot be told before it runs"
+    return f"where {unknown or simple.text or 'this'} leads is only known when it runs"
 
 
 def _hit(rule: Rule, simple: Simple, scope: Scope) -> str | None:

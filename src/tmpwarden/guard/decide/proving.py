@@ -34,7 +34,7 @@ def _of_rule(loaded: Loaded, source: Source, where: str, label: str, rule: dict[
         lines = rule.get(key, [])
         for line in lines if isinstance(lines, list) else ():
             if _speaks(alone, label, str(line)) is not is_meant:
-                words = "does not speak about" if is_meant else "speaks about"
+                words = "does not cover" if is_meant else "covers"
                 yield source.mistake(f"{where}.{key}", f"the rule {words} {line!r}", fatal=False)
 
 

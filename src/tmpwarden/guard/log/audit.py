@@ -42,11 +42,13 @@ def check_ran(state_dir: str, call: ToolCall, *, now_s: float | None = None) -> 
     ran = _before(call)
     told = _read_told(state_dir) if ran else b""
     if _told(call.session, ran, _ASKED) in told:
-        _write(state_dir, call, None, Decision("done", "it was asked about, and has run"), now_s)
+        _write(state_dir, call, None, Decision("done", "it was asked about, and it ran"), now_s)
         return True
     if _told(call.session, ran, '"') not in told:
         return True
-    _write(state_dir, call, None, Decision("mismatch", "the agent ran its own input, not the rewritten one"), now_s)
+    _write(
+        state_dir, call, None, Decision("mismatch", "the agent ran its original command, not the rewritten one"), now_s
+    )
     return False
 
 

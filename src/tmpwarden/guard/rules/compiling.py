@@ -127,8 +127,8 @@ def _entry(known: Program) -> tuple[tuple[str, ...], str, list[str]]:
     return known.values("quiet"), "".join(letters), options
 
 
-_ALONE = "the preset sandbox alone is in force"
-_HOSTS = "what the host says is in force alone"
+_ALONE = "only the preset sandbox is used"
+_HOSTS = "only the host's rules are used"
 
 
 def compile_rules(files: tuple[str, ...], cache: str, *, last_good: dict[str, object] | None) -> InForce:
@@ -169,5 +169,5 @@ def complaint_about(loaded: Loaded, *, has_last_good: bool) -> str:
     if not fatal:
         return ""
     more = f" (and {len(fatal) - 1} more)" if len(fatal) > 1 else ""
-    instead = _HOSTS if hosts_alone(loaded) else "the last good one stays in force" if has_last_good else _ALONE
+    instead = _HOSTS if hosts_alone(loaded) else "the last valid one is still used" if has_last_good else _ALONE
     return f"the guard's config is broken, {instead}: {fatal[0]}{more} (`tmpwarden guard verify`)"

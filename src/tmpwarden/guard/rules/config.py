@@ -111,7 +111,7 @@ def chosen(files: list[Source]) -> tuple[tuple[str, ...], list[Mistake]]:
             mistakes.append(source.mistake(where, "preset and presets mean the same; keep one of them"))
         elif wrong:
             choice = ", ".join(known)
-            mistakes.append(source.mistake(where, f"there is no preset {wrong[0]!r}; there are {choice}"))
+            mistakes.append(source.mistake(where, f"unknown preset {wrong[0]!r}; there are {choice}"))
         else:
             names = wanted
     return names, mistakes
@@ -306,8 +306,8 @@ def _choice(source: Source, guard: dict[str, object], key: str, mistakes: list[M
     value, allowed = guard[key], _SCALARS[key] or ()
     if isinstance(value, str) and value in allowed:
         return value
-    why = " (an allow needs a rule that names the command)" if value == ALLOW else ""
-    mistakes.append(source.mistake(f"guard.{key}", f"{value!r} is none of {', '.join(allowed)}{why}"))
+    why = " (an allow rule must name the command)" if value == ALLOW else ""
+    mistakes.append(source.mistake(f"guard.{key}", f"{value!r} is not one of {', '.join(allowed)}{why}"))
     return ASK
 
 

@@ -29,7 +29,7 @@ def prepared(regex: str) -> tuple[str, ...]:
     try:
         return regex, BY_TABLE, json.dumps(table_of(regex))
     except NoTable as why:
-        raise ValueError(f"can blow up: it {costly.partition(',')[0]}, and it {why}") from why
+        raise ValueError(f"can take very long: it {costly.partition(',')[0]}, and it {why}") from why
 
 
 def first_words(regex: str) -> tuple[str, ...]:
@@ -108,7 +108,7 @@ class Table:
         if not isinstance(self.item, str | dict):
             return ""  # said already
         if not isinstance(value, str) or (needed and not value.strip()):
-            self.fail(key if key in fields else "", f"{key} must be a string" + (" with something in it" * needed))
+            self.fail(key if key in fields else "", f"{key} must be a string" + (" that is not empty" * needed))
             return ""
         return value
 
@@ -270,7 +270,7 @@ def command_row(table: Table) -> Row | None:
         if key in fields:
             table.texts(fields, key)
     if row.get("check", "") not in ("", *CHECKS):
-        table.fail("check", f"there is no check {row['check']!r}; there are {', '.join(CHECKS)}")
+        table.fail("check", f"unknown check {row['check']!r}; there are {', '.join(CHECKS)}")
     for key in ("here", "there"):
         if fields.get(key, False) not in (True, False):
             table.fail(key, "must be true or false")

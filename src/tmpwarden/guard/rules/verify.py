@@ -36,21 +36,21 @@ def _remarks(rules: tuple[Rule, ...]) -> Iterator[tuple[Rule, str]]:
         if words := _why_it_never_matches(rule, rules[:at], rules):
             yield rule, words
         if is_about_all(rule):
-            yield rule, "could speak about any command: there is no first look, every call is evaluated in full"
+            yield rule, "could apply to any command, so every call is evaluated in full"
         if rule.decision == DENY:
             for allow in [one for one in rules if one.decision == ALLOW and one.test == "all_inside"]:
                 if allow.kind == "arguments" and _shadows(rule, allow):
-                    yield rule, f"this deny shadows the scoped allow {allow.label}: deny is asked first"
+                    yield rule, f"this deny shadows the scoped allow {allow.label}: deny comes first"
 
 
 def _why_it_never_matches(rule: Rule, before: tuple[Rule, ...], rules: tuple[Rule, ...]) -> str:
     for other in before:
         if _condition(other) == _condition(rule) and other.decision == rule.decision:
-            return f"can never match: {other.label} says the same and is asked first"
+            return f"can never match: {other.label} says the same and comes first"
     if rule.kind == "prefix":
         for other in rules:
             if other is not rule and _comes_first(other, rule) and _covers(other.operands, rule.operands):
-                return f"can never match: {other.decision} {other.label} ({' '.join(other.operands)}) is asked first"
+                return f"can never match: {other.decision} {other.label} ({' '.join(other.operands)}) comes first"
     if rule.kind == "tools" and (shells := [name for name in rule.patterns if name in _SHELLS]):
         return f"can never match: {shells[0]} is judged by its commands, not by its name"
     if rule.kind == "check" and (words := why_never(rule.operands[0])):

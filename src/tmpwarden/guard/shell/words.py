@@ -10,7 +10,7 @@ RADIX = {"x": (16, 2), "u": (16, 4), "U": (16, 8)}
 
 
 def escape(text: str, pos: int, end: int) -> tuple[str, int]:
-    """The character that the escape behind a backslash at this place means, and where the text goes on."""
+    """The character that the escape behind a backslash at this place means, and where the text was resumed."""
     c = text[pos : pos + 1]
     if c in ANSI:
         return ANSI[c], pos + 1

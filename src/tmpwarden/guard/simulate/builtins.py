@@ -32,7 +32,7 @@ def leave_shell(shell: Shell, call: Invocation, state: State) -> Ways:
 
 
 def leave_function(shell: Shell, call: Invocation, state: State) -> Ways:
-    """Outside of a function `return` fails, and the line goes on."""
+    """Outside of a function `return` fails, and the line was resumed."""
     tell(shell, call, state)
     if not shell.returns:
         return state, state

@@ -39,7 +39,7 @@ def _sandbox(settings: Answer, otherwise: bool) -> bool:
 
 
 def _settings(path: bytes) -> Answer:
-    """Nothing where its mount does not answer: a session starts without our knowing."""
+    """Nothing where its mount does not respond: a session starts without our knowing."""
     if frozen_way(path.decode("utf-8", "surrogateescape")):
         return {}
     return decode_object(read(path, _LONGEST, flags=0) or b"") or {}

@@ -92,7 +92,7 @@ class Dialect:
 
     def cannot_judge(self, event: str, problem: str) -> Answer | None:
         """An error of ours before a tool call: ask where that exists, else no opinion, and say so."""
-        why = f"tmpwarden could not judge this call ({problem}); `tmpwarden doctor` tells more"
+        why = f"tmpwarden could not check this call ({problem}); `tmpwarden doctor` says more"
         if "ask" in self.answers:
             return self.decide(event, Decision(ASK, why), ToolCall(self.agent, "other"))
         return self.tell(event, why)

@@ -68,7 +68,7 @@ def _warning(call: HookCall) -> str:
         return ""
     _remember(call.notes, told, biggest)
     grown = f"{path} has grown to {biggest / (1 << 30):.1f} GB"
-    return f"tmpwarden: {grown} and is still in use; stop its command if nobody needs it"
+    return f"tmpwarden: {grown} and is still in use; stop its command if it is not needed"
 
 
 def _biggest(call: HookCall) -> tuple[int, str]:

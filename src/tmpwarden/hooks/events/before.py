@@ -107,7 +107,7 @@ def _shared(call: HookCall, target: str) -> tuple[str | None, bool]:
     try:
         make_shared(call.state, target)
     except (TmpwardenError, OSError) as problem:
-        notebook.log(call.notes, f"no scratch for this session: {problem}")
+        notebook.log(call.notes, f"no temp directory for this session: {problem}")
         return None, False
     return target, is_tmpdir and path == target
 
@@ -121,5 +121,5 @@ def _made(call: HookCall) -> str | None:
     try:
         return open_scratch(call).path
     except (TmpwardenError, OSError) as problem:
-        notebook.log(call.notes, f"no scratch for this session: {problem}")
+        notebook.log(call.notes, f"no temp directory for this session: {problem}")
         return None

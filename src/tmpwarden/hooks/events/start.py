@@ -12,7 +12,7 @@ from .session_scratch import has_no_end, inherited, open_scratch, remember, reme
 
 _MARK = "# tmpwarden"
 _NO_BYTES, _NO_INODES = 1 << 20, 16  # less than that is nothing to an agent
-GONE = "The temp directory this session had earlier is gone, and so is what was in it."
+GONE = "The temp directory that this session had earlier was removed, with its files."
 
 
 def start(call: HookCall) -> Answer | None:
@@ -22,7 +22,7 @@ def start(call: HookCall) -> Answer | None:
     try:
         context, env = _scratch(call)
     except (TmpwardenError, OSError) as problem:
-        message = f"tmpwarden: no scratch for this session: {problem}"[:400]
+        message = f"tmpwarden: no temp directory for this session: {problem}"[:400]
         notebook.log(call.notes, message)
     _clear(call)
     words = [message, _complaint(call), notebook.take_note(call.notes, call.session), _room(call), _saved()]
@@ -133,7 +133,7 @@ def _share(call: HookCall, target: str, env_file: str, reaches_commands: bool) -
         _lead(env_file, call.session, target, is_shared=True)
     remember(call, target, is_tmpdir=reaches_commands)
     named = f"$TMPDIR ({target})" if reaches_commands else target
-    return f"Temp files: use {named}. What nobody uses there for three days is deleted.", environment(target)
+    return f"Temp files: use {named}. Files unused for three days are deleted.", environment(target)
 
 
 def _static(call: HookCall) -> str:
@@ -152,7 +152,7 @@ def _saved() -> str:
 
 
 def _guidance(named: str) -> str:
-    return f"Temp files: use {named}. It is deleted after this session; put what the user should keep in the project."
+    return f"Temp files: use {named}. It is deleted after this session; files to keep belong in the project."
 
 
 def _complaint(call: HookCall) -> str:

@@ -172,7 +172,7 @@ def _nobody(users: Users) -> None:
     from ...model.answers import Nobody  # hooks, which use `own` alone, start without
 
     if not isinstance(users, Nobody):
-        raise _unproven("it is not proven that nobody uses it")
+        raise _unproven("it could not be checked that it is unused")
 
 
 def _born_ns(dir_fd: int, name: str) -> int | None:
@@ -182,7 +182,7 @@ def _born_ns(dir_fd: int, name: str) -> int | None:
 
 
 def _stale() -> OSError:
-    return OSError(errno.ESTALE, "it is not what was judged")
+    return OSError(errno.ESTALE, "it is not what was checked")
 
 
 def _unproven(why: str) -> OSError:

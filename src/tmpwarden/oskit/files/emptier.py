@@ -179,7 +179,7 @@ class Emptier:
     def open(self, name: str, dir_fd: int) -> int:
         """Open a directory of this tree for emptying, mending its mode through the descriptor if need be."""
         if self.mounts is None:
-            raise OSError(errno.EBUSY, "whether something is mounted in it cannot be told")
+            raise OSError(errno.EBUSY, "it could not be checked whether a file system is mounted in it")
         if self.mounts and self.path(name) in self.mounts:
             raise OSError(errno.EBUSY, MOUNTED)
         try:
@@ -189,7 +189,7 @@ class Emptier:
         status = os.fstat(fd)
         try:
             if dir_fd == self.dir_fd and not self.doomed.is_same(status):
-                raise OSError(errno.ESTALE, "it was exchanged for another directory")
+                raise OSError(errno.ESTALE, "another directory took its place")
             if status.st_dev != self.device:
                 raise OSError(errno.EXDEV, MOUNTED)
             if status.st_mode & 0o700 != 0o700:
@@ -213,7 +213,7 @@ class Emptier:
             fd = enter(name, dir_fd)
             if not os.path.samestat(os.fstat(fd), status):
                 os.close(fd)
-                raise OSError(errno.ESTALE, "it was exchanged for another directory")
+                raise OSError(errno.ESTALE, "another directory took its place")
             return fd
         finally:
             os.close(pinned)

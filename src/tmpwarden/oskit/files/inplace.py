@@ -72,7 +72,7 @@ class _Careful(Emptier):
         status = os.fstat(fd)
         if status.st_uid != self.uid or not os.path.samestat(status, before):
             os.close(fd)
-            raise _Oddity(name, "it is not what was judged")
+            raise _Oddity(name, "it is not what was checked")
         return fd
 
     def looked(self, name: str) -> os.stat_result:
@@ -104,14 +104,14 @@ class _Careful(Emptier):
 
     def check(self, name: str, status: os.stat_result) -> None:
         if status.st_uid != self.uid or status.st_dev != self.device:
-            raise _Oddity(name, "it is not what was judged")
+            raise _Oddity(name, "it is not what was checked")
         changed_ns = status.st_ctime_ns
         if self.dated.get(status.st_ino) == changed_ns:
             changed_ns = 0  # by our own removal of another name of it, and by nobody since
         if changed_ns > self.newest_ns and self.ours and mark(status) in self.ours:
             changed_ns = 0  # by a removal of ours that was cut short: it is what was judged, and was not written since
         if max(status.st_mtime_ns, changed_ns) > self.newest_ns:
-            raise _Oddity(name, "it changed after it was judged")
+            raise _Oddity(name, "it changed after it was checked")
 
     def unlink(self, name: str, dir_fd: int, status: os.stat_result) -> None:
         if status.st_nlink == 1:
@@ -119,7 +119,7 @@ class _Careful(Emptier):
             return
         with closing(take.pin(dir_fd, name)) as pinned:
             if os.fstat(pinned).st_ctime_ns != status.st_ctime_ns or os.fstat(pinned).st_ino != status.st_ino:
-                raise _Oddity(name, "it changed after it was judged")
+                raise _Oddity(name, "it changed after it was checked")
             os.unlink(name, dir_fd=dir_fd)
             self.dated[status.st_ino] = os.fstat(pinned).st_ctime_ns
 
@@ -127,7 +127,7 @@ class _Careful(Emptier):
         dir_fd = self.levels[-2].fd if len(self.levels) > 1 else self.dir_fd
         _race_window("emptied, not yet removed")
         if not os.path.samestat(os.stat(level.name, dir_fd=dir_fd, follow_symlinks=False), os.fstat(level.fd)):
-            raise OSError(errno.ESTALE, "it was exchanged for another directory")
+            raise OSError(errno.ESTALE, "another directory took its place")
         super().remove(level)
 
 

@@ -36,18 +36,18 @@ _ASK |= getattr(os, "O_NOATIME", 0)
 def foreseen(filesystem: str | None, files: int) -> str | None:
     """Why it will be no use to ask about so many entries on such a file system; None if it may be."""
     if fcntl is None:
-        return "this system has nobody to ask"
+        return "this system cannot tell who has a file open"
     if filesystem not in _BELIEVED:
-        return f"on {filesystem or 'an unknown file system'} the kernel cannot be asked who has a file open"
+        return f"on {filesystem or 'an unknown file system'} the kernel cannot tell who has a file open"
     if files == 0:
-        return "there is no file in it that the kernel could be asked about"
+        return "there is no file in it to check it by"
     return None
 
 
 def ask(dir_fd: int, name: str) -> Users:
     """Whether anybody has a file open at or below `name`. Never fork while this runs: a child would hold the lease."""
     if fcntl is None:
-        return _open("this system has nobody to ask")
+        return _open("this system cannot tell who has a file open")
     with _deaf_to_sigio():
         return _Question().about(dir_fd, name)
 
@@ -57,7 +57,7 @@ def alone(fd: int) -> Iterator[Users]:
     """Whether this is the only open file of its file: then nobody else has it open or mapped, anywhere, and while the
     block runs that stays so, because a process that opens it waits. `fd` may have been taken from its process."""
     if fcntl is None:
-        yield _open("this system has nobody to ask")
+        yield _open("this system cannot tell who has a file open")
         return
     with _deaf_to_sigio():
         answer = _leased(fd)
@@ -71,14 +71,14 @@ def alone(fd: int) -> Iterator[Users]:
 def _leased(fd: int) -> Users:
     try:
         if not _is_believed(fd):
-            return _open("on its file system the kernel cannot be asked who has a file open")
+            return _open("on its file system the kernel cannot tell who has a file open")
         if fcntl.fcntl(fd, fcntl.F_GETLEASE) != fcntl.F_UNLCK:
-            return _open("its own process has a lease on it")  # ours would end it
+            return _open("a process holds a lease on it")  # ours would end it
         fcntl.fcntl(fd, _SET_LEASE, fcntl.F_WRLCK)
     except OSError as error:
         if error.errno == errno.EAGAIN:
             return Held((Witness(WitnessKind.OPEN_FILE, ""),))
-        return _open(f"the kernel does not say who has it open: {error.strerror}")
+        return _open(f"the kernel cannot tell who has it open: {error.strerror}")
     return Nobody()
 
 
@@ -119,9 +119,9 @@ class _Question:
             else:
                 answer = self.entry(name, dir_fd, status.st_mode)
         except OSError as error:
-            return _open(f"the kernel cannot be asked about all of it: {error.strerror}")
+            return _open(f"the kernel could not check all of it: {error.strerror}")
         if isinstance(answer, Nobody) and self.asked == 0:
-            return _open("there is no file in it that the kernel could be asked about")
+            return _open("there is no file in it to check it by")
         return answer
 
     def tree(self, name: str, dir_fd: int) -> Users:
@@ -161,7 +161,7 @@ class _Question:
         if stat.S_ISLNK(mode) or stat.S_ISSOCK(mode):
             return Nobody()
         if not stat.S_ISREG(mode):
-            return _open("it holds something that the kernel cannot be asked about")
+            return _open("it contains something that the kernel cannot check")
         self.asked += 1
         fd = os.open(name, _ASK, dir_fd=dir_fd)
         try:
@@ -172,18 +172,18 @@ class _Question:
     def file(self, fd: int, name: str) -> Users:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):
-            return _open("a file in it became something else")
+            return _open("a file in it was replaced")
         try:
             fcntl.fcntl(fd, _SET_LEASE, fcntl.F_WRLCK)
         except OSError as error:
             if error.errno == errno.EAGAIN:
                 return Held((Witness(WitnessKind.OPEN_FILE, name),))
-            return _open(f"the kernel does not say who has a file in it open: {error.strerror}")
+            return _open(f"the kernel cannot tell who has a file in it open: {error.strerror}")
         # given back by word, not by closing alone: a child that inherited the descriptor would keep openers waiting
         fcntl.fcntl(fd, _SET_LEASE, fcntl.F_UNLCK)
         if self.device != status.st_dev:
             if not _is_believed(fd):
-                return _open("on its file system the kernel cannot be asked who has a file open")
+                return _open("on its file system the kernel cannot tell who has a file open")
             self.device = status.st_dev
         return Nobody()
 

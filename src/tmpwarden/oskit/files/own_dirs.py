@@ -198,8 +198,10 @@ def _too_open(path: str, mode: int, forbidden: int) -> Exception:
         return _unsafe(path, f"other users can write to it (mode {mode:04o})")
     from ...text import shown
 
-    hint = f"look who put what there, then chmod 700 {shown(path)}, or point TMPDIR at a directory of your own"
-    return _unsafe(path, f"others can get in (mode {mode:04o}, must be 0700)", hint)
+    hint = (
+        f"check what is in it and who put it there, then chmod 700 {shown(path)}, or set TMPDIR to a directory of yours"
+    )
+    return _unsafe(path, f"other users can enter it (mode {mode:04o}, must be 0700)", hint)
 
 
 def _refusal(dir_fd: int, name: str, error: OSError) -> str:
@@ -212,7 +214,7 @@ def _refusal(dir_fd: int, name: str, error: OSError) -> str:
     if error.errno == errno.ENOTDIR:
         return "it is not a directory"
     if error.errno == errno.EACCES:
-        return "it cannot be opened: it belongs to another user, or its mode forbids it"
+        return "permission denied: it belongs to another user, or its mode is too strict"
     return (error.strerror or "it cannot be opened").lower()
 
 

@@ -106,7 +106,7 @@ def remove_empty_dir(path: str, dir_fd: int | None = None) -> bool:
 
 
 def remove_tree(doomed: "Doomed") -> bool:
-    """By path, for where there are no directory descriptors (Windows). Best effort; whether it is gone."""
+    """By path, for where there are not a directory descriptors (Windows). Best effort; whether it is gone."""
     try:
         doomed.look()
         os.unlink(doomed.name)

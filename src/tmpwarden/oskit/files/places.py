@@ -81,7 +81,7 @@ def temp_roots(explicit: tuple[str, ...] = (), extra: tuple[str, ...] = ()) -> R
 
 
 def project(path: str) -> str:
-    """A directory that somebody works in and named, resolved; UnsafeRoot with the reason if it is none of ours."""
+    """A directory that somebody works in and named, resolved; UnsafeRoot with the reason if it is not one of ours."""
     from ...errors import NoSuchRoot, UnsafeRoot
     from ...text import shown
 
@@ -137,13 +137,13 @@ def _checked(path: str) -> str:
 
 
 def _refuse_frozen(path: str) -> None:
-    """Raises UnsafeRoot where a mount on the way does not answer: looking at anything there would hang."""
+    """Raises UnsafeRoot where a mount on the way does not respond: looking at anything there would hang."""
     from ...errors import UnsafeRoot
     from ...text import shown
     from ..proc.reach import Reach
 
     if point := Reach.now().frozen(path):
-        raise UnsafeRoot(shown(path), f"the file system mounted at {shown(point)} does not answer")
+        raise UnsafeRoot(shown(path), f"the file system mounted at {shown(point)} does not respond")
 
 
 def _refusal(path: str) -> str | None:
@@ -164,7 +164,7 @@ def _personal(path: str) -> str | None:
         if path == place:
             return "it is a home directory"
         if place.startswith(path + "/"):
-            return "a home directory lies below it"
+            return "a home directory is below it"
     return None
 
 
@@ -282,7 +282,7 @@ def resolve(path: str) -> tuple[str, str | None]:
         except FileNotFoundError:
             raise
         except OSError as error:
-            return here, (error.strerror or "it cannot be looked at").lower()
+            return here, (error.strerror or "it cannot be inspected").lower()
         if not stat.S_ISLNK(status.st_mode):
             resolved = here
             continue
@@ -299,5 +299,5 @@ def _link_refusal(path: str, owner: int, links: int) -> str:
     from ...text import shown
 
     if links > _MOST_LINKS:
-        return "too many symbolic links on the way"
-    return f"{shown(path)} is a symbolic link of uid {owner}, and only root's links are followed"
+        return "too many symbolic links in the path"
+    return f"{shown(path)} is a symbolic link of uid {owner}, and only links of root are followed"

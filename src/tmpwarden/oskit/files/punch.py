@@ -1,4 +1,4 @@
-"""Give back the blocks of a file that is still written, all but its end. Its size stays, its writer goes on."""
+"""Give back the blocks of a file that is still written, all but its end. Its size stays, its writer was resumed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def punch(doomed: Doomed, *, keep_last_bytes: int) -> int:
     fd = doomed.bound.fd
     before = os.fstat(fd)
     if not doomed.is_same(before):
-        raise OSError(errno.ESTALE, "it is not what was judged")
+        raise OSError(errno.ESTALE, "it is not what was checked")
     length = max(0, before.st_size - keep_last_bytes) // _PAGE * _PAGE
     if length:
         _fallocate(fd, _PUNCH_HOLE | _KEEP_SIZE, 0, length)
@@ -70,5 +70,5 @@ def _fallocate(fd: int, mode: int, offset: int, length: int) -> None:
         return
     code = ctypes.get_errno()
     if code in (errno.EOPNOTSUPP, errno.ENOSYS):
-        raise CannotPunch("this file system cannot free a part of a file")
+        raise CannotPunch("this file system cannot free part of a file")
     raise OSError(code, os.strerror(code))

@@ -109,7 +109,7 @@ class _Hollow(Emptier):
         fd = os.open(self.name, os.O_WRONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=self.dir_fd)
         with closing(fd):
             if not self.doomed.is_same(os.fstat(fd)):
-                raise OSError(errno.ESTALE, "it was exchanged for another file")
+                raise OSError(errno.ESTALE, "another file took its place")
             os.ftruncate(fd, 0)
 
     def remove(self, level: OpenDirectory) -> None:

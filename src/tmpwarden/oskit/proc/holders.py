@@ -42,7 +42,7 @@ class Holders:
         self._arguments: dict[int, tuple[bytes, ...]] | None = None
         self.processes: dict[int, procs.Process] = {}  # all that were there
         self.sessions: dict[str, dict[str, tuple[int, ...]]] = {}  # variable -> value -> pids that carry it
-        self._blind: NotMeasured | None = NotMeasured("processes have not been looked at")  # nobody could be seen
+        self._blind: NotMeasured | None = NotMeasured("processes were not checked")  # nobody could be seen
         self.in_the_deep = ""  # a doubt about units alone that are deep enough: somebody uses too long a path
         self.lost: dict[str, str] = {}  # device -> a doubt about all that lies on it: somebody's mount of it is gone
         self.doubts: tuple[str, ...] = ()  # why somebody may have been missed, in words
@@ -80,7 +80,7 @@ class Holders:
         """Who uses `path` or something below it. `is_deep`: there are very long paths in it."""
         located = self._locate(path) if self._locate else None
         if located is None:
-            return NotMeasured("it lies on no mount that this system tells of") if self._blind is None else self._blind
+            return NotMeasured("it is on no mount that this system lists") if self._blind is None else self._blind
         if by := self._witnesses(located):
             return Held(by)
         doubt = self.lost.get(located[0]) or (self.in_the_deep if is_deep else "")

@@ -1,4 +1,4 @@
-"""Whether something that does not answer is mounted over a directory of ours. Hot path: one read, and no import."""
+"""Whether something that does not respond is mounted over a directory of ours. Hot path: one read, and no import."""
 
 try:
     import posix  # what `os` is made of, without what that costs a hook

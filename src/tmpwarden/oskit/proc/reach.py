@@ -66,7 +66,7 @@ class Reach:
             return _watched.seen
 
     def frozen(self, path: str) -> str | None:
-        """The mount on the way to `path` (links followed) that does not answer; None if all do."""
+        """The mount on the way to `path` (links followed) that does not respond; None if all do."""
         if not self.risky:
             return None
         whole = path if path.startswith("/") else os.path.join(os.getcwd(), path)  # who names it whole may be nowhere
@@ -74,14 +74,14 @@ class Reach:
         return where if is_frozen else None
 
     def frozen_near(self, path: str) -> str | None:
-        """The same, or one right below it that does not answer: for who reads whatever is in there."""
+        """The same, or one right below it that does not respond: for who reads whatever is in there."""
         on_the_way = self.frozen(path)
         if on_the_way or not self.risky:
             return on_the_way
         return next((point for point in self.inside(os.path.realpath(path)) if self.is_frozen_at(point)), None)
 
     def is_frozen_at(self, point: str) -> bool:
-        """Whether a mount lies at this very path, without links, that does not answer."""
+        """Whether a mount lies at this very path, without links, that does not respond."""
         mount = self.risky.get(point)
         return mount is not None and not self._answers(mount)
 

@@ -84,7 +84,7 @@ function line(row) {
     el("td", { class: "num" }, columns.bytes[row] === null ? "?" : least + size(columns.bytes[row])),
     el("td", { class: "num age" }, age(columns.age[row])),
     el("td", {}, el("span", { class: "litter" }, litterName(row), count > 1 ? ` · ${plural(count, "file")}` : ""), button),
-    el("td", {}, el("b", { class: goes ? "badge go" : "badge kept" }, goes ? "may go" : "stays"), " ", texts.whys[columns.why[row]]));
+    el("td", {}, el("b", { class: goes ? "badge go" : "badge kept" }, goes ? "removable" : "kept"), " ", texts.whys[columns.why[row]]));
   return tr;
 }
 

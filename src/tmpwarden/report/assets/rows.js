@@ -132,13 +132,13 @@ for (const [root, agent, litter, , goes, units, , bytes, entries] of folded) {
 function addOthers(account) {
   const root = rootNamed(account.root), groups = page.unmatched.filter((each) => each.root === account.root);
   if (groups.length) {
-    const unknown = new Node("yours, of no known kind", root, "rest");
+    const unknown = new Node("not recognised", root, "rest");
     unknown.tone = "unknown";
     for (const each of groups) unknown.extra.push(leaf(each.shape, "unknown", each.bytes, each.entries, each.count, unknown));
     for (const each of unknown.extra) unknown.add(each.bytes, each.entries, false, each.units);
     root.put(unknown);
   }
-  const rest = [["others", account.others_bytes, "other users"], ["waits", account.quarantined_bytes, "in quarantine"], ["others", account.other_bytes ?? 0, "deleted but open, or not readable"]];
+  const rest = [["others", account.others_bytes, "other users"], ["waits", account.quarantined_bytes, "in quarantine"], ["others", account.other_bytes ?? 0, "deleted but still open, or other users' private files"]];
   for (const [tone, bytes, name] of rest) if (bytes) root.put(leaf(name, tone, bytes, 0, 0, root));
 }
 page.accounts.forEach(addOthers);

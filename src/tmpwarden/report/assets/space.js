@@ -1,9 +1,9 @@
 // How full each root is, as a bar of whose the bytes are; and the page in five numbers.
 const TONES = {
-  go: "may go now",
+  go: "can be removed now",
   kept: "agents' files that stay",
   waits: "in quarantine",
-  unknown: "yours, of no known kind",
+  unknown: "not recognised",
   others: "other users, or not readable",
   else: "elsewhere on the same disk",
   free: "free",
@@ -61,7 +61,7 @@ function drawSpace() {
   const totals = page.totals;
   const least = totals.at_least ? "at least " : "";
   const facts = [
-    fact(least + size(totals.removable_bytes), "may go now", plural(totals.removable_entries, "entry", "entries"), "#found"),
+    fact(least + size(totals.removable_bytes), "can be removed now", plural(totals.removable_entries, "entry", "entries"), "#found"),
     fact(least + size(totals.bytes - totals.removable_bytes), "stays", plural(Object.values(totals.kept_by_reason).reduce((a, b) => a + b, 0), "unit"), "#found"),
   ];
   if (page.saved) facts.push(fact(size(page.saved.bytes), "freed so far", `${plural(page.saved.entries, "entry", "entries")} in ${plural(page.saved.runs, "run")}`));

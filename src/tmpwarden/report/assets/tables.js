@@ -31,7 +31,7 @@ function reasons() {
   const rows = [...found.entries()].sort((a, b) => b[1].bytes - a[1].bytes || b[1].units - a[1].units);
   if (!rows.length) return null;
   const most = Math.max(...rows.map(([, each]) => each.bytes), 1);
-  return part("stays", "What stays, and why", "Choose a reason to see what it keeps.", el("ol", { class: "reasons" }, rows.map(([reason, each]) =>
+  return part("stays", "What is kept, and why", "Choose a reason to see what it keeps.", el("ol", { class: "reasons" }, rows.map(([reason, each]) =>
     el("li", {}, el("button", { type: "button", class: "line", onclick: () => showReason(reason) },
       el("span", { class: "name" }, each.words.size === 1 ? [...each.words][0] : reasonWords(reason)),
       el("span", { class: "num" }, `${size(each.bytes)} · ${plural(each.units, "unit")}`),
@@ -55,7 +55,7 @@ const holds = (each) => [[each.repositories, "repository", "repositories"], [eac
 
 function drawOthers() {
   const parts = [
-    listed("unknown", "Yours, of no known kind", page.unmatched.length ? page.unmatched : null, "", "It stays unless you name it: `tmpwarden clean PATH` judges it, `tmpwarden adopt NAMES` takes such names into the catalogue.",
+    listed("unknown", "Not recognised", page.unmatched.length ? page.unmatched : null, "", "It stays unless you name it: `tmpwarden clean PATH` judges it, `tmpwarden adopt NAMES` takes such names into the catalogue.",
       ["Size", "Items", "Newest", "Names"], (each) => [(each.at_least ? "at least " : "") + size(each.bytes), number(each.count), age(each.newest_seconds), el("code", {}, `${each.root.replace(/\/$/, "")}/${each.shape}`)]),
     listed("sessions", "Live sessions", page.sessions, "No agent session is alive.", "Nothing that they use is ever touched.",
       ["Agent", "Process", "Session", "Scratch"], (each) => [each.agent, String(each.pid), short(each.session), el("code", {}, each.scratch ?? "")]),
@@ -64,8 +64,8 @@ function drawOthers() {
     listed("orphans", "Processes that outlived their agent", page.orphans, "No process has outlived its agent.", "`tmpwarden orphans end` asks, and ends what may end.",
       ["Process", "Agent", "Age", "Memory", "Ports", "Verdict", "Command"], (each) => [String(each.pid), each.agent ?? "?", age(each.age_seconds), size(each.memory_bytes), each.ports.join(", "), el("span", {}, el("b", { class: each.verdict === "end" ? "badge go" : "badge kept" }, each.verdict === "end" ? "may end" : "stays"), ` ${each.reason}`), el("code", {}, each.command)]),
     listed("worktrees", "Worktrees and clones of agents", page.worktrees, "No worktree or clone of an agent was found.", "`tmpwarden worktrees clean` lets those go with which nothing would be lost.",
-      ["Size", "Where", "Branch", "Verdict"], (each) => [each.bytes === null ? "?" : size(each.bytes), el("code", {}, each.path), each.branch ?? "", el("span", {}, el("b", { class: each.verdict === "remove" ? "badge go" : "badge kept" }, each.verdict === "remove" ? "may go" : "stays"), ` ${each.detail || each.reason.replaceAll("-", " ")}`)]),
-    listed("rescued", "Rescued work", page.rescued, "Nothing was rescued yet.", "Saved before its place went, because it exists nowhere else.",
+      ["Size", "Where", "Branch", "Verdict"], (each) => [each.bytes === null ? "?" : size(each.bytes), el("code", {}, each.path), each.branch ?? "", el("span", {}, el("b", { class: each.verdict === "remove" ? "badge go" : "badge kept" }, each.verdict === "remove" ? "removable" : "kept"), ` ${each.detail || each.reason.replaceAll("-", " ")}`)]),
+    listed("rescued", "Rescued work", page.rescued, "Nothing was saved yet.", "Saved before its place went, because it exists nowhere else.",
       ["Size", "Saved from", "Holds", "Bring back"], (each) => [size(each.bytes), el("code", {}, each.path), holds(each), commandLine(`tmpwarden rescue restore ${quoted(each.id)}`)]),
     listed("state", "State", page.state, "No agent was found here.", "How tmpwarden is set up here; `tmpwarden setup` shows what is missing.",
       ["What", "State", "Where"], (each) => [each.what, each.state, el("code", {}, each.where)]),

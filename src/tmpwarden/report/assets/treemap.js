@@ -50,7 +50,7 @@ const amount = (node) => (view.by === "bytes" ? size(node.bytes) : plural(node.e
 
 function spoken(node) {
   const goes = node.goBytes > 0 || node.goEntries > 0;
-  const part = node.kind === "unit" ? (node.tone === "go" ? "may go" : "stays") : goes ? `${size(node.goBytes)} of it may go` : "stays";
+  const part = node.kind === "unit" ? (node.tone === "go" ? "removable" : "kept") : goes ? `${size(node.goBytes)} of it removable` : "kept";
   return `${KINDS[node.kind] ?? ""} ${node.name}, ${amount(node)}, ${percent(node[view.by], view.node[view.by])}; ${node.tone && node.kind === "rest" ? node.name : part}${node.why ? `: ${node.why}` : ""}`.trim();
 }
 

@@ -284,7 +284,7 @@ def _check_sizes(repository: Repository, names: list[str], limits: SaveLimits) -
             continue  # deleted
         total += length
         if length > limits.max_file_bytes or total > limits.max_bytes:
-            raise Unclear(f"{shown(name)} makes it too big to be saved: {size(length)}")
+            raise Unclear(f"{shown(name)} makes it too large to save: {size(length)}")
 
 
 def _needs(repository: Repository, limits: SaveLimits) -> list[str]:
@@ -334,7 +334,7 @@ def _verify(shop: Workshop, path: str, needs: list[str], proof: str, object_form
         git.output("fetch", "-q", "--no-tags", path, "refs/*:refs/*")
         form = "--format=%(refname) %(objectname)"
         if git.output("for-each-ref", form, below) != shop.git().output("for-each-ref", form, below):
-            raise Unclear("the bundle does not hold what was put into it")
+            raise Unclear("the bundle is incomplete")
 
 
 def _remotes(repository: Repository) -> tuple[tuple[str, str], ...]:

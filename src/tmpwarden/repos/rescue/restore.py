@@ -53,14 +53,14 @@ def _check(rescued: Rescued) -> None:
         saved |= {f"lfs-{number}/{file.path}": file.sha256 for file in each.lfs}
     for path, digest in saved.items():
         if path and not is_intact(f"{home}/{path}", digest):
-            raise CannotRestore(rescued.id, f"{shown(path)} is not what was saved")
+            raise CannotRestore(rescued.id, f"{shown(path)} differs from what was saved")
 
 
 def _by_hand(saved: SavedRepository) -> str:
     if not saved.needs:
         return f"the bundle is {shown(saved.bundle)}; its README says how to read it"
     where = saved.source or ", ".join(url for _, url in saved.remotes) or "the repository it came from"
-    return f"it builds on history that {shown(where)} has: fetch the bundle into a clone of that"
+    return f"it needs history of {shown(where)}: fetch the bundle into a clone of it"
 
 
 def _bring_back(saved: SavedRepository, home: str, target: str) -> list[str]:
@@ -93,7 +93,7 @@ def _bring_back(saved: SavedRepository, home: str, target: str) -> list[str]:
 def _bring_files_back(saved: SavedRepository, git: Git, home: str, target: str) -> str:
     """The history that the commits build on is not here: all files, and a sentence about the commits."""
     if not saved.standalone:
-        raise Unclear("the history that it builds on is not here")
+        raise Unclear("the history it needs is not here")
     git.output("fetch", "-q", "--no-tags", f"{home}/{saved.standalone}", f"{STANDALONE}:{STANDALONE}")
     git.output("update-ref", "--no-deref", "HEAD", STANDALONE)
     _check_out(replace(saved, head="", snapshot=STANDALONE, index=STANDALONE), git, target)

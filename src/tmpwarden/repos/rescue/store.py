@@ -103,7 +103,7 @@ def decoded(document: Any) -> Rescued:
         plain = {name: document[name] for name in ("id", "created_s", "path", "session")}
         return Rescued(**plain, repositories=repositories, files=files, left_out=tuple(document["left_out"]))
     except (KeyError, TypeError) as wrong:
-        raise ValueError(f"no manifest of a rescue: {wrong}") from None
+        raise ValueError(f"not a rescue's manifest: {wrong}") from None
 
 
 def _repository(fields: dict[str, Any]) -> SavedRepository:
@@ -197,7 +197,7 @@ def find(word: str) -> Rescued:
     found = [each for each in everything() if each.id.startswith(word) and word]
     exact = [each for each in found if each.id == word]
     if len(exact or found) != 1:
-        what = f"several rescues begin with {shown(word)}" if found else f"no rescue is called {shown(word)}"
+        what = f"several rescues start with {shown(word)}" if found else f"unknown rescue {shown(word)}"
         raise NotFound(what, hint="`tmpwarden rescue list` shows them")
     return (exact or found)[0]
 
@@ -223,7 +223,7 @@ def make_room(
             _remove(each.id)
             gone.append(each)
     if used_bytes() + wanted_bytes > max_bytes:
-        return gone, Refused(f"the rescues in {shown(directory())} are at their limit of {size(max_bytes)}")
+        return gone, Refused(f"the rescues in {shown(directory())} have reached their limit of {size(max_bytes)}")
     own_dirs.make_private_dir(places.data_dir())
     if space.space_of(places.data_dir()).bytes_free < wanted_bytes + _SPARE_BYTES:
         return gone, Refused(f"there is no room in {shown(directory())} for {size(wanted_bytes)}")
@@ -277,7 +277,7 @@ def _remove(name: str) -> None:
 def _readme(rescued: Rescued) -> str:
     when = time.strftime("%Y-%m-%d %H:%M UTC", time.gmtime(rescued.created_s))
     lines = [
-        f"Saved by tmpwarden on {when} from {shown(rescued.path)}, because it existed nowhere else.",
+        f"Saved by tmpwarden on {when} from {shown(rescued.path)}, because this work existed nowhere else.",
         "",
         f"    tmpwarden rescue show {rescued.id}",
         f"    tmpwarden rescue restore {rescued.id} --to DIRECTORY",
@@ -299,7 +299,7 @@ _CHUNK = 1 << 20
 
 
 def copy(source: str, dir_fd: int | None, target: str, name: str) -> SavedFile | None:
-    """`source` to `target`, which must not exist; None if it is no plain file. Dates and permissions are kept."""
+    """`source` to `target`, which must not exist; None if it is not a plain file. Dates and permissions are kept."""
     with closing(os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC, dir_fd=dir_fd)) as fd:
         status = os.fstat(fd)
         if not stat.S_ISREG(status.st_mode):

@@ -144,4 +144,4 @@ def _after_care(chosen: Iterable[dict[str, str]], restored: Iterable[Restored]) 
             for reference, oid in json.loads(tie["references"]).items():
                 drop_reference(tie["common"], reference, oid)
         except (Unclear, OSError) as error:
-            yield f"{back[tie['id']]} is back, but its repository could not be told: {error}"
+            yield f"{back[tie['id']]} is back, but its repository not available: {error}"

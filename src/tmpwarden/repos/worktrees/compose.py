@@ -142,7 +142,7 @@ def _named(path: str) -> str:
         raise FrozenMount(shown(path), shown(point))
     full = os.path.realpath(os.path.expanduser(path))
     if not os.path.lexists(full):
-        raise NotFound(f"there is nothing called {shown(path)}")
+        raise NotFound(f"there is nothing at {shown(path)}")
     if not gitdir.is_checkout(full):
         raise NotFound(
             f"{shown(path)} is neither a worktree nor a clone", hint="name the directory that holds its .git"

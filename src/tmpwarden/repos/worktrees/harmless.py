@@ -78,7 +78,7 @@ def _what_to_check(reason: str, path: str) -> str:
     except OSError:
         return ""
     told = "is not running" if is_free else "is running, perhaps another program's"
-    return f" (process {match[1]} {told}; if nobody uses it: git worktree unlock {path})"
+    return f" (process {match[1]} {told}; if it is unused: git worktree unlock {path})"
 
 
 def _may_be_in_a_container(pid: int) -> bool:

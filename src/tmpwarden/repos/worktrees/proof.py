@@ -20,15 +20,15 @@ _MOST_NAMED = 3
 ITEMS = {  # what people read of each, and the reason to keep a worktree of which it does not hold
     "inspectable": ("can be inspected", "uninspectable"),
     "clean": ("clean, untracked files included", "dirty"),
-    "reached": ("its commits have a ref that stays", "unreached"),
+    "reached": ("its commits have a ref that is kept", "unreached"),
     "own-refs": ("no refs of its own", "own-refs"),
     "stash": ("no stash of its own", "stash"),
     "unfinished": ("no merge, rebase or bisect going on", "unfinished"),
     "locked": ("not locked, or by a process that has ended", "locked"),
     "needed": ("no other worktree needs it", "needed-elsewhere"),
-    "ignored": ("ignored files can be made again or are copies", "ignored-files"),
+    "ignored": ("ignored files can be created again or are copies", "ignored-files"),
     "submodules": ("nothing unique in submodules", "nested-work"),
-    "unused": ("nobody uses it", "in-use"),
+    "unused": ("it is unused", "in-use"),
     "idle": ("idle", "too-young"),
 }
 
@@ -87,7 +87,7 @@ def _is_clean(subject: Subject) -> str:
 def _has_only_derived_files(subject: Subject) -> str:
     other = " (the main checkout's differs)"
     names = [name + other * (name in subject.differing) for name in subject.status.ignored]
-    return _named("ignored file", names, " that cannot be made again")
+    return _named("ignored file", names, " that cannot be created again")
 
 
 def _is_reached(subject: Subject) -> str:
@@ -119,7 +119,7 @@ def _has_no_stash(subject: Subject) -> str:
 
 
 def _is_finished(subject: Subject) -> str:
-    at_work = ["git is at work in it, or was killed (index.lock)"] if subject.repository.own.has("index.lock") else []
+    at_work = ["git is running in it, or was killed (index.lock)"] if subject.repository.own.has("index.lock") else []
     return "; ".join((*work.unfinished(subject.repository), *at_work))
 
 

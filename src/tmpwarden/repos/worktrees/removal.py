@@ -95,7 +95,7 @@ class Removal:
         now = self.surveyor.examine(Candidate(tree.path, tree.maker))
         if finding.path in (path for path, _ in now.derived):
             return True
-        detail = "it is not what can be made again any more"
+        detail = "it now contains files that cannot be created again"
         self.gone.append(Gone(tree, Receipt(finding, Outcome.KEPT, Reason.CHANGED, detail=detail)))
         return False
 

@@ -102,7 +102,10 @@ def checkouts_below(
         while waiting:
             here, depth = waiting.pop()
             if looked >= _MOST_DIRECTORIES:
-                return found, f"only {_MOST_DIRECTORIES} directories below {root} were searched: name narrower roots"
+                return (
+                    found,
+                    f"only {_MOST_DIRECTORIES} directories below {root} were searched: name smaller directories",
+                )
             looked += 1
             on_look(looked, len(found))
             if gitdir.is_checkout(here):
@@ -235,10 +238,10 @@ class Surveyor:
     def _asked(self, verdict: Remove, dir_fd: int) -> Item:
         """Somebody cannot be looked at: the kernel knows whether any file of it is open. A mere look does not ask."""
         if not self.asks_kernel:
-            return Item("unused", Holds.YES, "goes if the kernel confirms that nobody has it open")
+            return Item("unused", Holds.YES, "removable if the kernel confirms that no process has it open")
         match kernel_word.ask(dir_fd, verdict.finding.name):
             case Nobody():
-                return Item("unused", Holds.YES, "the kernel says that nobody has a file of it open")
+                return Item("unused", Holds.YES, "the kernel confirms that no process has a file of it open")
             case Held(by):
                 return Item("unused", Holds.NO, f"in use: {by[0].detail}")
             case NotMeasured(why):
@@ -250,7 +253,7 @@ class Surveyor:
             return
         age_s = max(0, self.prepared.now_ns() - tree.measure.newest_ns) // 10**9
         is_idle = age_s >= needed_s
-        words = "" if is_idle else f"changed {duration(age_s)} ago; left alone for {duration(needed_s)}"
+        words = "" if is_idle else f"changed {duration(age_s)} ago; removable after {duration(needed_s)}"
         yield Item("idle", Holds.YES if is_idle else Holds.NO, words)
 
     def excuse(self, repository: Repository) -> Spare:

@@ -5,7 +5,7 @@ import { existsSync } from "node:fs"
 const PYTHON = __PYTHON__, SCRIPT = __SCRIPT__, FLAGS = __FLAGS__
 // What a project sets in the environment does not tell where our settings lie, nor switch the guard off.
 const PLACES = __PLACES__, JUDGING = { TMPWARDEN_DISABLE: "" }
-const UNJUDGED = { message: "tmpwarden was killed or could not start before it could judge this call" }
+const UNJUDGED = { message: "tmpwarden was killed or could not start, so this call was not checked" }
 const ask = (event, payload) => new Promise((done) => {
   if (!existsSync(PYTHON) || !existsSync(SCRIPT)) return done({})
   const env = { ...process.env, TMPWARDEN_SHELL_HOME: process.env.HOME ?? "", ...PLACES, ...(event === "tool.execute.before" ? JUDGING : {}) }

@@ -24,7 +24,7 @@ class Claude(Target):
 
     def edits(self, wish: Wish) -> list[Edit]:
         if wish.observe and self.has_plugin():
-            raise SetupFailed("the tmpwarden plugin is on, and it cannot only watch", hint=f"first: `{_DISABLE}`")
+            raise SetupFailed("the tmpwarden plugin is on, which has no --observe", hint=f"first: `{_DISABLE}`")
         return super().edits(wish)
 
     def wished_events(self, wish: Wish) -> tuple[tuple[str, str], ...]:
@@ -51,7 +51,7 @@ class Claude(Target):
 
     def advice(self) -> tuple[str, ...]:
         if self.has_plugin():
-            return (f"The tmpwarden plugin is on and does the cleaning. `{_DISABLE}` stops it.",)
+            return (f"The tmpwarden plugin is on and cleans up. `{_DISABLE}` switches it off.",)
         return ()
 
 
@@ -79,7 +79,9 @@ class Codex(Target):
         )
 
     def advice(self) -> tuple[str, ...]:
-        return ("Codex runs these hooks only after you trust them: start codex, type /hooks, and approve tmpwarden's.",)
+        return (
+            "Codex runs these hooks only after you approve them: start codex, type /hooks, and approve tmpwarden's.",
+        )
 
 
 def _snake(event: str) -> str:

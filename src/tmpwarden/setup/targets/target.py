@@ -58,7 +58,7 @@ class Target:
 
     def is_here(self) -> bool:
         home = self.home()
-        # what does not answer may be there: who asks for more is told why it cannot be had
+        # what does not respond may be there: who asks for more is told why it cannot be had
         return (
             frozen_way(home) is not None
             or os.path.isdir(home)
@@ -145,7 +145,7 @@ class Target:
         """No silent pass: what a hook of the guard says when a signal or crash ends it: ask, or a word to the user."""
         if event not in dict(self.guard_events):
             return ""
-        why = "tmpwarden was killed or could not start before it could judge this call"
+        why = "tmpwarden was killed or could not start, so this call was not checked"
         if "ask" not in self.facts["answers"]:
             return json.dumps({"systemMessage": why})
         said = {"hookEventName": event, "permissionDecision": "ask", "permissionDecisionReason": why}

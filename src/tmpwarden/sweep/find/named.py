@@ -30,7 +30,7 @@ LITTER = Litter(
     tier=Tier.ASK,
     worth=Worth.SOME,  # always quarantined: nobody has measured what such a thing is
     owner=OwnerRule.NONE,
-    why="you named it; tmpwarden knows nothing else of it",
+    why="named by you, not recognised",
 )
 _MAGIC = frozenset("*?[")
 
@@ -73,7 +73,7 @@ class Named:
         elif _MAGIC & set(word):
             yield from self._matches(word)
         else:
-            raise NotFound(f"there is nothing called {shown(word)}")
+            raise NotFound(f"there is nothing at {shown(word)}")
 
     def _matches(self, pattern: str) -> Iterator[Finding]:
         """Other users' entries that a pattern takes in by the way are left out, with a sentence."""
@@ -103,7 +103,7 @@ class Named:
         place, name = found
         finding, unit = self.finder.finding_at(place, name), f"{place.path.rstrip('/')}/{name}"
         if finding is None:
-            raise NotFound(f"{shown(word)} has just vanished")
+            raise NotFound(f"{shown(word)} no longer exists")
         if finding.litter.tier is Tier.NEVER:
             # right in a temp root an empty one may be in the way (a .git there), and nothing can be lost with it
             if unit == path and place.path == finding.root and _is_empty_directory(path):
@@ -111,8 +111,10 @@ class Named:
                 return
             raise BadArgument(f"{shown(word)} is never removed: {finding.litter.why}")
         if unit != path:
-            hint = f"name the whole: {shown(unit)}"
-            raise BadArgument(f"{shown(word)} is a part of {shown(unit)}, which goes whole or stays whole", hint=hint)
+            hint = f"name it as a whole:  {shown(unit)}"
+            raise BadArgument(
+                f"{shown(word)} is a part of {shown(unit)}, which is removed or kept as a whole", hint=hint
+            )
         _refuse_others(path, word)
         if _has_shape(finding, self._mappings):
             yield finding
@@ -124,19 +126,19 @@ class Named:
         if root is None:
             roots = ", ".join(map(shown, self.roots))
             hint = "`--root DIR` names another temp root"
-            raise OutsideRoots(f"{shown(word)} lies outside the temp roots ({roots})", hint=hint)
+            raise OutsideRoots(f"{shown(word)} is outside the temp roots ({roots})", hint=hint)
         _refuse_others(path, word)
         parent, name = os.path.split(path)
         status = os.lstat(path)
         if os.stat(parent).st_dev != os.stat(root).st_dev:
-            raise BadArgument(f"{shown(word)} lies on another file system than {shown(root)}: it could not be undone")
+            raise BadArgument(f"{shown(word)} is on another file system than {shown(root)}: it could not be undone")
         place = self._place(root, parent)
         below = place.child(name) if place and kind_of(status.st_mode) is Kind.DIR else None
         if below is not None:
             found = replace(self.finder, starts=(below,), stranger=None).find()
             units = tuple(unit for each in found for unit in singles(each) if _has_shape(unit, self._mappings))
             if not units:
-                raise NotFound(f"nothing in {shown(word)} is litter of a known kind")
+                raise NotFound(f"nothing in {shown(word)} is recognised as left by an agent")
             yield from units
             return
         if born := self.finder.birth_at(path, kind_of(status.st_mode)):
@@ -176,9 +178,9 @@ class Named:
     def _refuse_roots(self, path: str, word: str) -> None:
         for root in self.roots:
             if path == root:
-                raise BadArgument(f"{shown(word)} is a temp root itself", hint="name what lies in it")
+                raise BadArgument(f"{shown(word)} is a temp root", hint="name items in it")
             if _is_below(root, path):
-                raise BadArgument(f"the temp root {shown(root)} lies in {shown(word)}", hint="name what is to go")
+                raise BadArgument(f"the temp root {shown(root)} is in {shown(word)}", hint="name the items to remove")
 
 
 def expanded(pattern: str) -> Iterator[str]:
@@ -212,7 +214,7 @@ def _refuse_others(path: str, word: str) -> None:
     try:
         owner = os.lstat(path).st_uid
     except FileNotFoundError:
-        raise NotFound(f"{shown(word)} has just vanished") from None
+        raise NotFound(f"{shown(word)} no longer exists") from None
     if owner != places.uid():
         raise NotYours(shown(word), places.user_name(owner))
 

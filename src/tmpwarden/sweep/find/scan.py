@@ -122,7 +122,7 @@ class Finder:
             self.frozen.append(point)
 
     def _is_frozen(self, place: Place, name: str) -> bool:
-        """A mount right there that does not answer: passed over, and told."""
+        """A mount right there that does not respond: skipped, and told."""
         if not self.reach.risky or not self.reach.is_frozen_at(path := f"{place.path.rstrip('/')}/{name}"):
             return False
         self._skip(path)

@@ -98,7 +98,7 @@ class SecondWalker:
 
     def _give_up(self, walker: Followed) -> None:
         """From here on the first walks alone."""
-        how = "was stopped by another process" if walker.is_stopped else "no longer got on"
+        how = "was stopped by another process" if walker.is_stopped else "made no progress"
         self._gave_up.append(f"a helper process (pid {self.pid}) that measures files {how}: it was ended")
         walker.end()
         self._order = self._order[: self.delivered]

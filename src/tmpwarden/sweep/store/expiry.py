@@ -63,7 +63,9 @@ class Back:
     @property
     def sentence(self) -> str:
         where = (
-            "it is back in its place" if self.is_back else f"it could not be put back, and stays at {shown(self.place)}"
+            "it was moved back to its place"
+            if self.is_back
+            else f"it could not be moved back, and is at {shown(self.place)}"
         )
         return f"{shown(self.path)} was in quarantine, and {self.why}: {where}"
 
@@ -108,7 +110,7 @@ class GivingUp:
         if self.waiting:
             path, why = next(iter(self.waiting.items()))
             others = f" (and {plural(len(self.waiting) - 1, 'other item')})" if len(self.waiting) > 1 else ""
-            yield f"{shown(path)}{others} stays in quarantine: whether anybody uses it could not be checked ({why})"
+            yield f"{shown(path)}{others} is kept in quarantine: it could not be checked whether it is in use ({why})"
 
     def one(self, entry: Stored) -> Purged | Back | None:
         """An entry that is doomed already may be half gone, and is not asked about. None: it waits on."""
@@ -187,7 +189,7 @@ def _used(users: Users) -> str | None:
     """Who uses it, in words. What was not measured is no use, and no proof of the contrary."""
     match users:
         case Held(by):
-            return f"somebody uses it ({by[0].kind.value})"
+            return f"it is in use ({by[0].kind.value})"
         case Nobody() | NotMeasured():
             return None
 
@@ -250,7 +252,7 @@ def complaints(prepared: Prepared) -> Iterator[str]:
         if seen.strangers:
             names = ", ".join(shown(name) for name in seen.strangers[:3])
             names += ", ..." if len(seen.strangers) > 3 else ""
-            yield f"{shown(directory)} holds what tmpwarden did not put there, and leaves it alone: {names}"
+            yield f"{shown(directory)} contains files that tmpwarden did not put there; they are left alone: {names}"
 
 
 def expired_rescues(prepared: Prepared) -> Iterator[str]:
@@ -260,7 +262,8 @@ def expired_rescues(prepared: Prepared) -> Iterator[str]:
     if not prepared.home_roots or prepared.settings.unread_limits or not store.exists():
         return
     for each in store.expire(prepared.settings.rescue_keep_s, prepared.now_ns() / 1e9):
-        yield f"the rescue {each.id} of {shown(each.path)} was {duration(prepared.settings.rescue_keep_s)} old and went"
+        age = duration(prepared.settings.rescue_keep_s)
+        yield f"the rescue {each.id} of {shown(each.path)} was {age} old and was removed"
 
 
 def purge_all(prepared: Prepared, giving_up: GivingUp) -> list[Purged]:

@@ -72,7 +72,7 @@ class Label:
             "freed": 0,
             "count": intent.count,
             "undoable": can_return,
-            "detail": "the journal does not tell of it; the names in quarantine do",
+            "detail": "known from file names in quarantine, not from the journal",
         }
 
 
@@ -306,7 +306,7 @@ def opened(path: str) -> int:
     with closing(own_dirs.open_base(path)) as base:
         status = os.fstat(base)
         if status.st_uid != os.geteuid() or status.st_mode & own_dirs.WRITABLE_BY_OTHERS:
-            raise PermissionError(errno.EPERM, "it is not ours alone", path)
+            raise PermissionError(errno.EPERM, "it is not tmpwarden's alone", path)
         return os.open(".", os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC, dir_fd=base)
 
 

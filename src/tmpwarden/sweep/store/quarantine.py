@@ -159,7 +159,7 @@ def opened(directory: str, *, make: bool = False) -> int:
     above, name = os.path.split(directory)
     base, ours = os.path.split(above)
     if point := Reach.now().frozen(directory):
-        raise UnsafeScratch(shown(directory), f"the file system mounted at {shown(point)} does not answer")
+        raise UnsafeScratch(shown(directory), f"the file system mounted at {shown(point)} does not respond")
     is_new = make and not os.path.lexists(directory)
     fd = own_dirs.open_ours(base, ours, name, make=make)
     if is_new:
@@ -222,7 +222,7 @@ def is_quarantine(directory: str, state: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What lies in one quarantine: our own entries, oldest first, and what is none of ours and left alone."""
+    """What lies in one quarantine: our own entries, oldest first, and what is not one of ours and left alone."""
 
     entries: tuple[Stored, ...] = ()
     strangers: tuple[str, ...] = ()

@@ -52,7 +52,7 @@ def settle(journal: Journal, prepared: Prepared) -> Iterator[str]:
         else:
             journal.note("settled", id=intent.id, path=intent.path, ending=ending)
         if ending == "stuck":
-            yield f"{intent.path} could not be put back; it is safe in {intent.quarantine}"
+            yield f"{intent.path} could not be moved back; it is safe in {intent.quarantine}"
 
 
 def _carried(journal: Journal, prepared: Prepared) -> Iterator[str]:
@@ -62,14 +62,14 @@ def _carried(journal: Journal, prepared: Prepared) -> Iterator[str]:
             for name in filter(labels.is_carried, os.listdir(fd)):
                 label, place = labels.read_carried(fd, name, directory), f"{shown(directory)}/{shown(name)}"
                 if label is None:
-                    yield f"{place} is not what its name says, and is left alone"
+                    yield f"{place} does not match its name, and is left alone"
                 elif name.endswith(quarantine.DOOMED):
                     with suppress(OSError):  # the next run tries again
                         _finish(journal, fd, name, label)
                 elif way_back.put_back(fd, name, label.intent.root, label.intent.path):
                     journal.note("settled", id=label.intent.id, path=label.intent.path, ending="put back")
                 else:
-                    yield f"{shown(label.intent.path)} could not be put back; it is safe in {place}"
+                    yield f"{shown(label.intent.path)} could not be moved back; it is safe in {place}"
 
 
 def _finish(journal: Journal, fd: int, name: str, label: labels.Label) -> None:
@@ -176,7 +176,7 @@ def _write_receipt(journal: Journal, intent: Intent, measure: Measure | None) ->
         freed=0,
         count=intent.count,
         undoable=can_return,
-        detail="finished for a run that was interrupted",
+        detail="finished after an interrupted run",
     )
 
 
@@ -241,7 +241,7 @@ def _is_wanted(fd: int, token: str, intent: Intent, prepared: Prepared, measure:
 
 
 def _is_spared(finding: Finding, evidence: Evidence, prepared: Prepared) -> bool:
-    """Whether the user has said since that it stays (or may have, in what cannot be read), or its session goes on."""
+    """Whether the user has since put it on the keep list (or may have), or resumed its session."""
     standing = prepared.weigher.standing_of(finding, evidence)
     is_kept = standing.is_protected or standing.keep_listed is not None or standing.unread is not None
     return is_kept or evidence.owner.state is OwnerState.ALIVE

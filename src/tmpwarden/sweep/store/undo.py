@@ -155,11 +155,11 @@ def _nothing(token: str | None, state: str) -> NotFound:
     hint = "`tmpwarden log` lists what was removed and what can come back"
     for directory, names in quarantined(state):
         if token is None or any(name.startswith(token) for name in names):
-            told = f"{plural(len(names), 'item')} in quarantine cannot be brought back: nothing tells where they were"
-            return NotFound(told, hint=f"look into {shown(directory)}, and move what you need out of it")
+            told = f"{plural(len(names), 'item')} in quarantine cannot be brought back: their places are not known"
+            return NotFound(told, hint=f"check {shown(directory)}, and move out what you need")
     if token is None:
-        return NotFound("nothing is left to bring back", hint=hint)
-    return NotFound(f"nothing that can be brought back is called {shown(token)}", hint=hint)
+        return NotFound("there is nothing to bring back", hint=hint)
+    return NotFound(f"nothing in quarantine has the ID {shown(token)}", hint=hint)
 
 
 def _bring_back(

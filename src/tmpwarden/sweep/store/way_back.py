@@ -32,7 +32,7 @@ def open_parent(root: str, path: str) -> int:
             fd = deeper
     if os.fstat(fd).st_uid not in (0, places.uid()):
         os.close(fd)
-        raise UnsafeRoot(shown(directory), "it belongs to another user now")
+        raise UnsafeRoot(shown(directory), "it now belongs to another user")
     return fd
 
 
@@ -81,7 +81,7 @@ def mend(journal: Journal) -> None:
     for each in open_comebacks(journal.state):
         if quarantine.is_quarantine(each.quarantine, journal.state) and quarantine.is_token(each.id):
             _mend(each)
-        journal.note("settled", id=each.id, path=each.path, ending="undo was cut short")
+        journal.note("settled", id=each.id, path=each.path, ending="undo was interrupted")
 
 
 def _mend(each: Comeback) -> None:
@@ -178,7 +178,7 @@ def _why_it_stays(place: str) -> str | None:
     if not (name.startswith(_BEGINNING) and len(name) == len(_BEGINNING) + 16 and _HEX.issuperset(name[-16:])):
         return None  # somebody edited the line
     if point := Reach.now().frozen(parent):
-        return f"the file system mounted at {shown(point)} does not answer"
+        return f"the file system mounted at {shown(point)} does not respond"
     try:
         parent_fd = own_dirs.open_base(parent)
     except FileNotFoundError:

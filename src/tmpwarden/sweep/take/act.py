@@ -239,7 +239,7 @@ class Actor:
         if must_be_saved(verdict):
             return Receipt(verdict.finding, Outcome.KEPT, Reason.GIT_WORK, detail="it cannot be moved to be saved")
         if self.only_into_quarantine:
-            detail = "it cannot be moved into quarantine, and nothing else can be undone"
+            detail = "it cannot be moved into quarantine, so it could not be undone"
             return Receipt(verdict.finding, Outcome.FAILED, Reason.NO_QUARANTINE, detail=detail)
         _race_window("judged, to be removed in place")
         self.weigher.world.refresh()

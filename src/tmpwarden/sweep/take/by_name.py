@@ -78,7 +78,7 @@ class NamedTake:
 
     def make_room(self) -> Iterator[Receipt]:
         """Where nothing can be created the caller waits for the deed itself: judged first, single files before trees,
-        in place until a quarantine can be made again."""
+        in place until a quarantine can be created again."""
         if not self.stranded:
             return
         from ..prepared import makes_room
@@ -122,7 +122,7 @@ class NamedTake:
         world = self.prepared.weigher.world
         users = users_of(deed.verdict, world, deed.quarantine_fd, deed.directory, token)
         if not deed.verdict.doubt and world.is_in_doubt(f"{deed.directory}/{token}"):
-            deed.verdict = replace(deed.verdict, doubt="somebody who cannot be looked at came meanwhile")
+            deed.verdict = replace(deed.verdict, doubt="a process that cannot be inspected started meanwhile")
         if isinstance(users, NotMeasured) and users.askable:
             deed.only_waits = True
             return Nobody()
@@ -184,7 +184,7 @@ class NamedTake:
         )
         evidence = replace(deed.verdict.evidence, measure=measure)
         if measure and self._was_written(deed, token, measure):
-            return Keep(finding, evidence, Reason.CHANGED, "something in it was written after it was taken")
+            return Keep(finding, evidence, Reason.CHANGED, "a file in it was written while it was being removed")
         if measure:
             match socket_users(measure, deed.quarantine_fd, token):
                 case Held(by):

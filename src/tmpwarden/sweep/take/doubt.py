@@ -63,8 +63,8 @@ class Unchecked:
         names = ", ".join(f"{shown(path)} ({size(amount)})" for amount, path in self._largest)
         names += f" and {self.count - len(self._largest):,} more" if self.count > len(self._largest) else ""
         return (
-            f"{plural(self.count, 'item')}, {size(self.bytes)}, could not be checked here ({self.why}), so they may go "
-            f"no further than quarantine, which frees nothing on this disk. Run tmpwarden {better_place()}; or decide "
+            f"{plural(self.count, 'item')}, {size(self.bytes)}, could not be checked here ({self.why}), so they can "
+            f"only be moved to quarantine, which frees nothing on this disk. Run tmpwarden {better_place()}; or decide "
             f"yourself whether you still need {names}"
         )
 
@@ -98,5 +98,5 @@ def answered(verdict: Remove) -> Users:
 
 
 def nowhere_to_wait(verdict: Remove) -> Receipt:
-    detail = f"{verdict.doubt}, and there is no quarantine that it could come back from"
+    detail = f"{verdict.doubt}, and there is no quarantine to bring it back from"
     return Receipt(verdict.finding, Outcome.KEPT, Reason.NOT_MEASURED, detail=detail)

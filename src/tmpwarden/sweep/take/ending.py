@@ -46,7 +46,7 @@ class Rescuer:
         if isinstance(done, Rescued):
             told.later(done)
         if must and not isinstance(done, Rescued):
-            return done or Refused("nothing unique was found in it, and something must have been")
+            return done or Refused("no unique work was found in it, although there must be some")
         return done if isinstance(done, Rescued) else None
 
     def _wants_files(self, verdict: Remove) -> bool:
@@ -113,7 +113,7 @@ class Ending:
     def _saved(self, deed: Deed) -> Rescued | Refused | None:
         """Git work that would be lost is saved now, or the unit goes back."""
         if self.rescuer is None:
-            return Refused("nobody is there to save it") if must_be_saved(deed.verdict) else None
+            return Refused("it cannot be saved now") if must_be_saved(deed.verdict) else None
         saved = self.rescuer.saved(deed.verdict, deed.quarantine_fd, next(iter(deed.names)))
         if isinstance(saved, Rescued):
             self.journal.note("rescued", id=deed.token, path=deed.verdict.finding.path, rescue=saved.id)

@@ -1,4 +1,4 @@
-"""Give back the space of doomed units, in a forked worker where that pays, while the sweep goes on."""
+"""Give back the space of doomed units, in a forked worker where that pays, while the sweep was resumed."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from .taking import Deed
 
 _WORTH_A_FORK = 2000  # entries
 _TICKET = 4  # bytes
-_HANGS = "its file system does not answer; the next clean goes on with it"
+_HANGS = "its file system does not respond; the next clean continues"
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +118,10 @@ class Purger:
         return [line for line in heard.splitlines(keepends=True) if line.endswith(b"\n")], hangs
 
     def _end(self, worker: Followed) -> bool:
-        """Whether it hung. One that somebody stopped is told and its work goes on."""
+        """Whether it hung. One that somebody stopped is told and its work was resumed."""
         was_stopped = worker.is_stopped
         has_ended = worker.end()
-        how = "was stopped by another process" if was_stopped else "no longer got on"
+        how = "was stopped by another process" if was_stopped else "made no progress"
         end = "it was ended" if has_ended else "it cannot be ended"
         self.gave_up.append(f"a helper process (pid {worker.pid}) that removes files {how}: {end}")
         return not (was_stopped and has_ended)
@@ -206,6 +206,6 @@ def _destroy(job: Job) -> tuple[int, int, str]:
 
 def _receipt(job: Job, freed: int, entries: int, failed: str) -> Receipt:
     if failed:
-        detail = f"{failed}; the rest of it is in {job.directory}/{job.tokens[0]}"
+        detail = f"{failed}; the rest is in {job.directory}/{job.tokens[0]}"
         return replace(job.receipt, outcome=Outcome.FAILED, freed_bytes=freed, entries=entries, detail=detail)
     return replace(job.receipt, freed_bytes=freed, entries=entries)

@@ -92,11 +92,11 @@ def why_back(deed: Deed, token: str, world: World, inside: Measure | None) -> tu
             return Reason.NOT_MEASURED, why
         case Nobody() if deed.is_doomed and may_only_wait(verdict.finding) and world.is_in_doubt(place, judged):
             # somebody hides since it was judged: the next run puts it where it can come back from
-            return Reason.NOT_MEASURED, "somebody who cannot be looked at came meanwhile"
+            return Reason.NOT_MEASURED, "a process that cannot be inspected started meanwhile"
         case Nobody() as nobody:
             deed.users = nobody
     if judged is not None and verdict.finding.members and _member_changed(deed.quarantine_fd, token, judged):
-        return Reason.CHANGED, "it was written after it was judged"
+        return Reason.CHANGED, "it was written after it was checked"
     changed = change(judged, inside) if judged is not None and inside is not None else None
     return (Reason.CHANGED, changed) if changed else None
 
@@ -114,12 +114,12 @@ def measured_inside(world: World, quarantine_fd: int, token: str, roll: Roll | N
 def change(judged: Measure, now: Measure) -> str | None:
     """What is not as it was judged, in words; None if nothing could be lost that nobody has judged."""
     if now.entries != judged.entries:
-        return f"it holds {now.entries:,} entries now, and held {judged.entries:,} when it was judged"
+        return f"it has {now.entries:,} entries now, and had {judged.entries:,} when it was checked"
     if now.at_least or now.crosses_device or now.foreign:
-        return "part of it is not as it was judged"
+        return "part of it changed after it was checked"
     if now.directories == now.entries == 1:
         return None  # empty: our own takes may have dated it, and rmdir loses nothing
-    return "something in it was written after it was judged" if now.newest_ns > judged.newest_ns else None
+    return "a file in it was written after it was checked" if now.newest_ns > judged.newest_ns else None
 
 
 def _member_changed(quarantine_fd: int, token: str, judged: Measure) -> bool:

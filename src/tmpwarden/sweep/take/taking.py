@@ -29,19 +29,19 @@ from ..store.journal import Intent, Journal
 MayGo = Callable[[Finding, str, os.stat_result], bool]  # one member of a swarm, looked at through its pin
 
 _REFUSALS = {
-    Taken.CHANGED: (Outcome.KEPT, Reason.CHANGED, "another file had taken its name"),
+    Taken.CHANGED: (Outcome.KEPT, Reason.CHANGED, "another file now has its name"),
     Taken.BUSY: (Outcome.KEPT, Reason.MOUNT, "it is a mount point"),
     Taken.VANISHED: (Outcome.VANISHED, Reason.CHANGED, ""),
     Taken.DENIED: (Outcome.FAILED, Reason.CHANGED, "permission denied"),
-    Taken.NO_ROOM: (Outcome.FAILED, Reason.CHANGED, "not even a rename fits on the full file system"),
-    Taken.NOT_FULL: (Outcome.FAILED, Reason.CHANGED, "its move was refused for want of room, although there is room"),
-    Taken.STUCK: (Outcome.FAILED, Reason.CHANGED, "could not be put back; it is safe in quarantine"),
+    Taken.NO_ROOM: (Outcome.FAILED, Reason.CHANGED, "the file system is too full even to rename it"),
+    Taken.NOT_FULL: (Outcome.FAILED, Reason.CHANGED, "moving it failed with ENOSPC although there is space"),
+    Taken.STUCK: (Outcome.FAILED, Reason.CHANGED, "could not be moved back; it is safe in quarantine"),
 }
 
 
 # of a name in a directory that is open: another kind of file is another file
 NOT_THERE = {errno.ENOENT: Taken.VANISHED, errno.ENOTDIR: Taken.CHANGED, errno.ELOOP: Taken.CHANGED}
-_TOO_MANY_LINKS = "it can only be removed where it lies, and holds too many hard links for that: free some inodes first"
+_TOO_MANY_LINKS = "it can only be removed in place, and has too many hard links for that: free some inodes first"
 
 
 @dataclass(slots=True)
@@ -192,7 +192,7 @@ def given_back(deed: Deed, token: str, reason: Reason, detail: str) -> Receipt:
     if take.put_back(deed.quarantine_fd, token, deed.dir_fd, name):
         labels.remove(deed.quarantine_fd, deed.labels)
         return Receipt(finding, Outcome.KEPT, reason, id=id_, detail=detail)
-    detail = f"{detail}; it could not be put back, and is safe at {pin_for_good(deed, token)}"
+    detail = f"{detail}; it could not be moved back, and is safe at {pin_for_good(deed, token)}"
     return Receipt(finding, Outcome.FAILED, Reason.CHANGED, id=id_, detail=detail)
 
 

@@ -103,7 +103,7 @@ class WithoutRoom:
         if self.journal.open():
             self.journal.note("purged", id=job.receipt.id, freed=done.freed_bytes, failed=done.trouble)
             self.finish()
-        failed = f"{done.trouble}; the rest of it is in {deed.directory}/{name}" if done.failed else ""
+        failed = f"{done.trouble}; the rest is in {deed.directory}/{name}" if done.failed else ""
         outcome = Outcome.FAILED if failed else job.receipt.outcome
         return replace(job.receipt, outcome=outcome, freed_bytes=done.freed_bytes, entries=done.entries, detail=failed)
 

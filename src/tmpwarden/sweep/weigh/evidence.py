@@ -280,4 +280,4 @@ def listens(dir_fd: int, relative: str) -> Users:
         with closing(descend(dir_fd, parent)) as fd:
             return locks.listeners(fd, name)
     except OSError as error:
-        return NotMeasured(f"a socket in it cannot be asked: {error.strerror}")
+        return NotMeasured(f"a socket in it could not be checked: {error.strerror}")

@@ -71,7 +71,7 @@ def _kept_by_place(finding: Finding, evidence: Evidence, standing: Standing) -> 
     if standing.not_unattended:
         return Reason.NOT_MEASURED, standing.not_unattended
     if standing.unread is not None:
-        return Reason.NOT_MEASURED, f"{standing.unread} is broken and may say that it stays"
+        return Reason.NOT_MEASURED, f"{standing.unread} cannot be read, and may keep it"
     return None
 
 
@@ -107,9 +107,9 @@ def _kept_by_members(evidence: Evidence) -> _Kept:
     if measure.locked:
         return Reason.LOCK, measure.locked[0]
     if measure.sticky:
-        return Reason.STICKY, "a file in it is marked to stay"
+        return Reason.STICKY, "a file in it has the sticky bit"
     if measure.devices:
-        return Reason.DEVICE, "it holds a device node"
+        return Reason.DEVICE, "it contains a device node"
     if measure.unreadable:
         return Reason.NOT_MEASURED, f"{measure.unreadable} of its directories could not be read"
     if evidence.has_shape is None:
@@ -125,9 +125,9 @@ def _kept_by_age(
     measure = evidence.measure
     assert measure is not None  # _kept_by_members spoke for that
     if measure.newest_ns > now_ns + _SKEW_NS:
-        return Reason.NOT_MEASURED, "a date in it lies in the future"
+        return Reason.NOT_MEASURED, "a date in it is in the future"
     if measure.oldest_ns < EPOCH_2015_NS:
-        return Reason.NOT_MEASURED, "a date in it lies before 2015"
+        return Reason.NOT_MEASURED, "a date in it is before 2015"
     litter, state, age = finding.litter, evidence.owner.state, age_ns(measure, now_ns)
     is_named = finding.path in thresholds.named
     if standing.gone_since_ns is not None and not is_named:

@@ -19,10 +19,10 @@ from ...text import shown, size
 
 _MOST_TOLD = 3
 _WHY = {
-    Reason.TOO_YOUNG: "too young",
+    Reason.TOO_YOUNG: "too new",
     Reason.RESUMABLE: "may still be resumed",
     Reason.ASK_ONLY: "removed by `tmpwarden clean --all` only",
-    Reason.BACKLOG: "older than the first run, waiting for one `tmpwarden clean`",
+    Reason.BACKLOG: "older than the first run, needing one `tmpwarden clean`",
     Reason.RUN_LIMIT: "left for the next run",
     Reason.GIT_WORK: "with git work that exists nowhere else",
     Reason.GIT_UNCLEAR: "with git work that could not be checked",
@@ -82,9 +82,9 @@ class Pressure:
             left, goal = f"is still {_percent(root)} % full", f"{self.low_percent} %"
         kept = sorted(self.kept_bytes.get(root, {}).items(), key=lambda pair: -pair[1])[:_MOST_TOLD]
         told = ", ".join(f"{size(amount)} {why}" for why, amount in kept if amount)
-        stays = told or "agents left nothing else there"
-        whose = "`tmpwarden doctor` says whose the rest is"
-        return f"{shown(root)} {left} (goal: {goal}), and nothing else may go ({stays}): {whose}"
+        stays = told or "there is nothing else of agents"
+        whose = "`tmpwarden doctor` says who uses the rest"
+        return f"{shown(root)} {left} (goal: {goal}), and nothing else can be removed ({stays}): {whose}"
 
 
 def _why(verdict: Keep) -> str:

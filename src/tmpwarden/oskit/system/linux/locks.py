@@ -26,7 +26,7 @@ def locked_inodes(except_pids: Collection[int] = ()) -> Inodes | NotMeasured:
     so where this cannot be measured the kernel can be asked.
     """
     if not namespaces.in_initial_pid_namespace():
-        return NotMeasured("locks from outside this pid namespace cannot be seen", askable=True)
+        return NotMeasured("locks from outside this PID namespace are not visible", askable=True)
     try:
         text = read("/proc/locks")
     except OSError as error:
@@ -64,14 +64,14 @@ def listeners(dir_fd: int, name: str) -> Users:
     sees us; and through a pinned descriptor the path always fits into sun_path and nobody can swap the name.
     """
     if not hasattr(os, "O_PATH"):
-        return NotMeasured("this system cannot ask a socket who listens")
+        return NotMeasured("this system cannot tell whether a process listens on a socket")
     try:
         pinned = os.open(name, os.O_PATH | os.O_NOFOLLOW | os.O_CLOEXEC, dir_fd=dir_fd)
     except OSError as error:
-        return NotMeasured(f"a socket in it cannot be asked: {error.strerror}")
+        return NotMeasured(f"a socket in it could not be checked: {error.strerror}")
     with closing(pinned):
         if not stat.S_ISSOCK(os.fstat(pinned).st_mode):
-            return NotMeasured("a socket in it became something else")
+            return NotMeasured("a socket in it was replaced")
         number = _connected(f"/proc/self/fd/{pinned}")
     if number == errno.ECONNREFUSED:
         return Nobody()
@@ -80,7 +80,7 @@ def listeners(dir_fd: int, name: str) -> Users:
         from ....model.terms import WitnessKind  # not for who only wants a flock
 
         return Held((Witness(WitnessKind.SOCKET, name),))
-    return NotMeasured(f"a socket in it cannot be asked: {os.strerror(number)}")
+    return NotMeasured(f"a socket in it could not be checked: {os.strerror(number)}")
 
 
 def _connected(path: str) -> int:

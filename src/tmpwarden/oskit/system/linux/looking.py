@@ -90,10 +90,10 @@ class Pass:
         try:
             lost = suspects.lost({**self.parts, **self.tables}.values())
         except OSError as error:
-            self.holders.doubt(f"a mount that was taken away under somebody cannot be asked about: {error.strerror}")
+            self.holders.doubt(f"a file system that was unmounted while in use could not be checked: {error.strerror}")
             return
         for device, pid in lost.items():
-            self.holders.lost[device] = f"process {pid} uses something whose mount was taken away under it"
+            self.holders.lost[device] = f"process {pid} uses a file system that was unmounted under it"
 
     def look_at_all(self) -> None:
         looked: set[int] = set()
@@ -154,7 +154,7 @@ class Pass:
         for kind, paths in look.held:
             for raw in [raw for raw in paths if raw not in crowded]:
                 if raw == links.TOO_DEEP:
-                    self.holders.in_the_deep = f"process {pid} uses something whose path is too long to be told"
+                    self.holders.in_the_deep = f"process {pid} uses a file whose path is too long to be read"
                     continue
                 known = [self.note(namespace, path, (kind, pid, path)) for path in links.spellings(raw)]
                 if all(known):

@@ -94,7 +94,7 @@ def arguments(pid: int) -> tuple[bytes, ...]:
 def environment(thread: int) -> bytes:
     """What it was started with. The kernel shows neither this nor its arguments while it loads a program, as long as a
     file system likes. Raises one of ENDED where the thread has none any more; OSError: not measured."""
-    trouble = OSError(errno.EAGAIN, "its program is just being loaded")
+    trouble = OSError(errno.EAGAIN, "its program is still being loaded")
     try:
         text = read(f"/proc/{thread}/environ")
         if text or read(f"/proc/{thread}/cmdline"):
@@ -102,7 +102,7 @@ def environment(thread: int) -> bytes:
     except PermissionError as refused:  # as every user but root is without its memory
         trouble = refused
     found = living(thread)
-    raise ProcessLookupError(errno.ESRCH, "it ends") if found is None or found.is_exiting else trouble
+    raise ProcessLookupError(errno.ESRCH, "it is ending") if found is None or found.is_exiting else trouble
 
 
 def program(pid: int) -> str:

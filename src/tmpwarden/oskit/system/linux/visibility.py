@@ -25,7 +25,7 @@ def doubts(
     descend from this pid namespace."""
     found = []
     if outside and not namespaces.in_initial_pid_namespace():
-        found.append("processes outside this pid namespace cannot be seen")
+        found.append("processes outside this PID namespace are not visible")
     if os.geteuid() != 0 and _hides_processes():
         found.append("/proc is mounted with hidepid")
     owners = _Owners()
@@ -75,7 +75,7 @@ def _doubt_about(pid: int, error: OSError, known: dict[int, procs.Process], owne
             return None
         return f"{name} of this user cannot be read" + ("" if is_refused else f": {error.strerror}")
     if any(owners[ancestor] in (os.geteuid(), None) for ancestor in procs.ancestors(pid, known)):
-        return f"{name} was started by this user as another one"
+        return f"{name} was started by this user under another user's name"
     return None
 
 
@@ -90,7 +90,7 @@ def _doubt_behind(process: procs.Process) -> str | None:
     """A client of ours whose container root's daemon runs: nothing in there descends from us."""
     if process.command not in _CONTAINER_CLIENTS or not procs.may_be_ours(process.pid):
         return None
-    return f"process {process.pid} ({process.command}) may run a container that cannot be looked into"
+    return f"process {process.pid} ({process.command}) may run a container that cannot be inspected"
 
 
 def _is_shy(process: procs.Process) -> bool:

@@ -43,7 +43,7 @@ def look_at(pid: int) -> Vitals | ProcessGone | PartlyUnread:
     except OSError as error:
         return PartlyUnread(pid, parent, error.strerror or type(error).__name__)
     except (IndexError, KeyError, ValueError):
-        return PartlyUnread(pid, parent, "/proc tells of it in a way we do not know")
+        return PartlyUnread(pid, parent, "/proc describes it in an unknown format")
 
 
 def proportional_bytes(pid: int) -> int | None:
