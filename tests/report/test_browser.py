@@ -135,7 +135,7 @@ def test_it_draws_without_a_word_and_fits(browser: Any, ordinary: Path, scheme: 
             "rescued",
             "state",
         }
-        assert look("document.querySelectorAll('#rows tbody tr').length") == 25
+        assert look("document.querySelectorAll('#rows tbody tr:not(.group)').length") == 25
 
 
 CONTRAST = """() => {
@@ -249,7 +249,7 @@ def test_the_map_leads_from_the_root_to_a_unit_and_back_by_keys(browser: Any, or
         for _ in range(len(crumbs()) - 1):
             page.keyboard.press("Escape")
         assert len(crumbs()) == 1
-        assert page.locator("#count").inner_text().startswith("400 units,")
+        assert page.locator("#count").inner_text().startswith("400 items,")
 
 
 def test_filters_and_sorting_show_what_they_say(browser: Any, ordinary: Path) -> None:
@@ -257,13 +257,13 @@ def test_filters_and_sorting_show_what_they_say(browser: Any, ordinary: Path) ->
     with Look(browser, ordinary) as look:
         page = look.page
         count = lambda: page.locator("#count").inner_text()  # noqa: E731
-        page.get_by_label("May go", exact=True).check()
-        assert count().startswith(f"{sum(each['verdict'] == 'remove' for each in findings)} units,")
+        page.get_by_label("Removable", exact=True).check()
+        assert count().startswith(f"{sum(each['verdict'] == 'remove' for each in findings)} items,")
         page.get_by_role("searchbox").fill("codex shop-3/")
         expected = [
             each for each in findings if each["verdict"] == "remove" and "/codex-1000/-work-shop-3/" in each["path"]
         ]
-        assert count().startswith(f"{len(expected)} unit")
+        assert count().startswith(f"{len(expected)} item")
         page.get_by_role("button", name="Show all", exact=True).click()
         page.locator("#rows th button", has_text="Age").click()
         ages = look("[...document.querySelectorAll('#rows tbody td.age')].map((each) => each.textContent)")
@@ -271,7 +271,7 @@ def test_filters_and_sorting_show_what_they_say(browser: Any, ordinary: Path) ->
         page.locator("#rows th button", has_text="Age").click()
         assert page.locator("#rows th[aria-sort=ascending]").inner_text().startswith("Age")
         page.locator("#more").click()
-        assert look("document.querySelectorAll('#rows tbody tr').length") == 125
+        assert look("document.querySelectorAll('#rows tbody tr:not(.group)').length") == 125
         page.locator("#rows button.path").first.click()
         assert page.locator("#rows .details code").inner_text().startswith("tmpwarden why /tmp/")
 

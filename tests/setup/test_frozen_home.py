@@ -66,7 +66,7 @@ def test_a_path_on_a_frozen_home_that_a_person_names_is_an_error(
     monkeypatch.chdir(own_world)
     argv = [sys.executable, "-c", COMMAND, *line.replace("HOME", str(home)).split()]
     done = beside([home / ".claude"], argv, timeout_s=30)
-    assert "does not answer" in done.stderr, (done.returncode, done.stderr)
+    assert "does not respond" in done.stderr, (done.returncode, done.stderr)
 
 
 @pytest.mark.parametrize("agent", FACTS)

@@ -17,8 +17,8 @@ from ..errors import BadArgument
 from ..text import did_you_mean, nearest, shown
 from .call import Answer, Call, Done
 from .commands import TABLE, UNTOLD, WITH
-from .paint import fold, width_of
 from .kinds import AnsweringPath
+from .paint import fold, width_of
 
 Example = tuple[str, str]  # what to type after `tmpwarden`, what it does
 _WIDEST = 80  # columns that click writes; less on a narrow terminal

@@ -207,7 +207,7 @@ class AnsweringPath(UntouchedPath):
 
         path = super().convert(value, param, ctx)
         if path != "-":
-            as_named(path)  # raises where it does not answer
+            as_named(path)  # raises where it does not respond
         return path
 
 

@@ -411,7 +411,7 @@ def first_unique(path: str, also: frozenset[str] = NO_NAMES) -> str | None:
 
 
 def unique(path: str, also: frozenset[str] = NO_NAMES, *, with_repositories: bool = False) -> Iterator[str]:
-    """Everything at or below `path` that cannot be made again: files, links, and directories that cannot be read.
+    """Everything at or below `path` that cannot be created again: files, links, and directories that cannot be read.
     Repositories below are left to their own inspection, unless asked for."""
     waiting = [path]
     while waiting:

@@ -90,7 +90,7 @@ def test_a_unit_with_a_frozen_mount_in_it_is_kept_for_that_reason_and_told(own_w
         assert (answer["verdict"], answer["reason"]) == ("keep", "mount-point")
         result = run("clean", "--yes")
         assert unit.exists()
-        assert any("does not answer" in str(warning) for warning in result["warnings"])
+        assert any("does not respond" in str(warning) for warning in result["warnings"])
 
 
 def test_a_second_walker_sees_nothing_of_a_unit_with_a_mount_that_may_hang(own_world: Path) -> None:

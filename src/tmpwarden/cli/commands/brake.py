@@ -26,15 +26,19 @@ _FIRST_LOOK_S, _EVERY_S = 1.0, 1.0
 
 
 @click.command()
-@click.option("--for", "for_s", type=age, help="Watch for this long. Default: until Ctrl-C; in a pipe, two looks.")
-@click.option("--stop", "stop_pid", type=at_least(2), metavar="PID", help="Stop this writer (SIGSTOP).")
-@click.option("--resume", "resume_pid", type=at_least(2), metavar="PID", help="Let it go on.")
-@click.option("--end", "end_pid", type=at_least(2), metavar="PID", help="End it: TERM, five seconds, KILL.")
+@click.option(
+    "--for", "for_s", type=age, help="How long to watch (default: until Ctrl-C; in a pipe, two measurements)."
+)
+@click.option("--stop", "stop_pid", type=at_least(2), metavar="PID", help="Pause this writer (SIGSTOP).")
+@click.option("--resume", "resume_pid", type=at_least(2), metavar="PID", help="Resume a paused writer.")
+@click.option(
+    "--end", "end_pid", type=at_least(2), metavar="PID", help="End this writer: TERM, and KILL after five seconds."
+)
 @click.option(
     "--punch",
     metavar="FILE|PID:FD",
     type=AnsweringPath(),
-    help="Free all but the last 64 MB; its writer goes on.",
+    help="Free all but the last 64 MB of FILE while its writer continues.",
 )
 @click.option("-f", "--force", "-y", "--yes", "yes", is_flag=True, help="Do not ask.")
 @pass_call

@@ -16,9 +16,7 @@ from ..kinds import AnsweringPath, all_users_option, write_output
 
 
 @click.command()
-@click.option(
-    "-o", "--output", metavar="FILE", type=AnsweringPath(), help="Write FILE, in one step, instead of stdout."
-)
+@click.option("-o", "--output", metavar="FILE", type=AnsweringPath(), help="Write to FILE instead of stdout.")
 @all_users_option
 @pass_call
 def command(call: Call, output: str | None, all_users: bool) -> Answer:

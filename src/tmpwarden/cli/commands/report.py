@@ -56,11 +56,11 @@ Document = dict[str, Any]
     default=DEFAULT,
     show_default=True,
     type=AnsweringPath(),
-    help="Where to; - is stdout.",
+    help="The file to write (- is stdout).",
 )
 @click.option("--open", "opens", is_flag=True, help="Open it in your browser.")
 @click.option(
-    "--from", "source", metavar="FILE", type=AnsweringPath(), help="Draw what `scan --json` wrote; - is stdin."
+    "--from", "source", metavar="FILE", type=AnsweringPath(), help="Use the output of `scan --json` (- is stdin)."
 )
 @click.option("--full", is_flag=True, help="Also measure everything that is not recognised, however long it takes.")
 @pass_call

@@ -90,7 +90,7 @@ def show_command(word: str) -> Answer:
 @command.command("restore")
 @click.argument("word", metavar="ID", shell_complete=kinds.rescue_ids)
 @click.option(
-    "--to", "directory", metavar="DIR", type=kinds.AnsweringPath(), help="A new directory; without it, where it was."
+    "--to", "directory", metavar="DIR", type=kinds.AnsweringPath(), help="A new directory (default: where it was)."
 )
 @pass_call
 def restore_command(call: Call, word: str, directory: str | None) -> Answer:

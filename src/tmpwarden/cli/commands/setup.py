@@ -205,7 +205,7 @@ def _summary(made: SetupPlan, wanted: Wanted) -> Iterator[str]:
     from ...catalogue.settings import load_settings
 
     if not made.agents:
-        yield f"No agent was found here. tmpwarden knows {', '.join(FACTS)}."
+        yield f"No agent was found. tmpwarden knows {', '.join(FACTS)}."
         yield "Only this would be set up:"
     elif made.changes:
         yield f"tmpwarden changes {plural(len({change.edit.path for change in made.changes}), 'file')}:"

@@ -30,9 +30,9 @@ from ..kinds import pid as pid_number
     "--worktree",
     metavar="PATH",
     type=AnsweringPath(),
-    help="Its worktree too, if nothing would be lost with it; else says what.",
+    help="Also its git worktree, if no work would be lost; otherwise says which.",
 )
-@click.option("--wait", is_flag=True, help="Wait for the purge too, not for the renames only.")
+@click.option("--wait", is_flag=True, help="Return only when everything is deleted, not just moved away.")
 @pass_call
 def command(
     call: Call, session: str | None, pid: int | None, agent: str | None, worktree: str | None, wait: bool

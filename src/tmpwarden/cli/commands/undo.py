@@ -21,7 +21,7 @@ from ..group import pass_call
 
 @click.command()
 @click.argument("token", metavar="[ID]", required=False, shell_complete=kinds.undo_ids)
-@click.option("--to", "directory", metavar="DIR", type=kinds.AnsweringDirectory(), help="Put it there.")
+@click.option("--to", "directory", metavar="DIR", type=kinds.AnsweringDirectory(), help="Restore it in this directory.")
 @pass_call
 def command(call: Call, token: str | None, directory: str | None) -> Answer:
     """Bring back what the last clean removed, or the one item with this ID.

@@ -329,7 +329,7 @@ def _value(value: object) -> str:
     "--output",
     metavar="FILE",
     type=AnsweringPath(),
-    help="Write it there (a new file), as ~/.config/tmpwarden/guard.d/mine.toml.",
+    help="The new file, such as ~/.config/tmpwarden/guard.d/mine.toml.",
 )
 @pass_call
 def take_over(call: Call, path: str, output: str | None) -> Answer:
@@ -353,7 +353,7 @@ def take_over(call: Call, path: str, output: str | None) -> Answer:
         raise AlreadyThere(shown(output))
     own_dirs.make_parents(os.path.dirname(os.path.abspath(output)))
     atomic.write(output, text)
-    verify = f"To check it: `tmpwarden guard verify --config {shown(output)}` looks at it."
+    verify = f"To check it: tmpwarden guard verify --config {shown(output)}"
     return Answer(data, lambda: [f"Written: {shown(output)}. {verify}"], exit_code=status)
 
 

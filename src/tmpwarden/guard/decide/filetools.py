@@ -29,7 +29,7 @@ def patch_paths(text: str) -> "tuple[str, ...]":
 
 
 def judge_file_tool(call: ToolCall, rules: Rules, context: Context) -> Decision:
-    """A tool without paths is none of ours."""
+    """A tool without paths is not one of ours."""
     paths = call.paths or ((call.cwd,) if call.tool in _BELOW else ())
     if not paths:
         return Decision(PASS)

@@ -250,7 +250,7 @@ def judge_file(use: PathUse, rules: Rules, scope: Scope) -> Judged:
                 basis = TRUSTED if decision == ALLOW else ""
                 return Judged(decision, rule.label, _with_alternative(reason, rule, scope), basis)
             if hit == MAYBE and decision == DENY:
-                return Judged(rules.on_error, rule.label, f"where {use.raw} leads cannot be told")
+                return Judged(rules.on_error, rule.label, f"where {use.raw} leads is not known")
     if takes:
         return Judged(ASK, RULE, f"This replaces {takes}; no rule can allow that.")
     if rules.trusts_inside:

@@ -28,7 +28,7 @@ class PathUse:
         self.path = path  # absolute and normalised, symlinks as written
         self.mode = mode
         self.resolved = resolved  # with the symlinks of its parents followed; None: not proven
-        self.is_glob = is_glob  # `path` ends before the first component with a pattern: whatever matches lies below it
+        self.is_glob = is_glob  # `path` ends before the first component with a pattern: whatever matches is below it
         self.pattern = ("", "")  # of a glob: the directory, also where `path` is None, and the pattern below it
         self.span = span  # (-1, -1): not in the text itself (a default, a decoded string)
 

@@ -10,6 +10,10 @@ function hits(kind, word) {
 }
 const lowered = {};
 
+/** A long path loses its middle, where names tell least; the details have it whole. */
+const LONGEST = 96;
+const cut = (text) => (text.length <= LONGEST ? text : `${text.slice(0, 56)}\u2026${text.slice(57 - LONGEST)}`);
+
 /** Whether a row has the word in its path, agent, litter, session or reason. */
 function finder(word) {
   if (/[/.]/.test(word)) return (row) => path(row).toLowerCase().includes(word) || litterName(row).toLowerCase().includes(word);
@@ -40,6 +44,18 @@ function sequence() {
   return sorted.get(wanted.sort);
 }
 
+/** As long as nobody sorts or filters: below each agent its items, the agent with the most on top. */
+const isGrouped = () => wanted.sort === "size" && !wanted.isUp && wanted.agent === "";
+
+function agentRanks() {
+  const sums = new Float64Array(texts.agents.length);
+  for (let row = 0; row < rowCount; row += 1) sums[columns.agent[row]] += bytesOf(row);
+  const ranks = new Float64Array(texts.agents.length);
+  [...sums.keys()].sort((a, b) => sums[b] - sums[a]).forEach((agent, rank) => { ranks[agent] = rank; });
+  return ranks;
+}
+let ranks = null;
+
 function matching() {
   const has = wanted.words.toLowerCase().split(/\s+/).filter(Boolean).map(finder), order = sequence(), found = [];
   const agent = wanted.agent === "" ? -1 : +wanted.agent, reason = wanted.reason === "" ? -1 : +wanted.reason;
@@ -55,6 +71,10 @@ function matching() {
     if (!has.every((test) => test(row))) continue;
     found.push(row);
   }
+  if (isGrouped()) {
+    ranks ??= agentRanks();
+    found.sort((a, b) => ranks[columns.agent[a]] - ranks[columns.agent[b]]); // a stable sort: by size within each
+  }
   return found;
 }
 
@@ -63,7 +83,7 @@ function details(row) {
   const facts = [
     ["Path", full], ["Session", texts.sessions[columns.session[row]]], ["Owner", texts.owners[columns.owner[row]]],
     ["Entries", columns.entries[row] === null ? "not measured" : number(columns.entries[row])], ["Files", count > 1 ? number(count) : ""],
-    ["Undo", columns.goes[row] ? (columns.flags[row] & UNDOABLE ? "stays in quarantine for a day" : "goes for good") : ""],
+    ["Undo", columns.goes[row] ? (columns.flags[row] & UNDOABLE ? "for a day" : "cannot be undone") : ""],
   ];
   return el("tr", { class: "details" }, el("td", { colspan: 4 },
     el("dl", {}, facts.filter(([, value]) => value).map(([name, value]) => el("div", {}, el("dt", {}, name), el("dd", {}, value)))),
@@ -79,7 +99,7 @@ function toggle(button, tr, row) {
 function line(row) {
   const goes = columns.goes[row] === 1, least = columns.flags[row] & AT_LEAST ? "at least " : "", count = columns.count[row];
   const full = path(row), tr = el("tr", {});
-  const button = el("button", { type: "button", class: "path", "aria-expanded": "false", onclick: () => toggle(button, tr, row) }, full);
+  const button = el("button", { type: "button", class: "path", "aria-expanded": "false", onclick: () => toggle(button, tr, row), title: full }, cut(full));
   tr.append(
     el("td", { class: "num" }, columns.bytes[row] === null ? "?" : least + size(columns.bytes[row])),
     el("td", { class: "num age" }, age(columns.age[row])),
@@ -90,10 +110,16 @@ function line(row) {
 
 function drawRows() {
   const found = matching(), sum = found.reduce((of, row) => of + bytesOf(row), 0);
-  byId("rows").tBodies[0].replaceChildren(...found.slice(0, wanted.most).map(line));
+  const shown = found.slice(0, wanted.most), lines = [];
+  shown.forEach((row, index) => {
+    const agent = columns.agent[row];
+    if (isGrouped() && (!index || columns.agent[shown[index - 1]] !== agent)) lines.push(el("tr", { class: "group" }, el("th", { colspan: 4, scope: "rowgroup" }, texts.agents[agent])));
+    lines.push(line(row));
+  });
+  byId("rows").tBodies[0].replaceChildren(...lines);
   const inside = wanted.node ? ` in ${wanted.node.name}` : "";
-  const hidden = folded.length ? ` ${plural(folded.reduce((of, each) => of + each[5], 0), "small unit")} more, ${size(folded.reduce((of, each) => of + each[7], 0))}, would make this page too big; they are in every sum.` : "";
-  byId("count").replaceChildren(`${plural(found.length, "unit")}${inside}, ${size(sum)}.${hidden} `,
+  const hidden = folded.length ? ` ${plural(folded.reduce((of, each) => of + each[5], 0), "small item")} more, ${size(folded.reduce((of, each) => of + each[7], 0))}, would make this page too big; they are in every sum.` : "";
+  byId("count").replaceChildren(`${plural(found.length, "item")}${inside}, ${size(sum)}.${hidden} `,
     isFiltered() ? el("button", { type: "button", class: "link", onclick: clearFilters }, "Show all") : "");
   const more = byId("more"), left = found.length - wanted.most;
   more.hidden = left <= 0;
@@ -143,7 +169,7 @@ function startFound() {
   }
   options(byId("by-agent"), "Every agent", agents, (key) => texts.agents[key]);
   options(byId("by-reason"), "Every reason", reasons, reasonWords);
-  pick(byId("by-verdict"), "verdict", [{ value: "all", label: "All" }, { value: "go", label: "May go" }, { value: "kept", label: "Stays" }], (verdict) => redraw({ verdict }));
+  pick(byId("by-verdict"), "verdict", [{ value: "all", label: "All" }, { value: "go", label: "Removable" }, { value: "kept", label: "Kept" }], (verdict) => redraw({ verdict }));
   byId("words").addEventListener("input", (event) => redraw({ words: event.target.value }));
   byId("by-agent").addEventListener("change", (event) => redraw({ agent: event.target.value }));
   byId("by-reason").addEventListener("change", (event) => redraw({ reason: event.target.value }));

@@ -22,7 +22,7 @@ function drawContents() {
 }
 
 function drawFoot() {
-  const words = [`Written by tmpwarden ${page.version}. The page is whole in itself: it loads nothing and sends nothing. Its numbers are those of tmpwarden scan --json at that moment.`];
+  const words = [`Written by tmpwarden ${page.version}. It loads nothing and sends nothing. Its numbers are those of tmpwarden scan --json at that moment.`];
   if (page.timer) words.push(`Timer: ${page.timer}.`);
   byId("foot").append(...words.map((each) => el("p", {}, each)));
   if (page.warnings.length) byId("foot").prepend(el("ul", { class: "warnings" }, page.warnings.map((each) => el("li", {}, each))));

@@ -1,10 +1,10 @@
 // How full each root is, as a bar of whose the bytes are; and the page in five numbers.
 const TONES = {
   go: "can be removed now",
-  kept: "agents' files that stay",
+  kept: "agents' files that are kept",
   waits: "in quarantine",
   unknown: "not recognised",
-  others: "other users, or not readable",
+  others: "of other users, or not readable",
   else: "elsewhere on the same disk",
   free: "free",
 };
@@ -57,15 +57,21 @@ function fact(value, name, more, href) {
 }
 
 function drawSpace() {
-  byId("space").append(...page.roots.map(bar));
+  // A root that is nearly empty, and of which nothing can be removed, needs no bar: one line each, folded.
+  const isDull = (root) => root.percent < 2 && !(roots.get(root.name)?.goBytes > 0), dull = page.roots.filter(isDull);
+  const shown = dull.length < page.roots.length ? page.roots.filter((root) => !isDull(root)) : page.roots;
+  byId("space").append(...shown.map(bar));
+  if (shown.length < page.roots.length) {
+    byId("space").append(el("details", { id: "dull" }, el("summary", {}, `${plural(dull.length, "temp root")} nearly empty: ${dull.map((root) => root.name).join(", ")}`), dull.map(bar)));
+  }
   const totals = page.totals;
   const least = totals.at_least ? "at least " : "";
   const facts = [
     fact(least + size(totals.removable_bytes), "can be removed now", plural(totals.removable_entries, "entry", "entries"), "#found"),
-    fact(least + size(totals.bytes - totals.removable_bytes), "stays", plural(Object.values(totals.kept_by_reason).reduce((a, b) => a + b, 0), "unit"), "#found"),
+    fact(least + size(totals.bytes - totals.removable_bytes), "kept", plural(Object.values(totals.kept_by_reason).reduce((a, b) => a + b, 0), "item"), "#found"),
   ];
   if (page.saved) facts.push(fact(size(page.saved.bytes), "freed so far", `${plural(page.saved.entries, "entry", "entries")} in ${plural(page.saved.runs, "run")}`));
-  if (page.quarantine) facts.push(fact(size(page.quarantine.reduce((sum, each) => sum + (each.bytes ?? 0), 0)), "can be brought back", plural(page.quarantine.length, "unit"), "#quarantine"));
-  if (page.sessions) facts.push(fact(number(page.sessions.length), page.sessions.length === 1 ? "session lives" : "sessions live", "", "#sessions"));
+  if (page.quarantine) facts.push(fact(size(page.quarantine.reduce((sum, each) => sum + (each.bytes ?? 0), 0)), "can be brought back", plural(page.quarantine.length, "item"), page.quarantine.length ? "#quarantine" : "#empty"));
+  if (page.sessions) facts.push(fact(number(page.sessions.length), page.sessions.length === 1 ? "running session" : "running sessions", "", page.sessions.length ? "#sessions" : "#empty"));
   byId("facts").append(...facts);
 }

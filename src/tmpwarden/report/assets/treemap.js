@@ -1,6 +1,6 @@
 // A map of the space: squarified tiles, two levels at a time. Every tile is a button; Escape goes back up.
 const HEADER = 22, GAP = 2, SMALLEST = 200, MOST_TILES = 60;
-const KINDS = { root: "root", agent: "agent", session: "session", litter: "kind of litter", unit: "unit", rest: "group" };
+const KINDS = { root: "root", agent: "agent", session: "session", litter: "kind of item", unit: "item", rest: "group" };
 const view = { node: top, by: "bytes" };
 
 /** Rectangles with the areas of `items`, as square as can be (Bruls, Huizing, van Wijk). */

@@ -300,9 +300,9 @@ def on_the_way(state: str) -> Iterator[str]:
 
 
 def opened(path: str) -> int:
-    """A descriptor of such a directory. Raises OSError where others can write there, or where it does not answer."""
+    """A descriptor of such a directory. Raises OSError where others can write there, or where it does not respond."""
     if Reach.now().frozen(path):
-        raise TimeoutError(errno.ETIMEDOUT, "its file system does not answer", path)
+        raise TimeoutError(errno.ETIMEDOUT, "its file system does not respond", path)
     with closing(own_dirs.open_base(path)) as base:
         status = os.fstat(base)
         if status.st_uid != os.geteuid() or status.st_mode & own_dirs.WRITABLE_BY_OTHERS:

@@ -173,7 +173,7 @@ def _open(state: str) -> list[str]:
 
 
 def _why_it_stays(place: str) -> str | None:
-    """None: it is gone, or is none of ours. "": an undo is at work in it. Else why it stays."""
+    """None: it is gone, or is not one of ours. "": an undo is at work in it. Else why it stays."""
     parent, name = os.path.split(place)
     if not (name.startswith(_BEGINNING) and len(name) == len(_BEGINNING) + 16 and _HEX.issuperset(name[-16:])):
         return None  # somebody edited the line
