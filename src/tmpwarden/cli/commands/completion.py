@@ -18,12 +18,12 @@ _SHELLS = ("bash", "zsh", "fish")
 @click.argument("shell", required=False, type=click.Choice(_SHELLS))
 @click.pass_context
 def command(context: click.Context, shell: str | None) -> Answer:
-    """Completion for SHELL (bash, zsh or fish; by default the one $SHELL names).
+    """Print completion for SHELL (bash, zsh or fish; default: the one $SHELL names). Safe to load twice.
 
     \b
-    bash: tmpwarden completion bash >> ~/.bashrc
-    zsh:  tmpwarden completion zsh >> ~/.zshrc
-    fish: tmpwarden completion fish > ~/.config/fish/completions/tmpwarden.fish
+    in ~/.bashrc: eval "$(tmpwarden completion bash)"
+    in ~/.zshrc:  eval "$(tmpwarden completion zsh)"
+    config.fish:  tmpwarden completion fish | source
     """
     chosen = shell or os.path.basename(os.environ.get("SHELL", ""))
     if chosen not in _SHELLS:

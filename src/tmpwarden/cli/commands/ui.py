@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import importlib.util
 import os
+import sys
 
 import click
 
 from ...errors import BadArgument, MissingExtra, WouldAsk
 from ...model.request import Request
+from ...text import quoted
 from ..call import Answer, Call
 from ..group import pass_call
 
@@ -19,15 +21,24 @@ def command(call: Call) -> Answer:
     """Browse what agents left behind in a full-screen tree: temp roots, agents, sessions, items, and why each is kept.
 
     Space marks, `c` cleans what is marked after one question, `w` says why, `k` keeps, `u` undoes, `o` shows processes
-    that outlived their agent, `/` filters, `?` shows all keys. What was marked is judged again when it is cleaned: what
-    has changed or is in use stays.
+    that outlived their agent, `/` filters, `?` shows all keys. Marked items are checked again before they are
+    removed: an item that changed or is in use is kept.
     """
     return shown_live(call)
 
 
+def _how_to_add(prefix: str) -> str:
+    """The command that adds what is missing, for how this tmpwarden was installed."""
+    if "/pipx/venvs/" in f"{prefix}/":
+        return "pipx inject tmpwarden textual"
+    if "/uv/tools/" in f"{prefix}/":
+        return "uv tool install --force --with textual tmpwarden"
+    return f"{quoted(sys.executable)} -m pip install textual"
+
+
 def shown_live(call: Call, *, request: Request | None = None, only_going: bool = False) -> Answer:
     if importlib.util.find_spec("textual") is None:
-        raise MissingExtra("tmpwarden ui")
+        raise MissingExtra("tmpwarden ui", hint=_how_to_add(sys.prefix))
     if not (call.can_ask and call.for_a_person):
         raise WouldAsk(hint="it needs a terminal; `tmpwarden scan` prints the same")
     from ..ui.app import View

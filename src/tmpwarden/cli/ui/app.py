@@ -39,6 +39,7 @@ from .units import Units
 _SOONEST_S = 3.0  # between two looks
 _REST = 5  # and this many times as long as one takes
 _TYPING_S = 0.15  # a filter is looked up when nobody has typed for so long
+_SPINS, _SPIN_S = "|/-\\", 0.2
 _TURN_S = 0.0005  # how long a look at 100,000 things may hold the interpreter while a key waits
 
 
@@ -93,6 +94,7 @@ class View(App[int]):
         Binding("g", "going", "Only removable items", show=False),
         Binding("question_mark", "help", "Help", key_display="?"),
         Binding("q", "quit", "Quit"),
+        Binding("ctrl+c", "quit", "Quit", show=False, priority=True),
         Binding("escape", "unfilter", "All", show=False),
     ]
 
@@ -107,7 +109,7 @@ class View(App[int]):
         self.marks: dict[Key, Pin] = {}
         self.mark_counts = MarkCounts()
         self.opened: set[Key] = set()
-        self.said, self.is_busy, self.is_looking = "Checking ...", False, False
+        self.said, self.is_busy, self.is_looking, self.turns = "Checking ...", False, False, 0
         self.stop, self.leaves_with = asyncio.Event(), -1  # a clean ends between two units; then the exit status
 
     def compose(self) -> ComposeResult:
@@ -124,7 +126,16 @@ class View(App[int]):
             loop.add_signal_handler(number, keys.leave, self, 128 + number)
         sys.setswitchinterval(_TURN_S)
         self.units.focus()
+        self.spinner = self.set_interval(_SPIN_S, self.spin)
         self.action_refresh()
+
+    def spin(self) -> None:
+        """Until the first look is there, which may take seconds: it is at work, and has not hung."""
+        if self.seen is None:
+            self.turns += 1
+            self.put("#said", Text(f"{_SPINS[self.turns % len(_SPINS)]} {self.said}"))
+        else:
+            self.spinner.stop()
 
     def action_refresh(self) -> None:
         if not (self.is_looking or self.is_busy):
@@ -289,7 +300,7 @@ def summary(view: View) -> str:
     if view.seen is None:
         return view.said
     rooms = [f"{shown(each.path)} {percent_used(each)}%" for each in view.seen.spaces]
-    parts = [" ".join(rooms), plural(view.seen.sessions, "live session")]
+    parts = [" ".join(rooms), plural(view.seen.sessions, "running session")]
     parts += [f"undo: {view.seen.undoable}"] * (view.seen.undoable > 0)
     parts += [f"filter: {view.words}"] * bool(view.words) + ["only removable items"] * view.only_going
     parts += [view.mark_counts.told] * bool(view.mark_counts.told)
@@ -300,6 +311,6 @@ def details(view: View) -> str:
     """The lines below it: where the cursor is, and why that stays or goes."""
     node = view.here()
     if node is None:
-        return "No agent left anything here." if view.forest and not view.forest.units else ""
+        return "No agent left anything behind here." if view.forest and not view.forest.units else ""
     where = shown(node.path) if node.path else node.title
     return f"{where}\n{node.why}"
