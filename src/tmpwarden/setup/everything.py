@@ -78,7 +78,7 @@ def plan(wanted: Wanted) -> SetupPlan:
     no_end = refusal()
     ways = () if no_end else _ways(targets, has_timer=not complaint)
     if no_end:
-        remaining.append(f"Sessions get no temp directory of their own, and nothing is removed by itself: {no_end}")
+        remaining.append(f"Sessions get no temp directory of their own, and nothing is removed automatically: {no_end}")
     for way in ways:
         changes += [Change("temp", edit, way.agent) for edit in way.edits if edit.changes]
         remaining += way.remaining

@@ -63,7 +63,7 @@ def terminal(tmp_path: Path) -> Iterator[Terminal]:
 def test_it_is_driven_by_keys_resized_and_leaves_the_terminal_as_it_was(own_world: Path, terminal: Terminal) -> None:
     unit = planted.session(own_world / "tmp", 100_000)
     terminal.start("clean", "--pick")
-    terminal.until(lambda shown: "claude" in shown and "CAN GO" in shown)
+    terminal.until(lambda shown: "claude" in shown and "REMOVABLE" in shown)
     terminal.keys("a", "c")
     asked = terminal.until(lambda shown: "Remove" in shown and "y yes" in shown)
     assert unit.exists(), asked

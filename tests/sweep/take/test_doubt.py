@@ -131,7 +131,7 @@ def test_what_may_be_in_use_unseen_is_not_destroyed_when_its_time_is_over(user: 
     with hiding.process(user, hiding.HIDE):
         said = hiding.run(user, MUCH_LATER, "clean", "--yes")
         assert kept_of(user) == [".k"], said
-        assert "stays in quarantine" in said.stderr, said
+        assert "is kept in quarantine" in said.stderr, said
     assert hiding.run(user, MUCH_LATER, "clean", "--yes").returncode == 0
     assert kept_of(user) == [] and not unit.exists()
 

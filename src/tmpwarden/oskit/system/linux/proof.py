@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import os
 
-BLIND = "this system has no /proc that tells of every process"
+BLIND = "this system has no /proc that lists every process"
 IS_UNATTENDED = True  # what is proven here is enough for runs that nobody watches
 
 
