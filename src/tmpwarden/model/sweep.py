@@ -120,6 +120,7 @@ class Evidence:
     has_shape: bool | None = True  # the row's checks
     git_losses: tuple[str, ...] | GitUnclear = ()  # what would be lost
     git_entries: tuple[str, ...] = ()  # repositories elsewhere that will still list a worktree that goes with it
+    git_origins: tuple[str, ...] = ()  # repositories on this machine that hold commits which no other remote has
 
 
 @dataclass(frozen=True, slots=True)
@@ -189,6 +190,7 @@ class Receipt:
     detail: str = ""  # the error, or why it was kept
     undoable: bool = False  # `tmpwarden undo` can bring it back
     git_entries: tuple[str, ...] = ()  # repositories elsewhere that still list a worktree that was in it
+    git_origins: tuple[str, ...] = ()  # repositories on this machine that hold commits which no other remote has
     rescued: str = ""  # the rescue that holds what existed only in it
 
 

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from enum import Enum
 
-from ..lazy_dataclass import dataclass
+from ..lazy_dataclass import dataclass, field
 from ..oskit import system
 from ..oskit.files.opening import descend
 from ..oskit.proc.reach import Reach
@@ -39,6 +39,8 @@ class Unit:
     dir_fd: int  # of its parent
     name: str
     was: str
+    temp_root: str = ""  # that it lies in, where an origin on this machine may be asked
+    rests_on: list[str] = field(default_factory=list)  # such origins that hold commits which no other remote has
 
     def now(self, path: str) -> str:
         """Where to find what had this absolute path: the unit may lie in quarantine."""

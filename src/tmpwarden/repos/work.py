@@ -9,7 +9,7 @@ from ..lazy_dataclass import dataclass
 from ..oskit import system
 from ..oskit.files.opening import closing, descend
 from ..text import is_within
-from . import history
+from . import history, origins
 from .gitdir import OF_A_WORKTREE, Directory, Unclear, branch_in, head_in, refs_in
 from .makers import unique
 from .repository import Repository, Shape, Unit, module, opened
@@ -34,6 +34,7 @@ class Found:
 
     losses: tuple[str, ...] = ()  # sentences about what exists only here
     worktree_of: str | None = None  # a repository elsewhere that keeps an administrative entry of what goes
+    rests_on: tuple[str, ...] = ()  # repositories on this machine that hold what nothing else does
 
 
 class Excuse:
@@ -57,19 +58,29 @@ def no_excuse(repository: Repository) -> Excuse:
     return Excuse()
 
 
-def inspect(dir_fd: int, name: str, inside: str = "", *, was: str | None = None, excuses: Excuses = no_excuse) -> Found:
+def inspect(
+    dir_fd: int,
+    name: str,
+    inside: str = "",
+    *,
+    was: str | None = None,
+    excuses: Excuses = no_excuse,
+    temp_root: str = "",
+) -> Found:
     """What exists only in the repository `inside` the unit `name` of an open directory; raises Unclear, which keeps it.
 
     `was`: the path that the unit had, if it was moved. Files that git ignores count too, unless their maker's evidence
     says that they can be made again: the same test as in a worktree's proof. `excuses`: what such a proof has excused.
+    `temp_root`: where it lies, if an origin outside may be asked; the answer rests on that then.
     """
-    unit = Unit(dir_fd, name, was or f"{system.descriptors.path_of(dir_fd)}/{name}")
+    unit = Unit(dir_fd, name, was or f"{system.descriptors.path_of(dir_fd)}/{name}", temp_root)
     try:
         with opened(unit, inside) as repository:
             if repository is None:
                 return Found()
             entry = repository.main if repository.shape is Shape.WORKTREE and _lies_outside(repository) else None
-            return Found(tuple(_losses(repository, excuses(repository))), entry)
+            losses = tuple(_losses(repository, excuses(repository)))
+            return Found(losses, entry, tuple(dict.fromkeys(unit.rests_on)))
     except (OSError, ValueError) as error:
         raise Unclear(str(error)) from None
 
@@ -191,13 +202,15 @@ def unpublished(repository: Repository) -> Iterator[str]:
     known = published(repository)
     if lfs_objects_may_be_only_here(repository.common):
         yield "objects of git-lfs, in a clone where commits were made: whether the server has them is not known"
-    if is_detached(repository) and (count := commits(repository, "HEAD", *known, "--branches")):
-        yield f"detached HEAD with {counted(count, 'commit')} that no remote has"
     own = [name for name in refs(repository) if not name.startswith(("refs/remotes/", "refs/stash"))]
     own += _heads_of_worktrees(repository)
-    if not own or not commits(repository, *own, *known):
+    heads = ["HEAD"] if is_detached(repository) else []
+    held = origins.held(repository, _listed(repository, *heads, *own, *known)) if own or heads else set()
+    if heads and (count := _missing(repository, held, "HEAD", *known, "--branches")):
+        yield f"detached HEAD with {counted(count, 'commit')} that no remote has"
+    if not own or not _missing(repository, held, *own, *known):
         return
-    told = [(name, count) for name in own[:200] if (count := commits(repository, name, *known))]
+    told = [(name, count) for name in own[:200] if (count := _missing(repository, held, name, *known))]
     for name, count in told[:_MOST_BRANCHES_TOLD]:
         yield f"{counted(count, 'commit')} on {_spoken(name)} that no remote has"
     if len(told) > _MOST_BRANCHES_TOLD:
@@ -249,6 +262,17 @@ def _refs(repository: Repository, more: str) -> list[list[str]]:
     if {name: oid for name, oid, *_ in found} != refs_in(repository.own):
         raise Unclear("git does not list the refs that are on disk")
     return found
+
+
+def _listed(repository: Repository, *revisions: str) -> list[str]:
+    return repository.git.output("rev-list", *revisions, "--").decode().split() if repository.unit.temp_root else []
+
+
+def _missing(repository: Repository, held: set[str], *revisions: str) -> int:
+    """How many of these commits no origin on this machine holds either."""
+    if not held:
+        return commits(repository, *revisions)
+    return len(set(_listed(repository, *revisions)) - held)
 
 
 def commits(repository: Repository, *revisions: str) -> int:

@@ -54,6 +54,7 @@ class Cleaning:
     _share: consent.Share | None = None  # an unattended run's
     _keeps_all: bool = False  # a person wants to be able to undo this, whatever room that takes
     _unchecked: dict[str, doubt.Unchecked] = field(default_factory=dict)  # by temp root
+    _resting: set[str] = field(default_factory=set)  # what this run took because an origin on this machine holds it
     _has_ended: bool = False  # nothing that was begun was left in the middle
 
     def clean(self, confirm: Confirm | None) -> CleanResult:
@@ -74,7 +75,7 @@ class Cleaning:
             self._sweep(actor, confirm)
             if request.empty_quarantine and self.result.confirmed:
                 self._collect(actor.finish())
-                self.result.expired += purge_all(self.prepared, giving_up)
+                self.result.expired += purge_all(self.prepared, giving_up, self._resting)
             self._take_all(actor, self._made_free(), is_fresh=True)
             self._try_again(actor)
             self._relieve(actor, giving_up)
@@ -302,6 +303,8 @@ class Cleaning:
     def _collect(self, receipts: Iterable[Receipt]) -> None:
         for receipt in receipts:
             self.result.receipts.append(receipt)
+            if receipt.git_origins:
+                self._resting.add(receipt.id)
             self.result.warnings += left_to_know(receipt)
             if self.on_receipt:
                 self.on_receipt(receipt)

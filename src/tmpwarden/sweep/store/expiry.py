@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Collection, Iterable, Iterator
 
 from ...lazy_dataclass import dataclass, field, replace
 from ...model.answers import Held, Nobody, NotMeasured, Users
@@ -266,10 +266,12 @@ def expired_rescues(prepared: Prepared) -> Iterator[str]:
         yield f"the rescue {each.id} of {shown(each.path)} was {age} old and was removed"
 
 
-def purge_all(prepared: Prepared, giving_up: GivingUp) -> list[Purged]:
-    """`clean --purge`: whatever can be destroyed, now."""
+def purge_all(prepared: Prepared, giving_up: GivingUp, resting: Collection[str] = ()) -> list[Purged]:
+    """`clean --purge`: whatever can be destroyed, now. `resting`: ids of what waits, whatever was asked for."""
     entries = (entry for directory, _ in directories(prepared) for entry in quarantine.stored(directory))
-    return list(giving_up.all(unused(prepared, (entry for entry in entries if entry.may_go))))
+    return list(
+        giving_up.all(unused(prepared, (entry for entry in entries if entry.may_go and entry.name not in resting)))
+    )
 
 
 def unused(prepared: Prepared, entries: Iterable[Stored]) -> Iterator[Stored]:

@@ -217,7 +217,7 @@ class Actor:
 
     def _token(self, verdict: Remove) -> str:
         finding = verdict.finding
-        if verdict.doubt and doubt.may_only_wait(finding):
+        if doubt.must_wait(verdict):
             return quarantine.kept()
         may_undo = self.keep_for_undo and not is_empty_directory(finding, verdict.evidence.measure)
         return quarantine.token(finding.litter.worth, quarantine=may_undo)
@@ -238,6 +238,9 @@ class Actor:
             return None
         if must_be_saved(verdict):
             return Receipt(verdict.finding, Outcome.KEPT, Reason.GIT_WORK, detail="it cannot be moved to be saved")
+        if verdict.evidence.git_origins:
+            detail = f"its commits lie in {verdict.evidence.git_origins[0]}, and it cannot wait in quarantine"
+            return Receipt(verdict.finding, Outcome.KEPT, Reason.GIT_WORK, detail=detail)
         if self.only_into_quarantine:
             detail = "it cannot be moved into quarantine, so it could not be undone"
             return Receipt(verdict.finding, Outcome.FAILED, Reason.NO_QUARANTINE, detail=detail)

@@ -140,6 +140,7 @@ class NamedTake:
             if isinstance(verdict, Keep):
                 yield self._returned(deed, verdict.reason, verdict.detail)
             else:
+                deed.only_waits |= bool(verdict.evidence.git_origins)
                 self._save_files(deed, verdict)
                 yield self._finished(deed, verdict.evidence.measure)
         self.journal.note("end")

@@ -24,6 +24,12 @@ def may_only_wait(finding: Finding) -> bool:
     return finding.kind is not Kind.FILE or finding.litter.worth is Worth.SOME
 
 
+def must_wait(verdict: Remove) -> bool:
+    """Whether it goes into quarantine and no further: in such a doubt, and where an origin on this machine holds its
+    commits, which may change its mind within a day."""
+    return bool(verdict.evidence.git_origins) or (bool(verdict.doubt) and may_only_wait(verdict.finding))
+
+
 def frees_nothing(verdict: Remove) -> bool:
     """Whether a clean gives no room back by it: quarantine lies on the same disk, and nothing else is allowed."""
     return bool(verdict.doubt) and may_only_wait(verdict.finding)

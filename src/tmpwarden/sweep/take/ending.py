@@ -7,14 +7,14 @@ from functools import partial
 
 from ...catalogue.settings import Settings
 from ...lazy_dataclass import dataclass, replace
-from ...model.sweep import Measure, Receipt, Remove
+from ...model.sweep import GitUnclear, Measure, Receipt, Remove
 from ...model.terms import Kind, Outcome, OwnerRule, Reason, Worth
 from ...oskit.race import race_window as _race_window
 from ...repos.rescue.store import Refused, Rescued
 from ..find.second_walker import WORTH_A_FORK, SecondWalker
 from ..store import quarantine
 from ..store.journal import Journal
-from ..weigh.evidence import World
+from ..weigh.evidence import World, inspect_git
 from . import recheck
 from .purger import Job, job_of
 from .taking import Deed, decide, given_back, unheld
@@ -92,6 +92,9 @@ class Ending:
                 yield record(given_back(deed, token, *back), self.journal)
         if not deed.names:
             return
+        if back := _lost_since(deed):
+            yield record(given_back(deed, next(iter(deed.names)), *back), self.journal)
+            return
         saved = self._saved(deed)
         if back := self._last_word(deed, saved):
             yield record(given_back(deed, next(iter(deed.names)), *back), self.journal)
@@ -126,6 +129,18 @@ class Ending:
         return recheck.measured_inside(self.world, deed.quarantine_fd, next(iter(deed.names)), deed.roll)
 
 
+def _lost_since(deed: Deed) -> tuple[Reason, str] | None:
+    """An origin on this machine is asked once more, when the clone is out of its way: one that reads its objects there
+    answers otherwise now."""
+    verdict = deed.verdict
+    if not verdict.evidence.git_origins:
+        return None
+    seen = inspect_git(verdict.finding, verdict.evidence, deed.quarantine_fd, next(iter(deed.names))).git_losses
+    if isinstance(seen, GitUnclear):
+        return Reason.GIT_UNCLEAR, seen.why
+    return (Reason.GIT_WORK, "; ".join(seen)) if seen else None
+
+
 def _receipt_of(deed: Deed) -> Receipt:
     finding, measure = deed.verdict.finding, deed.verdict.evidence.measure
     size, entries = (measure.bytes, measure.entries) if measure else (0, 1)
@@ -143,6 +158,7 @@ def _receipt_of(deed: Deed) -> Receipt:
         entries=entries,
         undoable=is_kept,
         git_entries=deed.verdict.evidence.git_entries,
+        git_origins=deed.verdict.evidence.git_origins,
     )
 
 

@@ -40,7 +40,7 @@ def may_go_for_good(verdict: Remove) -> bool:
 
 def is_certain(verdict: Remove) -> bool:
     """What may be destroyed at all where it cannot wait in quarantine."""
-    return not must_be_saved(verdict) and not (verdict.doubt and doubt.may_only_wait(verdict.finding))
+    return not must_be_saved(verdict) and not doubt.must_wait(verdict)
 
 
 @dataclass(slots=True)

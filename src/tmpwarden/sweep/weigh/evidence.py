@@ -207,16 +207,25 @@ def inspect_git(
 
     losses: list[str] = []
     entries: list[str] = []
+    origins: list[str] = []
     for relative in evidence.measure.git:
         try:
             excused = work.no_excuse if relative or excuses is None else excuses
-            found = work.inspect(dir_fd, name or finding.name, relative, was=finding.path, excuses=excused)
+            found = work.inspect(
+                dir_fd, name or finding.name, relative, was=finding.path, excuses=excused, temp_root=finding.root
+            )
         except gitdir.Unclear as unclear:
             where = f"{relative}: " if relative else ""
             return replace(evidence, git_losses=GitUnclear(f"{where}{unclear}"))
         losses += found.losses
         entries += [found.worktree_of] if found.worktree_of else []
-    return replace(evidence, git_losses=tuple(losses), git_entries=tuple(dict.fromkeys(entries)))
+        origins += found.rests_on
+    return replace(
+        evidence,
+        git_losses=tuple(losses),
+        git_entries=tuple(dict.fromkeys(entries)),
+        git_origins=tuple(dict.fromkeys(origins)),
+    )
 
 
 def has_shape(finding: Finding, world: World, dir_fd: int, member: str = "") -> bool | None:
