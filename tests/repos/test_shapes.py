@@ -359,6 +359,7 @@ def test_a_unit_that_is_a_repository_itself_is_judged_by_what_it_holds(own_world
 def test_a_bare_repository_in_a_unit_keeps_it(own_world: Path, main: Path) -> None:
     unit = session_directory(own_world / "tmp")
     git(unit, "clone", "-q", "--bare", str(main), "deep/bare.git")
+    git(unit / "deep" / "bare.git", "remote", "remove", "origin")
     assert kept(unit) == (Reason.GIT_WORK, "2 commits on branch main that no remote has")
 
 
