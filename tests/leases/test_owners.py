@@ -17,6 +17,7 @@ from support.mounts import needs_root, tmpfs
 from support.users import SESSION
 from tmpwarden.catalogue.load import load
 from tmpwarden.leases.book import OwnerBook, variables_of
+from tmpwarden.lifecycle.background import clear_the_dead
 from tmpwarden.model.sweep import Finding, Keep, Owner, Remove, Verdict
 from tmpwarden.model.terms import Kind, OwnerRule, OwnerState, Reason, WitnessKind
 from tmpwarden.oskit.proc import namespaces, procs
@@ -68,6 +69,23 @@ def test_a_lease_stays_as_long_as_its_scratch_whoever_owned_it(root: Path) -> No
     verdict = verdict_on(Path(f"{unit}.lease"), 5000)
     assert isinstance(verdict, Keep)
     assert (verdict.reason, verdict.detail) == (Reason.OWNER_ALIVE, "the directory it speaks for")
+
+
+def test_the_lease_of_a_live_owner_is_dated_anew_before_the_system_takes_it_and_no_dead_ones(root: Path) -> None:
+    """macOS removes what lay in a temp directory unread for three days; a scratch without lease has no known owner."""
+    with process("") as agent:
+        living = users.leased_scratch(root, owner=(agent.pid, procs.start_ticks(agent.pid) or 0))
+        dead = users.leased_scratch(root, session="gone")
+        days_ago = time.time() - 2 * 86400
+        for unit in (living, dead):
+            for path in (unit, f"{unit}.lease"):
+                os.utime(path, (days_ago, days_ago))
+        clear_the_dead()
+        for path in (str(living), f"{living}.lease"):
+            assert time.time() - os.stat(path).st_mtime < 3600, path
+        assert not os.path.exists(f"{dead}.lease") or os.stat(f"{dead}.lease").st_mtime == pytest.approx(days_ago)
+        Path(f"{living}.lease").unlink()
+        assert owner_of(living).state is OwnerState.UNKNOWN
 
 
 def test_a_recycled_pid_does_not_keep_a_dead_owners_scratch_alive(root: Path) -> None:

@@ -6,7 +6,7 @@ import errno
 import os
 
 from ..agent_facts import FACTS, SANDBOXES
-from ..errors import NoSpace
+from ..errors import NoSpace, UnsafeScratch
 from ..model.belongings import Lease, ScratchDirectory
 from ..oskit.files import atomic, own_dirs, own_files, places
 from ..oskit.proc import procs
@@ -14,6 +14,7 @@ from . import lease_files, record
 
 _TRIES = 16
 _DISPOSABLE = "r"
+_YOUNG_S = 86400.0  # a lease is dated anew at most once a day
 # Below a temp root: where our directories are, and where they are for an agent whose sandbox may write nowhere else.
 _OURS = "tmpwarden-{uid}"
 _PLACES = (_OURS, *SANDBOXES)
@@ -77,6 +78,26 @@ def read_all(roots: tuple[str, ...], unread: list[str] | None = None) -> tuple[L
     return tuple(
         lease for root in roots for base in _bases(root) for lease in lease_files.leases_in(base, unread=unread)
     )
+
+
+def keep_young(roots: tuple[str, ...], now_s: float) -> None:
+    """Date the leases of live owners, and their scratches, anew: macOS takes what lay in its temp directories unread
+    for three days, systemd what is ten days old. A scratch whose lease is gone would have an unknown owner."""
+    from .lease_state import live_pids  # a hook that opens a scratch does not ask who lives
+
+    for lease in read_all(roots):
+        try:
+            if now_s - os.stat(lease.path + lease_files.ENDING).st_mtime < _YOUNG_S or not live_pids(lease):
+                continue
+            base, name = os.path.split(lease.path)
+            fd = lease_files.open_holder(base)
+            try:
+                for each in (name + lease_files.ENDING, name):
+                    os.utime(each, (now_s, now_s), dir_fd=fd, follow_symlinks=False)
+            finally:
+                os.close(fd)
+        except (OSError, UnsafeScratch):
+            continue  # gone meanwhile, or read-only
 
 
 def adopt(lease: Lease, pid: int) -> Lease:

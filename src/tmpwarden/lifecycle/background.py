@@ -185,6 +185,7 @@ def clear_the_dead(*, observe: bool = False, only_if_short: bool = False) -> "Cl
     from .cleared import Cleared, held_back
 
     _forget_old_notes(state_dir(), time.time())
+    _keep_leases_young(time.time())
     settings = load_settings()
     every_s = float(settings.periodic_every_s)
     if not settings.periodic_enabled:
@@ -241,6 +242,17 @@ def _forget_old_notes(state: str, now_s: float) -> None:
         births.forget_old(state, now_s)
     except OSError:  # read-only, or full: the next job tries again
         pass
+
+
+def _keep_leases_young(now_s: float) -> None:
+    from ..errors import TmpwardenError
+    from ..leases.scratch import keep_young
+    from ..oskit.files.places import temp_roots
+
+    try:
+        keep_young(tuple(temp_roots()), now_s)
+    except TmpwardenError:  # an unsafe root: whoever wants to use it says so
+        return
 
 
 def _clean(request: "Request", observe: bool) -> "CleanResult":

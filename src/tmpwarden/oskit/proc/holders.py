@@ -74,7 +74,7 @@ class Holders:
         """Who may have been missed: the answer for whatever no witness speaks for."""
         if self._blind is not None:
             return self._blind
-        return NotMeasured(self.doubts[0], askable=True) if self.doubts else Nobody()
+        return NotMeasured(self.doubts[0], askable=system.looking.IS_ASKABLE) if self.doubts else Nobody()
 
     def within(self, path: str, *, is_deep: bool = False) -> Users:
         """Who uses `path` or something below it. `is_deep`: there are very long paths in it."""
@@ -84,7 +84,8 @@ class Holders:
         if by := self._witnesses(located):
             return Held(by)
         doubt = self.lost.get(located[0]) or (self.in_the_deep if is_deep else "")
-        return NotMeasured(doubt, askable=True) if doubt and isinstance(self.unseen, Nobody) else self.unseen
+        askable = system.looking.IS_ASKABLE
+        return NotMeasured(doubt, askable=askable) if doubt and isinstance(self.unseen, Nobody) else self.unseen
 
     def carriers(self, variable: str, value: str) -> Users:
         """Who has this value in its environment."""

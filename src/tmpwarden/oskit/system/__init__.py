@@ -14,7 +14,7 @@ A port brings these. "Raises" means OSError where it was not measured, and one o
 started_s` |
 | vitals | what a process is and costs: `look_at proportional_bytes` |
 | ending | hold on to a process until it ends: `CAN_FOLLOW SURVIVES_FORK hold send reap progress` |
-| looking | one look at everybody: `look`, and why it cannot be had: `BLIND` |
+| looking | one look at everybody: `look`, why it cannot be had: `BLIND`, can the kernel end a doubt: `IS_ASKABLE` |
 | mapped | code that is run from files: `read_maps` |
 | locks | `locked_inodes bound_sockets listening_sockets listeners` |
 | connections | sockets: `sockets_of table listening_locally` |

@@ -1,4 +1,4 @@
-"""TCP sockets: not told."""
+"""Sockets: not told."""
 
 from __future__ import annotations
 

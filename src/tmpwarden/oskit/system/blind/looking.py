@@ -8,6 +8,8 @@ TYPE_CHECKING = False
 if TYPE_CHECKING:
     from ...proc.holders import Holders
 
+IS_ASKABLE = False  # nobody can be asked file by file
+
 
 def look(
     holders: Holders, variables: tuple[str, ...], exclude: frozenset[int], *, outside: bool, closely: bool, uses: bool

@@ -1,0 +1,88 @@
+"""What is mounted, as the kernel has it in mind: no file system is asked, so nothing here can hang."""
+
+from __future__ import annotations
+
+import os
+
+from ...proc.namespaces import Mount
+from ...proc.slow_mounts import waits_for_others
+from . import layouts as at
+from . import libproc
+
+BINDS = False  # no directory is mounted elsewhere with the device of what lies around it
+_ON_DEMAND = "autofs"  # a part of every Mac; nobody has a file open on it
+_UNKNOWN_SERVER = "fuse."  # before the name of a file system that is not local: it waits for somebody
+
+
+def mounts(pid: int | str = "self") -> list[Mount]:
+    """All of them: every process sees the same. Raises OSError."""
+    found: list[Mount] = []
+    by_point: dict[str, int] = {}
+    for number, told in enumerate(libproc.mounts(), 1):
+        point = os.fsdecode(libproc.text(told, at.MOUNT_POINT, at.LONGEST_PATH))
+        device, flags = libproc.u32(told, at.MOUNT_ID), libproc.u32(told, at.MOUNT_FLAGS)
+        source = os.fsdecode(libproc.text(told, at.MOUNT_SOURCE, at.LONGEST_PATH))
+        parent = by_point.get(point) or _around(point, by_point)
+        one = Mount(
+            number=number,
+            parent=parent,
+            device=device_name(device),
+            root="/",
+            point=point,
+            options=_options(flags),
+            filesystem=_kind(told, flags),
+            source=source,
+        )
+        found.append(one)
+        by_point[point] = number
+    return found
+
+
+def device_name(device: int) -> str:
+    """As Mount names it: major:minor. The file system's id begins with the number that stat gives."""
+    return f"{os.major(device)}:{os.minor(device)}"
+
+
+def _around(point: str, by_point: dict[str, int]) -> int:
+    """The mount that a mount point lies in; 0 for the first."""
+    while point != "/" and point:
+        point = point[: point.rfind("/")] or "/"
+        if point in by_point:
+            return by_point[point]
+    return 0
+
+
+def _kind(told: bytes, flags: int) -> str:
+    name = os.fsdecode(libproc.text(told, at.MOUNT_TYPE, at.TYPE_SIZE))
+    return name if flags & at.IS_LOCAL or waits_for_others(name) else _UNKNOWN_SERVER + name
+
+
+def _options(flags: int) -> str:
+    words = ["ro" if flags & at.READ_ONLY else "rw"]
+    return ",".join(words + ["noatime"] * bool(flags & at.NO_ACCESS_TIMES))
+
+
+def somebody_may_hang() -> bool:
+    """Whether something is mounted that waits for a server or a program. Raises OSError."""
+    return any(waits_for_others(one.filesystem) and one.filesystem != _ON_DEMAND for one in mounts())
+
+
+def mount_id_of(fd: int) -> int | None:
+    """None: the device alone says which mount it is."""
+    return None
+
+
+class Watched:
+    """Nobody tells of changes: the table is read each time, which asks no disk."""
+
+    __slots__ = ("seen",)
+
+    def __init__(self) -> None:
+        self.seen: object = None
+
+    @classmethod
+    def open(cls) -> Watched | None:
+        return cls()
+
+    def has_changed(self) -> bool:
+        return True
