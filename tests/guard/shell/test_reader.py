@@ -16,6 +16,7 @@ from support.work import calls_of
 from tmpwarden.guard.nouns.analysis import Analysis
 from tmpwarden.guard.shell import syntax
 from tmpwarden.guard.shell.reader import MAX_LENGTH, read
+from tmpwarden.guard.shell.syntax import Unreadable
 
 DATA = Path(__file__).parents[1] / "cases"
 ORACLE = [json.loads(line) for line in (DATA / "bash_oracle.jsonl").read_text().splitlines()]
@@ -149,3 +150,38 @@ BROKEN = (
 @pytest.mark.parametrize("command", BROKEN)
 def test_what_is_in_disguise_or_broken_is_opaque(command: str) -> None:
     assert analysed(command).opaque is not None
+
+
+PAGE = "the quick brown 'fox\n" * 50_000
+
+
+@pytest.mark.parametrize(
+    "form", ["cat <<'E'\n{}E\nrm -rf x", "cat <<E\n{}E\nrm -rf x", "f() {{ cat <<-'E'\n{}E\n}}\nf; rm -rf x"]
+)
+def test_a_long_here_document_that_is_only_text_is_passed_over(form: str) -> None:
+    tree = read(form.format(PAGE))
+    last = tree.items[-1][0]
+    assert [word.text for word in last.words] == ["rm", "-rf", "x"]  # type: ignore[attr-defined]
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        f"cat <<E\n{PAGE}$(rm x)\nE\n",
+        f"cat <<E\n{PAGE}`rm x`\nE\n",
+        f"cat <<'E'\n{PAGE}",
+        "rm x\n" * 60_000,
+        f"# <<'E'\n{'rm x; ' * 60_000}\nE\n",
+        f"cat <<'E'\n{PAGE}E\n{'rm x; ' * 60_000}",
+        f"'{PAGE}'",
+        f"x='<<E\n{PAGE}E\n'; rm x",
+    ],
+)
+def test_anything_else_that_is_long_is_not_read(text: str) -> None:
+    with pytest.raises(Unreadable):
+        read(text)
+
+
+def test_a_here_document_ends_with_the_string_that_it_stands_in() -> None:
+    with pytest.raises(Unreadable):
+        read("x=`cat <<'E'\na`\nE\n")

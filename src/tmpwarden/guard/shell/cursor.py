@@ -45,14 +45,16 @@ class Cursor:
     """Reads text[pos:end]."""
 
     __slots__ = (
-        "bare_end", "depth", "end", "floor", "grammar", "here_floor", "here_seen", "not_arithmetic", "operands",
-        "pos", "text", "waiting", "words",
+        "bare_end", "bodies", "depth", "end", "farthest", "floor", "grammar", "here_floor", "here_seen", "limit",
+        "not_arithmetic", "operands", "pos", "text", "waiting", "words",
     )  # fmt: skip
 
     def __init__(self, text: str, pos: int, end: int, depth: int, grammar: Grammar) -> None:
         self.text = text
         self.pos = pos
         self.end = end
+        self.limit = self.farthest = end  # here-documents that hold nothing but text move the one on, up to the other
+        self.bodies: set[int] = set()  # where those begin that did
         self.grammar = grammar
         self.depth = depth
         self.waiting: list[tuple[Redirect, str, bool]] = []  # here-documents whose body starts behind the next line end
@@ -185,7 +187,8 @@ def _line_end(cursor: Cursor) -> None:
 
 
 def _here_document(cursor: Cursor, redirect: Redirect, delimiter: str, is_quoted: bool) -> None:
-    text, end, strips = cursor.text, cursor.end, redirect.op == "<<-"
+    text, strips = cursor.text, redirect.op == "<<-"
+    end = cursor.farthest if cursor.end == cursor.limit else cursor.end
     start = pos = cursor.pos
     while pos < end:
         stop = text.find("\n", pos, end)
@@ -200,10 +203,19 @@ def _here_document(cursor: Cursor, redirect: Redirect, delimiter: str, is_quoted
         pos = stop + 1
     else:
         raise Unreadable("a here-document does not end")
-    redirect.body = text[start:pos]
+    redirect.body = body = text[start:pos]
+    is_text = is_quoted or not ("\\" in body or "$" in body or "`" in body)
+    if is_text and cursor.end == cursor.limit < cursor.farthest and start not in cursor.bodies:
+        cursor.bodies.add(start)
+        cursor.limit = cursor.end = min(cursor.limit + len(body), cursor.farthest)
+    end = cursor.end
+    if stop > end:
+        raise Unreadable("too long")
     cursor.here_seen += 1
     cursor.pos = min(stop + 1, end)
-    if not is_quoted:
+    if is_text and not is_quoted:
+        redirect.parts = [Part(LITERAL, body, start, pos, '"')] if body else []
+    elif not is_quoted:
         redirect.parts = _expansions(cursor, start, pos)
 
 

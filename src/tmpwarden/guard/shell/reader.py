@@ -127,7 +127,8 @@ def _with_redirects(cursor: Cursor, node: Node) -> Node:
         node.end = cursor.pos
 
 
-MAX_LENGTH = 200_000  # characters; more is not looked at
+MAX_LENGTH = 200_000  # characters of commands; of here-documents that are only text, LONGEST
+LONGEST = 8_000_000
 DIRECTIONS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
 OPENERS = {"\\": backslash, "'": single, '"': double, "$": dollar, "`": backtick, "<": process, ">": process}
 GRAMMAR = Grammar(OPENERS, read_sequence, read_command, read_function)
@@ -135,13 +136,23 @@ GRAMMAR = Grammar(OPENERS, read_sequence, read_command, read_function)
 
 def read(text: str) -> Sequence:
     """The tree of a command line; raises Unreadable."""
-    if len(text) > MAX_LENGTH:
+    if len(text) > LONGEST:
         raise Unreadable("too long")
     if "\0" in text:
         raise Unreadable("has a NUL, which bash drops")
     if not text.isascii() and not DIRECTIONS.isdisjoint(text):
         raise Unreadable("has marks that change the reading direction")
-    return read_part(text, 0, len(text), 0)
+    if len(text) <= MAX_LENGTH:
+        return read_part(text, 0, len(text), 0)
+    cursor = Cursor(text, 0, MAX_LENGTH, 0, GRAMMAR)
+    cursor.farthest = len(text)
+    try:
+        tree = cursor.whole()
+    except Unreadable as why:
+        raise why if cursor.limit == len(text) else Unreadable("too long") from None
+    if cursor.limit < len(text):
+        raise Unreadable("too long")
+    return tree
 
 
 def read_part(text: str, start: int, end: int, depth: int) -> Sequence:
