@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from support.command import data
 from support.empty_disk import look
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
@@ -409,3 +410,14 @@ def test_what_cannot_be_meant_is_told(wrong: str, tmp_path: Path) -> None:
 
 def test_a_project_that_holds_the_home_is_not_trusted(rules: Rules) -> None:
     assert shell("touch a", rules, cwd=HOME, project=HOME).verdict == "pass"
+
+
+def test_verify_shows_what_the_short_keys_do(own_world: Path) -> None:
+    config = own_world / "config" / "tmpwarden" / "config.toml"
+    config.parent.mkdir(parents=True, exist_ok=True)
+    config.write_text(POLICY.replace("[guard]\n", '[guard]\npresets = ["sandbox", "git"]\noff = ["git:hard-reset"]\n'))
+    found = data("guard", "verify")
+    assert found["mistakes"] == []
+    said = [(one["key"], one["decision"]) for one in found["examples"]]
+    assert [key for key, _ in said] == ["inside"] * 5 + ["never"] * 5
+    assert {"allow", "deny", "pass", "ask"} == {decision for _, decision in said}

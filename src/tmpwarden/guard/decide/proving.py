@@ -30,6 +30,8 @@ def unproven(loaded: Loaded) -> Iterator[Mistake]:
 
 def _of_rule(loaded: Loaded, source: Source, where: str, label: str, rule: dict[str, object]) -> Iterator[Mistake]:
     alone = _alone(loaded.rules, label)
+    if not alone.rules and not alone.rows:
+        return  # switched off
     for key, is_meant in (("matches", True), ("spares", False)):
         lines = rule.get(key, [])
         for line in lines if isinstance(lines, list) else ():
