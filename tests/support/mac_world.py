@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+import tmpwarden
 from support import mac
 
 _ENTER = """
@@ -54,6 +55,7 @@ def mac_world(place: Path) -> Iterator[MacWorld]:
         "HOME": f"{place}/home",
         "TMPWARDEN_ROOTS": f"{place}/tmp",
         "PYTHONDONTWRITEBYTECODE": "1",
+        "PYTHONPATH": str(Path(tmpwarden.__file__).parents[1]),  # these sources, wherever the interpreter's own lie
         **{f"XDG_{name.upper()}_HOME": f"{place}/{name}" for name in ("state", "config", "data", "cache")},
         "XDG_RUNTIME_DIR": f"{place}/run",
     }

@@ -47,6 +47,8 @@ class Dialect:
         if told.isdigit() and len(told) < 10:
             return int(told)
         pid = posix.getppid()
+        if not system.hot.TELLS_PROCESSES:
+            return _looked_up(pid)
         while pid > 1 and _program(pid) in _SHELLS:
             pid = _parent(pid)
         return pid
@@ -128,6 +130,15 @@ def told_places(decision: Decision) -> str:
     """The model has to know the real paths: its file tools and its scripts are not led."""
     places = ", ".join(f"{name} is {place}" for name, place in decision.places.items())
     return f"tmpwarden: {places}. Use that path from now on."[:400]
+
+
+def _looked_up(pid: int) -> int:
+    """The same where only the slower questions are answered: at a session's start."""
+    from ...oskit.proc import procs
+
+    while pid > 1 and (found := procs.process(pid)) is not None and found.command.lstrip("-") in _SHELLS:
+        pid = found.parent
+    return pid
 
 
 def _program(pid: int) -> str:

@@ -85,7 +85,7 @@ def _version(call: HookCall) -> tuple[int, ...]:
         return ()
 
     def program() -> str:
-        return program_of(call.dialect.owner_pid(environ, payload))
+        return program_of(call.owner_pid)
 
     return version_of(facts, environ, payload, program, f"{call.notes}/{facts['id']}.version")
 

@@ -42,7 +42,7 @@ def _make_room(call: HookCall, paths: list[str]) -> None:
 
 def _paths(call: HookCall) -> list[str]:
     """Every scratch of this agent process: sessions that it left by /clear have no end of their own."""
-    pid = call.dialect.owner_pid(call.environ, call.payload)
+    pid = call.owner_pid
     mine = (call.dialect.agent, pid, start_ticks(pid))
     leases = scratch.read_all(tuple(temp_roots()))
     return [lease.path for lease in leases if (lease.agent, lease.pid, lease.start) == mine]

@@ -1,5 +1,6 @@
 """One hook call, read: what every moment of a session is handed, and whether this copy of us answers it."""
 
+from ...oskit import system
 from ...small_files import CREATED, EMPTIED, read, write
 from .. import notebook
 from ..dialects.common import Answer, load
@@ -52,6 +53,21 @@ class HookCall:
         """tmpwarden's state directory."""
         return self.notes.rpartition("/")[0]
 
+    @property
+    def owner_pid(self) -> int:
+        """The agent's own process. Where asking the system takes too long for a tool call, its session's start has
+        written it down (the claim)."""
+        if not system.hot.TELLS_PROCESSES and self.kind != "start":
+            told = (read(self.claim, 8192) or b"").partition(b" ")[0]
+            if told.isdigit() and len(told) < 10:
+                return int(told)
+        return self.dialect.owner_pid(self.environ, self.payload)
+
+    @property
+    def claim(self) -> str:
+        """The file that says which process of an agent, and which copy of us, this session belongs to."""
+        return f"{self.notes}/{notebook.session_key(self.session)}.claim"
+
     def said(self, *keys: str) -> str:
         return text_field(self.payload, *keys)
 
@@ -59,8 +75,8 @@ class HookCall:
 def is_second(call: HookCall) -> bool:
     """Whether another copy of us already works for this session of this agent process: plugin and settings may both
     call us, and the first to come answers."""
-    mine = f"{call.dialect.owner_pid(call.environ, call.payload)} {_SOURCE}".encode("utf-8", "surrogateescape")
-    path = f"{call.notes}/{notebook.session_key(call.session)}.claim"
+    mine = f"{call.owner_pid} {_SOURCE}".encode("utf-8", "surrogateescape")
+    path = call.claim
     theirs = read(path, 8192)
     if theirs is None:
         return not _create(path, mine, call.notes) and read(path, 8192) not in (None, mine)

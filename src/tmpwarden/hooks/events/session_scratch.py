@@ -52,7 +52,7 @@ def open_scratch(call: HookCall) -> "ScratchDirectory":
         temp_roots()[0],
         call.dialect.agent,
         call.session,
-        pid=call.dialect.owner_pid(call.environ, call.payload),
+        pid=call.owner_pid,
         config_home=config_home.decode("utf-8", "surrogateescape") or None,
         sandboxed=call.dialect.is_sandboxed(call.environ, call.payload),
     )

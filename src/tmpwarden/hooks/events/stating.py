@@ -12,7 +12,7 @@ def state_names(call: HookCall, asked: ToolCall, names: tuple[str, ...], others:
     """What the call says it will make, and who says so."""
     from ...leases.stated import Statement, state_names
 
-    pid = call.dialect.owner_pid(call.environ, call.payload)
+    pid = call.owner_pid
     statement = Statement(
         call.dialect.agent,
         call.session,

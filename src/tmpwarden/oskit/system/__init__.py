@@ -8,7 +8,8 @@ A port brings these. "Raises" means OSError where it was not measured, and one o
 
 | module | what it answers |
 |---|---|
-| hot | for every tool call, so no ctypes: `program parent start arguments environment mounts`, `TELLS_MOUNTS` |
+| hot | for every tool call, so no ctypes: `program parent start arguments environment mounts`,
+`TELLS_PROCESSES TELLS_MOUNTS` |
 | machine | `boot_id machine_id pid_namespace mount_namespace sees_all_processes` |
 | processes | `living pids owner_of other_threads numbers_below arguments environment program cgroup boot_time_s
 started_s` |

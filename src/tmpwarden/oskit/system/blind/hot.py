@@ -1,5 +1,6 @@
 """What every tool call may ask: nothing is told."""
 
+TELLS_PROCESSES = False  # what these say of a process is an answer
 TELLS_MOUNTS = False  # a directory cannot be mounted elsewhere, as far as we know
 
 

@@ -4,6 +4,7 @@ import posix
 
 from ....small_files import read, read_text
 
+TELLS_PROCESSES = True  # what these say of a process is an answer
 TELLS_MOUNTS = True  # else "no mounts" is an answer, because nobody can bind a directory elsewhere
 _PAGE = 1 << 12  # the kernel writes so much at a time, whatever it is asked for
 
