@@ -1,5 +1,6 @@
 """A root that runs out of room is relieved where that happens: when a session ends, at the next start, at a tick."""
 
+import json
 import os
 import subprocess
 import sys
@@ -10,14 +11,16 @@ from pathlib import Path
 
 import pytest
 
-from hooks.calling import hook, said, wait_for_jobs
+from hooks.calling import PYTHON, RUN, hook, said, wait_for_jobs
 from hooks.talking import Session as Talker
 from hooks.test_jobs import later
 from hooks.test_session import payload, put_off, scratches
-from support.command import tmpwarden
+from support.bases import base_for_all
+from support.command import AHEAD, tmpwarden
 from support.holding import process
 from support.litter import claude_session, in_quarantine
 from support.mounts import fill_bytes, fill_inodes, needs_root, tmpfs
+from support.one_disk import one_disk
 from tmpwarden.model.request import Request
 from tmpwarden.sweep.compose import clean
 
@@ -222,3 +225,21 @@ def test_a_tick_relieves_though_somebody_has_just_cleaned(root: Path, own_world:
     assert f"{root} was 8" in done.stdout, done
     assert percent(root) < 60
     assert sessions[0].starts().startswith(f"tmpwarden: {root} was 8")
+
+
+def test_the_first_start_on_a_disk_that_is_full_with_the_home_on_it_makes_room(own_world: Path) -> None:
+    """Nothing of ours is there, and nothing can be made: neither notes nor the lock of the job."""
+    with base_for_all() as base, one_disk(base, "tmpfs", "inodes", 0, "markers", sessions=1) as world:
+
+        def start() -> int:
+            payload = {"session_id": str(uuid.uuid4()), "hook_event_name": "SessionStart", "cwd": "/"}
+            argv = [PYTHON, "-I", "-S", AHEAD, "360000", str(RUN), "claude", "SessionStart"]
+            return subprocess.run(
+                argv, input=json.dumps(payload), text=True, check=False, capture_output=True
+            ).returncode
+
+        assert world.as_owner(start) == 0
+        deadline = time.monotonic() + 90
+        while any(marker.exists() for marker in world.markers):
+            assert time.monotonic() < deadline, "nothing went"
+            time.sleep(0.02)

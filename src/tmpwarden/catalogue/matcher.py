@@ -12,6 +12,7 @@ from collections.abc import Callable, Iterable, Mapping
 from ..lazy_dataclass import dataclass
 from ..model.sweep import Litter
 from ..model.terms import Kind, Tier
+from ..oskit.files.places import CARRIED
 from .compiled import hint_of
 from .patterns import BASES, FLAGS, Component, Hint, component, name_pattern, split_place
 
@@ -165,7 +166,7 @@ class Place:
 
     def classify(self, name: str, kind: Kind) -> Match | None:
         """The row that an entry belongs to. A `never` row wins over all: keep that entry and do not look into it."""
-        return self._state.classify(name, kind)
+        return None if name.startswith(CARRIED) else self._state.classify(name, kind)
 
     def classify_with_entries(self, name: str) -> Match | None:
         """The row of a directory that is not empty, where the first that fits means empty ones only."""
@@ -173,7 +174,7 @@ class Place:
 
     def child(self, name: str) -> Place | None:
         """The directory `name` in here, if rows speak of what is below it. Ask only when `classify` gave no unit."""
-        state = self._state.step(name)
+        state = None if name.startswith(CARRIED) else self._state.step(name)
         return None if state is None else Place(f"{self.path.rstrip('/')}/{name}", self.root, self.is_home, state)
 
     def never_inside(self, name: str) -> IsMarked | None:

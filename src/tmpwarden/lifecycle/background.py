@@ -113,8 +113,9 @@ class Alone:
             self._fd = posix.open(self._lock_file, posix.O_RDWR | posix.O_CREAT | posix.O_CLOEXEC, 0o600)
             fcntl.flock(self._fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except OSError as problem:
-            # on a full disk the lock file cannot be made, and this job makes room; a clean has a lock of its own
-            return problem.errno in (errno.ENOSPC, errno.EDQUOT)
+            # on a full disk neither the lock file nor its directory can be made, and this job makes room; a clean has a
+            # lock of its own
+            return problem.errno in (errno.ENOSPC, errno.EDQUOT, errno.ENOENT)
         return True
 
     def __exit__(self, *_: object) -> None:

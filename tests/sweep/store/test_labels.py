@@ -217,6 +217,21 @@ def test_a_name_that_carries_its_label_is_believed_of_that_very_item_alone(own_w
     os.close(fd)
 
 
+def test_what_carries_its_label_is_no_litter_of_the_agent_in_whose_directory_it_lies(
+    own_world: Path, root: Path
+) -> None:
+    """A run that was killed has left it there: another one destroyed it as a flat file of that agent, and its story."""
+    made = labels.carried(LABEL)
+    assert made is not None
+    place = root / f"claude-{os.geteuid()}" / made.replace(".k", ".x")
+    place.mkdir(parents=True)
+    (place / "file").write_text("what was not emptied yet")
+    litter = root / f"claude-{os.geteuid()}" / "a-flat-file"
+    litter.write_text("x")
+    clean(Request(), now_ns=later(1000))
+    assert (place / "file").exists() and not litter.exists()
+
+
 def test_a_carried_name_that_is_not_true_is_told_and_left_alone(own_world: Path) -> None:
     made = labels.carried(LABEL)
     assert made is not None

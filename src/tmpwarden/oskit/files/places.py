@@ -10,6 +10,7 @@ from .. import system
 _MOST_LINKS = 40
 _ROOT_VARIABLES = ("TMPDIR", *TEMP_VARIABLES, "TEMP", "TMP")
 _SYSTEM_PROGRAMS = "/usr/bin:/bin:/usr/sbin:/sbin"
+CARRIED = ".tmpwarden~"  # begins the name of an item that carries its label (sweep/store/labels)
 _COMMON_ROOTS = ("/tmp", "/var/tmp", "/dev/shm")
 
 

@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from ...model.sweep import Receipt
 
 _VERSION = "1"
-_MARK, _CARRIED, _GAP = quarantine.LABEL, ".tmpwarden", "~"
+_MARK, _GAP = quarantine.LABEL, "~"
 _LONGEST = 250  # bytes of a name
 _HEAD = 16 + len(_MARK) + 2 + len(_GAP)  # before the text of one part
 _MOST_PARTS = 15
@@ -124,12 +124,12 @@ def tell_swarm(fd: int, receipt: Receipt, directory: str, run: str) -> bool:
 
 def carried(label: Label) -> str | None:
     """The name of an item that carries its own label; None where that is too long for a name."""
-    name = f"{_CARRIED}{_GAP}{_text(label)}{_GAP}{label.intent.id}"
+    name = f"{places.CARRIED}{_text(label)}{_GAP}{label.intent.id}"
     return name if len(name) <= _LONGEST else None
 
 
 def is_carried(name: str) -> bool:
-    return name.startswith(_CARRIED + _GAP) and name.count(_GAP) == 2 and quarantine.is_token(name.rpartition(_GAP)[2])
+    return name.startswith(places.CARRIED) and name.count(_GAP) == 2 and quarantine.is_token(name.rpartition(_GAP)[2])
 
 
 def by_token(names: Iterable[str]) -> dict[str, tuple[str, ...]]:
