@@ -234,9 +234,7 @@ def test_the_first_start_on_a_disk_that_is_full_with_the_home_on_it_makes_room(o
         def start() -> int:
             payload = {"session_id": str(uuid.uuid4()), "hook_event_name": "SessionStart", "cwd": "/"}
             argv = [PYTHON, "-I", "-S", AHEAD, "360000", str(RUN), "claude", "SessionStart"]
-            return subprocess.run(
-                argv, input=json.dumps(payload), text=True, check=False, capture_output=True
-            ).returncode
+            return subprocess.run(argv, input=json.dumps(payload).encode(), check=False, capture_output=True).returncode
 
         assert world.as_owner(start) == 0
         deadline = time.monotonic() + 90
