@@ -152,6 +152,7 @@ TABLES: dict[str, str] = {
     "pressure": "When a temp directory is nearly full, unused items are removed earlier.",
     "quarantine": "Where removed items are kept for `tmpwarden undo`.",
     "births": "Files that a session created directly in a temp directory and that only it has used.",
+    "unknown": "Your files in temp directories that tmpwarden does not recognise. Off: they stay until you name them.",
     "orphans": "Processes that outlived their agent (`tmpwarden orphans`).",
     "brake": "Files that grow without limit (`tmpwarden brake`).",
     "run": "Limits of every `tmpwarden run` and of the shell functions; options take precedence.",
@@ -199,6 +200,13 @@ KEYS: dict[str, Key] = {
         "word",
         '"auto": they go 72 h after their session was found dead; "ask": only with `clean --all`.',
         words=("ask", "auto"),
+    ),
+    "unknown.max_age": Key(
+        "unknown_max_age_s",
+        day_or_more,
+        "age",
+        "What is not recognised and was unused for so long goes into quarantine for 7 days.",
+        example='"7d"',
     ),
     "orphans.end": Key(
         "orphans_end",

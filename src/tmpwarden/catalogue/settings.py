@@ -40,6 +40,7 @@ class Settings:
     pressure_high_percent: int = 80
     pressure_low_percent: int = 60
     quarantine_s: int = 24 * 3600
+    unknown_max_age_s: int | None = None  # what no row knows goes into quarantine when nobody used it for so long
     births_auto: bool = False  # what sessions made by name in a temp root goes 72 h after they died
     orphans_end: tuple[str, ...] = ()  # kinds that an unattended run may end
     orphans_after_s: int = 12 * 3600

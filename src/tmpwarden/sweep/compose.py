@@ -24,6 +24,7 @@ from ..text import shown
 from .find import known_roots
 from .find.scan import ID as BIRTH
 from .find.scan import Finder
+from .find.unknown import Unknown
 from .packed import Packed
 from .prepared import CleanResult, Plan, Prepared
 from .survey import LEAST_BUDGET, Survey
@@ -161,6 +162,9 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     state = places.state_dir()
     made_names.note_all_made(state)
     finder = Finder(starts, _wanted(request), birth=_births(state), takes_births=settings.births_auto)
+    if request.unattended and settings.unknown_max_age_s is not None and not request.is_of_a_part:
+        unknown = Unknown(settings.unknown_max_age_s, births.read(state).keys(), MountTable.of())
+        finder.unknown = None if settings.unread_limits else unknown.finding
     consent = Consent.read(state, now_ns())
     world = _world(catalogue, (*roots, *leased), finder)
     pressure = Pressure.of(roots, request, settings)

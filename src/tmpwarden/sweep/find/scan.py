@@ -85,6 +85,7 @@ def finding(birth: Birth, root: str, kind: Kind, *, is_auto: bool) -> Finding:
 SWARM = 1000  # members of one swarm: one finding, one receipt
 IsMarked = Callable[[str, str], bool]
 See = Callable[[Place, str, os.stat_result], None]
+FindUnknown = Callable[[Place, str, Kind, os.stat_result], "Finding | None"]
 
 
 @dataclass(slots=True)
@@ -99,6 +100,7 @@ class Finder:
     reach: Reach = field(default_factory=Reach.now)
     birth: Callable[[str], Birth | None] = lambda path: None  # during which call of whom that entry appeared
     takes_births: bool = False  # [births] tier = "auto"
+    unknown: FindUnknown | None = None  # what no row knows is a unit, too
     _by_path: dict[str, Place] = field(default_factory=dict)
     _marked: dict[str, IsMarked] = field(default_factory=dict)  # by the path of a unit that no row speaks of
 
@@ -145,6 +147,25 @@ class Finder:
             return None
         root = next((start.root for start in self.starts if start.path == os.path.dirname(path)), None)
         return finding(birth, root, kind, is_auto=self.takes_births) if root else None
+
+    def _unknown_at(self, place: Place, entry: os.DirEntry[str], kind: Kind) -> Finding | None:
+        if self.unknown is None or self._is_frozen(place, entry.name):
+            return None
+        try:
+            found = self.unknown(place, entry.name, kind, entry.stat(follow_symlinks=False))
+        except OSError:
+            return None
+        if found is not None and kind is Kind.DIR:
+            ours, never = f"-{places.uid()}", place.never_inside(entry.name)
+            self.mark(
+                found.path,
+                lambda directory, name: (
+                    name == ".git"  # nobody named it, so that no proof of git's is worth a repository
+                    or (name.endswith(ours) and place.child(name) is not None)  # it may be a temp root of its own
+                    or (never is not None and never(directory, name))
+                ),
+            )
+        return found
 
     def turned_down(self, finding: Finding) -> None:
         """It has the name of litter and not its shape, so no row knows it. What rows lead into is told of by itself."""
@@ -263,6 +284,8 @@ class Finder:
                     elif match is None and (born := self.birth_at(f"{place.path.rstrip('/')}/{entry.name}", kind)):
                         if wanted(born.litter):
                             yield born
+                    elif match is None and (found := self._unknown_at(place, entry, kind)):
+                        yield found
                     elif match is None:
                         self._tell_of(place, entry.name, entry)
                     if match is None:

@@ -15,7 +15,7 @@ from ...oskit.files.opening import closing
 from ...oskit.files.purge import Purged
 from ...oskit.race import race_window as _race_window
 from ...text import duration, plural, shown
-from ..find import known_roots, named, scan
+from ..find import known_roots, named, scan, unknown
 from ..prepared import Prepared
 from ..take.recheck import change
 from ..weigh.evidence import World
@@ -231,7 +231,9 @@ def expire(prepared: Prepared, giving_up: GivingUp) -> list[Purged]:
     gone: list[Purged] = []
     for directory, root in directories(prepared):
         entries = [e for e in quarantine.stored(directory) if is_time_known or e.name.endswith(quarantine.DOOMED)]
-        gone += giving_up.all(e for e in entries if quarantine.is_expired(e, now_ns, expiry_s))
+        due = [e for e in entries if quarantine.is_expired(e, now_ns, expiry_s)]
+        waits = _waits_longer(prepared.state, due, now_ns)
+        gone += giving_up.all(e for e in due if e.name not in waits)
         if (
             is_time_known
             and root
@@ -241,6 +243,13 @@ def expire(prepared: Prepared, giving_up: GivingUp) -> list[Purged]:
             promised = promised_a_day(prepared.state, rest)
             gone += giving_up.all(e for e in rest if e.name not in promised)
     return gone
+
+
+def _waits_longer(state: str, due: Iterable[Stored], now_ns: int) -> frozenset[str]:
+    """Names of those that nobody recognised, which wait a week."""
+    young = [e.name for e in due if not quarantine.is_expired(e, now_ns, unknown.KEEP_S)]
+    known = restorable(state) if young else {}
+    return frozenset(name for name in young if known.get(name, {}).get("row") == unknown.KEY)
 
 
 def complaints(prepared: Prepared) -> Iterator[str]:
