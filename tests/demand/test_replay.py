@@ -16,7 +16,7 @@ from processes.leftovers import carrying, program, scratch_of_the_dead
 from processes.test_orphans import MCP, SERVER
 from processes.test_unheard import LATER_S, PLAIN, server
 from support.command import LATER, data, tmpwarden
-from support.holding import ended_pid
+from support.holding import ended_pid, process
 from support.repos import git
 from support.terminal import on_a_terminal
 from support.users import dead_process
@@ -102,6 +102,45 @@ MAKE: dict[str, Callable[[Path], Path]] = {
     "with commits: must not lose them": shapes.detached_with_commits,
     "with changes: reported as left": shapes.modified,
 }
+
+
+def under_run(root: Path) -> bool:
+    assert tmpwarden("run", "--", "sh", "-c", "mktemp && mktemp -d").returncode == 0
+    return not list(root.glob("tmp.*"))
+
+
+def leased(root: Path) -> bool:
+    with process("") as orchestrator:
+        path = Path(data("lease", "open", "--session", "job-7", "--pid", str(orchestrator.pid))["path"])
+        (path / "content").write_bytes(b"x" * BIG)
+        data("lease", "close", "--session", "job-7", "--pid", str(orchestrator.pid))
+    return not path.exists()
+
+
+def in_a_private_tmp(root: Path) -> bool:
+    name = f"worktree-of-a-test-{os.getpid()}"
+    ran = tmpwarden("run", "--private-tmp", "--", "sh", "-c", f"mkdir /tmp/{name} && echo made")
+    assert ran.stdout == "made\n", ran.stderr
+    return not os.path.exists(f"/tmp/{name}")
+
+
+PREVENTED = {
+    "under tmpwarden run": under_run,
+    "leased by an orchestrator": leased,
+    "a name of its own in /tmp, under run --private-tmp": in_a_private_tmp,
+}
+
+
+def test_what_a_report_wants_kept_out_of_tmp_stays_out(own_world: Path) -> None:
+    done = {kind: way(own_world / "tmp") for kind, way in PREVENTED.items()}
+    check("kept out", {report: "solved" if done[kind] else "not" for report, kind in REPORTS["temp"]["kinds"]})
+
+
+def test_a_command_that_prints_for_ever_ends_at_the_limit(own_world: Path) -> None:
+    line = 'yes > "$TMPDIR/out"; stat -c %s "$TMPDIR/out"'
+    ran = tmpwarden("run", "--max-file", "1M", "--", "sh", "-c", line)
+    is_capped = ran.stdout.strip() == str(1 << 20)
+    check("runaway", {report: "solved" if is_capped else "not" for report, _ in REPORTS["runaway"]["kinds"]})
 
 
 def test_worktrees_that_users_reported(own_world: Path, tmp_path: Path) -> None:

@@ -160,7 +160,7 @@ class Finder:
             self.mark(
                 found.path,
                 lambda directory, name: (
-                    name == ".git"  # nobody named it, so that no proof of git's is worth a repository
+                    name == ".git"  # nobody named it, so no proof is worth a repository
                     or (name.endswith(ours) and place.child(name) is not None)  # it may be a temp root of its own
                     or (never is not None and never(directory, name))
                 ),
