@@ -68,8 +68,18 @@ def test_a_file_of_another_user_switches_nothing_off(own_world: Path) -> None:
 def test_an_agent_cannot_switch_it_off(own_world: Path) -> None:
     said = tmpwarden("off", CLAUDE_CODE_SESSION_ID=SESSION)
     assert said.returncode == 4
-    assert "CLAUDE_CODE_SESSION_ID is set, so an agent runs this" in said.stderr
+    assert "CLAUDE_CODE_SESSION_ID is set: an agent is running this" in said.stderr
     assert b"ask" in judged(own_world)
+
+
+@pytest.mark.parametrize(
+    "variable",
+    ["CLAUDECODE", "CODEX_CI", "CODEX_THREAD_ID", "COPILOT_CLI", "GEMINI_CLI", "OPENCODE", "OPENCODE_PID", "QWEN_CODE"],
+)
+def test_whatever_an_agent_marks_its_commands_with_none_of_them_switches_it_off(own_world: Path, variable: str) -> None:
+    said = tmpwarden("off", **{variable: "1"})
+    assert (said.returncode, f"{variable} is set" in said.stderr) == (4, True)
+    assert not (own_world / "config" / "tmpwarden" / "off").exists()
 
 
 def test_an_agent_cannot_take_its_guard_out(own_world: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -81,7 +91,7 @@ def test_an_agent_cannot_take_its_guard_out(own_world: Path, monkeypatch: pytest
     for words in (["uninstall", "claude"], ["setup", "--remove", "--yes"], ["install", "claude", "--yes"]):
         said = tmpwarden(*words, CLAUDE_CODE_SESSION_ID=SESSION)
         assert said.returncode == 4
-        assert "CLAUDE_CODE_SESSION_ID is set, so an agent runs this" in said.stderr
+        assert "CLAUDE_CODE_SESSION_ID is set: an agent is running this" in said.stderr
         assert settings.read_bytes() == before
         assert tmpwarden(*words, "--dry-run", CLAUDE_CODE_SESSION_ID=SESSION).returncode == 0
     kept = ["keep", str(own_world / "kept")]

@@ -50,9 +50,11 @@ def yes_or(question: str, other: str) -> str:
 
 def refuse_agents() -> None:
     """What guards an agent is switched off or taken out by people alone: raises NotForAgents where an agent runs us."""
-    from ..catalogue.load import load  # most questions are asked without it
+    from ..catalogue import process_rows  # most questions are asked without these
+    from ..catalogue.load import load
 
     known = {variable for agent in load(dirs=()).agents for variable in agent.session_env}
+    known |= {variable for _, variable in process_rows.markers()}
     variable = next((variable for variable in sorted(known) if os.environ.get(variable)), "")
     if variable:
         raise NotForAgents(variable)
