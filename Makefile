@@ -1,8 +1,9 @@
 # Two commands for a newcomer: `make scan` and `make test`. Everything they need they install into .venv.
 SUITS := import sys, venv, ensurepip; sys.exit(sys.version_info < (3, 11))
+# Apple's python3, where its tools are not installed, is a window that asks for them.
 PYTHON ?= $(shell for p in /usr/bin/python3 python3.14 python3.13 python3.12 python3.11 python3; do \
 	[ "$$p" != /usr/bin/python3 ] || [ ! -x /usr/bin/xcode-select ] || xcode-select -p >/dev/null 2>&1 || continue; \
-	"$$p" -c '$(SUITS)' 2>/dev/null && { echo "$$p"; break; }; done)  # Apple's, without its tools, is a window that asks
+	"$$p" -c '$(SUITS)' 2>/dev/null && { echo "$$p"; break; }; done)
 BIN := .venv/bin
 NEEDED := tmpwarden needs Python 3.11 or newer with its venv module (on Debian and Ubuntu: apt install python3-venv)
 PYTEST := $(BIN)/python -m pytest
