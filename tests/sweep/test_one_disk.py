@@ -159,7 +159,7 @@ def test_a_person_is_told_that_quarantine_frees_nothing_there(tmp_path: Path, an
         env = {**os.environ, "TMPWARDEN_ROOTS": str(root), "LATER_S": "400000", "NO_COLOR": "1", "TERM": "xterm"}
         _, said = on_a_terminal(argv, answer=answer, env=env, prompt="[y/N/q]")
         assert "so moving them there frees nothing" in said
-        assert "Delete 4 items" in said and "for good? [y/N/q]" in said
+        assert "Delete 4 items" in said and "permanently? [y/N/q]" in said
         assert [unit.exists() for unit in units] == [outcome == "kept"] * 4
         place = root / f"tmpwarden-{os.geteuid()}" / "q"
         assert len(in_quarantine(root) if place.exists() else []) == (4 if outcome == "waiting" else 0)
@@ -219,7 +219,7 @@ def test_a_few_kills_leave_the_story(base: Path, tmp_path: Path, kind: str, what
 @pytest.mark.long
 @pytest.mark.skipif(bool(why_not()), reason=why_not() or "-")
 @pytest.mark.parametrize("part", range(PARTS))
-@pytest.mark.parametrize("killed", KILLED, ids=lambda killed: f"{killed.disks}-{killed.uid}-{killed.beside[0]}")
+@pytest.mark.parametrize("killed", KILLED, ids=lambda killed: f"{killed.disks}-{'user' if killed.uid else 'root'}")
 @pytest.mark.parametrize("what", FILLS)
 @pytest.mark.parametrize("kind", FILE_SYSTEMS)
 def test_a_kill_at_any_call_leaves_the_story(
