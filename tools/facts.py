@@ -38,7 +38,7 @@ _HOOKS = {
     "events",
 }
 _SETUP = {"directory", "variable", "settings", "more_settings", "timeout", "update"}
-_TEMP = {"by", "variable", "file", "own_variable", "witness_variable", "sandbox", "silent"}
+_TEMP = {"by", "variable", "file", "own_variable", "witness_variable", "sandbox", "silent", "shared_names"}
 _SINCE = re.compile(r">=(\d+(?:\.\d+)+)")
 _VERSION_FROM = re.compile(r"environment:[A-Z][A-Z0-9_]*|payload:[a-z_]+|package:[@a-z0-9/_.-]+|program")
 
@@ -80,6 +80,7 @@ def facts_of(data: dict[str, Any]) -> Facts:
         temp_own_variable=temp.get("own_variable", ""),
         temp_witness_variable=temp.get("witness_variable", ""),
         sandbox=temp.get("sandbox", ""),
+        shared_names=tuple(temp.get("shared_names", ())),
         silent=tuple(_since(">=" + version) for version in temp.get("silent", ())),
     )
 

@@ -47,6 +47,7 @@ def agent_facts() -> str:
     lists = {
         "SANDBOXES": [one["sandbox"] for one in known],
         "NAMES_IN_TEMP": [path.removeprefix("/tmp/") for one in known for path in one["own"] if path[:5] == "/tmp/"],
+        "SHARED_NAMES": [name for one in known for name in one["shared_names"]],
         "HOME_VARIABLES": [one["variable"] for one in known],
         "TEMP_VARIABLES": [one["temp_own_variable"] for one in known],
         "TEMP_WITNESSES": [one["temp_witness_variable"] for one in known],

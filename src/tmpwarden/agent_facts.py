@@ -6,6 +6,7 @@ if TYPE_CHECKING:
 
 SANDBOXES: "tuple[str, ...]" = ("claude-{uid}/tw",)
 NAMES_IN_TEMP: "tuple[str, ...]" = ("claude-{uid}",)
+SHARED_NAMES: "tuple[str, ...]" = ("claude", "claude-settings-*.json")
 HOME_VARIABLES: "tuple[str, ...]" = ("CLAUDE_CONFIG_DIR", "CODEX_HOME", "COPILOT_HOME")
 TEMP_VARIABLES: "tuple[str, ...]" = ("CLAUDE_CODE_TMPDIR",)
 TEMP_WITNESSES: "tuple[str, ...]" = ("CLAUDE_TMPDIR",)
@@ -67,6 +68,7 @@ FACTS: "dict[str, Facts]" = {
         "temp_own_variable": "CLAUDE_CODE_TMPDIR",
         "temp_witness_variable": "CLAUDE_TMPDIR",
         "sandbox": "claude-{uid}/tw",
+        "shared_names": ("claude", "claude-settings-*.json"),
         "silent": ((2, 1, 50), (2, 1, 153)),
     },
     "codex": {
@@ -112,6 +114,7 @@ FACTS: "dict[str, Facts]" = {
         "temp_own_variable": "",
         "temp_witness_variable": "",
         "sandbox": "",
+        "shared_names": (),
         "silent": (),
     },
     "copilot": {
@@ -171,6 +174,7 @@ FACTS: "dict[str, Facts]" = {
         "temp_own_variable": "",
         "temp_witness_variable": "",
         "sandbox": "",
+        "shared_names": (),
         "silent": (),
     },
     "gemini": {
@@ -226,6 +230,7 @@ FACTS: "dict[str, Facts]" = {
         "temp_own_variable": "",
         "temp_witness_variable": "",
         "sandbox": "",
+        "shared_names": (),
         "silent": (),
     },
     "opencode": {
@@ -275,6 +280,7 @@ FACTS: "dict[str, Facts]" = {
         "temp_own_variable": "",
         "temp_witness_variable": "",
         "sandbox": "",
+        "shared_names": (),
         "silent": (),
     },
     "qwen": {
@@ -329,6 +335,7 @@ FACTS: "dict[str, Facts]" = {
         "temp_own_variable": "",
         "temp_witness_variable": "",
         "sandbox": "",
+        "shared_names": (),
         "silent": (),
     },
 }

@@ -224,6 +224,17 @@ def test_a_squatted_scratch_root(machine: Machine, what: str) -> None:
     assert machine.user.tmpwarden("run", "--", "true").stderr == ""
 
 
+@pytest.mark.parametrize("name", ["claude", "claude-settings-0123456789abcdef.json"])
+def test_a_name_that_every_user_wants_and_another_one_has_is_told(machine: Machine, name: str) -> None:
+    """Versions that use one name for all: the second user's agent gets EACCES, and nothing said why."""
+    with tmpfs(machine.user.tmp):
+        taken = machine.user.tmp / name
+        taken.touch(0o644) if name.endswith(".json") else taken.mkdir(0o755)
+        status, worst = machine.doctor()
+        assert (status, worst["check"], worst["status"]) == (0, "squatted", "warn")
+        assert str(taken) in worst["summary"] and "belongs to another user (uid 0)" in worst["summary"]
+
+
 def test_a_scratch_root_of_another_user_is_moved_aside_by_root(machine: Machine) -> None:
     with tmpfs(machine.user.tmp):
         (machine.user.tmp / f"tmpwarden-{UID}").mkdir()

@@ -42,5 +42,6 @@ class Facts(TypedDict):
     temp_file: str  # toml-set, dotenv: below `directory`
     temp_own_variable: str  # moves the agent's own temp files
     temp_witness_variable: str  # another that names where its commands write
+    shared_names: tuple[str, ...]  # globs of names in a temp root that every user's agent wants alike
     sandbox: str  # below a temp root: where alone its sandboxed commands can write
     silent: tuple[tuple[int, ...], ...]  # from the one version until the other it fails without a word in a full temp

@@ -1,14 +1,16 @@
 """Where temporary files go: that each temp root and TMPDIR is there, ours, answers and is what it seems."""
 
+import fnmatch
 import os
 import stat
 from collections.abc import Iterator
 
-from ...agent_facts import NAMES_IN_TEMP, TEMP_VARIABLES
+from ...agent_facts import NAMES_IN_TEMP, SHARED_NAMES, TEMP_VARIABLES
 from ...errors import UnsafeScratch
 from ...leases.static_temp import directories
 from ...model.sweep import Diagnosis
 from ...oskit.files import own_dirs, places
+from ...oskit.files.opening import entry_names
 from ...oskit.proc.namespaces import MountTable
 from ...oskit.proc.reach import Reach
 from ...text import is_within, quoted, shown, size
@@ -51,8 +53,32 @@ def check_squatted(patient: Patient) -> Iterator[Diagnosis]:
                 summary = f"{shown(path)} {cause}: agents and tmpwarden refuse to use it."
                 yield Diagnosis("squatted", "fail", summary, "", remedy)
                 break  # what is below it is not the point
+    for path, uid in _shared_with_others(patient):
+        found = True
+        summary = f"{shown(path)} belongs to another user (uid {uid}): an agent that wants this name gets EACCES."
+        detail = (
+            "versions that use one name for all users; TMPDIR, or a newer version, gives each user one of their own"
+        )
+        yield Diagnosis("squatted", "warn", summary, detail)
     if not found:
         yield Diagnosis("squatted", "ok", "the private directories below the temp roots are yours.")
+
+
+def _shared_with_others(patient: Patient) -> Iterator[tuple[str, int]]:
+    """Names that every user's agent wants alike, where another user has them and we cannot write there."""
+    for root in patient.roots:
+        if Reach.now().frozen(root):
+            continue
+        for name in entry_names(root):
+            path = f"{root.rstrip('/')}/{name}"
+            if not any(fnmatch.fnmatchcase(name, glob) for glob in SHARED_NAMES) or os.access(path, os.W_OK):
+                continue
+            try:
+                uid = os.lstat(path).st_uid
+            except OSError:
+                continue
+            if uid != places.uid():
+                yield path, uid
 
 
 def _squatter(path: str) -> tuple[str, str] | None:
