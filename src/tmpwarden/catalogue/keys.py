@@ -217,6 +217,13 @@ KEYS: dict[str, Key] = {
     ),
     "orphans.after": Key("orphans_after_s", age, "age", "How long their session must have ended before."),
     "orphans.at_end": Key("orphans_at_end", flag, "flag", "End them as soon as their session ends."),
+    "brake.ulimit": Key(
+        "brake_ulimit_bytes",
+        size,
+        "size",
+        "Largest file that a command of Claude Code may write, wherever it lies; the kernel holds it to that.",
+        example='"50G"',
+    ),
     "brake.max_file": Key("brake_max_file_bytes", size, "size", "Largest size of one file.", example='"20G"'),
     "brake.max_session": Key(
         "brake_max_session_bytes", size, "size", "Largest total size of one session.", example='"50G"'

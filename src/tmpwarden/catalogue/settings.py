@@ -46,6 +46,7 @@ class Settings:
     orphans_after_s: int = 12 * 3600
     orphans_at_end: bool = False
     brake_max_file_bytes: int | None = None
+    brake_ulimit_bytes: int | None = None  # of each command that gets its TMPDIR from an env file of ours
     brake_max_session_bytes: int | None = None
     brake_min_free_percent: int | None = None
     brake_action: str = "warn"

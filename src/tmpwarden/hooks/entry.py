@@ -214,6 +214,9 @@ def _leading_session(raw: bytes) -> str:
     return session.decode() if session.replace(b"-", b"").isalnum() else ""
 
 
+TOO_LARGE = b"File size limit exceeded"  # what a shell says of a command that SIGXFSZ has ended
+
+
 def is_quiet(notes: str, session: str, environ: dict[bytes, bytes], raw: bytes) -> bool:
     """A few stats decide whether an ordinary tool call needs anything more from us."""
     return not (
@@ -224,4 +227,5 @@ def is_quiet(notes: str, session: str, environ: dict[bytes, bytes], raw: bytes) 
         or notebook.was_told_lately(notes)
         or notebook.has_births(notes, environ, raw)
         or notebook.is_filling(notes, environ)
+        or TOO_LARGE in raw
     )

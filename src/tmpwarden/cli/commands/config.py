@@ -151,6 +151,13 @@ def set_key(call: Call, key: str, values: tuple[str, ...], unset: bool) -> Answe
     return Answer(data, lambda: [f"{shown(told)} ({shown(path)})"])
 
 
+def change(call: Call, key: str, values: tuple[str, ...] | None) -> None:
+    """The same for another command that has asked the user already."""
+    path = _path_of(call)
+    _change(path, key, values)
+    call.warn(*_mistakes(path))
+
+
 @command.command()
 @pass_call
 def edit(call: Call) -> Answer:

@@ -18,6 +18,7 @@ from ...text import duration, plural, shown
 from .. import ask
 from ..call import Answer, Call
 from ..group import pass_call
+from ..kinds import byte_size
 from . import install
 from .completion import source_of
 
@@ -44,6 +45,7 @@ _OBSERVE = "o: yes, but remove nothing yet, only log it (recommended for the fir
 @click.option("--guard", is_flag=True, help="Also check each command first: destructive ones are asked about.")
 @click.option("--observe/--no-observe", default=None, help="Remove nothing yet: hooks only log what they would remove.")
 @click.option("--include-backlog", is_flag=True, help="Automatic clean-up may also remove items older than this setup.")
+@click.option("--max-file", help="No command of Claude Code may write a larger file, such as 50G; off: no limit.")
 @click.option("--no-timer", is_flag=True, help="Do not schedule the hourly clean-up.")
 @click.option("--system", is_flag=True, help="With timer, as root: one timer for all users of this machine.")
 @click.option("--metrics", metavar="DIR", help="With timer --system: write DIR/tmpwarden.prom for node_exporter.")
@@ -59,6 +61,7 @@ def command(
     guard: bool,
     observe: bool | None,
     include_backlog: bool,
+    max_file: str | None,
     no_timer: bool,
     system: bool,
     metrics: str | None,
@@ -74,6 +77,8 @@ def command(
     if with_state and not remove:
         raise BadArgument("--all needs --remove")
     install.check_metrics(metrics, what, system)
+    if max_file not in (None, "off"):
+        byte_size(max_file)  # refused before anything is changed
     if what == "timer" and not remove:
         return install.timer(system, metrics or "", dry_run, call.can_ask and not yes and not dry_run)
     if remove:
@@ -99,6 +104,8 @@ def command(
     if dry_run or not made.changes:
         if include_backlog and not dry_run:
             _include_backlog()
+        if max_file is not None and not dry_run:
+            _limit_files(call, max_file)
         return Answer(_data(made, dry_run=dry_run, remove=False), lambda: _diffs(made))
     if not yes:
         if not call.can_ask:
@@ -108,10 +115,19 @@ def command(
             return Answer(_data(made, dry_run=False, remove=False) | {"done": False}, lambda: ["Nothing was changed."])
         made, wanted = agreed
     everything.carry_out(made, wanted)
+    if max_file is not None:
+        _limit_files(call, max_file)
     if include_backlog:
         _include_backlog()
     data = _data(made, dry_run=False, remove=False) | {"done": True}
     return Answer(data, lambda: _told(made, wanted))
+
+
+def _limit_files(call: Call, size: str) -> None:
+    """`[brake] ulimit`, which each start of a session puts before its commands."""
+    from .config import change
+
+    change(call, "brake.ulimit", None if size == "off" else (size,))
 
 
 def _asked(made: SetupPlan, wanted: Wanted) -> tuple[SetupPlan, Wanted] | None:

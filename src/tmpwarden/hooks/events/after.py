@@ -19,7 +19,7 @@ def after(call: HookCall) -> Answer | None:
 
         note_births(call)
         _watch_the_room(call)
-    words = []
+    words = [_too_large(call)] if call.kind == "after" else []
     if call.kind == "stop":
         words.append(_warning(call))
     has_markers = notebook.is_due(call.notes, notebook.MARKERS, every_s=notebook.MARKERS_EVERY_S)
@@ -54,6 +54,21 @@ def _watch_the_room(call: HookCall) -> None:
         look_at_growth(call)
     elif not notebook.has_room_noted(call.notes):
         notebook.note_room(call.notes, notebook.temp_root(call.environ))
+
+
+def _too_large(call: HookCall) -> str:
+    """Why a command died, where `[brake] ulimit` may be what ended it."""
+    answers = [str(call.payload.get(key, "")) for key in ("tool_response", "tool_output", "output", "error")]
+    if not any("File size limit exceeded" in text for text in answers):
+        return ""
+    from ...catalogue.settings import load_settings
+    from ...text import size
+
+    limit = load_settings().brake_ulimit_bytes
+    if limit is None:
+        return ""
+    held = f"a command was ended because it wrote a file larger than {size(limit)}"
+    return f"tmpwarden: {held} ([brake] ulimit in config.toml); `ulimit -S -f unlimited` lifts it for one command"
 
 
 def _warning(call: HookCall) -> str:

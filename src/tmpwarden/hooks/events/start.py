@@ -107,7 +107,7 @@ def _scratch(call: HookCall) -> tuple[str, dict[str, str]]:
         _bring_back_names(call)
     made = open_scratch(call)
     if env_file:
-        _lead(env_file, call.session, made.path)
+        _lead(call, env_file, made.path)
     if reaches_commands:
         remember(call, made.path, is_tmpdir=True)  # only now: had the file not been written, nobody would have it
     named = f"$TMPDIR ({made.path})" if reaches_commands else made.path
@@ -130,7 +130,7 @@ def _share(call: HookCall, target: str, env_file: str, reaches_commands: bool) -
 
     make_shared(call.state, target)
     if env_file:
-        _lead(env_file, call.session, target, is_shared=True)
+        _lead(call, env_file, target, is_shared=True)
     remember(call, target, is_tmpdir=reaches_commands)
     named = f"$TMPDIR ({target})" if reaches_commands else target
     return f"Temp files: use {named}. Files unused for three days are deleted.", environment(target)
@@ -217,10 +217,27 @@ def _line_for(path: str, *, is_shared: bool = False) -> str:
     return f"if {made} && {is_ours}; then export TMPDIR={scratch} TMP={scratch} TEMP={scratch}; fi {_MARK}"
 
 
-def _lead(env_file: str, session: str, path: str, *, is_shared: bool = False) -> None:
-    """Put the line into `env_file`, once, and into the file that is really sourced where the two differ."""
-    for target in _files(env_file, session):
-        _put(target, _line_for(path, is_shared=is_shared))
+def _limit_lines(call: HookCall) -> list[str]:
+    """`[brake] ulimit`: a soft limit on the size of a file, where a config file could say so. bash counts in 1,024
+    bytes, other shells in 512."""
+    if not any(map(os.path.exists, (notebook.config_directory(call.environ), "/etc/tmpwarden"))):
+        return []
+    from ...catalogue.settings import load_settings
+
+    limit = load_settings().brake_ulimit_bytes
+    if limit is None:
+        return []
+    blocks = max(1, limit >> 10)
+    return [
+        f'if [ -n "$BASH_VERSION" ]; then ulimit -S -f {blocks}; else ulimit -S -f {blocks * 2}; fi 2>/dev/null {_MARK}'
+    ]
+
+
+def _lead(call: HookCall, env_file: str, path: str, *, is_shared: bool = False) -> None:
+    """Put the lines into `env_file`, once, and into the file that is really sourced where the two differ."""
+    lines = [_line_for(path, is_shared=is_shared), *_limit_lines(call)]
+    for target in _files(env_file, call.session):
+        _put(target, lines)
 
 
 def _files(env_file: str, session: str) -> list[str]:
@@ -232,13 +249,13 @@ def _files(env_file: str, session: str) -> list[str]:
     return [env_file, os.path.join(base, session, name)] if len(own) == len(session) else [env_file]
 
 
-def _put(env_file: str, line: str) -> None:
+def _put(env_file: str, lines: list[str]) -> None:
     os.makedirs(os.path.dirname(env_file), exist_ok=True)
     fd = os.open(env_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         content = os.read(fd, 1 << 20).decode("utf-8", "surrogateescape")
         others = [found for found in content.splitlines() if not found.endswith(_MARK)]
-        wanted = ("\n".join([*others, line]) + "\n").encode("utf-8", "surrogateescape")
+        wanted = ("\n".join([*others, *lines]) + "\n").encode("utf-8", "surrogateescape")
         if wanted != content.encode("utf-8", "surrogateescape"):
             os.lseek(fd, 0, os.SEEK_SET)
             os.ftruncate(fd, os.write(fd, wanted))
