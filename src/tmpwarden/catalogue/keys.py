@@ -221,7 +221,7 @@ KEYS: dict[str, Key] = {
         "brake_ulimit_bytes",
         size,
         "size",
-        "Largest file that a command of Claude Code may write, wherever it lies; the kernel holds it to that.",
+        "Largest file that an agent's command may write, where the agent reads a file before each command.",
         example='"50G"',
     ),
     "brake.max_file": Key("brake_max_file_bytes", size, "size", "Largest size of one file.", example='"20G"'),

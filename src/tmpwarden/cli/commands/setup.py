@@ -45,7 +45,9 @@ _OBSERVE = "o: yes, but remove nothing yet, only log it (recommended for the fir
 @click.option("--guard", is_flag=True, help="Also check each command first: destructive ones are asked about.")
 @click.option("--observe/--no-observe", default=None, help="Remove nothing yet: hooks only log what they would remove.")
 @click.option("--include-backlog", is_flag=True, help="Automatic clean-up may also remove items older than this setup.")
-@click.option("--max-file", help="No command of Claude Code may write a larger file, such as 50G; off: no limit.")
+@click.option(
+    "--max-file", help="No command of an agent may write a larger file, such as 50G (docs/processes.md); off: no limit."
+)
 @click.option("--no-timer", is_flag=True, help="Do not schedule the hourly clean-up.")
 @click.option("--system", is_flag=True, help="With timer, as root: one timer for all users of this machine.")
 @click.option("--metrics", metavar="DIR", help="With timer --system: write DIR/tmpwarden.prom for node_exporter.")
