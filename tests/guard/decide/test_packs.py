@@ -95,6 +95,7 @@ BOTH, PACKS_ALONE = "sandbox,destructive", "destructive"
         (BOTH, "dangerous_of_third.txt", 420),
         (BOTH, "dangerous_held_out.txt", 295),
         (BOTH, "dangerous_of_others.txt", 140),
+        (BOTH, "dangerous_afterwards.txt", 65),
         (PACKS_ALONE, "dangerous.txt", 200),
         (PACKS_ALONE, "dangerous_of_teams.txt", 60),
         (PACKS_ALONE, "dangerous_of_stack.txt", 140),

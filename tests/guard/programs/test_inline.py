@@ -268,6 +268,10 @@ HIDDEN = {
         "(lambda: 0).__globals__",
         "import pickle as p, os as q; r = q; r.remove('x')",
         "exec(bytes.fromhex('00'))",
+        "from os import path; path.os.remove('x')",
+        "import os; list(map(os.remove, ['x']))",
+        "print.__self__.open('x', 'w')",
+        "d = chr(47); open(d + 'x', 'w')",
     ],
     "node": [
         "require('fs').rmSync('x')",

@@ -41,7 +41,7 @@ _WORDS = {
         "instance_eval class_eval module_eval instance_exec class_exec binding send __send__ public_send "
         "const_get define_method method_missing instance_method method popen2 popen3 capture2 capture2e capture3 "
         "Fiddle syscall trap at_exit remove_entry remove_entry_secure remove_dir remove_file PTY ObjectSpace "
-        "safe_unlink autoload Kernel Process Shellwords Open3 rename mv move"
+        "safe_unlink autoload Kernel Process Shellwords Open3 rename mv move remove"
     ),
     "perl": _COMMON
     | names(
@@ -242,8 +242,7 @@ def _told(language: str, code: str, places: Places) -> list[Argument] | None:
                 _note(found, taken, arguments[1], WRITE)
     for start, string in strings.items():
         text = string[1] or string[2] or string[3] or ""
-        callee = _CALLEE.search(code[:start])
-        name = callee[1].rpartition(".")[2].rpartition(":")[2].rpartition(">")[2] if callee else ""
+        name = _callee(code, start, strings)
         if start not in taken and is_outside(text, places) and name not in _READING:
             found.append(Argument(Field(text, None), 0, WRITE))
     if re.search(r"homedir\(\)|Dir\.home|Path\.home|\$HOME|HOME['\"\]]", code) and re.search(
@@ -251,6 +250,26 @@ def _told(language: str, code: str, places: Places) -> list[Argument] | None:
     ):
         return None
     return found
+
+
+def _callee(code: str, at: int, strings: dict[int, re.Match[str]]) -> str:
+    """The last part of the name of the call that this string is an argument of, the first one or a later one."""
+    ends = {match.end(): start for start, match in strings.items()}
+    nested = 0
+    while at > 0:
+        if at in ends:
+            at = ends[at]
+            continue
+        at -= 1
+        c = code[at]
+        nested += 1 if c in ")]}" else 0
+        if c in "([{" and nested:
+            nested -= 1
+        elif c == "(" or (c in ";\n" and not nested):
+            break
+    head = code[: at + (at == 0 or code[at] != "(")]
+    found = _CALLEE.search(head) if code[at : at + 1] == "(" else re.match(r"[\s;]*([\w.!?:>-]+)", code[at:])
+    return found[1].rpartition(".")[2].rpartition(":")[2].rpartition(">")[2] if found else ""
 
 
 def _arguments(code: str, at: int, strings: dict[int, re.Match[str]]) -> list[re.Match[str] | None]:

@@ -250,7 +250,7 @@ class _Reader:
         module = self._module_of(node)
         if name == "remove" and module:
             raise _HiddenError
-        if name in _INNER and _is(node.value, "Name") and node.value.id in self.modules:
+        if name in _INNER:
             raise _HiddenError  # shutil.os
         if id(node) not in self.called and (self._writes(name) and (module or name not in _MOVING | _COPYING)):
             raise _HiddenError
@@ -463,6 +463,8 @@ class _Reader:
         if kind == "BinOp":
             return self._calculated(node)
         if kind == "Attribute":
+            if node.attr == "executable" and _is(node.value, "Name") and self.modules.get(node.value.id) == "sys":
+                return [Field("python3", None)]
             base = self._values(node.value)
             if node.attr == "parent" and base is not None:
                 return [_directory_of(one) for one in base]
@@ -488,6 +490,8 @@ class _Reader:
             inside = _named(call, "dir")
             base = self._values(inside[0]) if inside else [Field(self.places.temp, None)]
             return base if name == "gettempdir" else _below(base, [Field("tmp.python", None)])
+        if name == "text" and "sqlalchemy" in module:
+            return self._values(first)
         if name in ("getcwd", "cwd"):
             return [Field(".", None)]
         if name == "home" and not call.args:

@@ -140,4 +140,4 @@ def language_of(name: str) -> str:
         return "lua"
     if name in ("runghc", "runhaskell", "ghci"):
         return "ghc"
-    return "node" if name == "nodejs" else name
+    return "node" if name in ("nodejs", "tsx", "ts-node") else name

@@ -112,7 +112,7 @@ def _code(call: Invocation, known: Program) -> Field | None:
             name, equals, value = text.partition("=")
             if name in longs and equals:
                 return Field(value, None)
-        is_code = text in longs or (text[1:2] != "-" and any(c in letters for c in text[1:]))
+        is_code = text in longs or (text[1:2] != "-" and _has_code_letter(text[1:], letters, known))
         if is_code:
             is_next = text in longs or text[-1] in letters
             return fields[at + 1] if at + 1 < len(fields) and is_next else Field(None, None)
@@ -127,6 +127,16 @@ def _code(call: Invocation, known: Program) -> Field | None:
             "".join([part.text for part in parts]) if all(part.kind == LITERAL for part in parts) else None, None
         )
     return Field(body.body if body is not None else None, None)
+
+
+def _has_code_letter(letters_given: str, letters: list[str], known: Program) -> bool:
+    """-lane is, -rset is not: what stands behind -r is its value."""
+    for c in letters_given:
+        if c in letters:
+            return True
+        if known.shorts.get(c, "bare") != "bare":
+            return False
+    return False
 
 
 def simulate_awk(shell: Shell, call: Invocation, state: State) -> Ways:

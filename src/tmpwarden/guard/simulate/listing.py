@@ -9,9 +9,11 @@ from __future__ import annotations
 from ..nouns.analysis import Simple
 from ..nouns.fields import Field
 from ..nouns.names import names
+from .shell import EXTENDED
 
 # they take lines away, or put them in another order
 FILTERS = names("grep egrep fgrep rg sort uniq head tail tac tee shuf")
+_TOLERATED = frozenset((EXTENDED,))  # HEAD~1
 _OF_GIT = names("ls-files diff grep status")
 _LISTING_OPTIONS = {
     "grep": ("l", "L", "files-with-matches", "files-without-match"),
@@ -38,7 +40,7 @@ def listed(commands: list[Simple]) -> list[Field] | None:
     if not commands or not all(simple.name in FILTERS and not simple.remote for simple in commands[1:]):
         return None
     first = commands[0]
-    if None in first.argv or first.remote or first.doubts or not _lists(first):
+    if None in first.argv or first.remote or not _TOLERATED.issuperset(first.doubts) or not _lists(first):
         return None
     starts = [use.raw.strip("'\"") if use.path is None else use.path for use in first.paths if use.mode == "read"]
     if first.name == "git":
@@ -48,6 +50,8 @@ def listed(commands: list[Simple]) -> list[Field] | None:
     if not starts or "" in starts:
         return None
     below = [_below(start) for start in starts]
+    if first.name == "git" and [word for word in first.argv[1:] if word and word[:1] != "-"] == ["ls-files"]:
+        return [Field(start, None) for start in starts] + below
     if first.name == "ls" and not any(word and ("*" in word or "." in word) for word in first.argv[1:]):
         return [Field(start, None) for start in starts] + below  # as good as all that is there
     is_find = first.name in ("find", "gfind")

@@ -41,10 +41,12 @@ def _last_part(word: str | None) -> str | None:
 
 def _said(commands: list[Simple], at: int) -> list[str]:
     simple = commands[at]
+    if simple.name in ("cat", "tee") and simple.input:
+        return [simple.input]
     if simple.name == "tee" and at:
         simple = commands[at - 1]
-    if simple.name == "cat" and simple.input:
-        return [simple.input]
+        if simple.name == "cat" and simple.input:
+            return [simple.input]
     if simple.name not in ("echo", "printf"):
         return []
     words = [word for word in simple.argv[1:] if word is not None and not (word[:1] == "-" and word[1:].isalpha())]
