@@ -50,3 +50,28 @@ def test_at_most_two_in_a_hundred_everyday_commands_are_asked_about(
     assert len(lines) >= least
     assert len(asked) <= max(2, len(lines) * 0.02), asked
     assert not any(decision.verdict == "deny" for decision in said.values())
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        'python3 -c "print(1)"',
+        "python3 - <<'E'\nopen('a', 'w')\nE",
+        'node -e "console.log(1)"',
+        "awk '{print > \"out/a\"}' f",
+        "echo 'print(1)' > x.py; python3 x.py",
+    ],
+)
+def test_code_that_was_only_looked_at_earns_no_allow(tmp_path: Path, command: str) -> None:
+    config = tmp_path / "config.toml"
+    config.write_text('[guard]\nallow = ["python3", "node", "awk", "echo"]\n[[guard.redirects]]\nmode = "write"\n'
+                      'glob = ["*"]\ndecision = "allow"\n')  # fmt: skip
+    project = str(tmp_path / "project")
+    context = Context(
+        scratch=SCRATCH, project=project, cwd=project, home="/home/u", uid=1000, look=Disk().look,
+        variables={"TMPDIR": SCRATCH},
+    )  # fmt: skip
+    loaded = load((str(config),))
+    assert not loaded.is_broken, loaded.mistakes
+    assert evaluate(ToolCall("claude", "shell", command=command), loaded.rules, context).verdict == "pass"
+    assert evaluate(ToolCall("claude", "shell", command="awk '{print $1}' f"), loaded.rules, context).verdict == "allow"

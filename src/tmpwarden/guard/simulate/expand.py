@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from ..nouns.analysis import LISTED, Simple
+from ..nouns.analysis import Simple
 from ..nouns.fields import Builder, Field, is_other_in_zsh
 from ..nouns.names import LISTS, PROMPTS
 from ..nouns.paths import joined
@@ -216,7 +216,6 @@ def _add_command(shell: Shell, builder: Builder, part: Part, state: State) -> No
         shell.doubted = doubted
         builder.add_fresh(fresh)
     elif not part.quote and not builder.size and (found := listed(shell.commands[before:])) is not None:
-        shell.doubt(LISTED)
         for at, field in enumerate(found):
             if at:
                 builder.close()

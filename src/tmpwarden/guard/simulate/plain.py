@@ -119,9 +119,11 @@ def note_links(shell: Shell, name: str, call: Invocation, paths: list[PathUse]) 
 def _is_of_the_project(shell: Shell, paths: list[PathUse]) -> bool:
     """A copy of what lies here, to here: it brings no link that was not here before. In the scratch an allow is at
     stake, and there it counts as one that may."""
-    temps = (shell.environment.get("TMPDIR", "/tmp"), "/tmp", "/var/tmp", "/dev/shm", "/run")
-    if not all(use.raw[:1] not in ("/", "~", "$", "'", '"') and ".." not in use.raw and use.path for use in paths):
+    temp = shell.environment.get("TMPDIR")
+    if not temp or not all(_is_near(use) for use in paths):
         return False
-    return not any(
-        is_within(use.path or "", temp) or is_within(temp, use.path or "") for use in paths for temp in temps
-    )
+    return not any(is_within(use.path or "", temp) or is_within(temp, use.path or "") for use in paths)
+
+
+def _is_near(use: PathUse) -> bool:
+    return bool(use.path) and use.raw[:1] not in ("/", "~", "$", "'", '"') and ".." not in use.raw
