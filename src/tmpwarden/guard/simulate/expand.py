@@ -10,7 +10,6 @@ from ..nouns.state import UNKNOWN, State, Value, merged
 from ..programs.options import parse
 from ..programs.table import program
 from ..shell.syntax import ARITHMETIC, COMMAND, LITERAL, PARAMETER, PROCESS, TILDE, Assignment, Part, Word
-from .listing import listed
 from .shell import EXTENDED, Shell
 
 
@@ -215,13 +214,19 @@ def _add_command(shell: Shell, builder: Builder, part: Part, state: State) -> No
     elif (fresh := _fresh_name(shell, shell.commands[before:], state)) is not None:
         shell.doubted = doubted
         builder.add_fresh(fresh)
-    elif not part.quote and not builder.size and (found := listed(shell.commands[before:])) is not None:
+    elif not part.quote and not builder.size and (found := _listed(shell.commands[before:])) is not None:
         for at, field in enumerate(found):
             if at:
                 builder.close()
             builder.add_stem(field.stem or "", field.pattern_at)
     else:
         builder.add_unknown()
+
+
+def _listed(commands: list[Simple]) -> list[Field] | None:
+    from .listing import listed  # rare, and every hook pays for each module
+
+    return listed(commands)
 
 
 def _add_tilde(shell: Shell, builder: Builder, user: str, state: State) -> None:
