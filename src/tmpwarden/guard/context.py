@@ -16,9 +16,9 @@ class Context:
     """Where the call happens and what its agent can take as an answer."""
 
     __slots__ = (
-        "agent", "applies_rewrite_without_allow", "cwd", "environ", "has_ask", "holds_mount", "home", "inherited",
-        "is_plain", "keeps_rewrite", "look", "own", "owns", "project", "pushes", "scratch", "shell", "shell_home",
-        "startup", "temp_roots", "tmp_roots", "uid", "variables",
+        "agent", "applies_rewrite_without_allow", "cwd", "entries", "environ", "has_ask", "holds_mount", "home",
+        "inherited", "is_plain", "keeps_rewrite", "look", "own", "owns", "project", "pushes", "scratch", "shell",
+        "shell_home", "startup", "temp_roots", "tmp_roots", "uid", "variables",
     )  # fmt: skip
 
     def __init__(
@@ -41,6 +41,7 @@ class Context:
         owns: "Callable[[str], bool] | None" = None,
         is_plain: "Callable[[str, bool], bool] | None" = None,
         holds_mount: "Callable[[str], bool] | None" = None,
+        entries: "Callable[[str], tuple[str, ...]] | None" = None,
         environ: "Mapping[bytes, bytes] | None" = None,
         inherited: "Callable[[], frozenset[str] | None] | None" = None,
         startup: "Callable[[], tuple[Loaded | None, ...]] | None" = None,
@@ -69,6 +70,7 @@ class Context:
         self.pushes = pushes  # (directory) -> the branch that `git push` there changes; None: nobody can tell
         self.shell = shell  # () -> the name of the shell that will run it; "" and None: one of bash, zsh and dash
         self.startup = startup  # () -> the texts that it loads before the command; one that cannot be read is None
+        self.entries = entries or (lambda directory: ())  # the names that lie in it
         self.holds_mount = holds_mount  # (directory) -> is anything mounted below it? None: nobody can tell
         self.is_plain = is_plain or (lambda path, deep: False)  # (directory, with all below) -> does it hold no link?
 
@@ -140,6 +142,7 @@ def context_of(
         look=disk.look,
         is_plain=disk.is_plain,
         holds_mount=disk.holds_mount,
+        entries=disk.entries,
         pushes=lambda cwd: _pushed(cwd, lines_home),
         tmp_roots=tmp_roots,
         temp_roots=temp_roots,

@@ -35,7 +35,7 @@ class ToolCall:
 class Decision:
     """What the guard says about a ToolCall."""
 
-    __slots__ = ("basis", "commands", "fresh", "others", "places", "reason", "rewritten", "rule", "verdict")
+    __slots__ = ("basis", "commands", "fresh", "inputs", "others", "places", "reason", "rewritten", "rule", "verdict")
 
     def __init__(
         self,
@@ -53,6 +53,7 @@ class Decision:
         self.basis = basis  # what an allow rests on: PROVEN or TRUSTED
         self.rule = rule
         self.rewritten = rewritten  # the command that will really run, or None if unchanged
+        self.inputs: dict[str, str] = {}  # of a file tool: values of its input, and what they become
         self.places: dict[str, str] = {}  # where names that were led really are
         self.commands = commands  # (argv, verdict, rule) of every simple command
         self.fresh = fresh  # names right below a temp root that the call states and that will be its session's

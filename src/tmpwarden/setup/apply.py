@@ -77,7 +77,7 @@ def _guarded(name: str, dry_run: bool) -> tuple[tuple[str, ...], str]:
     complaint = complaint_now(places.config_dir(), places.state_dir())
     rules = load(files).rules if dry_run else rules_in_force(files, cache_path(places.state_dir())).rules
     named = [pattern for rule in rules.rules_about_tools() for pattern in rule.patterns]
-    if rules.never and name in FACTS:
+    if (rules.never or rules.redirect_tmp) and name in FACTS:
         named += [tool for tool, kind in FACTS[name]["tools"].items() if kind in ("search", "list")]
     return tuple(dict.fromkeys(named)), complaint
 

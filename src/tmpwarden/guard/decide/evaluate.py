@@ -23,8 +23,10 @@ _RANK = {ALLOW: 0, PASS: 1, ASK: 2, DENY: 3}
 def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
     """allow, ask, deny or pass; `rewritten` and `paths` are what will really run, None where nothing changes."""
     if call.command is None:
-        from .filetools import judge_file_tool, with_tool_rules
+        from .filetools import following, judge_file_tool, with_tool_rules
 
+        if rules.redirect_tmp and call.tool in ("read", "search", "list"):
+            return following(call, rules, context)
         return with_tool_rules(judge_file_tool(call, rules, context), call, rules, context)
     budget = Budget()
     sent = study(call.command, context, budget)
@@ -41,9 +43,10 @@ def evaluate(call: ToolCall, rules: Rules, context: Context) -> Decision:
             decision.rewritten = other.text
         decision.places = other.places if decision.rewritten is not None else {}
     if root is not None:
-        from .leading import led_before
+        from .leading import led_before, led_by_all
 
-        decision.places |= led_before(decision.rewritten or call.command, root)
+        text = decision.rewritten or call.command
+        decision.places |= led_before(text, root) or led_by_all(text, root, context.entries(root.scratch))
     return decision
 
 
@@ -55,7 +58,7 @@ def _leading(command: str, rules: Rules, context: Context) -> "TempRoot | None":
     from .leading import may_name  # off by default
     from .rewriting import TempRoot
 
-    if not may_name(command, context.tmp_roots):
+    if not may_name(command, context.tmp_roots) and not any(one in command for one in context.tmp_roots):
         return None
     return TempRoot(scratch, context.tmp_roots, context.names_to_keep(), context.look)
 

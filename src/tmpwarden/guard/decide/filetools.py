@@ -51,6 +51,24 @@ def judge_file_tool(call: ToolCall, rules: Rules, context: Context) -> Decision:
     return decision
 
 
+def following(call: ToolCall, rules: Rules, context: Context) -> Decision:
+    """A tool that reads finds what an earlier command of the session was led to write. It grants nothing."""
+    from .leading import followed
+    from .rewriting import TempRoot
+
+    scratch, found = rules.scratch(context.scratch), {}
+    if scratch is not None and context.keeps_rewrite and context.applies_rewrite_without_allow:
+        root = TempRoot(scratch, context.tmp_roots, context.names_to_keep(), context.look)
+        named = [*call.paths, *(one for one in [call.tool_input.get("pattern")] if call.tool == "list")]
+        found = {value: moved for value in named if isinstance(value, str) and (moved := followed(value, root))}
+    moved_call = ToolCall(call.agent, call.tool, tool_input=call.tool_input, cwd=call.cwd, name=call.name)
+    moved_call.paths = tuple([found.get(path, path) for path in call.paths])
+    decision = with_tool_rules(judge_file_tool(moved_call, rules, context), call, rules, context)
+    if found and decision.verdict != DENY:
+        decision.inputs, decision.places = found, found
+    return decision
+
+
 def _never(call: ToolCall, uses: "list[PathUse]", rules: Rules, context: Context) -> str:
     """Which path of `never` the call names, or reads through a directory around it."""
     from .never import Never  # only who has such paths pays for it

@@ -30,6 +30,7 @@ READABLE = names(
 )
 _OPEN = names("time timeout command nice builtin")  # wrappers that change nothing about paths
 _STARTING = ("system(", "| getline", "|getline", '| "', '|"', "-exec", "--to-command", "--use-compress-program", "-I")
+MOST_TOLD = 8
 _LOOKS = 20  # a text may be long; few names are enough to tell
 _NAME = frozenset("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-+@%~#^")
 
@@ -104,6 +105,36 @@ def led_before(command: str, root: TempRoot) -> dict[str, str]:
                 found[f"{base}/{name}"] = f"{root.scratch}/{name}"
             at, looks = _next(text, f"{base}/", end), looks - 1
     return found
+
+
+def led_by_all(command: str, root: TempRoot, entries: tuple[str, ...]) -> dict[str, str]:
+    """For a line that looks into a temp root itself: where the names are that only the scratch has."""
+    base, text = root.roots[0], _unquoted(command)
+    if not entries or not any(_looks_into(text, one) for one in root.roots):
+        return {}
+    return {
+        f"{base}/{name}": f"{root.scratch}/{name}" for name in entries[:MOST_TOLD] if not root.look(f"{base}/{name}")[1]
+    }
+
+
+def _looks_into(text: str, base: str) -> bool:
+    """`ls /tmp`, `/tmp/*.log`: not a name in it alone, and not /tmpfile."""
+    at = _next(text, base, 0)
+    while at >= 0:
+        end = at + len(base)
+        mark = text[end : end + 1]
+        if not mark or (mark == "/" and not _is_name(text, end + 1)) or (mark != "/" and mark not in _NAME):
+            return True
+        at = _next(text, base, end)
+    return False
+
+
+def followed(value: str, root: TempRoot) -> str:
+    """The path of a file tool, where only the scratch has what it names; "" elsewhere."""
+    for place, moved in led_before(value, root).items():
+        if value == place or value.startswith(f"{place}/"):
+            return moved + value[len(place) :]
+    return ""
 
 
 def _by_name(sites: tuple[Site, ...], root: TempRoot) -> dict[str, list[Site]]:

@@ -5,7 +5,7 @@ import posix
 from ...agent_facts import FACTS
 from ...model.hot import ALLOW, ASK, DENY, Decision, ToolCall
 from ...oskit import system
-from ..payload import tool_of
+from ..payload import PATH_KEYS, tool_of
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -120,7 +120,11 @@ def reaches_commands(facts: "Facts") -> bool:
 
 
 def rewritten_input(decision: Decision, call: ToolCall) -> Answer | None:
-    """The tool's whole input with the new command in it, or None when nothing changed."""
+    """The tool's whole input with the new command or paths in it, or None when nothing changed."""
+    if decision.inputs:
+        keys = (*PATH_KEYS, "pattern") if call.tool == "list" else PATH_KEYS
+        moved = {key: decision.inputs.get(str(call.tool_input[key])) for key in keys if key in call.tool_input}
+        return {**call.tool_input, **{key: value for key, value in moved.items() if value}}
     if decision.rewritten is None or decision.rewritten == call.command:
         return None
     return {**call.tool_input, "command": decision.rewritten}

@@ -32,7 +32,7 @@ def before(call: HookCall) -> Answer | None:
 def _decision(call: HookCall, asked: ToolCall) -> Decision | None:
     """None: a tool that nobody has a word about."""
     rules = guard_rules(call).rules
-    if asked.tool in _UNGUARDED and not rules.never and not has_rule(asked, rules):
+    if asked.tool in _UNGUARDED and not rules.never and not _is_followed(asked, rules) and not has_rule(asked, rules):
         return None
     decision = evaluate(asked, rules, _context(call, asked, rules))
     if (decision.fresh or decision.others) and decision.verdict != DENY:
@@ -46,6 +46,10 @@ def _decision(call: HookCall, asked: ToolCall) -> Decision | None:
     except OSError:
         pass  # a full disk is no reason to stop an agent
     return decision
+
+
+def _is_followed(asked: ToolCall, rules: Rules) -> bool:
+    return rules.redirect_tmp and asked.tool != "other"
 
 
 def _context(call: HookCall, asked: ToolCall, rules: Rules) -> Context:

@@ -38,6 +38,13 @@ class Disk:
             self._looked[path] = self._look(path)
         return self._looked[path]
 
+    def entries(self, directory: str) -> tuple[str, ...]:
+        """The names that lie in it, sorted; none where they cannot be told."""
+        try:
+            return () if self._hangs(directory) else tuple(sorted(posix.listdir(directory)))
+        except (OSError, ValueError):
+            return ()
+
     def _look(self, path: str) -> tuple[str | None, bool]:
         if "\0" in path:
             return None, False
