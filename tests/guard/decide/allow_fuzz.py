@@ -1,8 +1,9 @@
 """Runs inside a disposable mount, pid and network namespace: builds commands, asks the guard, runs what it allows.
 
-`python allow_fuzz.py SEED RUNS` prints one JSON object: how many commands were asked about and run, and each one that
-changed something outside the scratch. Each is run by bash, zsh or dash in turn, some with an environment that means
-harm, which the guard is told as the hook would be. Everything but three private tmpfs is read-only there.
+`python allow_fuzz.py SEED RUNS [trusted]` prints one JSON object: how many commands were asked about and run, and each
+one that changed something outside the scratch (trusted: outside it and the project, by a user who lets run what stays
+inside). Each is run by bash, zsh or dash in turn, some with an environment that means harm, which the guard is told as
+the hook would be. Everything but three private tmpfs is read-only there.
 """
 
 import json
@@ -17,6 +18,7 @@ import time
 from tmpwarden.guard.context import Context
 from tmpwarden.guard.decide.evaluate import evaluate
 from tmpwarden.guard.rules.config import load
+from tmpwarden.guard.rules.rule import Rules
 from tmpwarden.model.hot import ToolCall
 from tmpwarden.oskit.files.disk import Disk
 
@@ -134,8 +136,9 @@ WORDS_BEFORE = (
 class Maker:
     """Commands from a grammar, mostly about the six programs that the preset allows, mostly inside the scratch."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, seed: int, base: str = SCRATCH) -> None:
         self.random = random.Random(seed)
+        self.base = base  # where most paths lie
 
     def one(self, *of: str) -> str:
         return self.random.choice(of)
@@ -281,7 +284,7 @@ class Maker:
         if self.chance(8):
             name += self.one("/", "/.", "//", "/..", "/../b", "/new")
         base = self.one(
-            *(f"{SCRATCH}/" for _ in range(40)),
+            *(f"{self.base}/" for _ in range(40)),
             *(
                 "/tmp/",
                 "/tmp/",
@@ -359,14 +362,23 @@ def build() -> None:
                 os.chown(os.path.join(directory, name), UID, UID, follow_symlinks=False)
 
 
-def seen() -> dict[str, tuple[object, ...]]:
-    """All that must stay: everything below /tmp and /srv that is not in the scratch."""
+def trusting() -> Rules:
+    """Of somebody whose config says `inside = "allow"`."""
+    os.makedirs("/run/config", exist_ok=True)
+    with open("/run/config/config.toml", "w") as file:
+        file.write('[guard]\ninside = "allow"\noutside = "ask"\nnever = ["/srv/outside/sub"]\n')
+    return load(("/run/config/config.toml",)).rules
+
+
+def seen(*spared: str) -> dict[str, tuple[object, ...]]:
+    """All that must stay: everything below /tmp and /srv that is not in the scratch, nor in what is spared."""
     found: dict[str, tuple[object, ...]] = {}
     for top in ("/tmp", "/srv"):
         for directory, names, files in os.walk(top):
             if directory == "/tmp":
                 names[:] = [name for name in names if f"/tmp/{name}" not in (SCRATCH, *MINE)]
                 files = [name for name in files if f"/tmp/{name}" not in MINE]
+            names[:] = [name for name in names if f"{directory}/{name}" not in spared]
             for name in (*names, *files):
                 path = os.path.join(directory, name)
                 status = os.lstat(path)
@@ -420,8 +432,11 @@ def _is_alive(group: int) -> bool:
     return True
 
 
-def main(seed: int, runs: int) -> dict[str, object]:
-    maker = Maker(seed)
+def main(seed: int, runs: int, trusts: bool = False) -> dict[str, object]:
+    maker = Maker(seed, PROJECT if trusts else SCRATCH)
+    spared = (PROJECT,) if trusts else ()
+    sets_of_rules = (trusting(),) if trusts else (RULES, LEADING)
+    bases: dict[str, int] = {}
     asked = ran = 0
     bad: list[dict[str, object]] = []
     verdicts: dict[str, int] = {}
@@ -429,7 +444,7 @@ def main(seed: int, runs: int) -> dict[str, object]:
     shells: dict[str, int] = {}
     put_programs()
     build()
-    before = seen()
+    before = seen(*spared)
     while ran < runs and asked < runs * 60:
         asked += 1
         command, cwd, keeps = maker.line(), maker.one(*CWDS), maker.chance(75)
@@ -443,19 +458,20 @@ def main(seed: int, runs: int) -> dict[str, object]:
             environ={name.encode(): value.encode() for name, value in environ.items()},
             owns=lambda path: path in MINE,
         )  # fmt: skip
-        rules = maker.random.choice((RULES, LEADING))
+        rules = maker.random.choice(sets_of_rules)
         decision = evaluate(ToolCall("fuzz", "shell", command=command, cwd=cwd), rules, context)
         verdicts[decision.verdict] = verdicts.get(decision.verdict, 0) + 1
         if decision.verdict != "allow":
             continue
         ran += 1
+        bases[decision.basis] = bases.get(decision.basis, 0) + 1
         for argv, _, _ in decision.commands:
             if argv:
                 programs[argv[0]] = programs.get(argv[0], 0) + 1
         # an agent that may drop the rewrite is played by one that does
         run(decision.rewritten or command if keeps else command, cwd, shell, environ)
         shells[shell] = shells.get(shell, 0) + 1
-        after = seen()
+        after = seen(*spared)
         if after != before:
             changed = sorted(path for path in {*before, *after} if before.get(path) != after.get(path))
             bad.append(
@@ -470,10 +486,11 @@ def main(seed: int, runs: int) -> dict[str, object]:
                 }
             )
         build()
-        before = seen()
-    return {"asked": asked, "ran": ran, "verdicts": verdicts, "programs": programs, "shells": shells, "bad": bad}
+        before = seen(*spared)
+    found = {"asked": asked, "ran": ran, "verdicts": verdicts, "programs": programs, "shells": shells, "bad": bad}
+    return {**found, "bases": bases}
 
 
 if __name__ == "__main__":
     assert os.getpid() == 1, "only in a pid namespace of its own"
-    print(json.dumps(main(int(sys.argv[1]), int(sys.argv[2]))))
+    print(json.dumps(main(int(sys.argv[1]), int(sys.argv[2]), "trusted" in sys.argv)))

@@ -49,8 +49,8 @@ def in_jail(script: str, *words: str) -> Any:
     return json.loads(done.stdout)
 
 
-def fuzz(seed: int, runs: int) -> dict[str, object]:
-    return in_jail(JAIL, str(WORKER), str(seed), str(runs))  # type: ignore[no-any-return]
+def fuzz(seed: int, runs: int, *how: str) -> dict[str, object]:
+    return in_jail(JAIL, str(WORKER), str(seed), str(runs), *how)  # type: ignore[no-any-return]
 
 
 def check(result: dict[str, object], runs: int) -> None:
@@ -62,6 +62,7 @@ def check(result: dict[str, object], runs: int) -> None:
     shells = result["shells"]
     assert isinstance(shells, dict)
     assert len(shells) > 1  # bash and dash are on every machine that we test on; zsh where it is installed
+    assert result["bases"] == {"proven": runs}
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a mount namespace")
@@ -74,3 +75,11 @@ def test_nothing_outside_the_scratch_changes_by_a_command_that_was_allowed() -> 
 @pytest.mark.parametrize("seed", range(100, 110))
 def test_nothing_outside_the_scratch_changes_by_thousands_of_commands_that_were_allowed(seed: int) -> None:
     check(fuzz(seed, 3000), 3000)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="needs root to make a mount namespace")
+def test_what_is_trusted_changes_nothing_outside_the_project_and_the_scratch() -> None:
+    result = fuzz(1, 120, "trusted")
+    assert result["bad"] == [] and result["ran"] == 120
+    bases = result["bases"]
+    assert isinstance(bases, dict) and bases["trusted"] > 30

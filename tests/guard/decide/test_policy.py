@@ -180,6 +180,14 @@ NOT_TRUSTED = [
     "awk 'BEGIN { system(\"x\") }'",
     "perl -e 1",
     "GIT_DIR=x git status",
+    "git grep -Orm x",
+    "rg --pre rm x src",
+    "sort --compress-program=rm a",
+    "tar --to-command=rm -xf a.tar",
+    "tox -e publish",
+    "python3 manage.py migrate",
+    "gcc -o/etc/x a.c",
+    "make -C/etc",
     "rm() { x; }; rm a",
 ]
 NEVER = [

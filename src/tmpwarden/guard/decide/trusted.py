@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 ROOTS = ("@scratch", "@project")
 _FETCHING = names("curl wget yq yes")
 _FILES = READABLE - _FETCHING | names(
-    "ln fd bat tree patch grep ag ack realpath readlink shellcheck git-grep column nproc arch locale tty"
+    "ln tree patch grep ag ack realpath readlink shellcheck git-grep column nproc arch locale tty"
 )
 _CHECKS = names(
     "pytest tox nox mypy pyright basedpyright flake8 pylint ruff black isort tsc eslint prettier stylelint biome jest "
@@ -40,6 +40,17 @@ _SUBCOMMANDS = {
     "deno": names("test check lint fmt"),
     **dict.fromkeys(("npm", "pnpm", "yarn", "bun"), names("test t run start ls list outdated why")),
 }
+# options of programs that otherwise read: git grep -O, rg --pre, fd -x, sort --compress-program, tar -I
+_RUNNING = (
+    "--open-files",
+    "--pre",
+    "--exec",
+    "--compress-prog",
+    "--to-command",
+    "--use-compress",
+    "--pager",
+    "--ext-diff",
+)
 # words behind `make`, `npm run` and the like that mean more than this project
 _FAR = (
     "deploy",
@@ -129,7 +140,7 @@ def _named(simple: Simple) -> "list[str]":
     """Words that look like a path elsewhere, also behind `=`, whatever the program makes of them."""
     found = []
     for word in simple.argv[1:]:
-        for piece in {word or "", (word or "").rpartition("=")[2]}:
+        for piece in {word or "", (word or "").rpartition("=")[2], (word or "")[2:] if (word or "")[:1] == "-" else ""}:
             if piece[:1] in ("/", "~") or ".." in piece.split("/"):
                 found.append(normalised(joined(simple.cwd, piece) or "/"))
     return [path for path in found if not is_sink(path)]
@@ -138,12 +149,14 @@ def _named(simple: Simple) -> "list[str]":
 def _is_local(simple: Simple) -> bool:
     name = simple.name or ""
     words = [word or "" for word in simple.argv[1:]]
+    if any(word.startswith(_RUNNING) or (name == "git" and word[:2] == "-O") for word in words):
+        return False
     if name in _FILES:
         return name not in READABLE or is_readable(simple)
+    if name != "git" and any(far in word.lower() for word in words for far in _FAR):
+        return False
     if name in _CHECKS:
         return True
-    if any(far in word.lower() for word in words for far in _FAR) and (name in _BUILDS or name in _SUBCOMMANDS):
-        return False
     if name in _BUILDS:
         return "-E" not in words and not any(word in _INPUT for word in words)
     if name in _SCRIPTS:
