@@ -17,6 +17,7 @@ BY_PATH = {
     ("oskit/files/opening.py", "entry_names"): "whatever its caller names, and that is asked here as well",
     ("oskit/files/places.py", "_is_empty_dir"): "a .git in a temp root: looked at, never written",
     ("oskit/files/dated.py", "dated_tree"): "what a command said that it makes: looked at, never written",
+    ("oskit/files/disk.py", "entries"): "names in the scratch, told to a model: nothing is opened",
     ("oskit/files/disk.py", "startup_paths"): "what a shell reads at its start: looked at, never written",
     ("oskit/files/walk.py", "bytes_at"): "whatever is weighed for a person: looked at, never written",
     ("sweep/find/kept_state.py", "_files"): "what agents keep in the home: sized, never written",
