@@ -24,12 +24,12 @@ _MISSING = {
     "_socket": "SOCK_CLOEXEC SOCK_NONBLOCK SO_PEERCRED AF_NETLINK AF_PACKET",
     "time": "CLOCK_BOOTTIME CLOCK_TAI pthread_getcpuclockid",
 }
-TURN = f"""
+TURN = """
 
 def _turn_into_a_mac():
     import sys
     sys.platform = "darwin"
-    missing = {_MISSING!r}
+    missing, given = @MISSING@, @GIVEN@
 
     def without(module):
         for name in missing.get(module.__name__, "").split():
@@ -37,7 +37,7 @@ def _turn_into_a_mac():
 
     class Loads:  # the others are extensions, and it is too early to load those
         def find_spec(self, name, path=None, target=None):
-            if name not in missing:
+            if name not in missing and name not in given:
                 return None
             for finder in sys.meta_path:
                 found = None if finder is self else finder.find_spec(name, path, target)
@@ -55,6 +55,7 @@ def _turn_into_a_mac():
         def exec_module(self, module):
             self.real.exec_module(module)
             without(module)
+            vars(module).update(given.get(module.__name__, {}))
 
         def create_module(self, spec):
             return self.real.create_module(spec)
@@ -69,12 +70,14 @@ _turn_into_a_mac()
 """
 
 
-def encodings_beside(library: Path, place: Path) -> Path:
-    """A copy of `library`'s encodings in `place`, to be mounted over them."""
+def encodings_beside(library: Path, place: Path, libproc: str = "") -> Path:
+    """A copy of `library`'s encodings in `place`, to be mounted over them. `libproc`: what this Mac has as its library
+    (fakeproc.c); without it there is none."""
+    given = {"tmpwarden.oskit.system.darwin.libproc": {"LIBRARY": libproc}} if libproc else {}
     copy = place / library.name
     shutil.copytree(library / "encodings", copy, ignore=shutil.ignore_patterns("__pycache__"))
     with (copy / "__init__.py").open("a") as file:
-        file.write(TURN)
+        file.write(TURN.replace("@MISSING@", repr(_MISSING)).replace("@GIVEN@", repr(given)))
     return copy
 
 
