@@ -7,15 +7,16 @@ import posix
 import time
 
 from ..bundle import refuse_strangers, state_dir
+from ..small_files import APPENDED, REPLACED, read_text, write
 from ..small_files import session_key as session_key
 
 OFF = "off"  # below the configuration directory; `tmpwarden off` makes it
 MARKERS, CLEAN, BIRTHS, ROOM = "markers.due", "clean.due", "births.seen", "room.due"
-LOW = "room.low"  # its size: so many bytes must be free, or what grows is looked at
+LOW = "room.low"  # so many bytes must be free, or what grows is looked at
 STEP_BYTES = 1 << 30
 MARKERS_EVERY_S, CLEAN_EVERY_S, ROOM_EVERY_S = 60.0, 3600.0, 30.0
 FARTHEST_S = 7 * 86400.0  # a due time beyond comes from a wrong clock
-_LONGEST_NOTE = 600
+_LONGEST_NOTE, _LONGEST_NUMBER = 600, 32
 _TOLD_LATELY_S = 900.0
 _BIRTHS_EVERY_S = 30.0  # for calls that do not speak of the temp root: agents put markers of their own there
 _LONGEST_LOG = 1 << 18
@@ -209,31 +210,24 @@ def saw_root(notes: str, root: str) -> int:
 
 
 def is_filling(notes: str, environ: dict[bytes, bytes]) -> bool:
-    """Whether the temp root has lost as much room since the last look as is worth another one: two stats."""
-    low = status(f"{notes}/{LOW}")
-    if low is None:
+    """Whether the temp root has lost as much room since the last look as is worth another one."""
+    noted = read_text(f"{notes}/{LOW}", _LONGEST_NUMBER)
+    if not noted.isdecimal():
         return False
     free = _free_bytes(temp_root(environ))
-    return free is not None and free < low.st_size
+    return free is not None and free < int(noted)
 
 
 def note_room(notes: str, root: str, step_bytes: int = STEP_BYTES) -> None:
-    """How much room is there now, less what may be lost before the next look: the size of a sparse file, so that a
-    stat tells it."""
+    """How much room is there now, less what may be lost before the next look."""
     free = _free_bytes(root)
     if free is None:
         return
     try:
         make(notes)
-        fd = posix.open(f"{notes}/{LOW}", posix.O_WRONLY | posix.O_CREAT | posix.O_CLOEXEC | posix.O_NOFOLLOW, 0o600)
     except OSError:
         return
-    try:
-        posix.ftruncate(fd, max(0, free - step_bytes))
-    except OSError:
-        pass  # more room than a file can be long
-    finally:
-        posix.close(fd)
+    write(f"{notes}/{LOW}", b"%d" % max(0, free - step_bytes), REPLACED)
 
 
 def has_room_noted(notes: str) -> bool:
@@ -265,8 +259,6 @@ def log(notes: str, line: str) -> None:
 
 
 def _append(path: str, text: str) -> None:
-    from ..small_files import APPENDED, write
-
     try:
         make(path.rpartition("/")[0])
     except OSError:
