@@ -168,7 +168,28 @@ class Format:
     variables: tuple[str, ...]  # that name another place
 
 
+# Containers that run on this machine: for agents whose sessions are such. A daemon of root's starts them, so nothing in
+# there descends from us or shows us what it has mounted; but each has a process that watches over it.
+
+_WATCHERS = ("containerd-shim", "docker-containe", "conmon", "runc", "crun")
+_MACHINES = ("com.docker", "qemu-system", "limactl", "colima", "vfkit", "krunkit", "podman", "container-run")
+
+
+def _read_containers(_: Iterable[str], unread: list[str]) -> tuple[RegistryEntry, ...]:
+    """Any of them may be of any session."""
+    found = procs.processes()
+    if found is None:
+        unread.append("processes cannot be listed, so a container may run")
+        return ()
+    return tuple(
+        RegistryEntry("", each.pid, machine="a container", source=f"container of {each.command} ({each.pid})")
+        for each in found.values()
+        if each.command.startswith(_WATCHERS + _MACHINES)
+    )
+
+
 FORMATS = {
+    "containers": Format(_read_containers, "", ()),
     "claude-sessions": Format(_read_claude, ".claude", ("CLAUDE_CONFIG_DIR",)),
     "copilot-locks": Format(_read_copilot, ".copilot", ("COPILOT_HOME",)),
     "opencode-locks": Format(
