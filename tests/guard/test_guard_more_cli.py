@@ -85,7 +85,7 @@ def test_verify_says_where_a_rule_of_yours_does_not_do_what_it_says(tmp_path: Pa
     mistakes = data("verify", "--config", str(config))["mistakes"]
     assert [(one["line"], one["message"]) for one in mistakes] == [  # type: ignore[attr-defined]
         (4, "the rule does not cover 'deploy staging'"),
-        (5, "the rule speaks about 'deploy prod --dry-run'"),
+        (5, "the rule covers 'deploy prod --dry-run'"),
     ]
 
 
@@ -298,7 +298,7 @@ def test_what_is_imported_is_read_by_verify_and_means_the_same(
     ids=["default", "onError", "mode", "decision"],
 )
 def test_a_word_that_is_none_is_refused_by_name(document: dict[str, object]) -> None:
-    with pytest.raises(ValueError, match="'maybe' is none of"):
+    with pytest.raises(ValueError, match="'maybe' is not one of"):
         converted(document)
 
 

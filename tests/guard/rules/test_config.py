@@ -54,7 +54,7 @@ def test_without_a_word_about_presets_the_sandbox_is_in_force_and_none_takes_it_
         ("[guard]\ndeny = [\n", None, "", "not TOML"),
         ("[guard]\n\nwrong = 1\n", 3, "guard.wrong", "unknown key"),
         ("[guard]\ndefault = 'allow'\n", 2, "guard.default", "an allow rule must name the command"),
-        ("[guard]\non_error = 'shrug'\n", 2, "guard.on_error", "none of ask, deny, pass"),
+        ("[guard]\non_error = 'shrug'\n", 2, "guard.on_error", "not one of ask, deny, pass"),
         ("[guard]\npreset = 'sandbx'\n", 2, "guard.preset", "there are agents"),
         ("[guard]\ndeny = 'rm'\n", 2, "guard.deny", "must be a list"),
         ("[guard]\nask = [\n  'ls',\n  3,\n]\n", 4, "guard.ask[1]", "must be a table or a string"),
