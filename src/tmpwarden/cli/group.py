@@ -6,7 +6,7 @@ import importlib
 import os
 import re
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from functools import cache, update_wrapper
 from typing import Any
 
@@ -21,6 +21,7 @@ from .kinds import AnsweringPath
 from .paint import fold, width_of
 
 Example = tuple[str, str]  # what to type after `tmpwarden`, what it does
+_HYPHEN = "\u2011"  # where no line may be broken
 _WIDEST = 80  # columns that click writes; less on a narrow terminal
 _FILE = os.path.join(os.path.dirname(__file__), "examples.txt")
 COMPLETION_VARIABLE = "_TMPWARDEN_COMPLETE"
@@ -75,6 +76,7 @@ def common_options() -> list[click.Parameter]:
 
 def with_common_options(command: click.Command, path: str = "") -> click.Command:
     """Add what is not there yet, in every subcommand too: people put `--json` last. And the examples for --help."""
+    command.context_class = _Context
     taken = {name for parameter in command.params for name in parameter.opts}
     command.params += [option for option in common_options() if not taken & set(option.opts)]
     if isinstance(command, click.Group):
@@ -110,6 +112,28 @@ def attach(command: click.Command, path: str) -> None:
     lines = examples().get(path)
     if lines and not command.epilog:
         command.epilog = "\b\nExamples:\n" + "\n".join(_aligned(lines))
+
+
+class _Formatter(click.HelpFormatter):
+    """click's, which breaks no word at its hyphen and leaves text room beside options on a narrow terminal."""
+
+    def write_text(self, text: str) -> None:
+        super().write_text(_whole(text))
+
+    def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
+        told = [(name, _whole(text)) for name, text in rows]
+        super().write_dl(told, min(col_max, self.width * 2 // 5), col_spacing)
+
+    def getvalue(self) -> str:
+        return super().getvalue().replace(_HYPHEN, "-")
+
+
+class _Context(click.Context):
+    formatter_class = _Formatter
+
+
+def _whole(text: str) -> str:
+    return re.sub(r"(?<=\w)-(?=\w)", _HYPHEN, text)
 
 
 def columns() -> int:

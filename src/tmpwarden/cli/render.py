@@ -217,7 +217,8 @@ def listed(found: Sequence[Line]) -> Iterator[str]:
                     yield f"{head}  {paint(path, 'command')}"
                 else:  # a path is never cut: it is there to be copied
                     yield head
-                    yield paint(_INDENT * 2 + path, "command")
+                    is_path = not each.path.endswith(")")  # else `DIR/ (12 files such as NAME)`, which may be folded
+                    yield paint(_INDENT * 2 + path, "command") if is_path else _INDENT * 2 + path
 
 
 def _directory_of(found: Sequence[Line]) -> str:

@@ -61,7 +61,7 @@ def _painted(columns: Sequence[str], rows: Sequence[Row]) -> Iterator[str]:
         for rest in more:
             yield paint(" " * indent + rest, row.style)
         if row.path:
-            yield paint(" " * (widths[0] + 2) + row.path, row.style or "command")
+            yield _path_line(" " * (widths[0] + 2) + row.path, row, paint)
 
 
 def _stacked(columns: Sequence[str], rows: Sequence[Row], paint: Painter) -> Iterator[str]:
@@ -88,7 +88,12 @@ def _stacked(columns: Sequence[str], rows: Sequence[Row], paint: Painter) -> Ite
         ):
             yield paint(line, row.style)
         if row.path:
-            yield paint("  " + row.path, row.style or "command")
+            yield _path_line("  " + row.path, row, paint)
+
+
+def _path_line(text: str, row: Row, paint: Painter) -> str:
+    """Painted as one piece, which is never folded; `DIR/ (12 files such as NAME)` is words, and may be."""
+    return text if row.path.endswith(")") else paint(text, row.style or "command")
 
 
 def _titles(columns: Sequence[str]) -> tuple[str, ...]:

@@ -35,5 +35,5 @@ def _context_of(root: click.Context, words: tuple[str, ...]) -> click.Context:
             known = group.list_commands(found) if isinstance(group, click.Group) else []
             sentence = f"{found.command_path!r} has no command {word!r}{did_you_mean(word, known)}"
             raise click.UsageError(sentence, found)
-        found = click.Context(below, info_name=word, parent=found, **below.context_settings)
+        found = below.context_class(below, info_name=word, parent=found, **below.context_settings)
     return found
