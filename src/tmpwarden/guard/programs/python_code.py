@@ -106,38 +106,15 @@ def _walk(node: Node) -> Iterator[Node]:
                 yield from _walk(inner)
 
 
-class _Reader:
-    """Nodes are those of the module `ast`, which is never imported: they are known by the names of their classes."""
+class _Names:
+    """What names of the code stand for."""
 
-    def __init__(self, tree: Node, places: Places) -> None:
-        self.nodes = list(_walk(tree))
-        self.places = places
-        self.found: list[Argument] = []
+    def __init__(self) -> None:
         self.modules: dict[str, str] = {}  # name here -> module
         self.taken: dict[str, tuple[str, str]] = {}  # name here -> (module, name there)
         self.bound: dict[str, list[Node]] = {}  # name here -> what it is given; None: not known
-        self.called = {id(node.func) for node in self.nodes if _is(node, "Call")}
-        self.asked = {id(node.value) for node in self.nodes if _is(node, "Attribute")}
-        self.depth = 0
 
-    def told(self) -> list[Argument]:
-        for node in self.nodes:
-            self._bind(node)
-        if any(name in ("open", "getattr", "vars", "str") for name in (*self.bound, *self.modules)):
-            raise _HiddenError
-        for node in self.nodes:
-            kind = type(node).__name__
-            if kind == "Name":
-                self._look_at_name(node)
-            elif kind == "Attribute":
-                self._look_at_attribute(node)
-            elif kind == "Call":
-                self._look_at_call(node)
-        return self.found
-
-    # names
-
-    def _bind(self, node: Node) -> None:
+    def bind(self, node: Node) -> None:
         kind = type(node).__name__
         if kind == "Import":
             for one in node.names:
@@ -181,7 +158,7 @@ class _Reader:
             self.bound.setdefault(target.id, []).append(value)
         elif _is(target, "Tuple", "List"):
             elements = value.elts if _is(value, "Tuple", "List") and len(value.elts) == len(target.elts) else None
-            if elements is None and _is(value, "Call") and self._name_of(value.func) == "mkstemp":
+            if elements is None and _is(value, "Call") and self.name_of(value.func) == "mkstemp":
                 elements = [None, value]
             for at, one in enumerate(target.elts):
                 self._give(one, elements[at] if elements is not None else None)
@@ -196,7 +173,7 @@ class _Reader:
         if _is(target, "Name"):
             self.bound.setdefault(target.id, []).append(source)
             return
-        name = self._name_of(source.func) if _is(source, "Call") else ""
+        name = self.name_of(source.func) if _is(source, "Call") else ""
         inner = source.args if name in ("enumerate", "zip", "walk") else []
         if _is(target, "Tuple") and name == "enumerate" and inner and len(target.elts) == 2:
             self._give(target.elts[0], None)
@@ -210,44 +187,206 @@ class _Reader:
         else:
             self._give(target, None)
 
-    def _name_of(self, node: Node) -> str:
+    def name_of(self, node: Node) -> str:
         """The last part of what is called, by the name that it has in its module."""
         if _is(node, "Name"):
             return self.taken[node.id][1] if node.id in self.taken else str(node.id)
         return str(node.attr) if _is(node, "Attribute") else ""
 
-    def _module_of(self, node: Node) -> str:
+    def module_of(self, node: Node) -> str:
         """The module that a function is taken from, "" where it is a method or of this code."""
         if _is(node, "Name"):
             return self.taken[node.id][0] if node.id in self.taken else ""
         if _is(node, "Attribute") and _is(node.value, "Name"):
             return self.modules.get(node.value.id, "")
         if _is(node, "Attribute") and _is(node.value, "Attribute"):  # os.path
-            inner = self._module_of(node.value)
+            inner = self.module_of(node.value)
             return f"{inner}.{node.value.attr}" if inner else ""
         return ""
 
+
+class _Values:
+    """What an expression may hold: paths; None where that is not known."""
+
+    def __init__(self, names: _Names, places: Places) -> None:
+        self.names = names
+        self.places = places
+        self.depth = 0
+
+    def of(self, node: Node) -> list[Field] | None:
+        self.depth += 1
+        try:
+            if node is None or self.depth > _MAX_DEPTH:
+                return None
+            found = self._values_of(node, type(node).__name__)
+            return None if found is None or len(found) > _MAX_VALUES else found
+        finally:
+            self.depth -= 1
+
+    def _values_of(self, node: Node, kind: str) -> list[Field] | None:
+        if kind == "Constant":
+            return [Field(node.value, None)] if isinstance(node.value, str) and "\0" not in node.value else None
+        if kind == "JoinedStr":
+            return _joined([self.of(one) for one in node.values])
+        if kind == "FormattedValue":
+            return self.of(node.value)
+        if kind == "Name":
+            given = self.names.bound.get(node.id)
+            return _union([self.of(one) for one in given]) if given else None
+        if kind in ("List", "Tuple", "Set"):
+            return _union([self.of(one) for one in node.elts]) if node.elts else None
+        if kind == "IfExp":
+            return _union([self.of(node.body), self.of(node.orelse)])
+        if kind == "BoolOp":
+            return _union([self.of(one) for one in node.values])
+        if kind in ("ListComp", "GeneratorExp", "SetComp"):
+            return self.of(node.elt)
+        if kind == "NamedExpr":
+            return self.of(node.value)
+        if kind == "Subscript":
+            if _is(node.value, "Attribute") and node.value.attr == "environ" and _is(node.slice, "Constant"):
+                return self._variable(node.slice.value)
+            return self.of(node.value) if not _is(node.value, "Dict") else None
+        if kind == "BinOp":
+            return self._calculated(node)
+        if kind == "Attribute":
+            if node.attr == "executable" and _is(node.value, "Name") and self.names.modules.get(node.value.id) == "sys":
+                return [Field("python3", None)]
+            base = self.of(node.value)
+            if node.attr == "parent" and base is not None:
+                return [_directory_of(one) for one in base]
+            return base if node.attr in ("name", "value") and _is_made_by(self.names, node.value) else None
+        return self._returned(node) if kind == "Call" else None
+
+    def _calculated(self, node: Node) -> list[Field] | None:
+        operator = type(node.op).__name__
+        left, right = self.of(node.left), self.of(node.right)
+        if operator == "Add":
+            return _joined([left, right])
+        if operator == "Div":
+            return _below(left, right)
+        if operator == "Mod" and left is not None:
+            return [_up_to(one, "%") for one in left]
+        return None
+
+    def _returned(self, call: Node) -> list[Field] | None:
+        name, module = self.names.name_of(call.func), self.names.module_of(call.func)
+        of: Node = call.func.value if _is(call.func, "Attribute") and not module else None
+        first: Node = call.args[0] if call.args else None
+        if name in _TEMPORARY:
+            inside = _named(call, "dir")
+            base = self.of(inside[0]) if inside else [Field(self.places.temp, None)]
+            return base if name == "gettempdir" else _below(base, [Field("tmp.python", None)])
+        if name == "text" and "sqlalchemy" in module:
+            return self.of(first)
+        if name in ("getcwd", "cwd"):
+            return [Field(".", None)]
+        if name == "home" and not call.args:
+            return [Field(self.places.home, None)]
+        if name in ("getenv", "get") and (
+            name == "getenv" or (_is(of, "Attribute") and of.attr == "environ") or module
+        ):
+            return self._variable(first.value) if _is(first, "Constant") else None
+        if name == "expanduser":
+            inner = self.of(of if of is not None else first)
+            return None if inner is None else [_from_home(one, self.places.home) for one in inner]
+        if name in ("Path", "PurePath", "PosixPath", "join", "joinpath"):
+            parts = [of, *call.args] if name == "joinpath" else call.args
+            if name == "join" and of is not None and module == "":
+                return None  # of a string
+            result: list[Field] | None = [Field(".", None)] if not parts else self.of(parts[0])
+            for part in parts[1:]:
+                result = _below(result, self.of(part))
+            return result
+        if name in (
+            "str",
+            "fspath",
+            "abspath",
+            "realpath",
+            "normpath",
+            "sorted",
+            "list",
+            "set",
+            "tuple",
+            "reversed",
+            "iter",
+            "next",
+        ):
+            return self.of(first)
+        if of is not None and name in ("resolve", "absolute", "as_posix", "strip", "rstrip"):
+            return self.of(of)
+        if name in ("rglob", "iterdir") or (name == "glob" and of is not None):
+            return _below(self.of(of), None)
+        if name in ("glob", "iglob"):
+            inner = self.of(first)
+            return None if inner is None else [_pattern(one) for one in inner]
+        if name in ("walk", "scandir"):
+            return _below(self.of(first), None) if first is not None else _below([Field(".", None)], None)
+        if name == "dirname":
+            inner = self.of(first)
+            return None if inner is None else [_directory_of(one) for one in inner]
+        if name in ("with_suffix", "with_name", "with_stem") or (name == "replace" and _are_plain(call.args)):
+            inner = self.of(of)
+            return None if inner is None else _below([_directory_of(one) for one in inner], None)
+        if name == "format" and of is not None:
+            inner = self.of(of)
+            return None if inner is None else [_up_to(one, "{") for one in inner]
+        return None
+
+    def _variable(self, name: object) -> list[Field] | None:
+        if name == "HOME":
+            return [Field(self.places.home, None)]
+        return [Field(self.places.temp, None)] if name in ("TMPDIR", "TMP", "TEMP") else None
+
+
+class _Reader:
+    """Nodes are those of the module `ast`, which is never imported: they are known by the names of their classes."""
+
+    def __init__(self, tree: Node, places: Places) -> None:
+        self.nodes = list(_walk(tree))
+        self.places = places
+        self.names = _Names()
+        self.values = _Values(self.names, places)
+        self.found: list[Argument] = []
+        self.called = {id(node.func) for node in self.nodes if _is(node, "Call")}
+        self.asked = {id(node.value) for node in self.nodes if _is(node, "Attribute")}
+
+    def told(self) -> list[Argument]:
+        for node in self.nodes:
+            self.names.bind(node)
+        if any(name in ("open", "getattr", "vars", "str") for name in (*self.names.bound, *self.names.modules)):
+            raise _HiddenError
+        for node in self.nodes:
+            kind = type(node).__name__
+            if kind == "Name":
+                self._look_at_name(node)
+            elif kind == "Attribute":
+                self._look_at_attribute(node)
+            elif kind == "Call":
+                self._look_at_call(node)
+        return self.found
+
     def _look_at_name(self, node: Node) -> None:
-        name = self._name_of(node)
+        name = self.names.name_of(node)
         if name in _HIDING or (name[:2] == "__" and name not in _DUNDERS):
             raise _HiddenError
         is_called = id(node) in self.called
         if name == "open" and not is_called:
             raise _HiddenError  # by another name it could be told to write
-        if node.id in self.taken and not is_called and self._writes(name):
+        if node.id in self.names.taken and not is_called and self._writes(name):
             raise _HiddenError
-        if self.modules.get(node.id) in _KEPT and id(node) not in self.asked and not _is(node.ctx, "Store"):
+        if self.names.modules.get(node.id) in _KEPT and id(node) not in self.asked and not _is(node.ctx, "Store"):
             raise _HiddenError
         if name in ("getattr", "vars") and not is_called:
             raise _HiddenError
 
     def _look_at_attribute(self, node: Node) -> None:
         name = node.attr
-        if name in _HIDING and not (name == "compile" and self._module_of(node) in ("re", "regex", "")):
+        if name in _HIDING and not (name == "compile" and self.names.module_of(node) in ("re", "regex", "")):
             raise _HiddenError
         if name in _DELETING or name in _RUNNING or (name[:2] == "__" and name not in _DUNDERS):
             raise _HiddenError
-        module = self._module_of(node)
+        module = self.names.module_of(node)
         if name == "remove" and module:
             raise _HiddenError
         if name in _INNER:
@@ -274,7 +413,7 @@ class _Reader:
     # calls
 
     def _look_at_call(self, call: Node) -> None:
-        name, module = self._name_of(call.func), self._module_of(call.func)
+        name, module = self.names.name_of(call.func), self.names.module_of(call.func)
         if name in ("getattr", "vars") and not module:
             self._look_at_reach(name, call)
         elif name == "open":
@@ -319,20 +458,20 @@ class _Reader:
             raise _HiddenError
         elif name not in _LOOKING and name not in _TEMPORARY:
             for value in (*call.args, *[one.value for one in call.keywords]):
-                for field in self._values(value) or ():
+                for field in self.values.of(value) or ():
                     text = field.stem or ""
                     if is_outside(text, self.places) and not text.startswith(self.places.temp + "/"):
                         self._note(WRITE, field)
 
     def _is_tree(self, node: Node) -> bool:
         """Of XML: its write() takes the name of a file."""
-        given = self.bound.get(node.id, []) if _is(node, "Name") else [node]
-        return any(_is(one, "Call") and self._name_of(one.func) in ("parse", "ElementTree") for one in given)
+        given = self.names.bound.get(node.id, []) if _is(node, "Name") else [node]
+        return any(_is(one, "Call") and self.names.name_of(one.func) in ("parse", "ElementTree") for one in given)
 
     def _look_at_reach(self, name: str, call: Node) -> None:
         """getattr(x, "name") is x.name; any other way may reach anything."""
         inner: Node = call.args[0] if call.args else None
-        module = self.modules.get(inner.id, "") if _is(inner, "Name") else ""
+        module = self.names.modules.get(inner.id, "") if _is(inner, "Name") else ""
         if name == "vars":
             if not call.args or module in _KEPT or module == "sys":
                 raise _HiddenError
@@ -381,12 +520,12 @@ class _Reader:
             raise _HiddenError
         words = []
         for element in given.elts:
-            values = [] if _is(element, "Starred") else self._values(element) or []
+            values = [] if _is(element, "Starred") else self.values.of(element) or []
             if len(values) != 1 or values[0].text is None:
                 raise _HiddenError
             words.append(quoted(values[0].text))
         for where in _named(call, "cwd"):
-            values = self._values(where) or []
+            values = self.values.of(where) or []
             if len(values) != 1 or values[0].text is None:
                 raise _HiddenError
             words = ["cd", quoted(values[0].text), "&&", *words]
@@ -406,14 +545,14 @@ class _Reader:
         self._tell(WRITE, both[1:])
 
     def _look_at_sql(self, call: Node) -> None:
-        for field in self._values(call.args[0]) or [Field(None, None)] if call.args else ():
+        for field in self.values.of(call.args[0]) or [Field(None, None)] if call.args else ():
             text = (field.stem or "").lstrip().lower()
             if not text or any(word in text for word in _TAKING_AWAY):
                 raise _HiddenError
 
     def _tell(self, mode: str, nodes: list[Node]) -> None:
         for node in nodes:
-            fields = self._values(node) if node is not None else None
+            fields = self.values.of(node) if node is not None else None
             if fields is None:
                 if _is_stream(node):
                     continue
@@ -423,133 +562,6 @@ class _Reader:
 
     def _note(self, mode: str, field: Field) -> None:
         self.found.append(Argument(field, 0, mode))
-
-    # what an expression may hold: paths; None where that is not known
-
-    def _values(self, node: Node) -> list[Field] | None:
-        self.depth += 1
-        try:
-            if node is None or self.depth > _MAX_DEPTH:
-                return None
-            found = self._values_of(node, type(node).__name__)
-            return None if found is None or len(found) > _MAX_VALUES else found
-        finally:
-            self.depth -= 1
-
-    def _values_of(self, node: Node, kind: str) -> list[Field] | None:
-        if kind == "Constant":
-            return [Field(node.value, None)] if isinstance(node.value, str) and "\0" not in node.value else None
-        if kind == "JoinedStr":
-            return _joined([self._values(one) for one in node.values])
-        if kind == "FormattedValue":
-            return self._values(node.value)
-        if kind == "Name":
-            given = self.bound.get(node.id)
-            return _union([self._values(one) for one in given]) if given else None
-        if kind in ("List", "Tuple", "Set"):
-            return _union([self._values(one) for one in node.elts]) if node.elts else None
-        if kind == "IfExp":
-            return _union([self._values(node.body), self._values(node.orelse)])
-        if kind == "BoolOp":
-            return _union([self._values(one) for one in node.values])
-        if kind in ("ListComp", "GeneratorExp", "SetComp"):
-            return self._values(node.elt)
-        if kind == "NamedExpr":
-            return self._values(node.value)
-        if kind == "Subscript":
-            if _is(node.value, "Attribute") and node.value.attr == "environ" and _is(node.slice, "Constant"):
-                return self._variable(node.slice.value)
-            return self._values(node.value) if not _is(node.value, "Dict") else None
-        if kind == "BinOp":
-            return self._calculated(node)
-        if kind == "Attribute":
-            if node.attr == "executable" and _is(node.value, "Name") and self.modules.get(node.value.id) == "sys":
-                return [Field("python3", None)]
-            base = self._values(node.value)
-            if node.attr == "parent" and base is not None:
-                return [_directory_of(one) for one in base]
-            return base if node.attr in ("name", "value") and _is_made_by(self, node.value) else None
-        return self._returned(node) if kind == "Call" else None
-
-    def _calculated(self, node: Node) -> list[Field] | None:
-        operator = type(node.op).__name__
-        left, right = self._values(node.left), self._values(node.right)
-        if operator == "Add":
-            return _joined([left, right])
-        if operator == "Div":
-            return _below(left, right)
-        if operator == "Mod" and left is not None:
-            return [_up_to(one, "%") for one in left]
-        return None
-
-    def _returned(self, call: Node) -> list[Field] | None:
-        name, module = self._name_of(call.func), self._module_of(call.func)
-        of: Node = call.func.value if _is(call.func, "Attribute") and not module else None
-        first: Node = call.args[0] if call.args else None
-        if name in _TEMPORARY:
-            inside = _named(call, "dir")
-            base = self._values(inside[0]) if inside else [Field(self.places.temp, None)]
-            return base if name == "gettempdir" else _below(base, [Field("tmp.python", None)])
-        if name == "text" and "sqlalchemy" in module:
-            return self._values(first)
-        if name in ("getcwd", "cwd"):
-            return [Field(".", None)]
-        if name == "home" and not call.args:
-            return [Field(self.places.home, None)]
-        if name in ("getenv", "get") and (
-            name == "getenv" or (_is(of, "Attribute") and of.attr == "environ") or module
-        ):
-            return self._variable(first.value) if _is(first, "Constant") else None
-        if name == "expanduser":
-            inner = self._values(of if of is not None else first)
-            return None if inner is None else [_from_home(one, self.places.home) for one in inner]
-        if name in ("Path", "PurePath", "PosixPath", "join", "joinpath"):
-            parts = [of, *call.args] if name == "joinpath" else call.args
-            if name == "join" and of is not None and module == "":
-                return None  # of a string
-            result: list[Field] | None = [Field(".", None)] if not parts else self._values(parts[0])
-            for part in parts[1:]:
-                result = _below(result, self._values(part))
-            return result
-        if name in (
-            "str",
-            "fspath",
-            "abspath",
-            "realpath",
-            "normpath",
-            "sorted",
-            "list",
-            "set",
-            "tuple",
-            "reversed",
-            "iter",
-            "next",
-        ):
-            return self._values(first)
-        if of is not None and name in ("resolve", "absolute", "as_posix", "strip", "rstrip"):
-            return self._values(of)
-        if name in ("rglob", "iterdir") or (name == "glob" and of is not None):
-            return _below(self._values(of), None)
-        if name in ("glob", "iglob"):
-            inner = self._values(first)
-            return None if inner is None else [_pattern(one) for one in inner]
-        if name in ("walk", "scandir"):
-            return _below(self._values(first), None) if first is not None else _below([Field(".", None)], None)
-        if name == "dirname":
-            inner = self._values(first)
-            return None if inner is None else [_directory_of(one) for one in inner]
-        if name in ("with_suffix", "with_name", "with_stem") or (name == "replace" and _are_plain(call.args)):
-            inner = self._values(of)
-            return None if inner is None else _below([_directory_of(one) for one in inner], None)
-        if name == "format" and of is not None:
-            inner = self._values(of)
-            return None if inner is None else [_up_to(one, "{") for one in inner]
-        return None
-
-    def _variable(self, name: object) -> list[Field] | None:
-        if name == "HOME":
-            return [Field(self.places.home, None)]
-        return [Field(self.places.temp, None)] if name in ("TMPDIR", "TMP", "TEMP") else None
 
 
 def _named(call: Node, *keys: str) -> list[Node]:
@@ -566,10 +578,10 @@ def _is_stream(node: Node) -> bool:
     return _is(inner, "Attribute") and inner.attr in ("stdout", "stderr", "buffer", "StringIO", "BytesIO")
 
 
-def _is_made_by(reader: _Reader, node: Node) -> bool:
+def _is_made_by(names: _Names, node: Node) -> bool:
     """f.name of a temporary file; of a path that is only its last part."""
-    given = reader.bound.get(node.id, []) if _is(node, "Name") else [node]
-    return all(_is(one, "Call") and reader._name_of(one.func) in _TEMPORARY for one in given)
+    given = names.bound.get(node.id, []) if _is(node, "Name") else [node]
+    return all(_is(one, "Call") and names.name_of(one.func) in _TEMPORARY for one in given)
 
 
 def _are_plain(nodes: list[Node]) -> bool:
