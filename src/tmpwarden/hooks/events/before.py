@@ -7,6 +7,7 @@ from ...guard.decide.evaluate import evaluate
 from ...guard.decide.filetools import has_rule
 from ...guard.rules.rule import SESSION, Rules
 from ...model.hot import DENY, Decision, ToolCall
+from ...oskit import system
 from ...oskit.files.disk import Disk
 from ...oskit.proc.agent_version import program_of, version_of
 from ...oskit.proc.inherited import inherited_names
@@ -120,7 +121,7 @@ def _made(call: HookCall) -> str | None:
     """A scratch for a session that got none at its start: its hooks came later, or could not have told anybody."""
     from ...errors import TmpwardenError
 
-    if has_no_end(call.state):
+    if not system.hot.TELLS_PROCESSES or has_no_end(call.state):  # there, only a session's start has time to ask
         return None
     try:
         return open_scratch(call).path

@@ -57,11 +57,14 @@ class HookCall:
     def owner_pid(self) -> int:
         """The agent's own process. Where asking the system takes too long for a tool call, its session's start has
         written it down (the claim)."""
-        if not system.hot.TELLS_PROCESSES and self.kind != "start":
-            told = (read(self.claim, 8192) or b"").partition(b" ")[0]
-            if told.isdigit() and len(told) < 10:
-                return int(told)
-        return self.dialect.owner_pid(self.environ, self.payload)
+        if system.hot.TELLS_PROCESSES or self.kind == "start":
+            return self.dialect.owner_pid(self.environ, self.payload)
+        told = (read(self.claim, 8192) or b"").partition(b" ")[0]
+        if told.isdigit() and len(told) < 10:
+            return int(told)
+        found = self.dialect.owner_pid(self.environ, self.payload)
+        _create(self.claim, _claimed(found), self.notes)  # hooks that came after the start: the first call pays for all
+        return found
 
     @property
     def claim(self) -> str:
@@ -72,10 +75,14 @@ class HookCall:
         return text_field(self.payload, *keys)
 
 
+def _claimed(pid: int) -> bytes:
+    return f"{pid} {_SOURCE}".encode("utf-8", "surrogateescape")
+
+
 def is_second(call: HookCall) -> bool:
     """Whether another copy of us already works for this session of this agent process: plugin and settings may both
     call us, and the first to come answers."""
-    mine = f"{call.owner_pid} {_SOURCE}".encode("utf-8", "surrogateescape")
+    mine = _claimed(call.owner_pid)
     path = call.claim
     theirs = read(path, 8192)
     if theirs is None:
