@@ -48,7 +48,7 @@ BROKEN: list[tuple[tuple[str, ...], object, str]] = [
     (("hooks", "answers"), ["allow", "shrug"], "answers does not know 'shrug'"),
     (("hooks", "keeps_rewrite"), "2.1.300", "it must be like"),
     (("hooks", "keeps_rewrite"), ">=new", "it must be like"),
-    (("hooks", "version_from"), ["rumour"], "is none of environment:NAME"),
+    (("hooks", "version_from"), ["rumour"], "is not one of environment:NAME"),
     (("hooks", "tools"), {"Bash": "magic"}, "tools does not know 'magic'"),
     (("hooks", "events"), {"Stop": {"moment": "noon"}}, "moment does not know 'noon'"),
     (("hooks", "events"), {"Stop": {"moment": "stop", "when": 1}}, "an event does not know 'when'"),

@@ -96,17 +96,17 @@ def test_the_guards_part_is_not_ours(config: Path) -> None:
 
 
 BAD = [
-    ('[periodic]\nevery = "often"\n', ":2: periodic.every: often is not an age"),
+    ('[periodic]\nevery = "often"\n', ":2: periodic.every: often is not a duration"),
     ('[periodic]\nevery = "5s"\n', ":2: periodic.every: must be at least 60s"),
     ('[periodic]\nmax_age = "5m"\n', ":2: periodic.max_age: must be at least 1h"),
     ("[periodic]\nenabled = 1\n", ":2: periodic.enabled: must be true or false"),
-    ("[automatic]\nmax = 50\n", ":2: automatic.max: must be a share in quotes"),
-    ('[automatic]\nmax = "0%"\n', ":2: automatic.max: must be a share in quotes"),
+    ("[automatic]\nmax = 50\n", ":2: automatic.max: must be a percentage in quotes"),
+    ('[automatic]\nmax = "0%"\n', ":2: automatic.max: must be a percentage in quotes"),
     ('[keep]\npaths = ["relative"]\n', ":2: keep.paths: must be absolute paths"),
     ('[keep]\npaths = "/a"\n', ":2: keep.paths: must be a list of paths"),
     ('[pressure]\nhigh = "50%"\nlow = "60%"\n', ":3: pressure.low (60%) must be below pressure.high (50%)"),
     ('[rows."claude.x"]\ntier = "auto"\n', ":1: rows.claude.x: tier can only be made stricter"),
-    ('[rows."claude.x"]\nmax_age = 7\n', ":1: rows.claude.x: must be an age in quotes"),
+    ('[rows."claude.x"]\nmax_age = 7\n', ":1: rows.claude.x: must be a duration in quotes"),
     ("[rows.claude]\nenabled = false\n", ":1: rows: write "),
     ("[periodic\n", ":1: not TOML"),
 ]

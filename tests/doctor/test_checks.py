@@ -111,7 +111,7 @@ def test_several_that_could_not_be_put_back_are_named_and_the_remedy_saves_one(r
         (quarantine / name).mkdir()
     (found,) = told(space.check_stuck, root)
     assert found.status == "fail"
-    assert "2 units" in found.summary
+    assert "2 items" in found.summary
     subprocess.run(["sh", "-c", found.remedy], check=True)
     (left,) = os.listdir(quarantine)
     assert [path.name for path in (own_world / "home").glob("*.p")] == list(names - {left})
@@ -138,7 +138,7 @@ def test_hooks_whose_interpreter_is_gone_are_found_in_real_settings(own_world: P
     (python,) = set(re.findall(r"\[ -x (\S+) \]", settings.read_text()))
     settings.write_text(settings.read_text().replace(python, "/usr/bin/python3.0-that-was-removed"))
     assert doctor_says("hooks")[0] == "warn"
-    assert "gone" in doctor_says("hooks")[1]
+    assert "no longer exists" in doctor_says("hooks")[1]
     assert tmpwarden("install", "claude").returncode == 0
     assert doctor_says("hooks")[0] == "ok"
 

@@ -74,8 +74,7 @@ def test_a_start_gives_a_private_scratch_and_tells_the_model(world: Path, agent:
     told = start(world, agent)
     (scratch,) = scratches(world)
     assert told == (
-        f"Temp files: use $TMPDIR ({scratch}). It is deleted after this session; "
-        "put what the user should keep in the project."
+        f"Temp files: use $TMPDIR ({scratch}). It is deleted after this session; files to keep belong in the project."
     )
     assert stat.S_IMODE(scratch.stat().st_mode) == 0o700
     lease = json.loads(scratch.with_name(scratch.name + ".lease").read_text())
@@ -203,7 +202,7 @@ def test_a_lost_scratch_is_told(world: Path, agent: "subprocess.Popen[bytes]") -
     (scratch,) = scratches(world)
     (scratch / "result").write_text("x")
     subprocess.run(["rm", "-rf", str(scratch), f"{scratch}.lease"], check=True)
-    assert "is gone" in start(world, agent, source="resume")
+    assert "was removed" in start(world, agent, source="resume")
 
 
 def test_a_second_copy_of_us_is_inert(world: Path, agent: "subprocess.Popen[bytes]", tmp_path: Path) -> None:

@@ -149,6 +149,7 @@ TABLES: dict[str, str] = {
     "periodic": "Automatic clean-up: by hooks, the timer, and servers that embed tmpwarden.",
     "teardown": "What happens when an orchestrator reports the end of a session.",
     "automatic": "Limits of automatic clean-up.",
+    "macos": "What is not yet proven on enough Macs (docs/macos.md).",
     "pressure": "When a temp directory is nearly full, unused items are removed earlier.",
     "quarantine": "Where removed items are kept for `tmpwarden undo`.",
     "births": "Files that a session created directly in a temp directory and that only it has used.",
@@ -158,7 +159,6 @@ TABLES: dict[str, str] = {
     "run": "Limits of every `tmpwarden run` and of the shell functions; options take precedence.",
     "notify": "A program to run when a temp directory is still full after an automatic clean-up.",
     "worktrees": "Where `tmpwarden worktrees` looks besides agents' own places, and what the timer removes there.",
-    "macos": "What is not yet proven on enough Macs (docs/macos.md).",
     "rescue": "Saving unique work before its directory is removed (`tmpwarden rescue`).",
 }
 

@@ -16,10 +16,9 @@ from .. import render
 from .forest import Key, TreeLine
 
 _GUIDE = 2
-_REASONS_FROM = 76  # columns of a terminal in which the reason fits beside
+_REASONS_FROM = 110  # columns of a terminal in which the reason fits beside
 _AGES_FROM = 60  # in a narrower one names need the room more
-_REASON, _SHORT_REASON = 40, 22  # columns of it; in 80 columns of a terminal the short one
-_LONG_FROM = 110
+_REASON = 40
 _PAGE = 500  # children of one branch that are drawn; the last line brings as many more
 Branch = TreeNode[TreeLine]
 
@@ -133,8 +132,7 @@ class Units(Tree[TreeLine]):
         """As much as the terminal has room for."""
         width = self.size.width
         words = f"{amount:>9} {going:>9} " + (f"{age:>7} " if width >= _AGES_FROM else "")
-        room = _REASON if width >= _LONG_FROM else _SHORT_REASON
-        return words + (_fitted(why, room) if width >= _REASONS_FROM else "")
+        return words + (_fitted(why, _REASON) if width >= _REASONS_FROM else "")
 
 
 _COLOURS = {"removable": "green", "ask": "yellow", "kept": "dim"}
