@@ -26,7 +26,7 @@ def clear_scratches(call: HookCall) -> None:
 
 def look_at_growth(call: HookCall) -> None:
     """Much room has gone since the last look."""
-    background.detach(lambda: _work(call, (_growth,)))
+    background.detach(lambda: _work(call, (_growth,), lock="growth.lock"))  # a clean goes on beside it
 
 
 def _growth(call: HookCall) -> str:
@@ -56,8 +56,8 @@ def _relieved(call: HookCall) -> str:
     return background.clear_the_dead(observe=call.observes, only_if_short=True).relief
 
 
-def _work(call: HookCall, jobs: "tuple[Callable[[HookCall], str], ...]") -> None:
-    with background.Alone(f"{call.notes}/job.lock") as is_alone:
+def _work(call: HookCall, jobs: "tuple[Callable[[HookCall], str], ...]", *, lock: str = "job.lock") -> None:
+    with background.Alone(f"{call.notes}/{lock}") as is_alone:
         for job in jobs if is_alone else ():
             _run_logged(call, job)
 
