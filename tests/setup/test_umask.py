@@ -70,7 +70,9 @@ def agent_runs(home: Path, umask: int, event: str, **more: object) -> str:
     """One hook, by the line that setup wrote."""
     hooks = json.loads((home / ".claude" / "settings.json").read_text())["hooks"]
     payload = {"session_id": SESSION, "hook_event_name": event, "cwd": str(home)} | more
-    env = {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": str(home / "tmp")}
+    # its background job cleans: never the machine's own /tmp
+    roots = str(home / "tmp")
+    env = {"PATH": os.environ["PATH"], "HOME": str(home), "TMPDIR": roots, "TMPWARDEN_ROOTS": roots}
     done = subprocess.run(
         ["sh", "-c", hooks[event][0]["hooks"][0]["command"]],
         input=json.dumps(payload),
