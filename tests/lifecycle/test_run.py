@@ -379,7 +379,7 @@ def test_a_temp_directory_past_its_limit_is_warned_of_and_ends_the_command_with_
     argv = [sys.executable, "-m", "tmpwarden", "run", "--max-bytes", "4M", "--", "sh", "-c", script]
     command = subprocess.Popen(argv, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     assert command.stderr is not None
-    assert "half of --max-bytes 4.0 MB; at this rate it is ended in about" in command.stderr.readline()
+    assert "half of --max-bytes 4.0 MB; at this rate COMMAND is ended in about" in command.stderr.readline()
     go.touch()
     out, said = command.communicate(timeout=60)
     assert "more than --max-bytes 4.0 MB; COMMAND is ended" in said

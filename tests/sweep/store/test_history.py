@@ -274,5 +274,5 @@ def test_doctor_says_what_was_given_back_so_far(root: Path) -> None:
     told = data("doctor", "--no-probe")["diagnoses"]
     assert [each["summary"] for each in told if each["check"] == "forecast"] == [
         f"{root}: its growth is not known yet.",
-        "tmpwarden gave back 12.0 KB, 3 entries so far.",
+        "tmpwarden has freed 12.0 KB, 3 entries so far.",
     ]
