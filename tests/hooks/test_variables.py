@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from tmpwarden.hooks import notebook
 from tmpwarden.setup import apply, runtime
 
 SESSION = "4ccb12f1-61e7-48ad-9bec-1437a2f881f7"
@@ -21,7 +22,6 @@ OF_PROJECT: dict[str, dict[str, str]] = {
     "home": {"HOME": "{evil}"},
     "home-of-the-line": {"TMPWARDEN_SHELL_HOME": "{evil}"},
     "temp-is-home": {"TMPDIR": "{home}"},
-    "temp-is-etc": {"TMPDIR": "/etc"},
     "temp-by-a-link": {"TMPDIR": "{evil}/tmp"},
     "temp-by-dots": {"TMPDIR": "/tmp/..{home}"},
     "roots": {"TMPWARDEN_ROOTS": "{home}"},
@@ -70,6 +70,7 @@ class Guarded:
         target = next(target for target in apply.TARGETS if target.id == agent)
         self.event = target.guard_events[0][0]
         (self.line,) = {line for line in target.commands() if f" {self.event}" in line}
+        self.said({}, "Bash", command="rm -rf /etc/x")  # the session has its scratch here, and gets none elsewhere
 
     def said(self, variables: dict[str, str], tool: str, **given: str) -> str:
         call = {
@@ -113,3 +114,10 @@ def test_a_home_that_a_project_set_is_what_the_line_means(own_world: Path, monke
     assert guarded.said({}, "Bash", command="rm -rf ~/photos") == "ask"
     assert guarded.said({"HOME": "/srv"}, "Bash", command="rm -rf ~/photos") == "ask"
     assert guarded.said({"HOME": ""}, "Bash", command="rm -rf ~/photos") == "ask"
+
+
+@pytest.mark.parametrize("root", ["/etc", "/usr/local", "/home/u", "/home", "/tmp/../etc", "/var/spool"])
+def test_a_directory_is_no_temp_root_because_a_variable_says_so(root: str) -> None:
+    for variable in (b"TMPDIR", b"TMPWARDEN_ROOTS"):
+        environ = {b"HOME": b"/home/u", variable: root.encode()}
+        assert set(notebook.shared_roots(environ)) <= {"/tmp", "/var/tmp", "/dev/shm"}
