@@ -22,7 +22,17 @@ from tmpwarden.oskit import system
 from tmpwarden.oskit.proc import grip, procs, vitals
 from tmpwarden.oskit.proc.connections import Connections
 from tmpwarden.oskit.proc.holders import Holders
-from tmpwarden.oskit.system.darwin import entries, family, identities, libproc, looking, mounting, processes, proof
+from tmpwarden.oskit.system.darwin import (
+    entries,
+    everybody,
+    family,
+    identities,
+    libproc,
+    looking,
+    mounting,
+    processes,
+    proof,
+)
 from tmpwarden.oskit.system.darwin import layouts as at
 
 SESSION = "SESSION_OF_A_TEST"
@@ -80,6 +90,14 @@ def test_an_item_is_in_use_by_whatever_spelling_it_is_asked_about(unit: Path, tm
             assert isinstance(look().within(str(spelling)), Held), spelling
 
 
+def test_a_tmpdir_names_an_item_that_was_renamed_since_by_its_old_name(unit: Path) -> None:
+    with process("", env={"TMPDIR": str(unit / "deep" / "not made yet")}) as other:
+        assert kinds(unit) == {WitnessKind.TMPDIR}
+        unit.rename(unit.parent / "q")
+        seen = witnesses(look().within(str(unit)))
+        assert [(one.kind, one.pid) for one in seen] == [(WitnessKind.TMPDIR, other.pid)]
+
+
 def test_a_file_in_an_item_that_is_renamed_while_we_look_is_still_in_it(unit: Path) -> None:
     with process(OPEN, str(unit / "deep" / "file")):
         moved = unit.parent / "q"
@@ -128,6 +146,35 @@ def test_a_refused_process_is_a_doubt_that_nobody_can_be_asked_about(
         assert isinstance(answer, NotMeasured)
         assert not answer.askable
         assert "cannot be read" in doubts_about(other.pid)
+
+
+def test_of_a_strangers_process_the_program_is_told_and_no_doubt_is_left(monkeypatch: pytest.MonkeyPatch) -> None:
+    """macOS refuses the command lines of other users: every daemon would be a doubt, and nothing ever removable."""
+    with process("") as other:
+        monkeypatch.setenv("FAKE_REFUSED", str(other.pid))
+        with pytest.raises(OSError, match="arguments"):
+            procs.arguments(other.pid)  # one of our own that is refused stays a doubt
+        monkeypatch.setattr(os, "geteuid", lambda: 12345)
+        assert procs.arguments(other.pid) == (os.fsencode(os.path.realpath(sys.executable)),)
+
+
+def test_what_this_user_started_as_another_is_a_doubt_and_a_terminals_login_is_none(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    walk = everybody.Pass(everybody.Seen(), (), frozenset(), closely=False)
+    walk.uid = 501
+    for name, uid, program, is_doubt in (
+        ("login", 0, "/usr/bin/login", False),
+        ("login", 0, "/tmp/login", True),
+        ("sudo", 0, "/usr/bin/sudo", True),
+        ("node", 501, "/opt/bin/node", False),
+    ):
+        monkeypatch.setattr(libproc, "program", lambda pid, program=program: program)
+        child, above = _One(30, 300, 200, name), _One(20, 200, 1, "Terminal")
+        for one, owner, parent in ((child, uid, 20), (above, 501, 1)):
+            one.uid, one.parent = owner, parent  # type: ignore[attr-defined]
+        walk.basics = {30: child, 20: above}  # type: ignore[dict-item]
+        assert bool(walk.doubt_behind(child)) is is_doubt, name  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize("flavor", [at.SHORT, at.UNIQUE, at.LIST_FDS, at.PLACES, at.FILE_REGIONS, at.FD_VNODE + 100])
@@ -348,5 +395,5 @@ def test_ctypes_of_a_broken_library_is_no_crash(tmp_path: Path, monkeypatch: pyt
 def test_the_identity_of_a_place_is_no_text(unit: Path) -> None:
     status = unit.stat()
     assert identities.locate(str(unit)) == identities.key_of(status.st_dev, status.st_ino)
-    assert identities.locate(str(unit / "not there")) is None
+    assert identities.locate(str(unit / "not there")) == identities.named(str(unit / "not there"))
     assert processes.basics(os.getpid()) is not None

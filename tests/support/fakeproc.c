@@ -425,7 +425,7 @@ int proc_pidfdinfo(int pid, int fd, int flavor, void *buffer, int size) {
             unsigned flags_; unsigned long inode; int used = 0;
             if (sscanf(line, "%*x: %*x %*x %x %*x %*x %lu %n", &flags_, &inode, &used) != 2 || inode != st.st_ino) continue;
             out->psi.kind = 3; out->psi.options = flags_ & 0x10000 ? 2 : 0;
-            if (used && line[used] == '/') {
+            if (used && line[used] && line[used] != '@') {
                 char *un = out->psi.proto.un.addr; un[0] = 2 + strlen(line + used); un[1] = 1; snprintf(un + 2, 104, "%s", line + used);
             }
         }
@@ -445,9 +445,9 @@ static int arguments(int pid, char *out, size_t *size) {
     size_t at = 4; if (*size < 8192) { errno = EINVAL; return -1; }
     *(int32_t *)out = count; strcpy(out + at, path); at += strlen(path) + 1; while ((at - 4) % 8) out[at++] = 0;
     memcpy(out + at, text, k); at += k;
-    k = slurp(text, sizeof text, "/proc/%d/environ", pid, 0); if (k < 0) { errno = EINVAL; return -1; }
+    k = slurp(text, sizeof text, "/proc/%d/environ", pid, 0);  // refused: as if it were hidden
     const char *hidden = getenv("FAKE_HIDDEN");
-    if (!(hidden && strstr(path, hidden)) || pid == getpid()) {
+    if (k >= 0 && !(hidden && strstr(path, hidden)) || pid == getpid()) {
         if (at + k + 32 > *size) { errno = ENOMEM; return -1; }
         memcpy(out + at, text, k); at += k; memcpy(out + at, "\0ptr_munge=\0", 12); at += 12;
     }

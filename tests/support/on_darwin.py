@@ -22,6 +22,7 @@ from support.bases import GROUND, PREFIX, remove
 HERE = Path(__file__).parent
 SOURCE = HERE / "fakeproc.c"
 DIFFERENCES = HERE / "darwin_differences.toml"
+LOOKS_AT_DIRECTORIES = "test_holders.py::test_looking_follows_no_path"  # it would break pytest itself
 ASKED = ("connections", "ending", "locks", "looking", "machine", "mapped", "mounting", "open_files", "processes",
          "room", "vitals")  # fmt: skip
 _SITE = """
@@ -64,6 +65,8 @@ def _differences() -> tuple[tuple[str, str], ...]:
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
     for item in items:
+        if item.nodeid.endswith(LOOKS_AT_DIRECTORIES):
+            item.add_marker(pytest.mark.skip(reason="darwin looks at directories, by a child where that may hang"))
         for test, why in _differences():
             if item.nodeid.endswith(test) or item.nodeid.partition("[")[0].endswith(test):
                 item.add_marker(pytest.mark.xfail(strict=True, reason=why))

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
 _ROUNDS = 4  # a process may fork and end while we look at another: look again for new numbers, this often
 _PAUSES_S = 0.002, 0.02, 0.1, 0.0  # between tries, for one whose program is being loaded
 _MOVED = 3  # looks at a file whose path is not where it lies
+_DOORS = {"login": "/usr/bin/login"}  # Terminal starts it as root for each window, and it starts the user's shell alone
 _CONTAINER_CLIENTS = frozenset(("docker", "nerdctl", "podman", "docker-compose"))
 
 KINDS = tuple(WitnessKind)
@@ -149,7 +150,7 @@ class Pass:
             return
         if self.uses:
             for variable, value in temp_directories(variables):
-                where = self.ways.below(self.resolved(value))
+                where = tuple({*self.ways.below(self.resolved(value)), identities.named(value)})
                 self.note(WitnessKind.TMPDIR, pid, f"{variable}={value}", where)
         for name, needle in self.variables:
             if needle in variables and (session := variable_in(variables, needle)):
@@ -171,7 +172,7 @@ class Pass:
             one = part.vnode
             if (one.device, one.file) not in told:
                 told.add((one.device, one.file))
-                is_program = part.is_code and os.fsdecode(one.path) == program
+                is_program = os.fsdecode(one.path) == program
                 self.note_file(WitnessKind.EXECUTABLE if is_program else WitnessKind.MAPPED_FILE, pid, one)
 
     def note_file(self, kind: WitnessKind, pid: int, one: vnodes.Vnode, number: int = -1) -> None:
@@ -239,10 +240,17 @@ class Pass:
         line, here = {one.pid}, one
         while (above := self.basics.get(here.parent)) is not None and above.pid not in line:
             if above.uid == self.uid:
-                return f"{self.called(one.pid)} was started by this user as another one"
+                is_door = one.name in _DOORS and self.program_of(one.pid) == _DOORS[one.name]
+                return "" if is_door else f"{self.called(one.pid)} was started by this user as another one"
             line.add(above.pid)
             here = above
         return ""
+
+    def program_of(self, pid: int) -> str:
+        try:
+            return libproc.program(pid)
+        except OSError:
+            return ""
 
     def called(self, pid: int) -> str:
         found = self.basics.get(pid)

@@ -18,12 +18,25 @@ def key_of(device: int, file: int) -> Key:
     return str(device & 0xFFFFFFFF), f"/{file}"
 
 
+def named(path: str) -> Key:
+    """What stands for a name behind which nothing is: a variable, or a deleted file, may still speak for it."""
+    return "name", path.rstrip("/") or "/"
+
+
 def locate(path: str) -> Key | None:
-    """The same of a path of ours, no link followed; None where that cannot be told."""
+    """The same of a path of ours, no link followed; by its name where nothing is there any more. None where that cannot
+    be told."""
     try:
-        status = os.lstat(path)
+        return _identity(path)
+    except (FileNotFoundError, NotADirectoryError):
+        whole = os.path.abspath(path)
+        return named(os.path.join(os.path.realpath(os.path.dirname(whole)), os.path.basename(whole)))
     except (OSError, ValueError):
         return None
+
+
+def _identity(path: str) -> Key:
+    status = os.lstat(path)
     return key_of(status.st_dev, status.st_ino)
 
 
@@ -43,7 +56,7 @@ class Ways:
             if self._is(path, here):
                 return (here, *self.above(path))
             if vnode.links == 0:
-                return (here, *self.above(path))  # it speaks for the place it lay in
+                return (here, named(path), *self.above(path))  # it speaks for the place it lay in
         return (here,) if vnode.links == 0 else None
 
     def _is(self, path: str, key: Key) -> bool:
@@ -51,12 +64,11 @@ class Ways:
         walked through is closed to us."""
         if self._seen.get(path) != key:  # what differs may be new: looked at again
             try:
-                status = os.lstat(path)
+                self._seen[path] = _identity(path)
             except PermissionError:
                 return True
             except (OSError, ValueError):
                 return False
-            self._seen[path] = key_of(status.st_dev, status.st_ino)
         return self._seen[path] == key
 
     def above(self, path: str) -> tuple[Key, ...]:
@@ -66,12 +78,17 @@ class Ways:
             return ()
         known = self._above.get(parent)
         if known is None:
-            mine = locate(parent)
-            rest = self.above(parent)
-            known = self._above[parent] = (mine, *rest) if mine else rest
+            mine, rest = _there(parent), self.above(parent)
+            known = self._above[parent] = (*mine, *rest)
         return known
 
     def below(self, path: str) -> tuple[Key, ...]:
-        """A path and the directories above it, as far as they are there; links on the way lead on."""
-        mine = locate(path)
-        return (mine, *self.above(path)) if mine else self.above(path)
+        """A path, its name, and the directories above it, as far as they are there; links on the way lead on."""
+        return (*_there(path), named(path), *self.above(path))
+
+
+def _there(path: str) -> tuple[Key, ...]:
+    try:
+        return (_identity(path),)
+    except (OSError, ValueError):
+        return ()

@@ -75,7 +75,6 @@ ROOT_IN_PLACES = 1176  # struct proc_vnodepathinfo: pvi_rdir
 # struct proc_regioninfo
 REGION_PROTECTION, REGION_SHARE, REGION_ADDRESS, REGION_SIZE = 0, 60, 80, 88  # pri_protection, pri_share_mode, ...
 MAY_WRITE = 2  # mach/vm_prot.h: VM_PROT_WRITE
-MAY_EXECUTE = 4  # VM_PROT_EXECUTE
 IS_PRIVATE = (1, 2, 3, 8)  # SM_COW, SM_PRIVATE, SM_EMPTY, SM_LARGE_PAGE: what is written there reaches no file
 
 # struct socket_fdinfo: a struct proc_fileinfo, then a struct socket_info

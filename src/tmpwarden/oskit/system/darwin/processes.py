@@ -99,8 +99,13 @@ def words(pid: int) -> tuple[tuple[bytes, ...], bytes | None]:
 
 
 def arguments(pid: int) -> tuple[bytes, ...]:
-    """Its command line. Raises OSError."""
-    return words(pid)[0]
+    """Its command line; of another user's process macOS tells which program it runs, and no more. Raises OSError."""
+    try:
+        return words(pid)[0]
+    except PermissionError:
+        if owner_of(pid) in (os.geteuid(), None):
+            raise
+        return (os.fsencode(program(pid)),)
 
 
 def environment(thread: int) -> bytes:

@@ -78,11 +78,10 @@ def places(pid: int, *, has_thread_places: bool) -> tuple[list[Vnode], Vnode | N
 class Mapped:
     """A part of a file in the memory of a process."""
 
-    __slots__ = ("is_code", "is_written", "vnode")
+    __slots__ = ("is_written", "vnode")
 
     def __init__(self, told: bytes) -> None:
         protection, share = libproc.u32(told, at.REGION_PROTECTION), libproc.u32(told, at.REGION_SHARE)
-        self.is_code = bool(protection & at.MAY_EXECUTE)
         self.is_written = bool(protection & at.MAY_WRITE) and share not in at.IS_PRIVATE
         self.vnode = Vnode(told, at.VNODE_IN_REGION)
 
