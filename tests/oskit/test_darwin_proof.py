@@ -9,7 +9,7 @@ import pytest
 
 from support import on_darwin
 from tmpwarden.oskit import system
-from tmpwarden.oskit.system.darwin import everybody, layouts, libproc, proof, vnodes
+from tmpwarden.oskit.system.darwin import everybody, layouts, libproc, machine, proof, vnodes
 
 
 @pytest.fixture(scope="module")
@@ -59,7 +59,7 @@ def test_another_build_library_or_layout_is_tested_anew(
     assert proof.test(state) == ""
     forget(monkeypatch)
     if changed == "build":
-        monkeypatch.setenv("FAKE_BUILD", "25B78")
+        monkeypatch.setattr(machine, "build", lambda: "25B78")
     elif changed == "library":
         monkeypatch.setattr(libproc, "LIBRARY", on_darwin.built(tmp_path))
     else:

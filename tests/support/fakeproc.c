@@ -470,10 +470,10 @@ int sysctl(int *name, unsigned n, char *out, size_t *size, void *new, size_t len
     errno = ENOENT; return -1;
 }
 int sysctlbyname(const char *name, char *out, size_t *size, void *new, size_t length) {
-    char text[128] = ""; const char *build = getenv("FAKE_BUILD");
+    char text[128] = "";
     if (!strcmp(name, "kern.bootsessionuuid")) {
         int n = slurp(text, 100, "/proc/sys/kernel/random/boot_id", 0, 0); if (n > 0) text[n - 1] = 0;
-    } else if (!strcmp(name, "kern.osversion")) strcpy(text, build ? build : "25A354");
+    } else if (!strcmp(name, "kern.osversion")) strcpy(text, "25A354");
     else if (!strcmp(name, "kern.osproductversion")) strcpy(text, "26.0");
     else { errno = ENOENT; return -1; }
     if (*size < strlen(text) + 1) { errno = ENOMEM; return -1; }

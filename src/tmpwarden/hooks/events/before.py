@@ -90,7 +90,9 @@ def _version(call: HookCall) -> tuple[int, ...]:
         return ()
 
     def program() -> str:
-        return program_of(call.owner_pid)
+        from ...oskit import system  # asked once for each agent's version, and the answer is kept
+
+        return program_of(call.owner_pid) if system.hot.TELLS_PROCESSES else ""  # who it is would take ctypes
 
     return version_of(facts, environ, payload, program, f"{call.notes}/{facts['id']}.version")
 

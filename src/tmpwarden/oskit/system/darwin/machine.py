@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import os
+
+from .... import small_files
 from . import libproc
+
+_VERSION, _LONGEST = "/System/Library/CoreServices/SystemVersion.plist", 1 << 16
 
 
 def boot_id() -> str | None:
@@ -36,6 +41,10 @@ def sees_all_processes() -> bool:
     return libproc.is_there()
 
 
-def build() -> str | None:
-    """Of the system, such as 25A354: another one may tell things otherwise."""
-    return libproc.said("kern.osversion")
+def build() -> str:
+    """Of the system, such as 25A354, and of its kernel: another one may tell things otherwise. Without ctypes, for
+    hooks ask before a tool call."""
+    kernel = os.uname()
+    text = small_files.read_text(_VERSION, _LONGEST)
+    told = text.partition("<key>ProductBuildVersion</key>")[2].partition("<string>")[2].partition("</string>")[0]
+    return f"{told} {kernel.version} {kernel.machine}"
