@@ -260,7 +260,7 @@ print(scratch.read(f"{root}/tmpwarden-{os.geteuid()}/0123abcd"), scratch.find(ro
 try:
     scratch.open_scratch(root, "claude", "x", pid=os.getpid())
 except UnsafeScratch as unsafe:
-    print("does not answer" in str(unsafe))
+    print("does not respond" in str(unsafe))
 """
 
 

@@ -172,7 +172,7 @@ def test_where_its_place_is_taken_it_stays_for_good_and_is_told(root: Path) -> N
     (unit / "successor").write_text("x")
     result = clean(PURGE, now_ns=later(101))
     assert (unit / "successor").exists() and fresh_of(waiting.with_suffix(".p"))
-    assert any("could not be put back" in warning for warning in result.warnings)
+    assert any("could not be moved back" in warning for warning in result.warnings)
     clean(PURGE, now_ns=later(1000))
     assert fresh_of(waiting.with_suffix(".p"))
 
