@@ -244,7 +244,7 @@ def test_what_hosts_sent_of_all_users_is_one_page(own_world: Path, root: Path) -
         ('{"data": null}', "it contains no findings"),
         ('{"findings": {}}', "a list is missing"),
         ('{"findings": [7]}', "finding 1 is no object"),
-        ('{"findings": [{"path": 7}]}', "finding 1: path is no text"),
+        ('{"findings": [{"path": 7}]}', "finding 1: path is not a text"),
         ("[" * 100_000, "it is not JSON"),
     ],
 )
@@ -333,7 +333,7 @@ def test_a_person_is_told_the_sentence_and_the_file(root: Path) -> None:
     planted.session(root)
     done = tmpwarden("report", "-o", "r.html", later_s=planted.DAYS)
     first, second = done.stdout.splitlines()
-    assert first.endswith("may go now: run tmpwarden clean")
+    assert first.endswith("can be removed now: run tmpwarden clean")
     assert second.startswith(os.path.abspath("r.html"))
 
 
