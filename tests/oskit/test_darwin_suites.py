@@ -17,9 +17,8 @@ SUITES = {
 }
 
 
-@pytest.mark.parametrize(
-    "suite", [name if name == "witnesses" else pytest.param(name, marks=pytest.mark.long) for name in SUITES]
-)
+@pytest.mark.long  # the small form is test_darwin_look.py
+@pytest.mark.parametrize("suite", SUITES)
 def test_a_suite_of_the_laws_holds_with_the_package_for_macos(suite: str) -> None:
     """Tests that differ are listed with their reasons, and one that does not differ any more is red as well."""
     paths = [str(TESTS / path) for path in SUITES[suite]]
