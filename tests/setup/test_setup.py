@@ -389,7 +389,7 @@ def test_on_a_terminal_the_diff_is_shown_and_only_a_yes_changes_anything(
     assert "+++ " in seen and "gemini SessionStart" in seen.replace("\r\n", "")
     assert ("Nothing was changed." in seen) is (answer != "y")
     if words[0] == "setup":  # the diff has scrolled by: every file once more, above the question
-        summed_up = seen.replace("\r\n", "").partition("In all, ")[2].partition("? [y/N")[0]
+        summed_up = " ".join(seen.split()).partition("In all, ")[2].partition("? [y/N")[0]
         assert "gemini/settings.json: Gemini CLI" in summed_up
     after = everything_in(world)
     theirs = {name: content for name, content in after.items() if name in before}
