@@ -94,7 +94,7 @@ def test_what_an_agent_writes_at_the_last_moment_stops_us(own_world: Path, monke
         return backed_up(name, content)
 
     monkeypatch.setattr(apply.record, "_back_up", strike)
-    with pytest.raises(SetupFailed, match="somebody else"):
+    with pytest.raises(SetupFailed, match="another program"):
         apply.install("claude")
     assert path.read_text() == '{"permissions": ["new"]}'
 

@@ -132,7 +132,7 @@ def test_a_timer_for_all_users_clears_each_as_that_user(machine: Accounts) -> No
     result = ticked(machine, later_s=planted.DAYS)
     assert (result.returncode, result.stderr) == (0, "")
     assert [path for path in theirs if path.exists()] == []
-    assert "alice: cleared 1 leftover item" in result.stdout
+    assert "alice: removed 1 leftover item" in result.stdout
     assert not list(machine.tmp.glob("tmpwarden-0/q/*"))
 
 
@@ -145,9 +145,9 @@ def test_a_timer_that_failed_says_for_whom_and_why_in_the_journal_and_in_status(
     machine.bob.owns(planted.marker(machine.tmp, 0x2B3C))
     result = ticked(machine, env={"TMPWARDEN_ROOTS": f"{machine.tmp}:{closed}"})
     assert result.returncode == 1
-    assert result.stderr == f"tmpwarden: alice: refusing to sweep {closed}: it cannot be read\n"
+    assert result.stderr == f"tmpwarden: alice: cannot clean {closed}: it cannot be read\n"
     status = machine.tmpwarden("status").stdout
-    assert "FAILED for alice: refusing to sweep" in status
+    assert "FAILED for alice: cannot clean" in status
     document = json.loads(machine.tmpwarden("status", "--json").stdout)
     assert list(document["data"]["timer_last_run"]["failed"]) == ["alice"]
 
@@ -169,7 +169,7 @@ def test_a_broken_config_of_a_user_costs_the_journal_a_few_lines_that_name_the_u
     assert all(len(line) < 600 for line in lines)
     assert "messages were left out" in of_alice[-1]
     assert all(line.startswith(("alice: ", "bob: ", "root: ")) for line in lines), result.stdout[:2000]
-    assert "bob: cleared 1 leftover item" in result.stdout
+    assert "bob: removed 1 leftover item" in result.stdout
 
 
 def test_an_answer_that_is_cut_short_stops_no_other_user(capsys: pytest.CaptureFixture[str]) -> None:
