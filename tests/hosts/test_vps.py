@@ -55,7 +55,7 @@ def test_the_timer_says_for_whom_and_why_it_failed_in_the_journal_and_in_status(
     host.write("/etc/systemd/system/tmpwarden.service.d/roots.conf", ROOTS)
     host.run("rm -f ~alice/.local/state/tmpwarden/last-clean; systemctl daemon-reload")
     host.run("! systemctl start tmpwarden.service")
-    why = "alice: refusing to sweep /srv/closed: it cannot be read"
+    why = "alice: cannot clean /srv/closed: it cannot be read"
     assert why in host.says("journalctl -u tmpwarden.service -o cat")
     assert f"FAILED for {why}" in host.says("tmpwarden status")
     host.run("rm -r /etc/systemd/system/tmpwarden.service.d; systemctl daemon-reload")
