@@ -39,7 +39,7 @@ def test_every_step_of_the_page_is_followed_and_both_timers_clear_what_two_users
     assert [litter(host, user) for user in ("alice", "bob")] == [0, 2]
     fire(host)
     assert litter(host, "bob") == 0
-    assert "bob: cleared " in host.says("journalctl -u tmpwarden.service -o cat")
+    assert "bob: removed " in host.says("journalctl -u tmpwarden.service -o cat")
     assert host.is_green()
 
 
