@@ -18,7 +18,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from support import mac
+from support.mac import encodings_beside
 
 REPOSITORY = Path(__file__).parents[2]
 PROGRAMS = Path(__file__).parent / "programs"
@@ -225,7 +225,7 @@ class Machine:
             for library in Path("/usr/lib").glob("python3.*"):
                 if (library / "encodings" / "__init__.py").exists():
                     (base / "mac").mkdir(exist_ok=True)
-                    mac.encodings_beside(library, base / "mac")
+                    encodings_beside(library, base / "mac")
         point = base / "disk"
         point.mkdir()
         if disk == "tmpfs":

@@ -220,7 +220,7 @@ def merging(tree: Path) -> None:
 WORK = [
     (detach, "detached HEAD with 1 commit that no branch has"),
     (untracked, "1 untracked file"),
-    (locked, "a worktree that {main} has locked"),
+    (locked, "a worktree locked by {main}"),
     (own_ref, "1 commit that only this worktree's own refs have"),
     (merging, "an unfinished merge"),
 ]
@@ -366,7 +366,7 @@ def test_a_bare_repository_in_a_unit_keeps_it(own_world: Path, main: Path) -> No
 def test_a_clean_worktree_lets_its_unit_go_and_its_entry_is_told_and_left(own_world: Path, main: Path) -> None:
     unit = session_directory(own_world / "tmp")
     git(main, "worktree", "add", "-q", "-b", "side", str(unit / "tree"))
-    assert f"a worktree of {main} went" in "".join(clean(now_ns=later(100)).warnings)
+    assert f"a worktree of {main} was removed" in "".join(clean(now_ns=later(100)).warnings)
     assert not unit.exists()
     assert (main / ".git" / "worktrees" / "tree").exists()
 

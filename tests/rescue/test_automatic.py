@@ -132,7 +132,7 @@ def test_a_session_that_lost_its_scratch_is_told_what_was_rescued(own_world: Pat
     data("rescue", "--session", "mine")
     shutil.rmtree(scratch)
     again = json.dumps(said(hook("claude", "SessionStart", start("mine", "resume"), env=env_file)))
-    assert "is gone" in again
+    assert "The temp directory that this session had earlier was removed" in again
     assert "Rescued from it: 1 file saved: report.pdf" in again
 
 

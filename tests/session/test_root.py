@@ -23,7 +23,7 @@ FOREIGN = f"it belongs to another user (uid {UID})"
     [
         (squats.a_link, "it is a symbolic link", "remove it"),
         (squats.a_file, "it is not a directory", "remove it"),
-        (squats.a_directory_that_all_may_read, "other users can enter it (mode  0755, must be 0700)", "chmod 700"),
+        (squats.a_directory_that_all_may_read, "other users can enter it (mode 0755, must be 0700)", "chmod 700"),
         pytest.param(squats.a_directory_of_another_user, FOREIGN, "TMPDIR", marks=needs_root, id="another user's"),
     ],
 )
