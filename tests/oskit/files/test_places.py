@@ -74,7 +74,7 @@ def test_an_unsafe_root_that_nobody_named_is_passed_over_with_a_warning(
     monkeypatch.setenv("TMPDIR", f"{tmp_path}/repo")
     roots = places.temp_roots(extra=(f"{tmp_path}/world/tmp",))
     assert roots == (f"{tmp_path}/world/tmp",)
-    assert roots.warnings == (f"cannot clean  {tmp_path}/repo: it is the root of a git repository",)
+    assert roots.warnings == (f"cannot clean {tmp_path}/repo: it is the root of a git repository",)
 
 
 def test_an_empty_dot_git_that_a_killed_sandbox_left_does_not_close_a_root(tmp_path: Path) -> None:
@@ -86,7 +86,7 @@ def test_a_root_is_refused_with_its_reason(tmp_path: Path, monkeypatch: pytest.M
     (tmp_path / "file").write_text("")
     (tmp_path / "worktree").mkdir()
     (tmp_path / "worktree" / ".git").write_text("gitdir: /elsewhere")
-    assert refused("/") == "cannot clean  /: it is the root of the file system"
+    assert refused("/") == "cannot clean /: it is the root of the file system"
     assert refused(tmp_path / "file").endswith(": it is not a directory")
     assert refused(tmp_path / "missing") == f"there is no directory {tmp_path}/missing"
     assert refused(tmp_path / "file" / "below").endswith(": not a directory")
@@ -102,7 +102,7 @@ def test_a_root_is_refused_with_its_reason(tmp_path: Path, monkeypatch: pytest.M
 
 def test_an_empty_name_is_not_the_working_directory(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.chdir(tmp_path)
-    assert refused("") == "cannot clean  '': its name is empty"
+    assert refused("") == "cannot clean '': its name is empty"
 
 
 @needs_root
@@ -112,7 +112,7 @@ def test_only_links_of_root_are_followed(tmp_path: Path) -> None:
     assert places.temp_roots((f"{tmp_path}/link/inner",)) == (f"{tmp_path}/real/inner",)
     os.chown(tmp_path / "link", 65534, -1, follow_symlinks=False)
     assert refused(tmp_path / "link" / "inner") == (
-        f"cannot clean  {tmp_path}/link/inner: {tmp_path}/link is a symbolic link of uid 65534, "
+        f"cannot clean {tmp_path}/link/inner: {tmp_path}/link is a symbolic link of uid 65534, "
         "and only links of root are followed"
     )
 
@@ -148,7 +148,7 @@ def test_an_unreadable_root_is_refused(ordinary_user: OrdinaryUser) -> None:
         "try: temp_roots((os.path.abspath('shut'),))\nexcept Exception as e: print(e)"
     )
     result = ordinary_user.run([ordinary_user.python, "-c", source], cwd=ordinary_user.tmp)
-    assert result.stdout == f"cannot clean  {ordinary_user.tmp}/shut: it cannot be read\n"
+    assert result.stdout == f"cannot clean {ordinary_user.tmp}/shut: it cannot be read\n"
 
 
 @needs_root

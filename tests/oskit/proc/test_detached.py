@@ -64,8 +64,8 @@ def test_it_leaves_a_doubt(root: Path, how: str) -> None:
     with used_through_a_lost_mount(unit, how):
         answer = Holders.look(closely=True).within(str(unit))
         if not _has_another_namespace_copied_it(answer):
-            assert isinstance(answer, NotMeasured) and "taken away" in answer.why and answer.askable
-    assert "taken away" not in str(Holders.look(closely=True).within(str(unit)))
+            assert isinstance(answer, NotMeasured) and "was unmounted under it" in answer.why and answer.askable
+    assert "unmounted" not in str(Holders.look(closely=True).within(str(unit)))
 
 
 def _has_another_namespace_copied_it(answer: object) -> bool:

@@ -205,7 +205,7 @@ def test_another_pid_namespace_makes_the_look_incomplete() -> None:
         ["unshare", "-p", "-f", "--mount-proc", sys.executable, "-c", LOOK], capture_output=True, text=True, check=True
     )
     assert done.stdout.split("\n")[0] == "False"
-    assert "pid namespace" in done.stdout
+    assert "PID namespace" in done.stdout
 
 
 def _look(user, source: str) -> subprocess.CompletedProcess[str]:  # type: ignore[no-untyped-def]

@@ -169,10 +169,12 @@ def own(dir_fd: int | None, name: str) -> Doomed:
 
 
 def _nobody(users: Users) -> None:
-    from ...model.answers import Nobody  # hooks, which use `own` alone, start without
+    from ...model.answers import Held, Nobody  # hooks, which use `own` alone, start without
 
+    if isinstance(users, Held):
+        raise _unproven("it is in use")
     if not isinstance(users, Nobody):
-        raise _unproven("it could not be checked that it is unused")
+        raise _unproven("it could not be checked whether it is in use")
 
 
 def _born_ns(dir_fd: int, name: str) -> int | None:
