@@ -58,7 +58,7 @@ def test_a_limit_that_cannot_be_understood_lets_nothing_go_without_a_person(root
     config.mkdir()
     (config / "config.toml").write_text(text)
     (kept,) = clean(UNATTENDED, now_ns=later(100)).kept
-    assert unit.exists() and "config.toml:2 is broken" in kept.detail
+    assert unit.exists() and "config.toml:2 cannot be read, and may keep it" in kept.detail
     clean(now_ns=later(100))
     assert not unit.exists()
 

@@ -256,7 +256,7 @@ def filling(tmp_path: Path, state: str) -> Iterator[Path]:
 def test_status_tells_when_a_root_is_full(filling: Path, root: Path) -> None:
     (told,) = data("status", "--root", str(filling))["roots"]
     assert told["trend"]["full_in_seconds"] == pytest.approx(6 * 3600, rel=0.1)
-    assert tmpwarden("status", "--root", str(filling)).stdout.count("an hour, full in about 6 h") == 1
+    assert tmpwarden("status", "--root", str(filling)).stdout.count("400.0 KB of 1.0 MB, full in about 6 h") == 1
     assert data("status", "--root", str(root))["roots"][0]["trend"] == {"state": "unknown"}
 
 

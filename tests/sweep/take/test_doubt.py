@@ -311,7 +311,7 @@ def test_doctor_says_where_everything_stays_and_why(tmp_path: Path, own_world: P
             done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=60)
             found = [each for each in json.loads(done.stdout)["data"]["diagnoses"] if each["check"] == "unseen"]
             assert [each["status"] for each in found] == [status], found
-            assert "pid namespace" in found[0]["summary"] + found[0]["detail"]
+            assert "PID namespace" in found[0]["summary"] + found[0]["detail"]
 
 
 def test_on_an_overlay_inside_a_pid_namespace_everything_stays(tmp_path: Path, own_world: Path) -> None:
