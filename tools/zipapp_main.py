@@ -29,7 +29,7 @@ def main() -> None:
     except OSError as error:
         sys.exit(
             f"tmpwarden: this file unpacks itself before it runs, and could not: {error}\n"
-            "  hint: it needs 10 MB: free some in your home, or name a directory with room: XDG_DATA_HOME=/dev/shm/NAME"
+            "  hint: it needs 15 MB: free some in your home, or name a directory with room: XDG_DATA_HOME=/dev/shm/NAME"
         )
     sys.path[0] = place
     from tmpwarden.cli.main import run

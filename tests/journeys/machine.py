@@ -44,7 +44,7 @@ if [ -n "$IS_MAC" ]; then
   done
 fi
 mount --rbind /proc proc; mount --rbind /sys sys; mount --rbind /dev dev
-mount -t tmpfs -o size=8m,mode=1777 shm dev/shm
+mount -t tmpfs -o size=16m,mode=1777 shm dev/shm
 mount -t tmpfs -o size=8m,mode=755 run run
 pivot_root . old
 cd /
