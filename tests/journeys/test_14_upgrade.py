@@ -109,9 +109,11 @@ def test_back_on_the_old_edition_nothing_of_the_new_one_is_lost(
         said = ann.types(line, env=OLD)
         assert "Traceback" not in said.err, said.text
         is_well(alive)
-    said = ann.types("tmpwarden undo", env=OLD)
-    assert "Traceback" not in said.err, said.text
-    if not ann.path(taken).exists():  # it may refuse; then it says how to go on, and the new edition still has all
-        assert "upgrade" in said.text, said.text
+    while not ann.path(taken).exists():  # each `undo` brings back one run: a hook may have cleaned as well
+        said = ann.types("tmpwarden undo", env=OLD)
+        assert "Traceback" not in said.err, said.text
+        if "Brought back" not in said.out:  # it may refuse, and says how to go on; nothing is lost
+            assert "upgrade" in said.text, said.text
+            break
     undone(ann, taken)
     tell("back on the old edition: the living session stayed, and what the new one had put aside was brought back")
