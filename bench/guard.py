@@ -88,7 +88,7 @@ def _hook(payload: Path, base: Path, env: dict[str, str], reps: int) -> Line:
     answered = subprocess.run(ours, env=env, stdin=payload.open(), capture_output=True, text=True, check=False).stdout
     if "permissionDecision" not in answered or "could not check" in answered:
         return Line(_HOOK, None, "the hook did not evaluate: " + answered[:80])
-    return Line(_HOOK, ratio(runs, "tmpwarden", _BARE, "cpu_s"), "x bare interpreter", 1.7, 1.5, note)
+    return Line(_HOOK, ratio(runs, "tmpwarden", _BARE, "cpu_s"), "x bare interpreter", 2.0, 1.8, note)
 
 
 def _first_look(base: Path, env: dict[str, str], reps: int) -> Line:
@@ -104,7 +104,7 @@ def _first_look(base: Path, env: dict[str, str], reps: int) -> Line:
         {name: (lambda argv=argv: timed(argv, env, stdin=str(payload))) for name, argv in contenders.items()}, reps
     )
     note = against(runs, _BARE, but="tmpwarden", of="cpu_s")
-    return Line(_NOTHING, ratio(runs, "tmpwarden", _BARE, "cpu_s"), "x bare interpreter", 1.45, 1.3, note)
+    return Line(_NOTHING, ratio(runs, "tmpwarden", _BARE, "cpu_s"), "x bare interpreter", 1.25, 1.1, note)
 
 
 def _peers(base: Path) -> dict[str, list[str]]:

@@ -19,9 +19,9 @@ _BARE = "python3 -I -S -c pass"
 _SESSION = "4ccb12f1-61e7-48ad-9bec-1437a2f881f7"
 _COMMAND = "cd /work && grep -rn TODO src | head; rm -rf /tmp/b && mkdir -p /tmp/b && make -j2 > /tmp/b/log 2>&1"
 _EVENTS = (  # event, what it is, gate, goal
-    ("PostToolUse", "PostToolUse hook, nothing to do", 1.6, 1.2),
-    ("Stop", "Stop hook, nothing to do", 1.6, 1.2),
-    ("PreToolUse", "PreToolUse hook, full evaluation", 2.0, 1.5),
+    ("PostToolUse", "PostToolUse hook, nothing to do", 1.2, 1.0),
+    ("Stop", "Stop hook, nothing to do", 1.35, 1.2),
+    ("PreToolUse", "PreToolUse hook, full evaluation", 2.0, 1.8),
     ("SessionStart", "SessionStart hook (once a session)", None, None),
     ("SessionEnd", "SessionEnd hook (once a session)", None, None),
 )

@@ -11,9 +11,9 @@ from bench.sweep import world
 
 _BARE = "python3 -I -S -c pass"
 _COMMANDS = (  # what it is called, its words, gate, goal
-    ("scan of an empty root", ("scan", "--json"), 7.0, 6.0),
-    ("teardown of nothing", ("teardown", "--session", "none", "--json"), 7.0, 6.0),
-    ("status", ("status", "--json"), None, None),
+    ("scan of an empty root", ("scan", "--json"), 9.0, 7.0),
+    ("teardown of nothing", ("teardown", "--session", "none", "--json"), 9.0, 7.0),
+    ("status", ("status", "--json"), 13.0, 10.0),
     ("run -- true", ("run", "--", "/bin/true"), None, None),
     ("--version, read by click", ("--version",), None, None),
 )

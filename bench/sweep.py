@@ -103,9 +103,9 @@ def _cleaning(base: Path, env: Mapping[str, str], reps: int) -> Iterator[Line]:
         note += f", {name} {run.wall_s / runs['rm -rf'][0].wall_s:.1f} (one run)"
     if "systemd-tmpfiles" in runs:
         cpu = f"CPU {ratio(runs, 'tmpwarden', 'systemd-tmpfiles', 'cpu_s'):.2f}"
-        yield Line(_CLEAN, ratio(runs, "tmpwarden", "systemd-tmpfiles"), "x systemd-tmpfiles --clean", 2.4, 0.9, cpu)
+        yield Line(_CLEAN, ratio(runs, "tmpwarden", "systemd-tmpfiles"), "x systemd-tmpfiles --clean", 1.15, 0.9, cpu)
     yield Line("  the same", ratio(runs, "tmpwarden", "rm -rf"), "x rm -rf", 3.0, note=note)
-    yield Line("  its peak memory", max(run.peak_mb for run in runs["tmpwarden"]), "MB", 64, 32)
+    yield Line("  its peak memory", max(run.peak_mb for run in runs["tmpwarden"]), "MB", 48, 32)
 
 
 def _many_sessions(reps: int) -> Iterator[Line]:
@@ -120,8 +120,8 @@ def _many_sessions(reps: int) -> Iterator[Line]:
             contenders[_FLOOR] = lambda: timed([floor, "scan", str(base / "tmp" / f"claude-{os.geteuid()}")])
         runs = interleaved(contenders, reps)
     cpu = f"CPU {ratio(runs, 'tmpwarden', 'du -s', 'cpu_s'):.2f}; {against(runs, 'du -s', but='tmpwarden', of='cpu_s')}"
-    yield Line("scan of 30,000 sessions", ratio(runs, "tmpwarden", "du -s"), "x du -s", 8.0, 4.0, cpu)
-    yield Line("  its peak memory", max(run.peak_mb for run in runs["tmpwarden"]), "MB", 64, 48)
+    yield Line("scan of 30,000 sessions", ratio(runs, "tmpwarden", "du -s"), "x du -s", 3.5, 2.5, cpu)
+    yield Line("  its peak memory", max(run.peak_mb for run in runs["tmpwarden"]), "MB", 40)
 
 
 def _on_ext4(reps: int) -> Iterator[Line]:
@@ -139,7 +139,7 @@ def _on_ext4(reps: int) -> Iterator[Line]:
         yield Line(what, None, f"did not run: {error}")
         return
     cpu = f"CPU {ratio(runs, 'tmpwarden', 'rm -rf', 'cpu_s'):.2f}; {against(runs, 'rm -rf', but='tmpwarden')}"
-    yield Line(what, ratio(runs, "tmpwarden", "rm -rf"), "x rm -rf", 1.5, 0.9, cpu)
+    yield Line(what, ratio(runs, "tmpwarden", "rm -rf"), "x rm -rf", 1.0, 0.85, cpu)
 
 
 def _swept(root: Path, argv: list[str], env: Mapping[str, str], **size: int) -> Callable[[], Run]:
@@ -182,7 +182,7 @@ def _scanning(base: Path, env: Mapping[str, str], reps: int) -> Line:
         reps,
     )
     note = f"{against(runs, 'du -s', but='tmpwarden')}, CPU {ratio(runs, 'tmpwarden', 'du -s', 'cpu_s'):.2f}"
-    return Line("scan with sizes", ratio(runs, "tmpwarden", "du -s"), "x du -s", 2.4, 1.1, note)
+    return Line("scan with sizes", ratio(runs, "tmpwarden", "du -s"), "x du -s", 1.5, 1.1, note)
 
 
 def _floors(base: Path) -> dict[str, Callable[[], Run]]:
@@ -210,7 +210,7 @@ def _memory(shape: str, fill: Callable[[Path], None]) -> Line:
         fill(base / "tmp" / f"claude-{os.geteuid()}" / "-work-big" / "3f0e2c5a-7b1d-4c5e-9a61-0d6f7b2c8e11")
         runs = [timed([*_OURS, *words], env) for words in (["scan", "--json"], ["clean", "--force", "--json"])]
         note = ", ".join(f"exit {run.status}" for run in runs)
-        return Line(f"peak memory, 1,000,000 entries, {shape}", max(run.peak_mb for run in runs), "MB", 64, 32, note)
+        return Line(f"peak memory, 1,000,000 entries, {shape}", max(run.peak_mb for run in runs), "MB", 48, 32, note)
 
 
 def _flat(session: Path) -> None:
