@@ -3,7 +3,7 @@
 import posix
 import sys
 
-from ..agent_events import MOMENTS  # an event that is not there is not one of our business
+from ..agent_events import MOMENTS  # other events are none of our business
 from ..bundle import FOR_ALL, is_bundled, path_for, use
 from . import notebook
 from .payload import read_all, session_of, text_field, tool_call, tool_of

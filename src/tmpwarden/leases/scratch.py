@@ -126,7 +126,7 @@ def disown(lease: Lease, staying: tuple[tuple[int, int | None], ...] = ()) -> No
 
 def destroy_own(path: str) -> None:
     """The scratch that this very process made and nobody is to want back, with its lease. What will not go is left to
-    whoever cleans next."""
+    the next clean."""
     from ..oskit.files.purge import purge_own
 
     base, name = os.path.split(path)

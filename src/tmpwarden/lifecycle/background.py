@@ -252,7 +252,7 @@ def _keep_leases_young(now_s: float) -> None:
 
     try:
         keep_young(tuple(temp_roots()), now_s)
-    except TmpwardenError:  # an unsafe root: whoever wants to use it says so
+    except TmpwardenError:  # an unsafe root: the command that wants to use it says so
         return
 
 

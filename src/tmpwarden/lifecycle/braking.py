@@ -135,7 +135,7 @@ def stop(pid: int, start: int, command: str, path: str = "") -> bool:
 
 
 def resume(pid: int) -> bool:
-    """Let a stopped process go on; False if there is not one of that number."""
+    """Let a stopped process go on; False if there is no process of that number."""
     start = procs.start_ticks(pid)
     grip = take_hold(pid, start) if start is not None else None
     if grip is None:

@@ -175,7 +175,7 @@ def _resolved(name: str, own: Directory, common: Directory, packed: dict[str, st
 
 
 def _text(directory: Directory, name: str) -> str | None:
-    """What a loose ref says; None if there is not one of this name."""
+    """What a loose ref says; None if there is no ref of this name."""
     *above, last = name.split("/")
     try:
         fd = descend(directory.fd, "/".join(above))

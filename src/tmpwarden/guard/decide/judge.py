@@ -198,7 +198,7 @@ def _allows(rule: Rule, simple: Simple, scope: Scope) -> str:
     """What the allow rests on, "" for none. It speaks only for words, paths and redirects that are all known.
 
     It is proven where the paths are confined and the program does no more than its row says; else it is the word of
-    whoever wrote the rule.
+    the author of the rule.
     """
     if simple.name is None or not simple.argv or None in simple.argv:
         return ""

@@ -1,6 +1,6 @@
 """What no allow covers: removing, replacing or emptying the project, its `.git`, the home or a parent of the scratch.
 
-No rule is asked: whoever allowed `rm` meant files of the project, not the project.
+No rule is asked: an allow of `rm` was meant for files of the project, not for the project.
 """
 
 from __future__ import annotations

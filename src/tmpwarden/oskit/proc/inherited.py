@@ -1,4 +1,4 @@
-"""Variables that whoever started us began with: the `sh` between drops exported functions. Names only. Hot path."""
+"""Variables that the process that started us began with: `sh` drops exported functions. Names only. Hot path."""
 
 import posix
 

@@ -222,7 +222,7 @@ def is_quarantine(directory: str, state: str) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Contents:
-    """What lies in one quarantine: our own entries, oldest first, and what is not one of ours and left alone."""
+    """What lies in one quarantine: our own entries, oldest first, and anything else, which is left alone."""
 
     entries: tuple[Stored, ...] = ()
     strangers: tuple[str, ...] = ()

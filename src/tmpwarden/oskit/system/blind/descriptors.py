@@ -32,7 +32,7 @@ def path_of(fd: int) -> str:
 
 
 def way_to(fd: int) -> str:
-    """A path that leads to what is open right now: whoever goes there compares. Raises OSError."""
+    """A path that leads to what is open right now: a caller that goes there compares. Raises OSError."""
     return path_of(fd)
 
 

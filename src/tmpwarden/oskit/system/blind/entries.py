@@ -53,5 +53,5 @@ def copy_attributes(source: int | str, target: int | str) -> None:
 
 
 def entering() -> Callable[[bytes, int, int], tuple[int, int]] | None:
-    """None: whoever deletes must look into the mount table."""
+    """None: the code that deletes must look into the mount table."""
     return None

@@ -6,7 +6,7 @@ import errno
 
 
 def untold() -> OSError:
-    """Neither "no" nor "gone": whoever asks keeps."""
+    """Neither "no" nor "gone": the caller keeps."""
     return OSError(errno.ENOSYS, WHY)
 
 

@@ -1,6 +1,6 @@
 """Who has locked what, and whether anybody listens on a socket.
 
-macOS has no list of locks. Whoever holds one has the file open, in a descriptor or in a file port, and that is seen.
+macOS has no list of locks. A process that holds one has the file open, as a descriptor or a fileport, which is seen.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ def look(
             holders.ended_well()
     seen.tell(holders, variables)
     if why := proof.doubt(places.state_dir()):
-        holders.doubt(why)  # whoever is seen counts; nobody is believed to be gone
+        holders.doubt(why)  # a process that is seen counts; none is believed to be gone
     return True
 
 

@@ -26,7 +26,7 @@ _PAUSES_S = 0.002, 0.02, 0.1, 0.0  # between tries, for one whose program is bei
 
 _LAYERS = ("lowerdir=", "lowerdir+=", "upperdir=", "workdir=")
 _LOOPS = "/sys/block"
-IS_ASKABLE = True  # the kernel knows who has a file open, whoever that is
+IS_ASKABLE = True  # the kernel knows of every process that has a file open
 
 
 def look(
