@@ -5,7 +5,7 @@ Example:
     import tmpwarden
 
     try:
-        tmpwarden.clean(tmpwarden.Request(roots=("/no/such/directory",)))
+        tmpwarden.scan(tmpwarden.Request(roots=("/no/such/directory",)))
     except tmpwarden.errors.TmpwardenError as error:
         print(error.code, error.exit_code, error.hint)
 """

@@ -53,7 +53,7 @@ def test_it_never_throws(monkeypatch: pytest.MonkeyPatch) -> None:
     def broken(*args: object, **words: object) -> CleanResult:
         raise RuntimeError("broken")
 
-    monkeypatch.setattr(periodic, "clean", broken)
+    monkeypatch.setattr(periodic, "cleaned", broken)
     server = tmpwarden.Periodic(every="30m")
     assert server._once() == 1800
     assert server.last_error == "RuntimeError: broken"
@@ -164,7 +164,7 @@ def test_one_that_is_started_again_while_it_stops_goes_on(monkeypatch: pytest.Mo
         assert go_on.wait(60)
         return CleanResult()
 
-    monkeypatch.setattr(periodic, "clean", slow)
+    monkeypatch.setattr(periodic, "cleaned", slow)
     monkeypatch.setattr(periodic.Periodic, "_is_due", lambda self, pause_s: True)
     server = tmpwarden.Periodic(every="1h").start()
     assert cleaning_now.wait(60)

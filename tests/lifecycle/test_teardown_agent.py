@@ -110,12 +110,9 @@ with tmpwarden.lease("claude", session=sys.argv[2], root=sys.argv[1]) as scratch
 """
 
 
-def test_a_lease_with_a_root_of_its_own_is_found_by_its_session_from_another_process(
-    own_world: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    monkeypatch.delenv("TMPWARDEN_ROOTS")
-    monkeypatch.setattr(places, "_COMMON_ROOTS", ())
-    elsewhere, session = own_world / "elsewhere", str(uuid.uuid4())
+def leased_elsewhere(world: Path) -> tuple[Path, Path, str]:
+    """A root that no variable names, the directory that a killed orchestrator leased below it, and its session."""
+    elsewhere, session = world / "elsewhere", str(uuid.uuid4())
     elsewhere.mkdir(mode=0o700)
     with subprocess.Popen(
         [sys.executable, "-c", FROM_ANOTHER_PROCESS, str(elsewhere), session],
@@ -125,18 +122,53 @@ def test_a_lease_with_a_root_of_its_own_is_found_by_its_session_from_another_pro
         scratch = Path(spawner.stdout.readline().strip())
         spawner.kill()
     assert (scratch / "work").exists()
+    return elsewhere, scratch, session
+
+
+@pytest.mark.parametrize("confined", [False, True], ids=["", "TMPWARDEN_ROOTS"])
+def test_a_lease_with_a_root_of_its_own_is_found_by_its_session_from_another_process(
+    own_world: Path, monkeypatch: pytest.MonkeyPatch, confined: bool
+) -> None:
+    if not confined:
+        monkeypatch.delenv("TMPWARDEN_ROOTS")
+        monkeypatch.setattr(places, "_COMMON_ROOTS", ())
+    elsewhere, scratch, session = leased_elsewhere(own_world)
     result = tmpwarden.teardown(session=session, wait=True)
     assert result.released
     assert not scratch.exists()
     assert len(in_quarantine(elsewhere)) == 1
 
 
+def test_a_command_finds_it_too_and_so_does_a_close(own_world: Path) -> None:
+    _, scratch, session = leased_elsewhere(own_world)
+    done = run("teardown", "--session", session, "--json")
+    data = json.loads(done.stdout)["data"]
+    assert (data["released"], [item["path"] for item in data["removed"]]) == (True, [str(scratch)])
+    _, scratch, session = leased_elsewhere(own_world / "home")
+    owner = json.loads((scratch.parent / f"{scratch.name}.lease").read_text())["pid"]
+    done = run("lease", "close", "--session", session, "--pid", str(owner), "--json")
+    assert done.returncode == 0, done.stdout
+    assert not scratch.exists()
+
+
+def test_what_no_session_names_stays_where_the_run_is_confined(own_world: Path) -> None:
+    """A search, and a root that the call itself names, leave it alone: TMPWARDEN_ROOTS and --root say where to look."""
+    root, (elsewhere, scratch, session) = own_world / "tmp", leased_elsewhere(own_world)
+    assert tmpwarden.teardown(agent="claude", wait=True).removed == []
+    assert tmpwarden.clean(now_ns=later(100)).removed == []
+    assert not tmpwarden.teardown(session=session, roots=(str(root),), wait=True).released
+    assert (scratch / "work").exists()
+    assert tmpwarden.teardown(session=session, roots=(str(elsewhere),), wait=True).released
+
+
 @pytest.mark.parametrize("named", ["/nonexistent", "/", "home"])
 def test_a_root_that_is_none_is_told_in_one_sentence_whoever_is_asked(own_world: Path, named: str) -> None:
     root = str(own_world / "home") if named == "home" else named
     told = tmpwarden.teardown(agent="claude", roots=(root,)).error
-    with pytest.raises(tmpwarden.errors.TmpwardenError) as raised:
-        tmpwarden.clean(tmpwarden.Request(roots=(root,)))
+    result = tmpwarden.clean(tmpwarden.Request(roots=(root,)))
     periodic = tmpwarden.Periodic(every="1h", roots=(root,))
     periodic._once()
-    assert told == periodic.last_error == f"{type(raised.value).__name__}: {raised.value}"
+    with pytest.raises(tmpwarden.errors.UnsafeRoot) as raised:
+        tmpwarden.scan(tmpwarden.Request(roots=(root,)))
+    assert told == periodic.last_error == result.error == f"{type(raised.value).__name__}: {raised.value}"
+    assert (list(result.removed), list(result.kept), result.planned) == ([], [], [])

@@ -10,7 +10,7 @@ from ..catalogue.settings import load_settings
 from ..lazy_dataclass import dataclass, replace
 from ..model.request import Request, Thresholds
 from ..model.sweep import Remove, Unmatched
-from ..sweep.compose import clean
+from ..sweep.compose import cleaned
 from ..sweep.prepared import CleanResult
 from ..text import duration, plural, shown, size
 from . import ask, render
@@ -52,14 +52,14 @@ def ask_about(call: Call, request: Request, unmatched: Sequence[Unmatched]) -> C
     if not ask.yes_or_list(f"Remove {'these' if len(offers) > 1 or len(removals) > 1 else 'it'} too?", listed):
         return None
     named = _of_words(call, request, tuple(each.finding.path for each in removals))
-    return clean(named, now_ns=call.now_ns)
+    return cleaned(named, now_ns=call.now_ns)
 
 
 def _offers(call: Call, request: Request, unmatched: Sequence[Unmatched]) -> list[Offer]:
     groups = [each for each in unmatched if _is_worth_asking(each)][:_LOOKED_AT]
     if not groups:
         return []
-    planned = clean(_of_words(call, request, tuple(each.glob for each in groups)), dry_run=True, now_ns=call.now_ns)
+    planned = cleaned(_of_words(call, request, tuple(each.glob for each in groups)), dry_run=True, now_ns=call.now_ns)
     found = [Offer(group, tuple(_of(group, planned.planned))) for group in groups]
     worth = (each for each in found if each.bytes >= _LEAST_BYTES or len(each.removals) >= _LEAST_ITEMS)
     return sorted(worth, key=lambda each: -each.bytes)[:_MOST]

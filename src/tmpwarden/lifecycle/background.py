@@ -259,12 +259,12 @@ def _keep_leases_young(now_s: float) -> None:
 def _clean(request: "Request", observe: bool) -> "CleanResult":
     """Clean; or, observing, only write down what would have gone (`tmpwarden log --observed`)."""
     from ..errors import LockHeld
-    from ..sweep.compose import clean
+    from ..sweep.compose import cleaned
     from ..sweep.prepared import CleanResult
     from ..sweep.store.journal import Journal
 
     try:
-        result = clean(request, dry_run=observe)
+        result = cleaned(request, dry_run=observe)
     except LockHeld:
         return CleanResult(stopped="lock-held")  # somebody cleans right now: the next job is soon enough
     if observe and result.planned:

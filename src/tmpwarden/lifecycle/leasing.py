@@ -21,6 +21,7 @@ from ..oskit.files import places
 from ..oskit.files.opening import closing
 from ..oskit.proc import locks, procs
 from ..oskit.proc.identity import identity_state
+from ..sweep.compose import leased_elsewhere
 from ..text import shown
 from .teardown import TeardownResult, TeardownWish, torn_down
 
@@ -79,7 +80,7 @@ def give_back(
 
     Closing what is closed does nothing. Raises NotTheOwner if the lease does not name this process."""
     wish = TeardownWish(session, None, agent)
-    leases = [lease for lease in known(roots) if wish.means(lease)]
+    leases = [lease for lease in known(roots, by_name=True) if wish.means(lease)]
     if not leases:
         return Closed(TeardownResult(session))
     mine = [lease for lease in leases if any(_is(owner, pid, start) for owner in _owners(lease))]
@@ -99,9 +100,11 @@ def give_back(
     return Closed(torn_down(wish, roots=roots, config_file=config_file, wait=wait, givers=frozenset({pid})))
 
 
-def known(roots: tuple[str, ...] = (), unread: list[str] | None = None) -> tuple[Lease, ...]:
-    """Every lease below these roots, or below all that a clean looks at."""
-    return scratch.read_all(tuple(places.temp_roots(roots, extra=scratch.leased_roots())), unread)
+def known(roots: tuple[str, ...] = (), unread: list[str] | None = None, *, by_name: bool = False) -> tuple[Lease, ...]:
+    """Every lease below these roots, or below all that a clean looks at; `by_name`: that a teardown looks at."""
+    found = places.temp_roots(roots, extra=scratch.leased_roots())
+    elsewhere = leased_elsewhere(found) if by_name and not roots else ()
+    return scratch.read_all((*found, *elsewhere), unread)
 
 
 def holdings(lease: Lease) -> list[Holding]:

@@ -11,7 +11,7 @@ from ..catalogue.settings import load_settings
 from ..errors import LockHeld
 from ..model.request import Request, Thresholds
 from ..oskit.files import places
-from ..sweep.compose import clean
+from ..sweep.compose import cleaned
 from ..sweep.prepared import CleanResult
 from ..sweep.weigh.consent import is_due
 from ..text import parse_duration
@@ -124,7 +124,7 @@ class Periodic:
             unattended=True,
             time_limit_s=_RUN_LIMIT_S,
         )
-        result = clean(request, should_stop=stopping.is_set)
+        result = cleaned(request, should_stop=stopping.is_set)
         self.runs += 1
         if self._on_result is not None:
             self._on_result(result)

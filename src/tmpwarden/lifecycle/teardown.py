@@ -16,7 +16,7 @@ from ..model.request import Request
 from ..model.sweep import Finding, Keep, Litter, Receipt
 from ..model.terms import Outcome, OwnerRule, OwnerState, Tier, Worth
 from ..oskit.proc.procs import process
-from ..sweep.compose import Clock, clean, prepare
+from ..sweep.compose import Clock, cleaned, prepare
 from ..sweep.find.named import singles
 from ..sweep.prepared import UNWRITTEN, Prepared
 from ..sweep.store import books
@@ -107,7 +107,7 @@ def teardown(
     session      the session's name, as given to `lease` or as the agent itself calls it
     pid          or the process id of the agent
     agent        also what other ended sessions of this agent left, by the rules of an automatic clean-up (see below)
-    roots        look into these temp roots only
+    roots        look into these temp roots only; without it, the session's lease is found below any root it was given
     config_file  instead of ~/.config/tmpwarden/config.toml
     wait         wait for all of it, and learn what became of each item
     now_ns       the clock, for tests
@@ -146,7 +146,7 @@ def torn_down(
     )
     try:
         with _standard_descriptors():
-            prepared = prepare(request, now_ns=now_ns)
+            prepared = prepare(request, now_ns=now_ns, by_name=not wanted.names_no_session)
             _tear_down(result, wanted, prepared, wait, _givers() if givers is None else givers)
     except Exception as error:  # an orchestrator's shutdown must go on whatever we run into
         if prepared is None and isinstance(error, TmpwardenError):
@@ -226,16 +226,16 @@ def _clean_rest(result: TeardownResult, request: Request, now_ns: Clock) -> None
     """By the rules of an automatic clean-up, before the caller goes on: what stays is told with its reason."""
     known = {receipt.finding.path for receipt in result.receipts}
     try:
-        cleaned = clean(request, now_ns=now_ns)
+        rest = cleaned(request, now_ns=now_ns)
     except LockHeld:
         result.warnings.append("another clean-up is running; only what is known to be gone was looked at")
         return
     kept = [
         Receipt(verdict.finding, Outcome.KEPT, verdict.reason, detail=verdict.detail)
-        for verdict in cleaned.kept
+        for verdict in rest.kept
         if verdict.finding.litter.agent in request.agents[:1] and isinstance(verdict, Keep)
     ]
-    result._learn([each for each in (*cleaned.receipts, *kept) if each.finding.path not in known])
+    result._learn([each for each in (*rest.receipts, *kept) if each.finding.path not in known])
 
 
 def _givers() -> frozenset[int]:
@@ -260,7 +260,7 @@ def _rest(release: Release, now_ns: Clock, alone: tuple[str, ...] = ()) -> list[
         agents = () if is_short else others
         request = replace(prepared.request, agents=agents, unattended=True, time_limit_s=_REST_LIMIT_S)
         with suppress(LockHeld):  # who cleans right now does it for us too
-            receipts += clean(request, now_ns=now_ns).receipts
+            receipts += cleaned(request, now_ns=now_ns).receipts
     return [_as_it_is_now(receipt, taking) for receipt in receipts]
 
 

@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 
 from ..catalogue.load import Catalogue, load
 from ..catalogue.settings import Settings, load_settings
-from ..errors import TmpwardenError, UnsafeRoot
+from ..errors import LockHeld, TmpwardenError, UnsafeRoot
 from ..lazy_dataclass import replace
 from ..leases import births, claims, made_names, scratch, static_temp
 from ..model.belongings import Birth
@@ -79,8 +79,9 @@ def clean(
     should_stop  asked between two items; it stops if the answer is True
     now_ns       the clock, for tests
 
-    Raises errors.LockHeld if another clean-up of yours does not end within 5 seconds (an unattended one does not wait),
-    errors.UnsafeRoot for a root that is not safe, errors.UnknownAgent and errors.BadConfig.
+    Like `teardown` and `Periodic` it raises no error of tmpwarden into your program: `CleanResult.error` says why
+    nothing was removed. A root that is missing or not safe, an unknown agent, a broken configuration, and another
+    clean-up of yours that does not end within 5 seconds (an unattended one does not wait) are told there.
 
     Example:
 
@@ -90,6 +91,25 @@ def clean(
         result = tmpwarden.clean(request, dry_run=True)
         print(f"{len(result.planned)} items would be removed, {len(result.kept)} stay")
     """
+    try:
+        return cleaned(
+            request, confirm=confirm, dry_run=dry_run, on_receipt=on_receipt, should_stop=should_stop, now_ns=now_ns
+        )
+    except TmpwardenError as error:
+        stopped = "lock-held" if isinstance(error, LockHeld) else None
+        return CleanResult(error=f"{type(error).__name__}: {error}", stopped=stopped)
+
+
+def cleaned(
+    request: Request | None = None,
+    *,
+    confirm: Callable[[Plan], bool] | None = None,
+    dry_run: bool = False,
+    on_receipt: Callable[[Receipt], None] | None = None,
+    should_stop: Callable[[], bool] | None = None,
+    now_ns: Clock = time.time_ns,
+) -> CleanResult:
+    """The same for callers that answer each error in their own way: raises TmpwardenError."""
     from ..oskit.files.opening import make_room
     from .cleaning import Cleaning  # a scan starts without what removes
 
@@ -145,7 +165,8 @@ def _noting_failure(is_unattended: bool) -> Iterator[None]:
         raise
 
 
-def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
+def prepare(request: Request, *, now_ns: Clock = time.time_ns, by_name: bool = False) -> Prepared:
+    """`by_name`: a session or process is named, whose lease is found wherever it lies (see `leased_elsewhere`)."""
     settings = load_settings(request.config_file)
     catalogue = load(overrides=settings.rows).sharing(static_temp.shared(places.state_dir()))
     if catalogue.misspelt:
@@ -156,7 +177,7 @@ def prepare(request: Request, *, now_ns: Clock = time.time_ns) -> Prepared:
     only_looks = proven.tested() if settings.macos_remove or not request.unattended else ""
     roots = places.temp_roots(request.roots, extra=known_roots.remembered())
     home = request.home if roots.confined else places.home()
-    leased = () if roots.confined else _leased(roots)
+    leased = leased_elsewhere(roots) if not roots.confined or (by_name and not request.roots) else ()
     projects = tuple(places.project(path) for path in request.projects)
     starts = (*catalogue.places(roots, home), *catalogue.of_leases(leased), *catalogue.of_projects(projects))
     state = places.state_dir()
@@ -214,8 +235,11 @@ def _named(
     return named.findings(request.words), named.warnings, tuple(map(str, named.refused))
 
 
-def _leased(roots: places.Roots) -> tuple[str, ...]:
-    """Other roots of ours, below which only what was leased is looked for: nobody called them temp roots."""
+def leased_elsewhere(roots: places.Roots) -> tuple[str, ...]:
+    """Other roots of ours, below which only what was leased is looked for: nobody called them temp roots.
+
+    TMPWARDEN_ROOTS says where to search, so a search leaves these alone. Whoever leased below one of them has named it,
+    and gives that one session back by its name: only a `--root` of the call itself forbids that."""
     found: list[str] = []
     reach = Reach.now()
     for path in scratch.leased_roots():

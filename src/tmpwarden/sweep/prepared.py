@@ -251,6 +251,7 @@ class CleanResult:
     stopped: str | None = None  # "time-limit", "interrupted", "lock-held", "not-due"
     refused: tuple[str, ...] = ()  # of several paths that were named: why these could not be judged
     unmatched: tuple[Unmatched, ...] = ()  # what was not recognised, where `confirm` was given: biggest group first
+    error: str | None = None  # why nothing was looked at, in one sentence
 
     @property
     def removed(self) -> Sequence[Receipt]:

@@ -13,7 +13,7 @@ from ...lazy_dataclass import dataclass
 from ...model.request import Request, Thresholds
 from ...model.sweep import Receipt
 from ...oskit.files import places
-from ...sweep.compose import clean, scan
+from ...sweep.compose import cleaned, scan
 from ...sweep.prepared import CleanResult, Plan
 from ...sweep.store import books
 from ...sweep.store.labels import restorable, still_there
@@ -216,7 +216,7 @@ class _CleanOfOneUser:
                 stop.is_removing = self._asked(plan)
                 return stop.is_removing
 
-            result = clean(
+            result = cleaned(
                 self.request,
                 confirm=None if self.yes else confirm,
                 dry_run=dry_run,

@@ -15,7 +15,7 @@ import time
 from ...errors import TmpwardenError
 from ...model.request import Request, Thresholds
 from ...model.sweep import Receipt
-from ...sweep.compose import clean
+from ...sweep.compose import cleaned
 from ...sweep.prepared import Plan
 from .. import removal, render
 from ..envelope import plain
@@ -38,7 +38,7 @@ def main() -> int:
         return bool(plan.removals)
 
     try:
-        result = clean(
+        result = cleaned(
             request,
             confirm=only_the_marked,
             on_receipt=told,
