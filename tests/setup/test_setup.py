@@ -19,6 +19,7 @@ from support.command import WHOLE_MACHINE, tmpwarden
 from support.mounts import needs_root
 from support.terminal import on_a_terminal
 from tmpwarden.agent_facts import FACTS
+from tmpwarden.catalogue.settings import load_settings
 from tmpwarden.leases import static_temp
 from tmpwarden.setup import everything, record, runtime, schedulers, shells, temp, timer
 from tmpwarden.setup.targets import find
@@ -394,3 +395,24 @@ def test_on_a_terminal_the_diff_is_shown_and_only_a_yes_changes_anything(
     after = everything_in(world)
     theirs = {name: content for name, content in after.items() if name in before}
     assert (theirs == before) is (answer != "y")
+
+
+def test_what_is_not_recognised_is_left_alone_unless_the_offer_is_taken(world: Path) -> None:
+    config = Path(os.environ["XDG_CONFIG_HOME"]) / "tmpwarden" / "config.toml"
+    argv = [sys.executable, "-m", "tmpwarden", "setup", "--no-timer"]
+    status, seen = on_a_terminal(argv, answer="n", prompt="[y/N")
+    assert status == 0 and "Left alone: temp files that tmpwarden does not recognise." in " ".join(seen.split())
+    assert not config.exists()
+    status, seen = on_a_terminal(argv, answer="u\ny", prompt="[y/N")
+    assert status == 0
+    assert "does not recognise, once unused for 7d." in " ".join(seen.split())
+    assert load_settings().unknown_max_age_s == 7 * 86400
+
+
+def test_the_option_sets_the_age_of_what_is_not_recognised_and_takes_it_back(world: Path) -> None:
+    setup = ("setup", "--no-timer", "--yes", "--unknown")
+    assert tmpwarden(*setup, "2h").returncode == 3
+    assert tmpwarden(*setup, "14d").returncode == 0
+    assert load_settings().unknown_max_age_s == 14 * 86400
+    done = tmpwarden(*setup, "off")
+    assert (done.returncode, load_settings().unknown_max_age_s) == (0, None), done.stdout

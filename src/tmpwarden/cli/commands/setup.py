@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 import click
 
 from ...agent_facts import FACTS
+from ...catalogue.keys import KEYS
 from ...errors import BadArgument, WouldAsk
 from ...lazy_dataclass import replace
 from ...oskit.files import places
@@ -35,6 +36,8 @@ _KINDS = {
 
 _LETTERS = "d: show the diff; e: edit the choice"
 _OBSERVE = "o: yes, but remove nothing yet, only log it (recommended for the first week)"
+_LIMIT, _UNKNOWN = "brake.ulimit", "unknown.max_age"  # what setup may set in config.toml
+_OFFERED = "7d"  # as the age of what is not recognised
 
 
 @click.command()
@@ -47,6 +50,11 @@ _OBSERVE = "o: yes, but remove nothing yet, only log it (recommended for the fir
 @click.option("--include-backlog", is_flag=True, help="Automatic clean-up may also remove items older than this setup.")
 @click.option(
     "--max-file", help="No command of an agent may write a larger file, such as 50G (docs/processes.md); off: no limit."
+)
+@click.option(
+    "--unknown",
+    help="Automatic clean-up also moves items it does not recognise to quarantine, once they were unused for a time"
+    " such as 7d; off: never.",
 )
 @click.option("--no-timer", is_flag=True, help="Do not schedule the hourly clean-up.")
 @click.option("--system", is_flag=True, help="With timer, as root: one timer for all users of this machine.")
@@ -64,6 +72,7 @@ def command(
     observe: bool | None,
     include_backlog: bool,
     max_file: str | None,
+    unknown: str | None,
     no_timer: bool,
     system: bool,
     metrics: str | None,
@@ -81,6 +90,8 @@ def command(
     install.check_metrics(metrics, what, system)
     if max_file not in (None, "off"):
         byte_size(max_file)  # refused before anything is changed
+    if unknown not in (None, "off"):
+        _check_age(unknown)
     if what == "timer" and not remove:
         return install.timer(system, metrics or "", dry_run, call.can_ask and not yes and not dry_run)
     if remove:
@@ -100,46 +111,59 @@ def command(
         tmpwarden=own,
         completion=text,
     )
+    chosen_settings = {key: value for key, value in ((_LIMIT, max_file), (_UNKNOWN, unknown)) if value is not None}
     made = everything.plan(wanted)
     if not dry_run and not made.changes:
         everything.remove_unused_runtimes()  # those that a session named when the last setup ran
     if dry_run or not made.changes:
         if include_backlog and not dry_run:
             _include_backlog()
-        if max_file is not None and not dry_run:
-            _limit_files(call, max_file)
-        return Answer(_data(made, dry_run=dry_run, remove=False), lambda: _diffs(made))
+        if not dry_run:
+            _set(call, chosen_settings)
+        data = _data(made, dry_run=dry_run, remove=False) | {"settings": chosen_settings}
+        return Answer(data, lambda: _diffs(made, settings=chosen_settings))
     if not yes:
         if not call.can_ask:
             raise WouldAsk()
-        agreed = _asked(made, wanted)
+        agreed = _asked(made, wanted, chosen_settings)
         if agreed is None:
             return Answer(_data(made, dry_run=False, remove=False) | {"done": False}, lambda: ["Nothing was changed."])
         made, wanted = agreed
     everything.carry_out(made, wanted)
-    if max_file is not None:
-        _limit_files(call, max_file)
+    _set(call, chosen_settings)
     if include_backlog:
         _include_backlog()
-    data = _data(made, dry_run=False, remove=False) | {"done": True}
-    return Answer(data, lambda: _told(made, wanted))
+    data = _data(made, dry_run=False, remove=False) | {"settings": chosen_settings, "done": True}
+    return Answer(data, lambda: [*_told(made, wanted), *_told_settings(chosen_settings)])
 
 
-def _limit_files(call: Call, size: str) -> None:
-    """`[brake] ulimit`, which each start of a session puts before its commands."""
+def _check_age(age: str) -> None:
+    try:
+        KEYS[_UNKNOWN].decode(age)
+    except ValueError as wrong:
+        raise BadArgument(f"--unknown: {wrong}") from None
+
+
+def _set(call: Call, settings: dict[str, str]) -> None:
     from .config import change
 
-    change(call, "brake.ulimit", None if size == "off" else (size,))
+    for key, value in settings.items():
+        change(call, key, None if value == "off" else (value,))
 
 
-def _asked(made: SetupPlan, wanted: Wanted) -> tuple[SetupPlan, Wanted] | None:
-    """The plan that was agreed to. `d` shows the diff, `e` edits the choice, `o` only observes at first."""
+def _asked(made: SetupPlan, wanted: Wanted, settings: dict[str, str]) -> tuple[SetupPlan, Wanted] | None:
+    """The plan that was agreed to. `d` shows the diff, `e` edits the choice, `o` only observes at first, `u` (which
+    changes `settings`) adds what is not recognised, or leaves it out again."""
     from ...setup import everything
 
-    ask.say(_summary(made, wanted))
+    ask.say(_summary(made, wanted, settings))
     while True:
-        ask.say([_LETTERS if wanted.observe else f"{_LETTERS}; {_OBSERVE}"])
-        letters = "y/N/d/e" if wanted.observe else "y/N/d/e/o"
+        offers = [_LETTERS, *([] if wanted.observe else [_OBSERVE])]
+        offers += [] if _is_unknown_locked() else [_offer_of_unknown(settings)]
+        ask.say(["; ".join(offers)])
+        letters = "/".join(
+            ["y/N", "d", "e", *([] if wanted.observe else ["o"]), *([] if _is_unknown_locked() else ["u"])]
+        )
         answer = ask.line(f"Make {plural(len(made.changes), 'change')}? [{letters}] ")
         if answer in ("y", "yes"):
             return made, wanted
@@ -148,10 +172,13 @@ def _asked(made: SetupPlan, wanted: Wanted) -> tuple[SetupPlan, Wanted] | None:
             return everything.plan(wanted), wanted
         if answer == "d":
             ask.say(_diffs(made))
+        elif answer == "u" and not _is_unknown_locked():
+            settings[_UNKNOWN] = "off" if _unknown_age(settings) else _OFFERED
+            ask.say([*_told_unknown(settings), ""])
         elif answer == "e":
             wanted = _edited(made, wanted)
             made = everything.plan(wanted)
-            ask.say(_summary(made, wanted))
+            ask.say(_summary(made, wanted, settings))
             if not made.changes:
                 return None
         else:
@@ -218,7 +245,7 @@ def _data(made: SetupPlan, *, dry_run: bool, remove: bool) -> dict[str, object]:
     return {"changes": changes, "remaining": list(made.remaining), "temp": temp, "dry_run": dry_run, "remove": remove}
 
 
-def _summary(made: SetupPlan, wanted: Wanted) -> Iterator[str]:
+def _summary(made: SetupPlan, wanted: Wanted, settings: dict[str, str]) -> Iterator[str]:
     """What would change in which files, what is removed from then on, and how to take it back."""
     from ...catalogue.settings import load_settings
 
@@ -243,6 +270,7 @@ def _summary(made: SetupPlan, wanted: Wanted) -> Iterator[str]:
             yield "Removed automatically: nothing. Hooks only log what they would remove (tmpwarden log --observed)."
         else:
             yield "Removed automatically: temp files of ended sessions, and what crashed sessions left behind."
+            yield from _told_unknown(settings)
         yield "Never removed: items in use, other users' files, settings, transcripts, and unique git work."
         yield f"To bring removed items back within {keep}: tmpwarden undo"
         yield "To undo this setup: tmpwarden setup --remove"
@@ -253,12 +281,46 @@ def _summary(made: SetupPlan, wanted: Wanted) -> Iterator[str]:
     yield ""
 
 
-def _diffs(made: SetupPlan, state: str = "") -> Iterator[str]:
+def _unknown_age(settings: dict[str, str]) -> str:
+    """How long an item that is not recognised must be unused, as chosen here or set already; "": it is never moved."""
+    from ...catalogue.settings import load_settings
+
+    now_s = load_settings().unknown_max_age_s
+    said = settings.get(_UNKNOWN, duration(now_s) if now_s else "")
+    return "" if said == "off" else said
+
+
+def _is_unknown_locked() -> bool:
+    from ...catalogue.policy import is_locked
+    from ...catalogue.settings import load_settings
+
+    return is_locked(_UNKNOWN, load_settings().locks)
+
+
+def _offer_of_unknown(settings: dict[str, str]) -> str:
+    if _unknown_age(settings):
+        return "u: leave what tmpwarden does not recognise alone"
+    return f"u: also quarantine what tmpwarden does not recognise, once unused for {_OFFERED}"
+
+
+def _told_unknown(settings: dict[str, str]) -> Iterator[str]:
+    if age := _unknown_age(settings):
+        yield f"Moved to quarantine for 7 days: temp files that tmpwarden does not recognise, once unused for {age}."
+    else:
+        yield "Left alone: temp files that tmpwarden does not recognise."
+
+
+def _told_settings(settings: dict[str, str]) -> Iterator[str]:
+    for key, value in settings.items():
+        yield f"config.toml: {key} is back to its default" if value == "off" else f"config.toml: {key} = {value}"
+
+
+def _diffs(made: SetupPlan, state: str = "", settings: dict[str, str] | None = None) -> Iterator[str]:
     for change in made.changes:
         yield change.edit.diff()
     if state:
         yield f"Removes {shown(state)}: logs, history, notes."
-    elif not made.changes:
+    elif not made.changes and not settings:
         yield (
             "Everything is set up already; there is nothing to change."
             if made.agents
@@ -269,6 +331,7 @@ def _diffs(made: SetupPlan, state: str = "") -> Iterator[str]:
         names = {target.id: target.name for target in made.agents}
         for change in made.changes:
             yield f"  {shown(change.edit.path)}{f': {names[change.agent]}' if change.agent in names else ''}"
+    yield from _told_settings(settings or {})
     yield from made.remaining
 
 
