@@ -29,7 +29,7 @@ def told() -> dict[str, Any]:
     python = REPOSITORY / ".venv" / "bin" / "python"
     later = f"{python} {REPOSITORY}/tests/support/whole_machine.py {LATER_S} {TMPWARDEN}"
     result = run_claude(
-        json.dumps(script), "--timeout", "200", "--signal", "KILL", "--signal-at", "main:2:1", "--settle", "1",
+        json.dumps(script), "--timeout", "200", "--signal", "KILL", "--signal-at", "main:1:1", "--settle", "1",
         "--post", f"/usr/bin/python3 {LOOK} {python} {CLAUDE} {SERVER} {later}",
         "--", "--mcp-config", json.dumps({"mcpServers": servers}), "--strict-mcp-config",
         out=out,
