@@ -329,6 +329,17 @@ def test_what_was_rescued_and_how_agents_are_set_up_stand_there_as_their_command
     assert expected["Claude Code"] == "absent"
 
 
+def test_what_agents_keep_in_the_home_is_told_as_scan_tells_it(root: Path, own_world: Path) -> None:
+    transcripts = own_world / "home" / ".claude" / "projects" / "-p"
+    transcripts.mkdir(parents=True)
+    (transcripts / "a.jsonl").write_bytes(b"x" * 70_000)
+    (told,) = data("scan", "--state", later_s=planted.DAYS)["state"]
+    (drawn_row,) = drawn().data["keeps"]
+    same = ("agent", "id", "keeps", "lost", "pruned", "command", "directory", "bytes", "files", "week_bytes")
+    assert [drawn_row[name] for name in same] == [told[name] for name in same]
+    assert drawn_row["bytes"] >= 70_000 and drawn_row["oldest_seconds"] >= planted.DAYS - 60
+
+
 def test_a_person_is_told_the_sentence_and_the_file(root: Path) -> None:
     planted.session(root)
     done = tmpwarden("report", "-o", "r.html", later_s=planted.DAYS)

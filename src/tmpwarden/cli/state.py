@@ -17,9 +17,13 @@ _COLUMNS = (">SIZE", ">FILES", ">OLDEST", ">LAST WEEK", "AGENT", "WHAT IT IS", "
 
 def answer(call: Call, agents: Sequence[str]) -> Answer:
     now_ns = call.now_ns()
-    rows = [row for row in state_rows.rows() if not agents or row.agent in agents]
-    found = kept_state(rows, places.home(), now_ns)
+    found = look(now_ns, agents)
     return Answer({"state": [document(each, now_ns) for each in found]}, lambda: _lines(call, found, now_ns))
+
+
+def look(now_ns: int, agents: Sequence[str] = ()) -> Sequence[KeptState]:
+    rows = [row for row in state_rows.rows() if not agents or row.agent in agents]
+    return kept_state(rows, places.home(), now_ns)
 
 
 def document(each: KeptState, now_ns: int) -> documents.Document:

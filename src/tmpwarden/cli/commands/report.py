@@ -32,6 +32,7 @@ from ...sweep.store.history import Moment
 from ...sweep.store.labels import still_there
 from ...text import plural, shown, size
 from .. import advice, documents
+from .. import state as kept_in_home
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import AnsweringPath, write_output
@@ -177,6 +178,7 @@ def besides(call: Call, seen: Seen) -> Document:
             "orphans": _tried(call, "processes", lambda: _orphans(call)),
             "worktrees": _tried(call, "worktrees", lambda: _worktrees(call)),
             "rescued": _tried(call, "what was rescued", _rescued),
+            "keeps": _tried(call, "what agents keep in the home", lambda: _keeps(call)),
             "state": _tried(call, "the agents' settings", lambda: list(_state(call))),
             "timer": _tried(call, "the timer", timer.state),
         }
@@ -258,6 +260,12 @@ def _rescued() -> list[Document]:
         | {"repositories": len(each.repositories), "files": len(each.files)}
         for each, document in told
     ]
+
+
+def _keeps(call: Call) -> list[Document]:
+    """As `scan --state` tells it."""
+    now_ns = call.now_ns()
+    return [_shown(kept_in_home.document(each, now_ns)) for each in kept_in_home.look(now_ns)]
 
 
 def _state(call: Call) -> Iterator[Document]:

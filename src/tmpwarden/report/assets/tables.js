@@ -69,6 +69,8 @@ function drawOthers() {
       ["Size", "Where", "Branch", "Verdict"], (each) => [each.bytes === null ? "?" : size(each.bytes), el("code", {}, each.path), each.branch ?? "", el("span", {}, el("b", { class: each.verdict === "remove" ? "badge go" : "badge kept" }, each.verdict === "remove" ? "removable" : "kept"), ` ${each.detail || each.reason.replaceAll("-", " ")}`)]),
     listed("rescued", "Rescued work", page.rescued, "Nothing was saved yet.", "Saved before its directory was removed, because it exists nowhere else.",
       ["Size", "Saved from", "Holds", "Bring back"], (each) => [size(each.bytes), el("code", {}, each.path), holds(each), commandLine(`tmpwarden rescue restore ${quoted(each.id)}`)]),
+    listed("keeps", "What agents keep in your home", page.keeps, "No agent keeps anything in your home.", "tmpwarden never removes any of it. The agent's own setting, where it has one, limits it.",
+      ["Size", "Last week", "Oldest", "Agent", "What it is", "Lost when it goes", "Removed by", "Setting"], (each) => [size(each.bytes), each.week_bytes ? `+${size(each.week_bytes)}` : "", age(each.oldest_seconds), each.agent, each.keeps, each.lost, each.pruned, each.command]),
     listed("state", "Setup", page.state, "No agent was found.", "How tmpwarden is set up here; `tmpwarden setup` adds what is missing.",
       ["What", "State", "Where"], (each) => [each.what, each.state, el("code", {}, each.where)]),
   ];
