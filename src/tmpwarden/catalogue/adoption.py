@@ -38,13 +38,13 @@ def pattern_of(glob: str) -> str:
     if len(re.split(r"[*?[]", glob)[0]) < _LEAST_START:
         raise BadArgument(f"{shown(glob)} would match too much", hint=_BEGINS)
     pieces = re.findall(r"\[[!^]?\]?[^]]*\]|.", glob, re.DOTALL)
-    spelled = "".join(
+    pattern = "".join(
         _STANDS_FOR.get(piece) or (_class(piece) if len(piece) > 1 else re.escape(piece)) for piece in pieces
     )
-    wrong = complaint_about_name(spelled, shared=True)
+    wrong = complaint_about_name(pattern, shared=True)
     if wrong:
         raise BadArgument(f"{shown(glob)} {wrong}", hint=_BEGINS)
-    return spelled
+    return pattern
 
 
 def _class(piece: str) -> str:

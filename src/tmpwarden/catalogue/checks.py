@@ -30,39 +30,39 @@ _LARGEST = 256 << 20
 _NAMES_IN_FULL = (2, 3)  # version 4 leaves out what a name shares with the one before
 
 
-def has_shape(litter: Litter, dir_fd: int, name: str, found: os.stat_result, mappings: Mappings) -> bool | None:
+def has_shape(litter: Litter, dir_fd: int, name: str, status: os.stat_result, mappings: Mappings) -> bool | None:
     """All that the row asks of an entry's inside: one no is no, else one "could not look" is that."""
     answers = [
-        mappings.leave_out(name, found) if check == NOT_MAPPED else CHECKS[check](dir_fd, name, found)
+        mappings.leave_out(name, status) if check == NOT_MAPPED else CHECKS[check](dir_fd, name, status)
         for check in litter.checks
     ]
     if litter.max_bytes is not None:
-        answers.append(found.st_size <= litter.max_bytes)
+        answers.append(status.st_size <= litter.max_bytes)
     if False in answers:
         return False
     return None if None in answers else True
 
 
-def is_elf(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+def is_elf(dir_fd: int, name: str, status: os.stat_result) -> bool | None:
     head = _head(dir_fd, name, 4)
     return None if head is None else head == b"\x7fELF"
 
 
-def is_mach_o(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+def is_mach_o(dir_fd: int, name: str, status: os.stat_result) -> bool | None:
     """A library or program of macOS, thin or universal."""
     head = _head(dir_fd, name, 4)
     return None if head is None else head in _MACH_O
 
 
-def is_finder_store(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+def is_finder_store(dir_fd: int, name: str, status: os.stat_result) -> bool | None:
     """How macOS' Finder shows a directory: where its icons stand, and nothing that somebody wrote."""
     head = _head(dir_fd, name, len(_FINDER))
     return None if head is None else head == _FINDER
 
 
-def is_one_line_path(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+def is_one_line_path(dir_fd: int, name: str, status: os.stat_result) -> bool | None:
     """One absolute path, as `pwd -P >file` writes it; empty too, for a full disk leaves those."""
-    if found.st_size > _LONGEST_PATH:
+    if status.st_size > _LONGEST_PATH:
         return False
     text = _head(dir_fd, name, _LONGEST_PATH + 1)
     if text is None:
@@ -71,21 +71,21 @@ def is_one_line_path(dir_fd: int, name: str, found: os.stat_result) -> bool | No
     return not line or (line.startswith(b"/") and b"\n" not in line and b"\0" not in line)
 
 
-def is_read_only(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+def is_read_only(dir_fd: int, name: str, status: os.stat_result) -> bool | None:
     """Nobody may write it, as the mount points of a sandbox are made."""
-    return not found.st_mode & 0o222
+    return not status.st_mode & 0o222
 
 
-def is_empty_dir(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
-    if not stat.S_ISDIR(found.st_mode):
+def is_empty_dir(dir_fd: int, name: str, status: os.stat_result) -> bool | None:
+    if not stat.S_ISDIR(status.st_mode):
         return False
     names = _names(dir_fd, name)
     return None if names is None else not names
 
 
-def is_tagged_cache(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+def is_tagged_cache(dir_fd: int, name: str, status: os.stat_result) -> bool | None:
     """A directory that says of itself, by CACHEDIR.TAG, that all in it can be created again."""
-    if not stat.S_ISDIR(found.st_mode):
+    if not stat.S_ISDIR(status.st_mode):
         return False
     fd = _opened(dir_fd, name)
     if fd is None:
@@ -95,13 +95,13 @@ def is_tagged_cache(dir_fd: int, name: str, found: os.stat_result) -> bool | Non
         return head == _CACHEDIR_SIGNATURE
 
 
-def is_cargo_home(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+def is_cargo_home(dir_fd: int, name: str, status: os.stat_result) -> bool | None:
     """What cargo downloads and builds, and nothing that somebody wrote: no settings, no credentials."""
     names = _names(dir_fd, name)
     return None if names is None else "registry" in names and set(names) <= _CARGO
 
 
-def is_orphaned(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+def is_orphaned(dir_fd: int, name: str, status: os.stat_result) -> bool | None:
     """Marked by `.orphaned_at`, and no process that `.in_use` names is alive."""
     fd = _opened(dir_fd, name)
     if fd is None:
@@ -138,21 +138,21 @@ def _may_live(pid: str) -> bool:
     return True
 
 
-def is_transform_dump(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+def is_transform_dump(dir_fd: int, name: str, status: os.stat_result) -> bool | None:
     """Vitest's dump of transformed modules: nothing in it but `ssr` and `client`."""
     names = _names(dir_fd, name)
     return None if names is None else len(names) > 0 and set(names) <= {"ssr", "client"}
 
 
-def has_pid_in_name(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+def has_pid_in_name(dir_fd: int, name: str, status: os.stat_result) -> bool | None:
     return any(0 < int(digits) <= _HIGHEST_PID for digits in re.findall(r"[0-9]{1,9}", name))
 
 
-def has_session_in_name(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+def has_session_in_name(dir_fd: int, name: str, status: os.stat_result) -> bool | None:
     return _UUID.search(name) is not None
 
 
-def is_expired(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+def is_expired(dir_fd: int, name: str, status: os.stat_result) -> bool | None:
     """`<expiry>-<id>`: past the expiry, and past the mtime, which its maker set ahead when it ended. The id begins with
     that of the session beside it: as long as that one is there, the time has not begun."""
     expiry, _, token = name.partition("-")
@@ -161,13 +161,13 @@ def is_expired(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
     try:
         os.stat(f"../s{token[:8]}", dir_fd=dir_fd, follow_symlinks=False)
     except FileNotFoundError:
-        return max(int(expiry), found.st_mtime) <= time.time()
+        return max(int(expiry), status.st_mtime) <= time.time()
     except OSError:
         return None
     return False
 
 
-def is_untracked(dir_fd: int, name: str, found: os.stat_result) -> bool | None:
+def is_untracked(dir_fd: int, name: str, status: os.stat_result) -> bool | None:
     """In no repository, or in none that knows this path. None: could not look."""
     try:
         directory = system.descriptors.path_of(dir_fd)
@@ -202,8 +202,8 @@ def _git_dir(top: str) -> str:
     path = os.path.join(top, ".git")
     if os.path.isdir(path):
         return path
-    found = own_files.read_small(path, 4096)
-    word, _, target = (found[0].decode("utf-8", "surrogateescape") if found else "").strip().partition(" ")
+    content = own_files.read_small(path, 4096)
+    word, _, target = (content[0].decode("utf-8", "surrogateescape") if content else "").strip().partition(" ")
     if word != "gitdir:":
         raise ValueError(path)
     return os.path.join(top, target)
@@ -231,15 +231,15 @@ class Mappings:
         self._read_at = float("-inf")
         self._found: Mapped | None = None
 
-    def leave_out(self, name: str, found: os.stat_result) -> bool | None:
+    def leave_out(self, name: str, status: os.stat_result) -> bool | None:
         """No process runs code from this file. The same inode with the same name on what looks like another device
         counts as mapped: overlay and btrfs tell of a mapping another device number than stat(2)."""
         if time.monotonic() - self._read_at > _MAPS_ARE_FRESH_S:
             self._read_at, self._found = time.monotonic(), system.mapped.read_maps()
         if self._found is None:
             return None
-        device = f"{os.major(found.st_dev):02x}:{os.minor(found.st_dev):02x}"
-        seen = self._found.get(found.st_ino, ())
+        device = f"{os.major(status.st_dev):02x}:{os.minor(status.st_dev):02x}"
+        seen = self._found.get(status.st_ino, ())
         return not any(dev == device or base.removesuffix(" (deleted)") == name for dev, base in seen)
 
 

@@ -22,12 +22,12 @@ KNOWN_HINTS: dict[str, Hint] = {}  # those of built-in rows are compiled too, so
 
 
 def hint_of(pattern: str) -> Hint:
-    found = KNOWN_HINTS.get(pattern)
-    if found is None:
+    known_hint = KNOWN_HINTS.get(pattern)
+    if known_hint is None:
         from .names import hint  # a row of the user's own, or nothing is compiled yet
 
-        found = KNOWN_HINTS[pattern] = hint(pattern)
-    return found
+        known_hint = KNOWN_HINTS[pattern] = hint(pattern)
+    return known_hint
 
 
 TYPE_CHECKING = False

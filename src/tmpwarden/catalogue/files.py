@@ -51,11 +51,11 @@ def text_if_there(path: str) -> str:
 
 def xdg(home: str, environ: Mapping[str, str]) -> dict[str, tuple[str, ...]]:
     """The bases of rows that lie below an XDG directory."""
-    found: dict[str, tuple[str, ...]] = {}
+    directories: dict[str, tuple[str, ...]] = {}
     for kind, below_home in XDG.items():
-        said = environ.get(f"XDG_{kind.upper()}_HOME", "")
-        found[f"xdg_{kind}"] = (said if os.path.isabs(said) else os.path.join(home, below_home),)
-    return found
+        directory = environ.get(f"XDG_{kind.upper()}_HOME", "")
+        directories[f"xdg_{kind}"] = (directory if os.path.isabs(directory) else os.path.join(home, below_home),)
+    return directories
 
 
 def mac_folders(roots: Iterable[str]) -> tuple[str, ...]:

@@ -62,33 +62,33 @@ def _texts(value: object, otherwise: str) -> tuple[str, ...]:
 
 
 def patterns(value: object) -> tuple[str, ...]:
-    found = _texts(value, sentence := 'must be a list of patterns for names, such as ["*.pdf"]')
-    if not all(item and "/" not in item for item in found):
+    texts = _texts(value, sentence := 'must be a list of patterns for names, such as ["*.pdf"]')
+    if not all(item and "/" not in item for item in texts):
         raise ValueError(sentence)
-    return found
+    return texts
 
 
 def argv(value: object) -> tuple[str, ...]:
-    found = _texts(value, sentence := 'must be a program and its arguments, such as ["notify-send", "{message}"]')
-    if not found or any("\0" in item for item in found):
+    texts = _texts(value, sentence := 'must be a program and its arguments, such as ["notify-send", "{message}"]')
+    if not texts or any("\0" in item for item in texts):
         raise ValueError(sentence)
-    return found
+    return texts
 
 
 def paths(value: object) -> tuple[str, ...]:
     value = _texts(value, "must be a list of paths")
-    found = tuple(os.path.normpath(os.path.expanduser(item)) for item in value)
-    if not all(os.path.isabs(path) and "\0" not in path for path in found):
+    absolute = tuple(os.path.normpath(os.path.expanduser(item)) for item in value)
+    if not all(os.path.isabs(path) and "\0" not in path for path in absolute):
         raise ValueError("must be absolute paths, or start with ~/")
-    return found
+    return absolute
 
 
 def kept_paths(value: object) -> tuple[str, ...]:
     """Of a config file, where somebody may take them for patterns."""
-    found = paths(value)
-    if pattern := next((path for path in found if not _GLOB.isdisjoint(path) and not os.path.lexists(path)), None):
+    absolute = paths(value)
+    if pattern := next((path for path in absolute if not _GLOB.isdisjoint(path) and not os.path.lexists(path)), None):
         raise ValueError(f"there is no {shown(pattern)}; patterns are not supported here, name the directory")
-    return found
+    return absolute
 
 
 def size(value: object) -> int:

@@ -124,9 +124,9 @@ def load(dirs: Iterable[str] | None = None, overrides: Mapping[str, Override] | 
             warnings += _drop_in(agents, name, os.path.join(directory, name))
     # Where two rows want the same name and neither beats the other, the first one wins: let that be the built-in one.
     names = sorted(agents, key=lambda name: (name not in ours, name))
-    named = tuple(agents[name] for name in names)
-    listed, unfit = apply(named, overrides or {})
-    unknown = tuple(misspelt((row.key for agent in named for row in agent.rows), overrides or {}))
+    chosen = tuple(agents[name] for name in names)
+    listed, unfit = apply(chosen, overrides or {})
+    unknown = tuple(misspelt((row.key for agent in chosen for row in agent.rows), overrides or {}))
     catalogue = Catalogue(listed, (*warnings, *unfit), unknown)
     has_drop_ins = any(agent is not built_in.get(name) for name, agent in agents.items())
     return _without_circles(catalogue) if has_drop_ins else catalogue  # of the built-in rows a test says it

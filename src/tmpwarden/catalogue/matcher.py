@@ -73,17 +73,19 @@ class _State:
     def classify(self, name: str, kind: Kind, *, has_entries: bool = False) -> Match | None:
         if not self.here:
             return None
-        found = self._classifiers.get((kind, name[:1], has_entries))
-        return (found or self._classifier(kind, name[:1], has_entries)).classify(name)
+        classifier = self._classifiers.get((kind, name[:1], has_entries))
+        return (classifier or self._classifier(kind, name[:1], has_entries)).classify(name)
 
     def _classifier(self, kind: Kind, letter: str, has_entries: bool) -> _Classifier:
         """Rows for this kind whose names may start with that letter: a root has a hundred rows, few share a letter."""
         rows = (route for route in self.here if route.row.kind in (kind, Kind.ANY))
         if has_entries:
             rows = (route for route in rows if "empty-dir" not in route.row.checks)
-        found = _Classifier(tuple(route for route in rows if {"", letter} & {each[:1] for each in route.hint.starts}))
-        self._classifiers[(kind, letter, has_entries)] = found
-        return found
+        classifier = _Classifier(
+            tuple(route for route in rows if {"", letter} & {each[:1] for each in route.hint.starts})
+        )
+        self._classifiers[(kind, letter, has_entries)] = classifier
+        return classifier
 
     def only_never(self) -> _State | None:
         routes = tuple(route for route in self.routes if route.row.tier is Tier.NEVER)
@@ -129,14 +131,14 @@ class _Classifier:
             return None
         if self._match is None and not any(route.hint.fits(name) for route in self._routes):
             return None
-        found = (self._match or self._compiled())(name)
-        if found is None or found.lastgroup is None:
+        match = (self._match or self._compiled())(name)
+        if match is None or match.lastgroup is None:
             return None
-        plain = self._plain.get(found.lastgroup)
+        plain = self._plain.get(match.lastgroup)
         if plain is not None:
             return plain
-        row, session, pid = self._naming[found.lastgroup]  # where there is no such group, that of the row: it is empty
-        return Match(row, found[session] or None, _pid(found[pid]))
+        row, session, pid = self._naming[match.lastgroup]  # where there is no such group, that of the row: it is empty
+        return Match(row, match[session] or None, _pid(match[pid]))
 
 
 def _pid(digits: str | None) -> int | None:
@@ -210,7 +212,7 @@ def places(rows: Iterable[Litter], bases: Mapping[str, tuple[str, ...]], uid: in
         steps = tuple(component(part, uid) for part in parts)
         routes.append((base, _Route(row, steps, name_pattern(row.name, uid), hint_of(row.name))))
     roots, mac_temps = bases.get("tmp", ()), bases.get("darwin_temp", ())
-    found = []
+    result = []
     for base in BASES:
         for path in bases.get(base, ()):
             if base == "darwin_temp" and path in roots:
@@ -218,8 +220,8 @@ def places(rows: Iterable[Litter], bases: Mapping[str, tuple[str, ...]], uid: in
             both = {base, "darwin_temp"} if base == "tmp" and path in mac_temps else {base}
             if mine := tuple(route for its, route in routes if its in both):
                 top = path.rstrip("/") or "/"
-                found.append(Place(top, top, base not in ("tmp", "darwin_temp"), _State(mine, 0, {})))
-    return tuple(found)
+                result.append(Place(top, top, base not in ("tmp", "darwin_temp"), _State(mine, 0, {})))
+    return tuple(result)
 
 
 def in_order(rows: Iterable[Litter]) -> tuple[Litter, ...]:

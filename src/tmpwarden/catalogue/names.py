@@ -130,8 +130,8 @@ def takes(operation: Any, argument: Any, letter: str) -> bool:
         return bool(code != argument)
     if operation is op.ANY:
         return True
-    found = any(_is_in(kind, value, code, letter) for kind, value in argument if kind is not op.NEGATE)
-    return found is not (argument[0][0] is op.NEGATE)
+    is_member = any(_is_in(kind, value, code, letter) for kind, value in argument if kind is not op.NEGATE)
+    return is_member is not (argument[0][0] is op.NEGATE)
 
 
 def _is_in(kind: Any, value: Any, code: int, letter: str) -> bool:
@@ -178,17 +178,17 @@ def _sorted_edges(edges: set[str]) -> tuple[str, ...]:
 
 def _edges(tree: Any, *, backwards: bool) -> tuple[set[str], bool]:
     """Every text that a match can begin (or end) with, as far as letters are certain; and whether that is all of it."""
-    found = {""}
+    edges = {""}
     for operation, argument in reversed(list(tree)) if backwards else tree:
         if operation in _NO_WIDTH:
             continue
         parts, is_whole = _part(operation, argument, backwards=backwards)
-        if len(found) * len(parts) > _MOST_EDGES:
-            return found, False
-        found = {part + known if backwards else known + part for known in found for part in parts}
+        if len(edges) * len(parts) > _MOST_EDGES:
+            return edges, False
+        edges = {part + known if backwards else known + part for known in edges for part in parts}
         if not is_whole:
-            return found, False
-    return found, True
+            return edges, False
+    return edges, True
 
 
 def _part(operation: Any, argument: Any, *, backwards: bool) -> tuple[set[str], bool]:

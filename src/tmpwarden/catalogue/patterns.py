@@ -76,7 +76,7 @@ def split_place(place: str) -> tuple[str, tuple[str, ...]]:
 
 
 def component(text: str, uid: int) -> Component:
-    spelled = text.replace("{uid}", str(uid))
-    if "*" not in spelled:
-        return Component(spelled, None)
-    return Component(spelled, tuple(spelled.split("*")))
+    pattern = text.replace("{uid}", str(uid))
+    if "*" not in pattern:
+        return Component(pattern, None)
+    return Component(pattern, tuple(pattern.split("*")))

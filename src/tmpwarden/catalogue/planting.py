@@ -33,14 +33,14 @@ def plant(row: Litter, tmp: str, home: str, *, pid: int, session: str) -> tuple[
     """Every example of a row below `tmp` or `home`, owned by that process or session where a name tells its owner."""
     directory = directory_of(row, tmp, home)
     os.makedirs(directory, mode=0o700, exist_ok=True)
-    planted = []
+    result = []
     for name, is_match in _examples(row, {OwnerRule.PID: str(pid), OwnerRule.SESSION: session}):
         path = os.path.join(directory, name)
         kind = row.kind if row.kind is not Kind.ANY else Kind.DIR if row.tier is Tier.NEVER else Kind.FILE
         if not os.path.lexists(path):  # what one row spares may be another's example
             _make(row, path, kind)
-        planted.append(Planted(row, path, kind, is_match))
-    return tuple(planted)
+        result.append(Planted(row, path, kind, is_match))
+    return tuple(result)
 
 
 def root_for(row: Litter, directory: str) -> str:
@@ -71,11 +71,11 @@ def _examples(row: Litter, owners: dict[OwnerRule, str]) -> Iterator[tuple[str, 
 
 def _owned(name: str, pattern: re.Pattern[str], rule: OwnerRule, owners: dict[OwnerRule, str]) -> str | None:
     """The name with this owner in it, if the pattern allows that."""
-    found = pattern.fullmatch(name)
+    match = pattern.fullmatch(name)
     group = {OwnerRule.PID: "pid", OwnerRule.SESSION: "session"}.get(rule)
-    if found is None or group is None:
+    if match is None or group is None:
         return None
-    start, end = found.span(group)
+    start, end = match.span(group)
     owned = f"{name[:start]}{owners[rule]}{name[end:]}"
     return owned if pattern.fullmatch(owned) else None
 

@@ -59,8 +59,8 @@ def hear(document: Document, locks: tuple[str, ...], *, is_of_the_host: bool, is
         without = {table: content for table, content in counts.items() if table != TABLE}
         return PolicyFile(without, locks, ((TABLE, wrong),) if wrong else ())
     kept, dropped = allowed(document, locks)
-    told = [key for key in dropped if key.split(".")[0] not in _OF_THE_GUARD]  # which tells of those itself
-    return PolicyFile(kept, locks, tuple((key, refusal(key)) for key in told))
+    reported = [key for key in dropped if key.split(".")[0] not in _OF_THE_GUARD]  # which tells of those itself
+    return PolicyFile(kept, locks, tuple((key, refusal(key)) for key in reported))
 
 
 def refusal(key: str) -> str:
@@ -74,10 +74,10 @@ def locks_of(document: Document) -> tuple[tuple[str, ...], str]:
     table = document.get(TABLE, {})
     if not isinstance(table, dict):
         return (), "policy must be a table"
-    said = table.get("lock", [])
-    if not isinstance(said, list) or not all(isinstance(key, str) and key for key in said):
+    patterns = table.get("lock", [])
+    if not isinstance(patterns, list) or not all(isinstance(key, str) and key for key in patterns):
         return (), 'policy.lock: write keys and tables as texts, such as ["guard", "quarantine.keep"]'
-    locks = tuple(map(_plain, said))
+    locks = tuple(map(_plain, patterns))
     if strange := sorted(table.keys() - {"lock"}):
         return locks, f"policy.{shown(strange[0])} is not known; it is ignored"
     unknown = [lock for lock in locks if not _names_something(lock)]
@@ -129,12 +129,12 @@ def _is_fixed_block(redirect: object, locks: tuple[str, ...]) -> bool:
 
 def only_locked(document: Document, locks: tuple[str, ...]) -> Document:
     """What stands even where a user names another file with `--config`."""
-    found = {
+    locked = {
         table: {key: value for key, value in content.items() if is_locked(f"{table}.{key}", locks)}
         for table, content in document.items()
         if isinstance(content, dict) and table != TABLE
     }
-    return {table: content for table, content in found.items() if content}
+    return {table: content for table, content in locked.items() if content}
 
 
 def _allowed_of(table: str, content: Document, locks: tuple[str, ...], dropped: list[str]) -> Document:

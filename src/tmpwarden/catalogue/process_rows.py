@@ -40,10 +40,10 @@ def markers() -> tuple[tuple[str, str], ...]:
 
 def decode(data: dict[str, Any]) -> tuple[ProcessRow, ...]:
     """Raises ValueError with what is wrong."""
-    found = tuple(_row(table) for table in data["process"])
-    if len({row.id for row in found}) != len(found):
+    rows = tuple(_row(table) for table in data["process"])
+    if len({row.id for row in rows}) != len(rows):
         raise ValueError("two rows have the same id")
-    return found
+    return rows
 
 
 def row_of(arguments: Sequence[str]) -> ProcessRow | None:

@@ -44,7 +44,7 @@ _TAIL = """
 """
 
 
-def spelled(key: Key, value: object) -> str:
+def toml_text(key: Key, value: object) -> str:
     """A decoded value as TOML."""
     match value:
         case bool() if key.shape == "word":
@@ -83,7 +83,7 @@ def sample(defaults: object) -> str:
         lines += [f"[{table}]", f"# {about}"]
         for name, key in KEYS.items():
             if name.startswith(f"{table}."):
-                value = key.example or spelled(key, getattr(defaults, key.field))
+                value = key.example or toml_text(key, getattr(defaults, key.field))
                 note = " For example:" if key.example else ""
                 lines += [f"# - {key.about}{note}", f"# {name.partition('.')[2]} = {value}"]
         lines.append("")
@@ -131,24 +131,24 @@ class CannotEdit(Exception):
     """The key is written in a way that only a person should change."""
 
 
-def with_key(text: str, table: str, key: str, spelled: str) -> str:
-    """`text` in which `[table] key` is `spelled`, an expression of TOML."""
+def with_key(text: str, table: str, key: str, value_text: str) -> str:
+    """`text` in which `[table] key` is `value_text`, an expression of TOML."""
     lines = _lines(text)
     end_of_line = "\r\n" if "\r\n" in text else "\n"
-    wanted = tomllib.loads(f"value = {spelled}")["value"]
+    wanted = tomllib.loads(f"value = {value_text}")["value"]
     start, end = _block(lines, table)
-    found = _place_of(lines, start, end, key)
+    place = _place_of(lines, start, end, key)
     if start < 0:
         gap = [] if not lines or not lines[-1].strip() else [end_of_line]
-        lines += [*gap, f"[{table}]{end_of_line}", f"{key} = {spelled}{end_of_line}"]
-    elif found is not None:
-        first, last = found
+        lines += [*gap, f"[{table}]{end_of_line}", f"{key} = {value_text}{end_of_line}"]
+    elif place is not None:
+        first, last = place
         indent = re.match(r"\s*", lines[first])
         comment = _comment("".join(lines[first:last]))
-        lines[first:last] = [f"{indent[0] if indent else ''}{key} = {spelled}{comment}{end_of_line}"]
+        lines[first:last] = [f"{indent[0] if indent else ''}{key} = {value_text}{comment}{end_of_line}"]
     else:
         at = _best_line(lines, start, end, key)
-        lines.insert(at, f"{key} = {spelled}{end_of_line}")
+        lines.insert(at, f"{key} = {value_text}{end_of_line}")
     return _checked(text, "".join(lines), table, key, wanted)
 
 
@@ -156,9 +156,9 @@ def without_key(text: str, table: str, key: str) -> str:
     """`text` that does not set `[table] key`."""
     lines = _lines(text)
     start, end = _block(lines, table)
-    found = _place_of(lines, start, end, key) if start >= 0 else None
-    if found is not None:
-        del lines[found[0] : found[1]]
+    place = _place_of(lines, start, end, key) if start >= 0 else None
+    if place is not None:
+        del lines[place[0] : place[1]]
     return _checked(text, "".join(lines), table, key, None)
 
 
@@ -207,10 +207,10 @@ def _best_line(lines: list[str], start: int, end: int, key: str) -> int:
 def _comment(line: str) -> str:
     """What stands behind a value, the blank before it included."""
     body = line.rstrip("\r\n")
-    for found in re.finditer("#", body):
-        if _parsed(body[: found.start()]) is not None:
-            before = body[: found.start()]
-            return before[len(before.rstrip()) :] + body[found.start() :]
+    for match in re.finditer("#", body):
+        if _parsed(body[: match.start()]) is not None:
+            before = body[: match.start()]
+            return before[len(before.rstrip()) :] + body[match.start() :]
     return ""
 
 
@@ -223,14 +223,14 @@ def _parsed(text: str) -> dict[str, Any] | None:
 
 def _checked(old: str, new: str, table: str, key: str, wanted: object) -> str:
     """Equal to the old document with this one key changed, or nothing at all."""
-    meant = copy.deepcopy(tomllib.loads(old))
-    content = meant.setdefault(table, {}) if wanted is not None else meant.get(table, {})
+    expected = copy.deepcopy(tomllib.loads(old))
+    content = expected.setdefault(table, {}) if wanted is not None else expected.get(table, {})
     if not isinstance(content, dict):
         raise CannotEdit
     if wanted is None:
         content.pop(key, None)
     else:
         content[key] = wanted
-    if _parsed(new) != meant:
+    if _parsed(new) != expected:
         raise CannotEdit
     return new

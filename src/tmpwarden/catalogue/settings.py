@@ -99,13 +99,13 @@ def load_settings(config_file: str | None = None) -> Settings:
     kept = listed.paths
     reading.warnings += listed.warnings
     reading.unread += listed.unread
-    said = reading.values
-    said["keep_paths"] = (*said.get("keep_paths", ()), *kept)
+    values = reading.values
+    values["keep_paths"] = (*values.get("keep_paths", ()), *kept)
     if kept and "keep.paths" not in reading.origins:
         reading.origins["keep.paths"] = keep_file
-    _law_of_pressure(said, reading)
+    _law_of_pressure(values, reading)
     return Settings(
-        **said,
+        **values,
         rows=MappingProxyType(reading.rows),
         origins=MappingProxyType(reading.origins),
         warnings=tuple(reading.warnings),
@@ -170,10 +170,10 @@ def _read_file(path: str, reading: _Reading) -> None:
         return reading.refuse(path, f"{wrong}; the file is ignored", may_protect=True)
     reading.lines = lines_of(text)
     reading.files.append(path)
-    heard = policy.hear(data, reading.locks, is_of_the_host=path == policy.SYSTEM, is_alone=not reading.is_named)
-    reading.locks = heard.locks
-    reading.warnings += [f"{reading.where(key)}: {sentence}" for key, sentence in heard.complaints]
-    for table, content in heard.document.items():
+    policy_file = policy.hear(data, reading.locks, is_of_the_host=path == policy.SYSTEM, is_alone=not reading.is_named)
+    reading.locks = policy_file.locks
+    reading.warnings += [f"{reading.where(key)}: {sentence}" for key, sentence in policy_file.complaints]
+    for table, content in policy_file.document.items():
         _read_table(table, content, reading)
     return None
 
@@ -243,13 +243,13 @@ def _read_row(key: str, table: object, reading: _Reading) -> None:
     return None
 
 
-def _law_of_pressure(said: dict[str, Any], reading: _Reading) -> None:
-    high, low = said.get("pressure_high_percent", 80), said.get("pressure_low_percent", 60)
+def _law_of_pressure(values: dict[str, Any], reading: _Reading) -> None:
+    high, low = values.get("pressure_high_percent", 80), values.get("pressure_low_percent", 60)
     if low >= high:
         origin = reading.origins.get("pressure.low") or reading.origins.get("pressure.high", "config.toml")
         reading.refuse(origin, f"pressure.low ({low}%) must be below pressure.high ({high}%); 80% and 60% are used")
-        said.pop("pressure_high_percent", None)
-        said.pop("pressure_low_percent", None)
+        values.pop("pressure_high_percent", None)
+        values.pop("pressure_low_percent", None)
 
 
 @dataclass(slots=True)
@@ -276,8 +276,8 @@ def read_keep_list(path: str) -> KeepList:
         return KeepList((), [f"{path}: cannot be read: {wrong.strerror}"], [path])
     for number, line in enumerate(lines, 1):
         try:
-            said = json.loads(line) if line.strip() else None
-            listed.paths += () if said is None else keys.paths([said])
+            entry = json.loads(line) if line.strip() else None
+            listed.paths += () if entry is None else keys.paths([entry])
         except ValueError:
             listed.warnings.append(f"{path}:{number}: is not a JSON string with an absolute path; it is ignored")
             listed.unread.append(f"{path}:{number}")

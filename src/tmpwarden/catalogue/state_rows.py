@@ -59,15 +59,15 @@ class StateRow:
 
 def rows() -> tuple[StateRow, ...]:
     """The built-in ones. There are no drop-ins: nothing is done with them."""
-    found: list[StateRow] = []
+    result: list[StateRow] = []
     for name in entry_names(BUILT_IN):
         path = os.path.join(BUILT_IN, name)
         text = read_text(path) if name.endswith(".toml") else ""
         if "[[state]]" in text:
             data = tomllib.loads(text)
             reading = Reading(text, path, builtin=True, trusted=True)
-            found += decode(data["state"], data["agent"], reading)
-    return tuple(found)
+            result += decode(data["state"], data["agent"], reading)
+    return tuple(result)
 
 
 def decode(tables: object, agent: dict[str, Any], reading: Reading) -> tuple[StateRow, ...]:

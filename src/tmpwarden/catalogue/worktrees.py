@@ -76,8 +76,8 @@ class WorktreeRow:
 
 def bases(roots: Iterable[str], home: str | None) -> dict[str, tuple[str, ...]]:
     """What the placeholders stand for; without a home only temp roots are looked at."""
-    found = {"tmp": tuple(dict.fromkeys(roots))}
-    return found if home is None else found | {"home": (home,), **xdg(home, os.environ)}
+    result = {"tmp": tuple(dict.fromkeys(roots))}
+    return result if home is None else result | {"home": (home,), **xdg(home, os.environ)}
 
 
 def rows() -> tuple[WorktreeRow, ...]:
@@ -97,8 +97,8 @@ def _read(path: str) -> tuple[WorktreeRow, ...]:
         return ()
     head = data.get("agent")
     reading = Reading(text, path, builtin=False, trusted=False)
-    found = decode(data.get("worktree", []), str(head.get("id", "")) if isinstance(head, dict) else "", reading)
-    return () if reading.complaints else found
+    rows = decode(data.get("worktree", []), str(head.get("id", "")) if isinstance(head, dict) else "", reading)
+    return () if reading.complaints else rows
 
 
 def decode(tables: object, agent: str, reading: Reading) -> tuple[WorktreeRow, ...]:
@@ -143,26 +143,26 @@ def _expanded(place: str, bases: Bases) -> list[str]:
     """Paths that exist; links are not followed below the base."""
     start, _, rest = place.partition("/")
     base, _, suffix = start.strip("{").partition("}")
-    found = [f"{path}{suffix}" for path in bases.get(base, ())]
-    found = [path for path in found if not (suffix and os.path.islink(path))]
+    paths = [f"{path}{suffix}" for path in bases.get(base, ())]
+    paths = [path for path in paths if not (suffix and os.path.islink(path))]
     for component in filter(None, rest.split("/")):
-        names = ((path, name) for path in found for name in (entry_names(path) if component == "*" else [component]))
-        found = [f"{path}/{name}" for path, name in names if not os.path.islink(f"{path}/{name}")]
-    return [path for path in found if os.path.exists(path)]
+        names = ((path, name) for path in paths for name in (entry_names(path) if component == "*" else [component]))
+        paths = [f"{path}/{name}" for path, name in names if not os.path.islink(f"{path}/{name}")]
+    return [path for path in paths if os.path.exists(path)]
 
 
 def _projects(files: list[str]) -> list[str]:
     """Directories that a settings file names, as keys or values: the formats differ, absolute paths do not."""
-    named: dict[str, None] = {}
+    projects: dict[str, None] = {}
     for path in files:
         try:
             text = read_text(path, _LARGEST)
             data = tomllib.loads(text) if path.endswith(".toml") else json.loads(text)
-            named |= dict.fromkeys(_absolute(data))
+            projects |= dict.fromkeys(_absolute(data))
         except (OSError, ValueError, RecursionError):
             continue
     reach = Reach.now()
-    return [path for path in list(named)[:_MOST_PROJECTS] if reach.frozen(path) is None and os.path.isdir(path)]
+    return [path for path in list(projects)[:_MOST_PROJECTS] if reach.frozen(path) is None and os.path.isdir(path)]
 
 
 def _absolute(data: object) -> Iterator[str]:

@@ -24,7 +24,7 @@ Ask = Callable[[], Answer]
 
 
 @dataclass(frozen=True, slots=True)
-class Told:
+class UserReport:
     """What the child of one user reported: the envelope's fields, and the lines a person would have read."""
 
     user: User
@@ -37,9 +37,9 @@ class Told:
 
     @property
     def document(self) -> dict[str, object]:
-        named = {"user": self.user.name, "uid": self.user.uid, "exit_code": self.exit_code, "data": self.data}
+        document = {"user": self.user.name, "uid": self.user.uid, "exit_code": self.exit_code, "data": self.data}
         skipped = {"skipped": self.skipped} if self.skipped else {}
-        return named | {"error": self.error, "warnings": list(self.warnings)} | skipped
+        return document | {"error": self.error, "warnings": list(self.warnings)} | skipped
 
 
 def for_each_user(call: Call, ask: Ask, *, yes: bool = True, limit_s: float = LIMIT_S) -> Answer:
@@ -52,28 +52,30 @@ def for_each_user(call: Call, ask: Ask, *, yes: bool = True, limit_s: float = LI
     users = users_of(places.temp_roots(call.roots))
     preload()
     with stopping(is_removing=True) as stop, Progress(wanted=not call.json) as progress:
-        told = list(_heard(call, ask, users, limit_s + _LAST_WORDS_S, stop, progress))
-    _warn(call, told)
-    status, error = max((each.exit_code for each in told), default=0), _problem(told, stop)
-    return Answer({"users": [each.document for each in told]}, lambda: _lines(told), status, error)
+        reports = list(_reports(call, ask, users, limit_s + _LAST_WORDS_S, stop, progress))
+    _warn(call, reports)
+    status, error = max((each.exit_code for each in reports), default=0), _problem(reports, stop)
+    return Answer({"users": [each.document for each in reports]}, lambda: _lines(reports), status, error)
 
 
-def _heard(
+def _reports(
     call: Call, ask: Ask, users: Sequence[User], limit_s: float, stop: Stop, progress: Progress
-) -> Iterator[Told]:
+) -> Iterator[UserReport]:
     for number, user in enumerate(users, 1):
         if stop.wanted():
             return
         progress.tell(f"{shown(user.name)}, {number} of {len(users)} users ...")
-        heard = as_user(user, partial(_report, call, ask, user), limit_s=limit_s, wanted=stop.number)
-        if heard.why:
-            error = {"code": "child-failed", "message": heard.why, "suggestion": ""}
-            yield Told(user, 1, error=error)
+        answer_of_child = as_user(user, partial(_report, call, ask, user), limit_s=limit_s, wanted=stop.number)
+        if answer_of_child.why:
+            error = {"code": "child-failed", "message": answer_of_child.why, "suggestion": ""}
+            yield UserReport(user, 1, error=error)
             continue
-        report = json.loads(heard.answer)
-        talk = tuple(heard.talk.splitlines())
+        report = json.loads(answer_of_child.answer)
+        talk = tuple(answer_of_child.talk.splitlines())
         if report is not None:
-            yield Told(user, **report | {"warnings": (*report["warnings"], *talk), "lines": tuple(report["lines"])})
+            yield UserReport(
+                user, **report | {"warnings": (*report["warnings"], *talk), "lines": tuple(report["lines"])}
+            )
 
 
 def _report(call: Call, ask: Ask, user: User) -> str:
@@ -101,22 +103,22 @@ def _fields(answer: Answer, warnings: Iterable[str]) -> dict[str, object]:
     }
 
 
-def _warn(call: Call, told: Sequence[Told]) -> None:
+def _warn(call: Call, reports: Sequence[UserReport]) -> None:
     """What children complain of is shown with their names; what all of them say, once."""
     sentences: dict[str, list[str]] = {}
-    for each in told:
+    for each in reports:
         for sentence in each.warnings:
             sentences.setdefault(sentence, []).append(shown(each.user.name))
         if each.skipped:
             call.warn(f"{shown(each.user.name)} was skipped: it {_NO_HOME}")
     for sentence, names in sentences.items():
-        call.warn(sentence if len(names) == len(told) else f"{', '.join(names)}: {sentence}")
+        call.warn(sentence if len(names) == len(reports) else f"{', '.join(names)}: {sentence}")
 
 
-def _problem(told: Sequence[Told], stop: Stop) -> TmpwardenError | None:
+def _problem(reports: Sequence[UserReport], stop: Stop) -> TmpwardenError | None:
     if stop.signal_number is not None:
         return Interrupted(stop.signal_number)
-    failed = [each for each in told if each.error]
+    failed = [each for each in reports if each.error]
     if not failed:
         return None  # an exit status without an error, as doctor's 2, is passed on as it is
     reasons = "; ".join(f"{shown(each.user.name)}: {each.error['message']}" for each in failed if each.error)
@@ -124,8 +126,8 @@ def _problem(told: Sequence[Told], stop: Stop) -> TmpwardenError | None:
     return Partial(f"it failed for {reasons}", hint="; ".join(hints))
 
 
-def _lines(told: Sequence[Told]) -> Iterator[str]:
-    for number, each in enumerate(told):
+def _lines(reports: Sequence[UserReport]) -> Iterator[str]:
+    for number, each in enumerate(reports):
         if each.skipped:
             continue
         if number:

@@ -103,8 +103,8 @@ class Totals:
             self.removable_entries += entries
 
     def document(self) -> Document:
-        told = of(self, "findings", "bytes", "entries", "removable_bytes", "removable_entries")
-        return told | {"kept_by_reason": dict(self.kept_by_reason)} | ({"at_least": True} if self.at_least else {})
+        document = of(self, "findings", "bytes", "entries", "removable_bytes", "removable_entries")
+        return document | {"kept_by_reason": dict(self.kept_by_reason)} | ({"at_least": True} if self.at_least else {})
 
 
 def totals(verdicts: Iterable[Verdict]) -> Document:
@@ -133,8 +133,8 @@ def session(value: LivingSession) -> Document:
 
 
 def receipt(value: Receipt) -> Document:
-    told = {"receipt": value.id or None, "undoable": value.undoable, "reason": value.reason.value}
-    return identity(value.finding) | of(value, "bytes", "entries") | told
+    document = {"receipt": value.id or None, "undoable": value.undoable, "reason": value.reason.value}
+    return identity(value.finding) | of(value, "bytes", "entries") | document
 
 
 def trend(value: Trend) -> Document:

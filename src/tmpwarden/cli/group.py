@@ -93,18 +93,18 @@ def with_common_options(command: click.Command, path: str = "") -> click.Command
 @cache
 def examples() -> dict[str, list[Example]]:
     """What people really type, by command (`worktrees proof`; "" is `tmpwarden` alone). A test runs each of them."""
-    found: dict[str, list[Example]] = {}
+    examples_of: dict[str, list[Example]] = {}
     path = ""
     with open(_FILE, encoding="utf-8") as lines:
         for line in lines:
             typed, _, does = line.rstrip("\n").partition("  # ")
             words = typed.strip().removeprefix("tmpwarden").strip()
             if does:
-                found[path].append((words, does))
+                examples_of[path].append((words, does))
             elif words.endswith(":"):
                 path = words.removesuffix(":")
-                found[path] = []
-    return found
+                examples_of[path] = []
+    return examples_of
 
 
 def attach(command: click.Command, path: str) -> None:
@@ -121,8 +121,8 @@ class _Formatter(click.HelpFormatter):
         super().write_text(_whole(text))
 
     def write_dl(self, rows: Iterable[tuple[str, str]], col_max: int = 30, col_spacing: int = 2) -> None:
-        told = [(name, _whole(text)) for name, text in rows]
-        super().write_dl(told, min(col_max, self.width * 2 // 5), col_spacing)
+        rows_of_text = [(name, _whole(text)) for name, text in rows]
+        super().write_dl(rows_of_text, min(col_max, self.width * 2 // 5), col_spacing)
 
     def getvalue(self) -> str:
         return super().getvalue().replace(_HYPHEN, "-")
@@ -202,8 +202,8 @@ def called(call: Call, argv: list[str]) -> Answer:
         with tmpwarden.make_context("tmpwarden", argv, obj=call, terminal_width=columns() - 2) as context:
             result = tmpwarden.invoke(context)
             return result if isinstance(result, Answer) else Answer()
-    except click.exceptions.Exit as done:
-        return Answer(exit_code=done.exit_code)
+    except click.exceptions.Exit as exit_:
+        return Answer(exit_code=exit_.exit_code)
     except click.ClickException as error:
         raise BadArgument(_sentence(error), hint=_help_for(error)) from None
     except click.Abort:

@@ -28,8 +28,8 @@ def undo_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[Com
     from tmpwarden.oskit.files import places
     from tmpwarden.sweep.store import journal
 
-    waiting = journal.restorable(places.state_dir()).newest_first()
-    return list(_items(((str(each["id"])[:_SHORT], str(each["path"])) for each in waiting), incomplete))
+    restorable = journal.restorable(places.state_dir()).newest_first()
+    return list(_items(((str(each["id"])[:_SHORT], str(each["path"])) for each in restorable), incomplete))
 
 
 def rescue_ids(_: click.Context, __: click.Parameter, incomplete: str) -> list[CompletionItem]:
@@ -59,10 +59,10 @@ def agents(_: click.Context, __: click.Parameter, incomplete: str) -> list[Compl
 
 def commands(context: click.Context, _: click.Parameter, incomplete: str) -> list[CompletionItem]:
     """Of `help orphans e`: the commands of the group that the words before name."""
-    found: click.Command | None = context.find_root().command
+    command: click.Command | None = context.find_root().command
     for word in context.params.get("words") or ():
-        found = found.get_command(context, word) if isinstance(found, click.Group) else None
-    names = found.list_commands(context) if isinstance(found, click.Group) else []
+        command = command.get_command(context, word) if isinstance(command, click.Group) else None
+    names = command.list_commands(context) if isinstance(command, click.Group) else []
     return list(_items(((name, "") for name in names), incomplete))
 
 

@@ -35,10 +35,10 @@ def run() -> None:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="backslashreplace")
-    if asked := os.environ.get("_TMPWARDEN_COMPLETE"):
+    if shell := os.environ.get("_TMPWARDEN_COMPLETE"):
         from .group import complete
 
-        raise SystemExit(complete(asked))
+        raise SystemExit(complete(shell))
     status = main(sys.argv[1:])
     _leave(status)
     raise SystemExit(status)
@@ -99,8 +99,8 @@ def _answer(call: Call, argv: list[str]) -> Answer:
         answer = _by_click(call, argv)
         # what may take long, be stopped or break does so where it still becomes an envelope
         return replace(answer, data=answer.data()) if call.json and callable(answer.data) else answer
-    except Done as done:
-        return done.answer
+    except Done as exit_:
+        return exit_.answer
     except TmpwardenError as error:
         return Answer(error=error)
     except KeyboardInterrupt as stop:
@@ -154,9 +154,9 @@ def _tell(call: Call, answer: Answer) -> None:
         from .envelope import chunks
 
         data = answer.data() if callable(answer.data) else answer.data
-        told = chunks(data, answer.error, call.warnings, exit_code=answer.status, started=call.started)
+        output = chunks(data, answer.error, call.warnings, exit_code=answer.status, started=call.started)
         if sys.stdout is not None:
-            sys.stdout.writelines(told)
+            sys.stdout.writelines(output)
             sys.stdout.write("\n")
         return
     if answer.text is not None:

@@ -37,8 +37,8 @@ class Painter:
 
     @property
     def width(self) -> int:
-        asked = os.environ.get("COLUMNS", "")
-        return width_of(self.stream) or (int(asked) if asked.isdigit() and int(asked) else _WIDTH_UNKNOWN)
+        columns = os.environ.get("COLUMNS", "")
+        return width_of(self.stream) or (int(columns) if columns.isdigit() and int(columns) else _WIDTH_UNKNOWN)
 
     def __call__(self, text: str, style: str) -> str:
         code = PALETTE.get(style) if self.is_on and text else None
@@ -55,9 +55,9 @@ def width_of(stream: TextIO | None) -> int:
     """Columns of the terminal; 0 where there is none."""
     if stream is None or not stream.isatty():
         return 0
-    asked = os.environ.get("COLUMNS", "")
-    if asked.isdigit() and int(asked):
-        return int(asked)
+    columns = os.environ.get("COLUMNS", "")
+    if columns.isdigit() and int(columns):
+        return int(columns)
     try:
         return os.get_terminal_size(stream.fileno()).columns or _WIDTH_UNKNOWN
     except (OSError, ValueError):
@@ -124,8 +124,8 @@ def _label(text: str, first: str, width: int) -> tuple[str, str]:
 def _with_its_command(text: str) -> tuple[str, str]:
     """`To undo this: tmpwarden setup --remove` as sentence and command."""
     for mark in (": tmpwarden ", ". tmpwarden ", ": kill "):
-        head, found, command = text.rpartition(mark)
-        if found and ". " not in command and "; " not in command and ", " not in command:
+        head, separator, command = text.rpartition(mark)
+        if separator and ". " not in command and "; " not in command and ", " not in command:
             return head + mark[0], mark[2:] + command
     return text, ""
 

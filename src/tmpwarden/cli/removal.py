@@ -40,7 +40,7 @@ def document(result: CleanResult, *, dry_run: bool, quarantine: bool) -> documen
     return {
         "effect": "would_delete" if dry_run else "deleted",
         "removed": planned or Spool(documents.receipt(each) for each in result.removed),
-        "kept": Spool(chain(map(_kept, result.kept), map(_spared, result.spared))),
+        "kept": Spool(chain(map(_kept, result.kept), map(_kept_document, result.spared))),
         "failed": [{"path": each.finding.path, "error": each.detail} for each in result.failed]
         + [{"path": each.place, "error": each.trouble} for each in result.undeleted],
         "freed_bytes": result.freed_bytes,
@@ -67,7 +67,7 @@ def _kept(verdict: Remove | Keep) -> documents.Document:
     return documents.identity(verdict.finding) | {"reason": verdict.reason.value}
 
 
-def _spared(receipt: Receipt) -> documents.Document:
+def _kept_document(receipt: Receipt) -> documents.Document:
     return documents.identity(receipt.finding) | {"reason": receipt.reason.value, "detail": receipt.detail}
 
 
@@ -85,12 +85,12 @@ def problem(result: CleanResult, signal_number: int | None, time_limit_s: float 
     return None
 
 
-def gone(receipts: Sequence[Receipt], *, for_a_person: bool, most: int | None) -> Iterator[str]:
-    found: dict[object, list[Receipt]] = {}
+def removal_lines(receipts: Sequence[Receipt], *, for_a_person: bool, most: int | None) -> Iterator[str]:
+    groups: dict[object, list[Receipt]] = {}
     for each in receipts:
         finding = each.finding
-        found.setdefault((finding.parent, finding.litter.key) if finding.members else finding.path, []).append(each)
-    ordered = sorted(found.values(), key=lambda unit: (-_bytes(unit), unit[0].finding.path))
+        groups.setdefault((finding.parent, finding.litter.key) if finding.members else finding.path, []).append(each)
+    ordered = sorted(groups.values(), key=lambda unit: (-_bytes(unit), unit[0].finding.path))
     rows = [
         Row(
             (size(_bytes(unit)), unit[0].finding.litter.key, sentence(unit[0].reason)),
@@ -128,7 +128,7 @@ def outcome(result: CleanResult, *, quarantine_s: int, purge: str) -> Iterator[s
 
 
 def _sums(result: CleanResult, quarantine_s: int, purge: str) -> Iterator[str]:
-    removed, waiting = result.removed, result.quarantined
+    removed, quarantined = result.removed, result.quarantined
     if not removed:
         was_wanted = result.failed or result.spared or result.planned or result.stopped
         did = "Nothing was removed." if was_wanted else "Nothing to remove."
@@ -137,9 +137,9 @@ def _sums(result: CleanResult, quarantine_s: int, purge: str) -> Iterator[str]:
     else:
         did = f"Removed {plural(_items(removed), 'item')}, {size(_bytes(removed))}."
     yield f"{did} {freed}" if (freed := _freed(result)) else did
-    if waiting:
+    if quarantined:
         yield (
-            f"{plural(_items(waiting), 'item')}, {size(result.quarantined_bytes)}, can be brought back "
+            f"{plural(_items(quarantined), 'item')}, {size(result.quarantined_bytes)}, can be brought back "
             f"within {duration(quarantine_s)}: tmpwarden undo"
         )
         yield f"Until then they still use disk space. {_sooner(result.doubt, purge)}"

@@ -55,11 +55,13 @@ def place(*findings: Finding) -> str:
 
 def groups(verdicts: Iterable[Verdict]) -> list[Packed[Verdict]]:
     """By agent, litter, verdict and reason; the biggest first."""
-    found: dict[tuple[str, str, bool, str], Packed[Verdict]] = {}
+    group_by_key: dict[tuple[str, str, bool, str], Packed[Verdict]] = {}
     for each in verdicts:
         litter = each.finding.litter
-        found.setdefault((litter.agent, litter.id, isinstance(each, Remove), each.reason.value), Packed()).append(each)
-    return sorted(found.values(), key=lambda group: (-documents.bytes_of(group), -items(group)))
+        group_by_key.setdefault(
+            (litter.agent, litter.id, isinstance(each, Remove), each.reason.value), Packed()
+        ).append(each)
+    return sorted(group_by_key.values(), key=lambda group: (-documents.bytes_of(group), -items(group)))
 
 
 def units(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
@@ -69,10 +71,10 @@ def units(verdicts: Iterable[Verdict]) -> list[list[Verdict]]:
 
 def by_unit(verdicts: Iterable[Verdict]) -> Collection[list[Verdict]]:
     """A swarm of more than 1,000 files is several verdicts, to people one unit."""
-    found: dict[object, list[Verdict]] = {}
+    verdicts_by_unit: dict[object, list[Verdict]] = {}
     for each in verdicts:
-        found.setdefault(_unit(each), []).append(each)
-    return found.values()
+        verdicts_by_unit.setdefault(_unit(each), []).append(each)
+    return verdicts_by_unit.values()
 
 
 def _unit(verdict: Verdict) -> object:
@@ -127,8 +129,8 @@ def _by_agent(verdicts: Sequence[Verdict], now_ns: int) -> Iterable[str]:
             style=_style(group[0]),
             group=agent,
         )
-        for agent, found in sorted(agents.items(), key=lambda pair: -sum(map(documents.bytes_of, pair[1])))
-        for group in found
+        for agent, verdicts in sorted(agents.items(), key=lambda pair: -sum(map(documents.bytes_of, pair[1])))
+        for group in verdicts
     ]
     return draw(_BY_AGENT, rows, for_a_person=True)
 
@@ -154,16 +156,18 @@ def scan_units(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool) 
 
 def scan_end(verdicts: Sequence[Verdict], command: str, older: str | None) -> str:
     each_kind = Packed(verdicts, type)
-    going, kept = each_kind.where(Remove), each_kind.where(Keep)
-    end = f"Next: {command}" if going else older or "Nothing to do."
-    return f"{Painter()(f'Removable: {counted(going)}.', 'removable')} Kept: {counted(kept)}. {end}"
+    removable, kept = each_kind.where(Remove), each_kind.where(Keep)
+    end = f"Next: {command}" if removable else older or "Nothing to do."
+    return f"{Painter()(f'Removable: {counted(removable)}.', 'removable')} Kept: {counted(kept)}. {end}"
 
 
-def going(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool, most: int | None = None) -> Iterator[str]:
+def removable_lines(
+    verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool, most: int | None = None
+) -> Iterator[str]:
     """The list before the question: size, age, row, path and reason of what would go."""
     ordered = units(verdicts)
     if for_a_person:
-        told = [
+        lines = [
             Line(
                 (unit[0].finding.litter.agent, unit[0].finding.litter.id, explained_all(unit)),
                 (amount(unit), ages(unit, now_ns)),
@@ -171,8 +175,8 @@ def going(verdicts: Sequence[Verdict], *, now_ns: int, for_a_person: bool, most:
             )
             for unit in ordered[:most]
         ]
-        yield from listed(told)
-        rest = [each for unit in ordered[len(told) :] for each in unit]
+        yield from listed(lines)
+        rest = [each for unit in ordered[len(lines) :] for each in unit]
         if rest:
             yield f"... and {counted(rest)} more. To list all: tmpwarden scan --each"
         return
@@ -197,13 +201,13 @@ class Line:
     path: str
 
 
-def listed(found: Sequence[Line]) -> Iterator[str]:
+def listed(lines: Sequence[Line]) -> Iterator[str]:
     """For a person: one line an item, grouped by agent, kind and reason, which are told once."""
     paint = Painter()
     groups: dict[str, dict[tuple[str, str, str], list[Line]]] = {}
-    for each in found:
+    for each in lines:
         groups.setdefault(each.heading[0], {}).setdefault(each.heading, []).append(each)
-    widths = [max(map(len, cells)) for cells in zip(*(each.cells for each in found), strict=True)]
+    widths = [max(map(len, cells)) for cells in zip(*(each.cells for each in lines), strict=True)]
     for agent, headings in groups.items():
         yield paint(agent, "head")
         for (_, kind, why), items_ in headings.items():
@@ -221,11 +225,11 @@ def listed(found: Sequence[Line]) -> Iterator[str]:
                     yield paint(_INDENT * 2 + path, "command") if is_path else _INDENT * 2 + path
 
 
-def _directory_of(found: Sequence[Line]) -> str:
+def _directory_of(lines: Sequence[Line]) -> str:
     """What the paths of several items begin with, told once above them: `/tmp/claude-1000/`."""
-    if len(found) < 2 or not all(each.path.startswith("/") for each in found):
+    if len(lines) < 2 or not all(each.path.startswith("/") for each in lines):
         return ""
-    common = os.path.commonpath([os.path.dirname(each.path) for each in found])
+    common = os.path.commonpath([os.path.dirname(each.path) for each in lines])
     return "" if common == "/" else f"{common}/"
 
 
@@ -239,11 +243,11 @@ def kept(verdicts: Sequence[Verdict]) -> Iterator[str]:
 
 def limits(space: Space) -> str:
     """What may be used up while there are bytes: inodes, from half on, and the user's quota."""
-    told = (
+    text = (
         [f"inodes {percent}%"] if space.inodes_total and (percent := percent_of_inodes(space)) >= _MANY_PERCENT else []
     )
     quota = percent_of_quota(space)
-    return ", ".join([*told, *([] if quota is None else [f"your quota {quota}%"])])
+    return ", ".join([*text, *([] if quota is None else [f"your quota {quota}%"])])
 
 
 def used(space: Space) -> str:

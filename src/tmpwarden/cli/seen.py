@@ -39,7 +39,7 @@ def look(call: Call, request: Request, *, in_full: bool) -> Seen:
     survey = scan(request, now_ns=call.now_ns)
     with Progress(wanted=not call.json) as progress:
         total = survey.expected(within_s=COUNTING_S) if progress.is_shown else None
-        verdicts = Packed(_told(survey, progress, total))
+        verdicts = Packed(_with_progress(survey, progress, total))
         progress.tell("Measuring what is not recognised ...")
         unmatched = survey.unmatched(in_full=in_full)
     call.warn(*survey.warnings, *squatted((root.path for root in survey.roots), places.state_dir()))
@@ -63,7 +63,7 @@ def spooled(call: Call, request: Request, *, in_full: bool) -> documents.Documen
     } | whole_roots(unmatched, survey.accounts(unmatched), call.now_ns())
 
 
-def _told(survey: Iterable[Verdict], progress: Progress, total: int | None) -> Iterator[Verdict]:
+def _with_progress(survey: Iterable[Verdict], progress: Progress, total: int | None) -> Iterator[Verdict]:
     count, of_how_many = 0, "" if total is None else f" of at most {total:,}"
     for verdict in survey:
         count += len(verdict.finding.members) or 1
@@ -75,24 +75,24 @@ _COLUMNS = (">ITEMS", ">SIZE", "NEWEST", "NAMES")
 MOST_GROUPS = 8  # that a person reads below the table of litter
 
 
-def whole_roots(unmatched: Sequence[Unmatched], found: Sequence[Account], now_ns: int) -> documents.Document:
+def whole_roots(unmatched: Sequence[Unmatched], accounts_: Sequence[Account], now_ns: int) -> documents.Document:
     return {
         "unmatched": [_group(each, now_ns) for each in unmatched],
-        "accounts": [_account(each) for each in found],
+        "accounts": [_account(each) for each in accounts_],
     }
 
 
 def _group(value: Unmatched, now_ns: int) -> documents.Document:
     examples = [f"{value.root.rstrip('/')}/{name}" for name in value.examples]
-    told = documents.of(value, "root", "shape", "count", "bytes", "entries")
-    told |= {"newest_seconds": _age_s(value, now_ns), "examples": examples}
-    return told | ({"at_least": True} if value.at_least else {})
+    document = documents.of(value, "root", "shape", "count", "bytes", "entries")
+    document |= {"newest_seconds": _age_s(value, now_ns), "examples": examples}
+    return document | ({"at_least": True} if value.at_least else {})
 
 
 def _account(value: Account) -> documents.Document:
     sizes = ("matched_bytes", "unmatched_bytes", "others_bytes", "quarantined_bytes", "other_bytes")
-    told = documents.of(value, "root", *sizes, "unmatched_count", "others_count")
-    return told | ({"at_least": True} if value.at_least else {})
+    document = documents.of(value, "root", *sizes, "unmatched_count", "others_count")
+    return document | ({"at_least": True} if value.at_least else {})
 
 
 def groups(unmatched: Sequence[Unmatched], *, now_ns: int, for_a_person: bool, most: int | None) -> Iterator[str]:
@@ -116,9 +116,9 @@ def amount(value: Unmatched) -> str:
     return f"at least {size(value.bytes)}" if value.at_least else size(value.bytes)
 
 
-def accounts(found: Iterable[Account]) -> Iterator[str]:
+def accounts(accounts_: Iterable[Account]) -> Iterator[str]:
     """One line for each root that holds more than agents' litter."""
-    for each in found:
+    for each in accounts_:
         least = "at least " if each.at_least else ""
         parts = [
             (each.matched_bytes, "left by agents"),

@@ -17,8 +17,8 @@ _COLUMNS = (">SIZE", ">FILES", ">OLDEST", ">LAST WEEK", "AGENT", "WHAT IT IS", "
 
 def answer(call: Call, agents: Sequence[str]) -> Answer:
     now_ns = call.now_ns()
-    found = look(now_ns, agents)
-    return Answer({"state": [document(each, now_ns) for each in found]}, lambda: _lines(call, found, now_ns))
+    stores = look(now_ns, agents)
+    return Answer({"state": [document(each, now_ns) for each in stores]}, lambda: _lines(call, stores, now_ns))
 
 
 def look(now_ns: int, agents: Sequence[str] = ()) -> Sequence[KeptState]:
@@ -40,20 +40,20 @@ def _age_s(each: KeptState, now_ns: int) -> int:
     return max(0, (now_ns - each.oldest_ns) // 10**9)
 
 
-def _lines(call: Call, found: Sequence[KeptState], now_ns: int) -> Iterator[str]:
-    if not found:
+def _lines(call: Call, stores: Sequence[KeptState], now_ns: int) -> Iterator[str]:
+    if not stores:
         yield "No agent keeps anything in your home."
         return
-    yield from draw(_COLUMNS, _rows(found, now_ns), for_a_person=call.for_a_person, path_title="WHERE")
-    total = sum(each.bytes for each in found)
+    yield from draw(_COLUMNS, _rows(stores, now_ns), for_a_person=call.for_a_person, path_title="WHERE")
+    total = sum(each.bytes for each in stores)
     yield ""
     yield f"{size(total)} in all. tmpwarden never removes any of it. What is lost when it goes, and how to limit it:"
-    for each in found:
+    for each in stores:
         how = f" Limit: {each.row.command}." if each.row.command else ""
         yield f"  {each.row.key}: {each.row.lost}.{how}"
 
 
-def _rows(found: Iterable[KeptState], now_ns: int) -> list[Row]:
+def _rows(stores: Iterable[KeptState], now_ns: int) -> list[Row]:
     return [
         Row(
             (
@@ -67,5 +67,5 @@ def _rows(found: Iterable[KeptState], now_ns: int) -> list[Row]:
             ),
             shown(each.directory),
         )
-        for each in found
+        for each in stores
     ]

@@ -48,11 +48,11 @@ def ask_about(call: Call, request: Request, unmatched: Sequence[Unmatched]) -> C
         return None
     removals, now_ns = [each for offer in offers for each in offer.removals], call.now_ns()
     ask.say(["", "Not recognised:", *(f"  {offer.sentence(now_ns)}" for offer in offers)])
-    listed = partial(render.going, removals, now_ns=now_ns, for_a_person=True)
+    listed = partial(render.removable_lines, removals, now_ns=now_ns, for_a_person=True)
     if not ask.yes_or_list(f"Remove {'these' if len(offers) > 1 or len(removals) > 1 else 'it'} too?", listed):
         return None
-    named = _of_words(call, request, tuple(each.finding.path for each in removals))
-    return cleaned(named, now_ns=call.now_ns)
+    these = _of_words(call, request, tuple(each.finding.path for each in removals))
+    return cleaned(these, now_ns=call.now_ns)
 
 
 def _offers(call: Call, request: Request, unmatched: Sequence[Unmatched]) -> list[Offer]:
@@ -60,8 +60,8 @@ def _offers(call: Call, request: Request, unmatched: Sequence[Unmatched]) -> lis
     if not groups:
         return []
     planned = cleaned(_of_words(call, request, tuple(each.glob for each in groups)), dry_run=True, now_ns=call.now_ns)
-    found = [Offer(group, tuple(_of(group, planned.planned))) for group in groups]
-    worth = (each for each in found if each.bytes >= _LEAST_BYTES or len(each.removals) >= _LEAST_ITEMS)
+    offers = [Offer(group, tuple(_of(group, planned.planned))) for group in groups]
+    worth = (each for each in offers if each.bytes >= _LEAST_BYTES or len(each.removals) >= _LEAST_ITEMS)
     return sorted(worth, key=lambda each: -each.bytes)[:_MOST]
 
 

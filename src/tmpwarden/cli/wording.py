@@ -137,14 +137,14 @@ _OWNERS = {
 _FROM_AFAR = "its owner runs on another machine, in a container, or cannot be read"
 
 
-def owner_told(owner: Owner) -> str:
+def owner_text(owner: Owner) -> str:
     known = [f"pid {owner.pid}"] * (owner.pid is not None)
     known += [f"session {shown(owner.session)}"] if owner.session else []
-    told = _OWNERS[owner.state]
+    text = _OWNERS[owner.state]
     if known and owner.state is not OwnerState.NONE:
-        told += f": {', '.join(known)}" + ", no process of it is left" * (owner.state is OwnerState.ABSENT)
+        text += f": {', '.join(known)}" + ", no process of it is left" * (owner.state is OwnerState.ABSENT)
     why = owner.detail if owner.state is OwnerState.UNKNOWN else ""
-    return f"{told} ({_FROM_AFAR if why == 'lease' else shown(why)})" if why else told
+    return f"{text} ({_FROM_AFAR if why == 'lease' else shown(why)})" if why else text
 
 
 def owner_short(owner: Owner) -> str:
@@ -172,7 +172,7 @@ _WITNESS_WORDS: dict[WitnessKind, str] = {
 }
 
 
-def witness_told(witness: Witness) -> str:
+def witness_text(witness: Witness) -> str:
     subject = [process(witness.command, witness.pid)] if witness.pid is not None else []
     return " ".join([*subject, _WITNESS_WORDS[witness.kind], shown(witness.detail)]).strip()
 

@@ -24,18 +24,18 @@ _CHECK_LIMIT_S = 20.0
 def examine(patient: Patient, *, within_s: float = math.inf) -> tuple[Diagnosis, ...]:
     """All diagnoses, worst first; among equals in the order of the checks, which is the order of likelihood."""
     proven.tested()  # where that has to be tried out first, this is the command that does
-    found, until_s = [], time.monotonic() + within_s
+    diagnoses, until_s = [], time.monotonic() + within_s
     for name, check in checks.ALL:
         is_late = time.monotonic() > until_s
-        found += (
+        diagnoses += (
             [Diagnosis(name, "unknown", "there was no time left for this check")]
             if is_late
-            else _made(name, check, patient)
+            else _run_check(name, check, patient)
         )
-    return tuple(sorted(found, key=lambda diagnosis: _RANK[diagnosis.status]))
+    return tuple(sorted(diagnoses, key=lambda diagnosis: _RANK[diagnosis.status]))
 
 
-def _made(name: str, check: Callable[[Patient], Iterator[Diagnosis]], patient: Patient) -> list[Diagnosis]:
+def _run_check(name: str, check: Callable[[Patient], Iterator[Diagnosis]], patient: Patient) -> list[Diagnosis]:
     try:
         with _time_limit(_CHECK_LIMIT_S):
             return list(check(patient))

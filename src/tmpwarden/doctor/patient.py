@@ -62,13 +62,13 @@ class Patient:
 
     @cached_property
     def verdicts(self) -> tuple[Verdict, ...]:
-        found, until = [], time.monotonic() + _LOOK_S
+        verdicts, until = [], time.monotonic() + _LOOK_S
         for verdict in self.survey:
-            found.append(verdict)
+            verdicts.append(verdict)
             if time.monotonic() > until:
                 self.saw_all = False
                 break
-        return tuple(found)
+        return tuple(verdicts)
 
     def judged(self, **changes: Any) -> list[Verdict]:
         """What the judge would say if he were asked otherwise: with consent to what needs a word, or by name."""
@@ -81,11 +81,11 @@ class Patient:
     def roots(self) -> tuple[str, ...]:
         if not self._are_broken_roots_named:
             return tuple(places.temp_roots(self.request.roots))
-        found: list[str] = []
+        roots: list[str] = []
         for path in filter(None, os.environ.get("TMPWARDEN_ROOTS", "").split(":")):
             with suppress(UnsafeRoot):
-                found += places.temp_roots((path,))
-        return tuple(found)
+                roots += places.temp_roots((path,))
+        return tuple(roots)
 
     @cached_property
     def _are_broken_roots_named(self) -> bool:

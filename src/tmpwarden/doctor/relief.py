@@ -60,14 +60,14 @@ def relief(patient: Patient, room: Space, *, counts: str = "bytes", is_unseen: b
     def is_much(way: Remedy) -> bool:
         return way.amount * _LITTLE >= used or way.amount >= _ENOUGH[counts] or (is_unseen and way.command != "")
 
-    told = [way for way in ways if is_much(way) or way.command]
-    helping = next((way for way in told if way.command and is_much(way)), None)
-    words = "; ".join(way.words for way in told[:_MOST_TOLD])
-    if helping is not None:
-        return Relief(helping.command, words)
-    if any(way.is_unchecked for way in told):
+    shown_ways = [way for way in ways if is_much(way) or way.command]
+    best = next((way for way in shown_ways if way.command and is_much(way)), None)
+    words = "; ".join(way.words for way in shown_ways[:_MOST_TOLD])
+    if best is not None:
+        return Relief(best.command, words)
+    if any(way.is_unchecked for way in shown_ways):
         return Relief("", words)
-    if told and sum(way.amount for way in told) * 2 >= used:
+    if shown_ways and sum(way.amount for way in shown_ways) * 2 >= used:
         return Relief("", f"{words}; nothing else is removable, so you have to decide")
     show = f"du -xh -d 1 {quoted(room.mount_point or room.path)} | sort -h | tail"
     return Relief(show, "; ".join(filter(None, (words, "most of it belongs to others, or is not visible from here"))))
@@ -102,9 +102,9 @@ class _Root:
         judged = self.patient.judged(budget_bytes=self._budget_bytes()) if self.is_unseen else self.patient.verdicts
         here = [verdict for verdict in judged if self._is_here(verdict.finding.root)]
         kept = [verdict for verdict in here if isinstance(verdict, Keep)]
-        going = [verdict for verdict in here if isinstance(verdict, Remove)]
-        yield from self._clean([each for each in going if not frees_nothing(each)])
-        yield from self._unchecked([each for each in going if frees_nothing(each)])
+        removable = [verdict for verdict in here if isinstance(verdict, Remove)]
+        yield from self._clean([each for each in removable if not frees_nothing(each)])
+        yield from self._unchecked([each for each in removable if frees_nothing(each)])
         yield from self._ask([each for each in kept if each.reason is Reason.ASK_ONLY])
         yield from self._young([each for each in kept if each.reason in _YOUNG])
         yield from self._git([each for each in kept if each.reason in _GIT])
@@ -119,8 +119,8 @@ class _Root:
         ours = sum(_of(each.bytes, each.entries, self.counts) for each in self._ours())
         used = self.room.bytes_used if self.counts == "bytes" else self.room.inodes_used
         rest = max(0, used - agents - own - ours)
-        told = (("agents", agents), ("tmpwarden", ours), ("your own in temp roots", own), ("all else", rest))
-        return f"of {self._as_text(used)}: " + ", ".join(f"{who} {self._as_text(amount)}" for who, amount in told)
+        amounts = (("agents", agents), ("tmpwarden", ours), ("your own in temp roots", own), ("all else", rest))
+        return f"of {self._as_text(used)}: " + ", ".join(f"{who} {self._as_text(amount)}" for who, amount in amounts)
 
     def _ours(self) -> Iterator[Measure]:
         """The quarantines and the state."""
@@ -140,25 +140,27 @@ class _Root:
         except OSError:
             return False
 
-    def _clean(self, going: list[Remove]) -> Iterator[Remedy]:
+    def _clean(self, removable: list[Remove]) -> Iterator[Remedy]:
         roots = together(self.patient, self.room)
-        kept = dict(zip(roots, map(self._waiting, roots), strict=True))
-        waiting, stays = (sum(pair[column] for pair in kept.values()) for column in (0, 1))
+        kept = dict(zip(roots, map(self._quarantined, roots), strict=True))
+        quarantined, stays = (sum(pair[column] for pair in kept.values()) for column in (0, 1))
         if stays:
             why = next(why for root in roots if (why := self._doubt(root)))
             words = f"{self._as_text(stays)} stay in quarantine until they expire: they could not be checked here"
             yield Remedy(stays, f"{words} ({why}). Run tmpwarden {better_place()}", rank=0, is_unchecked=True)
-        amount = self._sum(going) + waiting
+        amount = self._sum(removable) + quarantined
         if not amount:
             return
         is_hurried = not self.patient.prepared.pressure.roots.isdisjoint(roots)
         is_emptied = is_hurried and not any(map(self._has_promised, roots))  # by any clean, under pressure
-        purge = " --purge" if waiting and not is_emptied else ""
+        purge = " --purge" if quarantined and not is_emptied else ""
         budget = f" --budget {self._budget_bytes() >> 10}K" if self.is_unseen else ""
-        words = f"{self._as_text(amount)} can be removed now" + (" (part of it is in quarantine)" if waiting else "")
+        words = f"{self._as_text(amount)} can be removed now" + (
+            " (part of it is in quarantine)" if quarantined else ""
+        )
         yield Remedy(amount, words, f"tmpwarden clean --yes{purge}{budget}{_common_options(self.patient)}", 0)
 
-    def _waiting(self, root: str) -> tuple[int, int]:
+    def _quarantined(self, root: str) -> tuple[int, int]:
         """What a purge would give, and what it would not: in doubt a clean takes only what has waited long enough."""
         below = f"tmpwarden-{places.uid()}/q"
         measure = measure_below(root, below, places.uid())
@@ -168,8 +170,8 @@ class _Root:
         now_ns, expiry_s = self.patient.prepared.now_ns(), self.patient.prepared.settings.quarantine_s
         stored = quarantine.stored(quarantine.beside(root))
         over = (each for each in stored if quarantine.is_expired(each, now_ns, expiry_s))
-        found = (measure_below(root, f"{below}/{each.name}", places.uid()) for each in over)
-        may_go = sum(_of(each.bytes, each.entries, self.counts) for each in found if each)
+        sums = (measure_below(root, f"{below}/{each.name}", places.uid()) for each in over)
+        may_go = sum(_of(each.bytes, each.entries, self.counts) for each in sums if each)
         return may_go, max(0, all_ - may_go)
 
     def _has_promised(self, root: str) -> bool:
@@ -192,15 +194,15 @@ class _Root:
     def _ask(self, kept: list[Keep]) -> Iterator[Remedy]:
         if not kept:
             return
-        asked = Thresholds(take_ask=True)
+        thresholds = Thresholds(take_ask=True)
         paths = frozenset(each.finding.path for each in kept)
-        judged = self.patient.judged(thresholds=asked, only_paths=paths)
+        judged = self.patient.judged(thresholds=thresholds, only_paths=paths)
         may_go = [each for each in judged if isinstance(each, Remove)]
-        going = [each for each in may_go if not frees_nothing(each)]
+        removable = [each for each in may_go if not frees_nothing(each)]
         yield from self._unchecked([each for each in may_go if frees_nothing(each)])
-        if going:
-            words = f"{self._as_text(self._sum(going))} are not removed by default ({_largest(kept)})"
-            yield Remedy(self._sum(going), words, f"tmpwarden clean --all{_common_options(self.patient)}")
+        if removable:
+            words = f"{self._as_text(self._sum(removable))} are not removed by default ({_largest(kept)})"
+            yield Remedy(self._sum(removable), words, f"tmpwarden clean --all{_common_options(self.patient)}")
         elif not may_go:
             yield Remedy(
                 self._sum(kept), f"{self._as_text(self._sum(kept))} would be kept even then ({_largest(kept)})"

@@ -45,18 +45,18 @@ def respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes]) -> by
     try:
         notes = notebook.directory(environ)
     except (OSError, KeyError, ImportError) as problem:
-        return _unjudged(arguments, type(problem).__name__)
+        return _could_not_judge(arguments, type(problem).__name__)
     try:
         return _respond(arguments, raw, environ, notes)
     except Exception as problem:
         notebook.log(notes, f"{' '.join(arguments)}: {type(problem).__name__}: {problem}")
-        return _unjudged(arguments, type(problem).__name__)
+        return _could_not_judge(arguments, type(problem).__name__)
 
 
 def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], notes: str) -> bytes:
     event = arguments[1] if len(arguments) > 1 else ""
     if notebook.is_off(environ):
-        return _told_off(arguments, event)
+        return _say_that_hooks_are_off(arguments, event)
     if MOMENTS.get(event) == "after" and (plain := _leading_session(raw)) and is_quiet(notes, plain, environ, raw):
         return b""  # nothing else in the payload matters, and it may hold megabytes of output
     from ..small_json import decode_object  # not before: the many calls with nothing to do go without
@@ -79,22 +79,22 @@ def _respond(arguments: list[str], raw: bytes, environ: dict[bytes, bytes], note
     call = HookCall(
         arguments=arguments, event=event, kind=kind, session=session, payload=payload, environ=environ, notes=notes
     )
-    said = _spelled(_moment(call))
+    answer = _encoded_answer(_moment(call))
     if kind == "start" and not is_bundled(__name__):
         _bundle_for_all(notes.rpartition("/")[0])
-    return said
+    return answer
 
 
-def _told_off(arguments: list[str], event: str) -> bytes:
+def _say_that_hooks_are_off(arguments: list[str], event: str) -> bytes:
     """`tmpwarden off`: every hook passes, and each session is told so when it starts."""
     if MOMENTS.get(event) != "start":
         return b""
     from .dialects.common import load
 
-    said = load(arguments[0]).greet(
+    answer = load(arguments[0]).greet(
         event, "", "tmpwarden is switched off: no guard, no clean-up. To switch it on again: tmpwarden on", {}
     )
-    return _spelled(said)
+    return _encoded_answer(answer)
 
 
 def _before(
@@ -110,9 +110,9 @@ def _before(
     state, agent = notes.rpartition("/")[0], arguments[0]
     may_be_nothing = _may_be_nothing(payload) and use(path_for(state, agent) + _FIRST_LOOK)
     is_ready = not may_be_nothing and use(path_for(state, agent))
-    asked = tool_call(agent, session, payload)
+    tool = tool_call(agent, session, payload)
     if may_be_nothing:
-        if _is_nothing(asked, environ, state):
+        if _is_nothing(tool, environ, state):
             return b""
         is_ready = use(path_for(state, agent))
     from .events.before import before
@@ -126,9 +126,9 @@ def _before(
         payload=payload,
         environ=environ,
         notes=notes,
-        asked=asked,
+        tool=tool,
     )
-    said = _spelled(before(call))
+    answer = _encoded_answer(before(call))
     if not is_ready and _COMPILER not in sys.modules:  # one slow thing in one call
         needed = [name for name in sys.modules if name.startswith("tmpwarden.")]
         from .bundling import bundle
@@ -136,7 +136,7 @@ def _before(
         bundle(path_for(state, agent), (*needed, *_OFTEN), loaded)
         bundle(path_for(state, agent) + _FIRST_LOOK, _FOR_THE_FIRST_LOOK, loaded)
         _bundle_for_all(state)
-    return said
+    return answer
 
 
 def _may_be_nothing(payload: dict[str, object]) -> bool:
@@ -145,19 +145,19 @@ def _may_be_nothing(payload: dict[str, object]) -> bool:
     return isinstance(command, str) and not any(mark in command for mark in _MARKS)
 
 
-def _is_nothing(asked: "ToolCall", environ: dict[bytes, bytes], state: str) -> bool:
+def _is_nothing(tool: "ToolCall", environ: dict[bytes, bytes], state: str) -> bool:
     """A command with nothing to judge is written down in the audit, and that is all."""
-    if asked.command is None:
+    if tool.command is None:
         return False
     from ..guard import first_look
     from ..guard.log.audit import record
     from ..model.hot import Decision
 
     table = first_look.table_in_force(state, notebook.config_directory(environ))
-    if table is None or not first_look.is_nothing(asked.command, table, asked.cwd):
+    if table is None or not first_look.is_nothing(tool.command, table, tool.cwd):
         return False
     try:
-        record(state, asked, Decision("pass"))
+        record(state, tool, Decision("pass"))
     except OSError:
         pass  # a full disk is no reason to stop an agent
     return True
@@ -182,22 +182,22 @@ def _moment(call: "HookCall") -> "Answer | None":
     return after(call)
 
 
-def _spelled(said: "Answer | None") -> bytes:
-    if not said:
+def _encoded_answer(answer: "Answer | None") -> bytes:
+    if not answer:
         return b""
     from ..small_json import encode
 
-    return encode(said).encode()
+    return encode(answer).encode()
 
 
-def _unjudged(arguments: list[str], problem: str) -> bytes:
+def _could_not_judge(arguments: list[str], problem: str) -> bytes:
     """Law 9: an error of ours never denies. Before a tool call it asks where that exists, else it says so."""
     if len(arguments) < 2 or MOMENTS.get(arguments[1]) != "before":
         return b""
     from .dialects.common import load
 
-    said = load(arguments[0]).cannot_judge(arguments[1], problem)
-    return _spelled(said)
+    answer = load(arguments[0]).cannot_judge(arguments[1], problem)
+    return _encoded_answer(answer)
 
 
 def _bundle_for_all(state: str) -> None:
@@ -224,7 +224,7 @@ def is_quiet(notes: str, session: str, environ: dict[bytes, bytes], raw: bytes) 
         or notebook.has_note(notes, session)
         or notebook.has_stated(notes, session)
         or notebook.has_windows(notes, session)
-        or notebook.was_told_lately(notes)
+        or notebook.was_noted_lately(notes)
         or notebook.has_births(notes, environ, raw)
         or notebook.is_filling(notes, environ)
         or TOO_LARGE in raw

@@ -38,8 +38,8 @@ def directory(environ: dict[bytes, bytes]) -> str:
 
 def config_directory(environ: dict[bytes, bytes]) -> str:
     """As oskit.files.places.config_dir."""
-    named = environ.get(b"XDG_CONFIG_HOME", b"")
-    base = named if named.startswith(b"/") else environ.get(b"HOME", b"") + b"/.config"
+    config_home = environ.get(b"XDG_CONFIG_HOME", b"")
+    base = config_home if config_home.startswith(b"/") else environ.get(b"HOME", b"") + b"/.config"
     return base.decode("utf-8", "surrogateescape") + "/tmpwarden"
 
 
@@ -120,10 +120,10 @@ def take_note(notes: str, session: str) -> str:
         posix.close(fd)
 
 
-def was_told_lately(notes: str) -> bool:
+def was_noted_lately(notes: str) -> bool:
     """Whether the guard has given anybody another input within the last quarter of an hour (guard/log/audit.py)."""
-    told = status(f"{notes.rpartition('/')[0]}/guard/told")
-    return told is not None and time.time() - told.st_mtime < _TOLD_LATELY_S
+    note = status(f"{notes.rpartition('/')[0]}/guard/told")
+    return note is not None and time.time() - note.st_mtime < _TOLD_LATELY_S
 
 
 def stated_file(notes: str, session: str) -> str:
@@ -148,15 +148,15 @@ def note_asked(notes: str, session: str) -> None:
 
 def asked_ns(notes: str, session: str) -> int:
     """When the last call of this session was judged; 0 where none was."""
-    asked = status(f"{notes}/{session_key(session)}.asked")
-    return 0 if asked is None else asked.st_mtime_ns
+    note = status(f"{notes}/{session_key(session)}.asked")
+    return 0 if note is None else note.st_mtime_ns
 
 
 def temp_roots(environ: dict[bytes, bytes]) -> tuple[str, ...]:
     """Where a fresh name becomes the session's."""
-    named = environ.get(b"TMPWARDEN_ROOTS", b"").decode("utf-8", "surrogateescape")
-    if named:
-        return tuple([root.rstrip("/") for root in named.split(":") if root.startswith("/")])
+    roots = environ.get(b"TMPWARDEN_ROOTS", b"").decode("utf-8", "surrogateescape")
+    if roots:
+        return tuple([root.rstrip("/") for root in roots.split(":") if root.startswith("/")])
     return tuple(dict.fromkeys((temp_root(environ), "/tmp", "/var/tmp", "/dev/shm")))
 
 
@@ -182,8 +182,8 @@ def _is_shared(root: str) -> bool:
 
 def temp_root(environ: dict[bytes, bytes]) -> str:
     """Where commands put what they do not put into their scratch: above a scratch of ours, else TMPDIR, else /tmp."""
-    named = environ.get(b"TMPWARDEN_ROOTS", b"").partition(b":")[0] or environ.get(b"TMPDIR", b"")
-    path = named.partition(b"/tmpwarden-%d" % posix.geteuid())[0].rstrip(b"/")
+    root = environ.get(b"TMPWARDEN_ROOTS", b"").partition(b":")[0] or environ.get(b"TMPDIR", b"")
+    path = root.partition(b"/tmpwarden-%d" % posix.geteuid())[0].rstrip(b"/")
     above, is_in_sandbox, _ = path.partition(b"-%d/tw/" % posix.geteuid())  # /tmp/AGENT-1000/tw/1a2b3c4d
     path = above.rpartition(b"/")[0] if is_in_sandbox else path
     return path.decode("utf-8", "surrogateescape") if path.startswith(b"/") else "/tmp"
@@ -236,10 +236,10 @@ def has_room_noted(notes: str) -> bool:
 
 def _free_bytes(root: str) -> "int | None":
     try:
-        found = posix.statvfs(root)
+        status_of_root = posix.statvfs(root)
     except OSError:
         return None
-    return found.f_bavail * found.f_frsize
+    return status_of_root.f_bavail * status_of_root.f_frsize
 
 
 def leave_note(notes: str, session: str, text: str) -> None:

@@ -39,21 +39,21 @@ def text_field(payload: dict[str, object], *keys: str) -> str:
 
 
 def session_of(payload: dict[str, object]) -> str:
-    given = payload.get("input")
-    inner = text_field(given, "sessionID") if isinstance(given, dict) else ""
+    tool_input = payload.get("input")
+    inner = text_field(tool_input, "sessionID") if isinstance(tool_input, dict) else ""
     return text_field(payload, "session_id", "sessionId") or inner
 
 
 def tool_of(payload: dict[str, object]) -> "tuple[str, dict[str, object]]":
     """The tool's name and what it is given, in any of the three ways that agents have to say so."""
-    name, given = payload.get("tool_name"), payload.get("tool_input")
+    name, arguments = payload.get("tool_name"), payload.get("tool_input")
     if "toolName" in payload:
-        name, given = payload["toolName"], payload.get("toolArgs")
+        name, arguments = payload["toolName"], payload.get("toolArgs")
     elif name is None and isinstance(about := payload.get("input"), dict):  # a plugin's own hooks: input and output
-        made = payload.get("output")
-        name, given = about.get("tool"), about.get("args")
-        given = made.get("args", given) if isinstance(made, dict) else given
-    return name if isinstance(name, str) else "", given if isinstance(given, dict) else {}
+        output = payload.get("output")
+        name, arguments = about.get("tool"), about.get("args")
+        arguments = output.get("args", arguments) if isinstance(output, dict) else arguments
+    return name if isinstance(name, str) else "", arguments if isinstance(arguments, dict) else {}
 
 
 def tool_call(agent: str, session: str, payload: dict[str, object]) -> "ToolCall":
@@ -61,25 +61,25 @@ def tool_call(agent: str, session: str, payload: dict[str, object]) -> "ToolCall
     from ..agent_facts import FACTS  # not at the top: most hooks end before anybody asks what a tool is
     from ..model.hot import ToolCall
 
-    name, given = tool_of(payload)
+    name, arguments = tool_of(payload)
     kind = FACTS[agent]["tools"].get(name, "other")
-    command, cwd = given.get("command"), payload.get("cwd")
+    command, cwd = arguments.get("command"), payload.get("cwd")
     return ToolCall(
         agent,
         kind,
         command=command if kind == "shell" and isinstance(command, str) else None,
-        paths=_paths(kind, given),
-        tool_input=given,
+        paths=_paths(kind, arguments),
+        tool_input=arguments,
         session=session,
         cwd=cwd if isinstance(cwd, str) else "/",
         name=name,
     )
 
 
-def _paths(kind: str, given: dict[str, object]) -> tuple[str, ...]:
+def _paths(kind: str, arguments: dict[str, object]) -> tuple[str, ...]:
     """The files that a file tool names. A patch names them in its text (Codex 0.166.0: it is the `command`)."""
     if kind == "patch":
         from ..guard.decide.filetools import patch_paths
 
-        return patch_paths("\n".join(text for text in given.values() if isinstance(text, str)))
-    return tuple(path for path in map(given.get, PATH_KEYS) if isinstance(path, str)) if kind != "shell" else ()
+        return patch_paths("\n".join(text for text in arguments.values() if isinstance(text, str)))
+    return tuple(path for path in map(arguments.get, PATH_KEYS) if isinstance(path, str)) if kind != "shell" else ()

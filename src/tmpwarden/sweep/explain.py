@@ -13,7 +13,7 @@ from ..model.terms import OwnerState, Reason
 from ..oskit.files import places
 from ..oskit.proc.reach import as_named
 from ..text import is_within, plural, quoted, shown
-from ..text import size as size_told
+from ..text import size as size_text
 from .find.named import Named
 from .find.scan import kind_of
 from .prepared import Explained, Prepared
@@ -99,7 +99,7 @@ def _would_lose(verdict: Verdict) -> tuple[str, ...]:
     contents = []
     if measure:
         at_least = "at least " if measure.at_least else ""
-        contents.append(f"{at_least}{size_told(measure.bytes)} in {plural(measure.entries, 'entry', 'entries')}")
+        contents.append(f"{at_least}{size_text(measure.bytes)} in {plural(measure.entries, 'entry', 'entries')}")
     if isinstance(losses, GitUnclear):
         return *contents, f"git work that could not be inspected: {losses.why}"
     return *contents, *losses

@@ -46,7 +46,7 @@ def test_the_tree_holds_what_scan_holds_and_adds_up(own_world: Path) -> None:
     (tree,) = trees()
     scanned = data("scan", later_s=planted.DAYS)
     assert tree.bytes == scanned["totals"]["bytes"] == sum(child.bytes for child in tree.children)
-    assert tree.going_bytes == scanned["totals"]["removable_bytes"]
+    assert tree.removable_bytes == scanned["totals"]["removable_bytes"]
     assert {child.title for child in tree.children} == {each["agent"] for each in scanned["findings"]}
     assert [child.bytes for child in tree.children] == sorted((c.bytes for c in tree.children), reverse=True)
 

@@ -58,7 +58,7 @@ def _adopted(call: Call, glob: str, text: str, path: str, dry_run: bool) -> Answ
     if not names:
         call.warn(f"nothing here matches {shown(glob)} now")
     data = {"path": path, "row": row.key, "name": row.name, "matches": len(names), "written": not dry_run}
-    return Answer(data, lambda: _told(call, glob, row, len(names), changed if dry_run else None, path))
+    return Answer(data, lambda: _lines(call, glob, row, len(names), changed if dry_run else None, path))
 
 
 def _matching(pattern: str, roots: Iterable[str], catalogue: Catalogue) -> tuple[list[str], Kind]:
@@ -95,7 +95,7 @@ def _listed(rows: tuple[Litter, ...], path: str) -> Answer:
     return Answer(data, lambda: [f"{row.key}  {shown(row.why)}" for row in rows] or none)
 
 
-def _told(call: Call, glob: str, row: Litter, count: int, text: str | None, path: str) -> Iterable[str]:
+def _lines(call: Call, glob: str, row: Litter, count: int, text: str | None, path: str) -> Iterable[str]:
     if text is not None:
         yield from text.rpartition("[[litter]]")[1:]
         yield f"Would write this row to {shown(path)}."

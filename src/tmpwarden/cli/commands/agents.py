@@ -64,15 +64,15 @@ def command(call: Call) -> Answer:
 @pass_call
 def show(call: Call, agent: str) -> Answer:
     """Show all that AGENT leaves behind: where, and when it can be removed."""
-    found = _catalogue(call).agent(agent)
-    data = _summary(found) | {
-        "session_env": list(found.session_env),
-        "registry": found.registry,
-        "keeps_rewrite": _since(found.id),
-        "source": found.source,
-        "litter": [_plain(row) for row in found.rows],
+    shown_agent = _catalogue(call).agent(agent)
+    data = _summary(shown_agent) | {
+        "session_env": list(shown_agent.session_env),
+        "registry": shown_agent.registry,
+        "keeps_rewrite": _since(shown_agent.id),
+        "source": shown_agent.source,
+        "litter": [_plain(row) for row in shown_agent.rows],
     }
-    return Answer(data, lambda: _shown(found, for_a_person=call.for_a_person))
+    return Answer(data, lambda: _shown(shown_agent, for_a_person=call.for_a_person))
 
 
 def _since(agent: str) -> str | None:
@@ -92,7 +92,7 @@ def try_(call: Call, file: str) -> Answer:
     call.warn(*rehearsal.warnings)
     wrong = rehearsal.complaints
     error = BadConfig(shown(file), wrong[0], hint="docs/add-an-agent.md explains what a row needs") if wrong else None
-    return Answer(_tried(rehearsal), lambda: _told(rehearsal), error=error)
+    return Answer(_rehearsal_document(rehearsal), lambda: _lines(rehearsal), error=error)
 
 
 def _catalogue(call: Call) -> Catalogue:
@@ -129,7 +129,7 @@ def _row(row: Litter) -> Row:
     return Row((row.id, row.tier.value, row.worth.value, shown(what)), shown(wording.where(row)), style)
 
 
-def _tried(rehearsal: Rehearsal) -> dict[str, object]:
+def _rehearsal_document(rehearsal: Rehearsal) -> dict[str, object]:
     examples = [
         {
             "row": each.planted.row.key,
@@ -144,7 +144,7 @@ def _tried(rehearsal: Rehearsal) -> dict[str, object]:
     return _summary(rehearsal.agent) | {"examples": examples, "complaints": list(rehearsal.complaints)}
 
 
-def _told(rehearsal: Rehearsal) -> Iterator[str]:
+def _lines(rehearsal: Rehearsal) -> Iterator[str]:
     for row in rehearsal.agent.rows:
         seen = [each for each in rehearsal.seen if each.planted.row is row]
         wrong = [each.complaint for each in seen if each.complaint]
@@ -182,8 +182,8 @@ class Rehearsed:
             return f"{name} was found as {self.row or 'nothing'}"
         if row.tier is Tier.ASK and self.gone_unasked:
             return f"{name} was removed, although its tier is ask"
-        gone = self.gone_unasked if row.tier is Tier.AUTO else self.gone_when_asked
-        return None if gone else f"{name} was kept, although it was a year old"
+        was_removed = self.gone_unasked if row.tier is Tier.AUTO else self.gone_when_asked
+        return None if was_removed else f"{name} was kept, although it was a year old"
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,10 +254,10 @@ def _sweep(agent: Agent, scratch: str, home: str) -> Rehearsal:
         return Request(roots=tuple(roots), projects=tuple(roots), home=home, thresholds=Thresholds(take_ask=ask))
 
     with rows_of_every_system():
-        return _rehearsed(agent, planted, request)
+        return _rehearse(agent, planted, request)
 
 
-def _rehearsed(agent: Agent, planted: list[Planted], request: Callable[[bool], Request]) -> Rehearsal:
+def _rehearse(agent: Agent, planted: list[Planted], request: Callable[[bool], Request]) -> Rehearsal:
     survey = compose.scan(request(False), now_ns=_in_a_year)
     rows = {
         os.path.join(verdict.finding.parent, name): verdict.finding.litter.key
@@ -267,8 +267,11 @@ def _rehearsed(agent: Agent, planted: list[Planted], request: Callable[[bool], R
     result = compose.clean(request(False), now_ns=_in_a_year)
     unasked = [not os.path.lexists(each.path) for each in planted]
     compose.clean(request(True), now_ns=_in_a_year)
-    asked = [not os.path.lexists(each.path) for each in planted]
-    seen = (Rehearsed(*each) for each in zip(planted, [rows.get(p.path) for p in planted], unasked, asked, strict=True))
+    is_gone_after = [not os.path.lexists(each.path) for each in planted]
+    seen = (
+        Rehearsed(*each)
+        for each in zip(planted, [rows.get(p.path) for p in planted], unasked, is_gone_after, strict=True)
+    )
     return Rehearsal(agent, tuple(seen), tuple(result.warnings))
 
 

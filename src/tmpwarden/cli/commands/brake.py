@@ -57,8 +57,8 @@ def command(
     reports. --punch frees the beginning of a file that one program appends to (`>> FILE`) and no other has open; that
     cannot be undone.
     """
-    told = [each for each in (stop_pid, resume_pid, end_pid, punch) if each is not None]
-    if len(told) > 1:
+    actions = [each for each in (stop_pid, resume_pid, end_pid, punch) if each is not None]
+    if len(actions) > 1:
         raise BadArgument("--stop, --resume, --end and --punch cannot be combined")
     if stop_pid is not None:
         return _stop(call, stop_pid)
@@ -70,19 +70,19 @@ def command(
 
 
 def _watch(call: Call, for_s: int | None) -> Answer:
-    if unseen := proven.doubt():
-        line = f"Who writes into the temp roots could not be checked here: {unseen}."
+    if doubt := proven.doubt():
+        line = f"Who writes into the temp roots could not be checked here: {doubt}."
         return Answer({"files": [], "checked": False}, lambda: [line])
     settings = load_settings(call.config_file)
     watch = braking.Watch(braking.limits_of(settings), call.roots, call.config_file)
     until = None if for_s is None and call.for_a_person else time.monotonic() + (for_s or _FIRST_LOOK_S)
     watch.look()
-    said: set[str] = set()
+    already_reported: set[str] = set()
     try:
         while True:
             time.sleep(_EVERY_S)
             seen = watch.look()
-            _tell(seen, watch, said)
+            _tell(seen, watch, already_reported)
             if until is not None and time.monotonic() >= until:
                 break
     except KeyboardInterrupt:
@@ -92,44 +92,48 @@ def _watch(call: Call, for_s: int | None) -> Answer:
     return Answer(data, lambda: _lines(seen.growing))
 
 
-def _tell(seen: braking.BrakeLook, watch: braking.Watch, said: set[str]) -> None:
+def _tell(seen: braking.BrakeLook, watch: braking.Watch, already_reported: set[str]) -> None:
     """What is new goes to stderr at once: a disk fills in seconds."""
     braked = set()
     for breach in seen.breaches:
         words = f"{runaway.sentence(breach.growing)}; over {breach.limit}"
         if watch.limits.action == "warn" or not breach.writers:
-            _once(f"warning: {words}", f"{breach.growing.file.identity} {breach.limit}", said)
+            _once(f"warning: {words}", f"{breach.growing.file.identity} {breach.limit}", already_reported)
             continue
         braked.add(breach.growing.file.identity)
         for writer, outcome in braking.apply(breach, watch.limits.action):
             print(f"{outcome} {writer.pid}: {shown(words)}", file=sys.stderr, flush=True)
     for one in seen.growing:
         if runaway.is_runaway(one) and one.file.identity not in braked:
-            _once(f"warning: {runaway.sentence(one)}", f"{one.file.identity} is growing without limit", said)
+            _once(
+                f"warning: {runaway.sentence(one)}", f"{one.file.identity} is growing without limit", already_reported
+            )
 
 
-def _once(sentence: str, about: str, said: set[str]) -> None:
-    if about not in said:
-        said.add(about)
+def _once(sentence: str, about: str, already_reported: set[str]) -> None:
+    if about not in already_reported:
+        already_reported.add(about)
         print(shown(sentence), file=sys.stderr, flush=True)
 
 
-def _named(call: Call, pid: int) -> tuple[int, str]:
+def _writer_of_pid(call: Call, pid: int) -> tuple[int, str]:
     """(start, command) of a process that may be stopped or ended when told so."""
-    if unseen := proven.doubt():
-        raise PermissionDenied(f"whose process {pid} is could not be checked here: {unseen}", hint=f"`kill {pid}`")
-    found = next((one for one in look(call.roots, named=[pid], config_file=call.config_file) if one.pid == pid), None)
-    if found is None:
+    if doubt := proven.doubt():
+        raise PermissionDenied(f"whose process {pid} is could not be checked here: {doubt}", hint=f"`kill {pid}`")
+    growing_file = next(
+        (one for one in look(call.roots, named=[pid], config_file=call.config_file) if one.pid == pid), None
+    )
+    if growing_file is None:
         raise NotFound(f"there is no process {pid}", hint="`tmpwarden brake` lists the writers")
-    if found.fate is Fate.NEVER and "session is alive" not in found.reason:
+    if growing_file.fate is Fate.NEVER and "session is alive" not in growing_file.reason:
         raise PermissionDenied(
-            f"process {pid} is left alone: {found.reason}", hint="signal it yourself if you are sure"
+            f"process {pid} is left alone: {growing_file.reason}", hint="signal it yourself if you are sure"
         )
-    return found.start, found.command
+    return growing_file.start, growing_file.command
 
 
 def _stop(call: Call, pid: int) -> Answer:
-    start, command_line = _named(call, pid)
+    start, command_line = _writer_of_pid(call, pid)
     if not braking.stop(pid, start, command_line):
         raise NotFound(f"process {pid} has ended")
     line = f"Stopped {pid}: {shown(command_line)}. `tmpwarden brake --resume {pid}` lets it go on."
@@ -143,7 +147,7 @@ def _resume(pid: int) -> Answer:
 
 
 def _end(call: Call, pid: int) -> Answer:
-    start, command_line = _named(call, pid)
+    start, command_line = _writer_of_pid(call, pid)
     outcome = braking.end(pid, start, command_line)
     return Answer({"pid": pid, "outcome": outcome}, lambda: [f"{pid} {outcome}: {shown(command_line)}"])
 
@@ -172,10 +176,10 @@ def document(one: GrowingFile) -> dict[str, object]:
     }
 
 
-def _lines(found: tuple[GrowingFile, ...]) -> Iterator[str]:
-    for one in found:
+def _lines(files: tuple[GrowingFile, ...]) -> Iterator[str]:
+    for one in files:
         yield shown(runaway.sentence(one))
-    for waiting in end.stopped():
-        yield f"stopped: {waiting.pid} {shown(waiting.command)}; `tmpwarden brake --resume {waiting.pid}` lets it go on"
-    if not found:
+    for process in end.stopped():
+        yield f"stopped: {process.pid} {shown(process.command)}; `tmpwarden brake --resume {process.pid}` lets it go on"
+    if not files:
         yield f"Nobody writes a file of {size(runaway.WORTH_A_LOOK)} or more in the temp roots."

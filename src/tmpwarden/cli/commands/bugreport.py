@@ -60,8 +60,8 @@ def command(call: Call, names: bool, count: int) -> Answer:
         "doctor": lambda: _doctor(call),
         "journal": lambda: list(deque(journal.entries(places.state_dir()), maxlen=count)),
     }
-    told = {title: discreet.data(_section(look)) for title, look in sections.items()}
-    return Answer(told, lambda: _lines(told))
+    redacted = {title: discreet.data(_section(look)) for title, look in sections.items()}
+    return Answer(redacted, lambda: _lines(redacted))
 
 
 def _agents() -> tuple[str, ...]:
@@ -82,33 +82,33 @@ def _section(look: Callable[[], object]) -> object:
 def _versions() -> dict[str, object]:
     from importlib import metadata
 
-    found: dict[str, object] = {"tmpwarden": __version__, "python": platform.python_version()}
+    versions: dict[str, object] = {"tmpwarden": __version__, "python": platform.python_version()}
     for name in ("click", "rich", "textual", "psutil"):
         try:
-            found[name] = metadata.version(name)
+            versions[name] = metadata.version(name)
         except metadata.PackageNotFoundError:
-            found[name] = None
+            versions[name] = None
     system = f"{platform.system()} {platform.release()} {platform.machine()}"
-    return found | {"system": system, "executable": sys.executable, "uid": places.uid()}
+    return versions | {"system": system, "executable": sys.executable, "uid": places.uid()}
 
 
 def _settings(call: Call) -> dict[str, object]:
     """What somebody set; the rest has its default."""
     settings = load_settings(call.config_file)
-    said = {key: str(value) for key, value, origin in settings.effective() if origin != "default"}
-    return {"set": said, "files": list(settings.files), "warnings": list(settings.warnings)}
+    changed_keys = {key: str(value) for key, value, origin in settings.effective() if origin != "default"}
+    return {"set": changed_keys, "files": list(settings.files), "warnings": list(settings.warnings)}
 
 
 def _doctor(call: Call) -> object:
     from . import doctor
 
-    answer = doctor.answered(call, no_probe=True, verbose=True)
+    answer = doctor.answer(call, no_probe=True, verbose=True)
     return answer.data() if callable(answer.data) else answer.data
 
 
-def _lines(told: dict[str, object]) -> Iterator[str]:
+def _lines(redacted: dict[str, object]) -> Iterator[str]:
     """Markdown, as an issue wants it."""
-    for title, content in told.items():
+    for title, content in redacted.items():
         yield f"### {title}"
         yield "```"
         rows = content.get("diagnoses") if isinstance(content, dict) and "diagnoses" in content else content
@@ -146,8 +146,8 @@ class Discreet:
         """A sentence: what looks like a path, a session or this machine."""
         if self.is_open:
             return words
-        words = _PATH.sub(lambda found: self.path(found[0]), words)
-        words = _TOKEN.sub(lambda found: self._mark(found[0]), words)
+        words = _PATH.sub(lambda match: self.path(match[0]), words)
+        words = _TOKEN.sub(lambda match: self._mark(match[0]), words)
         for word in self._people:
             words = re.sub(rf"(?<![\w#]){re.escape(word)}(?!\w)", self._mark(word), words)
         return words

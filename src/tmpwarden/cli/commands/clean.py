@@ -167,7 +167,7 @@ class _CleanOfOneUser:
             seen = self._clean(Stop(), dry_run=True)
             if seen.planned:
                 raise WouldAsk()
-            return self._told(CleanResult(refused=seen.refused), None)
+            return self._answer_for(CleanResult(refused=seen.refused), None)
         with stopping(is_removing=self.yes and not self.dry_run) as stop:
             try:
                 result = self._clean(stop, dry_run=self.dry_run)
@@ -175,10 +175,10 @@ class _CleanOfOneUser:
                 if not self.request.unattended:
                     raise
                 return self.skipped("lock-held", f"{str(held).capitalize()}.")
-        asked = not (self.yes or self.dry_run or self.quiet)
-        more = unrecognised.ask_about(self.call, self.request, result.unmatched) if asked else None
-        told = self._told(result, stop.signal_number)
-        return told if more is None else self._both(told, self._told(more, None))
+        must_ask = not (self.yes or self.dry_run or self.quiet)
+        more = unrecognised.ask_about(self.call, self.request, result.unmatched) if must_ask else None
+        answer = self._answer_for(result, stop.signal_number)
+        return answer if more is None else self._both(answer, self._answer_for(more, None))
 
     def _both(self, first: Answer, second: Answer) -> Answer:
         """What was asked about in the end, told after the rest."""
@@ -190,13 +190,13 @@ class _CleanOfOneUser:
     def _may_purge(self) -> bool:
         """What waits in quarantine is asked about by itself: the list that follows does not show it."""
         state = places.state_dir()
-        waiting = [int(each.get("bytes", 0)) for each in still_there(restorable(state).values(), state)]
-        if not waiting:
+        quarantined_sizes = [int(each.get("bytes", 0)) for each in still_there(restorable(state).values(), state)]
+        if not quarantined_sizes:
             return True
         if not self.call.can_ask:
             raise WouldAsk()
-        amount = size(sum(waiting))
-        return ask.yes(f"Empty the quarantine, {plural(len(waiting), 'item')}, {amount} (cannot be undone)?")
+        amount = size(sum(quarantined_sizes))
+        return ask.yes(f"Empty the quarantine, {plural(len(quarantined_sizes), 'item')}, {amount} (cannot be undone)?")
 
     def skipped(self, why: str, sentence: str) -> Answer:
         """An unattended run that has nothing to do is done."""
@@ -205,22 +205,22 @@ class _CleanOfOneUser:
 
     def _clean(self, stop: Stop, *, dry_run: bool) -> CleanResult:
         with Progress(wanted=not (self.call.json or self.quiet)) as progress:
-            told = _Counter(progress)
+            counter = _Counter(progress)
             progress.tell("Checking ...")
             if self.yes and progress.is_shown:  # nobody is asked, so that no plan says how much there is
-                told.total_items = scan(self.request, now_ns=self.call.now_ns).expected(within_s=COUNTING_S) or 0
+                counter.total_items = scan(self.request, now_ns=self.call.now_ns).expected(within_s=COUNTING_S) or 0
 
             def confirm(plan: Plan) -> bool:
                 progress.clear()
-                told.total_items, told.total_bytes = plan.count, plan.bytes
-                stop.is_removing = self._asked(plan)
+                counter.total_items, counter.total_bytes = plan.count, plan.bytes
+                stop.is_removing = self._is_confirmed(plan)
                 return stop.is_removing
 
             result = cleaned(
                 self.request,
                 confirm=None if self.yes else confirm,
                 dry_run=dry_run,
-                on_receipt=told,
+                on_receipt=counter,
                 should_stop=stop.wanted,
                 now_ns=self.call.now_ns,
             )
@@ -228,23 +228,23 @@ class _CleanOfOneUser:
         self.call.warn(*filter(None, (*result.warnings, lower)))
         return result
 
-    def _asked(self, plan: Plan) -> bool:
+    def _is_confirmed(self, plan: Plan) -> bool:
         """A list that nobody would read is grouped first; `l` shows all of it."""
         question, other = removal.question(plan.removals, quarantine=self.request.quarantine), ""
         if plan.frees_nothing:
             question, other = removal.question_for_good(plan.removals), "q"
         now_ns = self.call.now_ns()
         if len(render.units(plan.removals)) <= _MOST_LISTED:
-            ask.say(render.going(plan.removals, now_ns=now_ns, for_a_person=True))
+            ask.say(render.removable_lines(plan.removals, now_ns=now_ns, for_a_person=True))
             answer = ask.yes_or(question, other) if other else "y" if ask.yes(question) else ""
         else:
             ask.say(render.scan_groups(plan.removals, now_ns=now_ns, for_a_person=True))
-            listed = partial(render.going, plan.removals, now_ns=now_ns, for_a_person=True)
+            listed = partial(render.removable_lines, plan.removals, now_ns=now_ns, for_a_person=True)
             answer = ask.yes_or_list(question, listed, other=other)
         plan.is_for_good = plan.frees_nothing and answer == "y"
         return bool(answer)
 
-    def _told(self, result: CleanResult, signal_number: int | None) -> Answer:
+    def _answer_for(self, result: CleanResult, signal_number: int | None) -> Answer:
         error = removal.problem(result, signal_number, self.request.time_limit_s)
         return Answer(
             lambda: removal.document(result, dry_run=self.dry_run, quarantine=self.request.quarantine),
@@ -259,7 +259,7 @@ class _CleanOfOneUser:
             yield from self._preview(result, person, most)
             return
         if result.removed and self.yes:
-            yield from removal.gone(result.removed, for_a_person=person, most=most)
+            yield from removal.removal_lines(result.removed, for_a_person=person, most=most)
             yield ""
         quarantine_s = load_settings(self.call.config_file).quarantine_s
         yield from removal.outcome(
@@ -269,7 +269,7 @@ class _CleanOfOneUser:
 
     def _preview(self, result: CleanResult, person: bool, most: int | None) -> Iterator[str]:
         if result.planned:
-            yield from render.going(result.planned, now_ns=self.call.now_ns(), for_a_person=person, most=most)
+            yield from render.removable_lines(result.planned, now_ns=self.call.now_ns(), for_a_person=person, most=most)
             yield ""
         yield from render.kept(result.kept)
         would = removal.question(result.planned, quarantine=self.request.quarantine).removesuffix("?")

@@ -13,7 +13,7 @@ import click
 from ...catalogue.files import text_if_there
 from ...catalogue.keys import KEYS, Key
 from ...catalogue.policy import is_locked
-from ...catalogue.sample import SCHEMA_FILE, CannotEdit, sample, spelled, with_key, without_key
+from ...catalogue.sample import SCHEMA_FILE, CannotEdit, sample, toml_text, with_key, without_key
 from ...catalogue.sample import schema as schema_text
 from ...catalogue.settings import Settings, load_settings
 from ...errors import AlreadyThere, BadArgument, BadConfig, SystemRefused, WouldAsk
@@ -91,8 +91,8 @@ def _as_written(name: str, value: object) -> str:
     """As people write it in the file, without the quotes."""
     key = KEYS.get(name)
     if key is None or isinstance(value, list) or value is None:
-        return _told(value)
-    return spelled(key, value).strip('"')
+        return _value_text(value)
+    return toml_text(key, value).strip('"')
 
 
 def _plain(value: object) -> object:
@@ -102,14 +102,14 @@ def _plain(value: object) -> object:
     return list(value) if isinstance(value, tuple) else value
 
 
-def _told(value: object) -> str:
+def _value_text(value: object) -> str:
     match value:
         case bool():
             return "true" if value else "false"
         case list():
             return ", ".join(str(each) for each in value) or "-"
         case dict():
-            return ", ".join(f"{name} = {_told(each)}" for name, each in value.items())
+            return ", ".join(f"{name} = {_value_text(each)}" for name, each in value.items())
         case None:
             return "-"
         case _:
@@ -146,9 +146,9 @@ def set_key(call: Call, key: str, values: tuple[str, ...], unset: bool) -> Answe
     path = _path_of(call)
     value = _change(path, key, None if unset else values)
     call.warn(*_mistakes(path))
-    told = f"{key} is back to its default" if unset else f"{key} = {value}"
+    summary = f"{key} is back to its default" if unset else f"{key} = {value}"
     data = {"key": key, "value": value or None, "path": path}
-    return Answer(data, lambda: [f"{shown(told)} ({shown(path)})"])
+    return Answer(data, lambda: [f"{shown(summary)} ({shown(path)})"])
 
 
 def change(call: Call, key: str, values: tuple[str, ...] | None) -> None:
@@ -262,7 +262,7 @@ def _valid(name: str, key: Key, words: tuple[str, ...]) -> str:
         key.decode(value)
     except ValueError as wrong:
         raise BadArgument(f"{name}: {wrong}") from None
-    return spelled(key, value)
+    return toml_text(key, value)
 
 
 def _mistakes(path: str) -> Iterator[str]:

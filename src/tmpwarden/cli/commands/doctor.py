@@ -35,10 +35,10 @@ def command(call: Call, no_probe: bool, verbose: bool, all_users: bool) -> Answe
     Works on a full disk. It writes only a 64 KiB test file, which it removes at once (--no-probe: not even that).
     Exit status 2 if a check fails.
     """
-    return for_whom(call, all_users, lambda: answered(call, no_probe, verbose))
+    return for_whom(call, all_users, lambda: answer(call, no_probe, verbose))
 
 
-def answered(call: Call, no_probe: bool, verbose: bool) -> Answer:
+def answer(call: Call, no_probe: bool, verbose: bool) -> Answer:
     if call.roots:
         places.temp_roots(call.roots)  # what the call itself got wrong is its error, and no finding
     patient = Patient(
@@ -51,26 +51,26 @@ def answered(call: Call, no_probe: bool, verbose: bool) -> Answer:
         now_ns=call.now_ns,
         can_rescue=any(name == "rescue" for _, name, _ in TABLE),
     )
-    found = examine(patient)
-    failing = any(diagnosis.status == "fail" for diagnosis in found)
-    told = [documents.of(d, "check", "status", "summary", "detail", "remedy") for d in found]
-    return Answer({"diagnoses": told}, lambda: _lines(found, verbose), 2 if failing else 0)
+    diagnoses = examine(patient)
+    failing = any(diagnosis.status == "fail" for diagnosis in diagnoses)
+    documents_ = [documents.of(d, "check", "status", "summary", "detail", "remedy") for d in diagnoses]
+    return Answer({"diagnoses": documents_}, lambda: _lines(diagnoses, verbose), 2 if failing else 0)
 
 
-def _lines(found: Sequence[Diagnosis], verbose: bool) -> Iterator[str]:
-    told = [d for d in found if verbose or d.status != "ok"]
+def _lines(diagnoses: Sequence[Diagnosis], verbose: bool) -> Iterator[str]:
+    shown_diagnoses = [d for d in diagnoses if verbose or d.status != "ok"]
     paint = Painter()
-    for diagnosis in told:
+    for diagnosis in shown_diagnoses:
         mark = _MARKS[diagnosis.status]
         yield f"{paint(mark, _STYLES[diagnosis.status])}{' ' * (6 - len(mark))}{diagnosis.summary}"
         if diagnosis.detail:
             yield f"      {diagnosis.detail}"
         if diagnosis.remedy:
             yield f"      run: {paint(diagnosis.remedy, 'command')}"
-    if not told:
+    if not shown_diagnoses:
         yield "No problems found."
     if not verbose:
-        for diagnosis in found:
+        for diagnosis in diagnoses:
             if diagnosis.status == "ok" and diagnosis.remedy:
                 yield f"{paint('hint', 'head')}  {diagnosis.summary}"
                 yield f"      run: {paint(diagnosis.remedy, 'command')}"

@@ -73,28 +73,28 @@ def check(
     taken = os.path.abspath(scratch or shared or _own_scratch(call))
     root = os.path.abspath(project or here)
 
-    def said(command: str, where: str) -> Decision:
+    def decide(command: str, where: str) -> Decision:
         context = _context(where, taken, root, agent, agent_version)
         return evaluate(ToolCall(agent or "", "shell", command=command, cwd=where), rules, context)
 
     if text == "-":
-        asked = [_asked(line, here) for line in sys.stdin.read().splitlines() if line.strip()]
-        told = [(command, said(command, where)) for command, where in asked]
-        data = [_data(command, decision) for command, decision in told]
-        status = max([_EXITS.get(decision.verdict, 0) for _, decision in told], default=0) if exit_code else 0
+        questions = [_question_of(line, here) for line in sys.stdin.read().splitlines() if line.strip()]
+        decisions = [(command, decide(command, where)) for command, where in questions]
+        data = [_data(command, decision) for command, decision in decisions]
+        status = max([_EXITS.get(decision.verdict, 0) for _, decision in decisions], default=0) if exit_code else 0
         return Answer(data, lambda: (json.dumps(one) for one in data), exit_code=status)
-    decision = said(text, here)
+    decision = decide(text, here)
     status = _EXITS.get(decision.verdict, 0) if exit_code else 0
     return Answer(_data(text, decision), lambda: _lines(call, decision), exit_code=status)
 
 
-def _asked(line: str, here: str) -> tuple[str, str]:
+def _question_of(line: str, here: str) -> tuple[str, str]:
     """A line of `guard check -`: the command, and where it would run."""
     if line[:1] != "{" or line[1:].lstrip()[:1] != '"':
         return line, here  # { ls; } is a command
     try:
-        told = json.loads(line)
-        command, cwd = told["command"], told.get("cwd") or here
+        question = json.loads(line)
+        command, cwd = question["command"], question.get("cwd") or here
         if isinstance(command, str) and isinstance(cwd, str):
             return command, os.path.abspath(cwd)
     except (ValueError, KeyError):
@@ -104,9 +104,9 @@ def _asked(line: str, here: str) -> tuple[str, str]:
 
 def _own_scratch(call: Call) -> str:
     """Outside a session there is none, so one is assumed."""
-    told = os.environ.get("TMPDIR", "")
-    if f"/tmpwarden-{places.uid()}/" in told:
-        return os.path.abspath(told)
+    temp_dir = os.environ.get("TMPDIR", "")
+    if f"/tmpwarden-{places.uid()}/" in temp_dir:
+        return os.path.abspath(temp_dir)
     assumed = f"/tmp/tmpwarden-{places.uid()}/session"
     call.warn(f"no session here: using {assumed} as its temp directory (--scratch DIR names another)")
     return assumed
@@ -133,11 +133,11 @@ def _context(cwd: str, scratch: str, project: str, agent: str | None, version: s
     )
 
 
-def _version(facts: Facts | None, told: str | None) -> tuple[int, ...]:
-    if told is not None and not numbers(told):
-        raise BadArgument(f"{shown(told)} is not a version", hint="it looks like 2.1.325")
-    if told is not None or facts is None:
-        return numbers(told or "")
+def _version(facts: Facts | None, text: str | None) -> tuple[int, ...]:
+    if text is not None and not numbers(text):
+        raise BadArgument(f"{shown(text)} is not a version", hint="it looks like 2.1.325")
+    if text is not None or facts is None:
+        return numbers(text or "")
     return version_of(facts, os.environb, {}, lambda: program_on_path(facts))
 
 

@@ -27,13 +27,13 @@ def version() -> Answer:
 
 
 def _context_of(root: click.Context, words: tuple[str, ...]) -> click.Context:
-    found = root
+    context = root
     for word in words:
-        group = found.command
-        below = group.get_command(found, word) if isinstance(group, click.Group) else None
+        group = context.command
+        below = group.get_command(context, word) if isinstance(group, click.Group) else None
         if below is None:
-            known = group.list_commands(found) if isinstance(group, click.Group) else []
-            sentence = f"{found.command_path!r} has no command {word!r}{did_you_mean(word, known)}"
-            raise click.UsageError(sentence, found)
-        found = below.context_class(below, info_name=word, parent=found, **below.context_settings)
-    return found
+            known = group.list_commands(context) if isinstance(group, click.Group) else []
+            sentence = f"{context.command_path!r} has no command {word!r}{did_you_mean(word, known)}"
+            raise click.UsageError(sentence, context)
+        context = below.context_class(below, info_name=word, parent=context, **below.context_settings)
+    return context

@@ -57,7 +57,7 @@ def command(
         ask.refuse_agents()
     if is_asked and not _agreed(install(what, guard=guard, observe=observe, dry_run=True).changed):
         return Answer({"agent": what, "changed": [], "dry_run": False}, lambda: [_NOTHING])
-    done = install(what, guard=guard, observe=observe, dry_run=dry_run)
+    outcome = install(what, guard=guard, observe=observe, dry_run=dry_run)
     if include_backlog and not dry_run:
         from ...oskit.files.places import state_dir
         from ...sweep.weigh.consent import give
@@ -65,14 +65,14 @@ def command(
         give(state_dir())
     data = {
         "agent": what,
-        "changed": [edit.path for edit in done.changed],
+        "changed": [edit.path for edit in outcome.changed],
         "dry_run": dry_run,
-        "runtime": done.runtime,
-        "advice": list(done.advice),
+        "runtime": outcome.runtime,
+        "advice": list(outcome.advice),
     }
     if dry_run:
-        return Answer(data | {"diff": [edit.diff() for edit in done.changed]}, lambda: _diffs(done.changed))
-    return Answer(data, lambda: _installed(done.target.name, what, bool(done.changed), observe, done.advice))
+        return Answer(data | {"diff": [edit.diff() for edit in outcome.changed]}, lambda: _diffs(outcome.changed))
+    return Answer(data, lambda: _installed(outcome.target.name, what, bool(outcome.changed), observe, outcome.advice))
 
 
 def _agreed(edits: tuple[Edit, ...]) -> bool:
@@ -87,13 +87,13 @@ def _table() -> Answer:
     from ...setup.apply import table
     from ...setup.timer import state
 
-    found = table()
-    agents = [{"agent": seen.id} | documents.of(seen, "name", "state", "settings", "guard") for seen in found]
+    states = table()
+    agents = [{"agent": seen.id} | documents.of(seen, "name", "state", "settings", "guard") for seen in states]
 
     def text() -> Iterator[str]:
-        if not found:
+        if not states:
             yield f"No agent was found. tmpwarden knows {', '.join(FACTS)}."
-        for seen in found:
+        for seen in states:
             is_at = f"{seen.state}, guard" if seen.guard else seen.state
             yield f"{seen.id:<9} {is_at:<18} {seen.name}, {shown(seen.settings)}"
         yield f"{'timer':<9} {state()}"
@@ -116,13 +116,13 @@ def timer(system: bool, metrics: str, dry_run: bool, is_asked: bool) -> Answer:
         textfile.check(metrics)
     if is_asked and not _agreed(timer.install(system=system, metrics=metrics, dry_run=True).changed):
         return Answer({"changed": [], "dry_run": False}, lambda: [_NOTHING])
-    done = timer.install(system=system, metrics=metrics, dry_run=dry_run)
-    changed = [edit.path for edit in done.changed]
-    data = {"scheduler": done.kind, "changed": changed, "dry_run": dry_run, "advice": list(done.advice)}
+    outcome = timer.install(system=system, metrics=metrics, dry_run=dry_run)
+    changed = [edit.path for edit in outcome.changed]
+    data = {"scheduler": outcome.kind, "changed": changed, "dry_run": dry_run, "advice": list(outcome.advice)}
     if dry_run:
-        return Answer(data | {"diff": [edit.diff() for edit in done.changed]}, lambda: _diffs(done.changed))
+        return Answer(data | {"diff": [edit.diff() for edit in outcome.changed]}, lambda: _diffs(outcome.changed))
     return Answer(
-        data, lambda: [f"Every hour, by {done.kind}. Stop it with `tmpwarden uninstall timer`.", *done.advice]
+        data, lambda: [f"Every hour, by {outcome.kind}. Stop it with `tmpwarden uninstall timer`.", *outcome.advice]
     )
 
 
@@ -160,14 +160,14 @@ def uninstall(call: Call, what: str | None, dry_run: bool) -> Answer:
         return _where()
     if not dry_run:
         ask.refuse_agents()
-    done = timer.uninstall(dry_run=dry_run) if what == "timer" else apply.uninstall(what, dry_run=dry_run)
-    paths = [edit.path for edit in done.changed]
+    outcome = timer.uninstall(dry_run=dry_run) if what == "timer" else apply.uninstall(what, dry_run=dry_run)
+    paths = [edit.path for edit in outcome.changed]
     data = {"agent": what, "changed": paths, "dry_run": dry_run}
     if dry_run:
-        return Answer(data | {"diff": [edit.diff() for edit in done.changed]}, lambda: _diffs(done.changed))
+        return Answer(data | {"diff": [edit.diff() for edit in outcome.changed]}, lambda: _diffs(outcome.changed))
 
     def text() -> Iterator[str]:
-        for edit in done.changed:
+        for edit in outcome.changed:
             yield f"{'restored' if edit.is_former else 'removed tmpwarden from'} {shown(edit.path)}"
         if not paths:
             yield f"tmpwarden was not in the settings of {what}."
@@ -180,17 +180,17 @@ def _where() -> Answer:
     from ...setup.apply import table
     from ...setup.timer import state
 
-    found = [seen for seen in table() if seen.state != "absent"]
+    states = [seen for seen in table() if seen.state != "absent"]
     scheduled = state()
-    agents = [{"agent": seen.id} | documents.of(seen, "name", "state", "settings", "guard") for seen in found]
+    agents = [{"agent": seen.id} | documents.of(seen, "name", "state", "settings", "guard") for seen in states]
 
     def text() -> Iterator[str]:
-        for seen in found:
+        for seen in states:
             yield f"{seen.id:<9} {seen.name}: {seen.state}"
             yield f"  {shown(seen.settings)}"
         if scheduled.startswith("installed"):
             yield f"{'timer':<9} {scheduled}"
-        elif not found:
+        elif not states:
             yield "tmpwarden is not installed for any agent."
             return
         yield "To remove one: tmpwarden uninstall NAME. To remove all: tmpwarden setup --remove"

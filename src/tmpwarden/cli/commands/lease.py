@@ -18,7 +18,7 @@ from ..group import pass_call
 from ..kinds import agent_ids, at_least
 from ..kinds import pid as pid_number
 from ..table import Row, draw
-from .teardown import answered
+from .teardown import answer
 
 _COLUMNS = ("AGENT", "SESSION", "STATE", ">AGE", "PROCESSES")
 _pid = click.option("--pid", type=pid_number, metavar="PID", help="The process that owns it: yours, or the agent's.")
@@ -52,7 +52,7 @@ def open_(call: Call, session: str | None, agent: str | None, pid: int | None, s
     if len(call.roots) > 1:
         raise BadArgument("only one --root can hold the directory")
     root = call.roots[0] if call.roots else None
-    opened = leasing.acquire(session, agent, _named(pid), start, root)
+    opened = leasing.acquire(session, agent, _owner_pid(pid), start, root)
     path = shown(opened.path) if call.for_a_person else opened.path  # a script takes it as it is
     return Answer(_opened(opened), lambda: [path])
 
@@ -72,9 +72,9 @@ def close(call: Call, session: str, agent: str | None, pid: int | None, start: i
     Items in use are kept until they no longer are. Safe to call twice.
     """
     closed = leasing.give_back(
-        session, agent, _named(pid), start, roots=call.roots, config_file=call.config_file, wait=wait
+        session, agent, _owner_pid(pid), start, roots=call.roots, config_file=call.config_file, wait=wait
     )
-    return answered(call, closed.result, owners=[_holding(one) for one in closed.owners])
+    return answer(call, closed.result, owners=[_holding(one) for one in closed.owners])
 
 
 @command.command("list")
@@ -84,7 +84,7 @@ def list_(call: Call) -> Answer:
     return _listed(call)
 
 
-def _named(pid: int | None) -> int:
+def _owner_pid(pid: int | None) -> int:
     if pid is None:
         hint = "$$ in a shell, process.pid in Node, os.Getpid() in Go, std::process::id() in Rust"
         raise BadArgument("--pid is missing: it says which process owns the directory", hint=hint)

@@ -46,13 +46,14 @@ def command(call: Call, count: int, since: int | None, wanted: tuple[str, ...], 
     if observed:
         return _observed(state, count, wish)
     everything = chain(journal.entries(state), untold(state))
-    told = (entry for each in everything if (entry := _told(each)) and wish.fits(entry))
-    entries = list(deque(told, maxlen=count))
+    shown_entries = (entry for each in everything if (entry := _shown_entry(each)) and wish.fits(entry))
+    entries = list(deque(shown_entries, maxlen=count))
     came_back = frozenset(str(each.get("id")) for each in entries if each["t"] == "undone")
-    waiting = restorable(state)
+    restorable_entries = restorable(state)
     shown_ids = dict.fromkeys(str(each.get("id", "")) for each in entries)
     can_return = frozenset(
-        str(each["id"]) for each in still_there((waiting[i] for i in shown_ids if i in waiting), state)
+        str(each["id"])
+        for each in still_there((restorable_entries[i] for i in shown_ids if i in restorable_entries), state)
     )
     return Answer(
         {"entries": [_document(each, can_return) for each in entries]},
@@ -74,7 +75,7 @@ class _Wish:
         return self.since_s is None or (when_s is not None and when_s >= self.since_s)
 
 
-def _told(entry: dict[str, Any]) -> dict[str, Any] | None:
+def _shown_entry(entry: dict[str, Any]) -> dict[str, Any] | None:
     """A removal as it stands; a process that was ended, and what came back, in the same words."""
     if entry.get("t") == "process":
         reason = f"process {entry.get('pid')}: {entry.get('reason')}"
@@ -88,10 +89,10 @@ def _observed(state: str, count: int, wish: _Wish) -> Answer:
     """Beside each thing whether somebody has used it since: that removal would have been a mistake."""
     entries = [each for each in observations.distinct(journal.entries(state)) if wish.fits(each)]
     used = [observations.was_used_since(each) for each in entries]
-    found = list(zip(entries, used, strict=True))[-count:]
-    documents = [_document(each, frozenset()) | {"used_since": since} for each, since in found]
+    observed_entries = list(zip(entries, used, strict=True))[-count:]
+    documents = [_document(each, frozenset()) | {"used_since": since} for each, since in observed_entries]
     data = {"entries": documents, "observed": len(entries), "would_have_been_wrong": used.count(True)}
-    return Answer(data, lambda: _observed_lines(found, len(entries), used.count(True)))
+    return Answer(data, lambda: _observed_lines(observed_entries, len(entries), used.count(True)))
 
 
 def _document(entry: dict[str, Any], can_return: frozenset[str]) -> dict[str, object]:
@@ -133,9 +134,9 @@ def _undo(entry: dict[str, Any], can_return: frozenset[str], came_back: frozense
 
 def _time(entry: dict[str, Any], for_a_person: bool) -> str:
     """The journal writes UTC; a person reads the clock on the wall."""
-    said, when_s = str(entry.get("time", "?")), _when_s(entry)
+    logged_time, when_s = str(entry.get("time", "?")), _when_s(entry)
     if when_s is None or not for_a_person:
-        return shown(said)
+        return shown(logged_time)
     return time.strftime("%Y-%m-%d %H:%M", time.localtime(when_s))
 
 
@@ -160,8 +161,10 @@ def _reason(entry: dict[str, Any]) -> str:
         return shown(str(entry.get("reason", "?")))
 
 
-def _observed_lines(found: Sequence[tuple[dict[str, Any], bool | None]], total: int, wrong: int) -> Iterator[str]:
-    for entry, since in found:
+def _observed_lines(
+    observed_entries: Sequence[tuple[dict[str, Any], bool | None]], total: int, wrong: int
+) -> Iterator[str]:
+    for entry, since in observed_entries:
         names: Sequence[object] = entry.get("names") or []
         path = f"{shown(str(entry.get('path')))}/{shown(str(names[0]))}" if len(names) == 1 else _path(entry)
         suffix = "; used again since" if since else "; later use could not be checked" if since is None else ""

@@ -33,16 +33,16 @@ def command(call: Call) -> Answer:
     has no other end any more. It is marked `end` if that is certain and the program is a known kind of leftover; such
     a tool server, if it was seen twice, ten minutes apart. The rest is kept; name a PID to end one of them.
     """
-    found, unseen = looked(call), proven.doubt()
-    data = {"processes": [document(one) for one in found], "checked": not unseen}
-    return Answer(data, lambda: [not_checked(unseen)] if unseen else lines(found, call.for_a_person))
+    orphans, doubt = look_with_progress(call), proven.doubt()
+    data = {"processes": [document(one) for one in orphans], "checked": not doubt}
+    return Answer(data, lambda: [not_checked(doubt)] if doubt else lines(orphans, call.for_a_person))
 
 
 def not_checked(why: str) -> str:
     return f"Which processes have outlived their agent could not be checked here: {why}."
 
 
-def looked(call: Call) -> Sequence[Orphan]:
+def look_with_progress(call: Call) -> Sequence[Orphan]:
     return look(call.roots, config_file=call.config_file, now_ns=call.now_ns())
 
 
@@ -58,8 +58,8 @@ def end(call: Call, pids: tuple[int, ...], kind: str | None, dry_run: bool, yes:
     Processes that may still be needed are refused even by PID: another user's, one at a terminal or in tmux, a
     service, a database, an agent, or one of a running session or of none. Each refusal says why.
     """
-    if unseen := proven.doubt():
-        raise PermissionDenied(not_checked(unseen).rstrip("."), hint="`ps` lists processes, `kill PID` ends one")
+    if doubt := proven.doubt():
+        raise PermissionDenied(not_checked(doubt).rstrip("."), hint="`ps` lists processes, `kill PID` ends one")
     doomed = chosen(call, pids, kind)
     if dry_run or not doomed:
         data = {"effect": "would_end", "ended": [document(one) for one in doomed]}
@@ -67,8 +67,8 @@ def end(call: Call, pids: tuple[int, ...], kind: str | None, dry_run: bool, yes:
     if not yes and not _is_confirmed(call, doomed):
         return Answer({"effect": "ended", "ended": []}, lambda: ["Nothing was ended."])
     ended = end_judged_again(call, doomed, pids, kind)
-    stayed = [one for one in ended if one.outcome == "stayed"]
-    error = Partial(f"{plural(len(stayed), 'process', 'processes')} did not end") if stayed else None
+    survivors = [one for one in ended if one.outcome == "stayed"]
+    error = Partial(f"{plural(len(survivors), 'process', 'processes')} did not end") if survivors else None
     data = {"effect": "ended", "ended": [documents.of(one, "pid", "command", "outcome") for one in ended]}
     return Answer(data, lambda: ended_lines(ended), error=error)
 
@@ -86,17 +86,19 @@ def end_judged_again(
 def chosen(call: Call, pids: tuple[int, ...], kind: str | None = None) -> list[Orphan]:
     """Without numbers all that may end, of this kind; with them just those, or an error that says why not."""
     looked_at = look(call.roots, named=pids, config_file=call.config_file, now_ns=call.now_ns())
-    found = {one.pid: one for one in looked_at}
+    orphan_by_pid = {one.pid: one for one in looked_at}
     if pids and kind:
         raise BadArgument("--kind and process numbers cannot be combined", hint="name the numbers, or the kind")
     if not pids:
-        return [one for one in found.values() if one.fate is Fate.END and (kind is None or _is_of_kind(one, kind))]
+        return [
+            one for one in orphan_by_pid.values() if one.fate is Fate.END and (kind is None or _is_of_kind(one, kind))
+        ]
     for pid in pids:
-        if pid not in found:
+        if pid not in orphan_by_pid:
             raise NotFound(f"there is no process {pid}", hint="`tmpwarden orphans` lists them")
-        if not _can_be_named(found[pid]):
-            raise _refusal(found[pid])
-    return [found[pid] for pid in dict.fromkeys(pids)]
+        if not _can_be_named(orphan_by_pid[pid]):
+            raise _refusal(orphan_by_pid[pid])
+    return [orphan_by_pid[pid] for pid in dict.fromkeys(pids)]
 
 
 def _is_of_kind(one: Orphan, kind: str) -> bool:
@@ -138,10 +140,10 @@ def document(one: Orphan) -> documents.Document:
     }
 
 
-def lines(found: Sequence[Orphan], for_a_person: bool) -> Iterable[str]:
-    if not found:
+def lines(orphans: Sequence[Orphan], for_a_person: bool) -> Iterable[str]:
+    if not orphans:
         return ["No process outlived its agent."]
-    return draw(_COLUMNS, [_row(one) for one in found], for_a_person=for_a_person, path_title="COMMAND")
+    return draw(_COLUMNS, [_row(one) for one in orphans], for_a_person=for_a_person, path_title="COMMAND")
 
 
 def _row(one: Orphan) -> Row:

@@ -76,14 +76,14 @@ def command(call: Call, output: str, opens: bool, source: str | None, full: bool
         each["why"] = explained_in(each)
     roots, command = document["roots"], advice.command(call, "clean")
     document["headline"] = page.sentence(roots, document["totals"], command)
-    made = page.written(document | _frame(call, document), findings)
+    html = page.written(document | _frame(call, document), findings)
     if output == "-":
-        return Answer(_told(output, made, document), lambda: [made.decode()])
+        return Answer(_summary(output, html, document), lambda: [html.decode()])
     path = os.path.abspath(output)
-    write_output(path, made, 0o600)
+    write_output(path, html, 0o600)
     if opens and not _opened(path):
         call.warn("no browser could be started; open the file yourself")
-    return Answer(_told(path, made, document), lambda: [_sentence(document), f"{shown(path)} ({size(len(made))})"])
+    return Answer(_summary(path, html, document), lambda: [_sentence(document), f"{shown(path)} ({size(len(html))})"])
 
 
 def _from_here(call: Call, full: bool) -> tuple[Document, list[Document]]:
@@ -92,7 +92,7 @@ def _from_here(call: Call, full: bool) -> tuple[Document, list[Document]]:
     findings: list[Document] = document.pop("findings")
     more = besides(call, seen)
     trends = more.pop("trends")
-    document["roots"] = [root | {"trend": heading} for root, heading in zip(document["roots"], trends, strict=True)]
+    document["roots"] = [root | {"trend": trend} for root, trend in zip(document["roots"], trends, strict=True)]
     return document | more, findings
 
 
@@ -153,8 +153,8 @@ def _sentence(document: Document) -> str:
     return f"{words} {command}".strip()
 
 
-def _told(path: str, made: bytes, document: Document) -> Document:
-    return {"path": path, "bytes": len(made), "headline": _sentence(document), "totals": document["totals"]}
+def _summary(path: str, html: bytes, document: Document) -> Document:
+    return {"path": path, "bytes": len(html), "headline": _sentence(document), "totals": document["totals"]}
 
 
 _MOST_ROWS = 500
@@ -173,18 +173,18 @@ def besides(call: Call, seen: Seen) -> Document:
             "trends": [documents.trend(each) for each in history.trends(moments, seen.roots, seen.now_ns)],
             "history": history_document(moments, [root.path for root in seen.roots]),
             "saved": _saved(),
-            "sessions": _tried(call, "sessions", lambda: _sessions(seen)),
-            "quarantine": _tried(call, "the quarantine", lambda: list(_quarantine(call))),
-            "orphans": _tried(call, "processes", lambda: _orphans(call)),
-            "worktrees": _tried(call, "worktrees", lambda: _worktrees(call)),
-            "rescued": _tried(call, "what was rescued", _rescued),
-            "keeps": _tried(call, "what agents keep in the home", lambda: _keeps(call)),
-            "state": _tried(call, "the agents' settings", lambda: list(_state(call))),
-            "timer": _tried(call, "the timer", timer.state),
+            "sessions": _or_none(call, "sessions", lambda: _sessions(seen)),
+            "quarantine": _or_none(call, "the quarantine", lambda: list(_quarantine(call))),
+            "orphans": _or_none(call, "processes", lambda: _orphans(call)),
+            "worktrees": _or_none(call, "worktrees", lambda: _worktrees(call)),
+            "rescued": _or_none(call, "what was rescued", _rescued),
+            "keeps": _or_none(call, "what agents keep in the home", lambda: _keeps(call)),
+            "state": _or_none(call, "the agents' settings", lambda: list(_state(call))),
+            "timer": _or_none(call, "the timer", timer.state),
         }
 
 
-def _tried(call: Call, what: str, look: Any) -> Any:
+def _or_none(call: Call, what: str, look: Any) -> Any:
     try:
         return look()
     except (TmpwardenError, OSError) as error:
@@ -198,11 +198,11 @@ def history_document(moments: Sequence[Moment], roots: Sequence[str]) -> Documen
         "roots": {
             shown(root): [
                 [each.at_ns // 10**9, *_levels(each, root)]
-                for each in _thinned([m for m in moments if root in m.roots])
+                for each in _thin_out([m for m in moments if root in m.roots])
             ]
             for root in roots
         },
-        "freed": [[each.at_ns // 10**9, each.freed_bytes] for each in _thinned(moments)],
+        "freed": [[each.at_ns // 10**9, each.freed_bytes] for each in _thin_out(moments)],
     }
 
 
@@ -211,7 +211,7 @@ def _levels(moment: Moment, root: str) -> tuple[int, int, int, int]:
     return seen.bytes.used, seen.bytes.free, seen.inodes.used, seen.inodes.free
 
 
-def _thinned(moments: Sequence[Moment]) -> Sequence[Moment]:
+def _thin_out(moments: Sequence[Moment]) -> Sequence[Moment]:
     """The newest always; of a long history every n-th."""
     step = -(-len(moments) // _MOST_POINTS) or 1
     return list(reversed(moments[::-1][::step]))
@@ -222,8 +222,8 @@ def _saved() -> Document:
 
 
 def _sessions(seen: Seen) -> list[Document]:
-    found = living(load(), tuple(root.path for root in seen.roots))
-    return [_shown(documents.session(each)) for each in found[:_MOST_ROWS]]
+    sessions = living(load(), tuple(root.path for root in seen.roots))
+    return [_shown(documents.session(each)) for each in sessions[:_MOST_ROWS]]
 
 
 def _quarantine(call: Call) -> Iterator[Document]:
@@ -236,29 +236,31 @@ def _quarantine(call: Call) -> Iterator[Document]:
 
 
 def _orphans(call: Call) -> list[Document]:
-    found = look_at_processes(call.roots, config_file=call.config_file)
-    return [_shown(orphan_document(each)) for each in found[:_MOST_ROWS]]
+    orphans = look_at_processes(call.roots, config_file=call.config_file)
+    return [_shown(orphan_document(each)) for each in orphans[:_MOST_ROWS]]
 
 
 def _worktrees(call: Call) -> list[Document]:
-    told, until = [], time.monotonic() + _WORKTREES_S
+    documents_, until = [], time.monotonic() + _WORKTREES_S
     with looking(TreesWanted((), call.roots, call.config_file), now_ns=call.now_ns) as (surveyor, candidates, _):
         for tree in surveyor.look(candidates):
             document = tree_document(tree)
-            told.append(_shown({name: value for name, value in document.items() if name not in ("items", "held_by")}))
-            if time.monotonic() > until or len(told) == _MOST_ROWS:
+            documents_.append(
+                _shown({name: value for name, value in document.items() if name not in ("items", "held_by")})
+            )
+            if time.monotonic() > until or len(documents_) == _MOST_ROWS:
                 call.warn("not every worktree was checked; `tmpwarden worktrees` checks them all")
                 break
-    return sorted(told, key=lambda each: -(each["bytes"] or 0))
+    return sorted(documents_, key=lambda each: -(each["bytes"] or 0))
 
 
 def _rescued() -> list[Document]:
     """As `rescue list --json` has it, newest first, in numbers."""
-    told = [(each, rescue_document(each)) for each in store.everything()[::-1][:_MOST_ROWS]]
+    rows = [(each, rescue_document(each)) for each in store.everything()[::-1][:_MOST_ROWS]]
     return [
         _shown({name: document[name] for name in ("id", "path", "created", "bytes")})
         | {"repositories": len(each.repositories), "files": len(each.files)}
-        for each, document in told
+        for each, document in rows
     ]
 
 

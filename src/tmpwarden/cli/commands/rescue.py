@@ -75,8 +75,8 @@ def save_command(call: Call, paths: tuple[str, ...], session: str | None, no_fil
 @pass_call
 def list_command(call: Call) -> Answer:
     """List what was saved, newest first."""
-    found = store.everything()[::-1]
-    return Answer({"rescued": [document(each) for each in found]}, lambda: _table(found, call))
+    rescues = store.everything()[::-1]
+    return Answer({"rescued": [document(each) for each in rescues]}, lambda: _table(rescues, call))
 
 
 @command.command("show")
@@ -113,10 +113,10 @@ def _of_session(call: Call, session: str | None) -> Iterator[str]:
         return
     prepared = prepare(Request(roots=call.roots, config_file=call.config_file), now_ns=call.now_ns)
     leased = {lease.path for lease in scratch.read_all(prepared.roots) if lease.session == session}
-    found = [each.path for each in prepared.finder.find() if each.session == session or each.path in leased]
-    if not found:
+    paths = [each.path for each in prepared.finder.find() if each.session == session or each.path in leased]
+    if not paths:
         raise NotFound(f"nothing was found of session {shown(session)}")
-    yield from found
+    yield from paths
 
 
 def _save(path: str, session: str | None, settings: Settings, call: Call, files: bool) -> Rescued | Refused | None:
@@ -170,14 +170,14 @@ def _contents(rescued: Rescued) -> str:
     return " and ".join(parts)
 
 
-def _table(found: list[Rescued], call: Call) -> Iterator[str]:
-    if not found:
+def _table(rescues: list[Rescued], call: Call) -> Iterator[str]:
+    if not rescues:
         yield "Nothing was saved yet."
         return
     now_s = call.now_ns() // 10**9
     rows = [
         Row((each.id, duration(now_s - each.created_s), size(each.bytes), _contents(each)), shown(each.path))
-        for each in found
+        for each in rescues
     ]
     yield from draw(_COLUMNS, rows, for_a_person=call.for_a_person)
 

@@ -11,7 +11,7 @@ import click
 from ...agent_facts import FACTS
 from ...errors import BadArgument
 from ...oskit.files import places
-from ...text import size as size_told
+from ...text import size as size_text
 from ..call import Answer, Call
 from ..group import pass_call
 from ..kinds import byte_size
@@ -72,7 +72,7 @@ def command(
     )
     call.json = False  # stdout was the command's own, to the last byte
     if max_file is not None and ended.status == _TOO_BIG:  # its own death, or a shell's word for that of its command
-        sentence = f"{words[0]} wrote a file past --max-file {size_told(max_file)}, and the kernel ended it"
+        sentence = f"{words[0]} wrote a file past --max-file {size_text(max_file)}, and the kernel ended it"
         print(f"tmpwarden run: {sentence}", file=sys.stderr)
     if ended.signal_number is not None:
         die_of(ended.signal_number)
@@ -97,7 +97,7 @@ def _limit(key: str, set_bytes: int | None, asked_bytes: int | None, locks: tupl
 
     if asked_bytes is None or (set_bytes is not None and asked_bytes > set_bytes and is_locked(key, locks)):
         if asked_bytes is not None and set_bytes is not None:
-            told = f"{key} is locked by {SYSTEM}: the limit is {size_told(set_bytes)}"
-            print(f"tmpwarden run: {told}", file=sys.stderr)
+            hint = f"{key} is locked by {SYSTEM}: the limit is {size_text(set_bytes)}"
+            print(f"tmpwarden run: {hint}", file=sys.stderr)
         return set_bytes
     return asked_bytes

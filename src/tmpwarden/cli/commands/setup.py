@@ -112,29 +112,29 @@ def command(
         completion=text,
     )
     chosen_settings = {key: value for key, value in ((_LIMIT, max_file), (_UNKNOWN, unknown)) if value is not None}
-    made = everything.plan(wanted)
-    if not dry_run and not made.changes:
+    plan = everything.plan(wanted)
+    if not dry_run and not plan.changes:
         everything.remove_unused_runtimes()  # those that a session named when the last setup ran
-    if dry_run or not made.changes:
+    if dry_run or not plan.changes:
         if include_backlog and not dry_run:
             _include_backlog()
         if not dry_run:
             _set(call, chosen_settings)
-        data = _data(made, dry_run=dry_run, remove=False) | {"settings": chosen_settings}
-        return Answer(data, lambda: _diffs(made, settings=chosen_settings))
+        data = _data(plan, dry_run=dry_run, remove=False) | {"settings": chosen_settings}
+        return Answer(data, lambda: _diffs(plan, settings=chosen_settings))
     if not yes:
         if not call.can_ask:
             raise WouldAsk()
-        agreed = _asked(made, wanted, chosen_settings)
+        agreed = _ask(plan, wanted, chosen_settings)
         if agreed is None:
-            return Answer(_data(made, dry_run=False, remove=False) | {"done": False}, lambda: ["Nothing was changed."])
-        made, wanted = agreed
-    everything.carry_out(made, wanted)
+            return Answer(_data(plan, dry_run=False, remove=False) | {"done": False}, lambda: ["Nothing was changed."])
+        plan, wanted = agreed
+    everything.carry_out(plan, wanted)
     _set(call, chosen_settings)
     if include_backlog:
         _include_backlog()
-    data = _data(made, dry_run=False, remove=False) | {"settings": chosen_settings, "done": True}
-    return Answer(data, lambda: [*_told(made, wanted), *_told_settings(chosen_settings)])
+    data = _data(plan, dry_run=False, remove=False) | {"settings": chosen_settings, "done": True}
+    return Answer(data, lambda: [*_lines(plan, wanted), *_told_settings(chosen_settings)])
 
 
 def _check_age(age: str) -> None:
@@ -151,12 +151,12 @@ def _set(call: Call, settings: dict[str, str]) -> None:
         change(call, key, None if value == "off" else (value,))
 
 
-def _asked(made: SetupPlan, wanted: Wanted, settings: dict[str, str]) -> tuple[SetupPlan, Wanted] | None:
+def _ask(plan: SetupPlan, wanted: Wanted, settings: dict[str, str]) -> tuple[SetupPlan, Wanted] | None:
     """The plan that was agreed to. `d` shows the diff, `e` edits the choice, `o` only observes at first, `u` (which
     changes `settings`) adds what is not recognised, or leaves it out again."""
     from ...setup import everything
 
-    ask.say(_summary(made, wanted, settings))
+    ask.say(_summary(plan, wanted, settings))
     while True:
         offers = [_LETTERS, *([] if wanted.observe else [_OBSERVE])]
         offers += [] if _is_unknown_locked() else [_offer_of_unknown(settings)]
@@ -164,30 +164,30 @@ def _asked(made: SetupPlan, wanted: Wanted, settings: dict[str, str]) -> tuple[S
         letters = "/".join(
             ["y/N", "d", "e", *([] if wanted.observe else ["o"]), *([] if _is_unknown_locked() else ["u"])]
         )
-        answer = ask.line(f"Make {plural(len(made.changes), 'change')}? [{letters}] ")
+        answer = ask.line(f"Make {plural(len(plan.changes), 'change')}? [{letters}] ")
         if answer in ("y", "yes"):
-            return made, wanted
+            return plan, wanted
         if answer == "o" and not wanted.observe:
             wanted = replace(wanted, observe=True)
             return everything.plan(wanted), wanted
         if answer == "d":
-            ask.say(_diffs(made))
+            ask.say(_diffs(plan))
         elif answer == "u" and not _is_unknown_locked():
             settings[_UNKNOWN] = "off" if _unknown_age(settings) else _OFFERED
             ask.say([*_told_unknown(settings), ""])
         elif answer == "e":
-            wanted = _edited(made, wanted)
-            made = everything.plan(wanted)
-            ask.say(_summary(made, wanted, settings))
-            if not made.changes:
+            wanted = _edit(plan, wanted)
+            plan = everything.plan(wanted)
+            ask.say(_summary(plan, wanted, settings))
+            if not plan.changes:
                 return None
         else:
             return None
 
 
-def _edited(made: SetupPlan, wanted: Wanted) -> Wanted:
+def _edit(plan: SetupPlan, wanted: Wanted) -> Wanted:
     """One line of words: the agents, and what else is wanted."""
-    now = [target.id for target in made.agents]
+    now = [target.id for target in plan.agents]
     now += [
         word for word, is_on in (("timer", wanted.timer), ("guard", wanted.guard), ("observe", wanted.observe)) if is_on
     ]
@@ -220,50 +220,50 @@ def _removal(call: Call, *, dry_run: bool, yes: bool, with_state: bool) -> Answe
     state = places.state_dir() if with_state and os.path.isdir(places.state_dir()) else ""
     if state:
         everything.refuse_to_lose_what_waits()
-    made = everything.removal()
-    data = _data(made, dry_run=dry_run, remove=True) | ({"state": state} if state else {})
-    if dry_run or not (made.changes or state):
-        return Answer(data, lambda: _diffs(made, state))
+    plan = everything.removal()
+    data = _data(plan, dry_run=dry_run, remove=True) | ({"state": state} if state else {})
+    if dry_run or not (plan.changes or state):
+        return Answer(data, lambda: _diffs(plan, state))
     if not yes:
         if not call.can_ask:
             raise WouldAsk()
-        ask.say(_diffs(made, state))
-        if not ask.yes(f"Make {plural(len(made.changes) + bool(state), 'change')}?"):
+        ask.say(_diffs(plan, state))
+        if not ask.yes(f"Make {plural(len(plan.changes) + bool(state), 'change')}?"):
             return Answer(data | {"done": False}, lambda: ["Nothing was changed."])
     everything.take_out()
     if state:
         everything.take_out_state()
-    return Answer(data | {"done": True}, lambda: _told_removed(made, state))
+    return Answer(data | {"done": True}, lambda: _removal_lines(plan, state))
 
 
-def _data(made: SetupPlan, *, dry_run: bool, remove: bool) -> dict[str, object]:
+def _data(plan: SetupPlan, *, dry_run: bool, remove: bool) -> dict[str, object]:
     changes = [
         {"path": change.edit.path, "kind": change.kind, "agent": change.agent or None, "diff": change.edit.diff()}
-        for change in made.changes
+        for change in plan.changes
     ]
-    temp = {way.agent: {"by": way.by, "directory": way.directory or None} for way in made.ways}
-    return {"changes": changes, "remaining": list(made.remaining), "temp": temp, "dry_run": dry_run, "remove": remove}
+    temp = {way.agent: {"by": way.by, "directory": way.directory or None} for way in plan.ways}
+    return {"changes": changes, "remaining": list(plan.remaining), "temp": temp, "dry_run": dry_run, "remove": remove}
 
 
-def _summary(made: SetupPlan, wanted: Wanted, settings: dict[str, str]) -> Iterator[str]:
+def _summary(plan: SetupPlan, wanted: Wanted, settings: dict[str, str]) -> Iterator[str]:
     """What would change in which files, what is removed from then on, and how to take it back."""
     from ...catalogue.settings import load_settings
 
-    if not made.agents:
+    if not plan.agents:
         yield f"No agent was found. tmpwarden knows {', '.join(FACTS)}."
         yield "Only this would be set up:"
-    elif made.changes:
-        yield f"tmpwarden changes {plural(len({change.edit.path for change in made.changes}), 'file')}:"
-    names = {target.id: target.name for target in made.agents}
+    elif plan.changes:
+        yield f"tmpwarden changes {plural(len({change.edit.path for change in plan.changes}), 'file')}:"
+    names = {target.id: target.name for target in plan.agents}
     groups: dict[str, dict[str, list[str]]] = {}
-    for change in made.changes:
+    for change in plan.changes:
         files = groups.setdefault(names.get(change.agent, "All agents"), {})
         files.setdefault(_KINDS[change.kind], []).append(change.edit.path)
     for name, files in groups.items():
         for kind, paths in files.items():
             yield f"  {name}: {kind}"
             yield from (f"    {shown(path)}" for path in dict.fromkeys(paths))
-    if made.agents:
+    if plan.agents:
         keep = duration(load_settings().quarantine_s)
         yield ""
         if wanted.observe:
@@ -274,10 +274,10 @@ def _summary(made: SetupPlan, wanted: Wanted, settings: dict[str, str]) -> Itera
         yield "Never removed: items in use, other users' files, settings, transcripts, and unique git work."
         yield f"To bring removed items back within {keep}: tmpwarden undo"
         yield "To undo this setup: tmpwarden setup --remove"
-    if made.remaining:
+    if plan.remaining:
         yield ""
         yield "Not done by this setup:"
-        yield from (f"  {sentence}" for sentence in made.remaining)
+        yield from (f"  {sentence}" for sentence in plan.remaining)
     yield ""
 
 
@@ -315,44 +315,44 @@ def _told_settings(settings: dict[str, str]) -> Iterator[str]:
         yield f"config.toml: {key} is back to its default" if value == "off" else f"config.toml: {key} = {value}"
 
 
-def _diffs(made: SetupPlan, state: str = "", settings: dict[str, str] | None = None) -> Iterator[str]:
-    for change in made.changes:
+def _diffs(plan: SetupPlan, state: str = "", settings: dict[str, str] | None = None) -> Iterator[str]:
+    for change in plan.changes:
         yield change.edit.diff()
     if state:
         yield f"Removes {shown(state)}: logs, history, notes."
-    elif not made.changes and not settings:
+    elif not plan.changes and not settings:
         yield (
             "Everything is set up already; there is nothing to change."
-            if made.agents
+            if plan.agents
             else "There is nothing to change."
         )
-    if len(made.changes) > 1:  # a diff of many screens has scrolled by
-        yield f"In all, {plural(len(made.changes), 'change')}:"
-        names = {target.id: target.name for target in made.agents}
-        for change in made.changes:
+    if len(plan.changes) > 1:  # a diff of many screens has scrolled by
+        yield f"In all, {plural(len(plan.changes), 'change')}:"
+        names = {target.id: target.name for target in plan.agents}
+        for change in plan.changes:
             yield f"  {shown(change.edit.path)}{f': {names[change.agent]}' if change.agent in names else ''}"
     yield from _told_settings(settings or {})
-    yield from made.remaining
+    yield from plan.remaining
 
 
-def _told_removed(made: SetupPlan, state: str) -> Iterator[str]:
+def _removal_lines(plan: SetupPlan, state: str) -> Iterator[str]:
     if state:
         yield f"Removed {shown(state)}. Your config.toml and rescued work are still there."
-    yield f"tmpwarden was removed from {plural(len(made.changes), 'file')}; each is as it was before."
+    yield f"tmpwarden was removed from {plural(len(plan.changes), 'file')}; each is as it was before."
 
 
-def _told(made: SetupPlan, wanted: Wanted) -> Iterator[str]:
-    for target in made.agents:
-        way = next((way for way in made.ways if way.agent == target.id), None)
-        if target.id not in made.refused and way is not None:
+def _lines(plan: SetupPlan, wanted: Wanted) -> Iterator[str]:
+    for target in plan.agents:
+        way = next((way for way in plan.ways if way.agent == target.id), None)
+        if target.id not in plan.refused and way is not None:
             by = "run" if way.by == "shell" and not any(map(shutil.which, target.programs)) else way.by
             yield f"{target.name}: hooks; {_WAYS[by].format(shown(way.directory) or target.programs[0])}"
-    kinds = {change.kind for change in made.changes}
+    kinds = {change.kind for change in plan.changes}
     if "timer" in kinds:
         yield "Clean-up runs every hour."
     if "shell" in kinds:
         yield "Open a new shell to use the new shell functions."
-    yield from made.remaining
+    yield from plan.remaining
     if wanted.observe:
         yield "Nothing is removed yet. To see what would be: tmpwarden log --observed"
         yield "To start removing, for example after a week: tmpwarden setup --no-observe"

@@ -114,7 +114,7 @@ def _answer(call: Call) -> Answer:
         call.warn(f"all hooks are switched off{when}; to switch them on again: tmpwarden on")
     state = places.state_dir()
     last_ns = consent.last_clean_ns(state)
-    waiting = [int(each.get("bytes", 0)) for each in still_there(restorable(state).values(), state)]
+    quarantined_sizes = [int(each.get("bytes", 0)) for each in still_there(restorable(state).values(), state)]
     spaces = tuple(space.space_of(root) for root in roots)
     status = Status(
         spaces=spaces,
@@ -124,8 +124,8 @@ def _answer(call: Call) -> Answer:
         timer=timer.state(),
         last_tick=last_tick.read(),
         last_clean_s=None if last_ns is None else _ago_s(last_ns),
-        waiting=len(waiting),
-        waiting_bytes=sum(waiting),
+        waiting=len(quarantined_sizes),
+        waiting_bytes=sum(quarantined_sizes),
         glances=glance(Finder(catalogue.places(roots)), tuple(roots), within_s=_GLANCE_S),
         saved=books.saved_so_far(state),
         trends=history.trends(history.read(state, lately=True), spaces, call.now_ns()),
@@ -154,8 +154,8 @@ def _hooks(call: Call) -> tuple[tuple[str, str], ...]:
 def _document(status: Status) -> documents.Document:
     return {
         "roots": [
-            documents.space(each) | {"percent_used": space.percent_used(each), "trend": documents.trend(heading)}
-            for each, heading in zip(status.spaces, status.trends, strict=True)
+            documents.space(each) | {"percent_used": space.percent_used(each), "trend": documents.trend(trend)}
+            for each, trend in zip(status.spaces, status.trends, strict=True)
         ],
         "sessions": [documents.session(each) for each in status.sessions],
         "sessions_checked": not status.unseen,
@@ -196,11 +196,11 @@ def _lines(status: Status) -> Iterator[str]:
     paint = Painter()
     of_each = sorted(zip(status.spaces, status.trends, strict=True), key=lambda pair: -space.percent_used(pair[0]))
     most = _MOST_ROOTS if len(of_each) <= _MOST_ROOTS else _MOST_ROOTS - 1
-    for each, heading in of_each[:most]:
+    for each, trend in of_each[:most]:
         percent = space.percent_used(each)
         full = f"{render.bar(percent)} {percent:>3}% {'FULL' if percent >= FULL_PERCENT else 'full'}"
         facts = [paint(full, percent_style(percent)), f"{size(each.bytes_used)} of {size(each.bytes_total)}"]
-        facts += [render.limits(each), _shorter(history.sentence(heading))]
+        facts += [render.limits(each), _shorter(history.sentence(trend))]
         yield _fact(shown(each.path), ", ".join(filter(None, facts)))
     if rest := of_each[most:]:
         yield _fact("", f"and {plural(len(rest), 'temp root')} less full")
@@ -223,23 +223,23 @@ def _shorter(trend: str) -> str:
 
 def _sessions(status: Status) -> str:
     """How many of each agent; of a single one, its process and directory too."""
-    found = status.sessions
+    sessions = status.sessions
     if status.unseen:
-        recorded = f"; recorded, may have ended: {', '.join(f'{one.agent} (pid {one.pid})' for one in found)}"
-        return f"could not be checked here: {status.unseen}{recorded * bool(found)}"
-    if not found:
+        recorded = f"; recorded, may have ended: {', '.join(f'{one.agent} (pid {one.pid})' for one in sessions)}"
+        return f"could not be checked here: {status.unseen}{recorded * bool(sessions)}"
+    if not sessions:
         return "none running"
-    if len(found) == 1:
-        (one,) = found
+    if len(sessions) == 1:
+        (one,) = sessions
         name = f"{one.agent}, pid {one.pid}" + (f", session {shown(one.id)}" if one.id else "")
         return name + (f", temp directory {shown(one.scratch)}" if one.scratch else "")
     agents: dict[str, list[str]] = {}
-    for each in found:
+    for each in sessions:
         agents.setdefault(each.agent, []).append(str(each.pid))
-    told = (
+    text = (
         f"{agent} (pid {', '.join(pids[:_SHAPES])}{', ...' * (len(pids) > _SHAPES)})" for agent, pids in agents.items()
     )
-    return f"{len(found)} running: {', '.join(told)}"
+    return f"{len(sessions)} running: {', '.join(text)}"
 
 
 def _setup(status: Status) -> str:
@@ -247,9 +247,9 @@ def _setup(status: Status) -> str:
     states: dict[str, list[str]] = {}
     for agent, state in status.hooks:
         states.setdefault(_STATES.get(state, state), []).append(agent)
-    told = [f"{', '.join(agents)} {state}" for state, agents in states.items()] or ["no agent found"]
+    states_text = [f"{', '.join(agents)} {state}" for state, agents in states.items()] or ["no agent found"]
     timer_told = "no hourly clean-up" if status.timer == "absent" else f"hourly clean-up {status.timer}"
-    return "; ".join([*told, timer_told + _tick_told(status.last_tick)])
+    return "; ".join([*states_text, timer_told + _tick_told(status.last_tick)])
 
 
 def _tick_document(tick: LastTick | None) -> documents.Document | None:

@@ -59,10 +59,10 @@ def command(
         return _with_worktree(call, worktree, result)
     if worktree is not None:
         call.warn(f"nothing is at {shown(worktree)}: it was removed already, or the path is wrong.")
-    return answered(call, result)
+    return answer(call, result)
 
 
-def answered(call: Call, result: TeardownResult, **more: object) -> Answer:
+def answer(call: Call, result: TeardownResult, **more: object) -> Answer:
     """What became of a session's things; `lease close` says it in the same words."""
     return Answer(_data(result) | more, lambda: _lines(result), error=_error(result))
 
@@ -75,12 +75,12 @@ def _with_worktree(call: Call, path: str, result: TeardownResult) -> Answer:
     wish = TreesWanted((path,), call.roots, call.config_file, 0)
     tree = proven(path, wish, now_ns=call.now_ns)
     may_go = tree.is_proven or tree.lacks_only_a_name
-    gone = remove([tree], wish, now_ns=call.now_ns) if may_go else []
-    result.receipts += [each.receipt for each in gone]
-    detail = next((each.receipt.detail for each in gone), tree.failing.detail if tree.failing else "")
-    error = None if any(each.is_gone for each in gone) else NotProven(shown(tree.path), shown(detail))
-    told = _data(result) | {"worktree": tree_document(tree)}
-    return Answer(told, lambda: _lines(result), error=_error(result) or error)
+    removals = remove([tree], wish, now_ns=call.now_ns) if may_go else []
+    result.receipts += [each.receipt for each in removals]
+    detail = next((each.receipt.detail for each in removals), tree.failing.detail if tree.failing else "")
+    error = None if any(each.is_gone for each in removals) else NotProven(shown(tree.path), shown(detail))
+    data = _data(result) | {"worktree": tree_document(tree)}
+    return Answer(data, lambda: _lines(result), error=_error(result) or error)
 
 
 def _error(result: TeardownResult) -> TmpwardenError | None:
@@ -105,8 +105,12 @@ def _data(result: TeardownResult) -> dict[str, object]:
 
 
 def _kept(receipt: Receipt) -> dict[str, object]:
-    told: dict[str, object] = {"path": receipt.finding.path, "reason": receipt.reason.value, "detail": receipt.detail}
-    return told | ({"count": len(receipt.finding.members)} if receipt.finding.members else {})
+    document: dict[str, object] = {
+        "path": receipt.finding.path,
+        "reason": receipt.reason.value,
+        "detail": receipt.detail,
+    }
+    return document | ({"count": len(receipt.finding.members)} if receipt.finding.members else {})
 
 
 def _reason(receipt: Receipt) -> str:
@@ -117,12 +121,12 @@ def _reason(receipt: Receipt) -> str:
 
 def _alike(receipts: Iterable[Receipt]) -> Iterator[list[Finding]]:
     """Worthless files of one row in one directory are one line."""
-    found: dict[object, list[Finding]] = {}
+    groups: dict[object, list[Finding]] = {}
     for receipt in receipts:
         finding = receipt.finding
         is_one_of_many = finding.kind is Kind.FILE and finding.litter.worth is Worth.NONE
-        found.setdefault((finding.parent, finding.litter.key) if is_one_of_many else finding.path, []).append(finding)
-    for alike in found.values():
+        groups.setdefault((finding.parent, finding.litter.key) if is_one_of_many else finding.path, []).append(finding)
+    for alike in groups.values():
         names = tuple(finding.name for finding in alike)
         yield alike if len(alike) == 1 else [replace(alike[0], members=names)]
 

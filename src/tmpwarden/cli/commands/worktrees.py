@@ -94,17 +94,17 @@ def clean(
         return Answer(summary([], kept, chosen), lambda: plan(chosen, kept, derived_only, call))
     if not yes and not _agreed(chosen, kept, derived_only, call):
         return Answer(summary([], kept, []), lambda: ["Nothing was removed."])
-    gone = remove(chosen, wish, only_derived=derived_only, branches=branches, purge=purge, now_ns=call.now_ns)
-    return outcome(call, gone, kept, told=not yes)
+    removals = remove(chosen, wish, only_derived=derived_only, branches=branches, purge=purge, now_ns=call.now_ns)
+    return outcome(call, removals, kept, kept_was_shown=not yes)
 
 
 def _looked_at(wish: TreesWanted, call: Call) -> list[Tree]:
     with Progress(wanted=not call.json) as progress:
         trees, warnings = survey(
             wish,
-            on_tree=lambda done, all_: progress.tell(f"Checking: {done} of {all_} ..."),
-            on_search=lambda searched, found: progress.tell(
-                f"Searching: {searched} directories, {plural(found, 'repository', 'repositories')} ..."
+            on_tree=lambda number, all_: progress.tell(f"Checking: {number} of {all_} ..."),
+            on_search=lambda searched, count: progress.tell(
+                f"Searching: {searched} directories, {plural(count, 'repository', 'repositories')} ..."
             ),
             now_ns=call.now_ns,
         )
@@ -112,12 +112,14 @@ def _looked_at(wish: TreesWanted, call: Call) -> list[Tree]:
     return trees
 
 
-def outcome(call: Call, gone: list[Gone], kept: list[Tree], *, told: bool = False) -> Answer:
-    """`told`: what stays stood in the question."""
-    call.warn(*(each.warning for each in gone if each.warning))
-    failed = [each for each in gone if each.receipt.outcome is Outcome.FAILED]
+def outcome(call: Call, removals: list[Gone], kept: list[Tree], *, kept_was_shown: bool = False) -> Answer:
+    """`kept_was_shown`: the question has already listed what is kept."""
+    call.warn(*(each.warning for each in removals if each.warning))
+    failed = [each for each in removals if each.receipt.outcome is Outcome.FAILED]
     error = Partial(f"{plural(len(failed), 'item')} could not be removed") if failed else None
-    return Answer(summary(gone, kept, []), lambda: done(gone, () if told else kept), error=error)
+    return Answer(
+        summary(removals, kept, []), lambda: removal_lines(removals, () if kept_was_shown else kept), error=error
+    )
 
 
 def _may_go(tree: Tree, *, derived_only: bool) -> bool:
@@ -165,26 +167,30 @@ def document(tree: Tree) -> documents.Document:
     }
 
 
-def summary(gone: list[Gone], kept: list[Tree], planned: list[Tree]) -> documents.Document:
-    removed = [each for each in gone if each.is_gone]
+def summary(removals: list[Gone], kept: list[Tree], planned: list[Tree]) -> documents.Document:
+    removed = [each for each in removals if each.is_gone]
     return {
         "effect": "would_delete" if planned else "deleted",
         "removed": [documents.receipt(each.receipt) | _followers(each) for each in removed]
         or [document(tree) for tree in planned],
         "kept": [{"path": tree.path, "reason": tree.reason} for tree in kept]
-        + [_spared(each) for each in gone if each.receipt.outcome is Outcome.KEPT],
-        "failed": [_spared(each) for each in gone if each.receipt.outcome is Outcome.FAILED],
+        + [_kept_document(each) for each in removals if each.receipt.outcome is Outcome.KEPT],
+        "failed": [_kept_document(each) for each in removals if each.receipt.outcome is Outcome.FAILED],
         "freed_bytes": sum(each.receipt.freed_bytes for each in removed),
         "quarantined_bytes": sum(e.receipt.bytes for e in removed if e.receipt.outcome is Outcome.QUARANTINED),
     }
 
 
-def _followers(gone: Gone) -> documents.Document:
-    return {"reference": gone.reference or None, "branch_deleted": gone.branch or None}
+def _followers(removal: Gone) -> documents.Document:
+    return {"reference": removal.reference or None, "branch_deleted": removal.branch or None}
 
 
-def _spared(gone: Gone) -> documents.Document:
-    return {"path": gone.receipt.finding.path, "reason": gone.receipt.reason.value, "detail": gone.receipt.detail}
+def _kept_document(removal: Gone) -> documents.Document:
+    return {
+        "path": removal.receipt.finding.path,
+        "reason": removal.receipt.reason.value,
+        "detail": removal.receipt.detail,
+    }
 
 
 def table(trees: list[Tree], call: Call) -> Iterator[str]:
@@ -192,11 +198,11 @@ def table(trees: list[Tree], call: Call) -> Iterator[str]:
         yield "No worktree of an agent was found. To check any other one: tmpwarden worktrees proof PATH"
         return
     yield from draw(_COLUMNS, [_row(tree, call) for tree in trees], for_a_person=call.for_a_person)
-    done = [tree for tree in trees if tree.is_proven]
+    removable = [tree for tree in trees if tree.is_proven]
     derived = sum(tree.derived_bytes for tree in trees)
     yield f"{plural(len(trees), 'worktree')}, {size(amount(trees, False))}, {size(derived)} of it can be created again."
-    if done:
-        yield f"With {len(done)} of them no work would be lost: tmpwarden worktrees clean"
+    if removable:
+        yield f"With {len(removable)} of them no work would be lost: tmpwarden worktrees clean"
 
 
 def _row(tree: Tree, call: Call) -> Row:
@@ -261,10 +267,10 @@ def _stays(kept: Sequence[Tree]) -> Iterator[str]:
         yield f"Kept {plural(len(kept) - _MOST_KEPT, 'more worktree')}: tmpwarden worktrees"
 
 
-def done(gone: list[Gone], kept: Sequence[Tree] = ()) -> Iterator[str]:
+def removal_lines(removals: list[Gone], kept: Sequence[Tree] = ()) -> Iterator[str]:
     yield from _stays(kept)
-    removed = [each for each in gone if each.is_gone]
-    for each in gone:
+    removed = [each for each in removals if each.is_gone]
+    for each in removals:
         if not each.is_gone:
             yield f"Kept {shown(each.receipt.finding.path)}: {shown(each.receipt.detail or each.receipt.reason.value)}"
         elif each.reference:
@@ -274,11 +280,11 @@ def done(gone: list[Gone], kept: Sequence[Tree] = ()) -> Iterator[str]:
     if not removed:
         yield "Nothing was removed."
         return
-    waiting = [each for each in removed if each.receipt.outcome is Outcome.QUARANTINED]
+    quarantined = [each for each in removed if each.receipt.outcome is Outcome.QUARANTINED]
     yield f"Removed {plural(len(removed), 'item')}, {size(sum(each.receipt.bytes for each in removed))}."
     if freed := sum(each.receipt.freed_bytes for each in removed):
         yield f"Freed {size(freed)}."
-    if waiting:
+    if quarantined:
         yield "They use disk space in quarantine until they expire. To bring them back: tmpwarden undo"
 
 

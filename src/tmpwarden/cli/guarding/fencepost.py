@@ -51,33 +51,36 @@ def _with_presets(document: Yaml) -> Yaml:
     """Their lists in front of those of the document, as if its writer had spelled them out."""
     with open(_PRESETS, "rb") as file:
         known: dict[str, Yaml] = tomllib.load(file)
-    named = [known[name] for name in _texts(document.get("import")) if name in known]
-    if not named:
+    presets = [known[name] for name in _texts(document.get("import")) if name in known]
+    if not presets:
         return document
     tools = document.get("tools")
     merged: Yaml = dict(tools) if isinstance(tools, dict) else {}
     bash = dict(_bash(document))
     for key in _DECISIONS:
-        bash[key] = [*(entry for preset in named for entry in _spelled(preset.get(key))), *_items(bash.get(key))]
+        bash[key] = [
+            *(entry for preset in presets for entry in _command_words(preset.get(key))),
+            *_items(bash.get(key)),
+        ]
     for theirs, ours in (("checks", "checks"), ("allowChecks", "allow_checks")):
-        bash[theirs] = [*(entry for preset in named for entry in _items(preset.get(ours))), *_items(bash.get(theirs))]
+        bash[theirs] = [*(entry for preset in presets for entry in _items(preset.get(ours))), *_items(bash.get(theirs))]
     own = [
         str(tool.get("tool")) if isinstance(tool, dict) else str(tool)
         for key in _DECISIONS
         for tool in _items(merged.get(key))
     ]
-    allowed = [tool for preset in named for tool in str(preset.get("tools", "")).split() if tool not in own]
+    allowed = [tool for preset in presets for tool in str(preset.get("tools", "")).split() if tool not in own]
     if allowed:
         merged["allow"] = [*allowed, *_items(merged.get("allow"))]
     scratch = _scratch(document)
-    inside = [str(preset["inside"]) for preset in named if "inside" in preset and scratch]
+    inside = [str(preset["inside"]) for preset in presets if "inside" in preset and scratch]
     rules: list[object] = [{"command": names, "allArgsInside": [scratch], "decision": "allow"} for names in inside]
     bash["arguments"] = [*rules, *_items(bash.get("arguments"))]
     merged["bash"] = {key: value for key, value in bash.items() if value}
     return {**document, "tools": merged}
 
 
-def _spelled(lists: object) -> Iterator[str]:
+def _command_words(lists: object) -> Iterator[str]:
     """{git = ["status"]} as `git status`."""
     for program, words in lists.items() if isinstance(lists, dict) else ():
         yield from (f"{program} {word}".strip() for word in words)
@@ -128,17 +131,17 @@ def _checks(bash: Yaml, theirs: str, ours: str) -> Iterator[str]:
     """Theirs are looked for anywhere in the command; ours match it whole."""
     good: list[Yaml] = []
     for rule in _items(bash.get(theirs)):
-        told = rule if isinstance(rule, dict) else {"test": rule}
-        if not told.get("test"):  # an empty one would match every command
-            yield comment(f"{theirs}: a rule without a test is left out: {told}")
+        check = rule if isinstance(rule, dict) else {"test": rule}
+        if not check.get("test"):  # an empty one would match every command
+            yield comment(f"{theirs}: a rule without a test is left out: {check}")
             continue
-        regex = whole(str(told["test"]))
+        regex = whole(str(check["test"]))
         try:
             prepared(regex)
         except ValueError as why:
-            yield comment(f"{theirs}: {told.get('test')!r} is left out: {why}")
+            yield comment(f"{theirs}: {check.get('test')!r} is left out: {why}")
             continue
-        words = {key: told[key] for key in ("description", "alternative") if key in told}
+        words = {key: check[key] for key in ("description", "alternative") if key in check}
         good.append({"test": regex, **words})
     if good:
         yield listed(ours, good)
@@ -146,8 +149,8 @@ def _checks(bash: Yaml, theirs: str, ours: str) -> Iterator[str]:
 
 def whole(regex: str) -> str:
     """A regex that is searched for, as one that matches the whole text: `^a|b` is `a.*|.*b.*`."""
-    found = [_whole_way(way) for way in _ways(regex)]
-    text = found[0] if len(found) == 1 else f"(?:{'|'.join(found)})"
+    ways = [_whole_way(way) for way in _ways(regex)]
+    text = ways[0] if len(ways) == 1 else f"(?:{'|'.join(ways)})"
     return text.replace("(?<", "(?P<").replace("(?P<=", "(?<=").replace("(?P<!", "(?<!")
 
 
@@ -173,11 +176,11 @@ def _ways(regex: str) -> list[str]:
 
 
 def _redirect(document: Yaml) -> str:
-    told = document.get("redirect")
-    if not isinstance(told, dict):
+    redirect = document.get("redirect")
+    if not isinstance(redirect, dict):
         return ""
-    target = told.get("tmpTarget", "/tmp/claude")
-    return "\n".join(["[redirect]", line("tmp", bool(told.get("tmp", False))), line("target", str(target)), ""])
+    target = redirect.get("tmpTarget", "/tmp/claude")
+    return "\n".join(["[redirect]", line("tmp", bool(redirect.get("tmp", False))), line("target", str(target)), ""])
 
 
 def _rules(document: Yaml) -> Iterator[str]:
@@ -191,8 +194,8 @@ def _rules(document: Yaml) -> Iterator[str]:
     tools = document.get("tools")
     for decision in _DECISIONS:
         for rule in _items(tools.get(decision)) if isinstance(tools, dict) else ():
-            told = rule if isinstance(rule, dict) else {"tool": rule}
-            yield entry("guard.tools", {"tool": told.get("tool"), "decision": decision, **_told(told)})
+            rule_ = rule if isinstance(rule, dict) else {"tool": rule}
+            yield entry("guard.tools", {"tool": rule_.get("tool"), "decision": decision, **_remedy(rule_)})
 
 
 def _redirects(rule: Yaml, scratch: str) -> str:
@@ -244,10 +247,10 @@ def _glob(regex: str) -> str | None:
 
 
 def _decided(rule: Yaml) -> Yaml:
-    return {"decision": _word("decision", rule.get("decision"), _DECISIONS), **_told(rule)}
+    return {"decision": _word("decision", rule.get("decision"), _DECISIONS), **_remedy(rule)}
 
 
-def _told(rule: Yaml) -> Yaml:
+def _remedy(rule: Yaml) -> Yaml:
     return {key: rule[key] for key in ("description", "alternative") if rule.get(key)}
 
 
@@ -259,9 +262,9 @@ def _root(root: str, scratch: str) -> str:
 
 
 def _scratch(document: Yaml) -> str:
-    told = document.get("redirect")
-    names_it = isinstance(told, dict) and told.get("tmp")
-    target = str(told.get("tmpTarget", "/tmp/claude")) if isinstance(told, dict) and names_it else "/tmp/claude"
+    redirect = document.get("redirect")
+    names_it = isinstance(redirect, dict) and redirect.get("tmp")
+    target = str(redirect.get("tmpTarget", "/tmp/claude")) if isinstance(redirect, dict) and names_it else "/tmp/claude"
     return target if names_it or "claude" in _texts(document.get("import")) else ""
 
 

@@ -30,28 +30,28 @@ Document = dict[str, object]
 def packs(call: Call) -> Answer:
     """List the packs of rules (`guard packs show git` explains one)."""
     in_force = {source.name for source in load(files(call)).sources}
-    found = [_document(name, name in in_force) for name in preset_names()]
+    documents_ = [_document(name, name in in_force) for name in preset_names()]
 
     def text() -> Iterator[str]:
         rows = [
             Row((str(one["pack"]), str(one["rules"]), "yes" if one["in_force"] else "-", str(one["title"])))
-            for one in found
+            for one in documents_
         ]
         yield from draw(_PACKS, rows, for_a_person=call.for_a_person)
         yield ""
         yield 'To choose: [guard] presets = ["sandbox", "destructive"] in config.toml.'
         yield "`tmpwarden guard packs show git` explains one."
 
-    return Answer({"packs": found}, text)
+    return Answer({"packs": documents_}, text)
 
 
 def _document(name: str, in_force: bool) -> Document:
     source = preset_sources((name,))[-1]
     included = [one.name for one in preset_sources((name,))[:-1]]
     title = source.document.get("pack")
-    said = str(title.get("title", "")) if isinstance(title, dict) else ""
+    title_text = str(title.get("title", "")) if isinstance(title, dict) else ""
     count = sum(len(_rules(one)) for one in preset_sources((name,)))
-    return {"pack": name, "title": said, "rules": count, "in_force": in_force, "includes": included}
+    return {"pack": name, "title": title_text, "rules": count, "in_force": in_force, "includes": included}
 
 
 def _rules(source: Source) -> list[Document]:
@@ -101,9 +101,9 @@ def loaded(call: Call, preset: str | None) -> Loaded:
     for name in preset.split(",") if preset is not None else ():
         if name not in (*preset_names(), NO_PRESET):
             raise BadArgument(f"unknown preset {shown(name)}", hint=f"there are {', '.join(preset_names())}")
-    found = load(() if preset else files(call), preset=preset, temp_roots=temp_roots())
-    call.warn(*map(str, found.mistakes))
-    return found
+    rules = load(() if preset else files(call), preset=preset, temp_roots=temp_roots())
+    call.warn(*map(str, rules.mistakes))
+    return rules
 
 
 def files(call: Call) -> tuple[str, ...]:
@@ -129,8 +129,8 @@ _REMEDY = "{0} does not call the guard for every tool that these rules name: `tm
 @pass_call
 def verify(call: Call, preset: str | None) -> Answer:
     """Check the guard's config: each mistake with file, line and key."""
-    found = verified(() if preset else files(call), preset=preset, temp_roots=temp_roots())
-    loaded = Loaded(found.rules, (*found.mistakes, *unproven(found)), found.sources)
+    problems = verified(() if preset else files(call), preset=preset, temp_roots=temp_roots())
+    loaded = Loaded(problems.rules, (*problems.mistakes, *unproven(problems)), problems.sources)
     fatal = [mistake for mistake in loaded.mistakes if mistake.fatal]
     unreached = _unreached(loaded) if preset is None and not fatal else ()
     shown_by = [] if fatal else list(examples(loaded.rules))
@@ -142,12 +142,12 @@ def verify(call: Call, preset: str | None) -> Answer:
         "examples": [dict(zip(("key", "command", "decision", "basis"), one, strict=True)) for one in shown_by],
     }
     if not fatal:
-        return Answer(data, lambda: [*_told(loaded), *map(_REMEDY.format, unreached), *_exemplified(shown_by)])
+        return Answer(data, lambda: [*_lines(loaded), *map(_REMEDY.format, unreached), *_example_lines(shown_by)])
     error = BadConfig(fatal[0].file, f"{len(fatal)} mistake{'s' if len(fatal) > 1 else ''}", hint="it is not in force")
-    return Answer(data, lambda: _told(loaded), error=error)
+    return Answer(data, lambda: _lines(loaded), error=error)
 
 
-def _exemplified(lines: list[tuple[str, str, str, str]]) -> Iterator[str]:
+def _example_lines(lines: list[tuple[str, str, str, str]]) -> Iterator[str]:
     """What the short keys do, for a project in which nothing else is said."""
     for key, line, verdict, basis in lines:
         yield f"{key}: {verdict}{f' ({basis})' if basis else ''}  {line}"
@@ -162,7 +162,7 @@ def _unreached(loaded: Loaded) -> tuple[str, ...]:
     return tuple(state.agent for state in of_hooks() if state.state == "unreached")
 
 
-def _told(loaded: Loaded) -> Iterable[str]:
+def _lines(loaded: Loaded) -> Iterable[str]:
     for mistake in loaded.mistakes:
         yield shown(f"{mistake}" if mistake.fatal else f"{mistake} (a remark)")
     if not loaded.mistakes:

@@ -36,8 +36,8 @@ _LONGEST = 60
 @pass_call
 def log(call: Call, number: int, grep: str, since: int | None, **filters: str | None) -> Answer:
     """List what agents asked to run, what the guard decided, and what ran; newest last."""
-    found = list(deque(_wanted(filters, grep, since), number))
-    return Answer({"entries": found}, lambda: _table(call, found))
+    entries = list(deque(_wanted(filters, grep, since), number))
+    return Answer({"entries": entries}, lambda: _table(call, entries))
 
 
 def _wanted(filters: dict[str, str | None], grep: str, since: int | None) -> Iterator[Entry]:
@@ -48,13 +48,13 @@ def _wanted(filters: dict[str, str | None], grep: str, since: int | None) -> Ite
     )
 
 
-def _table(call: Call, found: list[Entry]) -> Iterable[str]:
-    if not found:
+def _table(call: Call, entries: list[Entry]) -> Iterable[str]:
+    if not entries:
         return ["The guard has logged nothing that matches."]
     keys = ("time", "agent", "tool", "decision", "rule")
     rows = [
         Row((*(shown(str(one.get(key) or "-")) for key in keys), shown(str(one.get("before") or "")), _ran(one)))
-        for one in found
+        for one in entries
     ]
     return draw(_LOG, rows, for_a_person=call.for_a_person)
 
@@ -74,24 +74,24 @@ def _ran(entry: Entry) -> str:
 @pass_call
 def stats(call: Call, since: int | None, **filters: str | None) -> Answer:
     """Count how often each rule applied, and how often you agreed when asked."""
-    found = counted(_wanted(filters, "", since))
+    counts = counted(_wanted(filters, "", since))
     data = {
         "rules": [
-            documents.of(one, "said", "times", "done", "last", "example") | {"rule": one.rule or None} for one in found
+            documents.of(one, "said", "times", "done", "last", "example") | {"rule": one.rule or None} for one in counts
         ],
         "decisions": {
-            said: sum(one.times for one in found if one.said == said) for said in {one.said for one in found}
+            answer: sum(one.times for one in counts if one.said == answer) for answer in {one.said for one in counts}
         },
     }
-    return Answer(data, lambda: _counts(call, found))
+    return Answer(data, lambda: _counts(call, counts))
 
 
-def _counts(call: Call, found: list[Spoken]) -> Iterator[str]:
-    if not found:
+def _counts(call: Call, counts: list[Spoken]) -> Iterator[str]:
+    if not counts:
         yield "The guard has logged nothing that matches."
         return
-    yield from draw(_STATS, [_row(one) for one in found], for_a_person=call.for_a_person)
-    habits = [one.rule for one in found if one.is_habit and one.rule]
+    yield from draw(_STATS, [_row(one) for one in counts], for_a_person=call.for_a_person)
+    habits = [one.rule for one in counts if one.is_habit and one.rule]
     if habits:
         yield ""
         yield f'You always agreed to this one. To stop the question: [guard] off = ["{habits[0]}"] in config.toml.'

@@ -63,9 +63,9 @@ def look(request: Request, now_ns: Callable[[], int], is_unwanted: Callable[[], 
     verdicts = tuple(takewhile(lambda _: not is_unwanted(), prepared.verdicts()))
     overrides = load_settings(request.config_file).rows
     sessions = living(load(overrides=overrides), prepared.roots)
-    waiting = labels.restorable(places.state_dir())
+    restorable = labels.restorable(places.state_dir())
     took_s = time.monotonic() - began_s
-    return Snapshot(verdicts, prepared.spaces(), len(sessions), len(waiting), tuple(prepared.warnings), took_s)
+    return Snapshot(verdicts, prepared.spaces(), len(sessions), len(restorable), tuple(prepared.warnings), took_s)
 
 
 class View(App[int]):

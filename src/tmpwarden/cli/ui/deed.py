@@ -31,7 +31,7 @@ def main() -> int:
         thresholds=Thresholds(take_ask=True),  # who marks a thing has said so
         only_paths=frozenset(pin.path for pin in pins),
     )
-    told = _Told()
+    progress = _ProgressLines()
 
     def only_the_marked(plan: Plan) -> bool:
         plan.removals[:] = still_marked(plan.removals, pins)
@@ -41,15 +41,15 @@ def main() -> int:
         result = cleaned(
             request,
             confirm=only_the_marked,
-            on_receipt=told,
+            on_receipt=progress,
             should_stop=_is_left_alone,
             now_ns=lambda: time.time_ns() + order["ahead_ns"],
         )
     except TmpwardenError as error:
-        told.write(error={"message": str(error), "hint": error.hint})
+        progress.write(error={"message": str(error), "hint": error.hint})
         return error.exit_code
     document = removal.document(result, dry_run=False, quarantine=True)
-    told.write(result=document | {"stopped": result.stopped, "warnings": result.warnings})
+    progress.write(result=document | {"stopped": result.stopped, "warnings": result.warnings})
     return 0
 
 
@@ -59,7 +59,7 @@ def _is_left_alone() -> bool:
     return bool(readable) and not sys.stdin.read(1)
 
 
-class _Told:
+class _ProgressLines:
     def __init__(self) -> None:
         self.items = self.bytes = 0
 

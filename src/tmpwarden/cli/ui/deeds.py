@@ -46,20 +46,20 @@ async def clean(call: Call, pins: Sequence[Pin], say: Say, stop: asyncio.Event) 
     child.stdin.write(json.dumps(order).encode() + b"\n")
     await child.stdin.drain()
     closing = asyncio.create_task(_close_when(stop, child.stdin))  # it takes the end of its input for our end
-    told: dict[str, Any] = {}
+    result: dict[str, Any] = {}
     async for line in child.stdout:
-        told = json.loads(line)
-        if "items" in told:
-            say(f"Removing: {plural(told['items'], 'item')}, {size(told['bytes'])} ...")
+        result = json.loads(line)
+        if "items" in result:
+            say(f"Removing: {plural(result['items'], 'item')}, {size(result['bytes'])} ...")
     complaint = (await child.stderr.read()).decode(errors="replace").strip()
     closing.cancel()
     child.stdin.close()
     await child.wait()
-    if "error" in told:
-        return [f"{told['error']['message']}. {told['error']['hint'] or ''}".strip()]
-    if "result" not in told:
+    if "error" in result:
+        return [f"{result['error']['message']}. {result['error']['hint'] or ''}".strip()]
+    if "result" not in result:
         return ["The clean-up was interrupted; the next run of any command finishes it.", *complaint.splitlines()[-1:]]
-    return list(_outcome(told["result"], pins))
+    return list(_outcome(result["result"], pins))
 
 
 async def _close_when(stop: asyncio.Event, stdin: asyncio.StreamWriter) -> None:
@@ -68,7 +68,7 @@ async def _close_when(stop: asyncio.Event, stdin: asyncio.StreamWriter) -> None:
 
 
 def _outcome(result: dict[str, Any], pins: Sequence[Pin]) -> list[str]:
-    gone = {each["path"] for each in result["removed"]}
+    removed_paths = {each["path"] for each in result["removed"]}
     removed = sum(each.get("count", 1) for each in result["removed"])
     total = size(sum(each["bytes"] for each in result["removed"]))
     can_return = any(each["undoable"] for each in result["removed"])
@@ -77,10 +77,10 @@ def _outcome(result: dict[str, Any], pins: Sequence[Pin]) -> list[str]:
     first += " It was stopped early." if result["stopped"] else ""
     why = {each["path"]: each for each in result["kept"]}
     failed = {each["path"]: each["error"] for each in result["failed"]}
-    stayed = [pin.path for pin in pins if pin.path not in gone]
-    if stayed:
-        first += f" {plural(len(stayed), 'item')} stayed."
-    return [first, *(f"{shown(path)}: {failed.get(path) or _reason(why.get(path))}" for path in stayed)]
+    kept_paths = [pin.path for pin in pins if pin.path not in removed_paths]
+    if kept_paths:
+        first += f" {plural(len(kept_paths), 'item')} stayed."
+    return [first, *(f"{shown(path)}: {failed.get(path) or _reason(why.get(path))}" for path in kept_paths)]
 
 
 def _reason(kept: dict[str, Any] | None) -> str:
@@ -115,10 +115,10 @@ def undo() -> list[str]:
 
 def orphans(call: Call) -> list[str]:
     """A question first ("" where there is none to ask), then the list."""
-    found = orphans_command.looked(call)
+    orphans_ = orphans_command.look_with_progress(call)
     doomed = orphans_command.chosen(call, ())
     question = orphans_command.question(doomed) if doomed else ""
-    return [question, *orphans_command.lines(found, for_a_person=False)]
+    return [question, *orphans_command.lines(orphans_, for_a_person=False)]
 
 
 def end_orphans(call: Call) -> list[str]:

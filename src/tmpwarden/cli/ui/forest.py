@@ -25,7 +25,7 @@ class TreeLine:
     verdicts: list[Verdict] = field(default_factory=list)
     children: list[TreeLine] = field(default_factory=list)
     bytes: int = 0
-    going_bytes: int = 0
+    removable_bytes: int = 0
     offered: int = 0  # units in it that can be marked
     state: str = ""  # of a unit, a word for the column: never by colour alone
     told: str = ""  # `why` of a branch, once it was asked for
@@ -37,16 +37,16 @@ class TreeLine:
     def weigh(self) -> None:
         """Once, when all is in it: a line is drawn often."""
         if self.is_unit:
-            self.bytes, self.going_bytes = documents.bytes_of(self.verdicts), documents.bytes_of(self.going)
+            self.bytes, self.removable_bytes = documents.bytes_of(self.verdicts), documents.bytes_of(self.removable)
             self.offered = int(all(is_offered(each) for each in self.verdicts))
-            self.state = "removable" if self.going else "ask" if self.offered else "kept"
+            self.state = "removable" if self.removable else "ask" if self.offered else "kept"
             return
         self.bytes = sum(child.bytes for child in self.children)
-        self.going_bytes = sum(child.going_bytes for child in self.children)
+        self.removable_bytes = sum(child.removable_bytes for child in self.children)
         self.offered = sum(child.offered for child in self.children)
 
     @property
-    def going(self) -> list[Remove]:
+    def removable(self) -> list[Remove]:
         return [each for each in self.verdicts if isinstance(each, Remove)]
 
     def units(self) -> Iterator[TreeLine]:
@@ -60,8 +60,8 @@ class TreeLine:
         if self.is_unit:
             return explained_all(self.verdicts)
         if not self.told:  # a look at all that is in it; the cursor passes here often
-            going, kept = self.going, [each for each in self.verdicts if isinstance(each, Keep)]
-            self.told = f"removable: {render.counted(going)}; kept: {render.counted(kept)}"
+            removable, kept = self.removable, [each for each in self.verdicts if isinstance(each, Keep)]
+            self.told = f"removable: {render.counted(removable)}; kept: {render.counted(kept)}"
         return self.told
 
     @property
@@ -142,9 +142,9 @@ def grown(
             continue
         leaf = _leaf(unit)
         root = roots.setdefault(leaf.key[0], TreeLine((leaf.key[0],), shown(leaf.key[0]), "root"))
-        _planted(known, root, leaf)
+        _plant(known, root, leaf)
     for root in roots.values():
-        _tidied(root)
+        _tidy(root)
     return sorted(roots.values(), key=lambda node: -node.bytes)
 
 
@@ -161,15 +161,15 @@ def _leaf(unit: list[Verdict]) -> TreeLine:
 
 def _text(unit: list[Verdict]) -> str:
     finding = unit[0].finding
-    said = (finding.path, finding.litter.key, session_of(unit[0]) or "", *finding.members[:50])
-    return " ".join(said).lower()
+    parts = (finding.path, finding.litter.key, session_of(unit[0]) or "", *finding.members[:50])
+    return " ".join(parts).lower()
 
 
 def session_of(verdict: Verdict) -> str | None:
     return verdict.finding.session or verdict.evidence.owner.session
 
 
-def _planted(known: dict[Key, TreeLine], root: TreeLine, leaf: TreeLine) -> None:
+def _plant(known: dict[Key, TreeLine], root: TreeLine, leaf: TreeLine) -> None:
     verdict = leaf.verdicts[0]
     agent = _child(known, root, verdict.finding.litter.agent, "agent", verdict.finding.litter.agent)
     session = session_of(verdict)
@@ -190,10 +190,10 @@ def _child(known: dict[Key, TreeLine], parent: TreeLine, name: str, kind: str, t
     return known[key]
 
 
-def _tidied(node: TreeLine) -> None:
+def _tidy(node: TreeLine) -> None:
     """The biggest first; a branch with one unit is that unit; a session says who it is."""
     for number, child in enumerate(node.children):
-        _tidied(child)
+        _tidy(child)
         if child.kind in ("session", "litter") and len(child.children) == 1:
             node.children[number] = child.children[0]
         elif child.kind == "session":

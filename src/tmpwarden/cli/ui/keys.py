@@ -74,19 +74,19 @@ def _mark(view: View, units: Sequence[TreeLine], node: TreeLine | None) -> None:
         view.marks |= {unit.key: pinned(unit.verdicts) for unit in units}
         _marked(view)
     else:
-        found: dict[Key, Pin] = {}
+        pins: dict[Key, Pin] = {}
         view.say(f"Marking {len(units):,} things ...")
-        view.in_thread(lambda: _pin(units, found), lambda _: _marked(view, found))
+        view.in_thread(lambda: _pin(units, pins), lambda _: _marked(view, pins))
 
 
-def _pin(units: Sequence[TreeLine], found: dict[Key, Pin]) -> list[str]:
+def _pin(units: Sequence[TreeLine], pins: dict[Key, Pin]) -> list[str]:
     """A look at each file: too long for the loop where there are many."""
-    found.update((unit.key, pinned(unit.verdicts)) for unit in units)
+    pins.update((unit.key, pinned(unit.verdicts)) for unit in units)
     return []
 
 
-def _marked(view: View, found: Mapping[Key, Pin] | None = None) -> None:
-    view.marks |= found or {}
+def _marked(view: View, pins: Mapping[Key, Pin] | None = None) -> None:
+    view.marks |= pins or {}
     view.recount()
     view.say("c cleans what is marked." if view.marks else "Nothing is marked.")
 
@@ -112,15 +112,15 @@ def _start(view: View, pins: list[Pin]) -> None:
 
 async def _cleaned(view: View, pins: list[Pin]) -> None:
     try:
-        said = await deeds.clean(view.call, pins, view.say, view.stop)
+        lines = await deeds.clean(view.call, pins, view.say, view.stop)
     finally:
         view.is_busy = False
     if view.leaves_with >= 0:
         view.exit(view.leaves_with)
         return
-    view.say(said[0])
-    if len(said) > 1:
-        view.push_screen(TextScreen(said[0], said[1:]))
+    view.say(lines[0])
+    if len(lines) > 1:
+        view.push_screen(TextScreen(lines[0], lines[1:]))
     view.action_refresh()
 
 
@@ -143,11 +143,11 @@ def keep(view: View) -> None:
 
 
 def undo(view: View) -> None:
-    waiting = deeds.undoable()
-    if not waiting:
+    undoable = deeds.undoable()
+    if not undoable:
         view.say("There is nothing to undo.")
         return
-    _ask(view, Question(f"Bring back {plural(len(waiting), 'item')}?", waiting), deeds.undo)
+    _ask(view, Question(f"Bring back {plural(len(undoable), 'item')}?", undoable), deeds.undo)
 
 
 def orphans(view: View) -> None:
@@ -155,8 +155,8 @@ def orphans(view: View) -> None:
     view.in_thread(lambda: deeds.orphans(view.call), lambda lines: _orphans(view, lines))
 
 
-def _orphans(view: View, said: list[str]) -> None:
-    question, *lines = said
+def _orphans(view: View, lines: list[str]) -> None:
+    question, *lines = lines
     view.say("")
     if not question:
         view.push_screen(TextScreen("Processes that outlived their agent", lines))
@@ -165,11 +165,11 @@ def _orphans(view: View, said: list[str]) -> None:
 
 
 def _ask(view: View, question: Question, deed: Callable[[], list[str]]) -> None:
-    def answered(yes: bool | None) -> None:
+    def on_answer(yes: bool | None) -> None:
         if yes:
             view.in_thread(deed, view.after)
 
-    view.push_screen(question, answered)
+    view.push_screen(question, on_answer)
 
 
 def leave(view: View, code: int = 0) -> None:

@@ -24,10 +24,10 @@ class Pin:
         return {"path": self.path, "litter": self.litter, "names": self.names, "identities": self.identities}
 
 
-def of_document(said: dict[str, object]) -> Pin:
-    names, identities = said["names"], said["identities"]
+def of_document(document: dict[str, object]) -> Pin:
+    names, identities = document["names"], document["identities"]
     assert isinstance(names, list) and isinstance(identities, list)
-    return Pin(str(said["path"]), str(said["litter"]), tuple(names), tuple(tuple(each) for each in identities))
+    return Pin(str(document["path"]), str(document["litter"]), tuple(names), tuple(tuple(each) for each in identities))
 
 
 def pinned(verdicts: Sequence[Verdict]) -> Pin:

@@ -81,12 +81,12 @@ class Units(Tree[TreeLine]):
             self._grow_all(branch, rest, opened)
 
     def _line_of(self, key: Key | None) -> int | None:
-        waiting = list(self.root.children)
-        while key is not None and waiting:
-            branch = waiting.pop()
+        todo = list(self.root.children)
+        while key is not None and todo:
+            branch = todo.pop()
             if branch.data is not None and branch.data.key == key:
                 return branch.line if branch.line >= 0 else None
-            waiting += branch.children
+            todo += branch.children
         return None
 
     def on_tree_node_expanded(self, event: Tree.NodeExpanded[TreeLine]) -> None:
@@ -124,14 +124,14 @@ class Units(Tree[TreeLine]):
         return self._laid_out("SIZE", "REMOVABLE", "AGE", "WHY")
 
     def _columns(self, thing: TreeLine) -> str:
-        going = thing.state if thing.is_unit else size(thing.going_bytes) if thing.going_bytes else "-"
+        removable = thing.state if thing.is_unit else size(thing.removable_bytes) if thing.removable_bytes else "-"
         age = render.ages(thing.verdicts, self.now_ns()).rpartition("-")[2] if thing.is_unit else ""
-        return self._laid_out(size(thing.bytes), going, age, thing.why if thing.is_unit else "")
+        return self._laid_out(size(thing.bytes), removable, age, thing.why if thing.is_unit else "")
 
-    def _laid_out(self, amount: str, going: str, age: str, why: str) -> str:
+    def _laid_out(self, amount: str, removable: str, age: str, why: str) -> str:
         """As much as the terminal has room for."""
         width = self.size.width
-        words = f"{amount:>9} {going:>9} " + (f"{age:>7} " if width >= _AGES_FROM else "")
+        words = f"{amount:>9} {removable:>9} " + (f"{age:>7} " if width >= _AGES_FROM else "")
         return words + (_fitted(why, _REASON) if width >= _REASONS_FROM else "")
 
 

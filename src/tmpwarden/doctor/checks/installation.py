@@ -49,8 +49,8 @@ def check_hooks(patient: Patient) -> Iterator[Diagnosis]:
     if there:
         yield Diagnosis("hooks", "ok", f"hooks are installed for {', '.join(there)}.")
     else:
-        found = [state.agent for state in patient.hooks if state.state == "absent"]
-        hint = "tmpwarden setup" if found else ""
+        without_hooks = [state.agent for state in patient.hooks if state.state == "absent"]
+        hint = "tmpwarden setup" if without_hooks else ""
         yield Diagnosis("hooks", "ok", "tmpwarden is not set up for any agent yet.", "", hint)
 
 
@@ -62,9 +62,9 @@ def _diagnosis(state: HookState) -> Diagnosis:
 
 def check_guard(patient: Patient) -> Iterator[Diagnosis]:
     """The guard's config: a file with a mistake does not come into force."""
-    said = complaint_now(places.config_dir(), places.state_dir())
-    if said:
-        yield Diagnosis("guard", "warn", f"{said[0].upper()}{said[1:]}.", "", "tmpwarden guard verify")
+    complaint = complaint_now(places.config_dir(), places.state_dir())
+    if complaint:
+        yield Diagnosis("guard", "warn", f"{complaint[0].upper()}{complaint[1:]}.", "", "tmpwarden guard verify")
     else:
         yield Diagnosis("guard", "ok", "the guard's rules have no mistakes.")
 
@@ -81,18 +81,18 @@ def check_silent(patient: Patient) -> Iterator[Diagnosis]:
             continue
         is_known = True
         since, until = facts["silent"]
-        told = f"{facts['name']} {_spelled(version)}"
+        agent_text = f"{facts['name']} {_version_text(version)}"
         if since <= version < until:
-            summary = f"{told} reports a full temp directory only as `Exit code 1`."
-            detail = f"{_spelled(until)} and later name the cause"
+            summary = f"{agent_text} reports a full temp directory only as `Exit code 1`."
+            detail = f"{_version_text(until)} and later name the cause"
             yield Diagnosis("silent", "warn", summary, detail, facts["update"])
         else:
-            yield Diagnosis("silent", "ok", f"{told} names the cause when its temp directory is full.")
+            yield Diagnosis("silent", "ok", f"{agent_text} names the cause when its temp directory is full.")
     if not is_known:
         yield Diagnosis("silent", "ok", "no installed agent is known to fail without a message.")
 
 
-def _spelled(version: tuple[int, ...]) -> str:
+def _version_text(version: tuple[int, ...]) -> str:
     return ".".join(map(str, version))
 
 
@@ -116,11 +116,11 @@ _LARGEST = 1 << 20
 
 def check_rivals(patient: Patient) -> Iterator[Diagnosis]:
     """Other cleaners that go by name and age, and would kill live sessions: cron lines, hooks, tmpfiles.d rules."""
-    found = [(path, *first) for path in _files() if (first := next(_lines(path), None))]
-    for path, number, line in found[:3]:
+    rivals = [(path, *first) for path in _files() if (first := next(_lines(path), None))]
+    for path, number, line in rivals[:3]:
         summary = f"{shown(path)}:{number} removes agents' files by name or age, even those of running sessions."
         yield Diagnosis("rivals", "warn", summary, shown(line.strip())[:200], _remedy(path, number))
-    if not found:
+    if not rivals:
         yield Diagnosis("rivals", "ok", "no other cleaner removes agents' files.")
 
 
@@ -195,10 +195,10 @@ def _own_crontab() -> str:
     if program is None:
         return ""
     try:
-        done = subprocess.run([program, "-l"], capture_output=True, timeout=5, check=False, stdin=subprocess.DEVNULL)
+        crontab = subprocess.run([program, "-l"], capture_output=True, timeout=5, check=False, stdin=subprocess.DEVNULL)
     except (OSError, subprocess.TimeoutExpired):
         return ""
-    return done.stdout.decode("utf-8", "replace")[:_LARGEST] if done.returncode == 0 else ""
+    return crontab.stdout.decode("utf-8", "replace")[:_LARGEST] if crontab.returncode == 0 else ""
 
 
 def check_timer(patient: Patient) -> Iterator[Diagnosis]:
@@ -233,8 +233,8 @@ def check_journal(patient: Patient) -> Iterator[Diagnosis]:
         yield Diagnosis("journal", "fail", summary, "", _journal_remedy(refused, state))
     elif _has_no_room(state):
         yield _without_room(patient, _existing(state))
-    elif os.path.exists(journal) and (waiting := len(open_intents(state))):
-        summary = f"a run was interrupted: {plural(waiting, 'removal is', 'removals are')} still to be finished."
+    elif os.path.exists(journal) and (open_count := len(open_intents(state))):
+        summary = f"a run was interrupted: {plural(open_count, 'removal is', 'removals are')} still to be finished."
         yield Diagnosis("journal", "warn", summary, "", "tmpwarden clean")
     elif os.path.isdir(state):
         yield Diagnosis("journal", "ok", "every removal is logged and finished.")

@@ -20,23 +20,25 @@ def check_orphans(patient: Patient) -> Iterator[Diagnosis]:
     if why := proven.doubt():
         yield Diagnosis("orphans", "unknown", f"what outlived its agent could not be checked here: {why}.")
         return
-    found = [one for one in look(patient.roots, config_file=patient.request.config_file) if one.fate is Fate.END]
-    if not found:
+    orphans = [one for one in look(patient.roots, config_file=patient.request.config_file) if one.fate is Fate.END]
+    if not orphans:
         yield Diagnosis("orphans", "ok", "no process has outlived its agent.")
         return
-    memory, held = sum(one.memory_bytes for one in found), sum(one.held_bytes for one in found)
-    ports = sorted({port for one in found for port in one.ports})
-    words = [plural(len(found), "process has outlived its agent", "processes have outlived their agents")]
+    memory, held = sum(one.memory_bytes for one in orphans), sum(one.held_bytes for one in orphans)
+    ports = sorted({port for one in orphans for port in one.ports})
+    words = [plural(len(orphans), "process has outlived its agent", "processes have outlived their agents")]
     words.append(f"holding {size(memory)} of memory")
     words += [f"{size(held)} of temp files"] if held else []
     words += [f"and the port{'s' if len(ports) > 1 else ''} {', '.join(map(str, ports))}"] if ports else []
     matters = bool(ports) or held > 0 or memory >= _MUCH_MEMORY
     status = "warn" if matters else "ok"
-    yield Diagnosis("orphans", status, " ".join(words) + ".", _named(found), "tmpwarden orphans end" if matters else "")
+    yield Diagnosis(
+        "orphans", status, " ".join(words) + ".", _programs_text(orphans), "tmpwarden orphans end" if matters else ""
+    )
 
 
-def _named(found: list[Orphan]) -> str:
-    biggest = sorted(found, key=lambda one: -one.memory_bytes)[:3]
+def _programs_text(orphans: list[Orphan]) -> str:
+    biggest = sorted(orphans, key=lambda one: -one.memory_bytes)[:3]
     return "; ".join(f"{one.pid} {shown(one.command[:60])}" for one in biggest)
 
 

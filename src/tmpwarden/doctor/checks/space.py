@@ -105,17 +105,17 @@ def check_forecast(patient: Patient) -> Iterator[Diagnosis]:
     """Where each temp root is heading, by the history of its usage, and what was given back so far."""
     state = patient.prepared.state
     known = history.read(state, lately=True)
-    for room, heading in zip(patient.spaces, history.trends(known, patient.spaces, patient.now_ns()), strict=True):
-        yield _filling(patient, room, heading)
+    for room, trend in zip(patient.spaces, history.trends(known, patient.spaces, patient.now_ns()), strict=True):
+        yield _filling(patient, room, trend)
     if (so_far := books.saved_so_far(state)).entries:
         freed = f"{size(so_far.bytes)}, {plural(so_far.entries, 'entry', 'entries')}"
         yield Diagnosis("forecast", "ok", f"tmpwarden has freed {freed} so far.")
 
 
-def _filling(patient: Patient, room: Space, heading: Trend) -> Diagnosis:
-    match heading:
+def _filling(patient: Patient, room: Space, trend: Trend) -> Diagnosis:
+    match trend:
         case Growing(what, _, full_in_s, over_s):
-            summary = f"{shown(room.path)} {history.sentence(heading)}."
+            summary = f"{shown(room.path)} {history.sentence(trend)}."
             pace = f"at the rate of the last {about(over_s)}"
             if full_in_s is None or full_in_s > _SOON_S:
                 return Diagnosis("forecast", "ok", summary, pace)
@@ -160,12 +160,12 @@ def check_ghosts(patient: Patient) -> Iterator[Diagnosis]:
     if why := proven.doubt():
         yield Diagnosis("ghosts", "unknown", f"deleted files that are still open could not be looked for here: {why}.")
         return
-    found = _look(patient.roots)
-    told = [(room, found[room.path]) for room in patient.spaces if room.path in found]
-    told = [(room, ghosts) for room, ghosts in told if ghosts.bytes >= _WORTH_TELLING]
-    for room, ghosts in told:
+    ghosts_by_path = _look(patient.roots)
+    shown_ghosts = [(room, ghosts_by_path[room.path]) for room in patient.spaces if room.path in ghosts_by_path]
+    shown_ghosts = [(room, ghosts) for room, ghosts in shown_ghosts if ghosts.bytes >= _WORTH_TELLING]
+    for room, ghosts in shown_ghosts:
         yield _ghosts_on(room, ghosts)
-    if not told:
+    if not shown_ghosts:
         yield Diagnosis("ghosts", "ok", "no process holds much deleted data open in a temp root.")
 
 
@@ -184,17 +184,17 @@ def _ghosts_on(room: Space, ghosts: _Ghosts) -> Diagnosis:
 
 
 def _look(roots: tuple[str, ...]) -> dict[str, _Ghosts]:
-    found: dict[str, _Ghosts] = {}
+    ghosts_by_path: dict[str, _Ghosts] = {}
     table = MountTable.of()
     for pid in procs.pids():
         for file in open_files(pid, roots, table):
             if file.is_deleted:
                 root = next(root for root in roots if file.path.startswith(root.rstrip("/") + "/"))
-                ghosts = found.setdefault(root, _Ghosts())
+                ghosts = ghosts_by_path.setdefault(root, _Ghosts())
                 ghosts.sizes[file.identity] = file.allocated_bytes
                 if pid not in (holders := ghosts.holders.setdefault(file.identity, [])):
                     holders.append(pid)
-    return found
+    return ghosts_by_path
 
 
 _BETWEEN_TWO_LOOKS_S = 0.5
@@ -202,27 +202,27 @@ _BETWEEN_TWO_LOOKS_S = 0.5
 
 def check_runaway(patient: Patient) -> Iterator[Diagnosis]:
     """A file that grows while somebody writes it, and processes that the brake has stopped."""
-    asked = question(patient.roots, config_file=patient.request.config_file)
-    first = runaway.sample(observe(asked), asked.roots)
-    found: tuple[GrowingFile, ...] = ()
+    inquiry = question(patient.roots, config_file=patient.request.config_file)
+    first = runaway.sample(observe(inquiry), inquiry.roots)
+    growing_files: tuple[GrowingFile, ...] = ()
     if first:  # most machines have none: no time is spent on a second look
         began_s = time.monotonic()
         time.sleep(_BETWEEN_TWO_LOOKS_S)
-        second = runaway.sample(observe(asked), asked.roots)
+        second = runaway.sample(observe(inquiry), inquiry.roots)
         before = {key: file.allocated_bytes for key, file in first.items()}
-        spaces = [space.space_of(root) for root in asked.roots]
-        found = runaway.growth(before, second.values(), time.monotonic() - began_s, spaces)
-    told = [one for one in found if runaway.is_runaway(one)]
-    for one in told:
+        spaces = [space.space_of(root) for root in inquiry.roots]
+        growing_files = runaway.growth(before, second.values(), time.monotonic() - began_s, spaces)
+    runaways = [one for one in growing_files if runaway.is_runaway(one)]
+    for one in runaways:
         remedy = f"tmpwarden brake --stop {one.file.writers[0].pid}" if one.file.writers else "tmpwarden brake"
         yield Diagnosis("runaway", "fail", shown(runaway.sentence(one)) + ".", "", remedy)
-    if waiting := end.stopped():
-        words = plural(len(waiting), "process was paused by the brake", "processes were paused by the brake")
-        detail = "; ".join(f"{one.pid} {shown(one.command)}" for one in waiting[:3])
+    if paused := end.stopped():
+        words = plural(len(paused), "process was paused by the brake", "processes were paused by the brake")
+        detail = "; ".join(f"{one.pid} {shown(one.command)}" for one in paused[:3])
         yield Diagnosis(
-            "runaway", "warn", f"{words} and is still paused.", detail, f"tmpwarden brake --resume {waiting[0].pid}"
+            "runaway", "warn", f"{words} and is still paused.", detail, f"tmpwarden brake --resume {paused[0].pid}"
         )
-    elif not told:
+    elif not runaways:
         yield Diagnosis("runaway", "ok", "no file is growing without limit.")
 
 

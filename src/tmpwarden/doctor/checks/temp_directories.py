@@ -36,31 +36,31 @@ def check_frozen(patient: Patient) -> Iterator[Diagnosis]:
 
 def _matters(point: str, patient: Patient) -> bool:
     """In, at or above a place where agents leave something."""
-    named = [root for root in patient.environ.get("TMPWARDEN_ROOTS", "").split(":") if root]
-    here = (*patient.request.roots, *named, *patient.roots, places.home())
+    roots = [root for root in patient.environ.get("TMPWARDEN_ROOTS", "").split(":") if root]
+    here = (*patient.request.roots, *roots, *patient.roots, places.home())
     return any(is_within(point, place) or is_within(place, point) for place in here)
 
 
 def check_squatted(patient: Patient) -> Iterator[Diagnosis]:
     """Directories that must be ours and private: somebody else's in their place stops us, or spies on the agent."""
-    found = False
+    is_squatted = False
     for root in patient.roots:
         agents = (f"{root}/{name.format(uid=places.uid())}" for name in NAMES_IN_TEMP)
         for path in (places.ours(root), places.quarantine(root), *agents):
             if problem := _squatter(path):
-                found = True
+                is_squatted = True
                 cause, remedy = problem
                 summary = f"{shown(path)} {cause}: agents and tmpwarden refuse to use it."
                 yield Diagnosis("squatted", "fail", summary, "", remedy)
                 break  # what is below it is not the point
     for path, uid in _shared_with_others(patient):
-        found = True
+        is_squatted = True
         summary = f"{shown(path)} belongs to another user (uid {uid}): an agent that wants this name gets EACCES."
         detail = (
             "versions that use one name for all users; TMPDIR, or a newer version, gives each user one of their own"
         )
         yield Diagnosis("squatted", "warn", summary, detail)
-    if not found:
+    if not is_squatted:
         yield Diagnosis("squatted", "ok", "the private directories below the temp roots are yours.")
 
 
@@ -107,12 +107,12 @@ _LONGEST = 60  # sun_path is 108 bytes (104 on macOS), and programs add names of
 
 def check_tmpdir(patient: Patient) -> Iterator[Diagnosis]:
     """The variables that name a temp directory: it must exist, be writable, and be short enough for sockets."""
-    said = [(name, patient.environ[name]) for name in _VARIABLES if patient.environ.get(name)]
-    said += [("TMPWARDEN_ROOTS", path) for path in patient.environ.get("TMPWARDEN_ROOTS", "").split(":") if path]
-    problems = [problem for name, path in said if (problem := _trouble_with(name, path))]
+    settings = [(name, patient.environ[name]) for name in _VARIABLES if patient.environ.get(name)]
+    settings += [("TMPWARDEN_ROOTS", path) for path in patient.environ.get("TMPWARDEN_ROOTS", "").split(":") if path]
+    problems = [problem for name, path in settings if (problem := _trouble_with(name, path))]
     yield from problems
     if not problems:
-        words = ", ".join(f"{name}={shown(path)}" for name, path in said) or "not set: programs use /tmp"
+        words = ", ".join(f"{name}={shown(path)}" for name, path in settings) or "not set: programs use /tmp"
         yield Diagnosis("tmpdir", "ok", "the temp variables name a usable directory.", words)
 
 

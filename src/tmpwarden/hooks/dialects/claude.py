@@ -18,10 +18,10 @@ class Spoken(Dialect):
         """`sandbox.enabled`, from the last of its settings that says so. Its shell line holds if we misread them."""
         home = environ.get(b"CLAUDE_CONFIG_DIR") or environ.get(b"HOME", b"") + b"/.claude"
         project = environ.get(b"CLAUDE_PROJECT_DIR", b"") + b"/.claude"
-        found = False
+        is_on = False
         for path in (home + b"/settings.json", project + b"/settings.json", project + b"/settings.local.json"):
-            found = _sandbox(_settings(path), found)
-        return _sandbox(_settings_argument(environ.get(b"CLAUDE_PID", b"")), found)
+            is_on = _sandbox(_settings(path), is_on)
+        return _sandbox(_settings_argument(environ.get(b"CLAUDE_PID", b"")), is_on)
 
     def output_directories(self, temp: str, session: str) -> list[str]:
         """Where the output of this session's background commands grows: T/claude-<uid>/<project>/<session>/tasks."""
@@ -33,8 +33,8 @@ class Spoken(Dialect):
 
 
 def _sandbox(settings: Answer, otherwise: bool) -> bool:
-    said = settings.get("sandbox")
-    enabled = said.get("enabled") if isinstance(said, dict) else None
+    sandbox = settings.get("sandbox")
+    enabled = sandbox.get("enabled") if isinstance(sandbox, dict) else None
     return enabled if isinstance(enabled, bool) else otherwise
 
 
@@ -48,8 +48,8 @@ def _settings(path: bytes) -> Answer:
 def _settings_argument(pid: bytes) -> Answer:
     """`--settings FILE-OR-JSON` on the agent's own command line."""
     words = system.hot.arguments(int(pid), _LONGEST) if pid.isdigit() else []
-    named = words[words.index("--settings") + 1] if "--settings" in words[:-1] else ""
-    given = named.encode("utf-8", "surrogateescape")
-    if given.lstrip().startswith(b"{"):
-        return decode_object(given) or {}
-    return _settings(given) if given else {}
+    argument = words[words.index("--settings") + 1] if "--settings" in words[:-1] else ""
+    content = argument.encode("utf-8", "surrogateescape")
+    if content.lstrip().startswith(b"{"):
+        return decode_object(content) or {}
+    return _settings(content) if content else {}

@@ -36,19 +36,21 @@ class Dialect:
         if not tool_of(payload)[0] or event.endswith("Failure") or payload.get("error"):
             return False
         answers = [payload.get(key) for key in ("tool_response", "tool_result", "toolResult")]
-        told = [answer for answer in answers if isinstance(answer, dict)]
-        kinds = [answer.get("result_type") or answer.get("resultType") or "success" for answer in told]
-        return not any(answer.get("interrupted") or answer.get("error") for answer in told) and {*kinds} <= {"success"}
+        responses = [answer for answer in answers if isinstance(answer, dict)]
+        kinds = [answer.get("result_type") or answer.get("resultType") or "success" for answer in responses]
+        return not any(answer.get("interrupted") or answer.get("error") for answer in responses) and {*kinds} <= {
+            "success"
+        }
 
     def owner_pid(self, environ: dict[bytes, bytes], payload: Answer) -> int:
         """The agent itself, as it says or else the first of our ancestors that is no shell. Never a launcher, never a
         name match."""
-        told = environ.get(self.facts["owner_pid"].encode(), b"") if self.facts["owner_pid"] else b""
-        if told.isdigit() and len(told) < 10:
-            return int(told)
+        text = environ.get(self.facts["owner_pid"].encode(), b"") if self.facts["owner_pid"] else b""
+        if text.isdigit() and len(text) < 10:
+            return int(text)
         pid = posix.getppid()
         if not system.hot.TELLS_PROCESSES:
-            return _looked_up(pid)
+            return _look_up(pid)
         while pid > 1 and _program(pid) in _SHELLS:
             pid = _parent(pid)
         return pid
@@ -78,19 +80,21 @@ class Dialect:
         return {"systemMessage": message} if message else None
 
     def decide(self, event: str, decision: Decision, call: ToolCall) -> Answer | None:
-        said: Answer = {}
+        fields: Answer = {}
         verdict = DENY if decision.verdict == ASK and "ask" not in self.answers else decision.verdict
         if verdict in (ASK, DENY) or (verdict == ALLOW and "allow" in self.answers):
             reason = decision.reason[:400] or (decision.rule if verdict == DENY else "")
-            said = {"permissionDecision": verdict, "permissionDecisionReason": reason}
+            fields = {"permissionDecision": verdict, "permissionDecisionReason": reason}
         rewritten = rewritten_input(decision, call) if verdict != DENY else None
         if rewritten is not None and "rewrite" in self.answers:
-            said["updatedInput"] = rewritten
+            fields["updatedInput"] = rewritten
         elif rewritten is not None and "rewrite-with-allow" in self.answers and verdict == ALLOW:
-            said |= {"permissionDecision": ALLOW, "updatedInput": rewritten}
-        if ("updatedInput" in said or (decision.places and decision.rewritten is None)) and "told-path" in self.answers:
-            said["additionalContext"] = told_places(decision)
-        return {"hookSpecificOutput": {"hookEventName": event, **said}} if said else None
+            fields |= {"permissionDecision": ALLOW, "updatedInput": rewritten}
+        if (
+            "updatedInput" in fields or (decision.places and decision.rewritten is None)
+        ) and "told-path" in self.answers:
+            fields["additionalContext"] = told_places(decision)
+        return {"hookSpecificOutput": {"hookEventName": event, **fields}} if fields else None
 
     def cannot_judge(self, event: str, problem: str) -> Answer | None:
         """An error of ours before a tool call: ask where that exists, else no opinion, and say so."""
@@ -110,8 +114,8 @@ def load(name: str) -> Dialect:
     """
     facts = FACTS[name]
     module = __import__(f"{__package__}.{facts['dialect']}", fromlist=("Spoken",))
-    found: Dialect = module.Spoken(facts)
-    return found
+    dialect: Dialect = module.Spoken(facts)
+    return dialect
 
 
 def reaches_commands(facts: "Facts") -> bool:
@@ -136,12 +140,12 @@ def told_places(decision: Decision) -> str:
     return f"tmpwarden: {places}. Use that path from now on."[:400]
 
 
-def _looked_up(pid: int) -> int:
+def _look_up(pid: int) -> int:
     """The same where only the slower questions are answered: at a session's start."""
     from ...oskit.proc import procs
 
-    while pid > 1 and (found := procs.process(pid)) is not None and found.command.lstrip("-") in _SHELLS:
-        pid = found.parent
+    while pid > 1 and (process := procs.process(pid)) is not None and process.command.lstrip("-") in _SHELLS:
+        pid = process.parent
     return pid
 
 

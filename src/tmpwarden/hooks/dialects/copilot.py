@@ -11,8 +11,8 @@ class Spoken(Dialect):
         """A line at the start does not reach its model, one with a prompt does, in its own words (1.0.102)."""
         if event != "UserPromptSubmit" or not context:
             return super().greet(event, context, message, env)
-        said: Answer = {"hookEventName": event, "additionalContext": context}
-        return {"additionalContext": context, "hookSpecificOutput": said}
+        fields: Answer = {"hookEventName": event, "additionalContext": context}
+        return {"additionalContext": context, "hookSpecificOutput": fields}
 
     def answers_to(self, event: str) -> tuple[str, ...]:
         """In its own words it takes another input only together with an allow."""
@@ -24,10 +24,10 @@ class Spoken(Dialect):
         """An "allow" skips the question to the user, so a mere rewrite goes without one."""
         if event != "preToolUse":
             return super().decide(event, decision, call)
-        said: Answer = {}
+        fields: Answer = {}
         if decision.verdict != "pass":
-            said = {"permissionDecision": decision.verdict, "permissionDecisionReason": decision.reason[:400]}
+            fields = {"permissionDecision": decision.verdict, "permissionDecisionReason": decision.reason[:400]}
         rewritten = rewritten_input(decision, call)
         if rewritten is not None and decision.verdict == ALLOW:
-            said["modifiedArgs"] = rewritten
-        return said if decision.verdict in (ALLOW, DENY, "ask") else None
+            fields["modifiedArgs"] = rewritten
+        return fields if decision.verdict in (ALLOW, DENY, "ask") else None

@@ -8,13 +8,13 @@ class Spoken(Dialect):
     __slots__ = ()
 
     def owner_pid(self, environ: dict[bytes, bytes], payload: Answer) -> int:
-        told = payload.get("pid")
-        return told if isinstance(told, int) and told > 1 else super().owner_pid(environ, payload)
+        pid = payload.get("pid")
+        return pid if isinstance(pid, int) and pid > 1 else super().owner_pid(environ, payload)
 
     def greet(self, event: str, context: str, message: str, env: dict[str, str]) -> Answer | None:
         """Our plugin hands the variables to its commands and the context to its model."""
-        said = {"context": context, "message": message}
-        return {"env": env} | {name: text for name, text in said.items() if text}
+        fields = {"context": context, "message": message}
+        return {"env": env} | {name: text for name, text in fields.items() if text}
 
     def tell(self, event: str, message: str) -> Answer | None:
         return {"message": message} if message else None

@@ -12,7 +12,7 @@ LIMIT_BYTES = 1 << 30
 def after(call: HookCall) -> Answer | None:
     if is_second(call):
         return None
-    if call.kind == "after" and notebook.was_told_lately(call.notes):
+    if call.kind == "after" and notebook.was_noted_lately(call.notes):
         _note_a_dropped_rewrite(call)
     if call.kind == "after":
         from .births import note_births
@@ -41,7 +41,7 @@ def _note_a_dropped_rewrite(call: HookCall) -> None:
     from ...guard.log.audit import check_ran
 
     try:
-        check_ran(call.state, call.asked)
+        check_ran(call.state, call.tool)
     except OSError:
         pass
 
@@ -77,11 +77,11 @@ def _warning(call: HookCall) -> str:
     The same file is named again only after it has doubled.
     """
     biggest, path = _biggest(call)
-    told = f"{notebook.session_key(call.session)}.grown"
-    last_told = notebook.status(f"{call.notes}/{told}")
+    note = f"{notebook.session_key(call.session)}.grown"
+    last_told = notebook.status(f"{call.notes}/{note}")
     if biggest <= LIMIT_BYTES or (last_told is not None and biggest < 2 * last_told.st_size):
         return ""
-    _remember(call.notes, told, biggest)
+    _remember(call.notes, note, biggest)
     grown = f"{path} has grown to {biggest / (1 << 30):.1f} GB"
     return f"tmpwarden: {grown} and is still in use; stop its command if it is not needed"
 

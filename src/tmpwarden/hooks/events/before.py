@@ -15,45 +15,45 @@ from .. import notebook
 from ..dialects.common import Answer
 from .hook_call import HookCall
 from .rules import guard_rules
-from .session_scratch import has_no_end, inherited, open_scratch, scratch_of
+from .session_scratch import has_no_end, inherited_temp_dir, open_scratch, scratch_of
 
 _UNGUARDED = ("other", "search", "list")  # tools that nobody has a word about, unless a rule names them
 
 
 def before(call: HookCall) -> Answer | None:
-    asked = call.asked
+    tool = call.tool
     try:
-        decision = _decision(call, asked)
+        decision = _decision(call, tool)
     except Exception as problem:
         notebook.log(call.notes, f"guard: {type(problem).__name__}: {problem}")
         return call.dialect.cannot_judge(call.event, type(problem).__name__)
-    return None if decision is None else call.dialect.decide(call.event, decision, asked)
+    return None if decision is None else call.dialect.decide(call.event, decision, tool)
 
 
-def _decision(call: HookCall, asked: ToolCall) -> Decision | None:
+def _decision(call: HookCall, tool: ToolCall) -> Decision | None:
     """None: a tool that nobody has a word about."""
     rules = guard_rules(call).rules
-    if asked.tool in _UNGUARDED and not rules.never and not _is_followed(asked, rules) and not has_rule(asked, rules):
+    if tool.tool in _UNGUARDED and not rules.never and not _is_followed(tool, rules) and not has_rule(tool, rules):
         return None
-    decision = evaluate(asked, rules, _context(call, asked, rules))
+    decision = evaluate(tool, rules, _context(call, tool, rules))
     if (decision.fresh or decision.others) and decision.verdict != DENY:
         from .stating import state_names
 
-        state_names(call, asked, decision.fresh, decision.others)
+        state_names(call, tool, decision.fresh, decision.others)
     try:
         from ...guard.log.audit import record
 
-        record(call.state, asked, decision)
+        record(call.state, tool, decision)
     except OSError:
         pass  # a full disk is no reason to stop an agent
     return decision
 
 
-def _is_followed(asked: ToolCall, rules: Rules) -> bool:
-    return rules.redirect_tmp and asked.tool != "other"
+def _is_followed(tool: ToolCall, rules: Rules) -> bool:
+    return rules.redirect_tmp and tool.tool != "other"
 
 
-def _context(call: HookCall, asked: ToolCall, rules: Rules) -> Context:
+def _context(call: HookCall, tool: ToolCall, rules: Rules) -> Context:
     facts, environ = call.dialect.facts, call.environ
     scratch, is_tmpdir = _temp(call) if rules.target == SESSION else _shared(call, rules.target)
     project = environ.get(facts["project"].encode(), b"") if facts["project"] else b""
@@ -63,8 +63,8 @@ def _context(call: HookCall, asked: ToolCall, rules: Rules) -> Context:
         _version(call) if rules.redirect_tmp else (),  # it is asked only whether a rewrite is kept
         scratch=scratch,
         is_tmpdir=is_tmpdir,
-        project=project.decode("utf-8", "surrogateescape") or asked.cwd,
-        cwd=asked.cwd,
+        project=project.decode("utf-8", "surrogateescape") or tool.cwd,
+        cwd=tool.cwd,
         home=environ.get(b"HOME", b"/").decode("utf-8", "surrogateescape"),
         shell_home=environ.get(b"TMPWARDEN_SHELL_HOME", b"").decode("utf-8", "surrogateescape"),
         uid=posix.geteuid(),
@@ -99,10 +99,10 @@ def _version(call: HookCall) -> tuple[int, ...]:
 
 def _temp(call: HookCall) -> tuple[str | None, bool]:
     """The scratch, and whether the agent's commands have it as TMPDIR: an allow for `$TMPDIR/x` rests on it."""
-    if not call.dialect.reaches_commands and (named := inherited(call)):
-        return named, True
+    if not call.dialect.reaches_commands and (temp_dir := inherited_temp_dir(call)):
+        return temp_dir, True
     path, is_tmpdir = scratch_of(call)
-    return (_made(call), False) if path is None else (path, is_tmpdir)
+    return (_make_scratch(call), False) if path is None else (path, is_tmpdir)
 
 
 def _shared(call: HookCall, target: str) -> tuple[str | None, bool]:
@@ -119,7 +119,7 @@ def _shared(call: HookCall, target: str) -> tuple[str | None, bool]:
     return target, is_tmpdir and path == target
 
 
-def _made(call: HookCall) -> str | None:
+def _make_scratch(call: HookCall) -> str | None:
     """A scratch for a session that got none at its start: its hooks came later, or could not have told anybody."""
     from ...errors import TmpwardenError
 

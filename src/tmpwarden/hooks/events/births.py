@@ -18,17 +18,17 @@ def note_births(call: HookCall) -> None:
     until_ns = time.time_ns()
     root = notebook.temp_root(call.environ)
     before_ns = notebook.saw_root(call.notes, root)
-    told = call.asked
+    tool = call.tool
     has_stated = notebook.has_stated(call.notes, call.session)
-    statements = _stated(call, told) if has_stated else []
+    statements = _stated(call, tool) if has_stated else []
     took_ns = _took_ns(call)
     window = None
     if call.dialect.has_succeeded(call.event, call.payload):
         asked_ns = statements[-1].time_ns if statements else notebook.asked_ns(call.notes, call.session)
         window = claims.window(asked_ns, took_ns or 0, until_ns)
     if has_stated:
-        goes_on = bool(told.tool_input.get("run_in_background"))
-        stated.end(notebook.stated_file(call.notes, call.session), key_of(call, told), window, goes_on=goes_on)
+        goes_on = bool(tool.tool_input.get("run_in_background"))
+        stated.end(notebook.stated_file(call.notes, call.session), key_of(call, tool), window, goes_on=goes_on)
     if window is not None and (statements or notebook.has_windows(call.notes, call.session)):
         claims.note_call(call.state, call.session, window)
     since_ns = before_ns if took_ns is None or not before_ns else until_ns - took_ns - claims.SLACK_NS
@@ -36,14 +36,14 @@ def note_births(call: HookCall) -> None:
         since_ns = 0  # the first look, or nobody knows since when
     if since_ns or has_stated:
         others = frozenset(path for statement in statements for path in statement.others)
-        background.detach(lambda: _note(call, told, root, (since_ns, until_ns), window, others))
+        background.detach(lambda: _note(call, tool, root, (since_ns, until_ns), window, others))
 
 
-def _stated(call: HookCall, told: ToolCall) -> "list[stated.Statement]":
+def _stated(call: HookCall, tool: ToolCall) -> "list[stated.Statement]":
     """What this call has stated and was not ended yet."""
-    key = key_of(call, told)
-    found = stated.read(notebook.stated_file(call.notes, call.session))
-    return [statement for statement in found if statement.call == key and not statement.until_ns]
+    key = key_of(call, tool)
+    statements = stated.read(notebook.stated_file(call.notes, call.session))
+    return [statement for statement in statements if statement.call == key and not statement.until_ns]
 
 
 def _took_ns(call: HookCall) -> int | None:
@@ -54,7 +54,7 @@ def _took_ns(call: HookCall) -> int | None:
 
 def _note(
     call: HookCall,
-    told: ToolCall,
+    tool: ToolCall,
     root: str,
     times_ns: tuple[int, int],
     window: "tuple[int, int] | None",
@@ -66,14 +66,14 @@ def _note(
     from ...lifecycle import births
     from ...small_json import encode
 
-    answered = [call.payload.get(key) for key in ("tool_response", "tool_output", "output", "error")]
-    output = " ".join(encode(each) for each in answered if each is not None)[:_LONGEST_OUTPUT]
+    responses = [call.payload.get(key) for key in ("tool_response", "tool_output", "output", "error")]
+    output = " ".join(encode(each) for each in responses if each is not None)[:_LONGEST_OUTPUT]
     births.note(
         call.state,
         root,
         agent=call.dialect.agent,
         session=call.session,
-        command=words_of(call, told),
+        command=words_of(call, tool),
         output=output.replace("\\n", "\n").replace("\\t", "\t"),
         since_ns=times_ns[0],
         until_ns=times_ns[1],

@@ -16,7 +16,7 @@ GOES_ON = ("clear", "resume")  # the same process starts another session, and th
 
 
 def end(call: HookCall) -> Answer | None:
-    if call.said("reason") in GOES_ON or is_second(call):
+    if call.text_of("reason") in GOES_ON or is_second(call):
         return None
     if notebook.has_stated(call.notes, call.session):
         from ...lifecycle import background

@@ -17,7 +17,7 @@ _WRITING_S = 5.0
 class HookCall:
     """Of one agent, for one session."""
 
-    __slots__ = ("_asked", "dialect", "environ", "event", "kind", "notes", "observes", "payload", "session")
+    __slots__ = ("_tool", "dialect", "environ", "event", "kind", "notes", "observes", "payload", "session")
 
     def __init__(
         self,
@@ -29,7 +29,7 @@ class HookCall:
         payload: Answer,
         environ: dict[bytes, bytes],
         notes: str,
-        asked: "ToolCall | None" = None,
+        tool: "ToolCall | None" = None,
     ) -> None:
         self.dialect = load(arguments[0])
         self.observes = "--observe" in arguments
@@ -39,14 +39,14 @@ class HookCall:
         self.payload = payload
         self.environ = environ
         self.notes = notes  # the directory of hooks/notebook.py
-        self._asked = asked
+        self._tool = tool
 
     @property
-    def asked(self) -> "ToolCall":
+    def tool(self) -> "ToolCall":
         """The tool call that it tells of, decoded once."""
-        if self._asked is None:
-            self._asked = tool_call(self.dialect.agent, self.session, self.payload)
-        return self._asked
+        if self._tool is None:
+            self._tool = tool_call(self.dialect.agent, self.session, self.payload)
+        return self._tool
 
     @property
     def state(self) -> str:
@@ -59,19 +59,19 @@ class HookCall:
         written it down (the claim)."""
         if system.hot.TELLS_PROCESSES or self.kind == "start":
             return self.dialect.owner_pid(self.environ, self.payload)
-        told = (read(self.claim, 8192) or b"").partition(b" ")[0]
-        if told.isdigit() and len(told) < 10:
-            return int(told)
-        found = self.dialect.owner_pid(self.environ, self.payload)
-        _create(self.claim, _claimed(found), self.notes)  # hooks that came after the start: the first call pays for all
-        return found
+        claimed = (read(self.claim, 8192) or b"").partition(b" ")[0]
+        if claimed.isdigit() and len(claimed) < 10:
+            return int(claimed)
+        pid = self.dialect.owner_pid(self.environ, self.payload)
+        _create(self.claim, _claimed(pid), self.notes)  # hooks that came after the start: the first call pays for all
+        return pid
 
     @property
     def claim(self) -> str:
         """The file that says which process of an agent, and which copy of us, this session belongs to."""
         return f"{self.notes}/{notebook.session_key(self.session)}.claim"
 
-    def said(self, *keys: str) -> str:
+    def text_of(self, *keys: str) -> str:
         return text_field(self.payload, *keys)
 
 
@@ -108,5 +108,5 @@ def _create(path: str, text: bytes, notes: str) -> bool:
 def _is_fresh(path: str) -> bool:
     import time
 
-    made = notebook.status(path)
-    return made is not None and time.time() - made.st_mtime < _WRITING_S
+    status = notebook.status(path)
+    return status is not None and time.time() - status.st_mtime < _WRITING_S

@@ -30,9 +30,9 @@ def look_at_growth(call: HookCall) -> None:
 
 
 def _growth(call: HookCall) -> str:
-    step_bytes, told = background.what_grows(observe=call.observes)
+    step_bytes, warnings = background.what_grows(observe=call.observes)
     notebook.note_room(call.notes, notebook.temp_root(call.environ), step_bytes)
-    return "; ".join(told)
+    return "; ".join(warnings)
 
 
 def relieve(call: HookCall) -> None:
@@ -44,12 +44,12 @@ def relieve_at_end(call: HookCall) -> None:
     """In the background already: this session has ended, so the next one that starts is told."""
     with background.Alone(f"{call.notes}/job.lock"):  # a look at the room that a session left is never one too many
         try:
-            said = background.clear_the_dead(observe=call.observes, only_if_short=True).relief
+            relief = background.clear_the_dead(observe=call.observes, only_if_short=True).relief
         except Exception as problem:
             notebook.log(call.notes, f"background: {type(problem).__name__}: {problem}")
             return
-    if said:
-        background.leave_word(call.state, f"tmpwarden: {said}.")
+    if relief:
+        background.leave_word(call.state, f"tmpwarden: {relief}.")
 
 
 def _relieved(call: HookCall) -> str:
@@ -65,12 +65,12 @@ def _work(call: HookCall, jobs: "tuple[Callable[[HookCall], str], ...]", *, lock
 def _run_logged(call: HookCall, work: "Callable[[HookCall], str]") -> None:
     """One job's failure is a line in the log, and no reason to skip the next."""
     try:
-        said = work(call)
+        outcome = work(call)
     except Exception as problem:
         notebook.log(call.notes, f"background: {type(problem).__name__}: {problem}")
         return
-    if said and not call.observes:
-        notebook.leave_note(call.notes, call.session, f"tmpwarden: {said}")
+    if outcome and not call.observes:
+        notebook.leave_note(call.notes, call.session, f"tmpwarden: {outcome}")
 
 
 def _markers(call: HookCall) -> str:
@@ -86,13 +86,13 @@ def _scratches(call: HookCall) -> str:
 
 
 def _left_overs(call: HookCall) -> str:
-    done = background.clear_the_dead(observe=call.observes)
+    cleared = background.clear_the_dead(observe=call.observes)
     notebook.note_room(call.notes, notebook.temp_root(call.environ), background.growth_step())
-    notebook.put_off(call.notes, notebook.CLEAN, done.every_s)
-    if not done.held_back or not notebook.is_due(call.notes, _HELD_BACK):
-        return done.said
+    notebook.put_off(call.notes, notebook.CLEAN, cleared.every_s)
+    if not cleared.held_back or not notebook.is_due(call.notes, _HELD_BACK):
+        return cleared.said
     notebook.put_off(call.notes, _HELD_BACK, notebook.FARTHEST_S)  # one message, not one an hour
-    return "; ".join(filter(None, (done.said, done.held_back)))
+    return "; ".join(filter(None, (cleared.said, cleared.held_back)))
 
 
 def _old_notes(call: HookCall) -> str:

@@ -48,7 +48,7 @@ def open_scratch(call: HookCall) -> "ScratchDirectory":
     from ...oskit.files.places import temp_roots
 
     config_home = call.environ.get(call.dialect.facts["variable"].encode(), b"")
-    made = scratch.open_scratch(
+    directory = scratch.open_scratch(
         temp_roots()[0],
         call.dialect.agent,
         call.session,
@@ -56,18 +56,18 @@ def open_scratch(call: HookCall) -> "ScratchDirectory":
         config_home=config_home.decode("utf-8", "surrogateescape") or None,
         sandboxed=call.dialect.is_sandboxed(call.environ, call.payload),
     )
-    remember(call, made.path)
-    return made
+    remember(call, directory.path)
+    return directory
 
 
-def inherited(call: HookCall) -> str:
+def inherited_temp_dir(call: HookCall) -> str:
     """The scratch that `tmpwarden run` gave the agent itself, and with it all that it starts."""
-    named = call.environ.get(b"TMPDIR", b"").decode("utf-8", "surrogateescape")
-    if not named.startswith("/") or f"/tmpwarden-{posix.geteuid()}/" not in named:
+    temp_dir = call.environ.get(b"TMPDIR", b"").decode("utf-8", "surrogateescape")
+    if not temp_dir.startswith("/") or f"/tmpwarden-{posix.geteuid()}/" not in temp_dir:
         return ""
     from ...leases import scratch
 
-    return named if scratch.read(named) is not None else ""
+    return temp_dir if scratch.read(temp_dir) is not None else ""
 
 
 def remembered(call: HookCall) -> str:

@@ -8,7 +8,7 @@ from ...repos.rescue import told
 from .. import notebook
 from ..dialects.common import Answer
 from .hook_call import HookCall, is_second
-from .session_scratch import has_no_end, inherited, open_scratch, remember, remembered, scratch_of
+from .session_scratch import has_no_end, inherited_temp_dir, open_scratch, remember, remembered, scratch_of
 
 _MARK = "# tmpwarden"
 _NO_BYTES, _NO_INODES = 1 << 20, 16  # less than that is nothing to an agent
@@ -31,10 +31,10 @@ def start(call: HookCall) -> Answer | None:
 
 def guide(call: HookCall) -> Answer | None:
     """A subagent of a session that has its scratch: its model is told where, for it has not heard the start."""
-    named = _known(call)
-    if not named or is_second(call):
+    scratch_text = _known(call)
+    if not scratch_text or is_second(call):
         return None
-    return call.dialect.greet(call.event, _guidance(named), "", {})
+    return call.dialect.greet(call.event, _guidance(scratch_text), "", {})
 
 
 def _known(call: HookCall) -> str:
@@ -45,7 +45,7 @@ def _known(call: HookCall) -> str:
         return f"$TMPDIR ({static})"
     path, is_tmpdir = scratch_of(call)
     if path is None:
-        path, is_tmpdir = inherited(call), True
+        path, is_tmpdir = inherited_temp_dir(call), True
     return f"$TMPDIR ({path})" if path and is_tmpdir else path
 
 
@@ -70,8 +70,8 @@ def _clear(call: HookCall) -> None:
 
 def _room(call: HookCall) -> str:
     """What was done about a root that ran out of room, or that one is full; a full disk may have kept the former."""
-    if said := take_word(call.state):
-        return said
+    if words := take_word(call.state):
+        return words
     full = [root for root in notebook.temp_roots(call.environ) if _is_full(root)]
     return f"tmpwarden: {full[0]} is full, so commands may fail. Run: tmpwarden doctor" if full else ""
 
@@ -96,22 +96,24 @@ def _scratch(call: HookCall) -> tuple[str, dict[str, str]]:
     reaches_commands = bool(env_file) or facts["temp_by"] == "answer"
     if facts["temp_file"] and (static := _static(call)):
         return _guidance(f"$TMPDIR ({static})"), {}
-    if not reaches_commands and (named := inherited(call)):
-        return _guidance(f"$TMPDIR ({named})"), {}
+    if not reaches_commands and (scratch_text := inherited_temp_dir(call)):
+        return _guidance(f"$TMPDIR ({scratch_text})"), {}
     if not reaches_commands and "context" not in call.dialect.answers:
         return "", {}  # nothing we could say or set would lead anybody there
     if target := _target(call):
         return _share(call, target, env_file, reaches_commands)
     is_lost = not _bring_back(call)
-    if call.said("source") != "startup":
+    if call.text_of("source") != "startup":
         _bring_back_names(call)
-    made = open_scratch(call)
+    directory = open_scratch(call)
     if env_file:
-        _lead(call, env_file, made.path)
+        _lead(call, env_file, directory.path)
     if reaches_commands:
-        remember(call, made.path, is_tmpdir=True)  # only now: had the file not been written, nobody would have it
-    named = f"$TMPDIR ({made.path})" if reaches_commands else made.path
-    return _guidance(named) + (f" {GONE} {told.of_session(call.session)}".rstrip() if is_lost else ""), made.env
+        remember(call, directory.path, is_tmpdir=True)  # only now: had the file not been written, nobody would have it
+    scratch_text = f"$TMPDIR ({directory.path})" if reaches_commands else directory.path
+    return _guidance(scratch_text) + (
+        f" {GONE} {told.of_session(call.session)}".rstrip() if is_lost else ""
+    ), directory.env
 
 
 def _target(call: HookCall) -> str:
@@ -132,8 +134,8 @@ def _share(call: HookCall, target: str, env_file: str, reaches_commands: bool) -
     if env_file:
         _lead(call, env_file, target, is_shared=True)
     remember(call, target, is_tmpdir=reaches_commands)
-    named = f"$TMPDIR ({target})" if reaches_commands else target
-    return f"Temp files: use {named}. Files unused for three days are deleted.", environment(target)
+    scratch_text = f"$TMPDIR ({target})" if reaches_commands else target
+    return f"Temp files: use {scratch_text}. Files unused for three days are deleted.", environment(target)
 
 
 def _static(call: HookCall) -> str:
@@ -151,8 +153,8 @@ def _saved() -> str:
     return f"tmpwarden: {told.take()}" if os.path.exists(told.path()) else ""
 
 
-def _guidance(named: str) -> str:
-    return f"Temp files: use {named}. It is deleted after this session; files to keep belong in the project."
+def _guidance(scratch_text: str) -> str:
+    return f"Temp files: use {scratch_text}. It is deleted after this session; files to keep belong in the project."
 
 
 def _complaint(call: HookCall) -> str:
@@ -164,8 +166,8 @@ def _complaint(call: HookCall) -> str:
 
     if not os.path.exists(cache_path(call.state)):
         return ""
-    said = guard_rules(call).complaint
-    return f"tmpwarden: {said}"[:400] if said else ""
+    complaint = guard_rules(call).complaint
+    return f"tmpwarden: {complaint}"[:400] if complaint else ""
 
 
 def _bring_back(call: HookCall) -> bool:
@@ -213,8 +215,8 @@ def _line_for(path: str, *, is_shared: bool = False) -> str:
     scratch, base = _quoted(path), _quoted(os.path.dirname(path))
     is_ours = "" if is_shared else f"[ -O {base} ] && [ ! -L {base} ] && "
     is_ours += f"[ -O {scratch} ] && [ ! -L {scratch} ] && [ -w {scratch} ]"
-    made = f"{{ [ -d {scratch} ] || mkdir -p -m 700 {scratch}; }} 2>/dev/null"
-    return f"if {made} && {is_ours}; then export TMPDIR={scratch} TMP={scratch} TEMP={scratch}; fi {_MARK}"
+    make_it = f"{{ [ -d {scratch} ] || mkdir -p -m 700 {scratch}; }} 2>/dev/null"
+    return f"if {make_it} && {is_ours}; then export TMPDIR={scratch} TMP={scratch} TEMP={scratch}; fi {_MARK}"
 
 
 def _limit_lines(call: HookCall) -> list[str]:
@@ -254,7 +256,7 @@ def _put(env_file: str, lines: list[str]) -> None:
     fd = os.open(env_file, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o644)
     try:
         content = os.read(fd, 1 << 20).decode("utf-8", "surrogateescape")
-        others = [found for found in content.splitlines() if not found.endswith(_MARK)]
+        others = [line for line in content.splitlines() if not line.endswith(_MARK)]
         wanted = ("\n".join([*others, *lines]) + "\n").encode("utf-8", "surrogateescape")
         if wanted != content.encode("utf-8", "surrogateescape"):
             os.lseek(fd, 0, os.SEEK_SET)

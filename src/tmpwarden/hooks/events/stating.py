@@ -8,7 +8,7 @@ from ..payload import text_field
 from .hook_call import HookCall
 
 
-def state_names(call: HookCall, asked: ToolCall, names: tuple[str, ...], others: tuple[str, ...]) -> None:
+def state_names(call: HookCall, tool: ToolCall, names: tuple[str, ...], others: tuple[str, ...]) -> None:
     """What the call says it will make, and who says so."""
     from ...leases.stated import Statement, state_names
 
@@ -16,8 +16,8 @@ def state_names(call: HookCall, asked: ToolCall, names: tuple[str, ...], others:
     statement = Statement(
         call.dialect.agent,
         call.session,
-        key_of(call, asked),
-        command=words_of(call, asked),
+        key_of(call, tool),
+        command=words_of(call, tool),
         paths=list(names),
         others=list(others),
         pid=pid,
@@ -47,15 +47,15 @@ def note_made(call: HookCall, *, looks: bool = False) -> None:
     note_made(call.state, notebook.stated_file(call.notes, call.session), looks=looks)
 
 
-def words_of(call: HookCall, told: ToolCall) -> str:
-    return told.command or " ".join((told.name, *told.paths))
+def words_of(call: HookCall, tool: ToolCall) -> str:
+    return tool.command or " ".join((tool.name, *tool.paths))
 
 
-def key_of(call: HookCall, told: ToolCall) -> str:
+def key_of(call: HookCall, tool: ToolCall) -> str:
     """The call's own name, the same before and after it."""
-    given = call.payload.get("input")
-    named = text_field(given, "callID") if isinstance(given, dict) else ""
-    return text_field(call.payload, "tool_use_id", "tool_call_id") or named or hide(words_of(call, told)[:200])
+    tool_input = call.payload.get("input")
+    call_id = text_field(tool_input, "callID") if isinstance(tool_input, dict) else ""
+    return text_field(call.payload, "tool_use_id", "tool_call_id") or call_id or hide(words_of(call, tool)[:200])
 
 
 def _start_ticks(pid: int) -> int | None:
