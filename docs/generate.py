@@ -21,7 +21,7 @@ from tmpwarden.agent_facts import FACTS
 from tmpwarden.catalogue import wording
 from tmpwarden.catalogue.keys import KEYS, TABLES
 from tmpwarden.catalogue.load import load
-from tmpwarden.catalogue.sample import spelled
+from tmpwarden.catalogue.sample import toml_text
 from tmpwarden.catalogue.settings import Settings
 from tmpwarden.cli.call import Call
 from tmpwarden.cli.commands import TABLE
@@ -205,7 +205,7 @@ def config() -> str:
         lines.append(f"\n## [{table}]\n\n{about}\n\n| key | default | |\n|---|---|---|\n")
         for name, key in KEYS.items():
             if name.startswith(f"{table}."):
-                written = key.example or spelled(key, getattr(Settings(), key.field))
+                written = key.example or toml_text(key, getattr(Settings(), key.field))
                 default = f"none; e.g. `{written}`" if key.example else f"`{written}`"
                 choice = f" One of {', '.join(key.words)}." if key.words else ""
                 lines.append(f"| `{name.partition('.')[2]}` | {default} | {key.about}{choice} |\n")
