@@ -175,7 +175,7 @@ def test_a_worktrees_own_configuration_is_checked_likewise(main: Path, tree: Pat
 )
 def test_a_remote_that_is_a_local_path_publishes_nothing(main: Path, url: str, publishes: bool) -> None:
     git(main, "config", "remote.origin.url", url.format(origin=main))
-    assert lost(main) == (() if publishes else ("2 commits on branch main that no remote has",))
+    assert lost(main) == (() if publishes else ("2 commits on branch main that no remote is known to have",))
 
 
 def test_a_local_remote_that_writes_to_anothers_tracking_refs_takes_its_word_away() -> None:
@@ -274,7 +274,7 @@ def test_a_worktree_that_is_gone_needs_its_repository_no_more_but_its_commits_do
     assert lost(main) == ("1 worktree elsewhere that needs this repository",)
     detach(tree)
     shutil.rmtree(tree)
-    assert lost(main) == ("1 commit on worktrees/tree/HEAD that no remote has",)
+    assert lost(main) == ("1 commit on worktrees/tree/HEAD that no remote is known to have",)
 
 
 # bare repositories and submodules
@@ -283,7 +283,7 @@ def test_a_worktree_that_is_gone_needs_its_repository_no_more_but_its_commits_do
 def test_a_bare_repository_is_a_repository(main: Path, tmp_path: Path) -> None:
     git(tmp_path, "clone", "-q", "--bare", str(main), "unit/bare.git")
     bare = tmp_path / "unit" / "bare.git"
-    assert lost(bare) == ("2 commits on branch main that no remote has",)
+    assert lost(bare) == ("2 commits on branch main that no remote is known to have",)
     git(bare, "config", "remote.origin.url", URL)
     git(bare, "update-ref", "refs/remotes/origin/main", "HEAD")
     assert lost(bare) == ()
@@ -306,10 +306,10 @@ def test_work_in_a_submodule_counts_whether_it_is_checked_out_or_not(main: Path,
     assert (lost(main), inspected(main, "sub")) == ((), Found(("1 untracked file",)))
     (main / "sub" / "new").unlink()
     commit(main / "sub", "more")
-    assert inspected(main, "sub") == Found(("1 commit on branch main that no remote has",))
+    assert inspected(main, "sub") == Found(("1 commit on branch main that no remote is known to have",))
     git(main / "sub", "checkout", "-q", "--detach", "HEAD~1")
     git(main, "submodule", "deinit", "-f", "sub")
-    assert lost(main) == ("1 commit on branch main that no remote has in submodule sub",)
+    assert lost(main) == ("1 commit on branch main that no remote is known to have in submodule sub",)
 
 
 def test_what_a_sparse_checkout_leaves_out_is_no_loss_but_what_hides_behind_it_is_unclear(main: Path) -> None:
@@ -334,7 +334,7 @@ def test_a_partial_clone_is_inspected_without_fetching_anything(main: Path, tmp_
     git(clone, "remote", "set-url", "origin", URL)
     assert lost(clone) == ()
     commit(clone, "more")
-    assert lost(clone) == ("1 commit on branch main that no remote has",)
+    assert lost(clone) == ("1 commit on branch main that no remote is known to have",)
 
 
 # through the whole sweep
@@ -360,7 +360,7 @@ def test_a_bare_repository_in_a_unit_keeps_it(own_world: Path, main: Path) -> No
     unit = session_directory(own_world / "tmp")
     git(unit, "clone", "-q", "--bare", str(main), "deep/bare.git")
     git(unit / "deep" / "bare.git", "remote", "remove", "origin")
-    assert kept(unit) == (Reason.GIT_WORK, "2 commits on branch main that no remote has")
+    assert kept(unit) == (Reason.GIT_WORK, "2 commits on branch main that no remote is known to have")
 
 
 def test_a_clean_worktree_lets_its_unit_go_and_its_entry_is_told_and_left(own_world: Path, main: Path) -> None:

@@ -15,7 +15,7 @@ from tmpwarden.sweep.store.undo import undo
 from tmpwarden.sweep.take import ending
 
 LATER = later(100)
-LOST = "1 commit on branch main that no remote has"
+LOST = "1 commit on branch main that no remote is known to have"
 
 
 def git(where: Path, *words: str) -> str:
@@ -79,7 +79,9 @@ def test_a_detached_head_is_asked_about_too(clone: Path) -> None:
     git(clone, "checkout", "-q", "--detach")
     assert kept() == []
     commit(clone, "more")
-    assert [detail.endswith("detached HEAD with 1 commit that no remote has") for _, detail in kept()] == [True]
+    assert [detail.endswith("detached HEAD with 1 commit that no remote is known to have") for _, detail in kept()] == [
+        True
+    ]
 
 
 def by_alternates(clone: Path, origin: Path) -> None:
@@ -119,18 +121,26 @@ def running_a_program(clone: Path, origin: Path) -> None:
     git(origin, "config", "core.fsmonitor", "touch /nowhere")
 
 
-WAYS: list[Callable[[Path, Path], None]] = [
-    by_alternates, by_a_link, by_grafts, as_promised, only_in_a_reflog, under_a_ref_of_another_kind, gone,
-    running_a_program,
-]  # fmt: skip
+WAYS: list[tuple[Callable[[Path, Path], None], str]] = [  # and what is said of the origin
+    (by_alternates, "parts of it are elsewhere (objects/info/alternates)"),
+    (by_a_link, "parts of it lie elsewhere"),
+    (by_grafts, "parts of it lie elsewhere"),
+    (as_promised, "it may lack objects"),
+    (only_in_a_reflog, ""),  # it was asked: no branch or tag of it has the commit
+    (under_a_ref_of_another_kind, ""),
+    (gone, "it is gone"),
+    (running_a_program, "core.fsmonitor in its configuration"),
+]
 
 
-@pytest.mark.parametrize("way", WAYS, ids=lambda way: way.__name__)
+@pytest.mark.parametrize(("way", "why"), WAYS, ids=lambda value: getattr(value, "__name__", ""))
 def test_an_origin_that_may_not_have_it_tomorrow_counts_for_nothing(
-    clone: Path, origin: Path, way: Callable[[Path, Path], None]
+    clone: Path, origin: Path, way: Callable[[Path, Path], None], why: str
 ) -> None:
     way(clone, origin)
-    assert [reason for reason, _ in kept()] == [Reason.GIT_WORK]
+    ((reason, detail),) = kept()
+    assert reason is Reason.GIT_WORK
+    assert detail.endswith(f"{LOST} ({origin} does not count: {why})" if why else LOST)
     assert clean(now_ns=LATER).removed == []
     assert clone.exists()
 
@@ -144,7 +154,9 @@ def test_an_origin_in_a_temp_directory_counts_for_nothing(own_world: Path, place
     commit(origin)
     (unit / "scratchpad").mkdir(exist_ok=True)
     git(unit / "scratchpad", "clone", "-q", str(origin), "shop")
-    assert Reason.GIT_WORK in [reason for reason, _ in kept()]
+    said = [detail for reason, detail in kept() if reason is Reason.GIT_WORK]
+    why = "it is in a temp directory" if place == "in the temp root" else "it would be removed with the clone"
+    assert f"{LOST} ({origin} does not count: {why})" in " ".join(said), "that origin has the commit"
     clean(now_ns=LATER)
     assert (unit / "scratchpad" / "shop").exists()
 

@@ -52,7 +52,7 @@ KEPT = [
     (shapes.missing_objects, "uninspectable", "git says"),
     (shapes.broken_ref, "uninspectable", "git says: warning: ignoring broken ref refs/heads/broken"),
     (shapes.lost_repository, "uninspectable", "cannot be opened"),
-    (shapes.clone_with_commits, "unreached", "1 commit on branch main that no remote has"),
+    (shapes.clone_with_commits, "unreached", "1 commit on branch main that no remote is known to have"),
 ]
 
 

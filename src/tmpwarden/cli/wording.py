@@ -37,7 +37,7 @@ SENTENCES: dict[Reason, str] = {
     Reason.NEVER: "never removed",
     Reason.PROTECTED: "protected: home, / or a directory above",
     Reason.KEEP_LIST: "on your keep list",
-    Reason.GIT_WORK: "contains git work that exists nowhere else",
+    Reason.GIT_WORK: "contains git work that may exist nowhere else",
     Reason.GIT_UNCLEAR: "contains a git repository that could not be checked",
     Reason.NOT_MEASURED: "could not be checked, so it is kept",
     Reason.OTHER_SHAPE: "has a matching name, but other contents",

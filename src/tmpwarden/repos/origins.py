@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+from ..lazy_dataclass import dataclass, field
 from ..oskit.files import places
 from ..oskit.files.opening import closing
 from ..oskit.proc.reach import Reach
@@ -22,21 +23,31 @@ _MOST_ASKED = 20_000
 _PATH = re.compile(r"(?:file://)?(/[^\s\"#;]*)", re.ASCII)
 
 
-def held(repository: Repository, commits: list[str]) -> set[str]:
+@dataclass(slots=True)
+class AskedOrigins:
+    """Which commits origins on this machine hold, and why some were not asked: those may hold anything and count for nothing."""
+
+    commits: set[str] = field(default_factory=set)
+    not_asked: list[str] = field(default_factory=list)  # sentences
+
+
+def held(repository: Repository, commits: list[str]) -> AskedOrigins:
     """Those of the commits that an origin on this machine holds; it is noted in the unit then."""
+    answer = AskedOrigins()
     if not repository.unit.temp_root or not commits or len(commits) > _MOST_ASKED:
-        return set()
-    found: set[str] = set()
+        return answer
     for path in _paths(repository):
         try:
             with _opened(repository.unit, path) as origin:
                 reached = _reached(origin, commits)
-        except (Unclear, OSError, ValueError):
-            continue  # it cannot be asked, so it counts for nothing
+        except (Unclear, OSError, ValueError) as error:
+            why = "it is gone" if isinstance(error, FileNotFoundError) else error
+            answer.not_asked.append(f"{path} does not count: {why}")
+            continue
         if reached:
-            found |= reached
+            answer.commits |= reached
             repository.unit.rests_on.append(path)
-    return found
+    return answer
 
 
 def _paths(repository: Repository) -> list[str]:
@@ -51,19 +62,21 @@ def _opened(unit: Unit, path: str) -> Iterator[Repository]:
         raise Unclear("it lies on a mount that does not answer")
     real = os.path.realpath(path).removesuffix("/.git")
     temp = [os.path.realpath(root) for root in (unit.temp_root, *places.temp_roots())]
-    if any(is_within(real, root) for root in (*temp, unit.was, os.path.realpath(unit.now(unit.was)))):
-        raise Unclear("it may go with the clone")
+    if any(is_within(real, place) for place in (unit.was, os.path.realpath(unit.now(unit.was)))):
+        raise Unclear("it would be removed with the clone")
+    if any(is_within(real, root) for root in temp):
+        raise Unclear("it is in a temp directory")
     parent, name = os.path.split(real)
     with closing(os.open(parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)) as fd:
         with opened(Unit(fd, name, real)) as origin:
             if origin is None or origin.shape not in (Shape.CLONE, Shape.BARE):
-                raise Unclear("it is no repository of its own")
+                raise Unclear("it is not a repository of its own")
             if os.fstat(origin.own.fd).st_uid != os.geteuid():
                 raise Unclear("it belongs to another user")
             if origin.own.says_something("info/grafts") or not origin.own.has_directory("objects/pack"):
                 raise Unclear("parts of it lie elsewhere")
             if any(each.key in ("partialclone", "promisor", "partialclonefilter") for each in origin.config.settings):
-                raise Unclear("it need not have all objects")
+                raise Unclear("it may lack objects")
             yield origin
 
 

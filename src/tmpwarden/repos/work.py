@@ -25,6 +25,8 @@ _UNFINISHED = {
     "rebase-apply": "rebase",
     "BISECT_LOG": "bisect",
 }
+# True whatever the remotes are: none, one that was not told yet, one in a temp directory that has the commit for now.
+_ALONE = "that no remote is known to have"
 STAYS = ("--branches", "--tags", "--remotes", "--glob=refs/tmpwarden/")  # refs that outlive a worktree
 
 
@@ -205,17 +207,20 @@ def unpublished(repository: Repository) -> Iterator[str]:
     own = [name for name in refs(repository) if not name.startswith(("refs/remotes/", "refs/stash"))]
     own += _heads_of_worktrees(repository)
     heads = ["HEAD"] if is_detached(repository) else []
-    held = origins.held(repository, _listed(repository, *heads, *own, *known)) if own or heads else set()
+    near = (
+        origins.held(repository, _listed(repository, *heads, *own, *known)) if own or heads else origins.AskedOrigins()
+    )
+    held, alone = near.commits, f"{_ALONE} ({near.not_asked[0]})" if near.not_asked else _ALONE
     if heads and (count := _missing(repository, held, "HEAD", *known, "--branches")):
-        yield f"detached HEAD with {counted(count, 'commit')} that no remote has"
+        yield f"detached HEAD with {counted(count, 'commit')} {alone}"
     if not own or not _missing(repository, held, *own, *known):
         return
     told = [(name, count) for name in own[:200] if (count := _missing(repository, held, name, *known))]
     for name, count in told[:_MOST_BRANCHES_TOLD]:
-        yield f"{counted(count, 'commit')} on {_spoken(name)} that no remote has"
+        yield f"{counted(count, 'commit')} on {_spoken(name)} {alone}"
     if len(told) > _MOST_BRANCHES_TOLD:
         more = counted(len(told) - _MOST_BRANCHES_TOLD, "more branch", "more branches")
-        yield f"commits on {more} that no remote has"
+        yield f"commits on {more} {alone}"
 
 
 def _heads_of_worktrees(repository: Repository) -> list[str]:
