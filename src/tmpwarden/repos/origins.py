@@ -25,7 +25,7 @@ _PATH = re.compile(r"(?:file://)?(/[^\s\"#;]*)", re.ASCII)
 
 @dataclass(slots=True)
 class AskedOrigins:
-    """Which commits origins on this machine hold, and why some were not asked: those may hold anything and count for nothing."""
+    """Which commits origins on this machine hold, and why others were not asked: those count for nothing."""
 
     commits: set[str] = field(default_factory=set)
     not_asked: list[str] = field(default_factory=list)  # sentences
